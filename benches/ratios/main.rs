@@ -1,0 +1,45 @@
+//! The sandbox against a bare hyper server with the same bytes, side by side in one run.
+//!
+//! `cargo bench --bench ratios -- [FILTER…] [--quick] [--sandbox PROGRAM] [--list]`. A filter keeps the rows whose name
+//! contains it. Speed is said as a ratio inside a round, with the median of the rounds: on shared cores nothing else
+//! repeats. CPU is the server's own, from the kernel's count. Instructions: the rows `instructions…`, which need valgrind.
+//!
+//! Speaks the documented HTTP interface only. Whole numbers throughout: a ratio is in hundredths.
+
+mod bare;
+mod bench;
+mod child;
+mod instructions;
+mod load;
+mod requests;
+mod rows;
+
+use std::process::ExitCode;
+
+use crate::bench::Bench;
+
+/// Makes this very program the yardstick; it follows the size of the body.
+const BARE: &str = "--bare-server";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let Some(at) = arguments.iter().position(|argument| argument == BARE) {
+        let bytes = arguments
+            .get(at + 1)
+            .and_then(|bytes| bytes.parse().ok())
+            .unwrap_or(0);
+        return match bare::serve(bytes) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => fail(&error.to_string()),
+        };
+    }
+    match Bench::from_arguments(&arguments).and_then(|mut bench| bench.run()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => fail(&error),
+    }
+}
+
+fn fail(error: &str) -> ExitCode {
+    eprintln!("ratios: {error}");
+    ExitCode::FAILURE
+}

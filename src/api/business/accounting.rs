@@ -1,0 +1,312 @@
+//! The books: chart of accounts with balances, and the journal.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::api::business::companies::named;
+use crate::api::crud::{Paging, Sort, SortKey, Sortable, is, page_of};
+use crate::api::operation::{Contract, Domain, Method, Operation, operation};
+use crate::api::reply::{List, Shown};
+use crate::model::business::company::Company;
+use crate::model::ledger::{Account, AccountType, Direction, JournalEntry};
+use crate::model::{Kind, Wire};
+use crate::value::error::ApiError;
+use crate::value::id::{Id, encode_to_string};
+use crate::value::money::Currency;
+use crate::value::text::{Metadata, Text};
+use crate::value::time::{Date, Timestamp};
+use crate::world::World;
+use crate::world::books::{Sums, Totals};
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        method: Method::Get,
+        path: "/api/business/ledger-accounts",
+        domain: Domain::Business,
+        contract: Contract::Assumed,
+        summary: "List ledger accounts",
+        description: "A company's chart of accounts with balances, those of its base currency even where nothing was posted.",
+        ..operation!(read list_ledger_accounts)
+    },
+    Operation {
+        method: Method::Get,
+        path: "/api/business/journal-entries",
+        domain: Domain::Business,
+        contract: Contract::Assumed,
+        summary: "List journal entries",
+        description: "A company's journal, oldest first. Each entry balances in every currency and names what caused it.",
+        ..operation!(read list_journal_entries)
+    },
+];
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct ListLedgerAccounts {
+    #[serde(flatten)]
+    paging: Paging,
+    sort: Option<Sort<LedgerAccount>>,
+    /// Whose chart.
+    company_id: Id<Company>,
+    /// Only accounts of that type.
+    #[serde(rename = "type")]
+    kind: Option<AccountType>,
+    /// Only accounts in that currency.
+    currency: Option<Currency>,
+    /// Balances at the end of that day; now if absent.
+    as_of: Option<Date>,
+}
+
+/// An account of a company's chart.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct LedgerAccount {
+    /// The account's id.
+    id: String,
+    /// Always `ledger_account`.
+    object: LedgerAccountObject,
+    /// Whose account it is.
+    company_id: Id<Company>,
+    /// Always `active`.
+    status: LedgerAccountStatus,
+    /// Its code.
+    code: Account,
+    /// Its name.
+    name: String,
+    /// Its type.
+    #[serde(rename = "type")]
+    kind: AccountType,
+    /// The side on which it grows.
+    normal_side: Direction,
+    /// Its currency.
+    currency: Currency,
+    /// All debits, in minor units.
+    debits: i64,
+    /// All credits.
+    credits: i64,
+    /// The balance on its normal side.
+    balance: i64,
+    /// When it was opened, in virtual time.
+    created_at: Timestamp,
+    /// The same: accounts never change.
+    updated_at: Timestamp,
+    /// Always empty.
+    metadata: Metadata,
+}
+
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum LedgerAccountObject {
+    LedgerAccount,
+}
+
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum LedgerAccountStatus {
+    Active,
+}
+
+impl Wire for LedgerAccount {
+    type Shape<'a> = &'a Self;
+
+    fn wire(&self) -> &Self {
+        self
+    }
+}
+
+impl Sortable for LedgerAccount {
+    const KEYS: &'static [(&'static str, fn(&Self) -> SortKey)] = &[
+        ("code", |account| SortKey::Text(account.code.to_string())),
+        ("balance", |account| SortKey::Number(account.balance)),
+    ];
+}
+
+fn list_ledger_accounts(
+    world: &World,
+    input: ListLedgerAccounts,
+) -> Result<List<Shown<LedgerAccount>>, ApiError> {
+    let company = named(world, input.company_id)?;
+    let sums = sums_as_of(world, company.id, input.as_of);
+    let mut rows: Vec<(Currency, Account)> = Account::FIXED
+        .iter()
+        .map(|&account| (company.currency, account))
+        .collect();
+    let posted: Vec<(Currency, Account)> = sums
+        .iter()
+        .map(|(currency, account, _)| (currency, account))
+        .collect();
+    rows.extend(
+        posted
+            .into_iter()
+            .filter(|row| !rows.contains(row))
+            .collect::<Vec<_>>(),
+    );
+    let mut accounts: Vec<Arc<LedgerAccount>> = rows
+        .into_iter()
+        .filter(|(currency, account)| {
+            is(input.kind.as_ref(), &account.account_type())
+                && is(input.currency.as_ref(), currency)
+        })
+        .map(|(currency, account)| {
+            Arc::new(ledger_account(
+                world,
+                &company,
+                account,
+                currency,
+                sums.get(currency, account),
+            ))
+        })
+        .collect();
+    if let Some(sort) = input.sort {
+        sort.apply(&mut accounts);
+    }
+    Ok(page_of(&accounts, input.paging))
+}
+
+fn ledger_account(
+    world: &World,
+    company: &Company,
+    account: Account,
+    currency: Currency,
+    totals: Totals,
+) -> LedgerAccount {
+    let code = account.to_string();
+    let key = world
+        .base()
+        .key()
+        .with("account")
+        .at(company.id.bits())
+        .with(&code)
+        .with(currency.code());
+    let kind = account.account_type();
+    let net = minor(totals.net());
+    LedgerAccount {
+        id: format!(
+            "{}_{}",
+            Kind::LedgerAccount.prefix(),
+            encode_to_string(key.hash())
+        ),
+        object: LedgerAccountObject::LedgerAccount,
+        company_id: company.id,
+        status: LedgerAccountStatus::Active,
+        code: account,
+        name: account.name().into_owned(),
+        kind,
+        normal_side: kind.normal_side(),
+        currency,
+        debits: minor(totals.debits),
+        credits: minor(totals.credits),
+        balance: if kind.normal_side() == Direction::Debit {
+            net
+        } else {
+            -net
+        },
+        created_at: company.created_at,
+        updated_at: company.created_at,
+        metadata: Metadata::default(),
+    }
+}
+
+/// A sum on the wire.
+pub(crate) fn minor(sum: i128) -> i64 {
+    i64::try_from(sum)
+        .expect("sums of a company's books stay within 64 bits: every amount put in is bounded")
+}
+
+/// Every entry of a company's books, oldest first.
+pub(crate) fn entries(world: &World, company: Id<Company>) -> Vec<Arc<JournalEntry>> {
+    let history = world.base().history(company);
+    let grown = history.iter().flat_map(|history| &history.entries);
+    let since = world
+        .book(company)
+        .into_iter()
+        .flat_map(|book| &book.entries);
+    grown.chain(since).cloned().collect()
+}
+
+/// Totals by account at the end of a day; of everything if no day is given.
+pub(crate) fn sums_as_of(world: &World, company: Id<Company>, day: Option<Date>) -> Sums {
+    sums_between(world, company, None, day)
+}
+
+/// Totals by account of the entries of some days, both included.
+pub(crate) fn sums_between(
+    world: &World,
+    company: Id<Company>,
+    from: Option<Date>,
+    to: Option<Date>,
+) -> Sums {
+    let mut sums = Sums::default();
+    let history = world.base().history(company);
+    let grown = history.iter().flat_map(|history| &history.entries);
+    let since = world
+        .book(company)
+        .into_iter()
+        .flat_map(|book| &book.entries);
+    for entry in grown.chain(since) {
+        let day = entry.effective_on;
+        if from.is_none_or(|from| day >= from) && to.is_none_or(|to| day <= to) {
+            sums.add(&entry.lines);
+        }
+    }
+    sums
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct ListJournalEntries {
+    #[serde(flatten)]
+    paging: Paging,
+    sort: Option<Sort<JournalEntry>>,
+    /// Whose journal.
+    company_id: Id<Company>,
+    /// Only entries with a line on that account.
+    account: Option<Text<64>>,
+    /// Only entries caused by such a resource.
+    source_type: Option<Text<64>>,
+    /// Only entries caused by this resource.
+    source_id: Option<Text<64>>,
+    /// Only those of that day and later.
+    from: Option<Date>,
+    /// Only those of that day and earlier.
+    to: Option<Date>,
+}
+
+impl Sortable for JournalEntry {
+    const KEYS: &'static [(&'static str, fn(&Self) -> SortKey)] = &[
+        ("created_at", |entry| {
+            SortKey::Number(entry.created_at.millis())
+        }),
+        ("effective_on", |entry| {
+            SortKey::Text(entry.effective_on.to_string())
+        }),
+    ];
+}
+
+fn list_journal_entries(
+    world: &World,
+    input: ListJournalEntries,
+) -> Result<List<Shown<JournalEntry>>, ApiError> {
+    let company = named(world, input.company_id)?;
+    let account = input
+        .account
+        .as_ref()
+        .map(|code| Account::find(code.as_str()));
+    let keep = |entry: &JournalEntry| {
+        account.is_none_or(|account| entry.lines.iter().any(|line| Some(line.account) == account))
+            && input
+                .source_type
+                .as_ref()
+                .is_none_or(|kind| entry.source.kind.name() == kind.as_str())
+            && input
+                .source_id
+                .as_ref()
+                .is_none_or(|id| entry.source.to_string() == id.as_str())
+            && input.from.is_none_or(|from| entry.effective_on >= from)
+            && input.to.is_none_or(|to| entry.effective_on <= to)
+    };
+    let mut rows = entries(world, company.id);
+    rows.retain(|entry| keep(entry));
+    if let Some(sort) = input.sort {
+        sort.apply(&mut rows);
+    }
+    Ok(page_of(&rows, input.paging))
+}

@@ -1,0 +1,389 @@
+//! Companies: list, create, read, update.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::api::crud::{Candidates, Paging, Sort, SortKey, Sortable, is};
+use crate::api::operation::{Contract, Domain, Method, Operation, operation};
+use crate::api::reply::{Data, Identified, List, Shown};
+use crate::model::business::company::{Address, Company, CompanyStatus, Contact, PayrollSettings};
+use crate::model::business::compliance_requirement::{
+    ComplianceRequirement, RequirementStatus, RequirementType,
+};
+use crate::model::growth::countries;
+use crate::model::lifecycle::StatusChange;
+use crate::model::payments::payout::Rail;
+use crate::model::payments::wallet::{Balances, Wallet, WalletStatus};
+use crate::model::{Entity, Object};
+use crate::value::error::{ApiError, Violation};
+use crate::value::id::Id;
+use crate::value::money::Currency;
+use crate::value::text::{Email, Metadata, Text};
+use crate::world::World;
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        method: Method::Get,
+        path: "/api/business/companies",
+        domain: Domain::Business,
+        contract: Contract::Assumed,
+        summary: "List companies",
+        description: "Every company of this key's world, in creation order.",
+        ..operation!(read list_companies)
+    },
+    Operation {
+        method: Method::Post,
+        path: "/api/business/companies",
+        domain: Domain::Business,
+        contract: Contract::Assumed,
+        summary: "Create a company",
+        description: "Opens its wallet in the base currency. It is `pending`, and may pay nobody, until its business is verified.",
+        example: r#"{"legal_name":"Lagos Bakery Ltd","country":"NG","currency":"NGN","industry":"food"}"#,
+        success: 201,
+        emits: &[
+            "company.created",
+            "wallet.created",
+            "compliance_requirement.created",
+        ],
+        ..operation!(write create_company)
+    },
+    Operation {
+        method: Method::Get,
+        path: "/api/business/companies/{company_id}",
+        domain: Domain::Business,
+        contract: Contract::Assumed,
+        summary: "Read a company",
+        description: "With `blockers`: what it still has to show before it may pay anyone.",
+        ..operation!(read get_company)
+    },
+    Operation {
+        method: Method::Patch,
+        path: "/api/business/companies/{company_id}",
+        domain: Domain::Business,
+        contract: Contract::Assumed,
+        summary: "Update a company",
+        description: "Changes only what is sent.",
+        example: r#"{"payroll_settings":{"pay_day":28}}"#,
+        emits: &["company.updated"],
+        ..operation!(write update_company)
+    },
+];
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct ListCompanies {
+    #[serde(flatten)]
+    paging: Paging,
+    sort: Option<Sort<Company>>,
+    /// Only those that stand there.
+    status: Option<CompanyStatus>,
+    /// Only those registered there, ISO 3166-1 alpha-2.
+    country: Option<Country>,
+}
+
+/// A country, ISO 3166-1 alpha-2.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(inline)]
+pub(crate) struct Country(#[schemars(regex(pattern = "^[A-Z]{2}$"))] pub(crate) String);
+
+impl Sortable for Company {
+    const KEYS: &'static [(&'static str, fn(&Self) -> SortKey)] = &[
+        ("created_at", |company| {
+            SortKey::Number(company.created_at.millis())
+        }),
+        ("legal_name", |company| {
+            SortKey::Text(company.legal_name.clone())
+        }),
+        ("country", |company| SortKey::Text(company.country.clone())),
+    ];
+}
+
+fn list_companies(world: &World, input: ListCompanies) -> Result<List<Shown<Company>>, ApiError> {
+    let candidates = Candidates::all(world);
+    if input.status.is_none() && input.country.is_none() {
+        return Ok(candidates.page(world, input.paging, input.sort.as_ref()));
+    }
+    let keep = |company: &Company| {
+        is(input.status.as_ref(), &company.status)
+            && input
+                .country
+                .as_ref()
+                .is_none_or(|c| c.0 == company.country)
+    };
+    Ok(candidates.page_where(world, input.paging, input.sort.as_ref(), keep))
+}
+
+/// What a caller may say about a new company.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct CreateCompany {
+    /// The registered name.
+    legal_name: Text<200>,
+    /// The country of registration, ISO 3166-1 alpha-2.
+    country: Country,
+    /// The base currency.
+    currency: Currency,
+    /// The number in the country's company register.
+    registration_number: Option<Text<64>>,
+    /// The tax authority's number for it.
+    tax_id: Option<Text<64>>,
+    /// The branch of business.
+    industry: Option<Text<64>>,
+    /// How and when it pays; what is absent takes the defaults.
+    payroll_settings: Option<PayrollSettingsChange>,
+    /// The caller's own pairs.
+    metadata: Option<Metadata>,
+}
+
+/// Payroll settings to change; what is absent stays.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct PayrollSettingsChange {
+    /// The day of the month on which wages are due.
+    #[schemars(range(min = 1, max = 31))]
+    pay_day: Option<i8>,
+    /// The rail that wages travel on.
+    speed: Option<Rail>,
+    /// Whether somebody has to approve a calculated run.
+    approval_required: Option<bool>,
+    /// Whether a run pays those whom the wallet covers, or nobody.
+    partial_runs: Option<bool>,
+}
+
+impl PayrollSettingsChange {
+    fn apply(&self, settings: PayrollSettings) -> PayrollSettings {
+        PayrollSettings {
+            pay_day: self.pay_day.unwrap_or(settings.pay_day),
+            speed: self.speed.unwrap_or(settings.speed),
+            approval_required: self.approval_required.unwrap_or(settings.approval_required),
+            partial_runs: self.partial_runs.unwrap_or(settings.partial_runs),
+        }
+    }
+}
+
+fn create_company(
+    world: &mut World,
+    input: CreateCompany,
+) -> Result<Data<Shown<Company>>, ApiError> {
+    known_country(&input.country.0)?;
+    let now = world.now();
+    let defaults = PayrollSettings::default();
+    let company = Arc::new(Company {
+        id: world.next_id(0),
+        object: Object::NAME,
+        status: CompanyStatus::Pending,
+        legal_name: input.legal_name.into_string(),
+        country: input.country.0,
+        currency: input.currency,
+        industry: input.industry.map(Text::into_string),
+        registration_number: input.registration_number.map(Text::into_string),
+        tax_id: input.tax_id.map(Text::into_string),
+        address: None,
+        contact: None,
+        payroll_settings: input
+            .payroll_settings
+            .map_or(defaults, |change| change.apply(defaults)),
+        created_at: now,
+        updated_at: now,
+        metadata: input.metadata.unwrap_or_default(),
+        status_history: vec![StatusChange::plain(CompanyStatus::Pending, now)],
+    });
+    world.put(&company);
+    world.emit("company.created", &company);
+    open_wallet(world, &company);
+    require_verification(world, &company);
+    Ok(Data(Shown(company)))
+}
+
+fn open_wallet(world: &mut World, company: &Company) {
+    let now = world.now();
+    let wallet = Arc::new(Wallet {
+        id: world.next_id(company.id.bits()),
+        object: Object::NAME,
+        company_id: company.id,
+        status: WalletStatus::Active,
+        currency: company.currency,
+        balances: Balances::default(),
+        created_at: now,
+        updated_at: now,
+        metadata: Metadata::default(),
+        status_history: vec![StatusChange::plain(WalletStatus::Active, now)],
+    });
+    world.put(&wallet);
+    world.emit("wallet.created", &wallet);
+}
+
+fn require_verification(world: &mut World, company: &Company) {
+    let now = world.now();
+    let requirement = Arc::new(ComplianceRequirement {
+        id: world.next_id(company.id.bits()),
+        object: Object::NAME,
+        company_id: company.id,
+        kind: RequirementType::BusinessVerification,
+        status: RequirementStatus::Open,
+        blocking: true,
+        description: "verify the business: its registration and its owners".to_owned(),
+        created_at: now,
+        updated_at: now,
+        metadata: Metadata::default(),
+        status_history: vec![StatusChange::plain(RequirementStatus::Open, now)],
+    });
+    world.put(&requirement);
+    world.emit("compliance_requirement.created", &requirement);
+}
+
+/// A country whose banks, holidays and forms the sandbox knows; others would be accepted and then behave like none.
+pub(crate) fn known_country(code: &str) -> Result<(), ApiError> {
+    if countries::find(code).is_some() {
+        return Ok(());
+    }
+    let known: Vec<&str> = countries::all()
+        .iter()
+        .map(|country| country.code)
+        .collect();
+    let detail = format!(
+        "the sandbox does not know this country; it knows {}",
+        known.join(", ")
+    );
+    Err(ApiError::invalid(vec![Violation::new(
+        "/country",
+        "unknown_country",
+        detail,
+    )]))
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct OneCompany {
+    /// The company.
+    company_id: Id<Company>,
+}
+
+/// A company with what stands in its way.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct CompanyWithBlockers {
+    #[serde(flatten)]
+    company: Company,
+    /// What it still has to show before it may pay anyone.
+    blockers: Vec<ComplianceRequirement>,
+}
+
+impl Identified for CompanyWithBlockers {
+    fn id_text(&self) -> Option<String> {
+        Some(self.company.id.to_string())
+    }
+}
+
+fn get_company(world: &World, input: OneCompany) -> Result<Data<CompanyWithBlockers>, ApiError> {
+    let company = world.get(input.company_id)?;
+    let blockers = blockers(world, company.id)
+        .map(|requirement| (*requirement).clone())
+        .collect();
+    Ok(Data(CompanyWithBlockers {
+        company: (*company).clone(),
+        blockers,
+    }))
+}
+
+/// Requirements that keep a company from paying anyone.
+pub(crate) fn blockers(
+    world: &World,
+    company: Id<Company>,
+) -> impl Iterator<Item = Arc<ComplianceRequirement>> {
+    let requirements = world
+        .children::<ComplianceRequirement>(company.bits())
+        .filter_map(|id| world.find(id));
+    requirements.filter(|requirement| {
+        requirement.blocking && requirement.status != RequirementStatus::Resolved
+    })
+}
+
+/// What a caller may change of a company.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct UpdateCompany {
+    /// The company.
+    company_id: Id<Company>,
+    /// Payroll settings to change; what is absent stays.
+    payroll_settings: Option<PayrollSettingsChange>,
+    /// The whole address.
+    address: Option<AddressInput>,
+    /// The whole contact data.
+    contact: Option<ContactInput>,
+    /// Replaces all pairs.
+    metadata: Option<Metadata>,
+}
+
+/// A postal address.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct AddressInput {
+    /// Street and number.
+    line1: Text<200>,
+    /// Town.
+    city: Text<100>,
+    /// State, county or province.
+    region: Option<Text<100>>,
+    /// Postal code.
+    postal_code: Option<Text<20>>,
+    /// ISO 3166-1 alpha-2.
+    country: Country,
+}
+
+/// How to reach a company.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct ContactInput {
+    /// An e-mail address.
+    email: Option<Email>,
+    /// A telephone number.
+    phone: Option<Text<32>>,
+    /// A web address.
+    website: Option<Text<200>>,
+}
+
+fn update_company(
+    world: &mut World,
+    input: UpdateCompany,
+) -> Result<Data<Shown<Company>>, ApiError> {
+    let mut company = (*world.get(input.company_id)?).clone();
+    if let Some(change) = input.payroll_settings {
+        company.payroll_settings = change.apply(company.payroll_settings);
+    }
+    if let Some(address) = input.address {
+        company.address = Some(Address {
+            line1: address.line1.into_string(),
+            city: address.city.into_string(),
+            region: address.region.map(Text::into_string),
+            postal_code: address.postal_code.map(Text::into_string),
+            country: address.country.0,
+        });
+    }
+    if let Some(contact) = input.contact {
+        company.contact = Some(Contact {
+            email: contact.email.map(|email| email.as_str().to_owned()),
+            phone: contact.phone.map(Text::into_string),
+            website: contact.website.map(Text::into_string),
+        });
+    }
+    if let Some(metadata) = input.metadata {
+        company.metadata = metadata;
+    }
+    company.updated_at = world.now();
+    let company = Arc::new(company);
+    world.put(&company);
+    world.emit("company.updated", &company);
+    Ok(Data(Shown(company)))
+}
+
+/// The company a body names, which must exist.
+pub(crate) fn named(world: &World, id: Id<Company>) -> Result<Arc<Company>, ApiError> {
+    world.get(id).map_err(|error| {
+        let detail = format!(
+            "no {} of this key's world has this id",
+            <Company as crate::value::id::Prefixed>::NAME
+        );
+        error.with_errors(vec![Violation::new("/company_id", "not_found", detail)])
+    })
+}
+
+/// The company's grown index, if it was grown.
+pub(crate) fn grown_index<T: Entity>(world: &World, id: Id<T>) -> Option<u64> {
+    world.base().index_of(id)
+}

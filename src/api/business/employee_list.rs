@@ -1,0 +1,452 @@
+//! The published list of employees, fast: a page of a world of ten million is grown out of prepared text, straight into
+//! the response's bytes.
+//!
+//! Grown people who have not changed are found by arithmetic (`Workforce`); those who were changed or created since are few and
+//! are merged in. Only a search by name, and a sort, look at everybody.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use crate::api::crud::{Paging, Sort};
+use crate::model::business::company::Company;
+use crate::model::business::employee::{Employee, EmployeeStatus, PayrollStatus};
+use crate::model::growth::workforce::{ALL_SLOTS, Selection, standings};
+use crate::model::lifecycle::State;
+use crate::value::id::{Id, Prefixed, encode};
+use crate::world::World;
+use crate::world::base::{Base, Plan};
+use crate::world::grow::{Face, face};
+
+/// Which employees.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Filter {
+    pub(crate) company: Option<Id<Company>>,
+    pub(crate) status: Option<EmployeeStatus>,
+    pub(crate) payroll_status: Option<PayrollStatus>,
+    pub(crate) department: Option<String>,
+    /// In lower case.
+    pub(crate) name: Option<String>,
+}
+
+impl Filter {
+    fn accepts(&self, employee: &Employee) -> bool {
+        self.company
+            .is_none_or(|company| company == employee.company_id)
+            && self.status.is_none_or(|status| status == employee.status)
+            && self
+                .payroll_status
+                .is_none_or(|status| status == employee.payroll_status)
+            && self
+                .department
+                .as_ref()
+                .is_none_or(|department| *department == employee.department)
+            && self
+                .name
+                .as_ref()
+                .is_none_or(|name| employee.name.to_lowercase().contains(name))
+    }
+
+    /// The part of it that arithmetic answers, for one grown company.
+    fn selection(&self, plan: &Plan) -> Selection {
+        let standings = standings(|status, payroll_status| {
+            self.status.is_none_or(|wanted| wanted == status)
+                && self
+                    .payroll_status
+                    .is_none_or(|wanted| wanted == payroll_status)
+        });
+        let roles = match &self.department {
+            None => ALL_SLOTS,
+            Some(wanted) => (0..25)
+                .filter(|&slot| plan.industry.roles[slot].department == *wanted)
+                .fold(0, |s, i| s | 1 << i),
+        };
+        Selection { roles, standings }
+    }
+
+    fn is_everybody(&self) -> bool {
+        self.status.is_none()
+            && self.payroll_status.is_none()
+            && self.department.is_none()
+            && self.name.is_none()
+    }
+}
+
+/// A page, as the bytes of its answer.
+pub(crate) struct EmployeePage {
+    body: String,
+    rows: u64,
+}
+
+impl EmployeePage {
+    fn new() -> Self {
+        let mut body = String::with_capacity(6 * 1_024);
+        body.push_str("{\"data\":[");
+        Self { body, rows: 0 }
+    }
+
+    pub(crate) fn into_bytes(self) -> Vec<u8> {
+        self.body.into_bytes()
+    }
+
+    fn begin_row(&mut self, id: u64) {
+        self.body.push_str(if self.rows == 0 {
+            "{\"id\":\""
+        } else {
+            ",{\"id\":\""
+        });
+        self.body.push_str(Employee::PREFIX);
+        self.body.push('_');
+        self.body
+            .push_str(core::str::from_utf8(&encode(id)).expect("an id's code is ASCII"));
+        self.rows += 1;
+    }
+
+    fn grown(&mut self, id: u64, face: &Face) {
+        self.begin_row(id);
+        // Names, titles and departments of the tables need no escaping: a test holds them to it.
+        let place = face.place;
+        for part in [
+            "\",\"name\":\"",
+            face.first,
+            " ",
+            face.last,
+            "\",\"role\":\"",
+            face.role,
+            "\",\"department\":\"",
+            face.department,
+            "\",\"status\":\"",
+            place.status().name(),
+            "\",\"payroll_status\":\"",
+            place.payroll_status().name(),
+            "\"}",
+        ] {
+            self.body.push_str(part);
+        }
+    }
+
+    fn changed(&mut self, employee: &Employee) {
+        self.begin_row(employee.id.bits());
+        for (label, text) in [
+            ("\",\"name\":", &employee.name),
+            (",\"role\":", &employee.role),
+            (",\"department\":", &employee.department),
+        ] {
+            self.body.push_str(label);
+            self.body
+                .push_str(&serde_json::to_string(text).expect("text serialises"));
+        }
+        for part in [
+            ",\"status\":\"",
+            employee.status.name(),
+            "\",\"payroll_status\":\"",
+            employee.payroll_status.name(),
+            "\"}",
+        ] {
+            self.body.push_str(part);
+        }
+    }
+
+    fn end(mut self, paging: Paging, total: u64) -> Self {
+        let page = paging.page();
+        write!(
+            self.body,
+            "],\"meta\":{{\"total\":{total},\"page\":{page}}}}}"
+        )
+        .expect("a string takes every character");
+        self
+    }
+}
+
+/// The page of those employees that the filter accepts.
+pub(crate) fn list(
+    world: &World,
+    filter: &Filter,
+    paging: Paging,
+    sort: Option<&Sort<Employee>>,
+) -> EmployeePage {
+    if sort.is_some() || filter.name.is_some() {
+        return scan(world, filter, paging, sort);
+    }
+    let merged = Merged::new(world, filter);
+    let total = merged.total();
+    let range = paging.range(total);
+    let mut page = EmployeePage::new();
+    if !range.is_empty() {
+        merged.write(range.start, range.end - range.start, &mut page);
+    }
+    page.end(paging, total)
+}
+
+/// Looks at everybody: for a search by name, and for a sort.
+fn scan(
+    world: &World,
+    filter: &Filter,
+    paging: Paging,
+    sort: Option<&Sort<Employee>>,
+) -> EmployeePage {
+    let mut everybody: Vec<Arc<Employee>> = Vec::new();
+    let size = world.base().shape().employees_per_company;
+    let companies = Companies::of(world, filter);
+    for company in companies.first..companies.end {
+        for index in company * size..(company + 1) * size {
+            everybody.extend(
+                world
+                    .at::<Employee>(index)
+                    .filter(|employee| filter.accepts(employee)),
+            );
+        }
+    }
+    everybody.extend(created(world, filter));
+    if let Some(sort) = sort {
+        sort.apply(&mut everybody);
+    }
+    let total = everybody.len() as u64;
+    let range = paging.range(total);
+    let mut page = EmployeePage::new();
+    for employee in &everybody[range.start as usize..range.end as usize] {
+        page.changed(employee);
+    }
+    page.end(paging, total)
+}
+
+fn created<'a>(world: &'a World, filter: &'a Filter) -> impl Iterator<Item = Arc<Employee>> + 'a {
+    let everybody = world.created::<Employee>().filter_map(|id| world.find(id));
+    everybody.filter(|employee| filter.accepts(employee))
+}
+
+/// Grown companies that the filter looks at.
+#[derive(Clone, Copy)]
+struct Companies {
+    first: u64,
+    end: u64,
+}
+
+impl Companies {
+    fn of(world: &World, filter: &Filter) -> Self {
+        match filter.company {
+            None => Self {
+                first: 0,
+                end: world.base().shape().companies,
+            },
+            Some(id) => world
+                .base()
+                .index_of(id)
+                .map_or(Self { first: 0, end: 0 }, |c| Self {
+                    first: c,
+                    end: c + 1,
+                }),
+        }
+    }
+}
+
+/// Grown people as they were, less those changed since, with the changed and created ones that the filter accepts.
+struct Merged<'a> {
+    world: &'a World,
+    filter: &'a Filter,
+    companies: Companies,
+    /// Indexes of grown people that changed and that the filter accepted as they were grown.
+    gone: Vec<u64>,
+    /// Grown people that changed and that the filter accepts as they are.
+    come: Vec<(u64, Arc<Employee>)>,
+    created: Vec<Arc<Employee>>,
+    /// How many of the grown people the filter accepts as they were grown.
+    grown: u64,
+}
+
+impl<'a> Merged<'a> {
+    fn new(world: &'a World, filter: &'a Filter) -> Self {
+        let companies = Companies::of(world, filter);
+        let base = world.base();
+        let size = base.shape().employees_per_company;
+        let (mut gone, mut come) = (Vec::new(), Vec::new());
+        for index in world.changed::<Employee>() {
+            let company = index / size;
+            if (companies.first..companies.end).contains(&company) {
+                let plan = base.plan(company);
+                if plan
+                    .workforce
+                    .chooses(filter.selection(&plan), index % size)
+                {
+                    gone.push(index);
+                }
+                let now = world
+                    .at::<Employee>(index)
+                    .filter(|employee| filter.accepts(employee));
+                come.extend(now.map(|employee| (index, employee)));
+            }
+        }
+        let grown = grown_total(base, filter, companies);
+        Self {
+            world,
+            filter,
+            companies,
+            gone,
+            come,
+            created: created(world, filter).collect(),
+            grown,
+        }
+    }
+
+    fn total(&self) -> u64 {
+        self.grown - self.gone.len() as u64 + (self.come.len() + self.created.len()) as u64
+    }
+
+    /// Writes so many rows from that rank on.
+    fn write(&self, start: u64, count: u64, page: &mut EmployeePage) {
+        let since_growth = self.total() - self.created.len() as u64;
+        if start < since_growth {
+            self.write_grown(start, count, page);
+        }
+        let skip = start.saturating_sub(since_growth) as usize;
+        for employee in self.created.iter().skip(skip) {
+            if page.rows == count {
+                return;
+            }
+            page.changed(employee);
+        }
+    }
+
+    /// Walks company by company; each is passed over by its count alone until the one in which the page begins.
+    fn write_grown(&self, mut skip: u64, count: u64, page: &mut EmployeePage) {
+        let base = self.world.base();
+        let size = base.shape().employees_per_company;
+        let mut first = self.companies.first;
+        if self.gone.is_empty() && self.come.is_empty() && self.filter.is_everybody() {
+            first += skip / size; // every company has the same number of people
+            skip %= size;
+        }
+        for company in first..self.companies.end {
+            let plan = base.plan(company);
+            let selection = self.filter.selection(&plan);
+            let people = People {
+                merged: self,
+                plan: &plan,
+                selection,
+                first: company * size,
+            };
+            let here = people.before(size);
+            if skip >= here {
+                skip -= here;
+                continue;
+            }
+            people.write(size, skip, count, page);
+            if page.rows == count {
+                return;
+            }
+            skip = 0;
+        }
+    }
+}
+
+/// The people of one grown company, as merged.
+struct People<'a> {
+    merged: &'a Merged<'a>,
+    plan: &'a Plan,
+    selection: Selection,
+    /// World index of the company's first person.
+    first: u64,
+}
+
+impl People<'_> {
+    /// How many of the people before that number are on the list.
+    fn before(&self, number: u64) -> u64 {
+        let (from, to) = (self.first, self.first + number);
+        let gone = self.merged.gone.partition_point(|&i| i < to)
+            - self.merged.gone.partition_point(|&i| i < from);
+        let come = self.merged.come.partition_point(|(i, _)| *i < to)
+            - self.merged.come.partition_point(|(i, _)| *i < from);
+        self.plan.workforce.count_before(self.selection, number) - gone as u64 + come as u64
+    }
+
+    /// Writes from that rank on until the page has its count, or the company ends.
+    fn write(&self, size: u64, rank: u64, count: u64, page: &mut EmployeePage) {
+        let mut skip = rank;
+        let mut number = if self.selection == Selection::ALL
+            && self.merged.come.is_empty()
+            && self.merged.gone.is_empty()
+        {
+            skip = 0;
+            rank
+        } else {
+            let start = self.near(size, rank);
+            skip -= self.before(start);
+            start
+        };
+        while number < size && page.rows < count {
+            let index = self.first + number;
+            let come = self.merged.come.binary_search_by_key(&index, |(i, _)| *i);
+            let stays = self.merged.gone.binary_search(&index).is_err();
+            let grown = stays && self.plan.workforce.chooses(self.selection, number);
+            if grown || come.is_ok() {
+                if skip > 0 {
+                    skip -= 1;
+                } else if let Ok(place) = come {
+                    page.changed(&self.merged.come[place].1);
+                } else {
+                    let id: Id<Employee> = self.merged.world.base().id_at(index);
+                    page.grown(id.bits(), &face(self.plan, number));
+                }
+            }
+            number += 1;
+        }
+    }
+
+    /// A number with at most `rank` people of the list before it, a cycle or less away from the one with that rank.
+    fn near(&self, size: u64, rank: u64) -> u64 {
+        let (mut low, mut high) = (0, size);
+        while high - low > 25 {
+            let middle = low + (high - low) / 2;
+            if self.before(middle) > rank {
+                high = middle
+            } else {
+                low = middle
+            }
+        }
+        low
+    }
+}
+
+/// How many grown people the filter accepts, as they were grown.
+fn grown_total(base: &Base, filter: &Filter, companies: Companies) -> u64 {
+    if filter.is_everybody() {
+        return (companies.end - companies.first) * base.shape().employees_per_company;
+    }
+    let count = |company| {
+        let plan = base.plan(company);
+        plan.workforce.count(filter.selection(&plan))
+    };
+    (companies.first..companies.end).map(count).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::growth::{countries, industries, names};
+
+    #[test]
+    fn text_of_the_tables_needs_no_escaping() {
+        let plain = |text: &str| {
+            assert_eq!(
+                serde_json::to_string(text).expect("text"),
+                format!("\"{text}\"")
+            )
+        };
+        for industry in industries::all() {
+            plain(industry.lead);
+            for role in &industry.roles {
+                plain(role.title);
+                plain(role.department);
+            }
+        }
+        for country in countries::all() {
+            for group in country.names.groups() {
+                group
+                    .first
+                    .iter()
+                    .chain(group.last)
+                    .for_each(|name| plain(name));
+            }
+        }
+        assert!(!names::tables().is_empty());
+    }
+}

@@ -1,0 +1,341 @@
+//! Employees: the published list (specification, §4.2), create, read, update.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Deserialize, Serialize};
+
+use crate::api::business::companies::named;
+use crate::api::business::employee_list::{EmployeePage, Filter, list};
+use crate::api::crud::{Paging, Sort, SortKey, Sortable, show};
+use crate::api::operation::{Contract, Domain, Method, Operation, operation};
+use crate::api::reply::{Answer, Data, Reply, Shown, list_schema};
+use crate::model::Object;
+use crate::model::business::company::Company;
+use crate::model::business::employee::{
+    Compensation, Component, Employee, EmployeeStatus, EmploymentType, PayInterval, PaymentMethod,
+    PaymentMethodType, PayrollStatus,
+};
+use crate::model::growth::{countries, people};
+use crate::model::lifecycle::StatusChange;
+use crate::value::error::{ApiError, ErrorCode, Violation};
+use crate::value::id::Id;
+use crate::value::money::{Amount, Currency};
+use crate::value::text::{Email, Metadata, Text};
+use crate::value::time::Date;
+use crate::world::World;
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        method: Method::Get,
+        path: "/api/business/employees",
+        domain: Domain::Business,
+        contract: Contract::Published,
+        summary: "List employees",
+        description: "Every employee of this key's world, of all companies, in creation order. Members and envelope are exactly \
+            those of the specification; query parameters are assumed.",
+        ..operation!(read list_employees)
+    },
+    Operation {
+        method: Method::Post,
+        path: "/api/business/employees",
+        domain: Domain::Business,
+        contract: Contract::Assumed,
+        summary: "Hire an employee",
+        description: "The employee is `pending`, and `not_enrolled` for payroll until verified.",
+        example: r#"{"company_id":"@company:1","name":"Ada Obi","role":"Accountant","department":"Finance","start_date":"2026-02-02","compensation":{"amount":45000000,"currency":"NGN","interval":"month"}}"#,
+        success: 201,
+        errors: &[ErrorCode::CurrencyMismatch],
+        emits: &["employee.created"],
+        ..operation!(write create_employee)
+    },
+    Operation {
+        method: Method::Get,
+        path: "/api/business/employees/{employee_id}",
+        domain: Domain::Business,
+        contract: Contract::Assumed,
+        summary: "Read an employee",
+        description: "The whole record: pay, bank account, tax attributes, history of statuses.",
+        ..operation!(read get_employee)
+    },
+    Operation {
+        method: Method::Patch,
+        path: "/api/business/employees/{employee_id}",
+        domain: Domain::Business,
+        contract: Contract::Assumed,
+        summary: "Update an employee",
+        description: "Changes only what is sent. Status is never patched: it follows from what happens.",
+        example: r#"{"role":"Senior Accountant"}"#,
+        emits: &["employee.updated"],
+        ..operation!(write update_employee)
+    },
+];
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct ListEmployees {
+    #[serde(flatten)]
+    paging: Paging,
+    sort: Option<Sort<Employee>>,
+    /// Only those of that company.
+    company_id: Option<Id<Company>>,
+    /// Only those with that employment status.
+    status: Option<EmployeeStatus>,
+    /// Only those with that payroll status.
+    payroll_status: Option<PayrollStatus>,
+    /// Only those of that department.
+    department: Option<Text<100>>,
+    /// Only those whose name contains this, whatever its case.
+    q: Option<Text<100>>,
+}
+
+impl Sortable for Employee {
+    const KEYS: &'static [(&'static str, fn(&Self) -> SortKey)] = &[
+        ("created_at", |employee| {
+            SortKey::Number(employee.created_at.millis())
+        }),
+        ("name", |employee| SortKey::Text(employee.name.clone())),
+        ("role", |employee| SortKey::Text(employee.role.clone())),
+        ("department", |employee| {
+            SortKey::Text(employee.department.clone())
+        }),
+    ];
+}
+
+/// One row of the published list: six members and no other (specification, §2).
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "EmployeeSummary")]
+pub(crate) struct EmployeeRow {
+    /// Employee identifier.
+    pub(crate) id: Id<Employee>,
+    /// Full name.
+    pub(crate) name: String,
+    /// Job title.
+    pub(crate) role: String,
+    /// Department name.
+    pub(crate) department: String,
+    /// Employment status.
+    pub(crate) status: EmployeeStatus,
+    /// Payroll verification status.
+    pub(crate) payroll_status: PayrollStatus,
+}
+
+impl Answer for EmployeePage {
+    fn into_reply(self) -> Reply {
+        Reply {
+            body: self.into_bytes(),
+            single: false,
+            id: None,
+        }
+    }
+
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        list_schema::<EmployeeRow>(generator)
+    }
+}
+
+fn list_employees(world: &World, input: ListEmployees) -> Result<EmployeePage, ApiError> {
+    let filter = Filter {
+        company: input.company_id,
+        status: input.status,
+        payroll_status: input.payroll_status,
+        department: input.department.map(Text::into_string),
+        name: input.q.map(|q| q.as_str().to_lowercase()),
+    };
+    Ok(list(world, &filter, input.paging, input.sort.as_ref()))
+}
+
+/// What a caller may say about a new employee.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct CreateEmployee {
+    /// The employer.
+    company_id: Id<Company>,
+    /// Full name.
+    name: Text<200>,
+    /// Job title.
+    role: Text<100>,
+    /// Department.
+    department: Text<100>,
+    /// First day of work.
+    start_date: Date,
+    /// Work e-mail address.
+    email: Option<Email>,
+    /// Terms of employment; `full_time` if absent.
+    employment_type: Option<EmploymentType>,
+    /// What is paid.
+    compensation: Option<CompensationInput>,
+    /// Where it is paid to.
+    payment_method: Option<PaymentMethodInput>,
+    /// The tax authority's number for the person.
+    tax_id: Option<Text<64>>,
+    /// The caller's own pairs.
+    metadata: Option<Metadata>,
+}
+
+/// Pay terms.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct CompensationInput {
+    /// Gross pay an interval, in minor units.
+    amount: Amount,
+    /// Its currency, which is the company's.
+    currency: Currency,
+    /// The interval: a year is paid in twelfths, an hour as a twelfth of 52 weeks of 40 hours.
+    interval: PayInterval,
+}
+
+/// A bank account or a mobile money wallet.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct PaymentMethodInput {
+    /// Bank account or mobile money.
+    #[serde(rename = "type")]
+    kind: PaymentMethodType,
+    /// The bank's code in its country.
+    bank_code: Text<34>,
+    /// The account's number.
+    account_number: Text<34>,
+    /// The holder's name; the employee's if absent.
+    account_name: Option<Text<200>>,
+}
+
+fn create_employee(
+    world: &mut World,
+    input: CreateEmployee,
+) -> Result<Data<Shown<Employee>>, ApiError> {
+    let company = named(world, input.company_id)?;
+    let (now, name) = (world.now(), input.name.into_string());
+    let compensation = input
+        .compensation
+        .map(|terms| compensation(&company, &terms, input.start_date))
+        .transpose()?;
+    let employee = Arc::new(Employee {
+        id: world.next_id(company.id.bits()),
+        object: Object::NAME,
+        company_id: company.id,
+        role: input.role.into_string(),
+        department: input.department.into_string(),
+        status: EmployeeStatus::Pending,
+        payroll_status: PayrollStatus::NotEnrolled,
+        email: input.email.map(|email| email.as_str().to_owned()),
+        employment_type: input.employment_type.unwrap_or(EmploymentType::FullTime),
+        country: company.country.clone(),
+        start_date: input.start_date,
+        end_date: None,
+        compensation,
+        payment_method: input
+            .payment_method
+            .map(|method| payment_method(method, &name)),
+        name,
+        tax_id: input.tax_id.map(Text::into_string),
+        tax_attributes: BTreeMap::new(),
+        created_at: now,
+        updated_at: now,
+        metadata: input.metadata.unwrap_or_default(),
+        status_history: vec![StatusChange::plain(EmployeeStatus::Pending, now)],
+    });
+    world.put(&employee);
+    world.emit("employee.created", &employee);
+    Ok(Data(Shown(employee)))
+}
+
+/// Pay terms with a month's pay split as is usual in the company's country.
+fn compensation(
+    company: &Company,
+    terms: &CompensationInput,
+    effective_from: Date,
+) -> Result<Compensation, ApiError> {
+    if terms.currency != company.currency {
+        let detail = format!(
+            "the company pays in {}, not in {}",
+            company.currency, terms.currency
+        );
+        let violation = Violation::new(
+            "/compensation/currency",
+            "currency_mismatch",
+            detail.clone(),
+        );
+        return Err(ApiError::new(ErrorCode::CurrencyMismatch, detail).with_errors(vec![violation]));
+    }
+    let amount = terms.amount.minor();
+    let month = Compensation::monthly(amount, terms.interval);
+    let components = match countries::find(&company.country) {
+        Some(country) => people::parts(country, month),
+        None => vec![Component {
+            id: "basic".to_owned(),
+            amount: month,
+        }],
+    };
+    Ok(Compensation {
+        amount,
+        currency: terms.currency,
+        interval: terms.interval,
+        components,
+        effective_from,
+    })
+}
+
+fn payment_method(method: PaymentMethodInput, employee: &str) -> PaymentMethod {
+    PaymentMethod {
+        kind: method.kind,
+        bank_name: None,
+        bank_code: method.bank_code.into_string(),
+        account_number: method.account_number.into_string(),
+        iban: None,
+        account_name: method
+            .account_name
+            .map_or_else(|| employee.to_owned(), Text::into_string),
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct OneEmployee {
+    /// The employee.
+    employee_id: Id<Employee>,
+}
+
+fn get_employee(world: &World, input: OneEmployee) -> Result<Data<Shown<Employee>>, ApiError> {
+    show(world, input.employee_id)
+}
+
+/// What a caller may change of an employee.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct UpdateEmployee {
+    /// The employee.
+    employee_id: Id<Employee>,
+    /// Full name.
+    name: Option<Text<200>>,
+    /// Job title.
+    role: Option<Text<100>>,
+    /// Department.
+    department: Option<Text<100>>,
+    /// Work e-mail address.
+    email: Option<Email>,
+    /// Replaces all pairs.
+    metadata: Option<Metadata>,
+}
+
+fn update_employee(
+    world: &mut World,
+    input: UpdateEmployee,
+) -> Result<Data<Shown<Employee>>, ApiError> {
+    let mut employee = (*world.get(input.employee_id)?).clone();
+    if let Some(name) = input.name {
+        employee.name = name.into_string();
+    }
+    if let Some(role) = input.role {
+        employee.role = role.into_string();
+    }
+    if let Some(department) = input.department {
+        employee.department = department.into_string();
+    }
+    if let Some(email) = input.email {
+        employee.email = Some(email.as_str().to_owned());
+    }
+    if let Some(metadata) = input.metadata {
+        employee.metadata = metadata;
+    }
+    employee.updated_at = world.now();
+    let employee = Arc::new(employee);
+    world.put(&employee);
+    world.emit("employee.updated", &employee);
+    Ok(Data(Shown(employee)))
+}

@@ -1,0 +1,378 @@
+//! What the clock does to a payroll run: calculate, approve, fund, send, settle.
+
+use std::sync::Arc;
+
+use crate::api::business::payroll::CUT_OFF_HOUR;
+use crate::model::business::calculation::{Calculation, Terms};
+use crate::model::business::company::Company;
+use crate::model::business::employee::Employee;
+use crate::model::business::payroll_item::{ItemStatus, PayrollItem};
+use crate::model::business::payroll_run::{Funding, PayrollRun, RunStatus, RunTotals, Settlement};
+use crate::model::business::payslip::{Payslip, PayslipStatus};
+use crate::model::business::tax_liability::{LiabilityStatus, TaxLiability};
+use crate::model::ledger::Account;
+use crate::model::lifecycle::StatusChange;
+use crate::model::payments::payout::{Payout, PayoutStatus, Recipient};
+use crate::model::payments::wallet::Wallet;
+use crate::model::posting::{self, RunCost};
+use crate::model::task::Task;
+use crate::model::{AnyId, Object};
+use crate::value::id::Id;
+use crate::value::text::Metadata;
+use crate::world::World;
+
+/// Hour of the pay date at which wages are handed to the rail.
+const SEND_HOUR: i64 = 9;
+
+/// What must stand, because the task was set by what put it there.
+fn get<T: crate::world::grow::Grow>(world: &World, id: Id<T>) -> Arc<T> {
+    world
+        .find(id)
+        .expect("a task is set for what exists, and nothing is deleted")
+}
+
+/// Gross to net of everybody in the run; then approval, unless somebody has to be asked.
+pub(crate) fn calculate_run(world: &mut World, id: Id<PayrollRun>) {
+    let mut run = (*get(world, id)).clone();
+    if run.status != RunStatus::Calculating {
+        return; // cancelled meanwhile
+    }
+    let mut totals = RunTotals::default();
+    for employee in run.employees.clone() {
+        let item = Arc::new(calculate_item(world, &run, &get(world, employee)));
+        add(&mut totals, &item.calculation);
+        world.put(&item);
+    }
+    run.totals = Some(totals);
+    run.settlement = Settlement {
+        pending: run.employee_count,
+        ..Settlement::default()
+    };
+    run.enter(RunStatus::Calculated, world.now());
+    let run = store(world, run);
+    world.emit("payroll_run.calculated", &run);
+    if get(world, run.company_id)
+        .payroll_settings
+        .approval_required
+    {
+        let mut run = (*run).clone();
+        run.enter(RunStatus::PendingApproval, world.now());
+        let run = store(world, run);
+        world.emit("payroll_run.pending_approval", &run);
+    } else {
+        approve_run(world, &run);
+    }
+}
+
+fn calculate_item(world: &mut World, run: &PayrollRun, employee: &Employee) -> PayrollItem {
+    let compensation = employee
+        .compensation
+        .as_ref()
+        .expect("a payable employee has compensation");
+    let terms = Terms {
+        country: &employee.country,
+        compensation,
+        attributes: &employee.tax_attributes,
+    };
+    let before = last_paid(world, employee);
+    let calculation = Calculation::of(&terms, run.pay_date, before.as_deref());
+    let calculation =
+        calculation.expect("pay is bounded where it is set, so that no year of it leaves 64 bits");
+    PayrollItem {
+        id: world.next_id(run.id.bits()),
+        payroll_run_id: run.id,
+        company_id: run.company_id,
+        employee_id: employee.id,
+        employee_name: employee.name.as_str().into(),
+        period: run.period,
+        status: ItemStatus::Ready,
+        currency: run.currency,
+        calculation: Arc::new(calculation),
+        payout_id: None,
+        payslip_id: None,
+        failure: None,
+        created_at: world.now(),
+        status_history: vec![StatusChange::plain(ItemStatus::Ready, world.now())],
+    }
+}
+
+/// What the employee was paid last: the latest payslip, or else the last month of history.
+fn last_paid(world: &World, employee: &Employee) -> Option<Arc<Calculation>> {
+    if let Some(id) = world.children::<Payslip>(employee.id.bits()).next_back() {
+        return world
+            .find(id)
+            .map(|payslip| Arc::clone(&payslip.calculation));
+    }
+    let base = world.base();
+    let index = base.index_of(employee.id)?;
+    let size = base.shape().employees_per_company;
+    let run = base.run(crate::world::base::HISTORY_MONTHS - 1, index / size);
+    let payslip: Arc<Payslip> = world.at(base.item(run, index % size))?;
+    Some(Arc::clone(&payslip.calculation))
+}
+
+fn add(totals: &mut RunTotals, pay: &Calculation) {
+    totals.gross += pay.gross;
+    totals.taxes += pay.taxes;
+    totals.employee_contributions += pay.employee_contributions;
+    totals.employer_contributions += pay.employer_contributions;
+    totals.net += pay.net;
+    totals.employer_cost = totals.gross + totals.employer_contributions;
+}
+
+fn store(world: &mut World, run: PayrollRun) -> Arc<PayrollRun> {
+    let run = Arc::new(run);
+    world.put(&run);
+    run
+}
+
+fn items(world: &World, run: Id<PayrollRun>) -> Vec<Arc<PayrollItem>> {
+    world
+        .children::<PayrollItem>(run.bits())
+        .map(|id| get(world, id))
+        .collect()
+}
+
+/// Wages and withholdings accrue; the money is reserved at the cut-off of the business day before the pay date.
+fn approve_run(world: &mut World, run: &PayrollRun) {
+    let mut cost = RunCost::default();
+    for item in items(world, run.id) {
+        cost.add(&item.calculation, 1);
+    }
+    let wallet = world
+        .wallet_of(run.company_id, run.currency)
+        .expect("a company has a wallet of its currency");
+    let totals = run.totals.unwrap_or_default();
+    let mut run = run.clone();
+    run.funding = Some(Funding {
+        wallet_id: wallet.id,
+        required: totals.employer_cost,
+        reserved: 0,
+        shortfall: 0,
+    });
+    run.enter(RunStatus::Approved, world.now());
+    let run = store(world, run);
+    world.post(
+        run.company_id,
+        posting::run_approved(AnyId::of(run.id), run.currency, &cost),
+    );
+    world.emit("payroll_run.approved", &run);
+    owe(world, &run, &cost);
+    let funded = run.pay_date.minus_business_days(1).at_hour(CUT_OFF_HOUR);
+    world.settle_at(funded, Task::FundRun(run.id));
+}
+
+/// One liability for each account that the run owes.
+fn owe(world: &mut World, run: &PayrollRun, cost: &RunCost) {
+    let company: Arc<Company> = get(world, run.company_id);
+    for &(account, amount) in cost.owed.iter().filter(|(_, amount)| *amount != 0) {
+        let authority = match account {
+            Account::TaxPayable(authority) => authority.code(),
+            _ => "pension",
+        };
+        let now = world.now();
+        let liability = Arc::new(TaxLiability {
+            id: world.next_id(run.id.bits()),
+            object: Object::NAME,
+            company_id: run.company_id,
+            payroll_run_id: run.id,
+            authority: authority.to_owned(),
+            jurisdiction: company.country.clone(),
+            period: run.period,
+            status: LiabilityStatus::Accrued,
+            amount,
+            currency: run.currency,
+            created_at: now,
+            updated_at: now,
+            metadata: Metadata::default(),
+            status_history: vec![StatusChange::plain(LiabilityStatus::Accrued, now)],
+        });
+        world.put(&liability);
+        world.emit("tax_liability.created", &liability);
+    }
+}
+
+/// Reserves the run's money and opens its payouts; a short wallet is a fact, and the run says so.
+pub(crate) fn fund_run(world: &mut World, id: Id<PayrollRun>) {
+    let mut run = (*get(world, id)).clone();
+    if run.status != RunStatus::Approved {
+        return; // cancelled meanwhile
+    }
+    let mut funding = run.funding.expect("an approved run knows what it needs");
+    let wallet = get(world, funding.wallet_id);
+    let available = world.balances(run.company_id, run.currency).available;
+    run.enter(RunStatus::Funding, world.now());
+    if available < funding.required {
+        funding.shortfall = funding.required - available;
+        run.funding = Some(funding);
+        let short = run.currency.display(funding.shortfall);
+        run.blockers = vec![format!("the wallet {} is short of {short}", wallet.id)];
+        run.enter(RunStatus::FundingFailed, world.now());
+        let run = store(world, run);
+        world.emit("payroll_run.funding_failed", &run);
+        return;
+    }
+    funding.reserved = funding.required;
+    funding.shortfall = 0;
+    run.funding = Some(funding);
+    run.blockers.clear();
+    let run = store(world, run);
+    let reserve = posting::reserved(
+        "Payroll funded",
+        AnyId::of(run.id),
+        run.currency,
+        funding.required,
+    );
+    world.post(run.company_id, reserve);
+    world.emit("payroll_run.funded", &run);
+    world.emit_wallet("wallet.debited", &wallet);
+    open_payouts(world, &run, &wallet);
+}
+
+/// One payout an employee. Pay of nothing needs none: such an item is skipped, and counts as paid.
+fn open_payouts(world: &mut World, run: &PayrollRun, wallet: &Wallet) {
+    let rail = get(world, run.company_id).payroll_settings.speed;
+    let (mut run, mut skipped) = (run.clone(), 0);
+    for item in items(world, run.id) {
+        let mut item = (*item).clone();
+        if item.calculation.net <= 0 {
+            item.enter(ItemStatus::Skipped, world.now());
+            world.put(&Arc::new(item));
+            skipped += 1;
+            continue;
+        }
+        let employee = get(world, item.employee_id);
+        let account = employee
+            .payment_method
+            .as_ref()
+            .expect("a payable employee has a payment method");
+        let now = world.now();
+        let payout = Arc::new(Payout {
+            id: world.next_id(run.company_id.bits()),
+            object: Object::NAME,
+            company_id: run.company_id,
+            wallet_id: wallet.id,
+            beneficiary_id: None,
+            status: PayoutStatus::Queued,
+            amount: item.calculation.net,
+            currency: run.currency,
+            rail,
+            recipient: Arc::new(Recipient::new(
+                &account.account_name,
+                &account.bank_code,
+                &account.account_number,
+            )),
+            reference: format!("Salary {}", run.period),
+            source: Some(AnyId::of(item.id)),
+            failure: None,
+            created_at: now,
+            updated_at: now,
+            metadata: Metadata::default(),
+            status_history: vec![StatusChange::plain(PayoutStatus::Queued, now)],
+        });
+        item.payout_id = Some(payout.id);
+        item.enter(ItemStatus::Processing, now);
+        world.put(&Arc::new(item));
+        world.put(&payout);
+        world.emit("payout.created", &payout);
+    }
+    run.settlement.pending -= skipped;
+    run.settlement.paid += skipped;
+    run.enter(RunStatus::Processing, world.now());
+    let run = store(world, run);
+    world.emit("payroll_run.processing", &run);
+    if run.settlement.pending == 0 {
+        finish(world, &run);
+    } else {
+        world.settle_at(
+            run.pay_date.at_hour(SEND_HOUR),
+            Task::SendRunPayouts(run.id),
+        );
+    }
+}
+
+/// Hands the run's payouts to the rail.
+pub(crate) fn send_run_payouts(world: &mut World, id: Id<PayrollRun>) {
+    for item in items(world, id) {
+        let Some(payout) = item.payout_id else {
+            continue;
+        };
+        let mut payout = (*get(world, payout)).clone();
+        payout.enter(PayoutStatus::Processing, world.now());
+        let processing = Arc::new(payout.clone());
+        world.put(&processing);
+        world.emit("payout.processing", &processing);
+        payout.enter(PayoutStatus::Sent, world.now());
+        let sent = Arc::new(payout);
+        world.put(&sent);
+        world.post(
+            sent.company_id,
+            posting::net_pay_sent(AnyId::of(sent.id), sent.currency, sent.amount),
+        );
+        world.emit("payout.sent", &sent);
+        world.settle_after(sent.rail.delay(), Task::SettlePayout(sent.id));
+    }
+}
+
+/// The receiving bank's answer: the money has arrived.
+pub(crate) fn settle_payout(world: &mut World, id: Id<Payout>) {
+    let mut payout = (*get(world, id)).clone();
+    payout.enter(PayoutStatus::Paid, world.now());
+    let payout = Arc::new(payout);
+    world.put(&payout);
+    world.post(
+        payout.company_id,
+        posting::net_pay_paid(AnyId::of(payout.id), payout.currency, payout.amount),
+    );
+    world.emit("payout.paid", &payout);
+    let source = payout.source.expect("a salary payout names its item");
+    let item = issue_payslip(world, &get(world, Id::from_bits(source.bits)));
+    let mut run = (*get(world, item.payroll_run_id)).clone();
+    run.settlement.pending -= 1;
+    run.settlement.paid += 1;
+    let last = run.settlement.pending == 0;
+    let run = store(world, run);
+    world.emit("payroll_item.paid", &item);
+    if last {
+        finish(world, &run);
+    }
+}
+
+fn issue_payslip(world: &mut World, item: &PayrollItem) -> Arc<PayrollItem> {
+    let run = get(world, item.payroll_run_id);
+    let payslip = Arc::new(Payslip {
+        id: world.next_id(item.employee_id.bits()),
+        company_id: item.company_id,
+        employee_id: item.employee_id,
+        employee_name: Arc::clone(&item.employee_name),
+        payroll_run_id: item.payroll_run_id,
+        payroll_item_id: item.id,
+        status: PayslipStatus::Issued,
+        period: item.period,
+        pay_date: run.pay_date,
+        currency: item.currency,
+        calculation: Arc::clone(&item.calculation),
+        created_at: world.now(),
+    });
+    let mut item = item.clone();
+    item.payslip_id = Some(payslip.id);
+    item.enter(ItemStatus::Paid, world.now());
+    let item = Arc::new(item);
+    world.put(&item);
+    world.put(&payslip);
+    world.emit("payslip.issued", &payslip);
+    item
+}
+
+/// Every payout has been answered.
+fn finish(world: &mut World, run: &PayrollRun) {
+    let (status, name) = match run.settlement {
+        Settlement { failed: 0, .. } => (RunStatus::Paid, "payroll_run.paid"),
+        Settlement { paid: 0, .. } => (RunStatus::Failed, "payroll_run.failed"),
+        _ => (RunStatus::PartiallyPaid, "payroll_run.partially_paid"),
+    };
+    let mut run = run.clone();
+    run.enter(status, world.now());
+    let run = store(world, run);
+    world.emit(name, &run);
+}

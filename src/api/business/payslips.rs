@@ -1,0 +1,100 @@
+//! Payslips: list and read.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::api::business::payroll::Months;
+use crate::api::crud::{Candidates, Paging, Sort, SortKey, Sortable, is, show};
+use crate::api::operation::{Contract, Domain, Method, Operation, operation};
+use crate::api::paid::PaidPeople;
+use crate::api::reply::{Data, List, Shown};
+use crate::model::business::employee::Employee;
+use crate::model::business::payroll_run::PayrollRun;
+use crate::model::business::payslip::Payslip;
+use crate::value::error::ApiError;
+use crate::value::id::Id;
+use crate::value::time::Period;
+use crate::world::World;
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        method: Method::Get,
+        path: "/api/business/payslips",
+        domain: Domain::Business,
+        contract: Contract::Assumed,
+        summary: "List payslips",
+        description: "In creation order; the first are those of the twelve months before the world's start.",
+        ..operation!(read list_payslips)
+    },
+    Operation {
+        method: Method::Get,
+        path: "/api/business/payslips/{payslip_id}",
+        domain: Domain::Business,
+        contract: Contract::Assumed,
+        summary: "Read a payslip",
+        description: "Earnings, deductions line by line, employer's cost, and the totals of the tax year.",
+        ..operation!(read get_payslip)
+    },
+];
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct ListPayslips {
+    #[serde(flatten)]
+    paging: Paging,
+    sort: Option<Sort<Payslip>>,
+    /// Only that employee's.
+    employee_id: Option<Id<Employee>>,
+    /// Only those of that month.
+    period: Option<Period>,
+    /// Only those of that run.
+    payroll_run_id: Option<Id<PayrollRun>>,
+}
+
+impl Sortable for Payslip {
+    const KEYS: &'static [(&'static str, fn(&Self) -> SortKey)] = &[
+        ("created_at", |payslip| {
+            SortKey::Number(payslip.created_at.millis())
+        }),
+        ("period", |payslip| {
+            SortKey::Text(payslip.period.to_string())
+        }),
+        ("pay_date", |payslip| {
+            SortKey::Text(payslip.pay_date.to_string())
+        }),
+        ("net", |payslip| SortKey::Number(payslip.calculation.net)),
+    ];
+}
+
+fn list_payslips(world: &World, input: ListPayslips) -> Result<List<Shown<Payslip>>, ApiError> {
+    let months = Months::of(world, input.period);
+    let people = PaidPeople::new(world, months, None, input.payroll_run_id, input.employee_id);
+    let (base, grown) = (world.base(), people.count());
+    let item = move |rank| {
+        people
+            .find(rank)
+            .map(|paid| base.item(base.run(paid.month, paid.company), paid.employee))
+    };
+    let created: Box<dyn Iterator<Item = Id<Payslip>>> = match input.employee_id {
+        Some(employee) => Box::new(world.children::<Payslip>(employee.bits())),
+        None => Box::new(world.created::<Payslip>()),
+    };
+    let candidates = Candidates::new(grown, item, created);
+    if input.period.is_none() && input.payroll_run_id.is_none() {
+        return Ok(candidates.page(world, input.paging, input.sort.as_ref()));
+    }
+    let keep = |payslip: &Payslip| {
+        is(input.period.as_ref(), &payslip.period)
+            && is(input.payroll_run_id.as_ref(), &payslip.payroll_run_id)
+    };
+    Ok(candidates.page_where(world, input.paging, input.sort.as_ref(), keep))
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct OnePayslip {
+    /// The payslip.
+    payslip_id: Id<Payslip>,
+}
+
+fn get_payslip(world: &World, input: OnePayslip) -> Result<Data<Shown<Payslip>>, ApiError> {
+    show(world, input.payslip_id)
+}

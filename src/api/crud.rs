@@ -1,0 +1,246 @@
+//! What every resource's operations share, written once: finding one, listing many.
+
+use core::marker::PhantomData;
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, de};
+
+use crate::api::reply::{Data, List, Meta, Shown};
+use crate::value::error::ApiError;
+use crate::value::id::Id;
+use crate::world::World;
+use crate::world::grow::Grow;
+
+/// Rows a page without `per_page`.
+const PER_PAGE: u64 = 25;
+/// Rows a page at most; more is coerced to it.
+const MOST_PER_PAGE: u64 = 100;
+
+/// Which page of a list.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+pub(crate) struct Paging {
+    /// The page, from 1. Past the end is an empty page.
+    #[schemars(range(min = 1, max = 9_007_199_254_740_991_u64))]
+    page: Option<u64>,
+    /// Rows a page, from 1; more than 100 is taken as 100. 25 if absent.
+    #[schemars(range(min = 1, max = 9_007_199_254_740_991_u64))]
+    per_page: Option<u64>,
+}
+
+impl Paging {
+    /// The page's number.
+    pub(crate) fn page(self) -> u64 {
+        self.page.unwrap_or(1)
+    }
+
+    /// Rows a page.
+    pub(crate) fn per_page(self) -> u64 {
+        self.per_page.unwrap_or(PER_PAGE).min(MOST_PER_PAGE)
+    }
+
+    /// Places of its rows, of a list of that length.
+    pub(crate) fn range(self, total: u64) -> core::ops::Range<u64> {
+        let start = (self.page() - 1).saturating_mul(self.per_page()).min(total);
+        start..start.saturating_add(self.per_page()).min(total)
+    }
+
+    pub(crate) fn meta(self, total: u64) -> Meta {
+        Meta {
+            total,
+            page: self.page(),
+        }
+    }
+}
+
+/// What rows can be sorted by.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum SortKey {
+    Number(i64),
+    Text(String),
+}
+
+/// How to read the value that a row is sorted by.
+pub(crate) type KeyOf<T> = fn(&T) -> SortKey;
+
+/// A resource whose lists can be sorted.
+pub(crate) trait Sortable: Sized + 'static {
+    /// Names of the members and how to read them.
+    const KEYS: &'static [(&'static str, KeyOf<Self>)];
+}
+
+/// `sort=name` ascending, `sort=-name` descending; equal rows stay in creation order.
+pub(crate) struct Sort<T> {
+    key: usize,
+    descending: bool,
+    of: PhantomData<fn() -> T>,
+}
+
+impl<T: Sortable> Sort<T> {
+    pub(crate) fn apply(&self, rows: &mut [Arc<T>]) {
+        let key = T::KEYS[self.key].1;
+        if self.descending {
+            rows.sort_by_cached_key(|row| core::cmp::Reverse(key(row)));
+        } else {
+            rows.sort_by_cached_key(|row| key(row));
+        }
+    }
+}
+
+impl<'de, T: Sortable> Deserialize<'de> for Sort<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Cow::<'de, str>::deserialize(deserializer)?;
+        let (descending, name) = text
+            .strip_prefix('-')
+            .map_or((false, &*text), |name| (true, name));
+        let key = T::KEYS.iter().position(|(known, _)| *known == name);
+        let key = key.ok_or_else(|| de::Error::custom("this list cannot be sorted by that"))?;
+        Ok(Self {
+            key,
+            descending,
+            of: PhantomData,
+        })
+    }
+}
+
+impl<T: Sortable> JsonSchema for Sort<T> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Sort".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let names = T::KEYS
+            .iter()
+            .flat_map(|(name, _)| [(*name).to_owned(), format!("-{name}")]);
+        json_schema!({
+            "type": "string",
+            "description": "Sort by this member, descending with a minus sign; equal rows stay in creation order.",
+            "enum": names.collect::<Vec<_>>(),
+        })
+    }
+}
+
+/// One resource by id.
+pub(crate) fn show<T: Grow>(world: &World, id: Id<T>) -> Result<Data<Shown<T>>, ApiError> {
+    Ok(Data(Shown(world.get(id)?)))
+}
+
+/// The rows that a list may have, before what only the resource itself can tell: the grown ones by index, then those
+/// created since, each in creation order.
+pub(crate) struct Candidates<'a, T> {
+    grown: u64,
+    /// Index of the grown one with that rank.
+    index: Box<dyn Fn(u64) -> Option<u64> + 'a>,
+    created: Vec<Id<T>>,
+}
+
+impl<'a, T: Grow> Candidates<'a, T> {
+    /// So many grown ones, found by rank, and these created since.
+    pub(crate) fn new(
+        grown: u64,
+        index: impl Fn(u64) -> Option<u64> + 'a,
+        created: impl Iterator<Item = Id<T>>,
+    ) -> Self {
+        Self {
+            grown,
+            index: Box::new(index),
+            created: created.collect(),
+        }
+    }
+
+    /// Every one of a kind whose indexes have no holes.
+    pub(crate) fn all(world: &'a World) -> Self {
+        Self::new(world.base().count(T::KIND), Some, world.created::<T>())
+    }
+
+    fn len(&self) -> u64 {
+        self.grown + self.created.len() as u64
+    }
+
+    fn get(&self, world: &World, rank: u64) -> Option<Arc<T>> {
+        match rank.checked_sub(self.grown) {
+            None => world.at((self.index)(rank)?),
+            Some(since) => world.find(*self.created.get(usize::try_from(since).ok()?)?),
+        }
+    }
+
+    /// The page of all candidates.
+    pub(crate) fn page(
+        self,
+        world: &World,
+        paging: Paging,
+        sort: Option<&Sort<T>>,
+    ) -> List<Shown<T>>
+    where
+        T: Sortable,
+    {
+        if sort.is_some() {
+            return self.page_where(world, paging, sort, |_| true);
+        }
+        let total = self.len();
+        let rows = paging.range(total).filter_map(|rank| self.get(world, rank));
+        List {
+            data: rows.map(Shown).collect(),
+            meta: paging.meta(total),
+        }
+    }
+
+    /// The page of those candidates that `keep` accepts.
+    pub(crate) fn page_where(
+        self,
+        world: &World,
+        paging: Paging,
+        sort: Option<&Sort<T>>,
+        keep: impl Fn(&T) -> bool,
+    ) -> List<Shown<T>>
+    where
+        T: Sortable,
+    {
+        let all = (0..self.len()).filter_map(|rank| self.get(world, rank));
+        let mut rows: Vec<Arc<T>> = all.filter(|row| keep(row)).collect();
+        if let Some(sort) = sort {
+            sort.apply(&mut rows);
+        }
+        page_of(&rows, paging)
+    }
+}
+
+/// The page of rows that are all at hand.
+pub(crate) fn page_of<T>(rows: &[Arc<T>], paging: Paging) -> List<Shown<T>> {
+    let total = rows.len() as u64;
+    let range = paging.range(total);
+    let rows = &rows[range.start as usize..range.end as usize];
+    List {
+        data: rows.iter().map(|row| Shown(Arc::clone(row))).collect(),
+        meta: paging.meta(total),
+    }
+}
+
+/// Whether an optional filter accepts a value.
+pub(crate) fn is<V: PartialEq>(filter: Option<&V>, value: &V) -> bool {
+    filter.is_none_or(|wanted| wanted == value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_past_the_end_are_empty_however_far() {
+        let paging = |page, per_page| Paging {
+            page: Some(page),
+            per_page: Some(per_page),
+        };
+        assert_eq!(paging(1, 25).range(75), 0..25);
+        assert_eq!(paging(4, 25).range(80), 75..80);
+        assert_eq!(paging(5, 25).range(80), 80..80);
+        assert_eq!(paging(1_000_000_000_000, 100).range(80), 80..80);
+        assert_eq!(paging(9_007_199_254_740_991, 1_000_000).range(80), 80..80);
+        assert_eq!(paging(1, 1_000).range(500), 0..100);
+    }
+}

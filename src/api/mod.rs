@@ -1,0 +1,42 @@
+//! The operations: tables of rows, the types of their inputs, and their handlers.
+//!
+//! May import `value`, `model` and `world`. Deliberately absent: headers, keys, sockets; a handler sees a world and a
+//! decoded input and nothing else.
+
+pub(crate) mod bind;
+pub(crate) mod business;
+pub(crate) mod check;
+pub(crate) mod control;
+pub(crate) mod crud;
+pub(crate) mod json;
+pub(crate) mod operation;
+pub(crate) mod paid;
+pub(crate) mod payments;
+pub(crate) mod reply;
+pub(crate) mod system;
+
+use crate::api::business::{accounting, companies, employees, payroll, payslips, reports};
+use crate::api::control::{clock, events, process};
+use crate::api::operation::Operation;
+use crate::api::payments::{payouts, wallets};
+
+/// The simulated product, domain by domain.
+pub(crate) fn product() -> impl Iterator<Item = &'static Operation> {
+    let tables = [
+        companies::OPERATIONS,
+        employees::OPERATIONS,
+        payroll::OPERATIONS,
+        payslips::OPERATIONS,
+        accounting::OPERATIONS,
+        reports::OPERATIONS,
+        wallets::OPERATIONS,
+        payouts::OPERATIONS,
+    ];
+    tables.into_iter().flatten()
+}
+
+/// The control plane under `/_sandbox`.
+pub(crate) fn control() -> impl Iterator<Item = &'static Operation> {
+    let tables = [process::OPERATIONS, clock::OPERATIONS, events::OPERATIONS];
+    tables.into_iter().flatten()
+}

@@ -1,0 +1,260 @@
+//! The operation table's row type. Router, validation, OpenAPI document, docs, CLI and tests are loops over such rows.
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::api::reply::{Answer, Reply};
+use crate::value::error::{ApiError, ErrorCode, Violation};
+use crate::world::World;
+
+/// The methods that rows use. HEAD is answered as GET by the edge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Method {
+    Get,
+    Post,
+    Put,
+    Patch,
+    Delete,
+}
+
+impl Method {
+    /// Every method, in the order of an `Allow` header.
+    pub(crate) const ALL: [Self; 5] = [Self::Get, Self::Post, Self::Put, Self::Patch, Self::Delete];
+
+    /// The method on the wire.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Get => "GET",
+            Self::Post => "POST",
+            Self::Put => "PUT",
+            Self::Patch => "PATCH",
+            Self::Delete => "DELETE",
+        }
+    }
+
+    /// Whether its input travels in a body; otherwise it is in the query.
+    pub(crate) const fn has_body(self) -> bool {
+        matches!(self, Self::Post | Self::Put | Self::Patch)
+    }
+}
+
+/// What vouches for a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Contract {
+    /// The specification shows it: path, method, headers and members are kept to the letter.
+    Published,
+    /// The specification names the area and leaves the shape open; ours.
+    Assumed,
+    /// The sandbox's own control plane, no part of the product.
+    Control,
+}
+
+/// Which tag a row stands under.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub(crate) enum Domain {
+    Business,
+    Payments,
+    Sandbox,
+}
+
+/// What happens when a row is called. The type says which may write.
+#[derive(Clone, Copy)]
+pub(crate) enum Call {
+    /// A function of the world as it stands.
+    Read(fn(&World, Value) -> Result<Reply, ApiError>),
+    /// May change the world, wholly or not at all.
+    Write(fn(&mut World, Value) -> Result<Reply, ApiError>),
+    /// Answers about the process; needs no key, and sees the key's world where one is sent.
+    Open(fn(&Process, Option<&World>) -> Reply),
+}
+
+/// What an open row may tell of the process.
+#[derive(Clone, Debug)]
+pub(crate) struct Process {
+    /// The seed and shape that an unknown key's world is grown from.
+    pub(crate) seed: u64,
+    pub(crate) shape: crate::world::base::Shape,
+    pub(crate) mode: crate::world::ClockMode,
+    /// Worlds that are open.
+    pub(crate) worlds: u64,
+}
+
+/// One operation.
+#[derive(Clone, Copy)]
+pub(crate) struct Operation {
+    /// The handler's name; `operationId` is the same in camelCase.
+    pub(crate) name: &'static str,
+    pub(crate) method: Method,
+    /// With `{name}` for what is in the path.
+    pub(crate) path: &'static str,
+    pub(crate) domain: Domain,
+    pub(crate) contract: Contract,
+    pub(crate) summary: &'static str,
+    pub(crate) description: &'static str,
+    /// A body that works on a fresh world of the default seed, as JSON; empty where none is sent.
+    pub(crate) example: &'static str,
+    pub(crate) success: u16,
+    /// What the handler itself may refuse with, beyond what every row may.
+    pub(crate) errors: &'static [ErrorCode],
+    /// What the call causes, at once or later as the clock moves.
+    pub(crate) emits: &'static [&'static str],
+    pub(crate) call: Call,
+    pub(crate) input: fn(&mut SchemaGenerator) -> Schema,
+    pub(crate) output: fn(&mut SchemaGenerator) -> Schema,
+}
+
+impl Operation {
+    /// `listEmployees` for `list_employees`.
+    pub(crate) fn operation_id(&self) -> String {
+        let mut words = self.name.split('_');
+        let mut id = words.next().unwrap_or_default().to_owned();
+        for word in words {
+            let (first, rest) = word.split_at(1);
+            id.push_str(&first.to_ascii_uppercase());
+            id.push_str(rest);
+        }
+        id
+    }
+
+    /// Names in braces, in the order of the path.
+    pub(crate) fn path_parameters(&self) -> impl Iterator<Item = &'static str> {
+        self.path
+            .split('/')
+            .filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
+    }
+}
+
+/// The part of a row that the handler's own type says: `..operation!(write create_payout)`.
+macro_rules! operation {
+    (read $handler:ident) => {
+        $crate::api::operation::Operation {
+            name: stringify!($handler),
+            call: $crate::api::operation::Call::Read(|world, input| {
+                $crate::api::operation::answer($handler(
+                    world,
+                    $crate::api::operation::decode(input)?,
+                ))
+            }),
+            input: |generator| $crate::api::operation::input_of_read($handler, generator),
+            output: |generator| $crate::api::operation::output_of_read($handler, generator),
+            ..$crate::api::operation::BLANK
+        }
+    };
+    (write $handler:ident) => {
+        $crate::api::operation::Operation {
+            name: stringify!($handler),
+            call: $crate::api::operation::Call::Write(|world, input| {
+                $crate::api::operation::answer($handler(
+                    world,
+                    $crate::api::operation::decode(input)?,
+                ))
+            }),
+            input: |generator| $crate::api::operation::input_of_write($handler, generator),
+            output: |generator| $crate::api::operation::output_of_write($handler, generator),
+            ..$crate::api::operation::BLANK
+        }
+    };
+    (open $handler:ident) => {
+        $crate::api::operation::Operation {
+            name: stringify!($handler),
+            call: $crate::api::operation::Call::Open(|process, world| {
+                $crate::api::reply::Answer::into_reply($handler(process, world))
+            }),
+            input: |generator| {
+                <$crate::api::operation::Nothing as schemars::JsonSchema>::json_schema(generator)
+            },
+            output: |generator| $crate::api::operation::output_of_open($handler, generator),
+            ..$crate::api::operation::BLANK
+        }
+    };
+}
+pub(crate) use operation;
+
+/// An input without members.
+#[derive(serde::Deserialize, JsonSchema)]
+pub(crate) struct Nothing {}
+
+/// What a row has before its literal fills it in.
+pub(crate) const BLANK: Operation = Operation {
+    name: "",
+    method: Method::Get,
+    path: "",
+    domain: Domain::Business,
+    contract: Contract::Assumed,
+    summary: "",
+    description: "",
+    example: "",
+    success: 200,
+    errors: &[],
+    emits: &[],
+    call: Call::Open(|_, _| unreachable!("every row is filled by operation!")),
+    input: |generator| Nothing::json_schema(generator),
+    output: |generator| Nothing::json_schema(generator),
+};
+
+/// Checked input as the handler's own type. The schema has already said everything that serde could refuse; should the two
+/// ever differ, the caller still gets a 422 and not a crash.
+pub(crate) fn decode<I: DeserializeOwned>(input: Value) -> Result<I, ApiError> {
+    serde_json::from_value(input)
+        .map_err(|error| ApiError::invalid(vec![Violation::new("", "shape", error.to_string())]))
+}
+
+/// A handler's answer as a reply.
+pub(crate) fn answer<O: Answer>(result: Result<O, ApiError>) -> Result<Reply, ApiError> {
+    result.map(Answer::into_reply)
+}
+
+type Reading<I, O> = fn(&World, I) -> Result<O, ApiError>;
+type Writing<I, O> = fn(&mut World, I) -> Result<O, ApiError>;
+type Opening<O> = fn(&Process, Option<&World>) -> O;
+
+pub(crate) fn input_of_read<I: JsonSchema, O>(
+    _: Reading<I, O>,
+    generator: &mut SchemaGenerator,
+) -> Schema {
+    I::json_schema(generator)
+}
+
+pub(crate) fn output_of_read<I, O: Answer>(
+    _: Reading<I, O>,
+    generator: &mut SchemaGenerator,
+) -> Schema {
+    O::schema(generator)
+}
+
+pub(crate) fn input_of_write<I: JsonSchema, O>(
+    _: Writing<I, O>,
+    generator: &mut SchemaGenerator,
+) -> Schema {
+    I::json_schema(generator)
+}
+
+pub(crate) fn output_of_write<I, O: Answer>(
+    _: Writing<I, O>,
+    generator: &mut SchemaGenerator,
+) -> Schema {
+    O::schema(generator)
+}
+
+pub(crate) fn output_of_open<O: Answer>(_: Opening<O>, generator: &mut SchemaGenerator) -> Schema {
+    O::schema(generator)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn operation_ids_are_camel_case() {
+        let row = Operation {
+            name: "list_payroll_items",
+            path: "/a/{b}/c/{d}",
+            ..BLANK
+        };
+        assert_eq!(row.operation_id(), "listPayrollItems");
+        assert_eq!(row.path_parameters().collect::<Vec<_>>(), ["b", "d"]);
+    }
+}

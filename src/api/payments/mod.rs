@@ -1,0 +1,4 @@
+//! The Payments domain's operations.
+
+pub(crate) mod payouts;
+pub(crate) mod wallets;

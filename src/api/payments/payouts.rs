@@ -1,0 +1,135 @@
+//! Payouts: list and read. Wages are paid by the same ones.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::api::business::payroll::Months;
+use crate::api::crud::{Candidates, Paging, Sort, SortKey, Sortable, is, show};
+use crate::api::operation::{Contract, Domain, Method, Operation, operation};
+use crate::api::paid::PaidPeople;
+use crate::api::reply::{Data, List, Shown};
+use crate::model::business::company::Company;
+use crate::model::payments::payout::{Payout, PayoutStatus};
+use crate::value::error::ApiError;
+use crate::value::id::Id;
+use crate::value::text::Text;
+use crate::world::World;
+use crate::world::base::VENDORS_A_MONTH;
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        method: Method::Get,
+        path: "/api/payments/payouts",
+        domain: Domain::Payments,
+        contract: Contract::Assumed,
+        summary: "List payouts",
+        description: "Money out, in creation order: wages and suppliers of the months before the world's start, then those since.",
+        ..operation!(read list_payouts)
+    },
+    Operation {
+        method: Method::Get,
+        path: "/api/payments/payouts/{payout_id}",
+        domain: Domain::Payments,
+        contract: Contract::Assumed,
+        summary: "Read a payout",
+        description: "Where it stands, and why it did not arrive if so.",
+        ..operation!(read get_payout)
+    },
+];
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct ListPayouts {
+    #[serde(flatten)]
+    paging: Paging,
+    sort: Option<Sort<Payout>>,
+    /// Only those of that company.
+    company_id: Option<Id<Company>>,
+    /// Only those that stand there.
+    status: Option<PayoutStatus>,
+    /// Only those to that saved payee.
+    beneficiary_id: Option<Text<64>>,
+    /// Only those that pay such a resource.
+    source_type: Option<SourceType>,
+    /// Only those that pay this resource.
+    source_id: Option<Text<64>>,
+}
+
+/// What a payout can pay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum SourceType {
+    PayrollItem,
+}
+
+impl Sortable for Payout {
+    const KEYS: &'static [(&'static str, fn(&Self) -> SortKey)] = &[
+        ("created_at", |payout| {
+            SortKey::Number(payout.created_at.millis())
+        }),
+        ("amount", |payout| SortKey::Number(payout.amount)),
+    ];
+}
+
+fn list_payouts(world: &World, input: ListPayouts) -> Result<List<Shown<Payout>>, ApiError> {
+    let candidates = candidates(world, input.company_id);
+    let filtered = input.status.is_some()
+        || input.beneficiary_id.is_some()
+        || input.source_type.is_some()
+        || input.source_id.is_some();
+    if !filtered {
+        return Ok(candidates.page(world, input.paging, input.sort.as_ref()));
+    }
+    let keep = |payout: &Payout| {
+        is(input.status.as_ref(), &payout.status)
+            && input
+                .beneficiary_id
+                .as_ref()
+                .is_none_or(|id| payout.beneficiary_id.as_deref() == Some(id.as_str()))
+            && (input.source_type.is_none() || payout.source.is_some())
+            && input
+                .source_id
+                .as_ref()
+                .is_none_or(|id| payout.source.is_some_and(|s| s.to_string() == id.as_str()))
+    };
+    Ok(candidates.page_where(world, input.paging, input.sort.as_ref(), keep))
+}
+
+/// Month by month everybody's wages, then every company's suppliers; then those created since.
+fn candidates(world: &World, company: Option<Id<Company>>) -> Candidates<'_, Payout> {
+    let people = PaidPeople::new(world, Months::of(world, None), company, None, None);
+    let base = world.base();
+    let companies = people.companies();
+    let suppliers = if people.a_month() == 0 {
+        0
+    } else {
+        (companies.end - companies.start) * VENDORS_A_MONTH
+    };
+    let a_month = people.a_month() + suppliers;
+    let grown = a_month * (people.months().end - people.months().start);
+    let find = move |rank: u64| {
+        let (month, within) = (rank / a_month, rank % a_month);
+        match within.checked_sub(people.a_month()) {
+            None => people
+                .find(within)
+                .map(|paid| base.salary_payout(month, paid.company, paid.employee)),
+            Some(supplier) => {
+                let company = companies.start + supplier / VENDORS_A_MONTH;
+                Some(base.vendor_payout(month, company, supplier % VENDORS_A_MONTH))
+            }
+        }
+    };
+    match company {
+        Some(company) => Candidates::new(grown, find, world.children(company.bits())),
+        None => Candidates::new(grown, find, world.created()),
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct OnePayout {
+    /// The payout.
+    payout_id: Id<Payout>,
+}
+
+fn get_payout(world: &World, input: OnePayout) -> Result<Data<Shown<Payout>>, ApiError> {
+    show(world, input.payout_id)
+}

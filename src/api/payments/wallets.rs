@@ -1,0 +1,163 @@
+//! Wallets and their statements.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::api::crud::{Candidates, Paging, Sort, SortKey, Sortable, is, page_of};
+use crate::api::operation::{Contract, Domain, Method, Operation, operation};
+use crate::api::reply::{Data, List, Shown};
+use crate::model::business::company::Company;
+use crate::model::ledger::{TransactionType, WalletTransaction};
+use crate::model::payments::wallet::Wallet;
+use crate::value::error::ApiError;
+use crate::value::id::Id;
+use crate::value::money::Currency;
+use crate::value::text::Text;
+use crate::value::time::Date;
+use crate::world::World;
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        method: Method::Get,
+        path: "/api/payments/wallets",
+        domain: Domain::Payments,
+        contract: Contract::Assumed,
+        summary: "List wallets",
+        description: "One a company and currency. Balances are folds of the ledger.",
+        ..operation!(read list_wallets)
+    },
+    Operation {
+        method: Method::Get,
+        path: "/api/payments/wallets/{wallet_id}",
+        domain: Domain::Payments,
+        contract: Contract::Assumed,
+        summary: "Read a wallet",
+        description: "Available, pending, reserved and escrow balances.",
+        ..operation!(read get_wallet)
+    },
+    Operation {
+        method: Method::Get,
+        path: "/api/payments/wallets/{wallet_id}/transactions",
+        domain: Domain::Payments,
+        contract: Contract::Assumed,
+        summary: "List a wallet's transactions",
+        description: "What moved in the available balance, oldest first, with the balance after each.",
+        ..operation!(read list_wallet_transactions)
+    },
+];
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct ListWallets {
+    #[serde(flatten)]
+    paging: Paging,
+    sort: Option<Sort<Wallet>>,
+    /// Only those of that company.
+    company_id: Option<Id<Company>>,
+    /// Only those in that currency.
+    currency: Option<Currency>,
+}
+
+impl Sortable for Wallet {
+    const KEYS: &'static [(&'static str, fn(&Self) -> SortKey)] = &[
+        ("created_at", |wallet| {
+            SortKey::Number(wallet.created_at.millis())
+        }),
+        ("currency", |wallet| {
+            SortKey::Text(wallet.currency.to_string())
+        }),
+    ];
+}
+
+fn list_wallets(world: &World, input: ListWallets) -> Result<List<Shown<Wallet>>, ApiError> {
+    let candidates = match input.company_id {
+        Some(company) => {
+            let index = world.base().index_of(company);
+            Candidates::new(
+                index.iter().count() as u64,
+                move |_| index,
+                world.children(company.bits()),
+            )
+        }
+        None => Candidates::all(world),
+    };
+    let mut page = match input.currency {
+        None => candidates.page(world, input.paging, input.sort.as_ref()),
+        Some(currency) => {
+            candidates.page_where(world, input.paging, input.sort.as_ref(), |wallet| {
+                wallet.currency == currency
+            })
+        }
+    };
+    for wallet in &mut page.data {
+        wallet.0 = Arc::new(world.with_balances(&wallet.0));
+    }
+    Ok(page)
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct OneWallet {
+    /// The wallet.
+    wallet_id: Id<Wallet>,
+}
+
+fn get_wallet(world: &World, input: OneWallet) -> Result<Data<Shown<Wallet>>, ApiError> {
+    let wallet = world.get(input.wallet_id)?;
+    Ok(Data(Shown(Arc::new(world.with_balances(&wallet)))))
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct ListWalletTransactions {
+    #[serde(flatten)]
+    paging: Paging,
+    sort: Option<Sort<WalletTransaction>>,
+    /// The wallet.
+    wallet_id: Id<Wallet>,
+    /// Only money in, or only money out.
+    #[serde(rename = "type")]
+    kind: Option<TransactionType>,
+    /// Only those of that day and later.
+    from: Option<Date>,
+    /// Only those of that day and earlier.
+    to: Option<Date>,
+    /// Only those that this resource caused.
+    source_id: Option<Text<64>>,
+}
+
+impl Sortable for WalletTransaction {
+    const KEYS: &'static [(&'static str, fn(&Self) -> SortKey)] = &[
+        ("created_at", |transaction| {
+            SortKey::Number(transaction.created_at.millis())
+        }),
+        ("amount", |transaction| SortKey::Number(transaction.amount)),
+    ];
+}
+
+fn list_wallet_transactions(
+    world: &World,
+    input: ListWalletTransactions,
+) -> Result<List<Shown<WalletTransaction>>, ApiError> {
+    let wallet = world.get(input.wallet_id)?;
+    let history = world.base().history(wallet.company_id);
+    let grown = history.iter().flat_map(|history| &history.statement);
+    let since = world
+        .book(wallet.company_id)
+        .into_iter()
+        .flat_map(|book| &book.statement);
+    let keep = |line: &&Arc<WalletTransaction>| {
+        line.wallet_id == wallet.id
+            && is(input.kind.as_ref(), &line.kind)
+            && input.from.is_none_or(|from| line.effective_on >= from)
+            && input.to.is_none_or(|to| line.effective_on <= to)
+            && input
+                .source_id
+                .as_ref()
+                .is_none_or(|id| line.source.to_string() == id.as_str())
+    };
+    let mut lines: Vec<Arc<WalletTransaction>> = grown.chain(since).filter(keep).cloned().collect();
+    if let Some(sort) = input.sort {
+        sort.apply(&mut lines);
+    }
+    Ok(page_of(&lines, input.paging))
+}

@@ -1,0 +1,166 @@
+//! Answers: the envelope of the contract, and how each kind of answer becomes bytes.
+
+use std::sync::Arc;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Serialize, Serializer};
+
+use crate::model::{Entity, Wire};
+
+/// An answer as bytes, with what the engine needs to know of it.
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pub(crate) body: Vec<u8>,
+    /// A single resource: it gets an `ETag`, and a created one a `Location`.
+    pub(crate) single: bool,
+    /// The id of that resource.
+    pub(crate) id: Option<String>,
+}
+
+/// What a handler can return.
+pub(crate) trait Answer {
+    /// The bytes.
+    fn into_reply(self) -> Reply;
+
+    /// Their schema.
+    fn schema(generator: &mut SchemaGenerator) -> Schema;
+}
+
+/// A single resource: `{"data": {…}}`.
+pub(crate) struct Data<T>(pub(crate) T);
+
+/// A page: `{"data": […], "meta": {"total", "page"}}`, exactly as published (specification, §2).
+pub(crate) struct List<T> {
+    pub(crate) data: Vec<T>,
+    pub(crate) meta: Meta,
+}
+
+/// `meta` of a page.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+pub(crate) struct Meta {
+    /// How many there are in all.
+    pub(crate) total: u64,
+    /// Which page this is, from 1.
+    pub(crate) page: u64,
+}
+
+/// An answer outside the product's envelope: the control plane's.
+pub(crate) struct Plain<T>(pub(crate) T);
+
+/// A resource in the form in which callers see it.
+pub(crate) struct Shown<T>(pub(crate) Arc<T>);
+
+impl<T: Wire> Serialize for Shown<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.wire().serialize(serializer)
+    }
+}
+
+impl<T> JsonSchema for Shown<T>
+where
+    T: Wire + 'static,
+    T::Shape<'static>: JsonSchema,
+{
+    fn inline_schema() -> bool {
+        T::Shape::<'static>::inline_schema()
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        T::Shape::<'static>::schema_name()
+    }
+
+    fn schema_id() -> std::borrow::Cow<'static, str> {
+        T::Shape::<'static>::schema_id()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        T::Shape::<'static>::json_schema(generator)
+    }
+}
+
+/// Something with an id of its own.
+pub(crate) trait Identified {
+    /// The id as text.
+    fn id_text(&self) -> Option<String>;
+}
+
+impl<T: Entity> Identified for Shown<T> {
+    fn id_text(&self) -> Option<String> {
+        Some(self.0.id().to_string())
+    }
+}
+
+impl<T: Serialize + JsonSchema + Identified> Answer for Data<T> {
+    fn into_reply(self) -> Reply {
+        let mut body = b"{\"data\":".to_vec();
+        write(&mut body, &self.0);
+        body.push(b'}');
+        Reply {
+            body,
+            single: true,
+            id: self.0.id_text(),
+        }
+    }
+
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        let data = generator.subschema_for::<T>();
+        json_schema!({
+            "type": "object",
+            "properties": { "data": data },
+            "required": ["data"],
+            "additionalProperties": false,
+        })
+    }
+}
+
+impl<T: Serialize + JsonSchema> Answer for List<T> {
+    fn into_reply(self) -> Reply {
+        let mut body = b"{\"data\":".to_vec();
+        write(&mut body, &self.data);
+        body.extend_from_slice(b",\"meta\":");
+        write(&mut body, &self.meta);
+        body.push(b'}');
+        Reply {
+            body,
+            single: false,
+            id: None,
+        }
+    }
+
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        list_schema::<T>(generator)
+    }
+}
+
+/// The published envelope around a page of `T`.
+pub(crate) fn list_schema<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
+    let item = generator.subschema_for::<T>();
+    let meta = generator.subschema_for::<Meta>();
+    json_schema!({
+        "type": "object",
+        "properties": { "data": { "type": "array", "items": item }, "meta": meta },
+        "required": ["data", "meta"],
+        "additionalProperties": false,
+    })
+}
+
+impl<T: Serialize + JsonSchema> Answer for Plain<T> {
+    fn into_reply(self) -> Reply {
+        let mut body = Vec::new();
+        write(&mut body, &self.0);
+        Reply {
+            body,
+            single: false,
+            id: None,
+        }
+    }
+
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        generator.subschema_for::<T>()
+    }
+}
+
+fn write(body: &mut Vec<u8>, value: &impl Serialize) {
+    serde_json::to_writer(body, value)
+        .expect("an answer serialises, and a vector takes every byte");
+}

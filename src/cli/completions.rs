@@ -1,0 +1,24 @@
+//! `sandbox completions`: a script for a shell.
+
+use std::io::{self, Write};
+
+use clap::{Args, CommandFactory};
+use clap_complete::Shell;
+
+use crate::cli::{Cli, Failure};
+
+/// For which shell.
+#[derive(Args, Debug)]
+pub(super) struct CompletionsArgs {
+    /// bash, elvish, fish, powershell or zsh
+    shell: Shell,
+}
+
+/// Prints it.
+pub(super) fn run(args: &CompletionsArgs) -> Result<(), Failure> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "sandbox", &mut script);
+    io::stdout()
+        .write_all(&script)
+        .or_else(|error| Failure::of_output(&error))
+}

@@ -1,0 +1,251 @@
+//! `sandbox gross-to-net`: one payslip as a table or JSON, or any number of cases as NDJSON.
+//!
+//! May import the model. Deliberately absent: payroll itself, which is data and `model::payroll`;
+//! the clock, so that a pay is the same whenever it is computed.
+
+mod case;
+mod money;
+mod payslip;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io::{self, BufRead, Write};
+use std::path::PathBuf;
+
+use jiff::civil::Date;
+
+use crate::model::payroll::{
+    Component, Match, Pack, PayError, PayInput, PayPeriod, YearToDate, library,
+};
+
+/// Computes net pay from gross by the law of a country.
+///
+/// Amounts on the command line are in major units with at most the currency's decimals (3000.00);
+/// inputs are the pack's own whole numbers (money in minor units); files and cases are in minor
+/// units.
+#[derive(clap::Args, Clone, Debug, Default)]
+pub struct Args {
+    /// Country (ISO 3166-1 alpha-2): its current pack, or with --date the one in force on that day
+    #[arg(long)]
+    country: Option<String>,
+    /// Code of a pack, such as GB-2025
+    #[arg(long, conflicts_with = "country")]
+    pack: Option<String>,
+    /// Pay date (2026-06-30); chooses the tax year and, without --number, the number of the period
+    #[arg(long)]
+    date: Option<Date>,
+    /// Gross pay of the period, in major units, as component `basic`
+    #[arg(long, conflicts_with = "component")]
+    gross: Option<String>,
+    /// A part of gross pay, such as `housing=500.00`; may be repeated
+    #[arg(long, value_name = "NAME=AMOUNT")]
+    component: Vec<String>,
+    /// An attribute of the employee, such as `tax_code=BR`; may be repeated
+    #[arg(long, value_name = "NAME=VALUE")]
+    attr: Vec<String>,
+    /// A number beside pay, such as `annual_rent=60000000` (money in minor units); may be repeated
+    #[arg(long, value_name = "NAME=NUMBER")]
+    input: Vec<String>,
+    /// monthly, semimonthly, biweekly or weekly; the pack's first where it is not given
+    #[arg(long)]
+    period: Option<PayPeriod>,
+    /// Number of the pay period in the tax year, from 1
+    #[arg(long)]
+    number: Option<u32>,
+    /// File of the totals before this pay: a JSON object of minor units by base and line
+    #[arg(long, value_name = "FILE")]
+    ytd: Option<PathBuf>,
+    /// Answer with JSON
+    #[arg(long)]
+    json: bool,
+    /// Read cases as NDJSON from a file, or from standard input as `-`, and answer one JSON line
+    /// each; --pack or --country is the pack of cases that name none
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = [
+            "date", "gross", "component", "attr", "input", "period", "number", "ytd", "json"
+        ]
+    )]
+    cases: Option<PathBuf>,
+}
+
+/// What the process should say by its exit code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Everything was computed: 0.
+    Computed,
+    /// Some cases were not; each says why on its own line: 1.
+    SomeRefused,
+}
+
+/// Why nothing was computed.
+#[derive(Debug)]
+pub enum Error {
+    /// The arguments, or a file they name, say something that cannot be computed: exit code 2.
+    Usage(String),
+    /// Reading or writing failed: exit code 1.
+    Io(io::Error),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Usage(message) => f.write_str(message),
+            Self::Io(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<io::Error> for Error {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+impl From<PayError> for Error {
+    fn from(error: PayError) -> Self {
+        Self::Usage(error.to_string())
+    }
+}
+
+/// Runs the subcommand. `input` is read only by `--cases -`.
+pub fn run(args: &Args, input: impl BufRead, mut output: impl Write) -> Result<Outcome, Error> {
+    let Some(path) = &args.cases else {
+        payslip(args, &mut output)?;
+        output.flush()?;
+        return Ok(Outcome::Computed);
+    };
+    let default = args.pack.as_deref().or(args.country.as_deref());
+    if path.as_os_str() == "-" {
+        return case::answer_all(default, input, output);
+    }
+    let file = std::fs::File::open(path).map_err(|error| unreadable(path, &error))?;
+    case::answer_all(default, io::BufReader::new(file), output)
+}
+
+fn unreadable(path: &std::path::Path, error: &io::Error) -> Error {
+    Error::Usage(format!("{}: {error}", path.display()))
+}
+
+fn payslip(args: &Args, output: &mut impl Write) -> Result<(), Error> {
+    let (pack, fit) = choose_pack(args)?;
+    let period = args.period.unwrap_or(pack.periods[0]);
+    let number = match (args.number, args.date) {
+        (Some(number), _) => number,
+        (None, Some(date)) => pack.period_number(period, date),
+        (None, None) => 1,
+    };
+    let earnings = earnings(args, pack)?;
+    let mut attributes = pack.default_attributes();
+    for pair in &args.attr {
+        let (name, value) = split(pair)?;
+        attributes = pack.with_attribute(attributes, name, value)?;
+    }
+    let mut inputs = pack.default_inputs().to_vec();
+    for pair in &args.input {
+        let (name, value) = split(pair)?;
+        let number = value.parse().map_err(|_| {
+            Error::Usage(format!(
+                "input `{pair}`: a whole number is expected (money in minor units)"
+            ))
+        })?;
+        inputs[pack.input(name)?] = number;
+    }
+    let ytd = read_ytd(args, pack)?;
+    let resolved: Vec<(Component, i64)> = earnings
+        .iter()
+        .map(|(name, amount)| (pack.component(name), *amount))
+        .collect();
+    let pay = pack.evaluate(&PayInput {
+        period,
+        number,
+        attributes,
+        inputs: &inputs,
+        earnings: &resolved,
+        ytd: &ytd,
+    })?;
+    let slip = payslip::Slip {
+        pack,
+        fit,
+        period,
+        number,
+        earnings: &earnings,
+        pay: &pay,
+        before: &ytd,
+    };
+    if args.json {
+        slip.write_json(output)
+    } else {
+        slip.write_table(output)
+    }
+}
+
+fn choose_pack(args: &Args) -> Result<(&'static Pack, Match), Error> {
+    let packs = library();
+    if let Some(code) = &args.pack {
+        let pack = packs
+            .pack(code)
+            .ok_or_else(|| PayError::UnknownPack(code.clone()))?;
+        return Ok((pack, pack.fit(args.date.unwrap_or(pack.effective_from))));
+    }
+    let Some(country) = args.country.as_deref().map(str::to_ascii_uppercase) else {
+        return Err(Error::Usage(
+            "give --country CODE, --pack CODE or --cases FILE".to_owned(),
+        ));
+    };
+    if country.len() != 2 || !country.bytes().all(|byte| byte.is_ascii_uppercase()) {
+        return Err(Error::Usage(format!(
+            "`{country}` is not a country: two letters are expected, such as GB"
+        )));
+    }
+    // Without a date, the country's current pack is the one that bears its plain code.
+    let date = match (args.date, packs.pack(&country)) {
+        (Some(date), _) => date,
+        (None, Some(pack)) => pack.effective_from,
+        (None, None) => Date::ZERO,
+    };
+    let found = packs.in_force(&country, date);
+    Ok((found.pack, found.fit))
+}
+
+/// Components in the order given, in minor units.
+fn earnings(args: &Args, pack: &Pack) -> Result<Vec<(String, i64)>, Error> {
+    let minor = |text: &str| money::parse(text, pack.minor_digits).map_err(Error::Usage);
+    match &args.gross {
+        Some(gross) => Ok(vec![("basic".to_owned(), minor(gross)?)]),
+        None if args.component.is_empty() => Err(Error::Usage(
+            "give --gross AMOUNT, or --component NAME=AMOUNT for each part".to_owned(),
+        )),
+        None => {
+            let part = |pair: &String| {
+                let (name, amount) = split(pair)?;
+                Ok((name.to_owned(), minor(amount)?))
+            };
+            args.component.iter().map(part).collect()
+        }
+    }
+}
+
+fn split(pair: &str) -> Result<(&str, &str), Error> {
+    match pair.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name, value)),
+        _ => Err(Error::Usage(format!("`{pair}`: NAME=VALUE is expected"))),
+    }
+}
+
+fn read_ytd(args: &Args, pack: &Pack) -> Result<YearToDate, Error> {
+    let Some(path) = &args.ytd else {
+        return Ok(YearToDate::start());
+    };
+    let text = std::fs::read_to_string(path).map_err(|error| unreadable(path, &error))?;
+    let totals: BTreeMap<String, i64> = serde_json::from_str(&text).map_err(|error| {
+        Error::Usage(format!(
+            "{}: a JSON object of whole minor units by name is expected: {error}",
+            path.display()
+        ))
+    })?;
+    Ok(YearToDate::from_names(pack, &totals)?)
+}

@@ -1,0 +1,221 @@
+//! Cases as NDJSON: one object a line in, one a line out, in order. A line that cannot be answered
+//! says why on its own line and stops no other.
+//!
+//! Numbers may also be strings, and `attrs`, `inputs`, `gross` and `ytd` the text of a CSV cell
+//! (`a=b;c=d`, or JSON), so that a table of cases needs no more than a change of format.
+
+use std::collections::BTreeMap;
+use std::io::{self, BufRead, Write};
+
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::{Error, Outcome};
+use crate::model::payroll::{
+    Attributes, Component, Pack, Pay, PayError, PayInput, PayPeriod, YearToDate, library,
+};
+
+/// A case. The columns that a table of expected results adds are let through unread; anything else
+/// is a slip of the pen.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Case {
+    pack: Option<String>,
+    period: Option<PayPeriod>,
+    #[serde(default)]
+    k: Value,
+    #[serde(default)]
+    attrs: Value,
+    #[serde(default)]
+    inputs: Value,
+    gross: Value,
+    #[serde(default)]
+    ytd: Value,
+    #[serde(rename = "id")]
+    _id: Option<IgnoredAny>,
+    #[serde(rename = "engine")]
+    _engine: Option<IgnoredAny>,
+    #[serde(rename = "line")]
+    _line: Option<IgnoredAny>,
+    #[serde(rename = "expected")]
+    _expected: Option<IgnoredAny>,
+    #[serde(rename = "tol")]
+    _tolerance: Option<IgnoredAny>,
+}
+
+/// The answer to a case, in minor units.
+#[derive(Serialize)]
+struct Answer {
+    gross: i64,
+    /// Amounts by line with a role.
+    lines: Map<String, Value>,
+    tax: i64,
+    employee: i64,
+    employer: i64,
+    net: i64,
+}
+
+/// Answers every line of `input`; empty ones are skipped. `default` is the pack of cases that name
+/// none.
+pub(super) fn answer_all(
+    default: Option<&str>,
+    mut input: impl BufRead,
+    mut output: impl Write,
+) -> Result<Outcome, Error> {
+    let mut outcome = Outcome::Computed;
+    let mut line = Vec::new();
+    for number in 1_u64.. {
+        line.clear();
+        if input.read_until(b'\n', &mut line)? == 0 {
+            break;
+        }
+        let text = line.trim_ascii();
+        if text.is_empty() {
+            continue;
+        }
+        let written = match answer(default, text) {
+            Ok(answer) => serde_json::to_writer(&mut output, &answer),
+            Err(error) => {
+                outcome = Outcome::SomeRefused;
+                serde_json::to_writer(&mut output, &json!({ "error": error, "line": number }))
+            }
+        };
+        written.map_err(io::Error::from)?;
+        output.write_all(b"\n")?;
+    }
+    output.flush()?;
+    Ok(outcome)
+}
+
+fn answer(default: Option<&str>, text: &[u8]) -> Result<Answer, String> {
+    let case: Case = serde_json::from_slice(text).map_err(|error| error.to_string())?;
+    let code = case
+        .pack
+        .as_deref()
+        .or(default)
+        .ok_or("the case names no `pack`")?;
+    let unknown = || PayError::UnknownPack(code.to_owned()).to_string();
+    let pack = library().pack(code).ok_or_else(unknown)?;
+    let pay = evaluate(pack, &case)?;
+    let lines = pack.lines().iter().zip(&pay.amounts);
+    Ok(Answer {
+        gross: pay.gross,
+        lines: lines
+            .map(|(line, amount)| (line.id.clone(), Value::from(*amount)))
+            .collect(),
+        tax: pay.tax,
+        employee: pay.employee,
+        employer: pay.employer,
+        net: pay.net,
+    })
+}
+
+fn evaluate(pack: &Pack, case: &Case) -> Result<Pay, String> {
+    let number = match &case.k {
+        Value::Null => 1,
+        k => u32::try_from(whole("k", k)?)
+            .map_err(|_| format!("`k` is {k}: a number from 1 is expected"))?,
+    };
+    let totals = ytd(&case.ytd)?;
+    let ytd = YearToDate::from_names(pack, &totals).map_err(|error| error.to_string())?;
+    let pay = pack.evaluate(&PayInput {
+        period: case.period.unwrap_or(pack.periods[0]),
+        number,
+        attributes: attributes(pack, &case.attrs)?,
+        inputs: &inputs(pack, &case.inputs)?,
+        earnings: &earnings(pack, &case.gross)?,
+        ytd: &ytd,
+    });
+    pay.map_err(|error| error.to_string())
+}
+
+fn attributes(pack: &Pack, given: &Value) -> Result<Attributes, String> {
+    pairs("attrs", given)?.iter().try_fold(
+        pack.default_attributes(),
+        |attributes, (name, value)| {
+            let text = match value {
+                Value::String(text) => text.clone(),
+                Value::Bool(_) | Value::Number(_) => value.to_string(),
+                _ => {
+                    return Err(format!(
+                        "`attrs`: `{name}` is not a string, a boolean or a number"
+                    ));
+                }
+            };
+            pack.with_attribute(attributes, name, &text)
+                .map_err(|error| error.to_string())
+        },
+    )
+}
+
+fn inputs(pack: &Pack, given: &Value) -> Result<Vec<i64>, String> {
+    let mut inputs = pack.default_inputs().to_vec();
+    for (name, value) in pairs("inputs", given)? {
+        let index = pack.input(&name).map_err(|error| error.to_string())?;
+        inputs[index] = whole(&name, &value)?;
+    }
+    Ok(inputs)
+}
+
+/// An amount, which is all basic salary, or amounts by component.
+fn earnings(pack: &Pack, given: &Value) -> Result<Vec<(Component, i64)>, String> {
+    match from_cell("gross", given)? {
+        Value::Object(parts) => parts
+            .iter()
+            .map(|(name, amount)| Ok((pack.component(name), whole(name, amount)?)))
+            .collect(),
+        amount => Ok(vec![(pack.component("basic"), whole("gross", &amount)?)]),
+    }
+}
+
+fn ytd(given: &Value) -> Result<BTreeMap<String, i64>, String> {
+    match from_cell("ytd", given)? {
+        Value::Null => Ok(BTreeMap::new()),
+        Value::Object(totals) => totals
+            .iter()
+            .map(|(name, total)| Ok((name.clone(), whole(name, total)?)))
+            .collect(),
+        _ => Err("`ytd` is an object of minor units by name".to_owned()),
+    }
+}
+
+/// An object, or a cell of `a=b;c=d`.
+fn pairs(key: &str, given: &Value) -> Result<Vec<(String, Value)>, String> {
+    match given {
+        Value::Null => Ok(Vec::new()),
+        Value::Object(pairs) => Ok(pairs.clone().into_iter().collect()),
+        Value::String(cell) => {
+            let pair = |text: &str| match text.split_once('=') {
+                Some((name, value)) => Ok((name.to_owned(), Value::from(value))),
+                None => Err(format!("`{key}`: `{text}` is not NAME=VALUE")),
+            };
+            cell.split(';')
+                .filter(|text| !text.is_empty())
+                .map(pair)
+                .collect()
+        }
+        _ => Err(format!("`{key}` is an object, or text such as a=b;c=d")),
+    }
+}
+
+/// JSON inside a string is read, as a CSV cell holds it; an empty cell is nothing.
+fn from_cell(key: &str, given: &Value) -> Result<Value, String> {
+    match given {
+        Value::String(cell) if cell.is_empty() => Ok(Value::Null),
+        Value::String(cell) => {
+            serde_json::from_str(cell).map_err(|error| format!("`{key}`: `{cell}`: {error}"))
+        }
+        other => Ok(other.clone()),
+    }
+}
+
+fn whole(name: &str, value: &Value) -> Result<i64, String> {
+    let number = match value {
+        Value::String(text) => text.parse().ok(),
+        other => other.as_i64(),
+    };
+    number.ok_or_else(|| {
+        format!("`{name}` is {value}: a whole number (money in minor units) is expected")
+    })
+}

@@ -1,0 +1,72 @@
+//! Amounts as people write them: major units with a decimal point.
+
+/// Minor units of `"3000.00"`. Refuses signs, separators, exponents and more decimals than the
+/// currency has.
+pub(super) fn parse(text: &str, minor_digits: u8) -> Result<i64, String> {
+    let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
+    let only_digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+    let has_bare_point = decimals.is_empty() && text.contains('.');
+    if whole.is_empty() || has_bare_point || !only_digits(whole) || !only_digits(decimals) {
+        return Err(format!(
+            "`{text}` is not an amount: a decimal number from 0 is expected, such as 3000.00"
+        ));
+    }
+    let places = usize::from(minor_digits);
+    if decimals.len() > places {
+        return Err(format!(
+            "`{text}` has more decimals than the currency, which has {minor_digits}"
+        ));
+    }
+    format!("{whole}{decimals:0<places$}")
+        .parse()
+        .map_err(|_| format!("`{text}` is too large: amounts have at most 18 digits"))
+}
+
+/// Minor units as major ones: `-1234` is `-12.34`.
+pub(super) fn format(amount: i64, minor_digits: u8) -> String {
+    let places = usize::from(minor_digits);
+    let digits = format!("{:0>width$}", amount.unsigned_abs(), width = places + 1);
+    let (whole, decimals) = digits.split_at(digits.len() - places);
+    let sign = if amount < 0 { "-" } else { "" };
+    let point = if places == 0 { "" } else { "." };
+    format!("{sign}{whole}{point}{decimals}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{format, parse};
+
+    #[test]
+    fn amounts_are_read_in_major_units() {
+        let rows = [
+            ("3000.00", 300_000),
+            ("3000", 300_000),
+            ("0.5", 50),
+            ("0", 0),
+            ("0.01", 1),
+        ];
+        for (text, minor) in rows {
+            assert_eq!(parse(text, 2), Ok(minor), "{text}");
+        }
+        assert_eq!(parse("12", 0), Ok(12));
+    }
+
+    #[test]
+    fn what_is_not_an_amount_is_refused() {
+        for text in [
+            "", "-1", "+1", "1.", ".5", "1,000", "1e3", "1.234", "x", "1.2.3", "£1",
+        ] {
+            assert!(parse(text, 2).is_err(), "{text}");
+        }
+        assert!(parse("1.5", 0).is_err());
+        assert!(parse("99999999999999999999", 2).is_err());
+    }
+
+    #[test]
+    fn amounts_are_written_with_all_decimals() {
+        assert_eq!(format(-1234, 2), "-12.34");
+        assert_eq!(format(5, 2), "0.05");
+        assert_eq!(format(0, 2), "0.00");
+        assert_eq!(format(i64::MIN, 0), i64::MIN.to_string());
+    }
+}

@@ -1,0 +1,153 @@
+//! One computed pay, for people and as JSON.
+
+use std::io::{self, Write};
+
+use serde_json::{Map, Value, json};
+
+use super::{Error, money};
+use crate::model::payroll::{Match, Pack, Pay, PayPeriod, Role, YearToDate};
+
+/// What a payslip shows.
+pub(super) struct Slip<'a> {
+    pub(super) pack: &'a Pack,
+    pub(super) fit: Match,
+    pub(super) period: PayPeriod,
+    pub(super) number: u32,
+    /// Minor units by component.
+    pub(super) earnings: &'a [(String, i64)],
+    pub(super) pay: &'a Pay,
+    /// Totals before this pay.
+    pub(super) before: &'a YearToDate,
+}
+
+/// A row of the table: a heading, an amount, or a line between.
+enum Row {
+    Heading(&'static str),
+    Amount(String, i64),
+    Total(&'static str, i64),
+}
+
+const SECTIONS: [(&str, &[Role]); 3] = [
+    ("Tax", &[Role::EmployeeTax]),
+    ("Contributions", &[Role::EmployeeSocial]),
+    (
+        "Employer's cost on top",
+        &[Role::EmployerTax, Role::EmployerSocial],
+    ),
+];
+
+impl Slip<'_> {
+    /// An aligned table, amounts in major units.
+    pub(super) fn write_table(&self, output: &mut impl Write) -> Result<(), Error> {
+        let pack = self.pack;
+        writeln!(output, "{}, {} ({})", pack.name, pack.tax_year, pack.code)?;
+        writeln!(
+            output,
+            "{} pay, period {}, {}",
+            self.period, self.number, pack.currency
+        )?;
+        if let Some(remark) = self.remark() {
+            writeln!(output, "{remark}")?;
+        }
+        let rows = self.rows();
+        let text = |amount: i64| money::format(amount, pack.minor_digits);
+        let amounts = rows.iter().filter_map(|row| match row {
+            Row::Heading(_) => None,
+            Row::Amount(label, amount) => Some((label.chars().count() + 2, text(*amount).len())),
+            Row::Total(label, amount) => Some((label.chars().count(), text(*amount).len())),
+        });
+        let (labels, figures) = amounts.fold((0, 0), |(a, b), (c, d)| (a.max(c), b.max(d)));
+        for row in rows {
+            match row {
+                Row::Heading(heading) => writeln!(output, "\n{heading}")?,
+                Row::Amount(label, amount) => {
+                    writeln!(
+                        output,
+                        "  {label:<width$}  {:>figures$}",
+                        text(amount),
+                        width = labels - 2
+                    )?;
+                }
+                Row::Total(label, amount) => {
+                    writeln!(output, "\n{label:<labels$}  {:>figures$}", text(amount))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The answer of `--cases`, in minor units, with what was assumed and the totals after this
+    /// pay.
+    pub(super) fn write_json(&self, output: &mut impl Write) -> Result<(), Error> {
+        let (pack, pay) = (self.pack, self.pay);
+        let mut after = self.before.clone();
+        after.add(pay)?;
+        let amounts = pack.lines().iter().zip(&pay.amounts);
+        let lines: Map<String, Value> = amounts
+            .map(|(line, amount)| (line.id.clone(), Value::from(*amount)))
+            .collect();
+        let body = json!({
+            "pack": pack.code,
+            "country": pack.country,
+            "currency": pack.currency,
+            "tax_year": pack.tax_year,
+            "period": self.period,
+            "k": self.number,
+            "note": self.remark(),
+            "gross": pay.gross,
+            "taxable": pay.taxable,
+            "lines": lines,
+            "tax": pay.tax,
+            "employee": pay.employee,
+            "employer": pay.employer,
+            "net": pay.net,
+            "ytd": after.to_names(pack),
+        });
+        serde_json::to_writer_pretty(&mut *output, &body).map_err(io::Error::from)?;
+        writeln!(output)?;
+        Ok(())
+    }
+
+    fn remark(&self) -> Option<String> {
+        let pack = self.pack;
+        match self.fit {
+            Match::InForce => None,
+            Match::Nearest => Some(format!(
+                "No pack is in force on that day; computed by the nearest, {} to {}.",
+                pack.effective_from, pack.effective_to
+            )),
+            Match::Placeholder => Some(
+                "There is no pack for this country: flat placeholder rates, not its law."
+                    .to_owned(),
+            ),
+        }
+    }
+
+    fn rows(&self) -> Vec<Row> {
+        let mut rows = vec![Row::Heading("Earnings")];
+        rows.extend(
+            self.earnings
+                .iter()
+                .map(|(name, amount)| Row::Amount(name.clone(), *amount)),
+        );
+        rows.push(Row::Total("Gross", self.pay.gross));
+        let [tax, contributions, cost_on_top] = &SECTIONS;
+        for section in [tax, contributions] {
+            self.section(section, &mut rows);
+        }
+        rows.push(Row::Total("Net", self.pay.net));
+        self.section(cost_on_top, &mut rows);
+        rows
+    }
+
+    fn section(&self, (heading, roles): &(&'static str, &[Role]), rows: &mut Vec<Row>) {
+        let lines = self.pack.lines().iter().zip(&self.pay.amounts);
+        let mut lines = lines
+            .filter(|(line, _)| roles.contains(&line.role))
+            .peekable();
+        if lines.peek().is_some() {
+            rows.push(Row::Heading(heading));
+        }
+        rows.extend(lines.map(|(line, amount)| Row::Amount(line.label.clone(), *amount)));
+    }
+}

@@ -1,0 +1,25 @@
+//! `sandbox openapi`: the document, without a server.
+
+use std::io::{self, Write};
+
+use clap::Args;
+
+use crate::cli::Failure;
+use crate::render::openapi;
+
+/// Which document.
+#[derive(Args, Debug)]
+pub(super) struct OpenapiArgs {
+    /// The control plane's document instead of the product's
+    #[arg(long)]
+    control: bool,
+}
+
+/// Prints it.
+pub(super) fn run(args: &OpenapiArgs) -> Result<(), Failure> {
+    let text = openapi::text(!args.control);
+    let mut out = io::stdout().lock();
+    writeln!(out, "{text}")
+        .and_then(|()| out.flush())
+        .or_else(|error| Failure::of_output(&error))
+}

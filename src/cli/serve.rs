@@ -1,0 +1,276 @@
+//! `sandbox [serve]`: the server.
+
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Args;
+
+use crate::cli::{Failure, WorldArgs};
+use crate::engine::{Config, Engine};
+use crate::io::log::Format;
+use crate::io::server::{Bound, Server, ServerConfig};
+use crate::io::{log, pace, signal};
+use crate::model::business::company::Company;
+use crate::render::pages;
+use crate::world::ClockMode;
+use crate::world::grow::Grow;
+
+/// No mock server that is known to many listens here by default.
+pub(super) const DEFAULT_PORT: u16 = 4747;
+/// Companies that the banner names.
+const SHOWN_COMPANIES: u64 = 5;
+
+/// How to serve.
+#[derive(Args, Debug)]
+pub(super) struct ServeArgs {
+    #[command(flatten)]
+    world: WorldArgs,
+    /// Port to listen on, 0 for a free one [default: 4747; also the variable PORT]
+    #[arg(long, short, env = "SANDBOX_PORT", value_name = "P")]
+    port: Option<u16>,
+    /// Address or name to listen on [default: 127.0.0.1 and ::1]
+    #[arg(long, env = "SANDBOX_HOST")]
+    host: Option<String>,
+    /// How time passes: instant, manual, or real[:SPEED] by the wall clock
+    #[arg(
+        long,
+        env = "SANDBOX_CLOCK",
+        default_value = "instant",
+        value_name = "CLOCK"
+    )]
+    clock: Clock,
+    /// The only API keys to take; may be repeated. Without it any test key opens a world
+    #[arg(
+        long,
+        env = "SANDBOX_API_KEY",
+        value_delimiter = ',',
+        hide_env_values = true,
+        value_name = "KEY"
+    )]
+    api_key: Vec<String>,
+    /// Worlds that may be open at the same time
+    #[arg(
+        long,
+        env = "SANDBOX_MAX_WORLDS",
+        default_value_t = 100_000,
+        value_name = "N"
+    )]
+    max_worlds: usize,
+    /// Log lines for people or for programs, to stderr
+    #[arg(
+        long,
+        env = "SANDBOX_LOG",
+        default_value = "human",
+        value_name = "human|json"
+    )]
+    log: Format,
+    /// What to log: `debug`, or `sandbox::request=debug` for a line a request [default: warnings]
+    #[arg(long, env = "SANDBOX_LOG_FILTER", value_name = "FILTER")]
+    log_filter: Option<String>,
+    /// Write the port to this file once the server listens
+    #[arg(long, env = "SANDBOX_PORT_FILE", value_name = "FILE")]
+    port_file: Option<PathBuf>,
+    /// Print nothing but the ready line
+    #[arg(long, short, env = "SANDBOX_QUIET")]
+    quiet: bool,
+    /// A further host name to answer to; may be repeated
+    #[arg(
+        long,
+        env = "SANDBOX_ALLOWED_HOST",
+        value_delimiter = ',',
+        value_name = "NAME"
+    )]
+    allowed_host: Vec<String>,
+    /// An origin whose pages may read replies; may be repeated
+    #[arg(
+        long,
+        env = "SANDBOX_CORS_ORIGIN",
+        value_delimiter = ',',
+        value_name = "ORIGIN"
+    )]
+    cors_origin: Vec<String>,
+    /// Token that control routes ask for, as the header Sandbox-Admin-Token
+    #[arg(
+        long,
+        env = "SANDBOX_ADMIN_TOKEN",
+        hide_env_values = true,
+        value_name = "TOKEN"
+    )]
+    admin_token: Option<String>,
+    /// Let other machines reach the control routes without a token
+    #[arg(long, env = "SANDBOX_INSECURE_NO_AUTH")]
+    insecure_no_auth: bool,
+}
+
+/// `instant`, `manual` or `real[:SPEED]`.
+#[derive(Clone, Copy, Debug)]
+struct Clock {
+    mode: ClockMode,
+    /// Virtual seconds a second.
+    speed: u32,
+}
+
+impl FromStr for Clock {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        const EXPECTED: &str =
+            "expected instant, manual, real or real:SPEED with a speed from 1 to 1000000";
+        let plain = |mode| Ok(Self { mode, speed: 1 });
+        match text.split_once(':') {
+            None if text == "instant" => plain(ClockMode::Instant),
+            None if text == "manual" => plain(ClockMode::Manual),
+            None if text == "real" => plain(ClockMode::Real),
+            Some(("real", speed)) => {
+                let speed = speed
+                    .parse()
+                    .ok()
+                    .filter(|speed| (1..=1_000_000).contains(speed))
+                    .ok_or(EXPECTED)?;
+                Ok(Self {
+                    mode: ClockMode::Real,
+                    speed,
+                })
+            }
+            _ => Err(EXPECTED),
+        }
+    }
+}
+
+/// Serves until a signal comes.
+pub(super) fn run(args: &ServeArgs) -> Result<(), Failure> {
+    log::init(args.log, args.log_filter.as_deref()).map_err(Failure::Usage)?;
+    let engine = Arc::new(Engine::new(Config {
+        seed: args.world.seed,
+        shape: args.world.shape()?,
+        mode: args.clock.mode,
+        api_keys: args.api_key.clone(),
+        max_worlds: args.max_worlds,
+        pages: pages::page,
+    }));
+    let server = ServerConfig {
+        host: args.host.clone(),
+        port: port(args)?,
+        allowed_hosts: args.allowed_host.clone(),
+        cors_origins: args.cors_origin.clone(),
+        admin_token: args.admin_token.clone(),
+        insecure_no_auth: args.insecure_no_auth,
+        ..ServerConfig::default()
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(Failure::impossible)?;
+    runtime.block_on(serve(args, &server, engine))
+}
+
+/// `--port`, `SANDBOX_PORT`, `PORT`, or the default.
+fn port(args: &ServeArgs) -> Result<u16, Failure> {
+    match (args.port, std::env::var("PORT")) {
+        (Some(port), _) => Ok(port),
+        (None, Err(_)) => Ok(DEFAULT_PORT),
+        (None, Ok(text)) => text.parse().map_err(|_| {
+            Failure::Usage(format!("the variable PORT is {text:?}, which is no port"))
+        }),
+    }
+}
+
+async fn serve(
+    args: &ServeArgs,
+    server: &ServerConfig,
+    engine: Arc<Engine>,
+) -> Result<(), Failure> {
+    let shutdown = signal::shutdown().map_err(Failure::impossible)?;
+    let bound = Server::bind(server, Arc::clone(&engine))
+        .await
+        .map_err(Failure::impossible)?;
+    announce(args, &bound, &engine)?;
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let pacer = (args.clock.mode == ClockMode::Real).then(|| {
+        let (speed, mut wall) = (args.clock.speed, Duration::ZERO);
+        tokio::spawn(pace::pace(
+            pace::TICK,
+            move |elapsed| {
+                wall += elapsed;
+                engine.tick(wall, speed);
+            },
+            async {
+                let _ = stopped.await; // an error is the same end: the server is gone
+            },
+        ))
+    });
+    bound.serve(shutdown).await;
+    drop(stop);
+    if let Some(pacer) = pacer {
+        pacer.await.map_err(Failure::impossible)?;
+    }
+    Ok(())
+}
+
+/// The banner to stderr, the port file, and last the ready line: whoever reads it may connect.
+fn announce(args: &ServeArgs, bound: &Bound<Engine>, engine: &Engine) -> Result<(), Failure> {
+    let url = bound.url();
+    if let Some(file) = &args.port_file {
+        let port = bound.addresses().first().map_or(0, SocketAddr::port);
+        std::fs::write(file, format!("{port}\n")).map_err(|error| {
+            Failure::Impossible(format!("cannot write {}: {error}", file.display()))
+        })?;
+    }
+    if !args.quiet {
+        // A closed stderr is no reason not to serve.
+        let _ = io::stderr().write_all(banner(args, &url, engine).as_bytes());
+    }
+    let mut out = io::stdout().lock();
+    writeln!(out, "listening on {url}")
+        .and_then(|()| out.flush())
+        .or_else(|error| Failure::of_output(&error))
+}
+
+fn banner(args: &ServeArgs, url: &str, engine: &Engine) -> String {
+    let (base, key) = (
+        engine.base(),
+        args.api_key.first().map_or("test_key", String::as_str),
+    );
+    // A key that was given is a secret, even here.
+    let shown = if args.api_key.is_empty() {
+        key
+    } else {
+        "$SANDBOX_API_KEY"
+    };
+    let mut text = format!(
+        "sandbox {}: seed {}, {url}\n\n",
+        env!("CARGO_PKG_VERSION"),
+        base.seed()
+    );
+    let _ = writeln!(
+        text,
+        "  curl -H 'Authorization: Bearer {shown}' '{url}/api/business/employees?per_page=3'\n"
+    );
+    let companies = base.shape().companies;
+    for company in
+        (0..companies.min(SHOWN_COMPANIES)).filter_map(|index| Company::grow(base, index))
+    {
+        let _ = writeln!(
+            text,
+            "  {}  {} ({}, {})",
+            company.id,
+            company.legal_name,
+            company.country,
+            company.industry.as_deref().unwrap_or("")
+        );
+    }
+    if companies > SHOWN_COMPANIES {
+        let _ = writeln!(text, "  … and {} more", companies - SHOWN_COMPANIES);
+    }
+    let _ = writeln!(
+        text,
+        "\n  docs {url}/docs   document {url}/openapi.json   clock {:?}\n",
+        args.clock.mode
+    );
+    text
+}

@@ -1,0 +1,126 @@
+//! `sandbox world`: what a seed grows into.
+
+use std::io::{self, BufWriter, Write};
+
+use clap::Args;
+use serde::{Serialize, Serializer};
+
+use crate::api::control::process::WORLD_VERSION;
+use crate::cli::{Failure, WorldArgs};
+use crate::model::Wire;
+use crate::model::business::company::Company;
+use crate::model::business::employee::Employee;
+use crate::model::business::payroll_run::PayrollRun;
+use crate::model::payments::wallet::Wallet;
+use crate::world::base::{Base, HISTORY_MONTHS, Shape};
+use crate::world::{ClockMode, World, digest};
+
+/// Which world, and how to print it.
+#[derive(Args, Debug)]
+pub(super) struct PrintWorldArgs {
+    #[command(flatten)]
+    world: WorldArgs,
+    /// Print one hash instead of the world
+    #[arg(long)]
+    digest: bool,
+}
+
+/// Prints the world, or its hash.
+pub(super) fn run(args: &PrintWorldArgs) -> Result<(), Failure> {
+    let world = World::new(
+        Base::new(args.world.seed, args.world.shape()?).into(),
+        ClockMode::Instant,
+    );
+    let grown = Grown::of(&world);
+    let mut out = BufWriter::new(io::stdout().lock());
+    let printed = if args.digest {
+        writeln!(out, "{}", digest::of(&grown))
+    } else {
+        serde_json::to_writer_pretty(&mut out, &grown)
+            .map_err(io::Error::from)
+            .and_then(|()| writeln!(out))
+    };
+    printed
+        .and_then(|()| out.flush())
+        .or_else(|error| Failure::of_output(&error))
+}
+
+/// Everything that a fresh world holds, company by company, written as it is grown.
+#[derive(Serialize)]
+struct Grown<'a> {
+    world_version: u32,
+    seed: u64,
+    #[serde(flatten)]
+    shape: &'a Shape,
+    #[serde(rename = "data")]
+    companies: Each<'a, fn(&'a World, u64) -> GrownCompany<'a>>,
+}
+
+impl<'a> Grown<'a> {
+    fn of(world: &'a World) -> Self {
+        let shape = world.base().shape();
+        let companies = Each {
+            world,
+            first: 0,
+            end: shape.companies,
+            grow: company as fn(&'a World, u64) -> _,
+        };
+        Self {
+            world_version: WORLD_VERSION,
+            seed: world.base().seed(),
+            shape,
+            companies,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct GrownCompany<'a> {
+    #[serde(flatten)]
+    company: Company,
+    wallet: Wallet,
+    employees: Each<'a, fn(&'a World, u64) -> Employee>,
+    payroll_runs: Vec<PayrollRun>,
+    journal_entries: Vec<serde_json::Value>,
+}
+
+fn company(world: &World, index: u64) -> GrownCompany<'_> {
+    const GROWN: &str = "every index below the count is grown";
+    let base = world.base();
+    let size = base.shape().employees_per_company;
+    let wallet = world.at::<Wallet>(index).expect(GROWN);
+    let employee = |world: &World, index| (*world.at::<Employee>(index).expect(GROWN)).clone();
+    let runs =
+        (0..HISTORY_MONTHS).filter_map(|month| world.at::<PayrollRun>(base.run(month, index)));
+    let entries = base.history_at(index);
+    GrownCompany {
+        company: (*world.at::<Company>(index).expect(GROWN)).clone(),
+        wallet: world.with_balances(&wallet),
+        employees: Each {
+            world,
+            first: index * size,
+            end: (index + 1) * size,
+            grow: employee,
+        },
+        payroll_runs: runs.map(|run| (*run).clone()).collect(),
+        journal_entries: entries
+            .entries
+            .iter()
+            .map(|entry| serde_json::json!(entry.wire()))
+            .collect(),
+    }
+}
+
+/// A sequence that is grown while it is written: a world of ten million is never held whole.
+struct Each<'a, F> {
+    world: &'a World,
+    first: u64,
+    end: u64,
+    grow: F,
+}
+
+impl<'a, T: Serialize, F: Fn(&'a World, u64) -> T> Serialize for Each<'a, F> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq((self.first..self.end).map(|index| (self.grow)(self.world, index)))
+    }
+}

@@ -1,0 +1,67 @@
+//! Answers of reads, kept while their world stays as it is.
+
+#![expect(
+    clippy::disallowed_types,
+    reason = "looked up by key, never iterated: no order can reach an answer"
+)]
+
+use std::collections::HashMap;
+
+use bytes::Bytes;
+use http::HeaderValue;
+
+/// Bytes of answers kept for all untouched worlds together.
+pub(super) const SHARED_BYTES: usize = 4 * 1_024 * 1_024;
+/// Bytes of answers kept for one world.
+pub(super) const WORLD_BYTES: usize = 256 * 1_024;
+/// What an answer costs beside its bytes.
+const OVERHEAD: usize = 256;
+
+/// One answer.
+#[derive(Clone, Debug)]
+pub(super) struct Cached {
+    pub(super) body: Bytes,
+    pub(super) etag: Option<HeaderValue>,
+    pub(super) request_id: HeaderValue,
+}
+
+/// Answers by path and query. When it is full it starts again: what is asked for often is soon back.
+#[derive(Debug)]
+pub(super) struct ReadCache {
+    answers: HashMap<Box<str>, Cached>,
+    bytes: usize,
+    most: usize,
+}
+
+impl ReadCache {
+    pub(super) fn new(most: usize) -> Self {
+        Self {
+            answers: HashMap::new(),
+            bytes: 0,
+            most,
+        }
+    }
+
+    pub(super) fn get(&self, target: &str) -> Option<Cached> {
+        self.answers.get(target).cloned()
+    }
+
+    /// Keeps an answer, unless it alone would fill the cache, and gives it back.
+    pub(super) fn put(&mut self, target: &str, cached: Cached) -> Cached {
+        let size = target.len() + cached.body.len() + OVERHEAD;
+        if size > self.most / 4 {
+            return cached;
+        }
+        if self.bytes + size > self.most {
+            self.clear();
+        }
+        self.bytes += size;
+        self.answers.insert(target.into(), cached.clone());
+        cached
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.answers.clear();
+        self.bytes = 0;
+    }
+}

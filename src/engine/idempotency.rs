@@ -1,0 +1,180 @@
+//! Idempotency keys: the same request twice is one request (IETF draft semantics; `docs/conventions.md`).
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+use http::request::Parts;
+use http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
+
+use crate::api::json;
+use crate::engine::REPLAYED;
+use crate::value::error::{ApiError, ErrorCode, Violation};
+use crate::value::time::Timestamp;
+
+/// How long an answer is kept, in virtual time.
+const LIFETIME_MS: i64 = 24 * 60 * 60 * 1_000;
+/// Answers kept a world; beyond it the oldest go.
+const MOST: usize = 10_000;
+
+/// A key in its scope: method and path. The world is whose table it stands in.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct IdempotencyKey {
+    key: String,
+    path: String,
+}
+
+impl IdempotencyKey {
+    /// The key of a POST, if it has one.
+    pub(super) fn of(head: &Parts) -> Result<Option<Self>, ApiError> {
+        let mut values = head.headers.get_all("idempotency-key").iter();
+        let (Some(value), Method::POST) = (values.next(), head.method.clone()) else {
+            return Ok(None);
+        };
+        let text = value.to_str().ok().filter(|_| values.next().is_none());
+        let key = text.map(|text| {
+            text.strip_prefix('"')
+                .and_then(|text| text.strip_suffix('"'))
+                .unwrap_or(text)
+        });
+        match key {
+            Some(key)
+                if (1..=255).contains(&key.len())
+                    && key.bytes().all(|byte| byte.is_ascii_graphic()) =>
+            {
+                Ok(Some(Self {
+                    key: key.to_owned(),
+                    path: head.uri.path().to_owned(),
+                }))
+            }
+            _ => {
+                let detail = "an Idempotency-Key is sent once and has 1 to 255 visible ASCII characters, quoted or bare";
+                Err(ApiError::new(ErrorCode::IdempotencyKeyInvalid, detail))
+            }
+        }
+    }
+
+    /// The key as it was sent, without quotes.
+    pub(super) fn text(&self) -> String {
+        self.key.clone()
+    }
+}
+
+/// Whether an answer is kept: every one that was produced after execution began. What was refused before, and may be mended
+/// by the caller, is asked anew.
+pub(super) fn is_kept(status: StatusCode) -> bool {
+    !matches!(status.as_u16(), 400 | 401 | 403 | 404 | 412 | 429 | 500..)
+}
+
+/// What is known of a key.
+pub(super) enum Seen {
+    Never,
+    Replay(Response<Bytes>),
+    OtherBody(ApiError),
+}
+
+/// Answers by key.
+#[derive(Debug, Default)]
+pub(super) struct SeenKeys {
+    answers: BTreeMap<IdempotencyKey, Kept>,
+    /// Keys by the instant at which they are forgotten, and their number.
+    expiry: BTreeMap<(Timestamp, u64), IdempotencyKey>,
+    kept: u64,
+}
+
+#[derive(Debug)]
+struct Kept {
+    body: String,
+    status: StatusCode,
+    headers: HeaderMap,
+    answer: Bytes,
+}
+
+impl SeenKeys {
+    /// What is known of a key, sent with that canonical body.
+    pub(super) fn look_up(&mut self, key: &IdempotencyKey, body: &str, now: Timestamp) -> Seen {
+        self.forget(now);
+        match self.answers.get(key) {
+            None => Seen::Never,
+            Some(kept) if kept.body == body => Seen::Replay(kept.replay()),
+            Some(kept) => Seen::OtherBody(other_body(&kept.body, body)),
+        }
+    }
+
+    /// Keeps an answer.
+    pub(super) fn keep(
+        &mut self,
+        key: IdempotencyKey,
+        body: String,
+        response: &Response<Bytes>,
+        now: Timestamp,
+    ) {
+        if self.answers.len() >= MOST
+            && let Some((_, oldest)) = self.expiry.pop_first()
+        {
+            self.answers.remove(&oldest);
+        }
+        self.kept += 1;
+        self.expiry
+            .insert((now.plus_millis(LIFETIME_MS), self.kept), key.clone());
+        let (status, headers, answer) = (
+            response.status(),
+            response.headers().clone(),
+            response.body().clone(),
+        );
+        self.answers.insert(
+            key,
+            Kept {
+                body,
+                status,
+                headers,
+                answer,
+            },
+        );
+    }
+
+    /// Forgets everything: the world starts again.
+    pub(super) fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    fn forget(&mut self, now: Timestamp) {
+        while let Some(first) = self
+            .expiry
+            .first_entry()
+            .filter(|first| first.key().0 <= now)
+        {
+            let key = first.remove();
+            self.answers.remove(&key);
+        }
+    }
+}
+
+impl Kept {
+    fn replay(&self) -> Response<Bytes> {
+        let mut response = Response::new(self.answer.clone());
+        *response.status_mut() = self.status;
+        *response.headers_mut() = self.headers.clone();
+        response
+            .headers_mut()
+            .insert(REPLAYED, HeaderValue::from_static("true"));
+        response
+    }
+}
+
+fn other_body(kept: &str, sent: &str) -> ApiError {
+    let parse = |text: &str| serde_json::from_str(text).unwrap_or_default();
+    let pointers = json::differing_pointers(&parse(kept), &parse(sent));
+    let detail = format!(
+        "this key came with another body before: they differ at {}",
+        pointers.join(", ")
+    );
+    let differs = |pointer| {
+        Violation::new(
+            pointer,
+            "differs",
+            "differs from the request that this key came with before",
+        )
+    };
+    ApiError::new(ErrorCode::IdempotencyKeyReused, detail)
+        .with_errors(pointers.into_iter().map(differs).collect())
+}

@@ -1,0 +1,66 @@
+//! Refusals as RFC 9457 problem documents.
+
+use bytes::Bytes;
+use http::header::CONTENT_TYPE;
+use http::{HeaderValue, Response, StatusCode};
+use serde::Serialize;
+
+use crate::engine::{REQUEST_ID, error_header};
+use crate::value::error::{ApiError, Violation};
+
+/// A problem document; absent members are left out.
+#[derive(Serialize)]
+struct Problem<'a> {
+    #[serde(rename = "type")]
+    kind: String,
+    title: &'a str,
+    status: u16,
+    detail: &'a str,
+    instance: String,
+    code: &'a str,
+    request_id: &'a str,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    errors: &'a [Violation],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    resource_id: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    current: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    allowed: Option<&'a [&'static str]>,
+    retryable: bool,
+}
+
+/// The reply to a refused request.
+pub(super) fn reply(error: &ApiError, request_id: &HeaderValue) -> Response<Bytes> {
+    let id = request_id.to_str().unwrap_or_default();
+    let problem = Problem {
+        kind: format!("urn:sandbox:problem:{}", error.code.code()),
+        title: error.code.title(),
+        status: error.code.status(),
+        detail: &error.detail,
+        instance: format!("/requests/{id}"),
+        code: error.code.code(),
+        request_id: id,
+        errors: &error.errors,
+        resource_id: error.resource_id.as_deref(),
+        current: error.current,
+        allowed: error.allowed.as_deref(),
+        retryable: error.retryable(),
+    };
+    let body = serde_json::to_vec(&problem).expect("a problem document serialises");
+    let mut response = Response::new(Bytes::from(body));
+    *response.status_mut() =
+        StatusCode::from_u16(error.code.status()).expect("the table of codes holds HTTP statuses");
+    let headers = response.headers_mut();
+    headers.insert(
+        CONTENT_TYPE,
+        HeaderValue::from_static("application/problem+json"),
+    );
+    headers.insert(REQUEST_ID, request_id.clone());
+    if let Some((name, value)) = &error.header
+        && let Ok(value) = HeaderValue::try_from(value.as_str())
+    {
+        headers.insert(error_header(name), value);
+    }
+    response
+}

@@ -1,0 +1,258 @@
+//! The router: the tables' paths, each with its methods, so that 404 and 405 fall out of one look-up.
+
+use std::sync::OnceLock;
+
+use http::Method;
+
+use crate::api;
+use crate::api::check::Checker;
+use crate::api::operation::{self, Operation};
+use crate::value::error::{ApiError, ErrorCode};
+
+/// A row with what is derived from it once.
+pub(super) struct Route {
+    pub(super) operation: &'static Operation,
+    checker: OnceLock<Checker>,
+    /// The row that reads what this one acts on.
+    resource: OnceLock<Option<&'static Route>>,
+    all: OnceLock<&'static [Route]>,
+}
+
+impl Route {
+    /// The checker of the row's input, compiled when the row is first called.
+    pub(super) fn checker(&self) -> &Checker {
+        self.checker
+            .get_or_init(|| Checker::of(self.operation.input))
+    }
+
+    /// Whether an empty object is a complete input.
+    pub(super) fn takes_nothing(&self) -> bool {
+        self.checker().check(&serde_json::json!({})).is_empty()
+    }
+
+    /// The row that reads the resource which this one changes: at the same path, or at the path without the verb.
+    pub(super) fn reads_resource(&self) -> Option<&'static Route> {
+        *self.resource.get_or_init(|| {
+            let path = self.operation.path;
+            let parent = path.rsplit_once('/').map_or("", |(parent, _)| parent);
+            let target = if path.ends_with('}') { path } else { parent };
+            self.find_read(|other| other == target && other.ends_with('}'))
+        })
+    }
+
+    /// Where what this row creates can be read, with `{}` for its id.
+    pub(super) fn reads_at(&self) -> Option<String> {
+        let collection = match self.operation.path {
+            "/v1/payroll/run" => "/api/business/payroll-runs", // the published path is a verb; what it makes is a run
+            path => path,
+        };
+        let at = |path: &str| {
+            path.rsplit_once('/')
+                .is_some_and(|(parent, id)| parent == collection && id.starts_with('{'))
+        };
+        self.find_read(at).map(|_| format!("{collection}/{{}}"))
+    }
+
+    fn find_read(&self, at: impl Fn(&str) -> bool) -> Option<&'static Route> {
+        let all = self.all.get().copied().unwrap_or_default();
+        all.iter().find(|route| {
+            route.operation.method == operation::Method::Get && at(route.operation.path)
+        })
+    }
+}
+
+/// What a request asked for.
+pub(super) enum Found {
+    Route(&'static Route, Vec<(&'static str, String)>),
+    /// No path of the tables; the 404 names the closest one.
+    Nothing(ApiError),
+}
+
+/// One path: a row a method.
+type Methods = [Option<&'static Route>; operation::Method::ALL.len()];
+
+/// All paths of both tables.
+pub(super) struct Router {
+    paths: matchit::Router<Methods>,
+    routes: &'static [Route],
+}
+
+impl Router {
+    pub(super) fn new() -> Self {
+        let routes = routes();
+        let mut methods: Vec<(&'static str, Methods)> = Vec::new();
+        for route in routes {
+            let place = route.operation.method as usize;
+            match methods
+                .iter_mut()
+                .find(|(path, _)| *path == route.operation.path)
+            {
+                Some((_, methods)) => methods[place] = Some(route),
+                None => {
+                    let mut row = Methods::default();
+                    row[place] = Some(route);
+                    methods.push((route.operation.path, row));
+                }
+            }
+        }
+        let mut paths = matchit::Router::new();
+        for (path, row) in methods {
+            paths
+                .insert(path, row)
+                .expect("the tables' paths do not conflict");
+        }
+        Self { paths, routes }
+    }
+
+    /// The row of a method and path, with what is in the path.
+    pub(super) fn find(&self, method: &Method, path: &str) -> Result<Found, ApiError> {
+        let Ok(matched) = self.paths.at(path) else {
+            return Ok(Found::Nothing(self.no_route(path)));
+        };
+        let wanted = operation::Method::ALL
+            .iter()
+            .position(|known| known.name() == method.as_str());
+        let Some(route) = wanted.and_then(|place| matched.value[place]) else {
+            return Err(not_allowed(method.as_str(), allow(matched.value)));
+        };
+        if matched.params.is_empty() {
+            return Ok(Found::Route(route, Vec::new()));
+        }
+        let names = route.operation.path_parameters();
+        let params = names
+            .zip(matched.params.iter())
+            .map(|(name, (_, value))| (name, value.to_owned()));
+        Ok(Found::Route(route, params.collect()))
+    }
+
+    fn no_route(&self, path: &str) -> ApiError {
+        let shown: String = path.chars().take(100).collect();
+        let closest = self
+            .routes
+            .iter()
+            .min_by_key(|route| distance(path, route.operation.path));
+        let detail = match closest {
+            Some(Route { operation, .. }) => {
+                format!(
+                    "no route {shown}; the closest is {} {}",
+                    operation.method.name(),
+                    operation.path
+                )
+            }
+            None => format!("no route {shown}"),
+        };
+        ApiError::new(ErrorCode::RouteNotFound, detail)
+    }
+}
+
+/// Made once a process: every engine has the same tables.
+fn routes() -> &'static [Route] {
+    static ROUTES: OnceLock<Vec<Route>> = OnceLock::new();
+    let routes = ROUTES.get_or_init(|| {
+        let route = |operation| Route {
+            operation,
+            checker: OnceLock::new(),
+            resource: OnceLock::new(),
+            all: OnceLock::new(),
+        };
+        api::product().chain(api::control()).map(route).collect()
+    });
+    for route in routes {
+        route.all.get_or_init(|| routes);
+    }
+    routes
+}
+
+fn allow(methods: &Methods) -> String {
+    let names: Vec<&str> = methods
+        .iter()
+        .flatten()
+        .map(|route| route.operation.method.name())
+        .collect();
+    names.join(", ")
+}
+
+/// 405 with the methods that the path takes.
+pub(super) fn not_allowed(method: &str, allow: String) -> ApiError {
+    let shown: String = method.chars().take(20).collect();
+    let mut error = ApiError::new(
+        ErrorCode::MethodNotAllowed,
+        format!("this path does not take {shown}, only {allow}"),
+    );
+    error.header = Some(("allow", allow));
+    error
+}
+
+/// Edits between a path and a template whose braces match any segment.
+fn distance(path: &str, template: &str) -> usize {
+    let path: Vec<&str> = path.split('/').take(12).collect();
+    let template: Vec<&str> = template.split('/').collect();
+    edits(
+        &path,
+        &template,
+        |a, b| if b.starts_with('{') { 1 } else { words(a, b) },
+        |word| word.len().min(64) + 1,
+    )
+}
+
+fn words(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().take(64).collect(), b.chars().collect());
+    edits(&a, &b, |a, b| usize::from(a != b), |_| 1)
+}
+
+/// Levenshtein's distance with costs of a substitution and of an insertion or deletion.
+fn edits<T>(
+    a: &[T],
+    b: &[T],
+    substitute: impl Fn(&T, &T) -> usize,
+    indel: impl Fn(&T) -> usize,
+) -> usize {
+    let mut row: Vec<usize> = vec![0];
+    for right in b {
+        row.push(row.last().copied().unwrap_or(0) + indel(right));
+    }
+    for left in a {
+        let mut next = vec![row[0] + indel(left)];
+        for (place, right) in b.iter().enumerate() {
+            let swapped = row[place] + substitute(left, right);
+            let deleted = row[place + 1] + indel(left);
+            let inserted = next[place] + indel(right);
+            next.push(swapped.min(deleted).min(inserted));
+        }
+        row = next;
+    }
+    row.last().copied().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_path_names_the_closest_one() {
+        let router = Router::new();
+        for (path, expected) in [
+            ("/api/business/employes", "/api/business/employees"),
+            ("/v1/payroll/runs", "/v1/payroll/run"),
+            (
+                "/api/business/payroll-runs/prn_1/item",
+                "/api/business/payroll-runs/{payroll_run_id}/items",
+            ),
+            ("/_sandbox/clok", "/_sandbox/clock"),
+        ] {
+            let Ok(Found::Nothing(error)) = router.find(&Method::GET, path) else {
+                panic!("{path} was found")
+            };
+            assert!(error.detail.ends_with(expected), "{}", error.detail);
+        }
+    }
+
+    #[test]
+    fn a_known_path_names_its_methods() {
+        let error = Router::new()
+            .find(&Method::DELETE, "/api/business/companies")
+            .err()
+            .expect("refused");
+        assert_eq!(error.header, Some(("allow", "GET, POST".to_owned())));
+    }
+}

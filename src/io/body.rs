@@ -1,0 +1,76 @@
+//! A whole request body, bounded in bytes and in time.
+//!
+//! hyper has no deadline for a body and no bound on its bytes: both are ours. A body that arrives in one frame, as nearly
+//! all do, is handed on without a copy.
+
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use http_body_util::BodyExt;
+use hyper::body::{Body, Incoming};
+
+/// Why there is no whole body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unread {
+    /// More bytes than allowed, declared or sent.
+    TooLarge,
+    /// Not whole within the time allowed.
+    TooSlow,
+    /// The framing is broken, or the client went away.
+    Broken,
+}
+
+/// Reads the body to its end: at most `max_bytes`, within `limit`.
+pub(crate) async fn collect(
+    body: Incoming,
+    max_bytes: usize,
+    limit: Duration,
+) -> Result<Bytes, Unread> {
+    if declares_more(&body, max_bytes) {
+        return Err(Unread::TooLarge);
+    }
+    // The timer registers itself on its first poll, which comes only if the first read found no whole body.
+    tokio::time::timeout(limit, read(body, max_bytes))
+        .await
+        .unwrap_or(Err(Unread::TooSlow))
+}
+
+/// Whether the head already says that the body is too large.
+pub(crate) fn declares_more(body: &Incoming, max_bytes: usize) -> bool {
+    body.size_hint().lower() > u64::try_from(max_bytes).unwrap_or(u64::MAX)
+}
+
+async fn read(mut body: Incoming, max_bytes: usize) -> Result<Bytes, Unread> {
+    let declared = body
+        .size_hint()
+        .exact()
+        .and_then(|bytes| usize::try_from(bytes).ok());
+    let Some(first) = next_data(&mut body).await? else {
+        return Ok(Bytes::new());
+    };
+    if first.len() > max_bytes {
+        return Err(Unread::TooLarge);
+    }
+    if body.is_end_stream() || declared == Some(first.len()) {
+        return Ok(first);
+    }
+    let mut whole = BytesMut::with_capacity(declared.unwrap_or(first.len() * 2).min(max_bytes));
+    whole.extend_from_slice(&first);
+    while let Some(data) = next_data(&mut body).await? {
+        if whole.len() + data.len() > max_bytes {
+            return Err(Unread::TooLarge);
+        }
+        whole.extend_from_slice(&data);
+    }
+    Ok(whole.freeze())
+}
+
+/// The next bytes; trailers mean nothing to this API and are passed over.
+async fn next_data(body: &mut Incoming) -> Result<Option<Bytes>, Unread> {
+    while let Some(frame) = body.frame().await {
+        if let Ok(data) = frame.map_err(|_| Unread::Broken)?.into_data() {
+            return Ok(Some(data));
+        }
+    }
+    Ok(None)
+}

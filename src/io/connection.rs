@@ -1,0 +1,286 @@
+//! One connection's time limits: a watchdog around hyper's connection and the socket it reads.
+//!
+//! hyper's own header timeout starts when it begins to *wait* for a request, so one value would have to be both the limit of a
+//! slow head and that of an idle connection; it also takes a timer and an allocation a request. Here a socket that notes
+//! what moves, and one timer a connection that looks at the note when it fires, hold both limits at the price of one
+//! clock reading a write.
+//! Deliberately absent: the limits of a body, which answer with a status (`body`).
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
+use std::task::{Context, Poll, Waker, ready};
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio::time::{Instant, Sleep};
+
+use crate::io::limits::Limits;
+
+/// Nothing asked, or the reply not taken yet.
+const IDLE: u8 = 0;
+/// Bytes of a head have come in this poll; whether it is whole is not known yet.
+const BEGUN: u8 = 1;
+/// A head is incomplete.
+const HEAD: u8 = 2;
+/// A request is being answered.
+const BUSY: u8 = 3;
+/// Closing, and discarding what the client still sends.
+const LINGER: u8 = 4;
+
+/// What a connection is doing and since when.
+///
+/// Shared by the socket, the service and the watchdog, which all run in the connection's one task: the atomics are there for
+/// `Sync` and need no ordering.
+#[derive(Debug)]
+pub(crate) struct Activity {
+    phase: AtomicU8,
+    opened: Instant,
+    since_us: AtomicU64,
+    requests_since_read: AtomicUsize,
+    gathered: AtomicBool,
+    linger: AtomicBool,
+}
+
+impl Activity {
+    /// A fresh connection: its first head is due.
+    pub(crate) fn new() -> Self {
+        Self {
+            phase: AtomicU8::new(HEAD),
+            opened: Instant::now(),
+            since_us: AtomicU64::new(0),
+            requests_since_read: AtomicUsize::new(0),
+            gathered: AtomicBool::new(false),
+            linger: AtomicBool::new(false),
+        }
+    }
+
+    /// A head is whole and its request is being answered.
+    pub(crate) fn busy(&self) {
+        self.enter(BUSY);
+        // Only this task writes it, so that load and store need not be one operation.
+        let requests = self.requests_since_read.load(Ordering::Relaxed) + 1;
+        self.requests_since_read.store(requests, Ordering::Relaxed);
+    }
+
+    /// A reply was handed to hyper.
+    pub(crate) fn replied(&self) {
+        self.enter(IDLE);
+    }
+
+    /// The reply in hand refuses a body that was not read: discard it before closing.
+    pub(crate) fn linger(&self) {
+        self.linger.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the request in hand came in one read with another: there may be more behind it.
+    pub(crate) fn is_pipelined(&self) -> bool {
+        self.requests_since_read.load(Ordering::Relaxed) > 1
+    }
+
+    /// Bytes have come from the client.
+    pub(crate) fn has_read(&self) {
+        self.requests_since_read.store(0, Ordering::Relaxed);
+        if self.phase() == IDLE {
+            self.enter(BEGUN);
+        }
+    }
+
+    /// The client has taken bytes of a reply.
+    pub(crate) fn has_written(&self) {
+        if matches!(self.phase(), IDLE | BUSY) {
+            self.stamp();
+        }
+    }
+
+    /// Whether replies are kept back to be written together.
+    pub(crate) fn gathered(&self, kept_back: bool) {
+        self.gathered.store(kept_back, Ordering::Relaxed);
+    }
+
+    /// The sending side is shut. Returns whether the client's bytes are to be discarded until it closes, too.
+    pub(crate) fn shut(&self) -> bool {
+        let lingers = self.linger.load(Ordering::Relaxed);
+        if lingers {
+            self.enter(LINGER);
+            self.stamp();
+        }
+        lingers
+    }
+
+    /// Whether the connection is past [`Activity::shut`].
+    pub(crate) fn is_lingering(&self) -> bool {
+        self.phase() == LINGER
+    }
+
+    fn phase(&self) -> u8 {
+        self.phase.load(Ordering::Relaxed)
+    }
+
+    fn enter(&self, phase: u8) {
+        self.phase.store(phase, Ordering::Relaxed);
+    }
+
+    fn stamp(&self) {
+        let since = u64::try_from(self.opened.elapsed().as_micros()).unwrap_or(u64::MAX);
+        self.since_us.store(since, Ordering::Relaxed);
+    }
+
+    /// When the connection has had its time; `None` while a request is being answered.
+    fn due(&self, limits: &Limits) -> Option<Instant> {
+        let allowed = match self.phase() {
+            BUSY => return None,
+            HEAD | BEGUN => limits.head,
+            LINGER => limits.linger,
+            _ => limits.idle,
+        };
+        let since = Duration::from_micros(self.since_us.load(Ordering::Relaxed));
+        Some(self.opened + since + allowed)
+    }
+}
+
+/// The part of a served connection that the watchdog needs.
+pub(crate) trait Served: Future + Send {
+    /// Finish what is in flight and close.
+    fn finish(self: Pin<&mut Self>);
+}
+
+impl<I, S, B> Served for hyper::server::conn::http1::Connection<I, S>
+where
+    I: hyper::rt::Read + hyper::rt::Write + Unpin + Send,
+    S: hyper::service::HttpService<hyper::body::Incoming, ResBody = B> + Send,
+    S::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    S::Future: Send,
+    B: hyper::body::Body + Send + 'static,
+    B::Data: Send,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    fn finish(self: Pin<&mut Self>) {
+        self.graceful_shutdown();
+    }
+}
+
+/// Says that the server is closing.
+pub(crate) type Closing = watch::Receiver<bool>;
+
+/// A connection under its limits: ends when the connection does, when a limit is reached, or, once the server closes, when
+/// what is in flight was answered.
+pub(crate) struct Watched<C> {
+    connection: Pin<Box<C>>,
+    activity: Arc<Activity>,
+    limits: Limits,
+    timer: Pin<Box<Sleep>>,
+    armed: Instant,
+    /// Kept to the end: the server waits until all of them are gone.
+    closing: Closing,
+    closed: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+    /// Who the timer and `closed` will wake. While that is this task they need no second look, which would take
+    /// a lock a request.
+    waker: Option<Waker>,
+}
+
+impl<C: Served> Watched<C> {
+    /// Puts a connection under the limits.
+    pub(crate) fn new(
+        connection: C,
+        activity: Arc<Activity>,
+        limits: Limits,
+        closing: Closing,
+    ) -> Self {
+        let armed = activity.opened + limits.head;
+        let mut listener = closing.clone();
+        let closed = async move {
+            // An error means that the server is gone, which is as good a reason to close.
+            let _ = listener.wait_for(|closing| *closing).await;
+        };
+        Self {
+            connection: Box::pin(connection),
+            activity,
+            limits,
+            timer: Box::pin(tokio::time::sleep_until(armed)),
+            armed,
+            closing,
+            closed: Some(Box::pin(closed)),
+            waker: None,
+        }
+    }
+
+    /// Starts a graceful end when the server closes. Returns whether the connection must be polled again.
+    fn poll_closing(&mut self, cx: &mut Context<'_>, registered: bool) -> bool {
+        let Some(closed) = self.closed.as_mut() else {
+            return false;
+        };
+        // `has_changed` is one atomic load, and an error when the server is gone.
+        if registered && matches!(self.closing.has_changed(), Ok(false)) {
+            return false;
+        }
+        if closed.as_mut().poll(cx).is_pending() {
+            return false;
+        }
+        self.closed = None;
+        self.connection.as_mut().finish();
+        true
+    }
+
+    /// Whether a limit was reached. Registers the timer otherwise.
+    fn poll_limits(&mut self, cx: &mut Context<'_>, registered: bool) -> Poll<()> {
+        if self.activity.phase() == BEGUN {
+            self.activity.stamp();
+            self.activity.enter(HEAD);
+        }
+        // A timer armed too early fires, looks and is set again; only one armed too late must be moved at once.
+        let sooner = self
+            .activity
+            .due(&self.limits)
+            .filter(|due| *due < self.armed);
+        if let Some(due) = sooner {
+            self.arm(due);
+        } else if registered && !self.timer.is_elapsed() {
+            return Poll::Pending;
+        }
+        loop {
+            ready!(self.timer.as_mut().poll(cx));
+            let now = Instant::now();
+            match self.activity.due(&self.limits) {
+                Some(due) if due <= now => return Poll::Ready(()),
+                Some(due) => self.arm(due),
+                None => self.arm(now + self.limits.idle.min(self.limits.head)),
+            }
+        }
+    }
+
+    fn arm(&mut self, due: Instant) {
+        self.armed = due;
+        self.timer.as_mut().reset(due);
+    }
+}
+
+impl<C: Served> Future for Watched<C> {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let this = self.get_mut();
+        let registered = this
+            .waker
+            .as_ref()
+            .is_some_and(|waker| waker.will_wake(cx.waker()));
+        if !registered {
+            this.waker = Some(cx.waker().clone());
+        }
+        if this.connection.as_mut().poll(cx).is_ready() {
+            return Poll::Ready(());
+        }
+        // hyper looks for more to read after each reply, which writes what was gathered. Should it once not, a second
+        // flush does.
+        if this.activity.gathered.load(Ordering::Relaxed)
+            && this.connection.as_mut().poll(cx).is_ready()
+        {
+            return Poll::Ready(());
+        }
+        if this.poll_closing(cx, registered) && this.connection.as_mut().poll(cx).is_ready() {
+            return Poll::Ready(());
+        }
+        this.poll_limits(cx, registered)
+    }
+}

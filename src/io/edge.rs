@@ -1,0 +1,346 @@
+//! From a request on a connection to the engine and back.
+//!
+//! A request without a body is answered within the call, on the worker that read it: no future, no allocation, no lock of ours.
+//! Only one that must wait, for its body or for an injected delay, becomes a future. Deliberately absent: routes, keys,
+//! error documents: the engine's ([`Answer`]).
+
+#![expect(
+    clippy::result_large_err,
+    reason = "a refusal is a finished reply: it is moved once, and boxing it would save nothing"
+)]
+
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{CONNECTION, EXPECT, HeaderValue, RETRY_AFTER, X_CONTENT_TYPE_OPTIONS};
+use http::request::Parts;
+use http::{Method, Request, Response};
+use http_body_util::Full;
+use hyper::body::{Body, Incoming};
+
+use crate::engine::Transport;
+use crate::io::body::{Unread, collect, declares_more};
+use crate::io::connection::Activity;
+use crate::io::cors::Cors;
+use crate::io::guard::{Guard, Verdict};
+use crate::io::limits::Limits;
+use crate::io::log::Line;
+use crate::value::error::ErrorCode;
+
+/// Seconds a client is asked to stay away when the server is full.
+const RETRY_AFTER_SECONDS: HeaderValue = HeaderValue::from_static("1");
+
+/// What the edge asks of an engine. All three return at once and may be called from any thread.
+pub(crate) trait Answer: Send + Sync + 'static {
+    /// A request whose head was accepted.
+    type Admitted: Send + 'static;
+
+    /// Everything that is decided before a body is read. An error is the finished refusal.
+    fn admit(&self, head: &Parts) -> Result<Self::Admitted, Response<Bytes>>;
+
+    /// The rest, given the whole body, which is empty when there was none.
+    fn answer(&self, admitted: Self::Admitted, head: &Parts, body: Bytes) -> Response<Bytes>;
+
+    /// A refusal that the edge itself decided.
+    fn refuse(&self, head: Option<&Parts>, code: ErrorCode, detail: &str) -> Response<Bytes>;
+}
+
+/// What all connections of a server share.
+#[derive(Debug)]
+pub(crate) struct Shared<A> {
+    pub(crate) engine: Arc<A>,
+    pub(crate) guard: Guard,
+    pub(crate) limits: Limits,
+    in_flight: AtomicUsize,
+}
+
+impl<A> Shared<A> {
+    pub(crate) fn new(engine: Arc<A>, guard: Guard, limits: Limits) -> Self {
+        Self {
+            engine,
+            guard,
+            limits,
+            in_flight: AtomicUsize::new(0),
+        }
+    }
+}
+
+/// One of the requests that may wait at the same time; given back on drop.
+struct Place<A>(Arc<Shared<A>>);
+
+impl<A> Place<A> {
+    fn take(shared: &Arc<Shared<A>>) -> Option<Self> {
+        let before = shared.in_flight.fetch_add(1, Ordering::Relaxed);
+        let place = Self(Arc::clone(shared));
+        (before < shared.limits.in_flight).then_some(place)
+    }
+}
+
+impl<A> Drop for Place<A> {
+    fn drop(&mut self) {
+        self.0.in_flight.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// The connection is to be closed without a reply, as a fault asked.
+#[derive(Debug)]
+pub(crate) struct Lost;
+
+impl std::fmt::Display for Lost {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str("the reply was lost on purpose")
+    }
+}
+
+impl std::error::Error for Lost {}
+
+type Replied = Result<Response<Full<Bytes>>, Lost>;
+
+/// A reply: nearly always there at once.
+pub(crate) enum Reply {
+    /// Taken by the one poll.
+    Now(Option<Replied>),
+    /// Waits for a body or for the end of a delay.
+    Later(Pin<Box<dyn Future<Output = Replied> + Send>>),
+}
+
+impl Future for Reply {
+    type Output = Replied;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Replied> {
+        match self.get_mut() {
+            Self::Now(reply) => Poll::Ready(reply.take().expect("a future is not polled again")),
+            Self::Later(reply) => reply.as_mut().poll(cx),
+        }
+    }
+}
+
+/// One connection's way to the engine.
+pub(crate) struct Edge<A> {
+    shared: Arc<Shared<A>>,
+    activity: Arc<Activity>,
+}
+
+impl<A> Clone for Edge<A> {
+    fn clone(&self) -> Self {
+        Self {
+            shared: Arc::clone(&self.shared),
+            activity: Arc::clone(&self.activity),
+        }
+    }
+}
+
+impl<A: Answer> hyper::service::Service<Request<Incoming>> for Edge<A> {
+    type Response = Response<Full<Bytes>>;
+    type Error = Lost;
+    type Future = Reply;
+
+    fn call(&self, request: Request<Incoming>) -> Reply {
+        self.activity.busy();
+        let (mut head, body) = request.into_parts();
+        let line = Line::start(&head);
+        if head.method == Method::HEAD {
+            // hyper remembers the method and keeps the bytes back, but not their length.
+            head.method = Method::GET;
+        }
+        let admitted = match self.shared.guard.judge(&head) {
+            Verdict::Pass => self.guarded(&head, |engine| engine.admit(&head)),
+            Verdict::Preflight => Err(Cors::answer(&head)),
+            Verdict::Refuse(code, detail) => Err(self.refuse(Some(&head), code, detail)),
+        };
+        if !body.is_end_stream() {
+            return self.after_body(head, body, admitted, line);
+        }
+        let response = match admitted {
+            Ok(admitted) => self.answer(admitted, &head, Bytes::new()),
+            Err(refusal) => refusal,
+        };
+        self.send(head, response, line)
+    }
+}
+
+impl<A: Answer> Edge<A> {
+    pub(crate) fn new(shared: Arc<Shared<A>>, activity: Arc<Activity>) -> Self {
+        Self { shared, activity }
+    }
+
+    /// Reads the body and then answers. A refusal waits for a small body, too: left unread it would cost the
+    /// client its connection.
+    fn after_body(
+        &self,
+        head: Parts,
+        body: Incoming,
+        admitted: Result<A::Admitted, Response<Bytes>>,
+        line: Line,
+    ) -> Reply {
+        let limits = self.shared.limits;
+        let too_large = declares_more(&body, limits.body_bytes);
+        // Reading on would send the 100 that asks for the body.
+        let keeps_back = too_large || head.headers.contains_key(EXPECT);
+        let refusal = match &admitted {
+            Ok(_) if too_large => Some(self.refuse_unread(&head, Unread::TooLarge)),
+            _ => None,
+        };
+        let admitted = refusal.map_or(admitted, Err);
+        if keeps_back && let Err(refusal) = admitted {
+            return self.send(head, self.closing(refusal), line);
+        }
+        let Some(place) = Place::take(&self.shared) else {
+            let refusal = self.refuse(Some(&head), ErrorCode::Overloaded, FULL);
+            return self.send(head, self.closing(refusal), line);
+        };
+        let edge = self.clone();
+        Reply::Later(Box::pin(async move {
+            let response = match (
+                collect(body, limits.body_bytes, limits.body).await,
+                admitted,
+            ) {
+                (Ok(bytes), Ok(admitted)) => edge.answer(admitted, &head, bytes),
+                (Ok(_), Err(refusal)) => refusal,
+                (Err(_), Err(refusal)) => edge.closing(refusal),
+                (Err(unread), Ok(_)) => edge.refuse_unread(&head, unread),
+            };
+            drop(place);
+            let Transport { delay, lost } = transport(&response);
+            edge.send_late(head, response, line, delay, lost).await
+        }))
+    }
+
+    fn answer(&self, admitted: A::Admitted, head: &Parts, body: Bytes) -> Response<Bytes> {
+        self.guarded(head, |engine| Ok(engine.answer(admitted, head, body)))
+            .unwrap_or_else(|refusal| refusal)
+    }
+
+    /// Calls the engine. A panic is a bug in one world: its request gets a 500 and the process lives on.
+    fn guarded<T>(
+        &self,
+        head: &Parts,
+        call: impl FnOnce(&A) -> Result<T, Response<Bytes>>,
+    ) -> Result<T, Response<Bytes>> {
+        // Unwind safety: the engine undoes the step of a world that panicked, and shares nothing else that is mutable.
+        catch_unwind(AssertUnwindSafe(|| call(&self.shared.engine))).unwrap_or_else(|panic| {
+            tracing::error!(
+                method = %head.method,
+                path = head.uri.path(),
+                panic = panic_text(panic.as_ref()),
+                "a request failed by a bug; its changes are undone"
+            );
+            Err(self.refuse(Some(head), ErrorCode::InternalError, BUG))
+        })
+    }
+
+    fn refuse(&self, head: Option<&Parts>, code: ErrorCode, detail: &str) -> Response<Bytes> {
+        refusal(self.shared.engine.as_ref(), head, code, detail)
+    }
+
+    fn refuse_unread(&self, head: &Parts, unread: Unread) -> Response<Bytes> {
+        let Limits {
+            body, body_bytes, ..
+        } = self.shared.limits;
+        let refusal = match unread {
+            Unread::TooLarge => {
+                let detail = format!("the body is larger than {body_bytes} bytes");
+                self.refuse(Some(head), ErrorCode::PayloadTooLarge, &detail)
+            }
+            Unread::TooSlow => {
+                let detail = format!("the body was not complete within {} s", body.as_secs());
+                self.refuse(Some(head), ErrorCode::RequestTimeout, &detail)
+            }
+            Unread::Broken => {
+                let detail = "the body ends early or its chunks are malformed";
+                self.refuse(Some(head), ErrorCode::InvalidHeader, detail)
+            }
+        };
+        self.closing(refusal)
+    }
+
+    /// A refusal before the end of its body closes the connection, and lets the client see the refusal first.
+    fn closing(&self, mut refusal: Response<Bytes>) -> Response<Bytes> {
+        self.activity.linger();
+        refusal.headers_mut().insert(CONNECTION, CLOSE);
+        refusal
+    }
+
+    fn send(&self, head: Parts, response: Response<Bytes>, line: Line) -> Reply {
+        match transport(&response) {
+            Transport {
+                delay: Duration::ZERO,
+                lost: false,
+            } => Reply::Now(Some(Ok(self.finish(&head, response, line)))),
+            Transport { delay, lost } => {
+                let edge = self.clone();
+                Reply::Later(Box::pin(async move {
+                    edge.send_late(head, response, line, delay, lost).await
+                }))
+            }
+        }
+    }
+
+    async fn send_late(
+        &self,
+        head: Parts,
+        response: Response<Bytes>,
+        line: Line,
+        delay: Duration,
+        lost: bool,
+    ) -> Replied {
+        if !delay.is_zero() {
+            tokio::time::sleep(delay).await;
+        }
+        let response = self.finish(&head, response, line);
+        if lost { Err(Lost) } else { Ok(response) }
+    }
+
+    /// What every reply carries, and the end of the request.
+    fn finish(
+        &self,
+        head: &Parts,
+        mut response: Response<Bytes>,
+        line: Line,
+    ) -> Response<Full<Bytes>> {
+        let headers = response.headers_mut();
+        headers.insert(X_CONTENT_TYPE_OPTIONS, NOSNIFF);
+        self.shared.guard.cors.mark(head, headers);
+        self.activity.replied();
+        line.end(head, &response);
+        response.map(Full::new)
+    }
+}
+
+const CLOSE: HeaderValue = HeaderValue::from_static("close");
+const NOSNIFF: HeaderValue = HeaderValue::from_static("nosniff");
+const BUG: &str = "a bug of the sandbox; nothing was changed by this request";
+/// Of a server that has no place left.
+pub(crate) const FULL: &str = "the sandbox serves as many requests as it can; try again soon";
+
+/// A refusal of the engine's making, with the headers that the edge owes.
+pub(crate) fn refusal<A: Answer>(
+    engine: &A,
+    head: Option<&Parts>,
+    code: ErrorCode,
+    detail: &str,
+) -> Response<Bytes> {
+    let mut response = engine.refuse(head, code, detail);
+    if code == ErrorCode::Overloaded {
+        response
+            .headers_mut()
+            .insert(RETRY_AFTER, RETRY_AFTER_SECONDS);
+    }
+    response
+}
+
+fn transport(response: &Response<Bytes>) -> Transport {
+    response.extensions().get().copied().unwrap_or_default()
+}
+
+fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("no message")
+}

@@ -1,0 +1,389 @@
+//! Who may speak to this server: the rules for `Host`, `Origin` and the control plane's token.
+//!
+//! Keys are guessable here, so they are no defence against a web page that rebinds its own name to 127.0.0.1: the `Host`
+//! of every request must be a name that no stranger can own. Pure functions over a head; deliberately absent: CORS
+//! headers (`cors`), keys of worlds (the engine).
+
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+use http::header::{HOST, HeaderMap, ORIGIN};
+use http::request::Parts;
+use http::uri::Authority;
+use http::{HeaderName, Version};
+
+use crate::io::cors::{Cors, Preflight};
+use crate::value::error::ErrorCode;
+
+/// Carries the control plane's token. Not `Authorization`, which on control routes names the world that is meant.
+pub(crate) const ADMIN_TOKEN: HeaderName = HeaderName::from_static("sandbox-admin-token");
+
+/// What the guard has to say about a head.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// On to the engine.
+    Pass,
+    /// A browser asks first; the answer is the edge's own.
+    Preflight,
+    /// Not served.
+    Refuse(ErrorCode, &'static str),
+}
+
+/// The rules of one server.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Guard {
+    /// Further names this server answers to, in lower case, without port or trailing dot.
+    allowed_hosts: Vec<String>,
+    /// Asked of control routes, if set.
+    admin_token: Option<String>,
+    /// Origins that may read replies.
+    pub(crate) cors: Cors,
+}
+
+impl Guard {
+    /// Rules with the values of `--allowed-host`, `--admin-token` and `--cors-origin`.
+    pub(crate) fn new(allowed_hosts: &[String], admin_token: Option<String>, cors: Cors) -> Self {
+        let plain = |host: &String| host.trim_end_matches('.').to_ascii_lowercase();
+        Self {
+            allowed_hosts: allowed_hosts.iter().map(plain).collect(),
+            admin_token,
+            cors,
+        }
+    }
+
+    /// Judges a head, in the order host, preflight, origin, token.
+    pub(crate) fn judge(&self, head: &Parts) -> Verdict {
+        if let Err((code, detail)) = self.check_host(head) {
+            return Verdict::Refuse(code, detail);
+        }
+        let control = is_control(head.uri.path());
+        match self.cors.preflight(head, control) {
+            Preflight::No => {}
+            Preflight::Allowed => return Verdict::Preflight,
+        }
+        if control && let Err((code, detail)) = self.check_control(head) {
+            return Verdict::Refuse(code, detail);
+        }
+        Verdict::Pass
+    }
+
+    /// One `Host`, well-formed, and a name of ours; the authority of an absolute target, too. HTTP/1.0 may leave it out.
+    fn check_host(&self, head: &Parts) -> Result<(), (ErrorCode, &'static str)> {
+        let mut hosts = head.headers.get_all(HOST).iter();
+        match (hosts.next(), hosts.next()) {
+            (Some(host), None) => {
+                let name = host_name(host.as_bytes()).ok_or(MALFORMED_HOST)?;
+                self.check_name(name)?;
+            }
+            (Some(_), Some(_)) => {
+                return Err((
+                    ErrorCode::InvalidHeader,
+                    "the request has more than one Host header",
+                ));
+            }
+            (None, _) if head.version == Version::HTTP_10 => {}
+            (None, _) => {
+                return Err((ErrorCode::InvalidHeader, "the request has no Host header"));
+            }
+        }
+        match head.uri.authority().map(Authority::as_str) {
+            None => Ok(()),
+            Some(target) => {
+                let bare = target.rsplit_once('@').map_or(target, |(_, host)| host);
+                self.check_name(host_name(bare.as_bytes()).ok_or(MALFORMED_HOST)?)
+            }
+        }
+    }
+
+    fn check_name(&self, name: &str) -> Result<(), (ErrorCode, &'static str)> {
+        if is_ours(name) || self.is_allowed(name) {
+            return Ok(());
+        }
+        Err((
+            ErrorCode::MisdirectedRequest,
+            "the Host header names a host this sandbox does not answer to; allow it with --allowed-host HOST",
+        ))
+    }
+
+    fn is_allowed(&self, name: &str) -> bool {
+        let name = name.strip_suffix('.').unwrap_or(name);
+        self.allowed_hosts
+            .iter()
+            .any(|allowed| allowed.eq_ignore_ascii_case(name))
+    }
+
+    /// Control routes change what other clients see: no foreign page may call them, and, where asked for, no one without
+    /// the token.
+    fn check_control(&self, head: &Parts) -> Result<(), (ErrorCode, &'static str)> {
+        let foreign = |origin: &http::HeaderValue| {
+            !self.cors.names(origin) && !is_same_origin(origin.as_bytes(), &head.headers)
+        };
+        if head.headers.get_all(ORIGIN).iter().any(foreign) {
+            return Err((
+                ErrorCode::Forbidden,
+                "control routes refuse pages of other origins; name the origin with --cors-origin",
+            ));
+        }
+        let Some(token) = &self.admin_token else {
+            return Ok(());
+        };
+        match head.headers.get(ADMIN_TOKEN) {
+            None => Err((
+                ErrorCode::MissingCredentials,
+                "control routes need the header Sandbox-Admin-Token",
+            )),
+            Some(given) if same_bytes(given.as_bytes(), token.as_bytes()) => Ok(()),
+            Some(_) => Err((
+                ErrorCode::Forbidden,
+                "the header Sandbox-Admin-Token is wrong",
+            )),
+        }
+    }
+}
+
+const MALFORMED_HOST: (ErrorCode, &str) = (
+    ErrorCode::InvalidHeader,
+    "the Host header is not a host and an optional port",
+);
+
+/// Whether the path lies on the control plane.
+pub(crate) fn is_control(path: &str) -> bool {
+    path.strip_prefix("/_sandbox")
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// The host of `host[:port]`, an IPv6 address with its brackets; `None` where it is malformed.
+fn host_name(value: &[u8]) -> Option<&str> {
+    let value = std::str::from_utf8(value).ok()?;
+    let end = if value.starts_with('[') {
+        value.find(']')? + 1
+    } else {
+        value.find(':').unwrap_or(value.len())
+    };
+    let (name, port) = value.split_at(end);
+    let port = match port.strip_prefix(':') {
+        None if port.is_empty() => "",
+        None => return None,
+        Some(digits) => digits,
+    };
+    let is_port = port.len() <= 5 && port.bytes().all(|byte| byte.is_ascii_digit());
+    (is_port && is_host(name)).then_some(name)
+}
+
+fn is_host(name: &str) -> bool {
+    if let Some(inner) = name.strip_prefix('[') {
+        let inner = inner.strip_suffix(']').unwrap_or(inner);
+        return inner
+            .bytes()
+            .all(|byte| byte.is_ascii_hexdigit() || b":.%".contains(&byte));
+    }
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~%!$&'()*+,;=".contains(&byte);
+    !name.is_empty() && name != "." && name.bytes().all(allowed)
+}
+
+/// Whether no stranger can own the name: an address, a name without a public top level, or a reserved one.
+fn is_ours(name: &str) -> bool {
+    if let Some(inner) = name.strip_prefix('[') {
+        return inner
+            .strip_suffix(']')
+            .is_some_and(|text| text.parse::<Ipv6Addr>().is_ok());
+    }
+    let name = name.strip_suffix('.').unwrap_or(name);
+    if !name.contains('.') || name.parse::<Ipv4Addr>().is_ok() {
+        return true;
+    }
+    let top = name.rsplit('.').next().unwrap_or(name);
+    ["localhost", "internal", "local", "test"]
+        .iter()
+        .any(|own| top.eq_ignore_ascii_case(own))
+}
+
+/// Whether the page was served by this very server, whose `Host` was checked before.
+fn is_same_origin(origin: &[u8], headers: &HeaderMap) -> bool {
+    let authority = origin
+        .strip_prefix(b"http://")
+        .or_else(|| origin.strip_prefix(b"https://"));
+    match (authority, headers.get(HOST)) {
+        (Some(authority), Some(host)) => authority.eq_ignore_ascii_case(host.as_bytes()),
+        _ => false,
+    }
+}
+
+/// Equality whose time tells nothing but the length.
+fn same_bytes(left: &[u8], right: &[u8]) -> bool {
+    let differing = left
+        .iter()
+        .zip(right)
+        .fold(0, |bits, (one, other)| bits | (one ^ other));
+    left.len() == right.len() && differing == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn head(path: &str, headers: &[(&str, &str)]) -> Parts {
+        let mut request = http::Request::builder().uri(path);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        request
+            .body(())
+            .expect("a test's own head is well-formed")
+            .into_parts()
+            .0
+    }
+
+    fn code(verdict: Verdict) -> Option<ErrorCode> {
+        match verdict {
+            Verdict::Refuse(code, _) => Some(code),
+            Verdict::Pass | Verdict::Preflight => None,
+        }
+    }
+
+    #[test]
+    fn names_that_no_stranger_can_own_pass() {
+        let guard = Guard::new(&["api.example.com".into()], None, Cors::default());
+        for host in [
+            "127.0.0.1",
+            "127.0.0.1:8080",
+            "10.1.2.3:1",
+            "[::1]",
+            "[::1]:8080",
+            "[fe80::1]:80",
+            "localhost",
+            "LocalHost:8080",
+            "localhost.",
+            "app.localhost:3000",
+            "sandbox",
+            "sandbox:8080",
+            "x.internal",
+            "x.y.local",
+            "a.TEST.",
+            "api.example.com",
+            "API.example.com.:443",
+            "localhost:",
+        ] {
+            assert_eq!(
+                guard.judge(&head("/v1", &[("host", host)])),
+                Verdict::Pass,
+                "{host}"
+            );
+        }
+    }
+
+    #[test]
+    fn names_that_a_stranger_can_own_are_misdirected() {
+        let guard = Guard::new(&["api.example.com".into()], None, Cors::default());
+        for host in [
+            "evil.com",
+            "evil.com:8080",
+            "localhost.evil.com",
+            "127.0.0.1.evil.com",
+            "evillocal.com",
+            "api.example.com.evil.com",
+            "www.api.example.com",
+            "a.b.nottest",
+            "[::g]",
+            "256.1.1.1",
+        ] {
+            let verdict = guard.judge(&head("/v1", &[("host", host)]));
+            let expected = if host == "[::g]" {
+                ErrorCode::InvalidHeader
+            } else {
+                ErrorCode::MisdirectedRequest
+            };
+            assert_eq!(code(verdict), Some(expected), "{host}");
+        }
+    }
+
+    #[test]
+    fn malformed_hosts_are_refused() {
+        let guard = Guard::default();
+        for host in [
+            "",
+            ":80",
+            "a b",
+            "a/b",
+            "a@b",
+            "localhost:80a",
+            "localhost:123456",
+            "[::1",
+            "[::1]x",
+            ".",
+        ] {
+            let verdict = guard.judge(&head("/v1", &[("host", host)]));
+            assert_eq!(code(verdict), Some(ErrorCode::InvalidHeader), "{host:?}");
+        }
+    }
+
+    #[test]
+    fn the_authority_of_an_absolute_target_is_checked_too() {
+        let guard = Guard::default();
+        let judge = |target| code(guard.judge(&head(target, &[("host", "localhost")])));
+        assert_eq!(judge("http://127.0.0.1:8080/v1"), None);
+        assert_eq!(
+            judge("http://evil.com/v1"),
+            Some(ErrorCode::MisdirectedRequest)
+        );
+        assert_eq!(
+            judge("http://localhost@evil.com/v1"),
+            Some(ErrorCode::MisdirectedRequest)
+        );
+    }
+
+    #[test]
+    fn control_routes_refuse_foreign_pages() {
+        let guard = Guard::new(
+            &[],
+            None,
+            Cors::new(&["http://app.test".into(), "*".into()]),
+        );
+        let judge = |path, origin| {
+            code(guard.judge(&head(
+                path,
+                &[("host", "localhost:8080"), ("origin", origin)],
+            )))
+        };
+        assert_eq!(judge("/_sandbox/reset", "http://localhost:8080"), None);
+        assert_eq!(judge("/_sandbox/reset", "http://app.test"), None);
+        for foreign in [
+            "http://evil.com",
+            "null",
+            "http://localhost:9090",
+            "localhost:8080",
+        ] {
+            assert_eq!(
+                judge("/_sandbox/reset", foreign),
+                Some(ErrorCode::Forbidden),
+                "{foreign}"
+            );
+        }
+        assert_eq!(judge("/_sandboxes", "http://evil.com"), None);
+        assert_eq!(judge("/v1/payroll", "http://evil.com"), None);
+    }
+
+    #[test]
+    fn control_routes_need_the_token_where_one_is_set() {
+        let guard = Guard::new(&[], Some("s3cret".into()), Cors::default());
+        let judge = |path, name, token| {
+            code(guard.judge(&head(path, &[("host", "localhost"), (name, token)])))
+        };
+        assert_eq!(
+            judge("/_sandbox/worlds", "sandbox-admin-token", "s3cret"),
+            None
+        );
+        assert_eq!(judge("/v1/payroll", "x", "y"), None);
+        let wrong = [
+            ("x", "y", ErrorCode::MissingCredentials),
+            ("sandbox-admin-token", "s3cre", ErrorCode::Forbidden),
+            ("sandbox-admin-token", "s3creT", ErrorCode::Forbidden),
+        ];
+        for (name, token, expected) in wrong {
+            assert_eq!(
+                judge("/_sandbox", name, token),
+                Some(expected),
+                "{name}: {token}"
+            );
+        }
+    }
+}

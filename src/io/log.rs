@@ -1,0 +1,104 @@
+//! What is logged, and how: one line a request at `debug`, what an operator must know above it; to standard error.
+//!
+//! Never in a line: a query, a header's value, a body. Where the level is off a request costs one load.
+
+use std::io::IsTerminal;
+use std::time::Instant;
+
+use http::request::Parts;
+use http::{Method, Response};
+use tracing::level_filters::LevelFilter;
+use tracing_subscriber::EnvFilter;
+
+use crate::engine::WorldTag;
+
+/// The target of the line a request; a filter can name it.
+const REQUESTS: &str = "sandbox::request";
+
+/// How lines look.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Format {
+    /// For people.
+    #[default]
+    Human,
+    /// One JSON object a line.
+    Json,
+}
+
+impl std::str::FromStr for Format {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "human" => Ok(Self::Human),
+            "json" => Ok(Self::Json),
+            other => Err(format!("`{other}` is not a log format: human or json")),
+        }
+    }
+}
+
+/// Starts logging for the whole process. `filter` is in the syntax of `tracing` (`debug`,
+/// `sandbox::request=debug`); without it warnings are shown.
+pub(crate) fn init(format: Format, filter: Option<&str>) -> Result<(), String> {
+    let filter = EnvFilter::builder()
+        .with_default_directive(LevelFilter::WARN.into())
+        .parse(filter.unwrap_or_default())
+        .map_err(|error| format!("the log filter is wrong: {error}"))?;
+    let log = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal());
+    let started = match format {
+        Format::Human => log.try_init(),
+        Format::Json => log
+            .json()
+            .flatten_event(true)
+            .with_current_span(false)
+            .try_init(),
+    };
+    started.map_err(|error| format!("logging cannot start: {error}"))
+}
+
+/// A request's line while its request is being answered; nothing where the level is off.
+#[derive(Debug)]
+pub(crate) struct Line(Option<(Instant, Method)>);
+
+impl Line {
+    /// Notes the method as it was sent, and the time.
+    pub(crate) fn start(head: &Parts) -> Self {
+        if tracing::enabled!(target: REQUESTS, tracing::Level::DEBUG) {
+            Self(Some((Instant::now(), head.method.clone())))
+        } else {
+            Self(None)
+        }
+    }
+
+    /// Writes the line.
+    pub(crate) fn end<B>(self, head: &Parts, response: &Response<B>) {
+        if let Some((started, method)) = self.0 {
+            write(started, &method, head, response);
+        }
+    }
+}
+
+#[cold]
+fn write<B>(started: Instant, method: &Method, head: &Parts, response: &Response<B>) {
+    let request_id = response
+        .headers()
+        .get("request-id")
+        .and_then(|id| id.to_str().ok());
+    let world = response
+        .extensions()
+        .get()
+        .map(|WorldTag(tag)| format!("{tag:08x}"));
+    tracing::debug!(
+        target: REQUESTS,
+        %method,
+        path = head.uri.path(),
+        status = response.status().as_u16(),
+        us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX),
+        request_id,
+        world,
+        "request"
+    );
+}

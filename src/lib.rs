@@ -1,0 +1,36 @@
+//! A seeded, in-memory simulator of a financial-infrastructure API.
+//!
+//! The map of the house, in reading order. A layer imports only from those above it in this list; `tests/it/layers.rs` holds the
+//! arrows to it.
+//!
+//! | layer | what it is |
+//! |---|---|
+//! | [`value`] | ids, money, time, keyed randomness, the table of error codes: no state, no IO |
+//! | [`model`] | resources, lifecycles, postings, growth, the payroll engine: pure rules |
+//! | `world` | all state: grown base, overlay, ledger, log, timers, transactions, audit |
+//! | `api` | the operation table and its handlers |
+//! | `engine` | route → key → idempotency → shape → handler → commit; worlds by key |
+//! | `render` | the OpenAPI document and the reference pages, loops over the table |
+//! | `io` | sockets, signals, the wall clock |
+//! | [`cli`] | one file a subcommand |
+//!
+//! Invariants, each with a test:
+//! - a refused request leaves the digest of its world unchanged;
+//! - every journal entry balances in every currency and names a source that exists;
+//! - totals, statements and reports are folds of the entries and agree with one another;
+//! - the same seed and inputs give the same bytes, whatever else the process serves;
+//! - nothing left of `io` reads a clock, opens a file or rolls dice; no float is near money; no hash map is iterated.
+//!
+//! For Rust tests, [`Sandbox`] is a server in one line.
+
+pub(crate) mod api;
+pub mod cli;
+pub(crate) mod engine;
+pub(crate) mod io;
+pub mod model;
+pub(crate) mod render;
+pub mod value;
+pub(crate) mod world;
+
+pub use crate::io::embed::{Builder, Sandbox, SandboxError};
+pub use crate::world::ClockMode;

@@ -1,0 +1,7 @@
+//! The program: hands its arguments to the library.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    sandbox::cli::main(std::env::args_os())
+}

@@ -1,0 +1,105 @@
+//! Authorities that money is withheld for, and which account holds what they are owed.
+
+use crate::model::ledger::Account;
+
+/// Whom taxes and contributions are owed to: the code that payroll packs use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Authority(&'static str);
+
+/// Code, name, and whether what it is owed is pension money, which the chart holds apart.
+const AUTHORITIES: &[(&str, &str, bool)] = &[
+    ("HMRC", "HM Revenue & Customs", false),
+    ("IRS", "the Internal Revenue Service", false),
+    ("SSA", "the Social Security Administration", false),
+    ("CRA", "the Canada Revenue Agency", false),
+    ("KRA", "the Kenya Revenue Authority", false),
+    ("NSSF", "the National Social Security Fund", false),
+    ("SHA", "the Social Health Authority", false),
+    ("SIRS", "the State Internal Revenue Service", false),
+    ("PenCom", "the pension fund custodian", true),
+    ("NSITF", "the Nigeria Social Insurance Trust Fund", false),
+    ("ITF", "the Industrial Training Fund", false),
+    ("FMBN", "the Federal Mortgage Bank of Nigeria", false),
+    ("SARS", "the South African Revenue Service", false),
+    ("vat", "the VAT office", false),
+    (OTHER, "the tax office", false),
+];
+
+/// Lines of payroll packs that no filing of theirs names, by id.
+const UNFILED: &[(&str, &str)] = &[("nsitf", "NSITF"), ("itf", "ITF"), ("nhf", "FMBN")];
+
+/// Stands for an authority that no row names, as in the flat pack of other countries.
+const OTHER: &str = "other";
+
+impl Authority {
+    /// Tax on sales, whoever collects it.
+    pub(crate) const VAT: Self = Self("vat");
+
+    /// The authority with that code.
+    pub(crate) fn find(code: &str) -> Option<Self> {
+        AUTHORITIES
+            .iter()
+            .find(|(known, _, _)| *known == code)
+            .map(|(known, _, _)| Self(known))
+    }
+
+    /// Whom a pack's line is owed to: the authority its filings name, or the one known for the line itself.
+    pub(crate) fn of_line(line: &str, filed_with: Option<&str>) -> Self {
+        let unfiled = || {
+            UNFILED
+                .iter()
+                .find(|(id, _)| *id == line)
+                .map(|(_, code)| *code)
+        };
+        filed_with
+            .or_else(unfiled)
+            .and_then(Self::find)
+            .unwrap_or(Self(OTHER))
+    }
+
+    /// The code.
+    pub(crate) const fn code(self) -> &'static str {
+        self.0
+    }
+
+    /// The name for people.
+    pub(crate) fn name(self) -> &'static str {
+        AUTHORITIES
+            .iter()
+            .find(|(code, _, _)| *code == self.0)
+            .map_or(self.0, |(_, name, _)| name)
+    }
+
+    /// The account that holds what it is owed.
+    pub(crate) fn account(self) -> Account {
+        let pension = AUTHORITIES
+            .iter()
+            .any(|(code, _, pension)| *code == self.0 && *pension);
+        if pension {
+            Account::PensionPayable
+        } else {
+            Account::TaxPayable(self)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::payroll;
+
+    #[test]
+    fn every_line_of_every_pack_is_owed_to_somebody_known() {
+        for pack in payroll::library().packs() {
+            for line in pack.lines() {
+                let authority = Authority::of_line(&line.id, line.authority.as_deref());
+                assert!(
+                    authority.code() != OTHER || pack.country == "XX",
+                    "{} {}",
+                    pack.code,
+                    line.id
+                );
+            }
+        }
+    }
+}

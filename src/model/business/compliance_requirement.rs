@@ -1,0 +1,63 @@
+//! A compliance requirement: what a company still has to show before it may act.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::model::Object;
+use crate::model::business::company::Company;
+use crate::model::lifecycle::{StatusChange, states};
+use crate::value::id::Id;
+use crate::value::text::Metadata;
+use crate::value::time::Timestamp;
+
+states! {
+    /// Whether it is met.
+    RequirementStatus { Open "open", Overdue "overdue", Resolved "resolved" }
+    "miss": Open => Overdue;
+    "resolve": Open | Overdue => Resolved;
+}
+
+/// What a company has to show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum RequirementType {
+    BusinessVerification,
+}
+
+/// Something a company still has to show before it may act.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct ComplianceRequirement {
+    /// The requirement's id.
+    pub(crate) id: Id<ComplianceRequirement>,
+    /// Always `compliance_requirement`.
+    pub(crate) object: Object<ComplianceRequirement>,
+    /// Who has to show it.
+    pub(crate) company_id: Id<Company>,
+    /// What has to be shown.
+    #[serde(rename = "type")]
+    pub(crate) kind: RequirementType,
+    /// Whether it is met.
+    pub(crate) status: RequirementStatus,
+    /// Whether payroll and payouts wait for it.
+    pub(crate) blocking: bool,
+    /// The same in a sentence.
+    pub(crate) description: String,
+    /// When it was created, in virtual time.
+    pub(crate) created_at: Timestamp,
+    /// When it last changed, in virtual time.
+    pub(crate) updated_at: Timestamp,
+    /// The caller's own pairs.
+    pub(crate) metadata: Metadata,
+    /// Every status it had.
+    pub(crate) status_history: Vec<StatusChange<RequirementStatus>>,
+}
+
+impl ComplianceRequirement {
+    pub(crate) const fn parent_bits(&self) -> u64 {
+        self.company_id.bits()
+    }
+
+    pub(crate) const fn company_of(&self) -> Id<Company> {
+        self.company_id
+    }
+}

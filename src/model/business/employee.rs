@@ -1,0 +1,217 @@
+//! An employee: who is paid. The published list shows six of these members (specification, §2).
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::model::Object;
+use crate::model::business::company::Company;
+use crate::model::lifecycle::{StatusChange, states};
+use crate::value::id::Id;
+use crate::value::money::Currency;
+use crate::value::text::Metadata;
+use crate::value::time::{Date, Timestamp};
+
+states! {
+    /// Employment. The specification (§2) leaves the values open.
+    EmployeeStatus { Pending "pending", Active "active", OnLeave "on_leave", Suspended "suspended", Terminated "terminated" }
+    "activate": Pending | OnLeave | Suspended => Active;
+    "start_leave": Active => OnLeave;
+    "suspend": Active => Suspended;
+    "terminate": Pending | Active | OnLeave | Suspended => Terminated;
+}
+
+states! {
+    /// Payroll verification. The specification (§2) leaves the values open.
+    PayrollStatus {
+        NotEnrolled "not_enrolled", Pending "pending", Verified "verified", Failed "failed", OnHold "on_hold", Closed "closed",
+    }
+    "verify": NotEnrolled | Failed | OnHold => Pending;
+    "pass": Pending => Verified;
+    "fail": Pending => Failed;
+    "hold": Verified => OnHold;
+    "release": OnHold => Verified;
+    "close": NotEnrolled | Pending | Verified | Failed | OnHold => Closed;
+}
+
+/// A person whom a company employs.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Employee {
+    /// The employee's id.
+    pub(crate) id: Id<Employee>,
+    /// Always `employee`.
+    pub(crate) object: Object<Employee>,
+    /// The employer.
+    pub(crate) company_id: Id<Company>,
+    /// Full name.
+    pub(crate) name: String,
+    /// Job title.
+    pub(crate) role: String,
+    /// Department.
+    pub(crate) department: String,
+    /// Employment.
+    pub(crate) status: EmployeeStatus,
+    /// Payroll verification: wages go only to those `verified`.
+    pub(crate) payroll_status: PayrollStatus,
+    /// Work e-mail address.
+    pub(crate) email: Option<String>,
+    /// Terms of employment.
+    pub(crate) employment_type: EmploymentType,
+    /// Country of employment, ISO 3166-1 alpha-2; its payroll pack applies.
+    pub(crate) country: String,
+    /// First day of work.
+    pub(crate) start_date: Date,
+    /// Last day of work.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) end_date: Option<Date>,
+    /// What is paid.
+    pub(crate) compensation: Option<Compensation>,
+    /// Where it is paid to.
+    pub(crate) payment_method: Option<PaymentMethod>,
+    /// The tax authority's number for the person.
+    pub(crate) tax_id: Option<String>,
+    /// What the country's payroll pack asks of the person: tax code, filing status; absent ones take the pack's defaults.
+    pub(crate) tax_attributes: BTreeMap<String, String>,
+    /// When the record was created, in virtual time.
+    pub(crate) created_at: Timestamp,
+    /// When it last changed, in virtual time.
+    pub(crate) updated_at: Timestamp,
+    /// The caller's own pairs.
+    pub(crate) metadata: Metadata,
+    /// Every employment status the person had.
+    pub(crate) status_history: Vec<StatusChange<EmployeeStatus>>,
+}
+
+impl Employee {
+    pub(crate) const fn parent_bits(&self) -> u64 {
+        self.company_id.bits()
+    }
+
+    pub(crate) const fn company_of(&self) -> Id<Company> {
+        self.company_id
+    }
+
+    /// Why wages cannot be paid to this person, if so.
+    pub(crate) fn not_payable(&self) -> Option<&'static str> {
+        match (self.status, self.payroll_status) {
+            (EmployeeStatus::Terminated, _) => Some("the employment has ended"),
+            (EmployeeStatus::Pending, _) => Some("the employment has not begun"),
+            (EmployeeStatus::Suspended, _) => Some("the employee is suspended"),
+            (_, PayrollStatus::Verified) if self.compensation.is_none() => {
+                Some("no compensation is set")
+            }
+            (_, PayrollStatus::Verified) if self.payment_method.is_none() => {
+                Some("no payment method is set")
+            }
+            (_, PayrollStatus::Verified) => None,
+            (_, PayrollStatus::NotEnrolled) => {
+                Some("payroll_status is not_enrolled: verify the employee for payroll first")
+            }
+            (_, PayrollStatus::Pending) => {
+                Some("payroll_status is pending: the checks have not finished")
+            }
+            (_, PayrollStatus::Failed) => {
+                Some("payroll_status is failed: the bank account could not be verified")
+            }
+            (_, PayrollStatus::OnHold) => Some("payroll_status is on_hold"),
+            (_, PayrollStatus::Closed) => Some("payroll_status is closed"),
+        }
+    }
+}
+
+/// Terms of employment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum EmploymentType {
+    FullTime,
+    PartTime,
+    Contractor,
+}
+
+/// How often an amount of pay is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum PayInterval {
+    Month,
+    Year,
+    Hour,
+}
+
+/// Pay terms.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Compensation {
+    /// Gross pay an interval, in minor units.
+    pub(crate) amount: i64,
+    /// Its currency.
+    pub(crate) currency: Currency,
+    /// The interval: a year is paid in twelfths, an hour as a twelfth of 52 weeks of 40 hours.
+    pub(crate) interval: PayInterval,
+    /// The parts of a month's gross pay, in minor units; they sum to it.
+    pub(crate) components: Vec<Component>,
+    /// The first day it applies to.
+    pub(crate) effective_from: Date,
+}
+
+/// One part of a month's gross pay.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Component {
+    /// What the payroll pack calls it: `basic`, `housing`, `transport` …
+    pub(crate) id: String,
+    /// Minor units a month.
+    pub(crate) amount: i64,
+}
+
+impl Compensation {
+    /// A month's gross pay in minor units, half a unit rounded up.
+    pub(crate) fn monthly(amount: i64, interval: PayInterval) -> i64 {
+        let (times, divisor) = match interval {
+            PayInterval::Month => (1, 1),
+            PayInterval::Year => (1, 12),
+            PayInterval::Hour => (52 * 40, 12),
+        };
+        let twice = i128::from(amount) * times * 2 + divisor;
+        i64::try_from(twice / (divisor * 2)).unwrap_or(i64::MAX)
+    }
+}
+
+/// The kind of account that wages go to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum PaymentMethodType {
+    Bank,
+    MobileMoney,
+}
+
+/// Where wages go to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct PaymentMethod {
+    /// Bank account or mobile money.
+    #[serde(rename = "type")]
+    pub(crate) kind: PaymentMethodType,
+    /// The bank's name, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) bank_name: Option<String>,
+    /// The bank's code in its country: sort code, routing number, bank code.
+    pub(crate) bank_code: String,
+    /// The account's number.
+    pub(crate) account_number: String,
+    /// The IBAN, where the country uses them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) iban: Option<String>,
+    /// The holder's name.
+    pub(crate) account_name: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_months_pay_rounds_half_up() {
+        assert_eq!(Compensation::monthly(100, PayInterval::Month), 100);
+        assert_eq!(Compensation::monthly(1_000, PayInterval::Year), 83);
+        assert_eq!(Compensation::monthly(1_002, PayInterval::Year), 84);
+        assert_eq!(Compensation::monthly(1_271, PayInterval::Hour), 220_307);
+    }
+}

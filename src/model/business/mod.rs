@@ -1,0 +1,11 @@
+//! The Business domain's resources: companies, people, payroll, tax and compliance.
+
+pub(crate) mod authority;
+pub(crate) mod calculation;
+pub(crate) mod company;
+pub(crate) mod compliance_requirement;
+pub(crate) mod employee;
+pub(crate) mod payroll_item;
+pub(crate) mod payroll_run;
+pub(crate) mod payslip;
+pub(crate) mod tax_liability;

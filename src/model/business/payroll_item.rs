@@ -1,0 +1,170 @@
+//! A payroll item: one employee's part of a run.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::model::business::calculation::Calculation;
+use crate::model::business::company::Company;
+use crate::model::business::employee::Employee;
+use crate::model::business::payroll_run::PayrollRun;
+use crate::model::business::payslip::Payslip;
+use crate::model::lifecycle::{StatusChange, states};
+use crate::model::payments::payout::{Failure, Payout};
+use crate::model::{Object, Wire};
+use crate::value::id::Id;
+use crate::value::money::Currency;
+use crate::value::text::Metadata;
+use crate::value::time::{Period, Timestamp};
+
+states! {
+    /// Where one employee's pay stands.
+    ItemStatus {
+        Ready "ready", Blocked "blocked", Processing "processing", Paid "paid", Failed "failed", Returned "returned",
+        Skipped "skipped", Reversed "reversed",
+    }
+    "block": Ready => Blocked;
+    "unblock": Blocked => Ready;
+    "pay": Ready | Failed | Returned => Processing;
+    "settle": Processing => Paid;
+    "fail": Processing => Failed;
+    "return": Paid | Processing => Returned;
+    "skip": Ready | Blocked => Skipped;
+    "reverse": Paid | Processing => Reversed;
+}
+
+/// One employee's part of a run, as a world keeps it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct PayrollItem {
+    pub(crate) id: Id<PayrollItem>,
+    pub(crate) payroll_run_id: Id<PayrollRun>,
+    pub(crate) company_id: Id<Company>,
+    pub(crate) employee_id: Id<Employee>,
+    pub(crate) employee_name: Arc<str>,
+    pub(crate) period: Period,
+    pub(crate) status: ItemStatus,
+    pub(crate) currency: Currency,
+    /// Shared with the payslip, which shows the same figures.
+    pub(crate) calculation: Arc<Calculation>,
+    pub(crate) payout_id: Option<Id<Payout>>,
+    pub(crate) payslip_id: Option<Id<Payslip>>,
+    pub(crate) failure: Option<Failure>,
+    pub(crate) created_at: Timestamp,
+    pub(crate) status_history: Vec<StatusChange<ItemStatus>>,
+}
+
+impl PayrollItem {
+    pub(crate) const fn parent_bits(&self) -> u64 {
+        self.payroll_run_id.bits()
+    }
+
+    pub(crate) const fn company_of(&self) -> Id<Company> {
+        self.company_id
+    }
+
+    /// Enters `status`, which the lifecycle allows.
+    pub(crate) fn enter(&mut self, status: ItemStatus, at: Timestamp) {
+        use crate::model::lifecycle::State;
+        assert!(
+            self.status.may_become(status),
+            "an item went from {:?} to {status:?}",
+            self.status
+        );
+        self.status = status;
+        self.status_history.push(StatusChange::plain(status, at));
+    }
+}
+
+/// One employee's part of a run.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "PayrollItem")]
+pub(crate) struct PayrollItemShape<'a> {
+    /// The item's id.
+    id: Id<PayrollItem>,
+    /// Always `payroll_item`.
+    object: Object<PayrollItem>,
+    /// The run.
+    payroll_run_id: Id<PayrollRun>,
+    /// The company that pays.
+    company_id: Id<Company>,
+    /// The employee.
+    employee_id: Id<Employee>,
+    /// The employee's name when the run was calculated.
+    employee_name: &'a str,
+    /// The month that is paid.
+    period: Period,
+    /// Where it stands.
+    status: ItemStatus,
+    /// The currency of every amount.
+    currency: Currency,
+    /// Gross pay in minor units.
+    gross: i64,
+    /// Taxes withheld.
+    taxes: i64,
+    /// Social contributions withheld.
+    employee_contributions: i64,
+    /// Taxes and contributions on top of gross pay.
+    employer_contributions: i64,
+    /// What the employee receives.
+    net: i64,
+    /// The payout that carries it, once the run is funded.
+    payout_id: Option<Id<Payout>>,
+    /// The payslip, once it is paid.
+    payslip_id: Option<Id<Payslip>>,
+    /// Why the last payout did not arrive.
+    failure: &'a Option<Failure>,
+    /// When it was created, in virtual time.
+    created_at: Timestamp,
+    /// When it last changed, in virtual time.
+    updated_at: Timestamp,
+    /// Always empty: items are made by the run.
+    metadata: Cow<'a, Metadata>,
+    /// Every status it had.
+    status_history: &'a [StatusChange<ItemStatus>],
+}
+
+impl Wire for PayrollItem {
+    type Shape<'a> = PayrollItemShape<'a>;
+
+    fn wire(&self) -> PayrollItemShape<'_> {
+        let pay = &self.calculation;
+        PayrollItemShape {
+            id: self.id,
+            object: Object::NAME,
+            payroll_run_id: self.payroll_run_id,
+            company_id: self.company_id,
+            employee_id: self.employee_id,
+            employee_name: &self.employee_name,
+            period: self.period,
+            status: self.status,
+            currency: self.currency,
+            gross: pay.gross,
+            taxes: pay.taxes,
+            employee_contributions: pay.employee_contributions,
+            employer_contributions: pay.employer_contributions,
+            net: pay.net,
+            payout_id: self.payout_id,
+            payslip_id: self.payslip_id,
+            failure: &self.failure,
+            created_at: self.created_at,
+            updated_at: self
+                .status_history
+                .last()
+                .map_or(self.created_at, |change| change.at),
+            metadata: Cow::Owned(Metadata::default()),
+            status_history: &self.status_history,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_status_of_an_item_can_be_reached() {
+        crate::model::lifecycle::assert_sound(ItemStatus::Ready);
+    }
+}

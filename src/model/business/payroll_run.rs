@@ -1,0 +1,162 @@
+//! A payroll run: one payday of one company, from gross pay to settled payouts.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::model::Object;
+use crate::model::business::company::Company;
+use crate::model::business::employee::Employee;
+use crate::model::lifecycle::{StatusChange, states};
+use crate::model::payments::wallet::Wallet;
+use crate::value::id::Id;
+use crate::value::money::Currency;
+use crate::value::text::Metadata;
+use crate::value::time::{Date, Period, Timestamp};
+
+states! {
+    /// Where a run stands.
+    RunStatus {
+        Draft "draft", Calculating "calculating", Calculated "calculated", PendingApproval "pending_approval",
+        Approved "approved", Funding "funding", FundingFailed "funding_failed", Processing "processing", Paid "paid",
+        PartiallyPaid "partially_paid", Failed "failed", Cancelled "cancelled", Reversed "reversed",
+    }
+    "calculate": Draft => Calculating;
+    "calculated": Calculating => Calculated;
+    "edit": Draft | Calculated => Draft;
+    "ask": Calculated => PendingApproval;
+    "approve": Calculated | PendingApproval => Approved;
+    "fund": Approved | FundingFailed => Funding;
+    "fund_fails": Funding => FundingFailed;
+    "process": Funding => Processing;
+    "settle_all": Processing | PartiallyPaid => Paid;
+    "settle_some": Processing => PartiallyPaid;
+    "settle_none": Processing => Failed;
+    "cancel": Draft | Calculating | Calculated | PendingApproval | Approved | Funding | FundingFailed => Cancelled;
+    "reverse": Paid | PartiallyPaid => Reversed;
+}
+
+/// The kind of a run. An employee is in at most one regular run a period.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum RunType {
+    Regular,
+    OffCycle,
+    Correction,
+    Termination,
+}
+
+/// One payday of one company.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct PayrollRun {
+    /// The run's id.
+    pub(crate) id: Id<PayrollRun>,
+    /// Always `payroll_run`.
+    pub(crate) object: Object<PayrollRun>,
+    /// The company that pays.
+    pub(crate) company_id: Id<Company>,
+    /// The month that is paid.
+    pub(crate) period: Period,
+    /// What kind of run it is.
+    #[serde(rename = "type")]
+    pub(crate) kind: RunType,
+    /// Where it stands.
+    pub(crate) status: RunStatus,
+    /// The employees included: as sent, or all payable ones where none were named.
+    pub(crate) employees: Vec<Id<Employee>>,
+    /// How many they are.
+    pub(crate) employee_count: u64,
+    /// The day on which wages are due.
+    pub(crate) pay_date: Date,
+    /// The currency of every amount of the run.
+    pub(crate) currency: Currency,
+    /// Sums over the employees; null until calculated.
+    pub(crate) totals: Option<RunTotals>,
+    /// Where the money comes from; null until approved.
+    pub(crate) funding: Option<Funding>,
+    /// How many employees were paid, and how many were not.
+    pub(crate) settlement: Settlement,
+    /// What stands in the way, in sentences.
+    pub(crate) blockers: Vec<String>,
+    /// When it was created, in virtual time.
+    pub(crate) created_at: Timestamp,
+    /// When it last changed, in virtual time.
+    pub(crate) updated_at: Timestamp,
+    /// The caller's own pairs.
+    pub(crate) metadata: Metadata,
+    /// Every status it had.
+    pub(crate) status_history: Vec<StatusChange<RunStatus>>,
+}
+
+impl PayrollRun {
+    pub(crate) const fn parent_bits(&self) -> u64 {
+        self.company_id.bits()
+    }
+
+    pub(crate) const fn company_of(&self) -> Id<Company> {
+        self.company_id
+    }
+
+    /// Enters `status`, which the lifecycle allows: whoever calls has asked before, or is the lifecycle's own clock.
+    pub(crate) fn enter(&mut self, status: RunStatus, at: Timestamp) {
+        use crate::model::lifecycle::State;
+        assert!(
+            self.status.may_become(status),
+            "a run went from {:?} to {status:?}",
+            self.status
+        );
+        self.status = status;
+        self.updated_at = at;
+        self.status_history.push(StatusChange::plain(status, at));
+    }
+}
+
+/// Sums over the employees of a run, in minor units.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct RunTotals {
+    /// Gross pay.
+    pub(crate) gross: i64,
+    /// Taxes withheld from employees.
+    pub(crate) taxes: i64,
+    /// Social contributions withheld from employees.
+    pub(crate) employee_contributions: i64,
+    /// Taxes and contributions on top of gross pay.
+    pub(crate) employer_contributions: i64,
+    /// What employees receive: gross less taxes and employee contributions.
+    pub(crate) net: i64,
+    /// What the company pays in all: gross and employer contributions.
+    pub(crate) employer_cost: i64,
+}
+
+/// Where a run's money comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Funding {
+    /// The wallet that pays.
+    pub(crate) wallet_id: Id<Wallet>,
+    /// What the run needs: its employer cost.
+    pub(crate) required: i64,
+    /// What is reserved for it.
+    pub(crate) reserved: i64,
+    /// What the wallet was short of at the last attempt.
+    pub(crate) shortfall: i64,
+}
+
+/// How many employees of a run were paid, and how many were not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Settlement {
+    /// Payouts that arrived.
+    pub(crate) paid: u64,
+    /// Payouts that failed or came back.
+    pub(crate) failed: u64,
+    /// Payouts on their way.
+    pub(crate) pending: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_status_of_a_run_can_be_reached() {
+        crate::model::lifecycle::assert_sound(RunStatus::Draft);
+    }
+}

@@ -1,0 +1,159 @@
+//! A payslip: what was earned, what was kept back and why, and the year so far.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::model::business::calculation::{Calculation, PayLine};
+use crate::model::business::company::Company;
+use crate::model::business::employee::Employee;
+use crate::model::business::payroll_item::PayrollItem;
+use crate::model::business::payroll_run::PayrollRun;
+use crate::model::lifecycle::{StatusChange, states};
+use crate::model::{Object, Wire};
+use crate::value::id::Id;
+use crate::value::money::Currency;
+use crate::value::text::Metadata;
+use crate::value::time::{Date, Period, Timestamp};
+
+states! {
+    /// Whether a payslip still holds.
+    PayslipStatus { Issued "issued", Corrected "corrected", Voided "voided" }
+    "correct": Issued => Corrected;
+    "void": Issued => Voided;
+}
+
+/// A payslip, as a world keeps it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Payslip {
+    pub(crate) id: Id<Payslip>,
+    pub(crate) company_id: Id<Company>,
+    pub(crate) employee_id: Id<Employee>,
+    pub(crate) employee_name: Arc<str>,
+    pub(crate) payroll_run_id: Id<PayrollRun>,
+    pub(crate) payroll_item_id: Id<PayrollItem>,
+    pub(crate) status: PayslipStatus,
+    pub(crate) period: Period,
+    pub(crate) pay_date: Date,
+    pub(crate) currency: Currency,
+    pub(crate) calculation: Arc<Calculation>,
+    pub(crate) created_at: Timestamp,
+}
+
+impl Payslip {
+    pub(crate) const fn parent_bits(&self) -> u64 {
+        self.employee_id.bits()
+    }
+
+    pub(crate) const fn company_of(&self) -> Id<Company> {
+        self.company_id
+    }
+}
+
+/// What was earned, what was kept back and why, and the year so far.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Payslip")]
+pub(crate) struct PayslipShape<'a> {
+    /// The payslip's id.
+    id: Id<Payslip>,
+    /// Always `payslip`.
+    object: Object<Payslip>,
+    /// The employer.
+    company_id: Id<Company>,
+    /// The employee.
+    employee_id: Id<Employee>,
+    /// The employee's name on the payslip.
+    employee_name: &'a str,
+    /// The run.
+    payroll_run_id: Id<PayrollRun>,
+    /// The employee's part of it.
+    payroll_item_id: Id<PayrollItem>,
+    /// Whether it still holds.
+    status: PayslipStatus,
+    /// The month that is paid.
+    period: Period,
+    /// The day on which wages were due.
+    pay_date: Date,
+    /// The currency of every amount.
+    currency: Currency,
+    /// The payroll pack that was applied, and whether it was in force on the pay date.
+    pack: PackUsed,
+    /// The parts of gross pay.
+    earnings: Vec<PayLine>,
+    /// Taxes withheld.
+    taxes: Vec<PayLine>,
+    /// Social contributions withheld.
+    contributions: Vec<PayLine>,
+    /// Taxes and contributions that the employer pays on top.
+    employer_contributions: Vec<PayLine>,
+    /// Expenses paid back, outside gross pay.
+    reimbursements: Vec<PayLine>,
+    /// Sum of earnings, in minor units.
+    gross: i64,
+    /// What tax was charged on this period.
+    taxable: i64,
+    /// What the employee receives.
+    net: i64,
+    /// Gross pay and employer contributions.
+    employer_cost: i64,
+    /// Totals of the tax year including this payslip, by line id, with `gross` and `net`.
+    ytd: BTreeMap<String, i64>,
+    /// When it was issued, in virtual time.
+    created_at: Timestamp,
+    /// When it last changed, in virtual time.
+    updated_at: Timestamp,
+    /// Always empty: payslips are made by the run.
+    metadata: Cow<'a, Metadata>,
+    /// Every status it had.
+    status_history: Vec<StatusChange<PayslipStatus>>,
+}
+
+/// The payroll pack that was applied.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct PackUsed {
+    /// Its code.
+    pub(crate) code: String,
+    /// The tax year.
+    pub(crate) tax_year: String,
+    /// False where none was in force on the pay date and the nearest was taken.
+    pub(crate) in_force: bool,
+}
+
+impl Wire for Payslip {
+    type Shape<'a> = PayslipShape<'a>;
+
+    fn wire(&self) -> PayslipShape<'_> {
+        let pay = &self.calculation;
+        PayslipShape {
+            id: self.id,
+            object: Object::NAME,
+            company_id: self.company_id,
+            employee_id: self.employee_id,
+            employee_name: &self.employee_name,
+            payroll_run_id: self.payroll_run_id,
+            payroll_item_id: self.payroll_item_id,
+            status: self.status,
+            period: self.period,
+            pay_date: self.pay_date,
+            currency: self.currency,
+            pack: pay.pack_used(),
+            earnings: pay.earnings(),
+            taxes: pay.tax_lines(),
+            contributions: pay.contribution_lines(),
+            employer_contributions: pay.employer_lines(),
+            reimbursements: Vec::new(),
+            gross: pay.gross,
+            taxable: pay.taxable,
+            net: pay.net,
+            employer_cost: pay.gross + pay.employer_contributions,
+            ytd: pay.year_to_date(),
+            created_at: self.created_at,
+            updated_at: self.created_at,
+            metadata: Cow::Owned(Metadata::default()),
+            status_history: vec![StatusChange::plain(self.status, self.created_at)],
+        }
+    }
+}

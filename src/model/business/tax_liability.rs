@@ -1,0 +1,64 @@
+//! A tax liability: what one run owes one authority.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::model::Object;
+use crate::model::business::company::Company;
+use crate::model::business::payroll_run::PayrollRun;
+use crate::model::lifecycle::{StatusChange, states};
+use crate::value::id::Id;
+use crate::value::money::Currency;
+use crate::value::text::Metadata;
+use crate::value::time::{Period, Timestamp};
+
+states! {
+    /// Whether it is owed yet, and paid.
+    LiabilityStatus { Accrued "accrued", Due "due", Late "late", Paid "paid" }
+    "fall_due": Accrued => Due;
+    "miss": Due => Late;
+    "pay": Accrued | Due | Late => Paid;
+}
+
+/// What one run owes one authority.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct TaxLiability {
+    /// The liability's id.
+    pub(crate) id: Id<TaxLiability>,
+    /// Always `tax_liability`.
+    pub(crate) object: Object<TaxLiability>,
+    /// Who owes.
+    pub(crate) company_id: Id<Company>,
+    /// The run it comes from.
+    pub(crate) payroll_run_id: Id<PayrollRun>,
+    /// Whom it is owed to.
+    pub(crate) authority: String,
+    /// The country, ISO 3166-1 alpha-2.
+    pub(crate) jurisdiction: String,
+    /// The month whose pay it is on.
+    pub(crate) period: Period,
+    /// Whether it is owed yet, and paid.
+    pub(crate) status: LiabilityStatus,
+    /// Minor units.
+    pub(crate) amount: i64,
+    /// Their currency.
+    pub(crate) currency: Currency,
+    /// When it was created, in virtual time.
+    pub(crate) created_at: Timestamp,
+    /// When it last changed, in virtual time.
+    pub(crate) updated_at: Timestamp,
+    /// The caller's own pairs.
+    pub(crate) metadata: Metadata,
+    /// Every status it had.
+    pub(crate) status_history: Vec<StatusChange<LiabilityStatus>>,
+}
+
+impl TaxLiability {
+    pub(crate) const fn parent_bits(&self) -> u64 {
+        self.payroll_run_id.bits()
+    }
+
+    pub(crate) const fn company_of(&self) -> Id<Company> {
+        self.company_id
+    }
+}

@@ -1,0 +1,292 @@
+//! Bank accounts: grown with right check digits, and checked by the same rules when somebody else sends one.
+//!
+//! Rules are data (`[country.account]`). Not checked, because their tables are not ours to publish: the United Kingdom's
+//! sorting-code modulus, South Africa's account check digits, which banks and branches exist.
+
+use super::{
+    countries::{self, Country},
+    pick,
+    scheme::{Scheme, SchemeFault},
+};
+use crate::value::stream::Key;
+
+/// A bank account.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct BankAccount {
+    pub(crate) bank_name: &'static str,
+    /// Routing number, sort code, branch code or BIC: whatever payments of that country name the bank by.
+    pub(crate) bank_code: String,
+    /// As printed there; where banks quote one long number (CLABE, RIB), that.
+    pub(crate) account_number: String,
+    /// Without spaces.
+    pub(crate) iban: Option<String>,
+}
+
+/// Why an account number cannot be one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AccountFault {
+    /// The bank code has the wrong length or characters.
+    BankCodeShape,
+    /// The bank code's check digit is another.
+    BankCodeCheckDigit,
+    /// The account number has the wrong length or characters, or belongs to another bank.
+    NumberShape,
+    /// The account number's check digit is another.
+    NumberCheckDigit,
+    /// Not an IBAN of that country: its length or characters.
+    IbanShape,
+    /// The IBAN's own check digits are others.
+    IbanCheckDigits,
+    /// The national check digits inside the IBAN are others.
+    NationalCheckDigits,
+}
+
+/// Draws of one account number before giving up on a free one.
+const ATTEMPTS: u64 = 8;
+
+/// Lengths of IBANs of countries a world does not grow, for those that users send.
+const OTHER_IBANS: &[(&str, usize)] = &[
+    ("AD", 24),
+    ("AL", 28),
+    ("AT", 20),
+    ("AZ", 28),
+    ("BA", 20),
+    ("BE", 16),
+    ("BG", 22),
+    ("BH", 22),
+    ("CR", 22),
+    ("CY", 28),
+    ("CZ", 24),
+    ("DK", 18),
+    ("DO", 28),
+    ("EE", 20),
+    ("FI", 18),
+    ("FO", 18),
+    ("GE", 22),
+    ("GI", 23),
+    ("GL", 18),
+    ("GR", 27),
+    ("GT", 28),
+    ("HR", 21),
+    ("HU", 28),
+    ("IL", 23),
+    ("IS", 26),
+    ("JO", 30),
+    ("KW", 30),
+    ("KZ", 20),
+    ("LB", 28),
+    ("LI", 21),
+    ("LT", 20),
+    ("LU", 20),
+    ("LV", 21),
+    ("MC", 27),
+    ("MD", 24),
+    ("ME", 22),
+    ("MK", 19),
+    ("MT", 31),
+    ("MU", 30),
+    ("NO", 15),
+    ("PK", 24),
+    ("QA", 29),
+    ("RO", 24),
+    ("RS", 22),
+    ("SA", 24),
+    ("SE", 24),
+    ("SI", 19),
+    ("SK", 24),
+    ("SM", 27),
+    ("TN", 24),
+    ("UA", 29),
+    ("XK", 20),
+];
+
+/// The account of whoever stands at `key`; never one that means something (`is_reserved`).
+pub(crate) fn bank_account(country: &Country, key: Key) -> BankAccount {
+    let rule = &country.account;
+    let bank = pick(key.with("bank"), &country.banks);
+    let bank_code = rule
+        .code
+        .grow_with(key.with("bank code"), "", &[("bank", bank.code)]);
+    let covered = if rule.number_covers_code {
+        bank_code.as_str()
+    } else {
+        ""
+    };
+    let number_key = key.with("account number");
+    let account_number = (0..ATTEMPTS)
+        .map(|draw| {
+            rule.number
+                .grow_with(number_key.at(draw), covered, &[("code", &bank_code)])
+        })
+        .find(|number| !is_reserved(number))
+        .expect("hardly one number in 100 million is reserved");
+    let iban = rule.bban.as_ref().map(|bban| {
+        let slots = [
+            ("bic", bank.bic),
+            ("code", &bank_code),
+            ("number", &account_number),
+        ];
+        iban(country.code, &bban.grow_with(key.with("bban"), "", &slots))
+    });
+    BankAccount {
+        bank_name: bank.name,
+        bank_code,
+        account_number,
+        iban,
+    }
+}
+
+/// Whether an account number is one of the magic values, which pick an outcome and are no real account.
+pub(crate) fn is_reserved(account_number: &str) -> bool {
+    account_number == "99999999"
+        || account_number.len() == 10
+            && account_number.starts_with("99999999")
+            && account_number.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Checks an account of `country` as payments there name it. Magic values pass: they are there to be sent.
+pub(crate) fn check(
+    country: &Country,
+    bank_code: &str,
+    account_number: &str,
+) -> Result<(), AccountFault> {
+    check_bank_code(country, bank_code)?;
+    if is_reserved(account_number) {
+        return Ok(());
+    }
+    let rule = &country.account;
+    if rule.number.has_check() {
+        let code = rule.number.slot_range("code", |_| bank_code.len());
+        if code.is_some_and(|range| account_number.get(range) != Some(bank_code)) {
+            return Err(AccountFault::NumberShape);
+        }
+        let covered = if rule.number_covers_code {
+            bank_code
+        } else {
+            ""
+        };
+        return rule
+            .number
+            .verify(covered, account_number, |_| bank_code.len())
+            .map_err(|fault| match fault {
+                SchemeFault::Shape => AccountFault::NumberShape,
+                SchemeFault::CheckDigit => AccountFault::NumberCheckDigit,
+            });
+    }
+    let [shortest, longest] = rule.lengths;
+    let letters = rule.number.has_letters();
+    let admitted = |byte: u8| byte.is_ascii_digit() || letters && byte.is_ascii_uppercase();
+    if (shortest..=longest).contains(&account_number.len()) && account_number.bytes().all(admitted)
+    {
+        Ok(())
+    } else {
+        Err(AccountFault::NumberShape)
+    }
+}
+
+/// Checks an IBAN (spaces allowed): length and characters of its country, its check digits, then the national ones.
+pub(crate) fn check_iban(iban: &str) -> Result<(), AccountFault> {
+    let iban: String = iban.chars().filter(|c| *c != ' ').collect();
+    if !iban
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase())
+        || iban.len() < 15
+    {
+        return Err(AccountFault::IbanShape);
+    }
+    let (head, bban) = iban.split_at(4);
+    let (code, check_digits) = head.split_at(2);
+    if !check_digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(AccountFault::IbanShape);
+    }
+    let national =
+        countries::find(code).and_then(|country| Some((country, country.account.bban.as_ref()?)));
+    let length = match national {
+        Some((country, scheme)) => 4 + scheme.width(|slot| slot_width(country, slot)),
+        None => other_length(code).ok_or(AccountFault::IbanShape)?,
+    };
+    if iban.len() != length {
+        return Err(AccountFault::IbanShape);
+    }
+    if remainder_97(bban.bytes().chain(head.bytes())) != 1 {
+        return Err(AccountFault::IbanCheckDigits);
+    }
+    national.map_or(Ok(()), |(country, scheme)| {
+        check_bban(country, scheme, bban)
+    })
+}
+
+fn check_bank_code(country: &Country, bank_code: &str) -> Result<(), AccountFault> {
+    let fault = |fault| match fault {
+        SchemeFault::Shape => AccountFault::BankCodeShape,
+        SchemeFault::CheckDigit => AccountFault::BankCodeCheckDigit,
+    };
+    let rule = &country.account;
+    rule.code
+        .verify("", bank_code, |_| bank_width(country))
+        .map_err(fault)?;
+    let digits = country.banks[0]
+        .code
+        .bytes()
+        .all(|byte| byte.is_ascii_digit());
+    if digits && !bank_code.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(AccountFault::BankCodeShape);
+    }
+    rule.code_rule.as_ref().map_or(Ok(()), |whole| {
+        whole.verify("", bank_code, |_| 0).map_err(fault)
+    })
+}
+
+fn check_bban(country: &Country, scheme: &Scheme, bban: &str) -> Result<(), AccountFault> {
+    scheme
+        .verify("", bban, |slot| slot_width(country, slot))
+        .map_err(|fault| match fault {
+            SchemeFault::Shape => AccountFault::IbanShape,
+            SchemeFault::CheckDigit => AccountFault::NationalCheckDigits,
+        })?;
+    let code = scheme
+        .slot_range("code", |slot| slot_width(country, slot))
+        .and_then(|range| bban.get(range))
+        .expect("every BBAN holds the bank code");
+    check_bank_code(country, code).map_err(|fault| match fault {
+        AccountFault::BankCodeShape => AccountFault::IbanShape,
+        _ => AccountFault::NationalCheckDigits,
+    })
+}
+
+fn slot_width(country: &Country, slot: &str) -> usize {
+    match slot {
+        "bic" => 4,
+        "code" => country.account.code.width(|_| bank_width(country)),
+        "number" => country.account.number.width(|_| 0),
+        other => panic!("no slot {other} in a BBAN of {}", country.code),
+    }
+}
+
+/// All banks of a country have codes of one length; a test holds the tables to it.
+fn bank_width(country: &Country) -> usize {
+    country.banks[0].code.len()
+}
+
+fn other_length(code: &str) -> Option<usize> {
+    OTHER_IBANS
+        .iter()
+        .find(|(country, _)| *country == code)
+        .map(|(_, length)| *length)
+}
+
+fn iban(country: &str, bban: &str) -> String {
+    let [first, second] = country.as_bytes() else {
+        unreachable!("a country code has two letters")
+    };
+    let check_digits = 98 - remainder_97(bban.bytes().chain([*first, *second, b'0', b'0']));
+    format!("{country}{check_digits:02}{bban}")
+}
+
+/// ISO 7064 MOD 97-10 of an IBAN with its head moved behind, letters as 10 to 35.
+fn remainder_97(turned: impl Iterator<Item = u8>) -> u32 {
+    turned.fold(0, |rest, byte| match byte {
+        b'0'..=b'9' => (rest * 10 + u32::from(byte - b'0')) % 97,
+        _ => (rest * 100 + u32::from(byte - b'A') + 10) % 97,
+    })
+}

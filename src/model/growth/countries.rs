@@ -1,0 +1,132 @@
+//! The countries a world can hold: currency, places, numbers, banks, pay. Data only: `fixtures/growth/countries.toml`.
+
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use super::{names, names::NameTable, scheme::Scheme, table};
+
+/// A country and what its companies and people look like on paper.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Country {
+    /// ISO 3166-1 alpha-2.
+    pub(crate) code: &'static str,
+    pub(crate) name: &'static str,
+    /// ISO 4217.
+    pub(crate) currency: &'static str,
+    /// Digits after the point of an amount in `currency`.
+    pub(crate) minor_digits: u32,
+    #[serde(deserialize_with = "names::by_id")]
+    pub(crate) names: &'static NameTable,
+    /// Legal forms, the usual ones more than once.
+    pub(crate) suffixes: Vec<&'static str>,
+    pub(crate) cities: Vec<City>,
+    pub(crate) streets: Vec<&'static str>,
+    /// First line of an address, with `{number}` and `{street}`.
+    pub(crate) address: &'static str,
+    /// The highest house number.
+    pub(crate) numbers: u64,
+    /// Patterns of mobile numbers, E.164.
+    pub(crate) mobile: Vec<&'static str>,
+    /// Patterns of office numbers, E.164.
+    pub(crate) office: Vec<&'static str>,
+    /// The companies register.
+    pub(crate) registration: Scheme,
+    /// The tax number of a company; may contain `{registration}`.
+    pub(crate) tax_id: Scheme,
+    pub(crate) personal_tax_id: Scheme,
+    /// Standard rate of VAT, GST or sales tax, as a decimal fraction; `0` where there is no national one.
+    pub(crate) vat: &'static str,
+    pub(crate) pay: Pay,
+    pub(crate) banks: Vec<Bank>,
+    pub(crate) account: AccountRule,
+}
+
+/// A town with the pattern of its postal codes, empty where there are none.
+#[derive(Debug, Deserialize)]
+pub(crate) struct City {
+    pub(crate) name: &'static str,
+    /// Empty where addresses name none.
+    pub(crate) region: &'static str,
+    pub(crate) postal: &'static str,
+}
+
+/// How people are paid.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Pay {
+    pub(crate) interval: &'static str,
+    /// Day of the month, at most 28.
+    pub(crate) day: u8,
+    /// Parts of a salary; their percentages make 100.
+    pub(crate) components: Vec<Component>,
+    /// Annual gross salary of the grades 1 to 8.
+    pub(crate) grades: [Band; 8],
+}
+
+/// A part of a salary.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Component {
+    pub(crate) name: &'static str,
+    pub(crate) percent: u64,
+}
+
+/// Annual gross pay, in major units of the country's currency, both ends included.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub(crate) struct Band {
+    pub(crate) low: u64,
+    pub(crate) high: u64,
+}
+
+/// A bank, or a bank's part of a code.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Bank {
+    pub(crate) code: &'static str,
+    pub(crate) name: &'static str,
+    /// First four characters of its BIC where its IBANs begin with them.
+    #[serde(default)]
+    pub(crate) bic: &'static str,
+}
+
+/// What a bank account is made of.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AccountRule {
+    /// What the code is called there, for people.
+    pub(crate) scheme: &'static str,
+    pub(crate) code: Scheme,
+    /// A check on the code as a whole, where banks' codes are listed whole.
+    #[serde(default)]
+    pub(crate) code_rule: Option<Scheme>,
+    pub(crate) number: Scheme,
+    /// The number's check digit is over code and number.
+    #[serde(default)]
+    pub(crate) number_covers_code: bool,
+    /// Shortest and longest account number in use.
+    pub(crate) lengths: [usize; 2],
+    /// What follows country and check digits in an IBAN; absent where there are no IBANs.
+    #[serde(default)]
+    pub(crate) bban: Option<Scheme>,
+}
+
+/// Every country, the six that have payroll packs first.
+pub(crate) fn all() -> &'static [Country] {
+    &COUNTRIES
+}
+
+/// The country with that ISO 3166-1 alpha-2 code.
+pub(crate) fn find(code: &str) -> Option<&'static Country> {
+    all().iter().find(|country| country.code == code)
+}
+
+static COUNTRIES: LazyLock<Vec<Country>> = LazyLock::new(|| {
+    let text = include_str!("../../../fixtures/growth/countries.toml");
+    table::<File>("countries.toml", text).country
+});
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, bound(deserialize = "'de: 'static"))]
+struct File {
+    country: Vec<Country>,
+}

@@ -1,0 +1,213 @@
+//! Who a company or a person is on paper: names, numbers, address, e-mail, phone.
+//!
+//! Addresses end in `example.com`, which is reserved, and phones come from ranges kept for fiction where a country has one:
+//! nothing a world sends can reach anybody.
+
+use super::{
+    countries::Country,
+    industries::{self, Industry},
+    names, pick,
+    scheme::{SchemeFault, grow_pattern},
+};
+use crate::value::stream::Key;
+
+/// A company on paper.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct CompanyIdentity {
+    /// With its legal form: `Kestrel Freight (Pty) Ltd`.
+    pub(crate) legal_name: String,
+    /// Without it.
+    pub(crate) trading_name: String,
+    pub(crate) registration_number: String,
+    pub(crate) tax_id: String,
+    pub(crate) address: Address,
+    /// ASCII, at `domain`.
+    pub(crate) email: String,
+    /// E.164.
+    pub(crate) phone: String,
+    pub(crate) website: String,
+    /// ASCII, under `example.com`; what its people's addresses end in.
+    pub(crate) domain: String,
+}
+
+/// Where somebody is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Address {
+    pub(crate) line1: String,
+    pub(crate) city: &'static str,
+    pub(crate) region: Option<&'static str>,
+    /// `None` in countries without postal codes.
+    pub(crate) postal_code: Option<String>,
+    /// ISO 3166-1 alpha-2.
+    pub(crate) country: &'static str,
+}
+
+/// The company at `key`.
+pub(crate) fn company(country: &Country, industry: &Industry, key: Key) -> CompanyIdentity {
+    let address = address(country, key.with("address"));
+    let trading_name = trading_name(country, industry, address.city, key.with("name"));
+    let suffix = pick(key.with("legal form"), &country.suffixes);
+    let registration_number = country.registration.grow(key.with("registration"));
+    let slots = [("registration", registration_number.as_str())];
+    let domain = domain(&trading_name);
+    let mailbox = pick(
+        key.with("mailbox"),
+        &["accounts", "finance", "hello", "office", "payroll"],
+    );
+    CompanyIdentity {
+        legal_name: format!("{trading_name} {suffix}"),
+        tax_id: country.tax_id.grow_with(key.with("tax id"), "", &slots),
+        address,
+        email: format!("{mailbox}@{domain}"),
+        phone: grow_pattern(
+            pick::<&str>(key.with("phone"), &country.office),
+            key.with("phone"),
+        ),
+        website: format!("https://www.{domain}"),
+        trading_name,
+        registration_number,
+        domain,
+    }
+}
+
+/// The tax number of the person at `key`.
+pub(crate) fn personal_tax_id(country: &Country, key: Key) -> String {
+    country.personal_tax_id.grow(key.with("personal tax id"))
+}
+
+/// Checks the shape and the check characters of a person's tax number.
+pub(crate) fn check_personal_tax_id(country: &Country, given: &str) -> Result<(), SchemeFault> {
+    country.personal_tax_id.verify("", given, |_| 0)
+}
+
+/// Checks the shape and the check characters of a company's tax number.
+///
+/// Where it is the register number and nothing else, that one's check; elsewhere a register number inside it is not
+/// checked again, for not every holder of a tax number stands in the companies register.
+pub(crate) fn check_company_tax_id(country: &Country, given: &str) -> Result<(), SchemeFault> {
+    let register = |_: &str| country.registration.width(|_| 0);
+    if country.tax_id.has_check()
+        || country
+            .tax_id
+            .slot_range("registration", register)
+            .is_none()
+    {
+        country.tax_id.verify("", given, register)
+    } else {
+        country.registration.verify("", given, |_| 0)
+    }
+}
+
+/// The mobile number of the person at `key`, E.164.
+pub(crate) fn mobile(country: &Country, key: Key) -> String {
+    let key = key.with("mobile");
+    grow_pattern(pick::<&str>(key, &country.mobile), key)
+}
+
+/// An address of the person or company at `key`.
+pub(crate) fn address(country: &Country, key: Key) -> Address {
+    let city = pick(key.with("city"), &country.cities);
+    let number = 1 + key.with("number").below(country.numbers);
+    let street = pick(key.with("street"), &country.streets);
+    let line1 = country
+        .address
+        .replace("{number}", &number.to_string())
+        .replace("{street}", street);
+    let postal_code = grow_pattern(city.postal, key.with("postal code"));
+    Address {
+        line1,
+        city: city.name,
+        region: (!city.region.is_empty()).then_some(city.region),
+        postal_code: (!postal_code.is_empty()).then_some(postal_code),
+        country: country.code,
+    }
+}
+
+/// `first.last@domain`, ASCII, lower case. Namesakes at one company get the same: the caller tells them apart.
+pub(crate) fn email(first: &str, last: &str, domain: &str) -> String {
+    let mut address = String::with_capacity(first.len() + last.len() + domain.len() + 2);
+    let letters = |c: char, to: &mut String| {
+        let start = to.len();
+        fold(c, to);
+        if !to[start..].bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+            to.truncate(start);
+        }
+    };
+    first.chars().for_each(|c| letters(c, &mut address));
+    address.push('.');
+    last.chars().for_each(|c| letters(c, &mut address));
+    address.push('@');
+    address.push_str(domain);
+    address
+}
+
+/// A brand, a founder, two partners or a town, and a word of the industry.
+fn trading_name(country: &Country, industry: &Industry, city: &str, key: Key) -> String {
+    let word = pick(key.with("word"), &industry.words);
+    let brand = pick(key.with("brand"), industries::brands());
+    let founder = names::person(country, key.with("founder")).last;
+    let partner = names::person(country, key.with("partner")).last;
+    match key.with("style").below(20) {
+        0..12 => format!("{brand} {word}"),
+        12..16 => format!("{founder} {word}"),
+        16..18 if founder != partner => format!("{founder} & {partner}"),
+        _ => format!(
+            "{} {brand} {word}",
+            city.split(',').next_back().unwrap_or(city).trim()
+        ),
+    }
+}
+
+/// The name's ASCII letters and digits with hyphens between words, under `example.com`.
+fn domain(name: &str) -> String {
+    let mut domain = String::with_capacity(name.len() + 12);
+    for c in name.chars() {
+        let start = domain.len();
+        fold(c, &mut domain);
+        if !domain[start..]
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric())
+        {
+            domain.truncate(start);
+            if c.is_whitespace() && !domain.is_empty() && !domain.ends_with('-') {
+                domain.push('-');
+            }
+        }
+    }
+    domain.truncate(domain.trim_end_matches('-').len());
+    domain.push_str(".example.com");
+    domain
+}
+
+/// The character in lower-case ASCII: accents dropped, ligatures spelled out; nothing for what has no Latin base letter.
+fn fold(c: char, to: &mut String) {
+    if c.is_ascii() {
+        to.push(c.to_ascii_lowercase());
+        return;
+    }
+    to.push_str(match c {
+        'À'..='Å' | 'à'..='å' | 'Ā'..='ą' => "a",
+        'Æ' | 'æ' => "ae",
+        'Ç' | 'ç' | 'Ć'..='č' => "c",
+        'Ď'..='đ' | 'Ð' | 'ð' => "d",
+        'È'..='Ë' | 'è'..='ë' | 'Ē'..='ě' => "e",
+        'Ĝ'..='ģ' => "g",
+        'Ĥ'..='ħ' => "h",
+        'Ì'..='Ï' | 'ì'..='ï' | 'Ĩ'..='ı' => "i",
+        'Ĵ' | 'ĵ' => "j",
+        'Ķ'..='ĸ' => "k",
+        'Ĺ'..='ł' => "l",
+        'Ñ' | 'ñ' | 'Ń'..='ŋ' => "n",
+        'Ò'..='Ö' | 'Ø' | 'ò'..='ö' | 'ø' | 'Ō'..='ő' => "o",
+        'Œ' | 'œ' => "oe",
+        'Ŕ'..='ř' => "r",
+        'Ś'..='š' | 'Ș' | 'ș' => "s",
+        'ß' => "ss",
+        'Ţ'..='ŧ' | 'Ț' | 'ț' => "t",
+        'Ù'..='Ü' | 'ù'..='ü' | 'Ũ'..='ų' => "u",
+        'Ŵ' | 'ŵ' => "w",
+        'Ý' | 'ý' | 'ÿ' | 'Ŷ'..='Ÿ' => "y",
+        'Ź'..='ž' => "z",
+        _ => "",
+    });
+}

@@ -1,0 +1,84 @@
+//! What companies do: the mix of people they employ and the money that moves. Data: `fixtures/growth/industries.toml`.
+
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use super::table;
+
+/// Role slots of a company; a larger one repeats them.
+pub(crate) const ROLES: usize = 25;
+
+/// A line of business.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Industry {
+    pub(crate) id: &'static str,
+    pub(crate) name: &'static str,
+    /// Last words of company names.
+    pub(crate) words: Vec<&'static str>,
+    /// Descriptions for lines of sales invoices.
+    pub(crate) sells: Vec<&'static str>,
+    /// Categories of suppliers.
+    pub(crate) buys: Vec<&'static str>,
+    /// A month's sales, in percent of its payroll cost.
+    pub(crate) revenue_percent: u64,
+    /// Purchases, in percent of sales.
+    pub(crate) purchases_percent: u64,
+    /// Rent, in percent of sales.
+    pub(crate) rent_percent: u64,
+    /// Who heads each further 25 people, in place of the first role.
+    pub(crate) lead: &'static str,
+    /// Grouped by department, the head of the company first.
+    pub(crate) roles: [Role; ROLES],
+}
+
+/// A place in the company.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Role {
+    pub(crate) title: &'static str,
+    pub(crate) department: &'static str,
+    /// 1 to 8, a row of the country's pay grades.
+    pub(crate) grade: u8,
+}
+
+impl Industry {
+    /// The title of the employee in that place, counted from 0 over the whole company.
+    pub(crate) fn title(&self, position: u64) -> &'static str {
+        if position > 0 && position.is_multiple_of(ROLES as u64) {
+            self.lead
+        } else {
+            self.role(position).title
+        }
+    }
+
+    /// The role slot of the employee in that place, counted from 0 over the whole company.
+    pub(crate) fn role(&self, position: u64) -> &Role {
+        let slot = usize::try_from(position % ROLES as u64).expect("a slot is below 25");
+        &self.roles[slot]
+    }
+}
+
+/// Every industry.
+pub(crate) fn all() -> &'static [Industry] {
+    &INDUSTRIES.industry
+}
+
+/// First words of company names in every industry.
+pub(crate) fn brands() -> &'static [&'static str] {
+    &INDUSTRIES.brands
+}
+
+static INDUSTRIES: LazyLock<File> = LazyLock::new(|| {
+    table(
+        "industries.toml",
+        include_str!("../../../fixtures/growth/industries.toml"),
+    )
+});
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, bound(deserialize = "'de: 'static"))]
+struct File {
+    brands: Vec<&'static str>,
+    industry: Vec<Industry>,
+}

@@ -1,0 +1,157 @@
+//! Names of people. Two `&'static str` a person: no allocation, for a page of a ten-million world must cost microseconds.
+
+use std::sync::LazyLock;
+
+use fake::locales::{Data, EN, FR_FR, IT_IT, NL_NL, PT_BR, PT_PT};
+use serde::{Deserialize, Deserializer, de::Error};
+
+use super::{countries::Country, pick, table};
+use crate::value::stream::Key;
+
+/// First and last name of a person.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Person {
+    pub(crate) first: &'static str,
+    pub(crate) last: &'static str,
+}
+
+/// The names one country's people have.
+#[derive(Debug)]
+pub(crate) struct NameTable {
+    id: &'static str,
+    groups: Vec<Group>,
+}
+
+/// Names that go together, for so many in a hundred people.
+#[derive(Debug)]
+pub(crate) struct Group {
+    pub(crate) share: u64,
+    pub(crate) first: Vec<&'static str>,
+    pub(crate) last: Vec<&'static str>,
+}
+
+/// The person at `key`. The same person whatever else is drawn there.
+pub(crate) fn person(country: &Country, key: Key) -> Person {
+    let group = country.names.group(key);
+    Person {
+        first: pick::<&str>(key.with("first"), &group.first),
+        last: pick::<&str>(key.with("last"), &group.last),
+    }
+}
+
+impl NameTable {
+    pub(crate) fn groups(&self) -> &[Group] {
+        &self.groups
+    }
+
+    fn group(&self, key: Key) -> &Group {
+        let (last, others) = self.groups.split_last().expect("a table has a group");
+        if others.is_empty() {
+            return last;
+        }
+        let mut percent = key.with("names").below(100);
+        for group in others {
+            match percent.checked_sub(group.share) {
+                Some(rest) => percent = rest,
+                None => return group,
+            }
+        }
+        last
+    }
+}
+
+/// Reads a table's id as the table.
+pub(super) fn by_id<'de, D>(deserializer: D) -> Result<&'static NameTable, D::Error>
+where
+    D: Deserializer<'de>,
+    'de: 'static,
+{
+    let id = <&'static str>::deserialize(deserializer)?;
+    let found = TABLES.iter().find(|table| table.id == id);
+    found.ok_or_else(|| D::Error::custom(format!("names.toml has no table {id}")))
+}
+
+/// Every table.
+pub(crate) fn tables() -> &'static [NameTable] {
+    &TABLES
+}
+
+static TABLES: LazyLock<Vec<NameTable>> = LazyLock::new(|| {
+    let file: File = table(
+        "names.toml",
+        include_str!("../../../fixtures/growth/names.toml"),
+    );
+    file.table.into_iter().map(NameTable::from).collect()
+});
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, bound(deserialize = "'de: 'static"))]
+struct File {
+    table: Vec<TableRow>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TableRow {
+    id: &'static str,
+    group: Vec<GroupRow>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct GroupRow {
+    share: u64,
+    fake: Option<&'static str>,
+    #[serde(default)]
+    first: Vec<&'static str>,
+    #[serde(default)]
+    last: Vec<&'static str>,
+}
+
+impl From<TableRow> for NameTable {
+    fn from(row: TableRow) -> Self {
+        let shares: u64 = row.group.iter().map(|group| group.share).sum();
+        assert_eq!(shares, 100, "names.toml: shares of {}", row.id);
+        Self {
+            id: row.id,
+            groups: row.group.into_iter().map(Group::from).collect(),
+        }
+    }
+}
+
+impl From<GroupRow> for Group {
+    fn from(row: GroupRow) -> Self {
+        let (first, last) = match row.fake {
+            Some(locale) => locale_names(locale),
+            None => (row.first, row.last),
+        };
+        assert!(
+            !first.is_empty() && !last.is_empty(),
+            "names.toml: a group without names"
+        );
+        Self {
+            share: row.share,
+            first,
+            last,
+        }
+    }
+}
+
+/// The lists themselves: `fake`'s own pick depends on rand's sampler and is no stable function of the seed.
+fn locale_names(locale: &str) -> (Vec<&'static str>, Vec<&'static str>) {
+    match locale {
+        "en" => lists::<EN>(),
+        "fr" => lists::<FR_FR>(),
+        "it" => lists::<IT_IT>(),
+        "nl" => lists::<NL_NL>(),
+        "pt" => lists::<PT_PT>(),
+        "pt_br" => lists::<PT_BR>(),
+        other => panic!("names.toml: no locale {other}"),
+    }
+}
+
+/// Trimmed: one Italian surname ends in a tab.
+fn lists<L: Data>() -> (Vec<&'static str>, Vec<&'static str>) {
+    let trimmed = |names: &[&'static str]| names.iter().map(|name| name.trim()).collect();
+    (trimmed(L::NAME_FIRST_NAME), trimmed(L::NAME_LAST_NAME))
+}

@@ -1,0 +1,97 @@
+//! What a grown person earns, and what the tax office knows of them: functions of the pay class alone.
+
+use std::collections::BTreeMap;
+
+use crate::model::business::employee::{Compensation, Component, PayInterval};
+use crate::model::growth::countries::Country;
+use crate::model::growth::industries::Industry;
+use crate::model::growth::workforce::STEPS;
+use crate::value::money::Currency;
+use crate::value::stream::Key;
+use crate::value::time::Date;
+
+/// Country, attribute of its payroll packs, and its values with their shares in people of ten.
+const TAX_ATTRIBUTES: &[(&str, &str, &[(&str, u64)])] = &[
+    (
+        "US",
+        "filing_status",
+        &[("single", 5), ("married", 4), ("head_of_household", 1)],
+    ),
+    ("GB", "tax_code", &[("1257L", 9), ("BR", 1)]),
+    ("NG", "nhf", &[("false", 8), ("true", 2)]),
+    ("ZA", "age_group", &[("under_65", 10)]),
+];
+
+/// Pay of a role slot at a step of its band: a round sum a month, split into the country's usual parts.
+pub(crate) fn compensation(
+    country: &Country,
+    industry: &Industry,
+    currency: Currency,
+    role: u8,
+    step: u8,
+    effective_from: Date,
+) -> Compensation {
+    let band = country.pay.grades[usize::from(industry.roles[usize::from(role)].grade) - 1];
+    let year = band.low + (band.high - band.low) * u64::from(step) / (STEPS - 1);
+    // Rounded up to a multiple of five major units, so that nobody falls below the band's floor.
+    let month = year.div_ceil(12).next_multiple_of(5) * currency.minor_per_major().unsigned_abs();
+    let amount = i64::try_from(month).expect("salary bands are far below the limit");
+    let components = parts(country, amount);
+    Compensation {
+        amount,
+        currency,
+        interval: PayInterval::Month,
+        components,
+        effective_from,
+    }
+}
+
+/// A month's gross pay in the country's usual parts; the last takes what division leaves.
+pub(crate) fn parts(country: &Country, amount: i64) -> Vec<Component> {
+    let shares = &country.pay.components;
+    let mut left = amount;
+    let mut parts: Vec<Component> = shares
+        .iter()
+        .map(|share| {
+            let part = i128::from(amount) * i128::from(share.percent) / 100;
+            let part = i64::try_from(part).expect("a part is less than the whole");
+            left -= part;
+            Component {
+                id: share.name.to_owned(),
+                amount: part,
+            }
+        })
+        .collect();
+    if let Some(last) = parts.last_mut() {
+        last.amount += left;
+    }
+    parts
+}
+
+/// What the country's pack asks of a person and the tax office has on record.
+pub(crate) fn tax_attributes(
+    country: &Country,
+    company: Key,
+    role: u8,
+    step: u8,
+) -> BTreeMap<String, String> {
+    let mut attributes = BTreeMap::new();
+    for (_, name, values) in TAX_ATTRIBUTES
+        .iter()
+        .filter(|(code, _, _)| *code == country.code)
+    {
+        let mut draw = company
+            .with(name)
+            .at(u64::from(role))
+            .at(u64::from(step))
+            .below(10);
+        for (value, share) in *values {
+            if draw < *share {
+                attributes.insert((*name).to_owned(), (*value).to_owned());
+                break;
+            }
+            draw -= share;
+        }
+    }
+    attributes
+}

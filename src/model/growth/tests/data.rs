@@ -1,0 +1,185 @@
+//! The tables themselves.
+
+use std::collections::BTreeSet;
+
+use crate::model::growth::{
+    countries::{self, Country},
+    industries, names,
+};
+
+/// Hourly, daily or monthly statutory minimum wages of the payroll packs as major units a year (2,080 hours).
+const MINIMUM_WAGES: &[(&str, u64)] = &[
+    ("US", 15_080),
+    ("GB", 26_437),
+    ("NG", 840_000),
+    ("KE", 227_485),
+    ("ZA", 62_879),
+    ("CA", 36_608),
+];
+
+#[test]
+fn the_six_countries_of_the_packs_come_first() {
+    let first: Vec<_> = countries::all()
+        .iter()
+        .take(6)
+        .map(|country| country.code)
+        .collect();
+    assert_eq!(first, ["US", "GB", "NG", "KE", "ZA", "CA"]);
+    assert!(countries::all().len() >= 30);
+    assert!(countries::find("NG").is_some_and(|country| country.currency == "NGN"));
+    assert!(countries::find("XX").is_none() && countries::find("ng").is_none());
+}
+
+#[test]
+fn every_country_is_whole() {
+    let mut codes = BTreeSet::new();
+    for country in countries::all() {
+        let code = country.code;
+        assert!(codes.insert(code), "{code} twice");
+        assert!(is_letters(code, 2) && is_letters(country.currency, 3) && !country.name.is_empty());
+        let whole = ["UGX", "RWF", "XOF", "XAF", "JPY"].contains(&country.currency);
+        assert_eq!(country.minor_digits, if whole { 0 } else { 2 }, "{code}");
+        assert!(
+            country.cities.len() >= 4 && country.streets.len() >= 8,
+            "{code}"
+        );
+        assert!(
+            country.address.contains("{number}") && country.address.contains("{street}"),
+            "{code}"
+        );
+        assert!(
+            country.banks.len() >= 3 && !country.suffixes.is_empty(),
+            "{code}"
+        );
+        assert!(
+            country
+                .banks
+                .iter()
+                .all(|bank| bank.code.len() == country.banks[0].code.len()),
+            "{code}"
+        );
+        assert!(is_rate(country.vat), "{code}");
+        assert!(
+            !country.account.scheme.is_empty() && country.numbers > 1,
+            "{code}"
+        );
+    }
+}
+
+fn is_letters(text: &str, length: usize) -> bool {
+    text.len() == length && text.bytes().all(|byte| byte.is_ascii_uppercase())
+}
+
+fn is_rate(text: &str) -> bool {
+    text == "0"
+        || text
+            .strip_prefix("0.")
+            .is_some_and(|digits| digits.parse::<u32>().is_ok())
+}
+
+#[test]
+fn pay_is_split_in_full_and_bands_ascend() {
+    for country in countries::all() {
+        let (code, pay) = (country.code, &country.pay);
+        assert!(
+            pay.interval == "monthly" && (1..=28).contains(&pay.day),
+            "{code}"
+        );
+        assert_eq!(
+            pay.components.iter().map(|part| part.percent).sum::<u64>(),
+            100,
+            "{code}"
+        );
+        assert_eq!(pay.components[0].name, "basic", "{code}");
+        for pair in pay.grades.windows(2) {
+            assert!(
+                pair[0].low < pair[1].low && pair[0].high < pair[1].high,
+                "{code}: {pair:?}"
+            );
+        }
+        assert!(pay.grades.iter().all(|band| band.low < band.high), "{code}");
+    }
+}
+
+#[test]
+fn the_lowest_grade_is_above_the_minimum_wage() {
+    for (code, minimum) in MINIMUM_WAGES {
+        let country = countries::find(code).expect("a first-class country");
+        assert!(country.pay.grades[0].low > *minimum, "{code}");
+    }
+}
+
+#[test]
+fn names_are_many_enough() {
+    let count = |country: &Country, list: fn(&names::Group) -> &[&str]| {
+        let groups = country.names.groups().iter();
+        groups
+            .flat_map(|group| list(group).iter())
+            .collect::<BTreeSet<_>>()
+            .len()
+    };
+    for country in countries::all() {
+        let least = if ["US", "GB", "NG", "KE", "ZA"].contains(&country.code) {
+            80
+        } else {
+            38
+        };
+        let (given, family) = (count(country, |g| &g.first), count(country, |g| &g.last));
+        assert!(
+            given >= least && family >= least,
+            "{}: {given} {family}",
+            country.code
+        );
+    }
+}
+
+#[test]
+fn every_industry_has_25_places_of_at_least_4_departments_in_one_run_each() {
+    assert!(industries::all().len() >= 8 && industries::brands().len() >= 60);
+    for industry in industries::all() {
+        let id = industry.id;
+        let head = industry.role(0);
+        assert_eq!(
+            (head.title, head.department, head.grade),
+            ("Managing Director", "Executive", 8)
+        );
+        assert_eq!(
+            (industry.title(0), industry.title(25)),
+            (head.title, industry.lead),
+            "{id}"
+        );
+        assert_eq!(industry.title(26), industry.roles[1].title, "{id}");
+        let mut departments: Vec<_> = industry.roles.iter().map(|role| role.department).collect();
+        departments.dedup();
+        let distinct: BTreeSet<_> = departments.iter().collect();
+        assert!(
+            distinct.len() >= 4 && distinct.len() == departments.len(),
+            "{id}: {departments:?}"
+        );
+        assert!(
+            industry
+                .roles
+                .iter()
+                .all(|role| (1..=8).contains(&role.grade)),
+            "{id}"
+        );
+        assert!(industry.words.len() >= 6 && industry.sells.len() >= 5 && industry.buys.len() >= 5);
+        assert!((120..=360).contains(&industry.revenue_percent), "{id}");
+        assert!(!industry.name.is_empty());
+    }
+}
+
+#[test]
+fn an_industry_earns_a_little_more_than_it_spends() {
+    for industry in industries::all() {
+        // Per 100 of payroll cost, what sales leave after purchases and rent: no loss, and no dream either.
+        let left =
+            industry.revenue_percent * (100 - industry.purchases_percent - industry.rent_percent);
+        assert!(
+            (105..=130).contains(&(left / 100)),
+            "{}: {}",
+            industry.id,
+            left / 100
+        );
+    }
+}

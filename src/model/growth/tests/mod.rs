@@ -1,0 +1,6 @@
+//! The tables are whole, what grows from them is right by other code than grew it, and stays what it is.
+
+mod data;
+mod grown;
+mod known;
+mod reference;

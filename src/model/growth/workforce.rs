@@ -1,0 +1,359 @@
+//! Who works where: the arrangement of a grown company's people, invertible so that a filter need not scan.
+//!
+//! People come in cycles of 25. Each cycle fills every one of the 25 role slots of its industry and every one of the 25
+//! standings (status and payroll status) exactly once. The first cycle is arranged for the reader: its first person is the
+//! head of the company and its first five are active and verified, so that even a company of three can be paid. In the
+//! cycles after it standing = role slot + cycle, all modulo 25, so that 25 cycles pair every role with every standing
+//! once; counting and finding by any set of roles and standings is then arithmetic.
+
+use crate::model::business::employee::{EmployeeStatus, PayrollStatus};
+use crate::value::stream::Key;
+
+/// People in a cycle, role slots of an industry, and standings.
+pub(crate) const CYCLE: u64 = 25;
+/// Steps of a salary band.
+pub(crate) const STEPS: u64 = 8;
+/// Cycles after which the pairing of roles and standings repeats.
+const PAIRING: u64 = CYCLE;
+/// People after which role, standing and step have met in every combination.
+const ROUND: u64 = CYCLE * PAIRING * STEPS;
+
+/// A set of role slots or of standings, one bit each.
+pub(crate) type Slots = u32;
+
+/// Every slot.
+pub(crate) const ALL_SLOTS: Slots = (1 << CYCLE) - 1;
+
+use EmployeeStatus::{Active, OnLeave, Pending as NotStarted, Suspended, Terminated};
+use PayrollStatus::{Closed, Failed, NotEnrolled, OnHold, Pending, Verified};
+
+/// The 25 standings: four in five active, three in four active and verified, and every status once at least.
+const STANDINGS: [(EmployeeStatus, PayrollStatus); CYCLE as usize] = [
+    (Active, Verified),
+    (Active, Verified),
+    (Active, Verified),
+    (Active, Verified),
+    (Active, Verified),
+    (Active, Verified),
+    (Active, Verified),
+    (Active, Verified),
+    (Active, Verified),
+    (Active, Verified),
+    (Active, Verified),
+    (Active, Verified),
+    (Active, Verified),
+    (Active, Verified),
+    (Active, Verified),
+    (Active, Verified),
+    (Active, Verified),
+    (OnLeave, Verified),
+    (OnLeave, Verified),
+    (NotStarted, NotEnrolled),
+    (NotStarted, Pending),
+    (Suspended, OnHold),
+    (Active, Failed),
+    (Active, Pending),
+    (Terminated, Closed),
+];
+
+/// The standings of [`STANDINGS`] whose people were paid through the months before the world's start: all but those who
+/// have not begun and the newcomer whose checks are still running.
+pub(crate) const PAID_IN_HISTORY: Slots = ALL_SLOTS & !(1 << 19) & !(1 << 20) & !(1 << 23);
+
+/// The standings that satisfy a condition.
+pub(crate) fn standings(wanted: impl Fn(EmployeeStatus, PayrollStatus) -> bool) -> Slots {
+    let bits = STANDINGS
+        .iter()
+        .enumerate()
+        .filter(|(_, (status, payroll))| wanted(*status, *payroll));
+    bits.fold(0, |set, (slot, _)| set | 1 << slot)
+}
+
+/// Where one person stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// Role slot of the industry, 0–24.
+    pub(crate) role: u8,
+    /// Index of [`STANDINGS`].
+    standing: u8,
+    /// Step of the salary band, 0–7.
+    pub(crate) step: u8,
+}
+
+impl Place {
+    pub(crate) const fn status(self) -> EmployeeStatus {
+        STANDINGS[self.standing as usize].0
+    }
+
+    pub(crate) const fn payroll_status(self) -> PayrollStatus {
+        STANDINGS[self.standing as usize].1
+    }
+}
+
+/// People of one company chosen by role slots and standings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Selection {
+    pub(crate) roles: Slots,
+    pub(crate) standings: Slots,
+}
+
+impl Selection {
+    /// Everybody.
+    pub(crate) const ALL: Self = Self {
+        roles: ALL_SLOTS,
+        standings: ALL_SLOTS,
+    };
+    /// Everybody who was paid through the months before the world's start.
+    pub(crate) const PAID_IN_HISTORY: Self = Self {
+        roles: ALL_SLOTS,
+        standings: PAID_IN_HISTORY,
+    };
+
+    fn has(self, place: Place) -> bool {
+        self.roles >> place.role & 1 == 1 && self.standings >> place.standing & 1 == 1
+    }
+
+    /// How many of a cycle's 25 it chooses; any cycle but the first.
+    fn per_cycle(self, cycle: u64) -> u64 {
+        let shift = (cycle % PAIRING) as u32;
+        let turned =
+            (self.standings >> shift | self.standings << (CYCLE as u32 - shift)) & ALL_SLOTS;
+        u64::from((self.roles & turned).count_ones())
+    }
+}
+
+/// The people of one grown company.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Workforce {
+    key: Key,
+    size: u64,
+}
+
+impl Workforce {
+    /// The `size` people of the company with that key.
+    pub(crate) const fn new(company: Key, size: u64) -> Self {
+        Self {
+            key: company.with("workforce"),
+            size,
+        }
+    }
+
+    /// Where the person with that number stands.
+    pub(crate) fn place(&self, index: u64) -> Place {
+        let (cycle, seat) = (index / CYCLE, index % CYCLE);
+        if cycle == 0 {
+            return self.place_in_first_cycle(seat);
+        }
+        let role = affine(self.key.at(cycle), seat, CYCLE);
+        let standing = (role + cycle) % CYCLE;
+        let step = (3 * role + cycle + cycle / PAIRING) % STEPS;
+        Place {
+            role: role as u8,
+            standing: standing as u8,
+            step: step as u8,
+        }
+    }
+
+    fn place_in_first_cycle(&self, seat: u64) -> Place {
+        let key = self.key.at(0);
+        let role = if seat == 0 {
+            0
+        } else {
+            1 + affine(key.with("role"), seat - 1, CYCLE - 1)
+        };
+        let standing = if seat < 5 {
+            seat
+        } else {
+            5 + affine(key.with("standing"), seat - 5, CYCLE - 5)
+        };
+        let step = key.with("step").at(seat).below(STEPS);
+        Place {
+            role: role as u8,
+            standing: standing as u8,
+            step: step as u8,
+        }
+    }
+
+    /// How many of the people before `index` are chosen.
+    pub(crate) fn count_before(&self, selection: Selection, index: u64) -> u64 {
+        let index = index.min(self.size);
+        let (cycles, seats) = (index / CYCLE, index % CYCLE);
+        let scan = |from: u64, to: u64| {
+            (from..to).filter(|&i| selection.has(self.place(i))).count() as u64
+        };
+        if cycles == 0 {
+            return scan(0, seats);
+        }
+        let pairings = (cycles - 1) / PAIRING;
+        let each =
+            u64::from(selection.roles.count_ones()) * u64::from(selection.standings.count_ones());
+        let rest: u64 = (1 + pairings * PAIRING..cycles)
+            .map(|cycle| selection.per_cycle(cycle))
+            .sum();
+        scan(0, CYCLE) + pairings * each + rest + scan(cycles * CYCLE, cycles * CYCLE + seats)
+    }
+
+    /// How many are chosen in all.
+    pub(crate) fn count(&self, selection: Selection) -> u64 {
+        if selection == Selection::ALL {
+            return self.size;
+        }
+        self.count_before(selection, self.size)
+    }
+
+    /// The number of the chosen person who has `rank` chosen ones before.
+    pub(crate) fn find(&self, selection: Selection, rank: u64) -> Option<u64> {
+        if selection == Selection::ALL {
+            return (rank < self.size).then_some(rank);
+        }
+        if rank >= self.count(selection) {
+            return None;
+        }
+        let (mut low, mut high) = (0, self.size);
+        while high - low > CYCLE {
+            let middle = low + (high - low) / 2;
+            if self.count_before(selection, middle) > rank {
+                high = middle;
+            } else {
+                low = middle;
+            }
+        }
+        let mut left = rank - self.count_before(selection, low);
+        for index in low..self.size {
+            if selection.has(self.place(index)) {
+                if left == 0 {
+                    return Some(index);
+                }
+                left -= 1;
+            }
+        }
+        None
+    }
+
+    /// Whether the person with that number is chosen.
+    pub(crate) fn chooses(&self, selection: Selection, index: u64) -> bool {
+        index < self.size && selection.has(self.place(index))
+    }
+
+    /// How many chosen people share each role slot and step.
+    pub(crate) fn classes(&self, selection: Selection) -> [[u64; STEPS as usize]; CYCLE as usize] {
+        let mut counts = [[0; STEPS as usize]; CYCLE as usize];
+        let mut scan = |from: u64, to: u64, times: u64| {
+            for place in (from..to)
+                .map(|index| self.place(index))
+                .filter(|place| selection.has(*place))
+            {
+                counts[place.role as usize][place.step as usize] += times;
+            }
+        };
+        // The first cycle differs from all others, so the first round stands for itself alone.
+        scan(0, self.size.min(ROUND), 1);
+        if self.size > ROUND {
+            let rounds = self.size / ROUND - 1;
+            if rounds > 0 {
+                scan(ROUND, 2 * ROUND, rounds);
+            }
+            scan((rounds + 1) * ROUND, self.size, 1);
+        }
+        counts
+    }
+}
+
+/// A keyed permutation of `0..size` for the sizes used here: multiply by a unit of the ring, add, reduce.
+fn affine(key: Key, value: u64, size: u64) -> u64 {
+    const UNITS: [u64; 8] = [1, 7, 11, 13, 17, 19, 23, 29]; // coprime to 20, 24 and 25
+    let unit = UNITS[key.with("unit").below(UNITS.len() as u64) as usize];
+    (value * unit + key.with("offset").below(size)) % size
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn workforce(size: u64) -> Workforce {
+        Workforce::new(Key::new(42), size)
+    }
+
+    #[test]
+    fn every_cycle_fills_every_role_and_every_standing_once() {
+        let all = workforce(CYCLE * 60);
+        for cycle in 0..60 {
+            let places: Vec<Place> = (cycle * CYCLE..(cycle + 1) * CYCLE)
+                .map(|i| all.place(i))
+                .collect();
+            let roles = places.iter().fold(0, |set, p| set | 1 << p.role);
+            let standings = places.iter().fold(0, |set, p| set | 1 << p.standing);
+            assert_eq!((roles, standings), (ALL_SLOTS, ALL_SLOTS), "cycle {cycle}");
+        }
+    }
+
+    #[test]
+    fn the_first_five_of_a_company_can_be_paid() {
+        for seed in 0..50 {
+            let people = Workforce::new(Key::new(seed), 25);
+            assert_eq!(people.place(0).role, 0);
+            for index in 0..5 {
+                assert_eq!(
+                    (
+                        people.place(index).status(),
+                        people.place(index).payroll_status()
+                    ),
+                    (Active, Verified)
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn counting_and_finding_agree_with_a_scan() {
+        let selections = [
+            Selection::ALL,
+            Selection::PAID_IN_HISTORY,
+            Selection {
+                roles: 0b1011,
+                standings: ALL_SLOTS,
+            },
+            Selection {
+                roles: 0x00F0_F0F0 & ALL_SLOTS,
+                standings: standings(|s, _| s == Terminated),
+            },
+            Selection {
+                roles: 0,
+                standings: ALL_SLOTS,
+            },
+        ];
+        for size in [0, 1, 3, 24, 25, 26, 624, 625, 626, 5_000, 16_789] {
+            let people = workforce(size);
+            for selection in selections {
+                let scanned: Vec<u64> = (0..size)
+                    .filter(|&i| selection.has(people.place(i)))
+                    .collect();
+                assert_eq!(people.count(selection), scanned.len() as u64);
+                for rank in (0..scanned.len()).step_by(1 + scanned.len() / 50) {
+                    assert_eq!(people.find(selection, rank as u64), Some(scanned[rank]));
+                    assert_eq!(people.count_before(selection, scanned[rank]), rank as u64);
+                }
+                assert_eq!(people.find(selection, scanned.len() as u64), None);
+            }
+        }
+    }
+
+    #[test]
+    fn classes_agree_with_a_scan() {
+        for size in [0, 25, 4_999, 5_001, 10_000, 15_123] {
+            let people = workforce(size);
+            let mut scanned = [[0; 8]; 25];
+            for place in (0..size)
+                .map(|i| people.place(i))
+                .filter(|p| Selection::PAID_IN_HISTORY.has(*p))
+            {
+                scanned[place.role as usize][place.step as usize] += 1;
+            }
+            assert_eq!(
+                people.classes(Selection::PAID_IN_HISTORY),
+                scanned,
+                "{size}"
+            );
+        }
+    }
+}

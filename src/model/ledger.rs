@@ -1,0 +1,298 @@
+//! The chart of accounts, journal entries and their lines. Which lines a cause has is in `posting` alone.
+
+use core::fmt;
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use crate::model::business::authority::Authority;
+use crate::model::business::company::Company;
+use crate::model::lifecycle::states;
+use crate::model::payments::wallet::Wallet;
+use crate::model::{AnyId, Object};
+use crate::value::id::Id;
+use crate::value::money::Currency;
+use crate::value::text::Metadata;
+use crate::value::time::{Date, Timestamp};
+
+/// The five types of account.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum AccountType {
+    Asset,
+    Liability,
+    Equity,
+    Revenue,
+    Expense,
+}
+
+impl AccountType {
+    /// The side on which it grows.
+    pub(crate) const fn normal_side(self) -> Direction {
+        match self {
+            Self::Asset | Self::Expense => Direction::Debit,
+            Self::Liability | Self::Equity | Self::Revenue => Direction::Credit,
+        }
+    }
+}
+
+/// Declares the accounts that every company has.
+macro_rules! chart {
+    ($($account:ident $code:literal $type:ident $name:literal;)*) => {
+        /// An account of a company's chart; one balance a currency.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub(crate) enum Account {
+            $($account,)*
+            /// Taxes and contributions owed to one authority.
+            TaxPayable(Authority),
+        }
+
+        impl Account {
+            /// The accounts that every company has, in the chart's order.
+            pub(crate) const FIXED: &'static [Self] = &[$(Self::$account,)*];
+
+            /// The account's type.
+            pub(crate) const fn account_type(self) -> AccountType {
+                match self { $(Self::$account => AccountType::$type,)* Self::TaxPayable(_) => AccountType::Liability }
+            }
+
+            /// The account's name for people.
+            pub(crate) fn name(self) -> Cow<'static, str> {
+                match self {
+                    $(Self::$account => $name.into(),)*
+                    Self::TaxPayable(authority) => format!("Tax payable to {}", authority.name()).into(),
+                }
+            }
+
+            const fn fixed_code(self) -> Option<&'static str> {
+                match self { $(Self::$account => Some($code),)* Self::TaxPayable(_) => None }
+            }
+        }
+    };
+}
+
+chart! {
+    CashAvailable         "cash_available"         Asset     "Cash available";
+    CashReserved          "cash_reserved"          Asset     "Cash reserved";
+    PayoutsInTransit      "payouts_in_transit"     Asset     "Payouts in transit";
+    CollectionsInTransit  "collections_in_transit" Asset     "Collections in transit";
+    EscrowHeld            "escrow_held"            Asset     "Escrow held";
+    AccountsReceivable    "accounts_receivable"    Asset     "Accounts receivable";
+    WagesPayable          "wages_payable"          Liability "Wages payable";
+    PensionPayable        "pension_payable"        Liability "Pension payable";
+    RefundsPayable        "refunds_payable"        Liability "Refunds payable";
+    LoansPayable          "loans_payable"          Liability "Loans payable";
+    OwnerEquity           "owner_equity"           Equity    "Owner's equity";
+    RetainedEarnings      "retained_earnings"      Equity    "Retained earnings";
+    Sales                 "sales"                  Revenue   "Sales";
+    Wages                 "wages"                  Expense   "Wages";
+    EmployerContributions "employer_contributions" Expense   "Employer contributions";
+    Purchases             "purchases"              Expense   "Purchases";
+    Rent                  "rent"                   Expense   "Rent";
+    Fees                  "fees"                   Expense   "Fees";
+    Interest              "interest"               Expense   "Interest";
+    ChargebackLosses      "chargeback_losses"      Expense   "Chargeback losses";
+}
+
+impl Account {
+    const TAX_PREFIX: &'static str = "tax_payable:";
+
+    /// The account with that code.
+    pub(crate) fn find(code: &str) -> Option<Self> {
+        if let Some(authority) = code.strip_prefix(Self::TAX_PREFIX) {
+            return Authority::find(authority).map(Self::TaxPayable);
+        }
+        Self::FIXED
+            .iter()
+            .copied()
+            .find(|account| account.fixed_code() == Some(code))
+    }
+
+    /// Cash in any state: what a cash-basis report counts.
+    pub(crate) const fn is_cash(self) -> bool {
+        matches!(
+            self,
+            Self::CashAvailable
+                | Self::CashReserved
+                | Self::PayoutsInTransit
+                | Self::CollectionsInTransit
+                | Self::EscrowHeld
+        )
+    }
+}
+
+impl fmt::Display for Account {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TaxPayable(authority) => write!(f, "{}{}", Self::TAX_PREFIX, authority.code()),
+            fixed => f.write_str(fixed.fixed_code().unwrap_or_default()),
+        }
+    }
+}
+
+impl Serialize for Account {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.fixed_code() {
+            Some(code) => serializer.serialize_str(code),
+            None => serializer.collect_str(self),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Account {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let code = Cow::<'de, str>::deserialize(deserializer)?;
+        Self::find(&code).ok_or_else(|| de::Error::custom("no account has this code"))
+    }
+}
+
+impl JsonSchema for Account {
+    fn schema_name() -> Cow<'static, str> {
+        "Account".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let codes: Vec<&str> = Self::FIXED
+            .iter()
+            .filter_map(|account| account.fixed_code())
+            .collect();
+        json_schema!({
+            "type": "string",
+            "description": format!("An account of the chart: {}, or tax_payable:AUTHORITY.", codes.join(", ")),
+            "examples": ["cash_available", "tax_payable:HMRC"],
+        })
+    }
+}
+
+/// The two sides of an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Direction {
+    Debit,
+    Credit,
+}
+
+/// One side of a journal entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Line {
+    /// The account.
+    pub(crate) account: Account,
+    /// The side.
+    pub(crate) direction: Direction,
+    /// Minor units, from 1.
+    pub(crate) amount: i64,
+    /// Their currency.
+    pub(crate) currency: Currency,
+}
+
+impl Line {
+    /// What it adds to the account's debits less credits.
+    pub(crate) const fn signed(&self) -> i64 {
+        match self.direction {
+            Direction::Debit => self.amount,
+            Direction::Credit => -self.amount,
+        }
+    }
+}
+
+states! {
+    /// Whether an entry stands; entries are never edited, only mirrored.
+    EntryStatus { Posted "posted", Reversed "reversed" }
+    "reverse": Posted => Reversed;
+}
+
+/// A balanced set of lines: debits equal credits in every currency.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct JournalEntry {
+    /// The entry's id.
+    pub(crate) id: Id<JournalEntry>,
+    /// Always `journal_entry`.
+    pub(crate) object: Object<JournalEntry>,
+    /// Whose books it is in.
+    pub(crate) company_id: Id<Company>,
+    /// Whether it stands.
+    pub(crate) status: EntryStatus,
+    /// The day it counts for in reports.
+    pub(crate) effective_on: Date,
+    /// When it was written, in virtual time.
+    pub(crate) posted_at: Timestamp,
+    /// What happened, for people.
+    pub(crate) memo: Cow<'static, str>,
+    /// What caused it.
+    pub(crate) source: AnyId,
+    /// Two or more lines.
+    pub(crate) lines: Vec<Line>,
+    /// When it was created, in virtual time: when it was posted.
+    pub(crate) created_at: Timestamp,
+    /// When it last changed, in virtual time.
+    pub(crate) updated_at: Timestamp,
+    /// The caller's own pairs.
+    pub(crate) metadata: Metadata,
+}
+
+impl JournalEntry {
+    pub(crate) const fn parent_bits(&self) -> u64 {
+        self.company_id.bits()
+    }
+
+    pub(crate) const fn company_of(&self) -> Id<Company> {
+        self.company_id
+    }
+}
+
+/// What moved in a wallet's available balance: one line of its statement.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct WalletTransaction {
+    /// The transaction's id.
+    pub(crate) id: Id<WalletTransaction>,
+    /// Always `wallet_transaction`.
+    pub(crate) object: Object<WalletTransaction>,
+    /// Whose money it is.
+    pub(crate) company_id: Id<Company>,
+    /// The wallet.
+    pub(crate) wallet_id: Id<Wallet>,
+    /// Money in or out.
+    #[serde(rename = "type")]
+    pub(crate) kind: TransactionType,
+    /// Always `posted`.
+    pub(crate) status: EntryStatus,
+    /// Minor units, from 1.
+    pub(crate) amount: i64,
+    /// Their currency.
+    pub(crate) currency: Currency,
+    /// The available balance afterwards.
+    pub(crate) balance_after: i64,
+    /// What happened, for people.
+    pub(crate) description: Cow<'static, str>,
+    /// What caused it.
+    pub(crate) source: AnyId,
+    /// The entry that it is the wallet's view of.
+    pub(crate) journal_entry_id: Id<JournalEntry>,
+    /// The day it counts for.
+    pub(crate) effective_on: Date,
+    /// When it happened, in virtual time.
+    pub(crate) created_at: Timestamp,
+    /// The same: transactions never change.
+    pub(crate) updated_at: Timestamp,
+    /// Always empty.
+    pub(crate) metadata: Metadata,
+}
+
+/// Money in or out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum TransactionType {
+    Credit,
+    Debit,
+}
+
+impl WalletTransaction {
+    pub(crate) const fn parent_bits(&self) -> u64 {
+        self.wallet_id.bits()
+    }
+
+    pub(crate) const fn company_of(&self) -> Id<Company> {
+        self.company_id
+    }
+}

@@ -1,0 +1,330 @@
+//! Resources and rules, pure: wire shapes, lifecycles, growth, postings, the payroll engine.
+//!
+//! May import `value`. Deliberately absent: any state. What a world holds of a resource is a [`Record`].
+
+pub(crate) mod business;
+pub(crate) mod growth;
+pub(crate) mod ledger;
+pub(crate) mod lifecycle;
+pub(crate) mod payments;
+pub mod payroll;
+pub(crate) mod posting;
+pub(crate) mod task;
+
+use core::fmt;
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use crate::model::business::company::Company;
+use crate::model::business::compliance_requirement::ComplianceRequirement;
+use crate::model::business::employee::Employee;
+use crate::model::business::payroll_item::PayrollItem;
+use crate::model::business::payroll_run::PayrollRun;
+use crate::model::business::payslip::Payslip;
+use crate::model::business::tax_liability::TaxLiability;
+use crate::model::ledger::{JournalEntry, WalletTransaction};
+use crate::model::payments::payout::Payout;
+use crate::model::payments::wallet::Wallet;
+use crate::value::id::{Id, Prefixed, encode_to_string, parse};
+
+/// Declares what a world can hold: one row a resource, from which come [`Kind`], its prefix and [`Record`].
+///
+/// A row with a type is kept as records; one without is known by name and id only (as the source of a journal entry)
+/// until its domain lands.
+macro_rules! entities {
+    (kept { $($kind:ident $prefix:literal $name:literal;)* } named { $($bare:ident $bare_prefix:literal $bare_name:literal;)* }) => {
+        /// Every kind of resource.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub(crate) enum Kind { $($kind,)* $($bare,)* }
+
+        impl Kind {
+            const ALL: &'static [Self] = &[$(Self::$kind,)* $(Self::$bare,)*];
+
+            /// The letters before an id's underscore.
+            pub(crate) const fn prefix(self) -> &'static str {
+                match self { $(Self::$kind => $prefix,)* $(Self::$bare => $bare_prefix,)* }
+            }
+
+            /// The name in `object` members and messages.
+            pub(crate) const fn name(self) -> &'static str {
+                match self { $(Self::$kind => $name,)* $(Self::$bare => $bare_name,)* }
+            }
+        }
+
+        /// One version of one resource, shared by everything that refers to it.
+        #[derive(Clone, Debug, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        pub(crate) enum Record { $($kind(Arc<$kind>),)* }
+
+        impl Record {
+            /// The bits of its id.
+            pub(crate) fn bits(&self) -> u64 {
+                match self { $(Self::$kind(record) => record.id.bits(),)* }
+            }
+
+            /// Whether both are the same version of the same resource: one allocation.
+            pub(crate) fn is(&self, other: &Self) -> bool {
+                match (self, other) {
+                    $((Self::$kind(one), Self::$kind(other)) => Arc::ptr_eq(one, other),)*
+                    _ => false,
+                }
+            }
+
+            /// The resource as callers see it.
+            pub(crate) fn to_wire(&self) -> serde_json::Value {
+                match self { $(Self::$kind(record) => serde_json::to_value(record.wire()),)* }
+                    .expect("a resource serialises")
+            }
+        }
+
+        $(
+            impl Prefixed for $kind {
+                const PREFIX: &'static str = $prefix;
+                const NAME: &'static str = $name;
+            }
+
+            impl Entity for $kind {
+                const KIND: Kind = Kind::$kind;
+
+                fn id(&self) -> Id<Self> {
+                    self.id
+                }
+
+                fn parent(&self) -> u64 {
+                    self.parent_bits()
+                }
+
+                fn company(&self) -> Id<Company> {
+                    self.company_of()
+                }
+
+                fn into_record(self: Arc<Self>) -> Record {
+                    Record::$kind(self)
+                }
+
+                fn of_record(record: &Record) -> Option<&Arc<Self>> {
+                    match record { Record::$kind(record) => Some(record), _ => None }
+                }
+            }
+        )*
+    };
+}
+
+entities! {
+    kept {
+        Company "com" "company";
+        Employee "emp" "employee";
+        PayrollRun "prn" "payroll_run";
+        PayrollItem "pit" "payroll_item";
+        Payslip "psl" "payslip";
+        TaxLiability "txl" "tax_liability";
+        ComplianceRequirement "crq" "compliance_requirement";
+        JournalEntry "jne" "journal_entry";
+        Wallet "wal" "wallet";
+        WalletTransaction "wtx" "wallet_transaction";
+        Payout "pyo" "payout";
+    }
+    named {
+        LedgerAccount "acc" "ledger_account";
+        PaymentMethod "pm" "payment_method";
+        TaxFiling "txf" "tax_filing";
+        Invoice "inv" "invoice";
+        Collection "col" "collection";
+        Event "evt" "event";
+        Request "req" "request";
+    }
+}
+
+/// A resource that a world keeps.
+pub(crate) trait Entity: Prefixed + Clone + Sized + Wire {
+    /// Its kind.
+    const KIND: Kind;
+
+    /// Its id.
+    fn id(&self) -> Id<Self>;
+
+    /// The bits of the id below which it is numbered and found: a run's items, a company's runs.
+    fn parent(&self) -> u64;
+
+    /// The company it belongs to.
+    fn company(&self) -> Id<Company>;
+
+    /// The same as one of many.
+    fn into_record(self: Arc<Self>) -> Record;
+
+    /// The one that this record is, if it is of this kind.
+    fn of_record(record: &Record) -> Option<&Arc<Self>>;
+}
+
+/// How a resource looks to callers: itself, unless it is kept in a more compact form.
+pub(crate) trait Wire {
+    /// What is serialised.
+    type Shape<'a>: Serialize
+    where
+        Self: 'a;
+
+    /// The resource as callers see it.
+    fn wire(&self) -> Self::Shape<'_>;
+}
+
+/// For resources that are kept as they are shown.
+macro_rules! shown_as_kept {
+    ($($type:ty),*) => {
+        $(impl Wire for $type {
+            type Shape<'a> = &'a Self;
+
+            fn wire(&self) -> &Self {
+                self
+            }
+        })*
+    };
+}
+
+shown_as_kept!(
+    Company,
+    Employee,
+    PayrollRun,
+    TaxLiability,
+    ComplianceRequirement,
+    JournalEntry,
+    Wallet,
+    WalletTransaction,
+    Payout
+);
+
+/// The `object` member: the resource's own name, held by its type.
+pub(crate) struct Object<T>(core::marker::PhantomData<fn() -> T>);
+
+impl<T> Object<T> {
+    /// The only value.
+    pub(crate) const NAME: Self = Self(core::marker::PhantomData);
+}
+
+impl<T> Clone for Object<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Object<T> {}
+
+impl<T: Prefixed> fmt::Debug for Object<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(T::NAME)
+    }
+}
+
+impl<T: Prefixed> Serialize for Object<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(T::NAME)
+    }
+}
+
+impl<'de, T: Prefixed> Deserialize<'de> for Object<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = Cow::<'de, str>::deserialize(deserializer)?;
+        (name == T::NAME)
+            .then_some(Self::NAME)
+            .ok_or_else(|| de::Error::custom("another kind of object"))
+    }
+}
+
+impl<T: Prefixed> JsonSchema for Object<T> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        format!("{}_object", T::NAME).into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "const": T::NAME })
+    }
+}
+
+/// A resource of any kind: what caused a journal entry, what a payout pays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct AnyId {
+    pub(crate) kind: Kind,
+    pub(crate) bits: u64,
+}
+
+impl AnyId {
+    /// That resource, whatever its kind.
+    pub(crate) fn of<T: Entity>(id: Id<T>) -> Self {
+        Self {
+            kind: T::KIND,
+            bits: id.bits(),
+        }
+    }
+}
+
+impl fmt::Display for AnyId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        crate::value::id::write_id(f, self.kind.prefix(), self.bits)
+    }
+}
+
+/// `{type, id}` on the wire.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Source")]
+struct AnyIdWire {
+    /// The resource's kind, as in its `object` member.
+    #[serde(rename = "type")]
+    kind: String,
+    /// Its id.
+    id: String,
+}
+
+impl Serialize for AnyId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let id = format!("{}_{}", self.kind.prefix(), encode_to_string(self.bits));
+        AnyIdWire {
+            kind: self.kind.name().to_owned(),
+            id,
+        }
+        .serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for AnyId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let wire = AnyIdWire::deserialize(deserializer)?;
+        let kind = Kind::ALL.iter().find(|kind| kind.name() == wire.kind);
+        let found = kind.and_then(|&kind| {
+            Some(Self {
+                kind,
+                bits: parse(kind.prefix(), &wire.id)?,
+            })
+        });
+        found.ok_or_else(|| de::Error::custom("no resource has this type and id"))
+    }
+}
+
+impl JsonSchema for AnyId {
+    fn schema_name() -> Cow<'static, str> {
+        AnyIdWire::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        AnyIdWire::json_schema(generator)
+    }
+}
+
+impl Serialize for Kind {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+impl<'de> Deserialize<'de> for Kind {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = Cow::<'de, str>::deserialize(deserializer)?;
+        let found = Self::ALL.iter().find(|kind| kind.name() == name).copied();
+        found.ok_or_else(|| de::Error::custom("no kind of resource has this name"))
+    }
+}

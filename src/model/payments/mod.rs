@@ -1,0 +1,4 @@
+//! The Payments domain's resources.
+
+pub(crate) mod payout;
+pub(crate) mod wallet;

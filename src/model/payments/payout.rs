@@ -1,0 +1,167 @@
+//! A payout: money on its way to somebody's account.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::model::business::company::Company;
+use crate::model::lifecycle::{StatusChange, states};
+use crate::model::payments::wallet::Wallet;
+use crate::model::{AnyId, Object};
+use crate::value::id::Id;
+use crate::value::money::Currency;
+use crate::value::text::Metadata;
+use crate::value::time::{Span, Timestamp};
+
+states! {
+    /// Where a payout stands.
+    PayoutStatus {
+        PendingApproval "pending_approval", Queued "queued", Processing "processing", OnHold "on_hold", Sent "sent",
+        Paid "paid", Failed "failed", Returned "returned", Cancelled "cancelled",
+    }
+    "queue": PendingApproval => Queued;
+    "process": Queued | OnHold => Processing;
+    "hold": Processing => OnHold;
+    "send": Processing => Sent;
+    "pay": Sent => Paid;
+    "fail": Sent | OnHold => Failed;
+    "return": Sent | Paid => Returned;
+    "cancel": PendingApproval | Queued | Processing | OnHold => Cancelled;
+}
+
+/// How fast money travels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Rail {
+    Instant,
+    SameDay,
+    Standard,
+}
+
+impl Rail {
+    /// From sent to paid.
+    pub(crate) const fn delay(self) -> Span {
+        match self {
+            Self::Instant => Span::seconds(10),
+            Self::SameDay => Span::seconds(4 * 60 * 60),
+            Self::Standard => Span::BusinessDays(2),
+        }
+    }
+}
+
+/// Money on its way to somebody's account.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Payout {
+    /// The payout's id.
+    pub(crate) id: Id<Payout>,
+    /// Always `payout`.
+    pub(crate) object: Object<Payout>,
+    /// The company that pays.
+    pub(crate) company_id: Id<Company>,
+    /// The wallet that is debited.
+    pub(crate) wallet_id: Id<Wallet>,
+    /// The saved payee, where one was named.
+    pub(crate) beneficiary_id: Option<String>,
+    /// Where it stands.
+    pub(crate) status: PayoutStatus,
+    /// Minor units.
+    pub(crate) amount: i64,
+    /// Their currency.
+    pub(crate) currency: Currency,
+    /// How fast it travels.
+    pub(crate) rail: Rail,
+    /// Who receives it. Account numbers show their last four characters.
+    pub(crate) recipient: Arc<Recipient>,
+    /// What the receiver reads on the statement.
+    pub(crate) reference: String,
+    /// What it pays, where that is a resource of its own.
+    pub(crate) source: Option<AnyId>,
+    /// Why it did not arrive.
+    pub(crate) failure: Option<Failure>,
+    /// When it was created, in virtual time.
+    pub(crate) created_at: Timestamp,
+    /// When it last changed, in virtual time.
+    pub(crate) updated_at: Timestamp,
+    /// The caller's own pairs.
+    pub(crate) metadata: Metadata,
+    /// Every status it had.
+    pub(crate) status_history: Vec<StatusChange<PayoutStatus>>,
+}
+
+impl Payout {
+    pub(crate) const fn parent_bits(&self) -> u64 {
+        self.company_id.bits()
+    }
+
+    pub(crate) const fn company_of(&self) -> Id<Company> {
+        self.company_id
+    }
+
+    /// Enters `status`, which the lifecycle allows.
+    pub(crate) fn enter(&mut self, status: PayoutStatus, at: Timestamp) {
+        use crate::model::lifecycle::State;
+        assert!(
+            self.status.may_become(status),
+            "a payout went from {:?} to {status:?}",
+            self.status
+        );
+        self.status = status;
+        self.updated_at = at;
+        self.status_history.push(StatusChange::plain(status, at));
+    }
+}
+
+/// Who receives a payout.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Recipient {
+    /// The account holder's name.
+    pub(crate) name: String,
+    /// The bank's code in its country.
+    pub(crate) bank_code: String,
+    /// The account number's last four characters.
+    pub(crate) account_last4: String,
+}
+
+impl Recipient {
+    /// The receiver with that account.
+    pub(crate) fn new(name: &str, bank_code: &str, account_number: &str) -> Self {
+        let hidden = account_number.chars().count().saturating_sub(4);
+        let account_last4 = account_number.chars().skip(hidden).collect();
+        Self {
+            name: name.to_owned(),
+            bank_code: bank_code.to_owned(),
+            account_last4,
+        }
+    }
+}
+
+/// Why a payout did not arrive.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Failure {
+    /// The neutral reason: `account_closed`, `account_not_found` …
+    pub(crate) code: Cow<'static, str>,
+    /// The rail's own code.
+    pub(crate) return_code: Option<Cow<'static, str>>,
+    /// The rail's own words.
+    pub(crate) rail_message: Option<Cow<'static, str>>,
+    /// Whether sending it again can help.
+    pub(crate) retryable: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_status_of_a_payout_can_be_reached() {
+        crate::model::lifecycle::assert_sound(PayoutStatus::PendingApproval);
+    }
+
+    #[test]
+    fn a_recipient_shows_the_last_four_characters() {
+        assert_eq!(Recipient::new("A", "1", "0123456789").account_last4, "6789");
+        assert_eq!(Recipient::new("A", "1", "12").account_last4, "12");
+    }
+}

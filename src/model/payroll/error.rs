@@ -1,0 +1,134 @@
+//! What can be wrong with a pack (the operator's error) and with one pay (the caller's).
+
+use std::fmt;
+
+use super::period::PayPeriod;
+
+/// Why a pack was refused: which pack, which line of it, and what to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PackError {
+    /// Code of the pack, `GB-2025`.
+    pub pack: String,
+    /// The `id` of the offending `[[line]]`, where it is one.
+    pub line: Option<String>,
+    /// What is wrong, in words.
+    pub message: String,
+}
+
+impl fmt::Display for PackError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "pack {}", self.pack)?;
+        if let Some(line) = &self.line {
+            write!(f, ", line `{line}`")?;
+        }
+        write!(f, ": {}", self.message)
+    }
+}
+
+impl std::error::Error for PackError {}
+
+/// Why one pay could not be computed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PayError {
+    /// No pack of this code.
+    UnknownPack(String),
+    /// The pack has no attribute, input or total of this name.
+    UnknownName {
+        /// `attribute`, `input` or `year-to-date total`.
+        what: &'static str,
+        /// What was given.
+        name: String,
+        /// What the pack knows.
+        known: Vec<String>,
+    },
+    /// The attribute cannot have this value.
+    UnknownValue {
+        /// The attribute.
+        attribute: String,
+        /// What was given.
+        value: String,
+        /// Its values.
+        known: Vec<String>,
+    },
+    /// The attributes were made by another pack.
+    ForeignAttributes,
+    /// The pack has no tables for this pay period.
+    UnsupportedPeriod {
+        /// What was asked for.
+        period: PayPeriod,
+        /// What the pack has.
+        known: Vec<PayPeriod>,
+    },
+    /// The number of the period is not one of a year.
+    PeriodNumber {
+        /// What was given.
+        number: u32,
+        /// The last one accepted.
+        last: u32,
+    },
+    /// Earnings are zero or more; this component was less.
+    NegativeEarnings(i64),
+    /// An amount became too large to compute exactly.
+    Overflow {
+        /// The line, or what else was being computed.
+        at: String,
+    },
+    /// A role line that the pack does not round came to a fraction of a minor unit.
+    Fraction {
+        /// The line.
+        line: String,
+    },
+}
+
+impl fmt::Display for PayError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnknownPack(code) => write!(f, "no pack `{code}`"),
+            Self::UnknownName { what, name, known } => {
+                write!(f, "no {what} `{name}` in this pack: {}", listed(known))
+            }
+            Self::UnknownValue {
+                attribute,
+                value,
+                known,
+            } => {
+                write!(
+                    f,
+                    "`{value}` is not a value of `{attribute}`: {}",
+                    listed(known)
+                )
+            }
+            Self::ForeignAttributes => f.write_str("the attributes were made by another pack"),
+            Self::UnsupportedPeriod { period, known } => {
+                let known: Vec<String> = known.iter().map(ToString::to_string).collect();
+                write!(f, "this pack is not for {period} pay: {}", listed(&known))
+            }
+            Self::PeriodNumber { number, last } => {
+                write!(
+                    f,
+                    "there is no pay period {number}: they are numbered 1 to {last}"
+                )
+            }
+            Self::NegativeEarnings(amount) => {
+                write!(f, "earnings are zero or more minor units, not {amount}")
+            }
+            Self::Overflow { at } => write!(f, "an amount is too large to compute exactly ({at})"),
+            Self::Fraction { line } => {
+                write!(
+                    f,
+                    "`{line}` is a fraction of a minor unit and the pack does not round it"
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for PayError {}
+
+fn listed(known: &[String]) -> String {
+    if known.is_empty() {
+        "it has none".to_owned()
+    } else {
+        format!("it has {}", known.join(", "))
+    }
+}

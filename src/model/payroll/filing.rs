@@ -1,0 +1,268 @@
+//! What a pack says about the paperwork: returns and their due dates, payslip law, minimum wages,
+//! sources. Typed and complete, so that a due date can be computed later without the TOML; the
+//! computing is not here.
+
+use jiff::civil::Date;
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// A return or payment that an employer owes an authority.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Filing {
+    /// Short name of the form, `P10`.
+    pub form: String,
+    /// What it is.
+    pub title: String,
+    /// Who receives it, `KRA`.
+    pub authority: String,
+    /// How often.
+    pub frequency: Frequency,
+    /// When.
+    pub due: Due,
+    /// When the money is due, where that is another day than the form.
+    #[serde(default)]
+    pub remit: Option<Remit>,
+    /// When the money is due, where the law deposits it on a schedule.
+    #[serde(default)]
+    pub deposit: Option<Deposit>,
+    /// Ids of the role lines it reports.
+    #[serde(default)]
+    pub lines: Vec<String>,
+}
+
+/// How often a return is filed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Frequency {
+    /// With every payment of wages.
+    EveryPayday,
+    /// 52 a year.
+    Weekly,
+    /// 12 a year.
+    Monthly,
+    /// 4 a year.
+    Quarterly,
+    /// 2 a year.
+    HalfYearly,
+    /// Once a year.
+    Annual,
+}
+
+/// When a return is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "RawDue")]
+pub enum Due {
+    /// On a day of the month that lies so many months after the period's last.
+    MonthsAfter {
+        /// Months after the month the period ends in.
+        months: u8,
+        /// The day of that month.
+        day: Day,
+        /// What happens on a day without business.
+        roll: Option<Roll>,
+    },
+    /// No later than the day wages are paid.
+    OnPayDate,
+    /// So many business days after wages are paid.
+    BusinessDaysAfterPay(u8),
+    /// On a day of the month that follows the tax month's end.
+    DayAfterTaxMonth(u8),
+    /// On one day of the calendar year, after the tax year's end.
+    DayOfYear {
+        /// 1 to 12.
+        month: u8,
+        /// The day of that month.
+        day: Day,
+    },
+}
+
+/// A day of a month; a number past its end means its last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "toml::Value")]
+pub enum Day {
+    /// 1 to 31.
+    Number(u8),
+    /// Whatever it is.
+    Last,
+}
+
+/// Where a due date moves from a day without business.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Roll {
+    /// Back.
+    PreviousBusinessDay,
+    /// On.
+    NextBusinessDay,
+}
+
+/// Days of the month that money is due on, by how it is paid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Remit {
+    /// Paid electronically.
+    pub day_electronic: u8,
+    /// Paid in any other way.
+    pub day_other: u8,
+}
+
+/// The schedule that money is deposited on.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Deposit {
+    /// How often.
+    pub schedule: Frequency,
+    /// Months after the month of pay.
+    pub months_after: u8,
+    /// The day of that month.
+    pub day: Day,
+    /// Who deposits on another schedule, in words.
+    #[serde(default)]
+    pub alternative: Option<String>,
+}
+
+/// What the law asks of a payslip.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Payslip {
+    /// Whether a law asks for one at all.
+    pub statutory: bool,
+    /// What has to be on it.
+    pub fields: Vec<String>,
+}
+
+/// A minimum wage from a day on.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MinimumWage {
+    /// Minor units of the pack's currency.
+    pub amount: i64,
+    /// The time it is paid for.
+    pub per: WagePer,
+    /// First day.
+    #[serde(deserialize_with = "civil_date")]
+    pub from: Date,
+    /// Who it is for, and other rates beside it.
+    #[serde(default)]
+    pub note: Option<String>,
+}
+
+/// The time a minimum wage is paid for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WagePer {
+    /// An hour.
+    Hour,
+    /// A day.
+    Day,
+    /// A week.
+    Week,
+    /// A month.
+    Month,
+    /// A year.
+    Year,
+}
+
+/// Where a figure of the pack comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Source {
+    /// Short name.
+    pub id: String,
+    /// Title, with what was taken from it.
+    pub title: String,
+    /// Where it can be read.
+    #[serde(default)]
+    pub url: Option<String>,
+}
+
+/// `due` as it is written: one of five sets of keys.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawDue {
+    months_after: Option<u8>,
+    day: Option<Day>,
+    roll: Option<Roll>,
+    month: Option<u8>,
+    on_or_before: Option<String>,
+    business_days_after_pay: Option<u8>,
+    day_after_tax_month: Option<u8>,
+}
+
+impl TryFrom<RawDue> for Due {
+    type Error = String;
+
+    fn try_from(raw: RawDue) -> Result<Self, String> {
+        let RawDue {
+            months_after,
+            day,
+            roll,
+            month,
+            on_or_before,
+            ..
+        } = raw;
+        let counted = (raw.business_days_after_pay, raw.day_after_tax_month);
+        match (
+            months_after,
+            day,
+            roll,
+            month,
+            on_or_before.as_deref(),
+            counted,
+        ) {
+            (Some(months), Some(day), roll, None, None, (None, None)) => {
+                Ok(Self::MonthsAfter { months, day, roll })
+            }
+            (None, Some(day), None, Some(month @ 1..=12), None, (None, None)) => {
+                Ok(Self::DayOfYear { month, day })
+            }
+            (None, None, None, None, Some("pay_date"), (None, None)) => Ok(Self::OnPayDate),
+            (None, None, None, None, None, (Some(days), None)) => {
+                Ok(Self::BusinessDaysAfterPay(days))
+            }
+            (None, None, None, None, None, (None, Some(day @ 1..=31))) => {
+                Ok(Self::DayAfterTaxMonth(day))
+            }
+            _ => Err("`due` is { months_after, day, roll? }, { month, day }, \
+                      { on_or_before = \"pay_date\" }, \
+                      { business_days_after_pay } or { day_after_tax_month }"
+                .to_owned()),
+        }
+    }
+}
+
+impl TryFrom<toml::Value> for Day {
+    type Error = String;
+
+    fn try_from(value: toml::Value) -> Result<Self, String> {
+        match &value {
+            toml::Value::String(text) if text == "last" => Ok(Self::Last),
+            toml::Value::Integer(day @ 1..=31) => {
+                Ok(Self::Number(u8::try_from(*day).expect("1 to 31 fits")))
+            }
+            _ => Err(format!(
+                "`{value}` is not a day of a month: expected 1 to 31 or \"last\""
+            )),
+        }
+    }
+}
+
+/// Reads a TOML local date.
+pub(super) fn civil_date<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Date, D::Error> {
+    let written = toml::value::Datetime::deserialize(deserializer)?;
+    let (Some(date), None, None) = (written.date, written.time, written.offset) else {
+        let message = format!("`{written}` is not a date such as 2026-04-06");
+        return Err(serde::de::Error::custom(message));
+    };
+    let parts = (
+        i16::try_from(date.year),
+        i8::try_from(date.month),
+        i8::try_from(date.day),
+    );
+    let (Ok(year), Ok(month), Ok(day)) = parts else {
+        return Err(serde::de::Error::custom(format!(
+            "`{written}` is out of range"
+        )));
+    };
+    Date::new(year, month, day).map_err(serde::de::Error::custom)
+}

@@ -1,0 +1,223 @@
+//! The embedded packs: found by code, or by country and pay date. Each is parsed when it is first
+//! asked for, so that a start does not wait for the law of countries nobody works in.
+
+use std::sync::LazyLock;
+
+use jiff::civil::Date;
+
+use super::error::PackError;
+use super::pack::Pack;
+
+/// A code, which is a file name of `fixtures/jurisdictions` and starts with the country, and its
+/// pack.
+type Entry = (&'static str, LazyLock<Pack>);
+
+macro_rules! embedded {
+    ($($code:literal),+ $(,)?) => {
+        [$(($code, LazyLock::new(|| {
+            let text = include_str!(concat!("../../../fixtures/jurisdictions/", $code, ".toml"));
+            Pack::parse($code, text).expect("a test reads every embedded pack")
+        }))),+]
+    };
+}
+
+static EMBEDDED: [Entry; 12] = embedded![
+    "CA", "GB", "GB-2025", "KE", "KE-2025", "NG", "NG-2025", "US", "US-2025", "XX", "ZA",
+    "ZA-2025",
+];
+
+/// Country code of the pack for countries without one.
+const PLACEHOLDER: &str = "XX";
+
+/// The embedded packs.
+#[must_use]
+pub const fn library() -> Library {
+    Library { entries: &EMBEDDED }
+}
+
+/// Packs by code and by country.
+#[derive(Clone, Copy, Debug)]
+pub struct Library {
+    entries: &'static [Entry],
+}
+
+/// The pack for a pay date, and how well it fits.
+#[derive(Clone, Copy, Debug)]
+pub struct InForce {
+    /// The pack.
+    pub pack: &'static Pack,
+    /// Whether it is the law of that day.
+    pub fit: Match,
+}
+
+/// How well a pack fits a country and a pay date.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Match {
+    /// The country's, in force on that day.
+    InForce,
+    /// The country's nearest; none is in force on that day. The payslip says so.
+    Nearest,
+    /// The placeholder: the country has none. The payslip says so.
+    Placeholder,
+}
+
+impl Library {
+    /// All packs.
+    pub fn packs(self) -> impl Iterator<Item = &'static Pack> {
+        self.entries.iter().map(|(_, pack)| &**pack)
+    }
+
+    /// The pack of a code: `GB`, `GB-2025`; also a country and the year its tax year starts in,
+    /// `GB-2026`.
+    #[must_use]
+    pub fn pack(self, code: &str) -> Option<&'static Pack> {
+        if let Some((_, pack)) = self.entries.iter().find(|(known, _)| *known == code) {
+            return Some(pack);
+        }
+        let (country, year) = code.split_once('-')?;
+        self.country(country)
+            .find(|pack| pack.effective_from.year().to_string() == year)
+    }
+
+    /// The country's pack in force on the pay date; or else its nearest (the earlier of two as
+    /// near); or else the placeholder.
+    ///
+    /// # Panics
+    /// Never: the placeholder is embedded.
+    #[must_use]
+    pub fn in_force(self, country: &str, pay_date: Date) -> InForce {
+        let nearness = |pack: &&Pack| (days_from(pack, pay_date), pack.effective_from);
+        let nearest = self.country(country).min_by_key(nearness);
+        let pack = nearest
+            .or_else(|| self.pack(PLACEHOLDER))
+            .expect("the placeholder is embedded");
+        InForce {
+            pack,
+            fit: pack.fit(pay_date),
+        }
+    }
+
+    fn country(self, country: &str) -> impl Iterator<Item = &'static Pack> {
+        let of_country =
+            move |code: &str| code.split('-').next().is_some_and(|start| start == country);
+        self.entries
+            .iter()
+            .filter(move |(code, _)| of_country(code))
+            .map(|(_, pack)| &**pack)
+    }
+}
+
+impl Pack {
+    /// How well it fits a pay date of its country.
+    #[must_use]
+    pub fn fit(&self, pay_date: Date) -> Match {
+        match self.covers(pay_date) {
+            _ if self.country == PLACEHOLDER => Match::Placeholder,
+            true => Match::InForce,
+            false => Match::Nearest,
+        }
+    }
+}
+
+/// Refuses packs of which two of one country are in force on one day.
+pub fn check_ranges<'a>(packs: impl IntoIterator<Item = &'a Pack>) -> Result<(), PackError> {
+    let mut packs: Vec<&Pack> = packs.into_iter().collect();
+    packs.sort_by_key(|pack| (&pack.country, pack.effective_from));
+    for pair in packs.windows(2) {
+        let (earlier, later) = (pair[0], pair[1]);
+        if earlier.country == later.country && later.effective_from <= earlier.effective_to {
+            let message = format!(
+                "in force from {}, when `{}` still is, to {}",
+                later.effective_from, earlier.code, earlier.effective_to
+            );
+            return Err(PackError {
+                pack: later.code.clone(),
+                line: None,
+                message,
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Days between a date and a pack's tax year; none within it.
+fn days_from(pack: &Pack, date: Date) -> i64 {
+    let nearest = date.clamp(pack.effective_from, pack.effective_to);
+    nearest.duration_until(date).as_hours().abs() / 24
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::civil::date;
+
+    use super::{Match, check_ranges, library};
+    use crate::model::payroll::Pack;
+
+    #[test]
+    fn the_pack_of_the_pay_date_is_in_force() {
+        let rows = [
+            ("GB", date(2026, 4, 6), "GB", Match::InForce),
+            ("GB", date(2026, 4, 5), "GB-2025", Match::InForce),
+            ("GB", date(2024, 1, 1), "GB-2025", Match::Nearest),
+            ("GB", date(2030, 1, 1), "GB", Match::Nearest),
+            ("CA", date(2025, 6, 1), "CA", Match::Nearest),
+            ("DE", date(2026, 6, 1), "XX", Match::Placeholder),
+            ("XX", date(2026, 6, 1), "XX", Match::Placeholder),
+        ];
+        for (country, pay_date, code, fit) in rows {
+            let found = library().in_force(country, pay_date);
+            assert_eq!(
+                (found.pack.code.as_str(), found.fit),
+                (code, fit),
+                "{country} {pay_date}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_code_may_name_the_year() {
+        let code = |code| library().pack(code).map(|pack| pack.code.as_str());
+        assert_eq!(code("GB-2026"), Some("GB"));
+        assert_eq!(code("GB-2025"), Some("GB-2025"));
+        assert_eq!(code("GB-2024"), None);
+        assert_eq!(code("DE"), None);
+    }
+
+    #[test]
+    fn packs_of_one_country_in_force_on_one_day_are_refused() {
+        let text = include_str!("../../../fixtures/jurisdictions/GB.toml");
+        let earlier = text.replace("effective_from = 2026-04-06", "effective_from = 2025-04-06");
+        let earlier = earlier.replace("effective_to = 2027-04-05", "effective_to = 2026-04-06");
+        let packs = [("GB", text), ("GB-2025", earlier.as_str())]
+            .map(|(code, text)| Pack::parse(code, text).unwrap());
+        assert_eq!(
+            check_ranges(&packs).unwrap_err().to_string(),
+            "pack GB: in force from 2026-04-06, when `GB-2025` still is, to 2026-04-06"
+        );
+    }
+
+    #[test]
+    fn every_embedded_pack_is_sound_and_named_after_its_country() {
+        check_ranges(library().packs()).unwrap();
+        for pack in library().packs() {
+            assert_eq!(pack.code.split('-').next(), Some(pack.country.as_str()));
+        }
+    }
+
+    /// A file that is added to the folder and not to the list would never be read.
+    #[test]
+    fn every_file_of_the_folder_is_embedded() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/jurisdictions");
+        let files = std::fs::read_dir(folder)
+            .unwrap()
+            .map(|file| file.unwrap().file_name());
+        let mut names: Vec<String> = files.map(|name| name.into_string().unwrap()).collect();
+        names.sort();
+        let mut codes: Vec<String> = library()
+            .packs()
+            .map(|pack| format!("{}.toml", pack.code))
+            .collect();
+        codes.sort();
+        assert_eq!(names, codes);
+    }
+}

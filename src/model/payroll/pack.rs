@@ -1,0 +1,250 @@
+//! A pack that passed its checks: what the world may ask of it, and the lines that `compile` reads.
+
+use std::sync::OnceLock;
+
+use jiff::civil::Date;
+use serde::{Deserialize, Serialize};
+
+use super::error::{PackError, PayError};
+use super::filing::{Filing, MinimumWage, Payslip, Source};
+use super::period::{PayPeriod, period_number};
+use super::plan::Plan;
+use super::rule::{Frame, Line, Name};
+
+/// Attributes a pack may have: as many as [`Attributes`] holds inline.
+pub(super) const MAX_ATTRIBUTES: usize = 8;
+/// Components a pack may name: one bit each, and one for all others.
+pub(super) const MAX_COMPONENTS: usize = 63;
+
+/// The payroll law of one country for one tax year.
+#[derive(Debug)]
+pub struct Pack {
+    /// Name of its file, `GB` or `GB-2025`.
+    pub code: String,
+    /// ISO 3166-1 alpha-2; `XX` for the placeholder.
+    pub country: String,
+    /// Country and, where it matters, the part of it.
+    pub name: String,
+    /// ISO 4217.
+    pub currency: String,
+    /// Digits of the currency's minor unit.
+    pub minor_digits: u8,
+    /// The tax year as the country writes it, `2026-27`.
+    pub tax_year: String,
+    /// First pay date.
+    pub effective_from: Date,
+    /// Last pay date.
+    pub effective_to: Date,
+    /// The pay periods it has tables for.
+    pub periods: Vec<PayPeriod>,
+    /// Returns owed to authorities.
+    pub filings: Vec<Filing>,
+    /// Payslip law, where the pack says.
+    pub payslip: Option<Payslip>,
+    /// Minimum wages.
+    pub minimum_wages: Vec<MinimumWage>,
+    /// Where its figures come from.
+    pub sources: Vec<Source>,
+    /// What a case distinguishes about an employee.
+    pub attributes: Vec<Attribute>,
+    /// Numbers beside pay.
+    pub inputs: Vec<Input>,
+    pub(super) default_inputs: Vec<i64>,
+    pub(super) bases: Vec<Base>,
+    /// Component names that some base singles out.
+    pub(super) components: Vec<String>,
+    pub(super) lines: Vec<Line>,
+    pub(super) role_lines: Vec<RoleLine>,
+    pub(super) taxable: Option<Name>,
+    /// Whether any result depends on the number of the period, beyond the totals to date.
+    pub(super) counts_periods: bool,
+    /// One slot a (period, number, attributes), filled on first use.
+    pub(super) plans: Vec<OnceLock<Box<Plan>>>,
+}
+
+/// An enumeration of the employee, `filing_status`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attribute {
+    /// Its name.
+    pub name: String,
+    /// Its values as text (`true` for a boolean), in the pack's order.
+    pub values: Vec<String>,
+    /// Index of the default.
+    pub default: usize,
+}
+
+/// A number beside pay, `annual_rent`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Input {
+    /// Its name.
+    pub name: String,
+    /// Used where none is given. Money in minor units.
+    pub default: i64,
+    /// Whose number it is.
+    pub scope: InputScope,
+    pub(super) per: Frame,
+}
+
+/// Whose number an input is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum InputScope {
+    /// Each employee's own.
+    #[default]
+    Employee,
+    /// One for all employees of an employer.
+    Employer,
+}
+
+/// Which part of the payslip a line is on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// Tax withheld from the employee.
+    EmployeeTax,
+    /// Contribution withheld from the employee.
+    EmployeeSocial,
+    /// Tax that the employer pays on top.
+    EmployerTax,
+    /// Contribution that the employer pays on top.
+    EmployerSocial,
+}
+
+/// A line that is money on the payslip.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RoleLine {
+    /// Unique in the pack.
+    pub id: String,
+    /// For people.
+    pub label: String,
+    /// Its part of the payslip.
+    pub role: Role,
+    /// Who receives it: the authority of the first filing that names it.
+    pub authority: Option<String>,
+}
+
+/// One value of each of a pack's attributes. Only of use with the pack it was made by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Attributes(pub(super) [u8; MAX_ATTRIBUTES]);
+
+/// A kind of earnings, as one pack tells them apart. Only of use with the pack it was made by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Component(pub(super) u8);
+
+/// A sum of earnings.
+#[derive(Debug)]
+pub(super) struct Base {
+    pub(super) name: String,
+    /// Bit i: component i counts.
+    pub(super) mask: u64,
+}
+
+impl Pack {
+    /// Parses and checks a pack. The error names the pack, the line and what to do.
+    pub fn parse(code: &str, text: &str) -> Result<Self, PackError> {
+        super::check::parse(code, text)
+    }
+
+    /// The lines that are money on the payslip, in the pack's order: the order of every list of
+    /// amounts.
+    #[must_use]
+    pub fn lines(&self) -> &[RoleLine] {
+        &self.role_lines
+    }
+
+    /// Names of the bases, in the order of [`super::Pay::bases`].
+    #[must_use]
+    pub fn base_names(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.bases.iter().map(|base| base.name.as_str())
+    }
+
+    /// Component names that make a difference in this pack.
+    #[must_use]
+    pub fn component_names(&self) -> &[String] {
+        &self.components
+    }
+
+    /// The component of this name. One that no base singles out still counts into `["*"]`.
+    #[must_use]
+    pub fn component(&self, name: &str) -> Component {
+        let known = self
+            .components
+            .iter()
+            .position(|component| component == name);
+        Component(byte(known.unwrap_or(MAX_COMPONENTS)))
+    }
+
+    /// Every attribute at its default.
+    #[must_use]
+    pub fn default_attributes(&self) -> Attributes {
+        let mut attributes = Attributes::default();
+        for (value, attribute) in attributes.0.iter_mut().zip(&self.attributes) {
+            *value = byte(attribute.default);
+        }
+        attributes
+    }
+
+    /// `attributes` with one of them set, by name and value.
+    pub fn with_attribute(
+        &self,
+        mut attributes: Attributes,
+        name: &str,
+        value: &str,
+    ) -> Result<Attributes, PayError> {
+        let found = self
+            .attributes
+            .iter()
+            .position(|attribute| attribute.name == name);
+        let index = found.ok_or_else(|| PayError::UnknownName {
+            what: "attribute",
+            name: name.to_owned(),
+            known: self
+                .attributes
+                .iter()
+                .map(|attribute| attribute.name.clone())
+                .collect(),
+        })?;
+        let values = &self.attributes[index].values;
+        let chosen = values.iter().position(|known| known == value);
+        let chosen = chosen.ok_or_else(|| PayError::UnknownValue {
+            attribute: name.to_owned(),
+            value: value.to_owned(),
+            known: values.clone(),
+        })?;
+        attributes.0[index] = byte(chosen);
+        Ok(attributes)
+    }
+
+    /// Inputs at their defaults, in the order of [`Pack::inputs`].
+    #[must_use]
+    pub fn default_inputs(&self) -> &[i64] {
+        &self.default_inputs
+    }
+
+    /// Position of the input of this name.
+    pub fn input(&self, name: &str) -> Result<usize, PayError> {
+        let found = self.inputs.iter().position(|input| input.name == name);
+        found.ok_or_else(|| PayError::UnknownName {
+            what: "input",
+            name: name.to_owned(),
+            known: self.inputs.iter().map(|input| input.name.clone()).collect(),
+        })
+    }
+
+    /// Whether a pay date is in its tax year.
+    #[must_use]
+    pub fn covers(&self, pay_date: Date) -> bool {
+        (self.effective_from..=self.effective_to).contains(&pay_date)
+    }
+
+    /// The number of the tax period that a pay date falls in; see [`period_number`].
+    #[must_use]
+    pub fn period_number(&self, period: PayPeriod, pay_date: Date) -> u32 {
+        period_number(self.effective_from, period, pay_date)
+    }
+}
+
+/// An index of at most 255, which the checks saw to.
+fn byte(index: usize) -> u8 {
+    u8::try_from(index).expect("attributes have at most 255 values, packs at most 63 components")
+}

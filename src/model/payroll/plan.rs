@@ -1,0 +1,365 @@
+//! A plan: one pack partially evaluated for a pay period, its number and an employee's attributes.
+//! What is left is a straight line of integer steps over numerators whose denominators `compile`
+//! fixed; no name, table or fraction.
+
+use super::exact::{Rounder, times};
+
+/// The straight line, and the slots it works in: what is known of the pay first, then one slot a
+/// computed line.
+#[derive(Debug)]
+pub(super) struct Plan {
+    pub(super) steps: Box<[Step]>,
+    pub(super) slots: usize,
+    pub(super) taxable: Option<Taxable>,
+}
+
+/// Where the known numbers of a pay are among the slots.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Layout {
+    pub(super) bases: usize,
+    pub(super) roles: usize,
+    pub(super) inputs: usize,
+}
+
+impl Layout {
+    /// A base of this pay.
+    pub(super) const fn now(self, base: usize) -> usize {
+        debug_assert!(base < self.bases, "a base of this pack");
+        base
+    }
+
+    /// The same base, this tax year before this pay.
+    pub(super) const fn before(self, base: usize) -> usize {
+        self.bases + base
+    }
+
+    /// What a role line took this tax year before this pay.
+    pub(super) const fn taken(self, role: usize) -> usize {
+        2 * self.bases + role
+    }
+
+    pub(super) const fn input(self, input: usize) -> usize {
+        2 * self.bases + self.roles + input
+    }
+
+    /// The first slot for results.
+    pub(super) const fn end(self) -> usize {
+        2 * self.bases + self.roles + self.inputs
+    }
+}
+
+/// Computes one line into its slot.
+#[derive(Debug)]
+pub(super) struct Step {
+    /// Index of the line in the pack.
+    pub(super) line: usize,
+    pub(super) slot: usize,
+    pub(super) gate: Option<Gate>,
+    pub(super) operation: Operation,
+    pub(super) clamp: Clamp,
+    pub(super) finish: Finish,
+}
+
+/// `when` on a value: the line is 0 unless it is above the limit.
+#[derive(Debug)]
+pub(super) struct Gate {
+    pub(super) of: Linear,
+    pub(super) limit: i128,
+    pub(super) or_equal: bool,
+}
+
+/// A sum of slots times integer factors, over a denominator known to the compiler.
+#[derive(Debug)]
+pub(super) struct Linear {
+    pub(super) terms: Box<[(usize, i128)]>,
+    pub(super) constant: i128,
+}
+
+/// What a line computes, before clamps.
+#[derive(Debug)]
+pub(super) enum Operation {
+    Linear(Linear),
+    Least(Box<[Linear]>),
+    Greatest(Box<[Linear]>),
+    Bands {
+        of: Linear,
+        select: Option<Linear>,
+        rows: Box<[Row]>,
+    },
+    Slice {
+        of: Linear,
+        before: Option<Linear>,
+        window: Window,
+    },
+    Taper {
+        of: Linear,
+        amount: i128,
+        rate: i128,
+        over: i128,
+    },
+}
+
+/// A band, marginal or of a K-table, brought to the one form rate × base − less.
+#[derive(Debug)]
+pub(super) struct Row {
+    /// The selecting value lies above this.
+    pub(super) above: i128,
+    pub(super) rate: i128,
+    pub(super) less: i128,
+}
+
+/// The part of a value that counts, and the rate on it.
+#[derive(Debug)]
+pub(super) struct Window {
+    pub(super) from: i128,
+    pub(super) to: Option<i128>,
+    pub(super) rate: i128,
+}
+
+#[derive(Debug)]
+pub(super) struct Clamp {
+    pub(super) min: Option<i128>,
+    pub(super) max: Option<i128>,
+}
+
+/// What becomes of a value: a memo for later lines, or money on the payslip.
+#[derive(Debug)]
+pub(super) enum Finish {
+    Memo {
+        rounder: Option<Rounder>,
+        /// Where the part of a `ytd` slice that includes earlier pays goes.
+        to_date: Option<usize>,
+    },
+    Money {
+        role: usize,
+        /// From the line's frame to the pay.
+        factor: i128,
+        rounder: Rounder,
+        /// What one minor unit is as a numerator.
+        unit: i128,
+        /// Slot of what was taken before.
+        taken: usize,
+        /// Whether the value is a total to date, of which the payslip has the rest.
+        cumulative: bool,
+        max_year: Option<i128>,
+    },
+}
+
+/// Taxable pay, in the terms of [`super::Pay::taxable`].
+#[derive(Debug)]
+pub(super) struct Taxable {
+    pub(super) of: Linear,
+    pub(super) rounder: Rounder,
+    pub(super) cumulative: bool,
+}
+
+/// Why a step has no result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fault {
+    Overflow,
+    Fraction,
+}
+
+impl Linear {
+    #[inline]
+    pub(super) fn value(&self, slots: &[i128]) -> Option<i128> {
+        let mut total = self.constant;
+        for &(slot, factor) in &self.terms {
+            total = total.checked_add(times(slots[slot], factor)?)?;
+        }
+        Some(total)
+    }
+}
+
+impl Step {
+    /// Runs the step and writes its slot, and its amount if it is money.
+    #[inline]
+    pub(super) fn run(&self, slots: &mut [i128], amounts: &mut [i64]) -> Result<(), Fault> {
+        let open = match &self.gate {
+            None => true,
+            Some(gate) => gate.is_open(slots).ok_or(Fault::Overflow)?,
+        };
+        let (value, to_date) = if open {
+            self.compute(slots).ok_or(Fault::Overflow)?
+        } else {
+            (0, 0)
+        };
+        slots[self.slot] = match &self.finish {
+            Finish::Memo {
+                rounder,
+                to_date: to_date_slot,
+            } => {
+                if let Some(slot) = *to_date_slot {
+                    slots[slot] = rounded(rounder.as_ref(), to_date).ok_or(Fault::Overflow)?;
+                }
+                rounded(rounder.as_ref(), value).ok_or(Fault::Overflow)?
+            }
+            Finish::Money { role, .. } => {
+                // A line whose condition fails is 0 on this payslip: what was taken before stays
+                // taken.
+                let amount = if open {
+                    self.finish.money(value, slots)?
+                } else {
+                    0
+                };
+                amounts[*role] = i64::try_from(amount).map_err(|_| Fault::Overflow)?;
+                amount
+            }
+        };
+        Ok(())
+    }
+
+    /// The value of this pay and, for a `ytd` slice, the one to date.
+    #[inline]
+    fn compute(&self, slots: &[i128]) -> Option<(i128, i128)> {
+        let value = match &self.operation {
+            Operation::Linear(linear) => linear.value(slots)?,
+            Operation::Least(args) => extreme(args, slots, i128::min)?,
+            Operation::Greatest(args) => extreme(args, slots, i128::max)?,
+            Operation::Bands { of, select, rows } => {
+                let base = of.value(slots)?;
+                let selecting = match select {
+                    Some(select) => select.value(slots)?,
+                    None => base,
+                };
+                band_value(rows, base, selecting)?
+            }
+            Operation::Taper {
+                of,
+                amount,
+                rate,
+                over,
+            } => {
+                let excess = of.value(slots)?.checked_sub(*over)?.max(0);
+                amount.checked_sub(times(excess, *rate)?)?
+            }
+            Operation::Slice { of, before, window } => {
+                let to_date = self.slice(window, of.value(slots)?)?;
+                let earlier = match before {
+                    Some(before) => self.slice(window, before.value(slots)?)?,
+                    None => 0,
+                };
+                return Some((to_date.checked_sub(earlier)?, to_date));
+            }
+        };
+        Some((self.clamp.apply(value), 0))
+    }
+
+    /// A slice clamps each total, so that the difference of two of them respects clamps to date;
+    /// its `min` does not charge anyone without a base.
+    #[inline]
+    fn slice(&self, window: &Window, base: i128) -> Option<i128> {
+        let inside = window
+            .to
+            .map_or(base, |to| base.min(to))
+            .max(window.from)
+            .checked_sub(window.from)?;
+        let value = times(inside, window.rate)?;
+        let unfloored = Clamp {
+            min: None,
+            max: self.clamp.max,
+        };
+        Some(if base > 0 {
+            self.clamp.apply(value)
+        } else {
+            unfloored.apply(value)
+        })
+    }
+}
+
+impl Operation {
+    /// Of a line that its case closes.
+    pub(super) fn zero() -> Self {
+        Self::Linear(Linear {
+            terms: Box::default(),
+            constant: 0,
+        })
+    }
+}
+
+impl Gate {
+    #[inline]
+    fn is_open(&self, slots: &[i128]) -> Option<bool> {
+        let value = self.of.value(slots)?;
+        Some(value > self.limit || (self.or_equal && value == self.limit))
+    }
+}
+
+impl Clamp {
+    pub(super) const NONE: Self = Self {
+        min: None,
+        max: None,
+    };
+
+    #[inline]
+    fn apply(&self, value: i128) -> i128 {
+        let floored = self.min.map_or(value, |min| value.max(min));
+        self.max.map_or(floored, |max| floored.min(max))
+    }
+}
+
+impl Finish {
+    /// The order of the law: frame to pay, then the yearly cap, then rounding.
+    #[inline]
+    fn money(&self, value: i128, slots: &[i128]) -> Result<i128, Fault> {
+        let Self::Money {
+            factor,
+            rounder,
+            unit,
+            taken,
+            cumulative,
+            max_year,
+            ..
+        } = self
+        else {
+            return Ok(value);
+        };
+        let amount =
+            self::payslip_amount(value, *factor, *unit, slots[*taken], *cumulative, *max_year)
+                .ok_or(Fault::Overflow)?;
+        if rounder.is_exact() && !rounder.is_whole(amount) {
+            return Err(Fault::Fraction);
+        }
+        rounder.round(amount).ok_or(Fault::Overflow)
+    }
+}
+
+#[inline]
+fn payslip_amount(
+    value: i128,
+    factor: i128,
+    unit: i128,
+    taken: i128,
+    cumulative: bool,
+    max_year: Option<i128>,
+) -> Option<i128> {
+    let mut amount = times(value, factor)?;
+    if cumulative {
+        amount = amount.checked_sub(times(taken, unit)?)?;
+    }
+    if let Some(max_year) = max_year {
+        amount = amount.min(times((max_year - taken).max(0), unit)?);
+    }
+    Some(amount)
+}
+
+#[inline]
+fn rounded(rounder: Option<&Rounder>, value: i128) -> Option<i128> {
+    rounder.map_or(Some(value), |rounder| rounder.round(value))
+}
+
+#[inline]
+fn extreme(args: &[Linear], slots: &[i128], better: fn(i128, i128) -> i128) -> Option<i128> {
+    let (first, rest) = args.split_first()?;
+    rest.iter().try_fold(first.value(slots)?, |best, arg| {
+        Some(better(best, arg.value(slots)?))
+    })
+}
+
+/// A value on an edge belongs to the band below it, as in the laws' own "up to" and "over"; one at
+/// or below the first edge is in no band.
+#[inline]
+fn band_value(rows: &[Row], base: i128, selecting: i128) -> Option<i128> {
+    let above = rows.iter().take_while(|row| selecting > row.above).last();
+    above.map_or(Some(0), |row| times(base, row.rate)?.checked_sub(row.less))
+}

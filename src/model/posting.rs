@@ -1,0 +1,236 @@
+//! Every cause of a journal entry and its lines. They stand here and nowhere else: grown history and live work post by
+//! the same functions.
+
+use std::borrow::Cow;
+
+use crate::model::AnyId;
+use crate::model::business::calculation::Calculation;
+use crate::model::ledger::{Account, Direction, Line};
+use crate::value::money::Currency;
+
+/// A journal entry before it has a number and a date.
+#[derive(Clone, Debug)]
+pub(crate) struct Posting {
+    pub(crate) memo: Cow<'static, str>,
+    pub(crate) source: AnyId,
+    pub(crate) lines: Vec<Line>,
+}
+
+impl Posting {
+    /// An entry whose amounts are all in `currency`; lines of nothing are left out.
+    fn new(
+        memo: &'static str,
+        source: AnyId,
+        currency: Currency,
+        lines: &[(Account, Direction, i64)],
+    ) -> Self {
+        let lines = lines
+            .iter()
+            .filter(|(_, _, amount)| *amount != 0)
+            .map(|&(account, direction, amount)| Line {
+                account,
+                direction,
+                amount,
+                currency,
+            })
+            .map(positive)
+            .collect();
+        Self {
+            memo: Cow::Borrowed(memo),
+            source,
+            lines,
+        }
+    }
+
+    /// Whether debits equal credits in every currency, all lines being positive.
+    pub(crate) fn balances(&self) -> bool {
+        let sum = |currency| -> i128 {
+            self.lines
+                .iter()
+                .filter(|l| l.currency == currency)
+                .map(|l| i128::from(l.signed()))
+                .sum()
+        };
+        self.lines
+            .iter()
+            .all(|line| line.amount > 0 && sum(line.currency) == 0)
+    }
+}
+
+/// A negative amount on one side is a positive one on the other: a tax refund in a run is a debit of the authority.
+fn positive(line: Line) -> Line {
+    if line.amount > 0 {
+        return line;
+    }
+    let direction = match line.direction {
+        Direction::Debit => Direction::Credit,
+        Direction::Credit => Direction::Debit,
+    };
+    Line {
+        direction,
+        amount: -line.amount,
+        ..line
+    }
+}
+
+use Direction::{Credit, Debit};
+
+/// What a run owes, and to whom.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RunCost {
+    pub(crate) gross: i64,
+    pub(crate) employer_contributions: i64,
+    pub(crate) net: i64,
+    /// By account: `tax_payable` of each authority, `pension_payable`.
+    pub(crate) owed: Vec<(Account, i64)>,
+}
+
+impl RunCost {
+    /// Adds the pay of so many people who earn the same.
+    pub(crate) fn add(&mut self, pay: &Calculation, people: i64) {
+        self.gross += pay.gross * people;
+        self.employer_contributions += pay.employer_contributions * people;
+        self.net += pay.net * people;
+        for (account, amount) in pay.owed() {
+            match self.owed.iter_mut().find(|(known, _)| *known == account) {
+                Some((_, sum)) => *sum += amount * people,
+                None => self.owed.push((account, amount * people)),
+            }
+        }
+    }
+}
+
+/// A run is approved: wages and contributions accrue.
+pub(crate) fn run_approved(run: AnyId, currency: Currency, cost: &RunCost) -> Posting {
+    let mut lines = vec![
+        (Account::Wages, Debit, cost.gross),
+        (
+            Account::EmployerContributions,
+            Debit,
+            cost.employer_contributions,
+        ),
+        (Account::WagesPayable, Credit, cost.net),
+    ];
+    lines.extend(
+        cost.owed
+            .iter()
+            .map(|&(account, amount)| (account, Credit, amount)),
+    );
+    Posting::new("Payroll approved", run, currency, &lines)
+}
+
+/// Money is set aside for a run, a filing or a dispute.
+pub(crate) fn reserved(
+    memo: &'static str,
+    source: AnyId,
+    currency: Currency,
+    amount: i64,
+) -> Posting {
+    Posting::new(
+        memo,
+        source,
+        currency,
+        &[
+            (Account::CashReserved, Debit, amount),
+            (Account::CashAvailable, Credit, amount),
+        ],
+    )
+}
+
+/// Net pay leaves with the rail.
+pub(crate) fn net_pay_sent(source: AnyId, currency: Currency, amount: i64) -> Posting {
+    let lines = [
+        (Account::PayoutsInTransit, Debit, amount),
+        (Account::CashReserved, Credit, amount),
+    ];
+    Posting::new("Net pay sent", source, currency, &lines)
+}
+
+/// Net pay arrives.
+pub(crate) fn net_pay_paid(source: AnyId, currency: Currency, amount: i64) -> Posting {
+    let lines = [
+        (Account::WagesPayable, Debit, amount),
+        (Account::PayoutsInTransit, Credit, amount),
+    ];
+    Posting::new("Net pay paid", source, currency, &lines)
+}
+
+/// A filing is paid out of what was reserved.
+pub(crate) fn filing_paid(
+    source: AnyId,
+    currency: Currency,
+    liability: Account,
+    amount: i64,
+) -> Posting {
+    let lines = [
+        (liability, Debit, amount),
+        (Account::CashReserved, Credit, amount),
+    ];
+    Posting::new("Filing paid", source, currency, &lines)
+}
+
+/// An invoice is sent: revenue accrues, and the tax on it is owed.
+pub(crate) fn invoice_sent(
+    invoice: AnyId,
+    currency: Currency,
+    net: i64,
+    vat: Option<(Account, i64)>,
+) -> Posting {
+    let (vat_account, vat) = vat.unwrap_or((Account::Sales, 0));
+    let lines = [
+        (Account::AccountsReceivable, Debit, net + vat),
+        (Account::Sales, Credit, net),
+        (vat_account, Credit, vat),
+    ];
+    Posting::new("Invoice sent", invoice, currency, &lines)
+}
+
+/// A customer has paid; the money is on its way.
+pub(crate) fn collection_succeeded(collection: AnyId, currency: Currency, amount: i64) -> Posting {
+    let lines = [
+        (Account::CollectionsInTransit, Debit, amount),
+        (Account::AccountsReceivable, Credit, amount),
+    ];
+    Posting::new("Collection succeeded", collection, currency, &lines)
+}
+
+/// Collected money arrives in the wallet.
+pub(crate) fn collection_settled(collection: AnyId, currency: Currency, amount: i64) -> Posting {
+    let lines = [
+        (Account::CashAvailable, Debit, amount),
+        (Account::CollectionsInTransit, Credit, amount),
+    ];
+    Posting::new("Collection settled", collection, currency, &lines)
+}
+
+/// A vendor's money leaves with the rail.
+pub(crate) fn vendor_payout_sent(payout: AnyId, currency: Currency, amount: i64) -> Posting {
+    let lines = [
+        (Account::PayoutsInTransit, Debit, amount),
+        (Account::CashAvailable, Credit, amount),
+    ];
+    Posting::new("Vendor payout sent", payout, currency, &lines)
+}
+
+/// A vendor's money arrives: the expense is `purchases` or `rent`.
+pub(crate) fn vendor_payout_paid(
+    payout: AnyId,
+    currency: Currency,
+    expense: Account,
+    amount: i64,
+) -> Posting {
+    let lines = [
+        (expense, Debit, amount),
+        (Account::PayoutsInTransit, Credit, amount),
+    ];
+    Posting::new("Vendor payout paid", payout, currency, &lines)
+}
+
+/// The owners' money with which a company starts.
+pub(crate) fn seed_money(company: AnyId, currency: Currency, amount: i64) -> Posting {
+    let lines = [
+        (Account::CashAvailable, Debit, amount),
+        (Account::OwnerEquity, Credit, amount),
+    ];
+    Posting::new("Seed money", company, currency, &lines)
+}

@@ -1,0 +1,216 @@
+//! What a caller is told when a request is refused: one table of codes, one type.
+//!
+//! Codes and statuses are an assumption (the specification, §7, shows none) and follow `docs/conventions.md`.
+
+use core::fmt;
+
+use serde::Serialize;
+
+/// Declares the codes, their HTTP statuses and titles in one table.
+macro_rules! error_codes {
+    ($($variant:ident $code:literal $status:literal $title:literal;)*) => {
+        /// Why a request was refused.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum ErrorCode {
+            $(#[doc = $title] $variant,)*
+        }
+
+        impl ErrorCode {
+            /// Every code, in the table's order.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
+
+            /// The code on the wire.
+            #[must_use]
+            pub const fn code(self) -> &'static str {
+                match self { $(Self::$variant => $code,)* }
+            }
+
+            /// The HTTP status it travels with.
+            #[must_use]
+            pub const fn status(self) -> u16 {
+                match self { $(Self::$variant => $status,)* }
+            }
+
+            /// The same words for every occurrence.
+            #[must_use]
+            pub const fn title(self) -> &'static str {
+                match self { $(Self::$variant => $title,)* }
+            }
+        }
+    };
+}
+
+error_codes! {
+    MalformedJson            "malformed_json"               400 "The body is not JSON";
+    InvalidHeader            "invalid_header"               400 "A header is missing or malformed";
+    IdempotencyKeyInvalid    "idempotency_key_invalid"      400 "The Idempotency-Key is malformed";
+    UnknownScenario          "unknown_scenario"             400 "No scenario outcome has this name";
+    MissingCredentials       "missing_credentials"          401 "No API key was sent";
+    InvalidApiKey            "invalid_api_key"              401 "The API key is malformed or unknown";
+    LiveKeyRefused           "live_key_refused"             401 "This looks like a live key";
+    InsufficientFunds        "insufficient_funds"           402 "The wallet is short";
+    LimitExceeded            "limit_exceeded"               402 "A limit is exceeded";
+    Forbidden                "forbidden"                    403 "Not allowed";
+    ComplianceBlocked        "compliance_blocked"           403 "Open compliance requirements block this";
+    KycRequired              "kyc_required"                 403 "Identity must be verified first";
+    CompanySuspended         "company_suspended"            403 "The company is suspended";
+    ResourceNotFound         "resource_not_found"           404 "There is no such resource";
+    RouteNotFound            "route_not_found"              404 "There is no such path";
+    MethodNotAllowed         "method_not_allowed"           405 "The path does not take this method";
+    RequestTimeout           "request_timeout"              408 "The request took too long to arrive";
+    InvalidStateTransition   "invalid_state_transition"     409 "The resource's state does not allow this";
+    PayrollPeriodAlreadyRun  "payroll_period_already_run"   409 "Employees already have a run in this period";
+    DuplicateReference       "duplicate_reference"          409 "The reference is taken";
+    RequestInProgress        "idempotency_request_in_progress" 409 "A request with this key is still running";
+    StageGuardFailed         "stage_guard_failed"           409 "A guard of this stage is not met";
+    CutoffPassed             "cutoff_passed"                409 "The cut-off has passed";
+    PreconditionFailed       "precondition_failed"          412 "The resource has changed since it was read";
+    PayloadTooLarge          "payload_too_large"            413 "The body is too large";
+    UnsupportedMediaType     "unsupported_media_type"       415 "The body's media type is not taken";
+    MisdirectedRequest       "misdirected_request"          421 "This host name is not served";
+    ValidationFailed         "validation_failed"            422 "The request breaks the schema or a rule of it";
+    EmployeeNotPayable       "employee_not_payable"         422 "Employees cannot be paid";
+    UnbalancedEntry          "unbalanced_entry"             422 "Debits and credits differ";
+    QuoteExpired             "quote_expired"                422 "The quote has expired";
+    CurrencyMismatch         "currency_mismatch"            422 "The currencies differ";
+    IdempotencyKeyReused     "idempotency_key_reused"       422 "The Idempotency-Key was used for another body";
+    RateLimited              "rate_limited"                 429 "Too many requests";
+    InternalError            "internal_error"               500 "A bug of the sandbox";
+    UpstreamRailError        "upstream_rail_error"          502 "The payment rail failed";
+    Maintenance              "maintenance"                  503 "Down for maintenance";
+    Overloaded               "overloaded"                   503 "More requests than the sandbox serves at once";
+    UpstreamTimeout          "upstream_timeout"             504 "The payment rail did not answer";
+}
+
+/// One violation: where in the request, what kind, and what was expected.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Violation {
+    /// JSON pointer into the body, or `/name` of a path or query parameter.
+    pub pointer: String,
+    /// A word for programs: `required`, `type`, `not_found`, `duplicate` …
+    pub code: &'static str,
+    /// A sentence for people.
+    pub detail: String,
+}
+
+impl Violation {
+    /// A violation of that kind at that place.
+    pub fn new(pointer: impl Into<String>, code: &'static str, detail: impl Into<String>) -> Self {
+        Self {
+            pointer: pointer.into(),
+            code,
+            detail: detail.into(),
+        }
+    }
+}
+
+/// A refusal, as the caller gets it.
+#[derive(Clone, Debug)]
+pub struct ApiError {
+    /// Why, from the one table.
+    pub code: ErrorCode,
+    /// A lower-case sentence without a full stop.
+    pub detail: String,
+    /// Every violation that was found.
+    pub errors: Vec<Violation>,
+    /// What it is about.
+    pub resource_id: Option<String>,
+    /// The state it is in.
+    pub current: Option<&'static str>,
+    /// What that state would allow, where a state is the reason.
+    pub allowed: Option<Vec<&'static str>>,
+    /// `Allow` for 405, `Retry-After` for 503 and the like.
+    pub header: Option<(&'static str, String)>,
+}
+
+impl ApiError {
+    /// A refusal with that code and sentence.
+    pub fn new(code: ErrorCode, detail: impl Into<String>) -> Self {
+        Self {
+            code,
+            detail: detail.into(),
+            errors: Vec::new(),
+            resource_id: None,
+            current: None,
+            allowed: None,
+            header: None,
+        }
+    }
+
+    /// 422 for a request whose parts are each well-formed and together wrong.
+    pub fn invalid(errors: Vec<Violation>) -> Self {
+        let detail = match errors.as_slice() {
+            [one] => format!("{}: {}", shown(&one.pointer), one.detail),
+            many => format!("{} violations, listed in errors", many.len()),
+        };
+        Self {
+            errors,
+            ..Self::new(ErrorCode::ValidationFailed, detail)
+        }
+    }
+
+    /// 404 for an id that nothing has.
+    pub fn not_found(kind: &str, id: impl fmt::Display) -> Self {
+        let error = Self::new(
+            ErrorCode::ResourceNotFound,
+            format!("no {kind} of this key's world has this id"),
+        );
+        error.about(id)
+    }
+
+    /// The same, about that resource.
+    #[must_use]
+    pub fn about(mut self, id: impl fmt::Display) -> Self {
+        self.resource_id = Some(id.to_string());
+        self
+    }
+
+    /// The same, with every place that is wrong.
+    #[must_use]
+    pub fn with_errors(mut self, errors: Vec<Violation>) -> Self {
+        self.errors = errors;
+        self
+    }
+
+    /// Whether the same request may succeed later.
+    #[must_use]
+    pub const fn retryable(&self) -> bool {
+        matches!(
+            self.code,
+            ErrorCode::RequestTimeout
+                | ErrorCode::RequestInProgress
+                | ErrorCode::RateLimited
+                | ErrorCode::InsufficientFunds
+                | ErrorCode::UpstreamRailError
+                | ErrorCode::Maintenance
+                | ErrorCode::Overloaded
+                | ErrorCode::UpstreamTimeout
+        )
+    }
+}
+
+fn shown(pointer: &str) -> &str {
+    if pointer.is_empty() {
+        "the body"
+    } else {
+        pointer
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_code_is_unique_and_has_an_error_status() {
+        for (index, code) in ErrorCode::ALL.iter().enumerate() {
+            assert!((400..600).contains(&code.status()), "{code:?}");
+            assert!(
+                ErrorCode::ALL[..index]
+                    .iter()
+                    .all(|other| other.code() != code.code()),
+                "{code:?}"
+            );
+        }
+    }
+}

@@ -1,0 +1,278 @@
+//! Ids: `emp_` and thirteen base32 characters, a keyed and invertible picture of a number.
+//!
+//! An id is opaque to callers. Inside it is 64 bits: for grown objects a permutation of their index, so that finding one
+//! needs no map; for created ones a hash of their parent and their number below it, so that an unrelated creation
+//! shifts no id.
+
+use core::cmp::Ordering;
+use core::fmt;
+use core::hash::{Hash, Hasher};
+use core::marker::PhantomData;
+use core::str::FromStr;
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::value::stream::Key;
+
+/// Crockford's alphabet in lower case: no letter that can be read as a digit.
+const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+
+/// Characters of the code: 13 × 5 bits hold 64.
+pub const CODE_LENGTH: usize = 13;
+
+/// What an id identifies, as far as its text goes.
+pub trait Prefixed {
+    /// The three letters before the underscore.
+    const PREFIX: &'static str;
+    /// The resource's name in `object` members and messages.
+    const NAME: &'static str;
+}
+
+/// The id of a `T`.
+///
+/// On the wire any string: one that is no id of this kind decodes to [`Id::UNKNOWN`], which nothing has, so that a
+/// caller's typing mistake is "not found" and not a complaint about an alphabet the contract does not mention.
+pub struct Id<T> {
+    bits: u64,
+    of: PhantomData<fn() -> T>,
+}
+
+impl<T> Id<T> {
+    /// What a string that is no id of this kind decodes to.
+    pub const UNKNOWN: Self = Self::from_bits(u64::MAX);
+
+    /// The id with these bits.
+    #[must_use]
+    pub const fn from_bits(bits: u64) -> Self {
+        Self {
+            bits,
+            of: PhantomData,
+        }
+    }
+
+    /// The 64 bits behind the text.
+    #[must_use]
+    pub const fn bits(self) -> u64 {
+        self.bits
+    }
+}
+
+impl<T> Clone for Id<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<T> Copy for Id<T> {}
+impl<T> PartialEq for Id<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.bits == other.bits
+    }
+}
+impl<T> Eq for Id<T> {}
+impl<T> PartialOrd for Id<T> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl<T> Ord for Id<T> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.bits.cmp(&other.bits)
+    }
+}
+impl<T> Hash for Id<T> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.bits.hash(state);
+    }
+}
+
+impl<T: Prefixed> fmt::Display for Id<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_id(f, T::PREFIX, self.bits)
+    }
+}
+
+impl<T: Prefixed> fmt::Debug for Id<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl<T: Prefixed> FromStr for Id<T> {
+    type Err = core::convert::Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Ok(parse(T::PREFIX, text).map_or(Self::UNKNOWN, Self::from_bits))
+    }
+}
+
+impl<T: Prefixed> Serialize for Id<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de, T: Prefixed> Deserialize<'de> for Id<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Cow::<'de, str>::deserialize(deserializer)?;
+        Ok(parse(T::PREFIX, &text).map_or(Self::UNKNOWN, Self::from_bits))
+    }
+}
+
+impl<T: Prefixed> JsonSchema for Id<T> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        format!("{}_id", T::NAME).into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let example = format!(
+            "{}_{}",
+            T::PREFIX,
+            encode_to_string(Key::new(42).with(T::PREFIX).hash())
+        );
+        json_schema!({ "type": "string", "minLength": 1, "maxLength": 64, "examples": [example] })
+    }
+}
+
+/// The code of 64 bits.
+#[must_use]
+pub fn encode(bits: u64) -> [u8; CODE_LENGTH] {
+    let mut code = [0; CODE_LENGTH];
+    for (place, character) in code.iter_mut().rev().enumerate() {
+        *character = ALPHABET[(bits >> (5 * place) & 31) as usize];
+    }
+    code
+}
+
+/// The same as text.
+#[must_use]
+pub fn encode_to_string(bits: u64) -> String {
+    encode(bits).iter().copied().map(char::from).collect()
+}
+
+/// Writes `prefix_code` without allocating.
+pub fn write_id(out: &mut impl fmt::Write, prefix: &str, bits: u64) -> fmt::Result {
+    out.write_str(prefix)?;
+    out.write_char('_')?;
+    encode(bits)
+        .iter()
+        .try_for_each(|&c| out.write_char(char::from(c)))
+}
+
+/// The bits of `prefix_code`, if that is exactly what `text` is: one spelling an id, in lower case.
+#[must_use]
+pub fn parse(prefix: &str, text: &str) -> Option<u64> {
+    let code = text.strip_prefix(prefix)?.strip_prefix('_')?.as_bytes();
+    if code.len() != CODE_LENGTH {
+        return None;
+    }
+    let mut bits: u64 = 0;
+    for (place, character) in code.iter().enumerate() {
+        let value = ALPHABET.iter().position(|c| c == character)? as u64;
+        if place == 0 && value > 15 {
+            return None; // the first character carries four bits
+        }
+        bits = bits << 5 | value;
+    }
+    (bits != u64::MAX).then_some(bits)
+}
+
+/// A keyed permutation of the 64-bit numbers: four rounds of a Feistel network.
+#[derive(Clone, Copy, Debug)]
+pub struct Permutation([Key; 4]);
+
+impl Permutation {
+    /// The permutation of that key.
+    #[must_use]
+    pub const fn new(key: Key) -> Self {
+        Self([key.at(0), key.at(1), key.at(2), key.at(3)])
+    }
+
+    /// Where `index` goes.
+    #[must_use]
+    pub const fn apply(&self, index: u64) -> u64 {
+        let (mut left, mut right) = halves(index);
+        let mut round = 0;
+        while round < 4 {
+            (left, right) = (right, left ^ self.scramble(round, right));
+            round += 1;
+        }
+        join(left, right)
+    }
+
+    /// What went to `image`.
+    #[must_use]
+    pub const fn invert(&self, image: u64) -> u64 {
+        let (mut left, mut right) = halves(image);
+        let mut round = 4;
+        while round > 0 {
+            round -= 1;
+            (left, right) = (right ^ self.scramble(round, left), left);
+        }
+        join(left, right)
+    }
+
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "a round takes the low half of its hash"
+    )]
+    const fn scramble(&self, round: usize, half: u32) -> u32 {
+        self.0[round].at(half as u64).hash() as u32
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "each half is its 32 bits")]
+const fn halves(bits: u64) -> (u32, u32) {
+    ((bits >> 32) as u32, bits as u32)
+}
+
+const fn join(left: u32, right: u32) -> u64 {
+    (left as u64) << 32 | right as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Thing;
+    impl Prefixed for Thing {
+        const PREFIX: &'static str = "thg";
+        const NAME: &'static str = "thing";
+    }
+
+    #[test]
+    fn a_permutation_is_undone_by_its_inverse() {
+        let permutation = Permutation::new(Key::new(42).with("test"));
+        for index in (0..10_000).chain([u64::MAX, u64::MAX / 3]) {
+            assert_eq!(permutation.invert(permutation.apply(index)), index);
+        }
+    }
+
+    #[test]
+    fn an_id_reads_back_what_it_wrote() {
+        for bits in [0, 1, 42, u64::MAX - 1, 0x0123_4567_89AB_CDEF] {
+            let id = Id::<Thing>::from_bits(bits);
+            assert_eq!(id.to_string().parse(), Ok(id));
+        }
+    }
+
+    #[test]
+    fn what_is_no_id_of_the_kind_is_unknown() {
+        let good = Id::<Thing>::from_bits(42).to_string();
+        for text in [
+            "",
+            "thg_",
+            "thg_0",
+            &good.to_uppercase(),
+            &good.replace("thg", "emp"),
+            &format!("{good} "),
+        ] {
+            assert_eq!(text.parse(), Ok(Id::<Thing>::UNKNOWN), "{text}");
+        }
+    }
+}

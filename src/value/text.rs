@@ -1,0 +1,94 @@
+//! Text that a caller sends, bounded and free of control characters by its type.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Serialize};
+
+/// Between 1 and `MAX` characters, none of them a control character.
+///
+/// The bounds are published in the schema and enforced by the walk over it; NUL in particular breaks C strings,
+/// terminals and databases further down the caller's line.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Text<const MAX: usize>(String);
+
+impl<const MAX: usize> Text<MAX> {
+    /// The text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The text, owned.
+    #[must_use]
+    pub fn into_string(self) -> String {
+        self.0
+    }
+}
+
+impl<const MAX: usize> JsonSchema for Text<MAX> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        format!("Text{MAX}").into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "minLength": 1, "maxLength": MAX, "pattern": NO_CONTROL })
+    }
+}
+
+/// No C0 or C1 control character and no DEL.
+const NO_CONTROL: &str = "^[^\\u0000-\\u001f\\u007f-\\u009f]*$";
+
+/// Up to 50 string pairs of the caller's own: keys to 40 characters, values to 500.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Metadata(pub BTreeMap<String, String>);
+
+impl JsonSchema for Metadata {
+    fn schema_name() -> Cow<'static, str> {
+        "Metadata".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": "object",
+            "description": "Up to 50 string pairs of the caller's own: keys to 40 characters, values to 500.",
+            "maxProperties": 50,
+            "propertyNames": { "minLength": 1, "maxLength": 40, "pattern": NO_CONTROL },
+            "additionalProperties": { "type": "string", "maxLength": 500 },
+        })
+    }
+}
+
+/// An e-mail address, checked for its shape alone.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Email(String);
+
+impl Email {
+    /// The address.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl JsonSchema for Email {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Email".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "maxLength": 254, "pattern": "^[^@\\s\\u0000-\\u001f]+@[^@\\s\\u0000-\\u001f]+$" })
+    }
+}

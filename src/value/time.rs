@@ -1,0 +1,556 @@
+//! Virtual time: instants in milliseconds, dates, payroll periods, spans and business days.
+//!
+//! Nothing here reads a clock: instants come from the world, which counts its own.
+
+use core::fmt;
+use core::str::FromStr;
+use std::borrow::Cow;
+
+use jiff::civil;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+const DAY_MS: i64 = 24 * 60 * 60 * 1_000;
+
+/// An instant of virtual time, in whole milliseconds since 1970-01-01T00:00:00Z.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Timestamp(i64);
+
+impl Timestamp {
+    /// 1970-01-01T00:00:00Z.
+    pub const EPOCH: Self = Self(0);
+    /// The last instant that a world reaches, in the year 2199: dates beyond it would leave the calendar's range.
+    pub const MAX: Self = Self(7_258_118_399_999);
+
+    /// That many milliseconds after the epoch.
+    #[must_use]
+    pub const fn from_millis(ms: i64) -> Self {
+        Self(ms)
+    }
+
+    /// Milliseconds since the epoch.
+    #[must_use]
+    pub const fn millis(self) -> i64 {
+        self.0
+    }
+
+    /// The date in UTC.
+    #[must_use]
+    pub fn date(self) -> Date {
+        let days =
+            i32::try_from(self.0.div_euclid(DAY_MS)).expect("an instant lies within the calendar");
+        Date(UNIX_DAY_ZERO + jiff::Span::new().days(days))
+    }
+
+    /// Milliseconds since midnight UTC.
+    #[must_use]
+    pub const fn millis_of_day(self) -> i64 {
+        self.0.rem_euclid(DAY_MS)
+    }
+
+    /// The instant that many milliseconds later, or earlier if negative; never beyond [`Timestamp::MAX`].
+    #[must_use]
+    pub fn plus_millis(self, ms: i64) -> Self {
+        Self(self.0.saturating_add(ms)).min(Self::MAX)
+    }
+
+    /// The instant one span later; business days keep the time of day.
+    #[must_use]
+    pub fn plus(self, span: Span) -> Self {
+        match span {
+            Span::Millis(ms) => self.plus_millis(ms),
+            Span::BusinessDays(days) => self
+                .date()
+                .plus_business_days(days)
+                .midnight()
+                .plus_millis(self.millis_of_day()),
+        }
+    }
+}
+
+impl fmt::Display for Timestamp {
+    /// Always three decimals: a field whose width depends on its value breaks naive parsers.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let instant =
+            jiff::Timestamp::from_millisecond(self.0).expect("an instant lies within the calendar");
+        write!(f, "{instant:.3}")
+    }
+}
+
+impl fmt::Debug for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl FromStr for Timestamp {
+    type Err = &'static str;
+
+    /// Takes RFC 3339 with a zone; finer than a millisecond is cut.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        const EXPECTED: &str =
+            "expected an instant such as 2026-01-31T09:00:00Z, between 1970 and 2199";
+        let strict = text.len() >= 20
+            && text.as_bytes()[4] == b'-'
+            && matches!(text.as_bytes()[10], b'T' | b't');
+        let instant: jiff::Timestamp = strict
+            .then(|| text.parse().ok())
+            .flatten()
+            .ok_or(EXPECTED)?;
+        let instant = Self(instant.as_millisecond());
+        (Self::EPOCH..=Self::MAX)
+            .contains(&instant)
+            .then_some(instant)
+            .ok_or(EXPECTED)
+    }
+}
+
+const UNIX_DAY_ZERO: civil::Date = civil::date(1970, 1, 1);
+
+/// A day of the Gregorian calendar, `YYYY-MM-DD`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Date(civil::Date);
+
+impl Date {
+    /// The day, if the calendar has it.
+    #[must_use]
+    pub fn new(year: i16, month: i8, day: i8) -> Option<Self> {
+        civil::Date::new(year, month, day).ok().map(Self)
+    }
+
+    /// The calendar's own type, for the payroll packs.
+    #[must_use]
+    pub const fn civil(self) -> civil::Date {
+        self.0
+    }
+
+    /// The month it lies in.
+    #[must_use]
+    pub fn period(self) -> Period {
+        Period {
+            year: self.0.year(),
+            month: self.0.month(),
+        }
+    }
+
+    /// The instant at which it begins, UTC.
+    #[must_use]
+    pub fn midnight(self) -> Timestamp {
+        let days = (self.0 - UNIX_DAY_ZERO).get_days();
+        Timestamp(i64::from(days) * DAY_MS)
+    }
+
+    /// That time of the day, UTC.
+    #[must_use]
+    pub fn at_hour(self, hour: i64) -> Timestamp {
+        self.midnight().plus_millis(hour * 60 * 60 * 1_000)
+    }
+
+    /// That many days later, or earlier if negative.
+    #[must_use]
+    pub fn plus_days(self, days: i32) -> Self {
+        Self(self.0.saturating_add(jiff::Span::new().days(days)))
+    }
+
+    /// The same day that many years later, or earlier if negative; 28 February for a leap day that the year lacks.
+    #[must_use]
+    pub fn plus_years(self, years: i16) -> Self {
+        Self(self.0.saturating_add(jiff::Span::new().years(years)))
+    }
+
+    /// Days from `earlier` to this one; negative if it is later.
+    #[must_use]
+    pub fn days_since(self, earlier: Self) -> i32 {
+        (self.0 - earlier.0).get_days()
+    }
+
+    /// Neither Saturday nor Sunday.
+    #[must_use]
+    pub fn is_business_day(self) -> bool {
+        !matches!(
+            self.0.weekday(),
+            civil::Weekday::Saturday | civil::Weekday::Sunday
+        )
+    }
+
+    /// This day, or the nearest business day before it.
+    #[must_use]
+    pub fn or_business_day_before(self) -> Self {
+        let mut day = self;
+        while !day.is_business_day() {
+            day = day.plus_days(-1);
+        }
+        day
+    }
+
+    /// This day, or the nearest business day after it.
+    #[must_use]
+    pub fn or_business_day_after(self) -> Self {
+        let mut day = self;
+        while !day.is_business_day() {
+            day = day.plus_days(1);
+        }
+        day
+    }
+
+    /// That many business days later.
+    #[must_use]
+    pub fn plus_business_days(self, days: u32) -> Self {
+        (0..days).fold(self, |day, _| day.plus_days(1).or_business_day_after())
+    }
+
+    /// That many business days earlier.
+    #[must_use]
+    pub fn minus_business_days(self, days: u32) -> Self {
+        (0..days).fold(self, |day, _| day.plus_days(-1).or_business_day_before())
+    }
+}
+
+impl From<civil::Date> for Date {
+    fn from(date: civil::Date) -> Self {
+        Self(date)
+    }
+}
+
+impl fmt::Display for Date {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{:04}-{:02}-{:02}",
+            self.0.year(),
+            self.0.month(),
+            self.0.day()
+        )
+    }
+}
+
+impl fmt::Debug for Date {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl FromStr for Date {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        const EXPECTED: &str =
+            "expected a day of the calendar such as 2026-01-31, between 1970 and 2199";
+        let [year, month, day] = number_parts(text, [4, 2, 2]).ok_or(EXPECTED)?;
+        let in_range = (1970..=2199).contains(&year);
+        let date = in_range
+            .then(|| civil::Date::new(year, month as i8, day as i8).ok())
+            .flatten();
+        date.map(Self).ok_or(EXPECTED)
+    }
+}
+
+/// A month of payroll, `YYYY-MM`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Period {
+    year: i16,
+    month: i8,
+}
+
+impl Period {
+    /// The year.
+    #[must_use]
+    pub const fn year(self) -> i16 {
+        self.year
+    }
+
+    /// The first day of the month.
+    #[must_use]
+    pub fn first_day(self) -> Date {
+        Date(civil::date(self.year, self.month, 1))
+    }
+
+    /// The last day of the month.
+    #[must_use]
+    pub fn last_day(self) -> Date {
+        Date(self.first_day().0.last_of_month())
+    }
+
+    /// That day of the month, or its last one where the month is shorter.
+    #[must_use]
+    pub fn day(self, day: i8) -> Date {
+        Date(civil::date(
+            self.year,
+            self.month,
+            day.clamp(1, self.last_day().0.day()),
+        ))
+    }
+
+    /// The month that many later, or earlier if negative.
+    #[must_use]
+    pub fn plus_months(self, months: i32) -> Self {
+        let count = i32::from(self.year) * 12 + i32::from(self.month) - 1 + months;
+        Self {
+            year: count.div_euclid(12) as i16,
+            month: count.rem_euclid(12) as i8 + 1,
+        }
+    }
+
+    /// Whole months from `earlier` to this one; negative if it is later.
+    #[must_use]
+    pub fn months_since(self, earlier: Self) -> i32 {
+        (i32::from(self.year) - i32::from(earlier.year)) * 12 + i32::from(self.month)
+            - i32::from(earlier.month)
+    }
+}
+
+impl fmt::Display for Period {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:04}-{:02}", self.year, self.month)
+    }
+}
+
+impl fmt::Debug for Period {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl FromStr for Period {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        const EXPECTED: &str = "expected a month such as 2026-01, between 2000 and 2099";
+        let [year, month] = number_parts(text, [4, 2]).ok_or(EXPECTED)?;
+        let known = (2000..=2099).contains(&year) && (1..=12).contains(&month);
+        known
+            .then_some(Self {
+                year,
+                month: month as i8,
+            })
+            .ok_or(EXPECTED)
+    }
+}
+
+/// The numbers of `NNNN-NN…`, each with exactly that many digits.
+fn number_parts<const N: usize>(text: &str, widths: [usize; N]) -> Option<[i16; N]> {
+    let mut numbers = [0; N];
+    let mut parts = text.split('-');
+    for (number, width) in numbers.iter_mut().zip(widths) {
+        let part = parts.next()?;
+        let digits = part.len() == width && part.bytes().all(|b| b.is_ascii_digit());
+        *number = digits.then(|| part.parse().ok()).flatten()?;
+    }
+    parts.next().is_none().then_some(numbers)
+}
+
+/// A length of virtual time: `90s`, `5m`, `3h`, `10d`, `2w`, or business days, `2bd`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Span {
+    /// So many milliseconds.
+    Millis(i64),
+    /// So many business days, at the same time of day.
+    BusinessDays(u32),
+}
+
+impl Span {
+    /// So many seconds.
+    #[must_use]
+    pub const fn seconds(seconds: i64) -> Self {
+        Self::Millis(seconds * 1_000)
+    }
+}
+
+impl FromStr for Span {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        const EXPECTED: &str = "expected a length of time such as 500ms, 30s, 5m, 2h, 10d, 3w, 1h30m or 2bd, to 100 years";
+        if let Some(days) = text.strip_suffix("bd") {
+            let days: u32 = plain_number(days)
+                .ok_or(EXPECTED)?
+                .try_into()
+                .map_err(|_| EXPECTED)?;
+            return (days <= 26_000)
+                .then_some(Self::BusinessDays(days))
+                .ok_or(EXPECTED);
+        }
+        let (mut rest, mut total) = (text, 0_i64);
+        while !rest.is_empty() {
+            let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+            let letters = rest[digits..]
+                .bytes()
+                .take_while(u8::is_ascii_alphabetic)
+                .count();
+            let unit = match &rest[digits..digits + letters] {
+                "ms" => 1,
+                "s" => 1_000,
+                "m" => 60_000,
+                "h" => 3_600_000,
+                "d" => DAY_MS,
+                "w" => 7 * DAY_MS,
+                _ => return Err(EXPECTED),
+            };
+            let part = plain_number(&rest[..digits])
+                .and_then(|n| n.checked_mul(unit))
+                .ok_or(EXPECTED)?;
+            total = total.checked_add(part).ok_or(EXPECTED)?;
+            rest = &rest[digits + letters..];
+        }
+        (!text.is_empty() && total <= 36_525 * DAY_MS)
+            .then_some(Self::Millis(total))
+            .ok_or(EXPECTED)
+    }
+}
+
+fn plain_number(text: &str) -> Option<i64> {
+    let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    digits.then(|| text.parse().ok()).flatten()
+}
+
+/// Serde and schema of a value that the wire writes as text.
+macro_rules! text_on_the_wire {
+    ($type:ty, $name:literal, $schema:tt) => {
+        impl Serialize for $type {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $type {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                Cow::<'de, str>::deserialize(deserializer)?
+                    .parse()
+                    .map_err(de::Error::custom)
+            }
+        }
+
+        impl JsonSchema for $type {
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn schema_name() -> Cow<'static, str> {
+                $name.into()
+            }
+
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                json_schema!($schema)
+            }
+        }
+    };
+}
+
+text_on_the_wire!(Timestamp, "Timestamp", {
+    "type": "string", "format": "date-time", "examples": ["2026-01-31T09:00:00.000Z"]
+});
+text_on_the_wire!(Date, "Date", {
+    "type": "string", "format": "date", "examples": ["2026-01-31"]
+});
+text_on_the_wire!(Period, "Period", {
+    "type": "string", "pattern": "^20[0-9]{2}-(0[1-9]|1[0-2])$", "examples": ["2026-01"]
+});
+
+impl<'de> Deserialize<'de> for Span {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Cow::<'de, str>::deserialize(deserializer)?
+            .parse()
+            .map_err(de::Error::custom)
+    }
+}
+
+impl JsonSchema for Span {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Span".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "format": "span", "examples": ["10d", "2bd", "90s"] })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn date(text: &str) -> Date {
+        text.parse().expect("a date")
+    }
+
+    #[test]
+    fn instants_read_back_and_keep_three_decimals() {
+        let instant: Timestamp = "2026-01-31T09:00:00Z".parse().expect("an instant");
+        assert_eq!(instant.to_string(), "2026-01-31T09:00:00.000Z");
+        assert_eq!(instant.date(), date("2026-01-31"));
+        assert_eq!(instant.date().at_hour(9), instant);
+        for text in [
+            "",
+            "2026-01-31",
+            "20260131T090000Z",
+            "2026-01-31T09:00:00",
+            "1969-12-31T00:00:00Z",
+            "9999-01-01T00:00:00Z",
+        ] {
+            assert!(text.parse::<Timestamp>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn dates_and_periods_take_one_spelling() {
+        for text in [
+            "2026-02-29",
+            "2026-13-01",
+            "2026-1-1",
+            "20260101",
+            "2026-01-01 ",
+            "+026-01-01",
+            "",
+        ] {
+            assert!(text.parse::<Date>().is_err(), "{text}");
+        }
+        for text in [
+            "2026-13",
+            "2026-00",
+            "2026-1",
+            "1999-12",
+            "2100-01",
+            "2026",
+            "2026-01-01",
+        ] {
+            assert!(text.parse::<Period>().is_err(), "{text}");
+        }
+        assert_eq!(
+            "2024-02".parse::<Period>().map(Period::last_day),
+            Ok(date("2024-02-29"))
+        );
+    }
+
+    #[test]
+    fn business_days_skip_the_weekend() {
+        assert_eq!(date("2026-01-02").plus_business_days(1), date("2026-01-05"));
+        assert_eq!(
+            date("2026-01-03").or_business_day_before(),
+            date("2026-01-02")
+        );
+        assert_eq!(
+            date("2026-01-05").minus_business_days(1),
+            date("2026-01-02")
+        );
+    }
+
+    #[test]
+    fn periods_count_across_years() {
+        let january: Period = "2026-01".parse().expect("a period");
+        assert_eq!(january.plus_months(-1).to_string(), "2025-12");
+        assert_eq!(january.plus_months(13).to_string(), "2027-02");
+        assert_eq!(january.plus_months(-1).months_since(january), -1);
+    }
+
+    #[test]
+    fn spans_say_their_unit() {
+        assert_eq!("1h30m".parse(), Ok(Span::Millis(5_400_000)));
+        assert_eq!("2bd".parse(), Ok(Span::BusinessDays(2)));
+        for text in ["", "5", "-1d", "1y", "bd", "1.5h", "99999999999w", "d"] {
+            assert!(text.parse::<Span>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! Every invariant of a world, checked from the records themselves.
+
+use std::collections::BTreeMap;
+
+use crate::model::business::company::Company;
+use crate::model::ledger::{Account, JournalEntry, WalletTransaction};
+use crate::model::{Kind, Record};
+use crate::value::id::Id;
+use crate::value::money::Currency;
+use crate::world::World;
+use crate::world::books::Sums;
+
+/// What an audit has looked at, and what it found wrong.
+#[derive(Debug, Default)]
+pub(crate) struct Audit {
+    pub(crate) entries: u64,
+    pub(crate) events: u64,
+    pub(crate) findings: Vec<String>,
+}
+
+impl World {
+    /// Checks every invariant of the companies of this world that have been touched, or of all of a small one.
+    pub(crate) fn audit(&self) -> Audit {
+        let mut audit = Audit::default();
+        for company in self.audited() {
+            self.audit_books(company, &mut audit);
+        }
+        self.audit_log(&mut audit);
+        self.audit_timers(&mut audit);
+        audit
+    }
+
+    /// All companies of a small world; of a large one, those with books of their own.
+    fn audited(&self) -> Vec<Id<Company>> {
+        const SMALL: u64 = 16;
+        let grown = self.base.shape().companies;
+        let mut companies: Vec<Id<Company>> = (0..grown.min(SMALL))
+            .map(|index| self.base.id_at(index))
+            .collect();
+        companies.extend(self.created::<Company>());
+        companies.extend(self.books.iter().map(|(bits, _)| Id::from_bits(bits)));
+        companies.sort_unstable();
+        companies.dedup();
+        companies
+    }
+
+    /// Entries balance and have a source; totals and statement are folds of the entries; no wallet is overdrawn.
+    fn audit_books(&self, company: Id<Company>, audit: &mut Audit) {
+        let history = self.base.history(company);
+        let grown = history.iter().flat_map(|history| history.entries.iter());
+        let since = self.book(company).map_or(&[][..], |book| &book.entries);
+        let mut sums = Sums::default();
+        let mut cash: Vec<&JournalEntry> = Vec::new();
+        for entry in grown.chain(since) {
+            audit.entries += 1;
+            self.audit_entry(entry, audit);
+            sums.add(&entry.lines);
+            if entry
+                .lines
+                .iter()
+                .any(|line| line.account == Account::CashAvailable)
+            {
+                cash.push(entry);
+            }
+        }
+        for (currency, account, totals) in sums.iter() {
+            if totals != self.totals(company, currency, account) {
+                audit.findings.push(format!(
+                    "{company}: the total of {account} {currency} is not the fold of its entries"
+                ));
+            }
+            if account == Account::CashAvailable && totals.net() < 0 {
+                audit
+                    .findings
+                    .push(format!("{company}: the {currency} wallet is overdrawn"));
+            }
+        }
+        let statement = history.iter().flat_map(|history| history.statement.iter());
+        let statement = statement.chain(self.book(company).map_or(&[][..], |book| &book.statement));
+        audit_statement(
+            company,
+            &cash,
+            &statement.map(AsRef::as_ref).collect::<Vec<_>>(),
+            audit,
+        );
+    }
+
+    fn audit_entry(&self, entry: &JournalEntry, audit: &mut Audit) {
+        let mut net: BTreeMap<Currency, i128> = BTreeMap::new();
+        for line in &entry.lines {
+            *net.entry(line.currency).or_default() += i128::from(line.signed());
+        }
+        if entry.lines.len() < 2 || net.values().any(|net| *net != 0) {
+            audit
+                .findings
+                .push(format!("{} does not balance", entry.id));
+        }
+        if entry.lines.iter().any(|line| line.amount <= 0) {
+            audit
+                .findings
+                .push(format!("{} has a line of nothing", entry.id));
+        }
+        if !self.exists(entry.source) {
+            audit.findings.push(format!(
+                "{} has the source {}, which does not exist",
+                entry.id, entry.source
+            ));
+        }
+    }
+
+    /// Sequence numbers have no gap, time never runs back, and the last change of each record is what stands there.
+    fn audit_log(&self, audit: &mut Audit) {
+        let mut last: BTreeMap<(Kind, u64), &Record> = BTreeMap::new();
+        let mut at = self.base.shape().start;
+        for (number, event) in (1..).zip(&self.log) {
+            audit.events += 1;
+            if event.sequence != number || event.at < at || event.at > self.now {
+                audit
+                    .findings
+                    .push(format!("event {} is out of order", event.sequence));
+            }
+            at = event.at;
+            for change in &event.changes {
+                last.insert((change.kind, change.after.bits()), &change.after);
+            }
+        }
+        for (kind, id, record) in self.records() {
+            if !last
+                .remove(&(kind, id))
+                .is_some_and(|logged| logged.is(record))
+            {
+                audit.findings.push(format!(
+                    "a {} is not what the log last made it",
+                    kind.name()
+                ));
+            }
+        }
+        let unknown = last
+            .keys()
+            .filter(|(kind, _)| *kind != Kind::JournalEntry)
+            .count();
+        if unknown > 0 {
+            audit
+                .findings
+                .push(format!("{unknown} records of the log are not in the world"));
+        }
+    }
+
+    fn audit_timers(&self, audit: &mut Audit) {
+        let due: Vec<_> = self.timers().collect();
+        if due.windows(2).any(|pair| pair[0].due > pair[1].due) {
+            audit.findings.push("timers are out of order".to_owned());
+        }
+        if due.first().is_some_and(|timer| timer.due < self.now) {
+            audit.findings.push("a timer was missed".to_owned());
+        }
+    }
+}
+
+/// The statement has one line for each entry that moves available money, and its balances run on without a gap.
+fn audit_statement(
+    company: Id<Company>,
+    cash: &[&JournalEntry],
+    lines: &[&WalletTransaction],
+    audit: &mut Audit,
+) {
+    if cash.len() != lines.len() {
+        audit.findings.push(format!(
+            "{company}: the statement has {} lines for {} entries",
+            lines.len(),
+            cash.len()
+        ));
+    }
+    let mut balances: BTreeMap<Currency, i128> = BTreeMap::new();
+    for (entry, line) in cash.iter().zip(lines) {
+        let moved = entry
+            .lines
+            .iter()
+            .filter(|l| l.account == Account::CashAvailable)
+            .map(|l| i128::from(l.signed()));
+        let balance = balances.entry(line.currency).or_default();
+        *balance += moved.sum::<i128>();
+        if line.journal_entry_id != entry.id || i128::from(line.balance_after) != *balance {
+            audit.findings.push(format!(
+                "{}: the running balance is not the ledger's",
+                line.id
+            ));
+        }
+    }
+}

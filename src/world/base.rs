@@ -1,0 +1,371 @@
+//! The base of a world: what it is grown from, and the arithmetic between indexes and ids.
+//!
+//! Rule: opening a world and reading any page costs the same for 25 and for 10,000,000 employees. Nothing here is a
+//! table of objects; the one cache holds the histories of companies that were looked at.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::business::company::Company;
+use crate::model::growth::countries::{self, Country};
+use crate::model::growth::industries::{self, Industry};
+use crate::model::growth::workforce::Workforce;
+use crate::model::{AnyId, Entity, Kind};
+use crate::value::id::{Id, Permutation};
+use crate::value::money::Currency;
+use crate::value::stream::Key;
+use crate::value::time::{Date, Period, Timestamp};
+use crate::world::history::History;
+
+/// Months of history behind a world's start.
+pub(crate) const HISTORY_MONTHS: u64 = 12;
+/// Invoices a company sends in a month of its history.
+pub(crate) const INVOICES_A_MONTH: u64 = 4;
+/// Suppliers a company pays in a month of its history; the first is the landlord.
+pub(crate) const VENDORS_A_MONTH: u64 = 4;
+/// Histories that are kept: a few megabytes.
+const KEPT_HISTORIES: usize = 64;
+
+/// How a world is grown.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shape {
+    /// Companies.
+    pub companies: u64,
+    /// Employees of each.
+    pub employees_per_company: u64,
+    /// ISO 3166-1 codes of the companies' countries, dealt out in turn.
+    pub countries: Vec<String>,
+    /// Where virtual time begins.
+    pub start: Timestamp,
+}
+
+impl Default for Shape {
+    fn default() -> Self {
+        Self {
+            companies: 3,
+            employees_per_company: 25,
+            countries: ["NG", "GB", "US", "KE", "ZA", "CA"]
+                .map(str::to_owned)
+                .to_vec(),
+            start: "2026-01-01T00:00:00Z".parse().expect("an instant"),
+        }
+    }
+}
+
+impl Shape {
+    /// Companies and employees to which the index arithmetic is exact, with room to spare.
+    pub const MOST: u64 = 1_000_000_000;
+
+    /// Whether a world can be grown so, or why not.
+    pub fn check(&self) -> Result<(), String> {
+        let people = self.companies.checked_mul(self.employees_per_company);
+        if people.is_none_or(|people| people > Self::MOST) || self.companies > Self::MOST {
+            return Err(format!(
+                "a world has at most {} companies and employees",
+                Self::MOST
+            ));
+        }
+        if self.countries.is_empty() {
+            return Err("a world needs at least one country".to_owned());
+        }
+        let known = || {
+            countries::all()
+                .iter()
+                .map(|country| country.code)
+                .collect::<Vec<_>>()
+                .join(", ")
+        };
+        if let Some(unknown) = self
+            .countries
+            .iter()
+            .find(|code| countries::find(code).is_none())
+        {
+            return Err(format!("no country {unknown:?}: known are {}", known()));
+        }
+        let year = self.start.date().period().year();
+        if !(2001..=2098).contains(&year) {
+            return Err("a world starts between 2001 and 2098".to_owned());
+        }
+        Ok(())
+    }
+}
+
+/// What a world is grown from.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(from = "Seeded", into = "Seeded")]
+pub(crate) struct Base {
+    seed: u64,
+    shape: Shape,
+    key: Key,
+    countries: Vec<&'static Country>,
+    /// Grown on first look, and shared by every world of this base.
+    histories: Mutex<BTreeMap<u64, Arc<History>>>,
+}
+
+/// A base on paper.
+#[derive(Serialize, Deserialize)]
+struct Seeded {
+    seed: u64,
+    shape: Shape,
+}
+
+impl From<Seeded> for Base {
+    fn from(Seeded { seed, shape }: Seeded) -> Self {
+        Self::new(seed, shape)
+    }
+}
+
+impl From<Base> for Seeded {
+    fn from(base: Base) -> Self {
+        Self {
+            seed: base.seed,
+            shape: base.shape,
+        }
+    }
+}
+
+impl Clone for Base {
+    fn clone(&self) -> Self {
+        Self::new(self.seed, self.shape.clone())
+    }
+}
+
+/// What one grown company is made of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plan {
+    pub(crate) index: u64,
+    pub(crate) key: Key,
+    pub(crate) country: &'static Country,
+    pub(crate) industry: &'static Industry,
+    pub(crate) currency: Currency,
+    pub(crate) workforce: Workforce,
+}
+
+impl Base {
+    /// The base of that seed and shape, which [`Shape::check`] has passed.
+    pub(crate) fn new(seed: u64, shape: Shape) -> Self {
+        let find = |code: &String| countries::find(code).expect("the shape was checked");
+        let countries = shape.countries.iter().map(find).collect();
+        Self {
+            seed,
+            key: Key::new(seed),
+            countries,
+            shape,
+            histories: Mutex::default(),
+        }
+    }
+
+    pub(crate) const fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    pub(crate) const fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// The root of everything random in the world.
+    pub(crate) const fn key(&self) -> Key {
+        self.key
+    }
+
+    /// How many of a kind are grown.
+    pub(crate) const fn count(&self, kind: Kind) -> u64 {
+        let companies = self.shape.companies;
+        let people = companies * self.shape.employees_per_company;
+        match kind {
+            Kind::Company | Kind::Wallet => companies,
+            Kind::Employee => people,
+            Kind::PayrollRun | Kind::TaxFiling => companies * HISTORY_MONTHS,
+            Kind::PayrollItem | Kind::Payslip => people * HISTORY_MONTHS,
+            Kind::Payout => (people + companies * VENDORS_A_MONTH) * HISTORY_MONTHS,
+            Kind::Invoice | Kind::Collection => companies * INVOICES_A_MONTH * HISTORY_MONTHS,
+            _ => 0,
+        }
+    }
+
+    /// The id of the grown resource with that index.
+    pub(crate) fn id_at<T: Entity>(&self, index: u64) -> Id<T> {
+        Id::from_bits(self.any_at(T::KIND, index).bits)
+    }
+
+    /// The same, for a kind known only at run time.
+    pub(crate) fn any_at(&self, kind: Kind, index: u64) -> AnyId {
+        AnyId {
+            kind,
+            bits: self.permutation(kind).apply(index),
+        }
+    }
+
+    /// The index of a grown resource; none for an id that was not grown.
+    pub(crate) fn index_of<T: Entity>(&self, id: Id<T>) -> Option<u64> {
+        let index = self.permutation(T::KIND).invert(id.bits());
+        (index < self.count(T::KIND)).then_some(index)
+    }
+
+    /// Whether a resource of any kind was grown with that id.
+    pub(crate) fn has(&self, id: AnyId) -> bool {
+        self.permutation(id.kind).invert(id.bits) < self.count(id.kind)
+    }
+
+    fn permutation(&self, kind: Kind) -> Permutation {
+        Permutation::new(self.key.with("id").with(kind.prefix()))
+    }
+
+    /// What the company with that index is made of.
+    pub(crate) fn plan(&self, index: u64) -> Plan {
+        let key = self.key.with("company").at(index);
+        let country = self.countries[(index % self.countries.len() as u64) as usize];
+        let all = industries::all();
+        let offset = self.key.with("industries").below(all.len() as u64);
+        let industry = &all[((offset + index) % all.len() as u64) as usize];
+        let currency = Currency::new(country.currency)
+            .expect("the table of countries names currencies of ISO 4217");
+        let workforce = Workforce::new(key, self.shape.employees_per_company);
+        Plan {
+            index,
+            key,
+            country,
+            industry,
+            currency,
+            workforce,
+        }
+    }
+
+    /// The history of a grown company; none for one that was created.
+    pub(crate) fn history(&self, company: Id<Company>) -> Option<Arc<History>> {
+        self.index_of(company).map(|index| self.history_at(index))
+    }
+
+    /// The history of the company with that index.
+    pub(crate) fn history_at(&self, index: u64) -> Arc<History> {
+        // Grown outside the lock: two threads may grow the same history once each, and both get the same one.
+        if let Some(history) = self.kept().get(&index) {
+            return Arc::clone(history);
+        }
+        let grown = Arc::new(History::grow(self, &self.plan(index)));
+        let mut kept = self.kept();
+        if kept.len() >= KEPT_HISTORIES {
+            kept.clear();
+        }
+        kept.insert(index, Arc::clone(&grown));
+        grown
+    }
+
+    /// A panic while the lock was held cannot have left half a history: they are inserted whole.
+    fn kept(&self) -> std::sync::MutexGuard<'_, BTreeMap<u64, Arc<History>>> {
+        self.histories
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The month of history with that number, 0 being the first.
+    pub(crate) fn period(&self, month: u64) -> Period {
+        self.shape
+            .start
+            .date()
+            .period()
+            .plus_months(month as i32 - HISTORY_MONTHS as i32)
+    }
+
+    /// The number of that month of history.
+    pub(crate) fn month_of(&self, period: Period) -> Option<u64> {
+        let months = period.months_since(self.period(0));
+        u64::try_from(months)
+            .ok()
+            .filter(|&month| month < HISTORY_MONTHS)
+    }
+
+    /// The first day of history.
+    pub(crate) fn first_day(&self) -> Date {
+        self.period(0).first_day()
+    }
+}
+
+/// Indexes of what is grown once a month. Months come first, then companies, so that indexes ascend in the order in which
+/// things happened.
+impl Base {
+    /// The run of that month and company.
+    pub(crate) const fn run(&self, month: u64, company: u64) -> u64 {
+        month * self.shape.companies + company
+    }
+
+    /// Month and company of a run.
+    pub(crate) const fn run_place(&self, index: u64) -> (u64, u64) {
+        (index / self.shape.companies, index % self.shape.companies)
+    }
+
+    /// The item, and the payslip, of that employee's part of a run.
+    pub(crate) const fn item(&self, run: u64, employee: u64) -> u64 {
+        run * self.shape.employees_per_company + employee
+    }
+
+    /// Run and employee of an item.
+    pub(crate) const fn item_place(&self, index: u64) -> (u64, u64) {
+        (
+            index / self.shape.employees_per_company,
+            index % self.shape.employees_per_company,
+        )
+    }
+
+    /// Payouts of one month: everybody's wages, then every company's suppliers.
+    const fn payouts_a_month(&self) -> u64 {
+        self.shape.companies * (self.shape.employees_per_company + VENDORS_A_MONTH)
+    }
+
+    /// The payout that carried an item.
+    pub(crate) const fn salary_payout(&self, month: u64, company: u64, employee: u64) -> u64 {
+        month * self.payouts_a_month() + company * self.shape.employees_per_company + employee
+    }
+
+    /// The payout to a supplier.
+    pub(crate) const fn vendor_payout(&self, month: u64, company: u64, vendor: u64) -> u64 {
+        let people = self.shape.companies * self.shape.employees_per_company;
+        month * self.payouts_a_month() + people + company * VENDORS_A_MONTH + vendor
+    }
+
+    /// What a payout of history paid.
+    pub(crate) const fn payout_place(&self, index: u64) -> PayoutPlace {
+        let (month, within) = (
+            index / self.payouts_a_month(),
+            index % self.payouts_a_month(),
+        );
+        let people = self.shape.companies * self.shape.employees_per_company;
+        if within < people {
+            let (company, employee) = (
+                within / self.shape.employees_per_company,
+                within % self.shape.employees_per_company,
+            );
+            return PayoutPlace::Salary {
+                month,
+                company,
+                employee,
+            };
+        }
+        let (company, vendor) = (
+            (within - people) / VENDORS_A_MONTH,
+            (within - people) % VENDORS_A_MONTH,
+        );
+        PayoutPlace::Vendor {
+            month,
+            company,
+            vendor,
+        }
+    }
+}
+
+/// What a payout of history paid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PayoutPlace {
+    Salary {
+        month: u64,
+        company: u64,
+        employee: u64,
+    },
+    Vendor {
+        month: u64,
+        company: u64,
+        vendor: u64,
+    },
+}

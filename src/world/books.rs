@@ -1,0 +1,155 @@
+//! The ledger: every company's journal since growth, its totals, and the statements of its wallets.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::ledger::{Account, Direction, JournalEntry, Line, WalletTransaction};
+use crate::value::money::Currency;
+
+/// Gross debits and credits of one account, in minor units. Both are kept, so that turnover is not lost in a net.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Totals {
+    pub(crate) debits: i128,
+    pub(crate) credits: i128,
+}
+
+impl Totals {
+    /// Debits less credits.
+    pub(crate) const fn net(self) -> i128 {
+        self.debits - self.credits
+    }
+
+    /// Both sums.
+    pub(crate) const fn plus(self, other: Self) -> Self {
+        Self {
+            debits: self.debits + other.debits,
+            credits: self.credits + other.credits,
+        }
+    }
+
+    /// Adds a line, or takes it back.
+    fn apply(&mut self, line: &Line, sign: i128) {
+        match line.direction {
+            Direction::Debit => self.debits += sign * i128::from(line.amount),
+            Direction::Credit => self.credits += sign * i128::from(line.amount),
+        }
+    }
+}
+
+/// Totals by currency and account.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(
+    from = "Vec<(Currency, Account, Totals)>",
+    into = "Vec<(Currency, Account, Totals)>"
+)]
+pub(crate) struct Sums(BTreeMap<(Currency, Account), Totals>);
+
+impl Sums {
+    /// Adds every line of an entry.
+    pub(crate) fn add(&mut self, lines: &[Line]) {
+        for line in lines {
+            self.0
+                .entry((line.currency, line.account))
+                .or_default()
+                .apply(line, 1);
+        }
+    }
+
+    /// Takes every line of an entry back.
+    fn remove(&mut self, lines: &[Line]) {
+        for line in lines {
+            let totals = self.0.entry((line.currency, line.account)).or_default();
+            totals.apply(line, -1);
+            if *totals == Totals::default() {
+                self.0.remove(&(line.currency, line.account));
+            }
+        }
+    }
+
+    /// Totals of one account.
+    pub(crate) fn get(&self, currency: Currency, account: Account) -> Totals {
+        self.0
+            .get(&(currency, account))
+            .copied()
+            .unwrap_or_default()
+    }
+
+    /// Every account that was ever touched, ordered by currency and account.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Currency, Account, Totals)> {
+        self.0
+            .iter()
+            .map(|(&(currency, account), &totals)| (currency, account, totals))
+    }
+}
+
+impl From<Vec<(Currency, Account, Totals)>> for Sums {
+    fn from(rows: Vec<(Currency, Account, Totals)>) -> Self {
+        Self(
+            rows.into_iter()
+                .map(|(currency, account, totals)| ((currency, account), totals))
+                .collect(),
+        )
+    }
+}
+
+impl From<Sums> for Vec<(Currency, Account, Totals)> {
+    fn from(sums: Sums) -> Self {
+        sums.iter().collect()
+    }
+}
+
+/// One company's books.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Book {
+    pub(crate) entries: Vec<Arc<JournalEntry>>,
+    pub(crate) sums: Sums,
+    /// What moved in available balances, of all the company's wallets, in order.
+    pub(crate) statement: Vec<Arc<WalletTransaction>>,
+}
+
+/// Every company's books since growth.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Books(BTreeMap<u64, Book>);
+
+impl Books {
+    /// The book of that company, if anything was posted to it.
+    pub(crate) fn get(&self, company: u64) -> Option<&Book> {
+        self.0.get(&company)
+    }
+
+    /// Every company with a book.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, &Book)> {
+        self.0.iter().map(|(&company, book)| (company, book))
+    }
+
+    /// Appends an entry and the wallet's view of it.
+    pub(crate) fn post(
+        &mut self,
+        entry: Arc<JournalEntry>,
+        transaction: Option<Arc<WalletTransaction>>,
+    ) {
+        let book = self.0.entry(entry.company_id.bits()).or_default();
+        book.sums.add(&entry.lines);
+        book.entries.push(entry);
+        book.statement.extend(transaction);
+    }
+
+    /// Takes the company's last entry back.
+    pub(crate) fn undo_post(&mut self, company: u64) {
+        let book = self.0.get_mut(&company).expect("what is undone was posted");
+        let entry = book.entries.pop().expect("what is undone was posted");
+        book.sums.remove(&entry.lines);
+        if book
+            .statement
+            .last()
+            .is_some_and(|line| line.journal_entry_id == entry.id)
+        {
+            book.statement.pop();
+        }
+        if book.entries.is_empty() {
+            self.0.remove(&company);
+        }
+    }
+}

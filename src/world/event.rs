@@ -1,0 +1,52 @@
+//! The log: one sealed event for each thing that happened, with every change it made.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::{AnyId, Kind, Record};
+use crate::value::time::Timestamp;
+
+/// Something that happened.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Event {
+    /// Place in the world's log, from 1.
+    pub(crate) sequence: u64,
+    /// When, in virtual time.
+    pub(crate) at: Timestamp,
+    /// `payout.paid`.
+    pub(crate) name: Cow<'static, str>,
+    /// The bits of the event's id: derived from the subject and its own count of events, not from the sequence, so
+    /// that an unrelated event shifts no id.
+    pub(crate) id: u64,
+    /// What it happened to.
+    pub(crate) subject: AnyId,
+    /// The subject's company.
+    pub(crate) company: u64,
+    /// The subject as it was left.
+    pub(crate) object: Record,
+    /// The request behind it; none where the clock did it.
+    pub(crate) request: Option<Arc<RequestRef>>,
+    /// Everything that changed, in order.
+    pub(crate) changes: Vec<Change>,
+}
+
+/// The request behind an event.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct RequestRef {
+    /// `Request-Id` of the reply.
+    pub(crate) id: String,
+    /// What was called.
+    pub(crate) operation: Cow<'static, str>,
+    /// The caller's `Idempotency-Key`.
+    pub(crate) idempotency_key: Option<String>,
+}
+
+/// One record written, with what stood there before.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Change {
+    pub(crate) kind: Kind,
+    pub(crate) before: Option<Record>,
+    pub(crate) after: Record,
+}

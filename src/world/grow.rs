@@ -1,0 +1,507 @@
+//! Growth: every resource of a fresh world as a function of its index.
+//!
+//! `created_at` ascends with the index by a millisecond each, so that creation order and index order are one.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use crate::model::business::company::{Address, Company, CompanyStatus, Contact, PayrollSettings};
+use crate::model::business::compliance_requirement::ComplianceRequirement;
+use crate::model::business::employee::{
+    Employee, EmployeeStatus, EmploymentType, PaymentMethod, PaymentMethodType, PayrollStatus,
+};
+use crate::model::business::payroll_item::{ItemStatus, PayrollItem};
+use crate::model::business::payroll_run::{Funding, PayrollRun, RunStatus, RunType, Settlement};
+use crate::model::business::payslip::{Payslip, PayslipStatus};
+use crate::model::business::tax_liability::TaxLiability;
+use crate::model::growth::workforce::{Place, Selection};
+use crate::model::growth::{accounts, identity, names, people};
+use crate::model::ledger::{JournalEntry, WalletTransaction};
+use crate::model::lifecycle::StatusChange;
+use crate::model::payments::payout::{Payout, PayoutStatus, Rail, Recipient};
+use crate::model::payments::wallet::{Balances, Wallet, WalletStatus};
+use crate::model::{AnyId, Entity, Kind, Object};
+use crate::value::text::Metadata;
+use crate::value::time::{Date, Timestamp};
+use crate::world::base::{Base, PayoutPlace, Plan};
+use crate::world::history::{VENDOR_DAY, arrival};
+use crate::world::payroll_history::pay_date;
+
+/// A resource that a fresh world may hold.
+pub(crate) trait Grow: Entity {
+    /// The resource with that index, if the fresh world has it.
+    fn grow(base: &Base, index: u64) -> Option<Self>;
+}
+
+/// Kinds that come into being by calls alone.
+macro_rules! never_grown {
+    ($($kind:ty),*) => {
+        $(impl Grow for $kind {
+            fn grow(_: &Base, _: u64) -> Option<Self> {
+                None
+            }
+        })*
+    };
+}
+
+never_grown!(
+    TaxLiability,
+    ComplianceRequirement,
+    JournalEntry,
+    WalletTransaction
+);
+
+/// The six members of the published list, without an allocation.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Face {
+    pub(crate) first: &'static str,
+    pub(crate) last: &'static str,
+    pub(crate) role: &'static str,
+    pub(crate) department: &'static str,
+    pub(crate) place: Place,
+}
+
+/// What the published list shows of the person with that number in the company of that plan.
+pub(crate) fn face(plan: &Plan, number: u64) -> Face {
+    let place = plan.workforce.place(number);
+    let role = &plan.industry.roles[usize::from(place.role)];
+    let person = names::person(plan.country, person_key(plan, number));
+    let title = if place.role == 0 && number > 0 {
+        plan.industry.lead
+    } else {
+        role.title
+    };
+    Face {
+        first: person.first,
+        last: person.last,
+        role: title,
+        department: role.department,
+        place,
+    }
+}
+
+fn person_key(plan: &Plan, number: u64) -> crate::value::stream::Key {
+    plan.key.with("employee").at(number)
+}
+
+impl Grow for Company {
+    fn grow(base: &Base, index: u64) -> Option<Self> {
+        let plan = (index < base.shape().companies).then(|| base.plan(index))?;
+        let known = identity::company(plan.country, plan.industry, plan.key);
+        let created_at = base.first_day().midnight().plus_millis(index as i64);
+        let address = known.address;
+        Some(Self {
+            id: base.id_at(index),
+            object: Object::NAME,
+            status: CompanyStatus::Active,
+            legal_name: known.legal_name,
+            country: plan.country.code.to_owned(),
+            currency: plan.currency,
+            industry: Some(plan.industry.id.to_owned()),
+            registration_number: Some(known.registration_number),
+            tax_id: Some(known.tax_id),
+            address: Some(Address {
+                line1: address.line1,
+                city: address.city.to_owned(),
+                region: address.region.map(str::to_owned),
+                postal_code: address.postal_code,
+                country: address.country.to_owned(),
+            }),
+            contact: Some(Contact {
+                email: Some(known.email),
+                phone: Some(known.phone),
+                website: Some(known.website),
+            }),
+            payroll_settings: PayrollSettings::default(),
+            created_at,
+            updated_at: created_at,
+            metadata: Metadata::default(),
+            status_history: vec![StatusChange::plain(CompanyStatus::Active, created_at)],
+        })
+    }
+}
+
+impl Grow for Employee {
+    fn grow(base: &Base, index: u64) -> Option<Self> {
+        let size = base.shape().employees_per_company;
+        if index >= base.count(Kind::Employee) {
+            return None;
+        }
+        let (company, number) = (index / size, index % size);
+        let plan = base.plan(company);
+        let (face, key) = (face(&plan, number), person_key(&plan, number));
+        let place = face.place;
+        let name = format!("{} {}", face.first, face.last);
+        let account = accounts::bank_account(plan.country, key);
+        let (status, payroll_status) = (place.status(), place.payroll_status());
+        let start_date = start_date(base, key, status, payroll_status);
+        let created_at = base.first_day().midnight().plus_millis(index as i64);
+        let domain = identity::company(plan.country, plan.industry, plan.key).domain;
+        let effective_from = start_date.max(base.first_day());
+        Some(Self {
+            id: base.id_at(index),
+            object: Object::NAME,
+            company_id: base.id_at(company),
+            role: face.role.to_owned(),
+            department: face.department.to_owned(),
+            status,
+            payroll_status,
+            email: Some(identity::email(face.first, face.last, &domain)),
+            employment_type: EmploymentType::FullTime,
+            country: plan.country.code.to_owned(),
+            start_date,
+            end_date: (status == EmployeeStatus::Terminated)
+                .then(|| base.shape().start.date().plus_days(-1)),
+            compensation: Some(people::compensation(
+                plan.country,
+                plan.industry,
+                plan.currency,
+                place.role,
+                place.step,
+                effective_from,
+            )),
+            payment_method: (payroll_status != PayrollStatus::NotEnrolled).then(|| PaymentMethod {
+                kind: PaymentMethodType::Bank,
+                bank_name: Some(account.bank_name.to_owned()),
+                bank_code: account.bank_code,
+                account_number: account.account_number,
+                iban: account.iban,
+                account_name: name.clone(),
+            }),
+            name,
+            tax_id: Some(identity::personal_tax_id(plan.country, key)),
+            tax_attributes: people::tax_attributes(plan.country, plan.key, place.role, place.step),
+            created_at,
+            updated_at: created_at,
+            metadata: Metadata::default(),
+            status_history: vec![StatusChange::plain(status, created_at)],
+        })
+    }
+}
+
+/// People paid through history began before it; the newcomer in its last weeks; those still to come, after the start.
+fn start_date(
+    base: &Base,
+    key: crate::value::stream::Key,
+    status: EmployeeStatus,
+    payroll: PayrollStatus,
+) -> Date {
+    let days = key.with("start_date").below(2_500) as i32;
+    let start = base.shape().start.date();
+    match (status, payroll) {
+        (EmployeeStatus::Pending, _) => start.plus_days(5 + days % 40).or_business_day_after(),
+        (EmployeeStatus::Active, PayrollStatus::Pending) => {
+            start.plus_days(-3 - days % 5).or_business_day_before()
+        }
+        _ => base.first_day().plus_days(-days).or_business_day_before(),
+    }
+}
+
+impl Grow for Wallet {
+    fn grow(base: &Base, index: u64) -> Option<Self> {
+        let plan = (index < base.shape().companies).then(|| base.plan(index))?;
+        let created_at = base.first_day().midnight().plus_millis(index as i64);
+        Some(Self {
+            id: base.id_at(index),
+            object: Object::NAME,
+            company_id: base.id_at(index),
+            status: WalletStatus::Active,
+            currency: plan.currency,
+            balances: Balances::default(),
+            created_at,
+            updated_at: created_at,
+            metadata: Metadata::default(),
+            status_history: vec![StatusChange::plain(WalletStatus::Active, created_at)],
+        })
+    }
+}
+
+/// When the steps of a run of history happened.
+struct RunTimes {
+    created: Timestamp,
+    approved: Timestamp,
+    funded: Timestamp,
+    paid: Timestamp,
+}
+
+impl RunTimes {
+    fn of(base: &Base, month: u64, nth: u64) -> Self {
+        let later = |day: Date, hour| day.at_hour(hour).plus_millis(nth as i64);
+        let pay_date = pay_date(base.period(month));
+        Self {
+            created: later(base.period(month).first_day(), 9),
+            approved: later(pay_date.minus_business_days(2), 9),
+            funded: later(pay_date.minus_business_days(1), 9),
+            paid: later(arrival(pay_date), 10),
+        }
+    }
+}
+
+impl Grow for PayrollRun {
+    fn grow(base: &Base, index: u64) -> Option<Self> {
+        let (month, company) =
+            (index < base.count(Kind::PayrollRun)).then(|| base.run_place(index))?;
+        let plan = base.plan(company);
+        let history = base.history_at(company);
+        let paid = &history.payroll.months[month as usize];
+        let times = RunTimes::of(base, month, company);
+        let size = base.shape().employees_per_company;
+        let paid_people =
+            (0..size).filter(|&e| plan.workforce.chooses(Selection::PAID_IN_HISTORY, e));
+        let steps = [
+            (RunStatus::Calculating, times.created),
+            (RunStatus::Calculated, times.created.plus_millis(2_000)),
+            (RunStatus::Approved, times.approved),
+            (RunStatus::Funding, times.funded),
+            (RunStatus::Processing, times.funded),
+            (RunStatus::Paid, times.paid),
+        ];
+        Some(Self {
+            id: base.id_at(index),
+            object: Object::NAME,
+            company_id: base.id_at(company),
+            period: base.period(month),
+            kind: RunType::Regular,
+            status: RunStatus::Paid,
+            employees: paid_people
+                .map(|e| base.id_at(company * size + e))
+                .collect(),
+            employee_count: history.payroll.head_count,
+            pay_date: paid.pay_date,
+            currency: plan.currency,
+            totals: Some(paid.totals),
+            funding: Some(Funding {
+                wallet_id: base.id_at(company),
+                required: paid.totals.employer_cost,
+                reserved: paid.totals.employer_cost,
+                shortfall: 0,
+            }),
+            settlement: Settlement {
+                paid: history.payroll.head_count,
+                failed: 0,
+                pending: 0,
+            },
+            blockers: Vec::new(),
+            created_at: times.created,
+            updated_at: times.paid,
+            metadata: Metadata::default(),
+            status_history: steps
+                .map(|(status, at)| StatusChange::plain(status, at))
+                .to_vec(),
+        })
+    }
+}
+
+/// What items, payslips and salary payouts of history share.
+struct PaidPerson {
+    month: u64,
+    company: u64,
+    employee: u64,
+    run: u64,
+    plan: Plan,
+    face: Face,
+    calculation: Arc<crate::model::business::calculation::Calculation>,
+    times: RunTimes,
+}
+
+impl PaidPerson {
+    fn find(base: &Base, month: u64, company: u64, employee: u64) -> Option<Self> {
+        let plan = base.plan(company);
+        if !plan.workforce.chooses(Selection::PAID_IN_HISTORY, employee) {
+            return None;
+        }
+        let face = face(&plan, employee);
+        let history = base.history_at(company);
+        let calculation = Arc::clone(history.payroll.calculation(face.place, month)?);
+        let times = RunTimes::of(
+            base,
+            month,
+            company * base.shape().employees_per_company + employee,
+        );
+        Some(Self {
+            month,
+            company,
+            employee,
+            run: base.run(month, company),
+            plan,
+            face,
+            calculation,
+            times,
+        })
+    }
+
+    fn of_item(base: &Base, index: u64) -> Option<Self> {
+        if index >= base.count(Kind::PayrollItem) {
+            return None;
+        }
+        let (run, employee) = base.item_place(index);
+        let (month, company) = base.run_place(run);
+        Self::find(base, month, company, employee)
+    }
+
+    fn name(&self) -> String {
+        format!("{} {}", self.face.first, self.face.last)
+    }
+}
+
+impl Grow for PayrollItem {
+    fn grow(base: &Base, index: u64) -> Option<Self> {
+        let paid = PaidPerson::of_item(base, index)?;
+        let steps = [
+            (ItemStatus::Ready, paid.times.created),
+            (ItemStatus::Processing, paid.times.funded),
+            (ItemStatus::Paid, paid.times.paid),
+        ];
+        Some(Self {
+            id: base.id_at(index),
+            payroll_run_id: base.id_at(paid.run),
+            company_id: base.id_at(paid.company),
+            employee_id: base
+                .id_at(paid.company * base.shape().employees_per_company + paid.employee),
+            employee_name: paid.name().into(),
+            period: base.period(paid.month),
+            status: ItemStatus::Paid,
+            currency: paid.plan.currency,
+            payout_id: Some(base.id_at(base.salary_payout(
+                paid.month,
+                paid.company,
+                paid.employee,
+            ))),
+            payslip_id: Some(base.id_at(index)),
+            failure: None,
+            created_at: paid.times.created,
+            status_history: steps
+                .map(|(status, at)| StatusChange::plain(status, at))
+                .to_vec(),
+            calculation: paid.calculation,
+        })
+    }
+}
+
+impl Grow for Payslip {
+    fn grow(base: &Base, index: u64) -> Option<Self> {
+        let paid = PaidPerson::of_item(base, index)?;
+        Some(Self {
+            id: base.id_at(index),
+            company_id: base.id_at(paid.company),
+            employee_id: base
+                .id_at(paid.company * base.shape().employees_per_company + paid.employee),
+            employee_name: paid.name().into(),
+            payroll_run_id: base.id_at(paid.run),
+            payroll_item_id: base.id_at(index),
+            status: PayslipStatus::Issued,
+            period: base.period(paid.month),
+            pay_date: pay_date(base.period(paid.month)),
+            currency: paid.plan.currency,
+            created_at: paid.times.paid,
+            calculation: paid.calculation,
+        })
+    }
+}
+
+impl Grow for Payout {
+    fn grow(base: &Base, index: u64) -> Option<Self> {
+        if index >= base.count(Kind::Payout) {
+            return None;
+        }
+        match base.payout_place(index) {
+            PayoutPlace::Salary {
+                month,
+                company,
+                employee,
+            } => Some(salary_payout(
+                base,
+                index,
+                &PaidPerson::find(base, month, company, employee)?,
+            )),
+            PayoutPlace::Vendor {
+                month,
+                company,
+                vendor,
+            } => vendor_payout(base, index, month, company, vendor),
+        }
+    }
+}
+
+fn salary_payout(base: &Base, index: u64, paid: &PaidPerson) -> Payout {
+    let account = accounts::bank_account(paid.plan.country, person_key(&paid.plan, paid.employee));
+    let sent = pay_date(base.period(paid.month)).at_hour(9);
+    let steps = [
+        (PayoutStatus::Queued, paid.times.funded),
+        (PayoutStatus::Processing, sent),
+        (PayoutStatus::Sent, sent),
+        (PayoutStatus::Paid, paid.times.paid),
+    ];
+    Payout {
+        id: base.id_at(index),
+        object: Object::NAME,
+        company_id: base.id_at(paid.company),
+        wallet_id: base.id_at(paid.company),
+        beneficiary_id: None,
+        status: PayoutStatus::Paid,
+        amount: paid.calculation.net,
+        currency: paid.plan.currency,
+        rail: Rail::Standard,
+        recipient: Arc::new(Recipient::new(
+            &paid.name(),
+            &account.bank_code,
+            &account.account_number,
+        )),
+        reference: format!("Salary {}", base.period(paid.month)),
+        source: Some(base.any_at(Kind::PayrollItem, base.item(paid.run, paid.employee))),
+        failure: None,
+        created_at: paid.times.funded,
+        updated_at: paid.times.paid,
+        metadata: Metadata::default(),
+        status_history: steps
+            .map(|(status, at)| StatusChange::plain(status, at))
+            .to_vec(),
+    }
+}
+
+fn vendor_payout(base: &Base, index: u64, month: u64, company: u64, vendor: u64) -> Option<Payout> {
+    let plan = base.plan(company);
+    let amount = base.history_at(company).vendor(month, vendor)?;
+    let key = plan.key.with("vendor").at(vendor);
+    let what: Cow<'static, str> = match vendor {
+        0 => "Office rent".into(),
+        _ => plan.industry.buys[key.below(plan.industry.buys.len() as u64) as usize].into(),
+    };
+    let supplier = identity::company(plan.country, plan.industry, key).legal_name;
+    let account = accounts::bank_account(plan.country, key);
+    let nth = base.run(0, company) as i64;
+    let at = base
+        .period(month)
+        .day(VENDOR_DAY)
+        .at_hour(9)
+        .plus_millis(nth);
+    let steps = [
+        PayoutStatus::Queued,
+        PayoutStatus::Processing,
+        PayoutStatus::Sent,
+        PayoutStatus::Paid,
+    ];
+    (amount > 0).then(|| Payout {
+        id: base.id_at(index),
+        object: Object::NAME,
+        company_id: base.id_at(company),
+        wallet_id: base.id_at(company),
+        beneficiary_id: None,
+        status: PayoutStatus::Paid,
+        amount,
+        currency: plan.currency,
+        rail: Rail::Instant,
+        recipient: Arc::new(Recipient::new(
+            &supplier,
+            &account.bank_code,
+            &account.account_number,
+        )),
+        reference: format!("{what} {}", base.period(month)),
+        source: None::<AnyId>,
+        failure: None,
+        created_at: at,
+        updated_at: at,
+        metadata: Metadata::default(),
+        status_history: steps.map(|status| StatusChange::plain(status, at)).to_vec(),
+    })
+}

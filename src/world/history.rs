@@ -1,0 +1,330 @@
+//! Twelve months of books behind a grown company, posted by the same rules as live work.
+
+use std::sync::Arc;
+
+use crate::model::business::authority::Authority;
+use crate::model::business::company::Company;
+use crate::model::growth::countries::Country;
+use crate::model::ledger::{Account, EntryStatus, JournalEntry, WalletTransaction};
+use crate::model::payments::wallet::Wallet;
+use crate::model::posting::{self, Posting};
+use crate::model::{Kind, Object};
+use crate::value::id::Id;
+use crate::value::text::Metadata;
+use crate::value::time::Date;
+use crate::world::base::{Base, HISTORY_MONTHS, INVOICES_A_MONTH, Plan, VENDORS_A_MONTH};
+use crate::world::books::Sums;
+use crate::world::payroll_history::PayrollHistory;
+use crate::world::transaction_of;
+
+/// Months of payroll that the owners paid in.
+const SEED_MONTHS: i64 = 6;
+/// Day of the month by which last month's withholdings and sales tax are paid.
+const FILING_DAY: i8 = 9;
+/// Hour of the day at which history posts.
+const POSTING_HOUR: i64 = 10;
+/// Day of the month on which suppliers are paid.
+pub(crate) const VENDOR_DAY: i8 = 26;
+
+/// Twelve months of a grown company's books.
+#[derive(Debug)]
+pub(crate) struct History {
+    pub(crate) sums: Sums,
+    pub(crate) entries: Vec<Arc<JournalEntry>>,
+    pub(crate) statement: Vec<Arc<WalletTransaction>>,
+    pub(crate) payroll: PayrollHistory,
+    /// What each supplier was paid, by month.
+    vendors: Vec<[i64; VENDORS_A_MONTH as usize]>,
+}
+
+impl History {
+    /// Grows the books of the company of that plan.
+    pub(crate) fn grow(base: &Base, plan: &Plan) -> Self {
+        let payroll = PayrollHistory::grow(base, plan);
+        let mut journal = Journal {
+            base,
+            plan,
+            postings: Vec::new(),
+            vendors: Vec::new(),
+        };
+        journal.owners(&payroll);
+        for month in 0..HISTORY_MONTHS {
+            journal.payroll(&payroll, month);
+            let sales = journal.sales(&payroll, month);
+            journal.vendors(sales, month);
+        }
+        journal.close(payroll)
+    }
+
+    /// What a supplier was paid in that month.
+    pub(crate) fn vendor(&self, month: u64, vendor: u64) -> Option<i64> {
+        self.vendors
+            .get(usize::try_from(month).ok()?)?
+            .get(usize::try_from(vendor).ok()?)
+            .copied()
+    }
+}
+
+/// The books while they are written.
+struct Journal<'a> {
+    base: &'a Base,
+    plan: &'a Plan,
+    /// In any order; sorted by day when they are closed.
+    postings: Vec<(Date, Posting)>,
+    vendors: Vec<[i64; VENDORS_A_MONTH as usize]>,
+}
+
+impl Journal<'_> {
+    /// Posts on a day of the past; what would come after the world's start has not happened.
+    fn post(&mut self, day: Date, posting: Posting) -> bool {
+        let past = day < self.base.shape().start.date();
+        if past && !posting.lines.is_empty() {
+            self.postings.push((day, posting));
+        }
+        past
+    }
+
+    fn owners(&mut self, payroll: &PayrollHistory) {
+        let month = payroll
+            .months
+            .iter()
+            .map(|month| month.totals.employer_cost)
+            .max()
+            .unwrap_or(0);
+        let unit = 1_000 * self.plan.currency.minor_per_major();
+        let amount = ((month * SEED_MONTHS) / unit + 1) * unit;
+        let company = self.base.any_at(Kind::Company, self.plan.index);
+        self.post(
+            self.base.first_day(),
+            posting::seed_money(company, self.plan.currency, amount),
+        );
+    }
+
+    /// One run: approved, funded, sent and paid, and next month what was withheld.
+    fn payroll(&mut self, payroll: &PayrollHistory, month: u64) {
+        let paid = &payroll.months[month as usize];
+        let (currency, totals) = (self.plan.currency, &paid.totals);
+        let run = self
+            .base
+            .any_at(Kind::PayrollRun, self.base.run(month, self.plan.index));
+        let day = paid.pay_date;
+        self.post(
+            day.minus_business_days(2),
+            posting::run_approved(run, currency, &paid.cost),
+        );
+        self.post(
+            day.minus_business_days(1),
+            posting::reserved("Payroll funded", run, currency, totals.employer_cost),
+        );
+        self.post(day, posting::net_pay_sent(run, currency, totals.net));
+        self.post(
+            arrival(day),
+            posting::net_pay_paid(run, currency, totals.net),
+        );
+
+        let filing = self
+            .base
+            .any_at(Kind::TaxFiling, self.base.run(month, self.plan.index));
+        for &(account, amount) in &paid.cost.owed {
+            self.post(
+                self.filing_day(month),
+                posting::filing_paid(filing, currency, account, amount),
+            );
+        }
+    }
+
+    /// A month's invoices, most of them paid within weeks. Returns the month's sales without tax.
+    fn sales(&mut self, payroll: &PayrollHistory, month: u64) -> i64 {
+        let industry = self.plan.industry;
+        let cost = payroll.months[month as usize].totals.employer_cost;
+        let key = self.plan.key.with("sales").at(month);
+        let season = 85 + key.below(31);
+        let month_sales = scale(cost, industry.revenue_percent * season, 10_000);
+        let (vat_account, vat_rate) = (
+            Authority::VAT.account(),
+            vat_basis_points(self.plan.country),
+        );
+        let (mut sales, mut vat_owed) = (0, 0);
+        for number in 0..INVOICES_A_MONTH {
+            let key = key.at(number);
+            let net = scale(
+                month_sales,
+                80 + key.with("share").below(41),
+                100 * INVOICES_A_MONTH,
+            );
+            let vat = scale(net, vat_rate, 10_000);
+            let index = self.base.run(month, self.plan.index) * INVOICES_A_MONTH + number;
+            self.invoice(index, month, number, net, (vat_account, vat));
+            sales += net;
+            vat_owed += vat;
+        }
+        let filing = self
+            .base
+            .any_at(Kind::TaxFiling, self.base.run(month, self.plan.index));
+        let (day, currency) = (self.filing_day(month), self.plan.currency);
+        self.post(
+            day,
+            posting::reserved("Sales tax set aside", filing, currency, vat_owed),
+        );
+        self.post(
+            day,
+            posting::filing_paid(filing, currency, vat_account, vat_owed),
+        );
+        sales
+    }
+
+    fn invoice(&mut self, index: u64, month: u64, number: u64, net: i64, vat: (Account, i64)) {
+        let currency = self.plan.currency;
+        let invoice = self.base.any_at(Kind::Invoice, index);
+        let collection = self.base.any_at(Kind::Collection, index);
+        let key = self.plan.key.with("payer").at(index);
+        let sent = self
+            .base
+            .period(month)
+            .day(3 + 7 * number as i8)
+            .or_business_day_after();
+        let paid = sent
+            .plus_days(10 + key.below(31) as i32)
+            .or_business_day_after();
+        let amount = net + vat.1;
+        self.post(
+            sent,
+            posting::invoice_sent(invoice, currency, net, Some(vat)),
+        );
+        self.post(
+            paid,
+            posting::collection_succeeded(collection, currency, amount),
+        );
+        self.post(
+            paid.plus_business_days(1),
+            posting::collection_settled(collection, currency, amount),
+        );
+    }
+
+    /// Rent and purchases.
+    fn vendors(&mut self, sales: i64, month: u64) {
+        let industry = self.plan.industry;
+        let currency = self.plan.currency;
+        let mut amounts = [0; VENDORS_A_MONTH as usize];
+        for (number, amount) in (0_u64..).zip(&mut amounts) {
+            let share = self
+                .plan
+                .key
+                .with("purchases")
+                .at(month)
+                .at(number)
+                .below(41)
+                + 80;
+            let (expense, sum) = match number {
+                0 => (Account::Rent, scale(sales, industry.rent_percent, 100)),
+                _ => (
+                    Account::Purchases,
+                    scale(
+                        sales,
+                        industry.purchases_percent * share,
+                        10_000 * (VENDORS_A_MONTH - 1),
+                    ),
+                ),
+            };
+            *amount = sum;
+            let payout = self.base.any_at(
+                Kind::Payout,
+                self.base.vendor_payout(month, self.plan.index, number),
+            );
+            let day = self.base.period(month).day(VENDOR_DAY);
+            self.post(day, posting::vendor_payout_sent(payout, currency, sum));
+            self.post(
+                day,
+                posting::vendor_payout_paid(payout, currency, expense, sum),
+            );
+        }
+        self.vendors.push(amounts);
+    }
+
+    fn filing_day(&self, month: u64) -> Date {
+        self.base
+            .period(month)
+            .plus_months(1)
+            .day(FILING_DAY)
+            .or_business_day_before()
+    }
+
+    /// Puts the postings in order and writes them into the books.
+    fn close(mut self, payroll: PayrollHistory) -> History {
+        self.postings.sort_by_key(|(day, _)| *day); // stable: within a day as they were posted
+        let company: Id<Company> = self.base.id_at(self.plan.index);
+        let wallet: Id<Wallet> = self.base.id_at(self.plan.index);
+        let mut sums = Sums::default();
+        let (mut entries, mut statement) = (Vec::new(), Vec::new());
+        for (number, (day, posting)) in (0_u64..).zip(self.postings) {
+            assert!(
+                posting.balances(),
+                "an entry of history does not balance: {posting:?}"
+            );
+            let id = Id::from_bits(self.plan.key.with("entry").at(number).hash());
+            let entry = entry(id, company, day, posting);
+            if entry
+                .lines
+                .iter()
+                .any(|line| line.account == Account::CashAvailable)
+            {
+                let before = sums.get(self.plan.currency, Account::CashAvailable).net();
+                let id = Id::from_bits(self.plan.key.with("statement").at(number).hash());
+                statement.push(Arc::new(transaction_of(&entry, wallet, id, before)));
+            }
+            sums.add(&entry.lines);
+            entries.push(Arc::new(entry));
+        }
+        History {
+            sums,
+            entries,
+            statement,
+            payroll,
+            vendors: self.vendors,
+        }
+    }
+}
+
+fn entry(
+    id: Id<JournalEntry>,
+    company_id: Id<Company>,
+    day: Date,
+    posting: Posting,
+) -> JournalEntry {
+    let posted_at = day.at_hour(POSTING_HOUR);
+    JournalEntry {
+        id,
+        object: Object::NAME,
+        company_id,
+        status: EntryStatus::Posted,
+        effective_on: day,
+        posted_at,
+        memo: posting.memo,
+        source: posting.source,
+        lines: posting.lines,
+        created_at: posted_at,
+        updated_at: posted_at,
+        metadata: Metadata::default(),
+    }
+}
+
+/// The day on which wages sent on `day` arrive: two business days later, and within the month, so that every run of
+/// history is over when the world starts.
+pub(crate) fn arrival(day: Date) -> Date {
+    day.plus_business_days(2).min(day.period().last_day())
+}
+
+/// `amount` × `numerator` / `denominator`, rounded down.
+fn scale(amount: i64, numerator: u64, denominator: u64) -> i64 {
+    let scaled = i128::from(amount) * i128::from(numerator) / i128::from(denominator);
+    i64::try_from(scaled).expect("sales and purchases are small multiples of a payroll")
+}
+
+/// The country's standard rate of sales tax in basis points.
+fn vat_basis_points(country: &Country) -> u64 {
+    let (whole, part) = country.vat.split_once('.').unwrap_or((country.vat, ""));
+    let digits = format!("{whole}{part:0<4.4}");
+    digits
+        .parse()
+        .expect("the table of countries gives rates as decimal fractions")
+}

@@ -1,0 +1,634 @@
+//! A world: `grow(seed, shape)` and what happened since. All state is here, in one serialisable value.
+//!
+//! May import `value` and `model`. A handler reads with `get`, `all` and `children`, stages with `put` and `post`, and seals
+//! what it staged with `emit`; on an error the engine calls `roll_back`, and nothing of it remains.
+//! Deliberately absent: routes, requests as bytes, sockets, the wall clock.
+
+pub(crate) mod audit;
+pub(crate) mod base;
+pub(crate) mod books;
+pub(crate) mod digest;
+pub(crate) mod event;
+pub(crate) mod grow;
+pub(crate) mod history;
+pub(crate) mod overlay;
+pub(crate) mod payroll_history;
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::business::company::Company;
+use crate::model::ledger::{
+    Account, Direction, EntryStatus, JournalEntry, TransactionType, WalletTransaction,
+};
+use crate::model::payments::wallet::{Balances, Wallet};
+use crate::model::posting::Posting;
+use crate::model::task::Task;
+use crate::model::{AnyId, Entity, Kind, Object, Record};
+use crate::value::error::ApiError;
+use crate::value::id::Id;
+use crate::value::money::Currency;
+use crate::value::text::Metadata;
+use crate::value::time::{Date, Span, Timestamp};
+use crate::world::base::Base;
+use crate::world::books::{Book, Books, Totals};
+use crate::world::event::{Change, Event, RequestRef};
+use crate::world::grow::Grow;
+use crate::world::overlay::{Origin, Overlay};
+
+/// How time passes in a world.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum ClockMode {
+    /// What follows from a request has happened before the next one; dates wait for the clock to be advanced.
+    #[default]
+    Instant,
+    /// Nothing moves until the clock is advanced.
+    Manual,
+    /// The wall clock drives it.
+    Real,
+}
+
+/// One key's world.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct World {
+    base: Arc<Base>,
+    mode: ClockMode,
+    now: Timestamp,
+    /// Counts commits; a read is a pure function of it, the path and the query.
+    version: u64,
+    overlay: Overlay,
+    books: Books,
+    log: Vec<Arc<Event>>,
+    /// Events of each subject so far: numbers its next one.
+    event_counts: BTreeMap<u64, u64>,
+    timers: Timers,
+    #[serde(skip)]
+    transaction: Transaction,
+}
+
+/// What waits for the clock, ordered by the instant it falls due and the order in which it was set.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Timers {
+    next: u64,
+    due: Vec<Timer>,
+}
+
+/// One thing that waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Timer {
+    pub(crate) due: Timestamp,
+    sequence: u64,
+    pub(crate) task: Task,
+}
+
+/// What is staged, and how to take back what is not committed.
+#[derive(Clone, Debug, Default)]
+struct Transaction {
+    request: Option<Arc<RequestRef>>,
+    /// Written since the last event.
+    staged: Vec<Change>,
+    undo: Vec<Undo>,
+}
+
+#[derive(Clone, Debug)]
+enum Undo {
+    Put {
+        kind: Kind,
+        id: u64,
+        before: Option<Record>,
+        origin: Origin,
+    },
+    Post {
+        company: u64,
+    },
+    Emit {
+        subject: u64,
+    },
+    SetTimer {
+        timer: Timer,
+    },
+    TakeTimer {
+        timer: Timer,
+    },
+    Clock {
+        now: Timestamp,
+    },
+}
+
+impl World {
+    /// A fresh world: grown, and nothing happened yet.
+    pub(crate) fn new(base: Arc<Base>, mode: ClockMode) -> Self {
+        Self {
+            now: base.shape().start,
+            base,
+            mode,
+            version: 0,
+            overlay: Overlay::default(),
+            books: Books::default(),
+            log: Vec::new(),
+            event_counts: BTreeMap::new(),
+            timers: Timers::default(),
+            transaction: Transaction::default(),
+        }
+    }
+
+    /// What it was grown from.
+    pub(crate) fn base(&self) -> &Arc<Base> {
+        &self.base
+    }
+
+    /// How time passes here.
+    pub(crate) const fn mode(&self) -> ClockMode {
+        self.mode
+    }
+
+    /// Virtual time.
+    pub(crate) const fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    /// Virtual date, UTC.
+    pub(crate) fn today(&self) -> Date {
+        self.now.date()
+    }
+
+    /// How often it has changed.
+    pub(crate) const fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// Everything that happened, in order.
+    pub(crate) fn log(&self) -> &[Arc<Event>] {
+        &self.log
+    }
+
+    // --- reading ---------------------------------------------------------------------------------------------------
+
+    /// The resource, or the 404 that says which.
+    pub(crate) fn get<T: Grow>(&self, id: Id<T>) -> Result<Arc<T>, ApiError> {
+        self.find(id)
+            .ok_or_else(|| ApiError::not_found(T::NAME, id))
+    }
+
+    /// The resource, if the world has it.
+    pub(crate) fn find<T: Grow>(&self, id: Id<T>) -> Option<Arc<T>> {
+        match self.overlay.get(T::KIND, id.bits()) {
+            Some(record) => T::of_record(record).cloned(),
+            None => T::grow(&self.base, self.base.index_of(id)?).map(Arc::new),
+        }
+    }
+
+    /// The resource grown with that index, as it stands now.
+    pub(crate) fn at<T: Grow>(&self, index: u64) -> Option<Arc<T>> {
+        self.find(self.base.id_at(index))
+    }
+
+    /// Ids of those created below that parent since growth, in order.
+    pub(crate) fn children<T: Entity>(
+        &self,
+        parent: u64,
+    ) -> impl DoubleEndedIterator<Item = Id<T>> {
+        self.overlay
+            .children(T::KIND, parent)
+            .iter()
+            .map(|&bits| Id::from_bits(bits))
+    }
+
+    /// Ids of all created since growth, in order.
+    pub(crate) fn created<T: Entity>(
+        &self,
+    ) -> impl DoubleEndedIterator<Item = Id<T>> + ExactSizeIterator {
+        self.overlay
+            .created(T::KIND)
+            .iter()
+            .map(|&bits| Id::from_bits(bits))
+    }
+
+    /// Indexes of the grown ones that have changed since, ascending.
+    pub(crate) fn changed<T: Entity>(&self) -> impl Iterator<Item = u64> {
+        self.overlay.changed(T::KIND)
+    }
+
+    /// Every record in the overlay.
+    pub(crate) fn records(&self) -> impl Iterator<Item = (Kind, u64, &Record)> {
+        self.overlay.records()
+    }
+
+    /// Whether a resource of any kind exists: what a journal entry may name as its source.
+    pub(crate) fn exists(&self, id: AnyId) -> bool {
+        self.overlay.get(id.kind, id.bits).is_some() || self.base.has(id)
+    }
+
+    /// The company's books since growth, if anything was posted.
+    pub(crate) fn book(&self, company: Id<Company>) -> Option<&Book> {
+        self.books.get(company.bits())
+    }
+
+    /// All books since growth.
+    pub(crate) fn books(&self) -> &Books {
+        &self.books
+    }
+
+    /// Totals of one account: history and since.
+    pub(crate) fn totals(
+        &self,
+        company: Id<Company>,
+        currency: Currency,
+        account: Account,
+    ) -> Totals {
+        let grown = self
+            .base
+            .history(company)
+            .map(|h| h.sums.get(currency, account))
+            .unwrap_or_default();
+        let since = self
+            .book(company)
+            .map(|b| b.sums.get(currency, account))
+            .unwrap_or_default();
+        grown.plus(since)
+    }
+
+    /// What the company's wallet of that currency holds: a fold of the ledger.
+    pub(crate) fn balances(&self, company: Id<Company>, currency: Currency) -> Balances {
+        let balance = |account| {
+            let net = self.totals(company, currency, account).net();
+            i64::try_from(net)
+                .expect("a wallet's balance stays within 64 bits: every sum put in is bounded")
+        };
+        Balances {
+            available: balance(Account::CashAvailable),
+            pending: balance(Account::CollectionsInTransit),
+            reserved: balance(Account::CashReserved),
+            escrow: balance(Account::EscrowHeld),
+        }
+    }
+
+    /// The wallet as it is shown: with its balances filled in.
+    pub(crate) fn with_balances(&self, wallet: &Wallet) -> Wallet {
+        Wallet {
+            balances: self.balances(wallet.company_id, wallet.currency),
+            ..wallet.clone()
+        }
+    }
+
+    /// The company's wallet of that currency, if it has one.
+    pub(crate) fn wallet_of(
+        &self,
+        company: Id<Company>,
+        currency: Currency,
+    ) -> Option<Arc<Wallet>> {
+        let grown = self
+            .base
+            .index_of(company)
+            .and_then(|index| self.at::<Wallet>(index));
+        let created = self
+            .children::<Wallet>(company.bits())
+            .filter_map(|id| self.find(id));
+        grown
+            .into_iter()
+            .chain(created)
+            .find(|wallet| wallet.currency == currency)
+    }
+
+    // --- staging ---------------------------------------------------------------------------------------------------
+
+    /// The id of the next `T` below that parent. Depends on the parent and its own children alone, so that nothing else
+    /// that happens shifts it.
+    pub(crate) fn next_id<T: Grow>(&self, parent: u64) -> Id<T> {
+        let ordinal = self.overlay.children(T::KIND, parent).len() as u64;
+        let key = self
+            .base
+            .key()
+            .with("created")
+            .with(T::PREFIX)
+            .at(parent)
+            .at(ordinal);
+        let candidates = (0..).map(|attempt| Id::from_bits(key.at(attempt).hash()));
+        let free = |id: &Id<T>| {
+            *id != Id::UNKNOWN && self.base.index_of(*id).is_none() && self.find(*id).is_none()
+        };
+        candidates
+            .into_iter()
+            .find(free)
+            .expect("of 2^64 ids some are free")
+    }
+
+    /// Stages a resource, new or changed.
+    pub(crate) fn put<T: Grow>(&mut self, resource: &Arc<T>) {
+        let (kind, id) = (T::KIND, resource.id().bits());
+        let origin = match self.base.index_of(resource.id()) {
+            Some(index) => Origin::Grown { index },
+            None => Origin::Created {
+                parent: resource.parent(),
+            },
+        };
+        let after = Arc::clone(resource).into_record();
+        let before = self.overlay.put(kind, id, after.clone(), origin);
+        self.transaction.undo.push(Undo::Put {
+            kind,
+            id,
+            before: before.clone(),
+            origin,
+        });
+        let before = before.or_else(|| self.grown_record::<T>(origin));
+        self.transaction.staged.push(Change {
+            kind,
+            before,
+            after,
+        });
+    }
+
+    fn grown_record<T: Grow>(&self, origin: Origin) -> Option<Record> {
+        match origin {
+            Origin::Grown { index } => {
+                T::grow(&self.base, index).map(|grown| Arc::new(grown).into_record())
+            }
+            Origin::Created { .. } => None,
+        }
+    }
+
+    /// Posts a journal entry for today, and the wallet's view of it.
+    ///
+    /// # Panics
+    /// If debits and credits differ: a cause of `posting` is wrong, and the request that met it is undone.
+    pub(crate) fn post(&mut self, company: Id<Company>, posting: Posting) {
+        assert!(posting.balances(), "an entry does not balance: {posting:?}");
+        if posting.lines.is_empty() {
+            return;
+        }
+        let ordinal = self.book(company).map_or(0, |book| book.entries.len()) as u64;
+        let id = Id::from_bits(
+            self.base
+                .key()
+                .with("entry")
+                .at(company.bits())
+                .at(ordinal)
+                .hash(),
+        );
+        let entry = Arc::new(JournalEntry {
+            id,
+            object: Object::NAME,
+            company_id: company,
+            status: EntryStatus::Posted,
+            effective_on: self.today(),
+            posted_at: self.now,
+            memo: posting.memo,
+            source: posting.source,
+            lines: posting.lines,
+            created_at: self.now,
+            updated_at: self.now,
+            metadata: Metadata::default(),
+        });
+        let transaction = self.statement_line(&entry).map(Arc::new);
+        self.transaction.staged.push(Change {
+            kind: Kind::JournalEntry,
+            before: None,
+            after: Record::JournalEntry(Arc::clone(&entry)),
+        });
+        self.books.post(entry, transaction);
+        self.transaction.undo.push(Undo::Post {
+            company: company.bits(),
+        });
+    }
+
+    /// The wallet's view of an entry about to be posted, if it moves available money.
+    fn statement_line(&self, entry: &JournalEntry) -> Option<WalletTransaction> {
+        let line = entry
+            .lines
+            .iter()
+            .find(|line| line.account == Account::CashAvailable)?;
+        let wallet = self.wallet_of(entry.company_id, line.currency)?;
+        let before = self
+            .totals(entry.company_id, line.currency, Account::CashAvailable)
+            .net();
+        let ordinal = self
+            .book(entry.company_id)
+            .map_or(0, |book| book.statement.len()) as u64;
+        let key = self
+            .base
+            .key()
+            .with("statement")
+            .at(entry.company_id.bits())
+            .at(ordinal);
+        Some(transaction_of(
+            entry,
+            wallet.id,
+            Id::from_bits(key.hash()),
+            before,
+        ))
+    }
+
+    /// Seals what was staged into one event about `subject`, which is named as it stands.
+    pub(crate) fn emit<T: Entity>(&mut self, name: &'static str, subject: &Arc<T>) {
+        let id = subject.id().bits();
+        let count = self.event_counts.entry(id).or_default();
+        let event_key = self.base.key().with("event").at(id).at(*count);
+        *count += 1;
+        let event = Event {
+            sequence: self.log.len() as u64 + 1,
+            at: self.now,
+            name: Cow::Borrowed(name),
+            id: event_key.hash(),
+            subject: AnyId {
+                kind: T::KIND,
+                bits: id,
+            },
+            company: subject.company().bits(),
+            object: Arc::clone(subject).into_record(),
+            request: self.transaction.request.clone(),
+            changes: std::mem::take(&mut self.transaction.staged),
+        };
+        self.log.push(Arc::new(event));
+        self.transaction.undo.push(Undo::Emit { subject: id });
+    }
+
+    /// Emits an event about a wallet, which is shown with its balances.
+    pub(crate) fn emit_wallet(&mut self, name: &'static str, wallet: &Wallet) {
+        let shown = Arc::new(self.with_balances(wallet));
+        self.emit(name, &shown);
+    }
+
+    // --- time ------------------------------------------------------------------------------------------------------
+
+    /// Sets a timer for what the outside world does next. In an instant world that is at once, whatever the delay.
+    pub(crate) fn settle_at(&mut self, due: Timestamp, task: Task) {
+        let due = if self.mode == ClockMode::Instant {
+            self.now
+        } else {
+            due.max(self.now)
+        };
+        let timer = Timer {
+            due,
+            sequence: self.timers.next,
+            task,
+        };
+        self.timers.next += 1;
+        self.timers.insert(timer);
+        self.transaction.undo.push(Undo::SetTimer { timer });
+    }
+
+    /// The same, after a delay.
+    pub(crate) fn settle_after(&mut self, delay: Span, task: Task) {
+        self.settle_at(self.now.plus(delay), task);
+    }
+
+    /// Timers in the order in which they fall due.
+    pub(crate) fn timers(&self) -> impl Iterator<Item = &Timer> {
+        self.timers.due.iter().rev()
+    }
+
+    /// Takes the first timer due by `instant` and moves the clock to it.
+    pub(crate) fn take_due(&mut self, instant: Timestamp) -> Option<Timer> {
+        let timer = self.timers.due.pop_if(|timer| timer.due <= instant)?;
+        self.transaction.undo.push(Undo::TakeTimer { timer });
+        self.move_clock(timer.due.max(self.now));
+        Some(timer)
+    }
+
+    /// Moves the clock forward; never back.
+    pub(crate) fn move_clock(&mut self, to: Timestamp) {
+        self.transaction.undo.push(Undo::Clock { now: self.now });
+        self.now = self.now.max(to);
+    }
+
+    /// Lets the clock run on outside any transaction: the wall clock's way.
+    pub(crate) fn follow_clock(&mut self, to: Timestamp) {
+        self.now = self.now.max(to);
+    }
+
+    // --- transactions ----------------------------------------------------------------------------------------------
+
+    /// Begins what a request does.
+    pub(crate) fn begin(&mut self, request: Option<Arc<RequestRef>>) {
+        assert!(
+            self.transaction.undo.is_empty(),
+            "a transaction began inside another"
+        );
+        self.transaction.request = request;
+        if self.mode == ClockMode::Instant {
+            self.move_clock(self.now.plus_millis(1));
+        }
+    }
+
+    /// Starts again from a base, as if nothing had ever happened.
+    pub(crate) fn restart(&mut self, base: Arc<Base>) {
+        *self = Self::new(base, self.mode);
+    }
+
+    /// Makes what was done since `begin` final.
+    ///
+    /// # Panics
+    /// If something was staged after the last event: a change that no event tells of is a bug.
+    pub(crate) fn commit(&mut self) {
+        assert!(
+            self.transaction.staged.is_empty(),
+            "a change was not sealed by an event"
+        );
+        let moved = self.transaction.undo.len() > usize::from(self.mode == ClockMode::Instant);
+        if moved {
+            self.version += 1;
+            self.transaction.undo.clear();
+        } else {
+            self.roll_back(); // nothing happened: not even the tick of the clock
+        }
+        self.transaction.request = None;
+    }
+
+    /// Takes back everything since `begin`.
+    pub(crate) fn roll_back(&mut self) {
+        self.transaction.staged.clear();
+        self.transaction.request = None;
+        while let Some(undo) = self.transaction.undo.pop() {
+            match undo {
+                Undo::Put {
+                    kind,
+                    id,
+                    before,
+                    origin,
+                } => self.overlay.undo_put(kind, id, before, origin),
+                Undo::Post { company } => self.books.undo_post(company),
+                Undo::Emit { subject } => self.undo_emit(subject),
+                Undo::SetTimer { timer } => self.timers.remove(timer),
+                Undo::TakeTimer { timer } => self.timers.insert(timer),
+                Undo::Clock { now } => self.now = now,
+            }
+        }
+    }
+
+    fn undo_emit(&mut self, subject: u64) {
+        self.log.pop();
+        let count = self
+            .event_counts
+            .get_mut(&subject)
+            .expect("what is undone was emitted");
+        *count -= 1;
+        if *count == 0 {
+            self.event_counts.remove(&subject);
+        }
+    }
+}
+
+impl Timers {
+    /// Kept with the first to fall due at the end, where taking it costs nothing.
+    fn insert(&mut self, timer: Timer) {
+        let place = self
+            .due
+            .partition_point(|other| (other.due, other.sequence) > (timer.due, timer.sequence));
+        self.due.insert(place, timer);
+    }
+
+    /// Takes a timer back as if it had never been set.
+    fn remove(&mut self, timer: Timer) {
+        self.due.retain(|other| other.sequence != timer.sequence);
+        self.next = timer.sequence;
+    }
+}
+
+/// A wallet's view of an entry that moves its available money.
+pub(crate) fn transaction_of(
+    entry: &JournalEntry,
+    wallet_id: Id<Wallet>,
+    id: Id<WalletTransaction>,
+    balance_before: i128,
+) -> WalletTransaction {
+    let moved: i64 = entry
+        .lines
+        .iter()
+        .filter(|line| line.account == Account::CashAvailable)
+        .map(crate::model::ledger::Line::signed)
+        .sum();
+    let line = entry
+        .lines
+        .iter()
+        .find(|line| line.account == Account::CashAvailable);
+    let line = line.expect("the entry moves available money");
+    WalletTransaction {
+        id,
+        object: Object::NAME,
+        company_id: entry.company_id,
+        wallet_id,
+        kind: if line.direction == Direction::Debit {
+            TransactionType::Credit
+        } else {
+            TransactionType::Debit
+        },
+        status: EntryStatus::Posted,
+        amount: moved.abs(),
+        currency: line.currency,
+        balance_after: i64::try_from(balance_before + i128::from(moved))
+            .expect("a balance stays within 64 bits"),
+        description: entry.memo.clone(),
+        source: entry.source,
+        journal_entry_id: entry.id,
+        effective_on: entry.effective_on,
+        created_at: entry.posted_at,
+        updated_at: entry.posted_at,
+        metadata: Metadata::default(),
+    }
+}

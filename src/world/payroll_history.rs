@@ -1,0 +1,137 @@
+//! Twelve months of payroll behind a grown company, reckoned once a pay class and not once a person.
+//!
+//! People of one role slot and step earn the same, so a company of three million costs what one of two hundred does.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::model::business::calculation::{Calculation, Terms};
+use crate::model::business::company::PayrollSettings;
+use crate::model::business::payroll_run::RunTotals;
+use crate::model::growth::people;
+use crate::model::growth::workforce::{Place, Selection};
+use crate::model::payroll::{self, PayPeriod};
+use crate::model::posting::RunCost;
+use crate::value::time::{Date, Period};
+use crate::world::base::{Base, HISTORY_MONTHS, Plan};
+
+/// Role slot and step.
+type Class = (u8, u8);
+
+/// Twelve months of payroll.
+#[derive(Debug)]
+pub(crate) struct PayrollHistory {
+    /// How many people were paid each month.
+    pub(crate) head_count: u64,
+    /// By pay class: one calculation a month.
+    calculations: BTreeMap<Class, Vec<Arc<Calculation>>>,
+    pub(crate) months: Vec<PaidMonth>,
+}
+
+/// One month of it.
+#[derive(Debug)]
+pub(crate) struct PaidMonth {
+    pub(crate) pay_date: Date,
+    pub(crate) totals: RunTotals,
+    pub(crate) cost: RunCost,
+}
+
+impl PayrollHistory {
+    /// Reckons the payroll of the company of that plan.
+    pub(crate) fn grow(base: &Base, plan: &Plan) -> Self {
+        let counts = plan.workforce.classes(Selection::PAID_IN_HISTORY);
+        let mut calculations = BTreeMap::new();
+        let mut months: Vec<PaidMonth> = (0..HISTORY_MONTHS)
+            .map(|m| PaidMonth::empty(pay_date(base.period(m))))
+            .collect();
+        let mut head_count = 0;
+        for (role, steps) in (0_u8..).zip(counts) {
+            for (step, people) in (0_u8..).zip(steps).filter(|(_, people)| *people > 0) {
+                let year = class_history(base, plan, role, step);
+                for (month, calculation) in months.iter_mut().zip(&year) {
+                    month.add(calculation, people);
+                }
+                calculations.insert((role, step), year);
+                head_count += people;
+            }
+        }
+        Self {
+            head_count,
+            calculations,
+            months,
+        }
+    }
+
+    /// What people in that place were paid in that month.
+    pub(crate) fn calculation(&self, place: Place, month: u64) -> Option<&Arc<Calculation>> {
+        self.calculations
+            .get(&(place.role, place.step))?
+            .get(usize::try_from(month).ok()?)
+    }
+}
+
+impl PaidMonth {
+    fn empty(pay_date: Date) -> Self {
+        Self {
+            pay_date,
+            totals: RunTotals::default(),
+            cost: RunCost::default(),
+        }
+    }
+
+    fn add(&mut self, pay: &Calculation, people: u64) {
+        let people = i64::try_from(people).expect("a shape's people are bounded");
+        let totals = &mut self.totals;
+        totals.gross += pay.gross * people;
+        totals.taxes += pay.taxes * people;
+        totals.employee_contributions += pay.employee_contributions * people;
+        totals.employer_contributions += pay.employer_contributions * people;
+        totals.net += pay.net * people;
+        totals.employer_cost = totals.gross + totals.employer_contributions;
+        self.cost.add(pay, people);
+    }
+}
+
+/// The pay date of a month of history: every grown company pays on the default day, so that histories of several
+/// companies interleave in the order in which they happened.
+pub(crate) fn pay_date(period: Period) -> Date {
+    period
+        .day(PayrollSettings::default().pay_day)
+        .or_business_day_before()
+}
+
+/// Twelve months of one pay class. The months of the tax year before them are reckoned too and dropped: they are what the
+/// year to date of the first month holds.
+fn class_history(base: &Base, plan: &Plan, role: u8, step: u8) -> Vec<Arc<Calculation>> {
+    let compensation = people::compensation(
+        plan.country,
+        plan.industry,
+        plan.currency,
+        role,
+        step,
+        base.first_day(),
+    );
+    let attributes = people::tax_attributes(plan.country, plan.key, role, step);
+    let first = pay_date(base.period(0));
+    let pack = payroll::library()
+        .in_force(plan.country.code, first.civil())
+        .pack;
+    let earlier = pack.period_number(PayPeriod::Monthly, first.civil()) as i32 - 1;
+    let mut year: Vec<Arc<Calculation>> = Vec::new();
+    for month in -earlier..HISTORY_MONTHS as i32 {
+        let pay_date = pay_date(base.period(0).plus_months(month));
+        let terms = Terms {
+            country: plan.country.code,
+            compensation: &compensation,
+            attributes: &attributes,
+        };
+        let pay = calculate(&terms, pay_date, year.last().map(Arc::as_ref));
+        year.push(Arc::new(pay));
+    }
+    year.split_off(earlier as usize)
+}
+
+fn calculate(terms: &Terms<'_>, pay_date: Date, before: Option<&Calculation>) -> Calculation {
+    Calculation::of(terms, pay_date, before)
+        .expect("grown salaries are far from the limits of the arithmetic")
+}

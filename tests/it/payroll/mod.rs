@@ -1,0 +1,8 @@
+//! Gross to net against published figures, the invariants of the law, and a second evaluator.
+
+mod agreement;
+mod cases;
+mod invariants;
+mod loader;
+mod reference;
+mod subcommand;

@@ -1,0 +1,244 @@
+//! `sandbox gross-to-net` as a user meets it: tables, JSON, cases, refusals.
+
+use std::io::Cursor;
+
+use clap::Parser;
+use sandbox::cli::gross_to_net::{Args, Error, Outcome, run};
+use serde_json::{Value, json};
+
+#[derive(Parser)]
+struct Command {
+    #[command(flatten)]
+    args: Args,
+}
+
+fn output(arguments: &[&str], input: &str) -> Result<(Outcome, String), String> {
+    let arguments = ["gross-to-net"].iter().chain(arguments);
+    let Command { args } = Command::try_parse_from(arguments).map_err(|error| error.to_string())?;
+    let mut output = Vec::new();
+    match run(&args, Cursor::new(input.to_owned()), &mut output) {
+        Ok(outcome) => Ok((outcome, String::from_utf8(output).unwrap())),
+        Err(Error::Usage(message)) => Err(message),
+        Err(Error::Io(error)) => panic!("{error}"),
+    }
+}
+
+fn printed(arguments: &[&str]) -> String {
+    output(arguments, "").unwrap().1
+}
+
+fn answers(arguments: &[&str], input: &str) -> (Outcome, Vec<Value>) {
+    let (outcome, text) = output(arguments, input).unwrap();
+    (
+        outcome,
+        text.lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect(),
+    )
+}
+
+#[test]
+fn a_payslip_is_a_table_with_aligned_amounts() {
+    let expected = "\
+United Kingdom (rUK), 2026-27 (GB)
+monthly pay, period 1, GBP
+
+Earnings
+  basic                            3000.00
+
+Gross                              3000.00
+
+Tax
+  Income tax (PAYE)                 390.20
+
+Contributions
+  National Insurance (category A)   156.16
+
+Net                                2453.64
+
+Employer's cost on top
+  Employer's National Insurance     387.45
+";
+    assert_eq!(
+        printed(&["--country", "GB", "--gross", "3000.00"]),
+        expected
+    );
+}
+
+#[test]
+fn the_json_of_one_month_is_the_ytd_file_of_the_next() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("ytd.json");
+    let common = ["--country", "GB", "--gross", "3000.00", "--json"];
+    let first: Value = serde_json::from_str(&printed(&common)).unwrap();
+    std::fs::write(&path, first["ytd"].to_string()).unwrap();
+    let next = [
+        common.as_slice(),
+        &["--number", "2", "--ytd", path.to_str().unwrap()],
+    ]
+    .concat();
+    let second: Value = serde_json::from_str(&printed(&next)).unwrap();
+    assert_eq!(second["ytd"]["gross"], 600_000);
+    assert_eq!(second["tax"], 39_040);
+    assert_eq!(second["taxable"], 195_200);
+}
+
+#[test]
+fn the_pay_date_chooses_the_tax_year_and_the_number() {
+    let of = |date| -> Value {
+        serde_json::from_str(&printed(&[
+            "--country",
+            "gb",
+            "--gross",
+            "1",
+            "--date",
+            date,
+            "--json",
+        ]))
+        .unwrap()
+    };
+    assert_eq!(of("2026-04-05")["pack"], "GB-2025");
+    assert_eq!(
+        (&of("2026-04-05")["k"], &of("2026-04-06")["k"]),
+        (&json!(12), &json!(1))
+    );
+    assert_eq!(of("2026-06-30")["note"], Value::Null);
+    assert!(
+        of("2031-01-01")["note"]
+            .as_str()
+            .unwrap()
+            .starts_with("No pack is in force")
+    );
+}
+
+#[test]
+fn a_country_without_a_pack_gets_the_placeholder_and_is_told() {
+    let table = printed(&["--country", "DE", "--gross", "1000"]);
+    assert!(
+        table.contains("There is no pack for this country"),
+        "{table}"
+    );
+    assert!(table.contains("850.00"), "{table}");
+}
+
+#[test]
+fn components_attributes_and_inputs_reach_the_pack() {
+    let arguments = [
+        "--country",
+        "NG",
+        "--component",
+        "basic=100000",
+        "--component",
+        "meal=5000.5",
+        "--attr",
+        "nhf=true",
+        "--input",
+        "annual_rent=60000000",
+        "--json",
+    ];
+    let slip: Value = serde_json::from_str(&printed(&arguments)).unwrap();
+    assert_eq!(slip["gross"], 10_500_050);
+    assert_eq!(slip["lines"]["nhf"], 250_000);
+    assert_eq!(slip["lines"]["pension"], 800_000);
+}
+
+#[test]
+fn what_cannot_be_meant_is_refused_in_words() {
+    let rows: [(&[&str], &str); 12] = [
+        (
+            &["--country", "GB", "--gross", "1.234"],
+            "more decimals than the currency",
+        ),
+        (&["--country", "GB", "--gross", "1,000"], "is not an amount"),
+        (&["--country", "GB", "--gross=-1"], "is not an amount"),
+        (&["--country", "GB"], "give --gross"),
+        (&["--gross", "1"], "give --country"),
+        (
+            &["--country", "England", "--gross", "1"],
+            "is not a country",
+        ),
+        (&["--pack", "GB-1999", "--gross", "1"], "no pack `GB-1999`"),
+        (
+            &["--country", "GB", "--gross", "1", "--attr", "colour=red"],
+            "no attribute `colour` in this pack: it has tax_code",
+        ),
+        (
+            &["--country", "GB", "--gross", "1", "--attr", "tax_code=X"],
+            "`X` is not a value of `tax_code`: it has 1257L",
+        ),
+        (
+            &[
+                "--country",
+                "NG",
+                "--gross",
+                "1",
+                "--input",
+                "annual_rent=1.5",
+            ],
+            "a whole number is expected",
+        ),
+        (
+            &["--country", "GB", "--gross", "1", "--number", "13"],
+            "numbered 1 to 12",
+        ),
+        (
+            &["--country", "GB", "--gross", "1", "--ytd", "no-such-file"],
+            "no-such-file",
+        ),
+    ];
+    for (arguments, words) in rows {
+        let message = output(arguments, "").unwrap_err();
+        assert!(message.contains(words), "{arguments:?}: {message}");
+    }
+}
+
+#[test]
+fn a_bad_case_answers_for_itself_and_stops_no_other() {
+    let input = [
+        r#"{"pack":"GB","period":"monthly","k":1,"attrs":{"tax_code":"1257L"},"inputs":{},"gross":300000,"ytd":{}}"#,
+        "not json",
+        "",
+        r#"{"pack":"GB","gross":-1}"#,
+        r#"{"pack":"GB","gross":1,"colour":"red"}"#,
+        r#"{"pack":"GB","gross":1.5}"#,
+        r#"{"pack":"QQ","gross":1}"#,
+        r#"{"pack":"US","gross":500000}"#,
+    ]
+    .join("\n");
+    let (outcome, answers) = answers(&["--cases", "-"], &input);
+    assert_eq!(outcome, Outcome::SomeRefused);
+    let expected = json!({
+        "gross": 300_000,
+        "lines": { "income_tax": 39_020, "national_insurance": 15_616, "national_insurance_employer": 38_745 },
+        "tax": 39_020,
+        "employee": 15_616,
+        "employer": 38_745,
+        "net": 245_364
+    });
+    assert_eq!(answers[0], expected);
+    let refused: Vec<i64> = answers
+        .iter()
+        .filter_map(|answer| answer["line"].as_i64())
+        .collect();
+    assert_eq!(refused, [2, 4, 5, 6, 7]);
+    assert_eq!(answers[6]["lines"]["social_security"], 31_000);
+}
+
+#[test]
+fn json_and_cell_forms_of_a_case_answer_alike() {
+    let rows = [
+        r#"{"pack":"NG","k":2,"attrs":{"nhf":true,"pension":false},"inputs":{"annual_rent":60000000},"gross":{"basic":9000000,"housing":500000},"ytd":{"gross":10}}"#,
+        r#"{"pack":"NG","k":"2","attrs":"nhf=true;pension=false","inputs":"annual_rent=60000000","gross":"{\"basic\":9000000,\"housing\":500000}","ytd":"{\"gross\":10}"}"#,
+    ];
+    let (outcome, answers) = answers(&["--cases", "-"], &rows.join("\n"));
+    assert_eq!(outcome, Outcome::Computed);
+    assert_eq!(answers[0], answers[1]);
+    assert_eq!(answers[0]["lines"]["nhf"], 225_000);
+}
+
+#[test]
+fn cases_may_leave_the_pack_to_the_command_line() {
+    let (outcome, answers) = answers(&["--pack", "ZA", "--cases", "-"], r#"{"gross":3000000}"#);
+    assert_eq!(outcome, Outcome::Computed);
+    assert_eq!(answers[0]["lines"]["uif"], 17_712);
+}
