@@ -1,31 +1,243 @@
-//! stand-in
-use crate::api::check::Checker;
-use crate::value::error::ApiError;
+//! From the parts of a request to the one value that a handler's input is decoded from.
+//!
+//! What stands in the path and the query is text on the wire; the schema's type of the member says what it means. Path,
+//! query and body are judged together, so that a caller learns everything that is wrong at once. May import `value`,
+//! `json` and `check`. Deliberately absent: routes and headers.
+
+use std::borrow::Cow;
+
+use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value};
+
+use crate::api::check::{Carried, Checker, Faults, Types, came, suggestion};
+use crate::api::json::Place;
+use crate::value::error::ApiError;
+
+/// The input of an operation, checked.
+///
+/// `path` holds the names and raw, percent-encoded texts of the path parameters; `query` is raw too. `body` is `Some` on
+/// routes that take one, `{}` where nothing was sent; there the query has no parameters. Members named by the path are
+/// none of the body's or query's.
+///
+/// # Errors
+///
+/// `validation_failed` with every violation; a parameter's pointer is `/name`.
 pub(crate) fn bind(
-    params: &[(&str, &str)],
+    checker: &Checker,
+    path: &[(&str, &str)],
     query: Option<&str>,
     body: Option<Value>,
-    checker: &Checker,
 ) -> Result<Value, ApiError> {
-    let mut map = match body {
-        Some(Value::Object(m)) => m,
-        _ => Map::new(),
+    let query = query.unwrap_or_default();
+    if path.is_empty() && query.is_empty() && body.is_none() && checker.accepts_empty() {
+        return Ok(Value::Object(Map::new()));
+    }
+    let mut binding = Binding {
+        checker,
+        path,
+        members: Map::new(),
+        faults: Faults::default(),
     };
-    for (n, v) in params {
-        map.insert((*n).to_owned(), Value::String((*v).to_owned()));
-    }
-    for (n, v) in form_urlencoded::parse(query.unwrap_or("").as_bytes()) {
-        let value = v
-            .parse::<u64>()
-            .map_or_else(|_| Value::String(v.to_string()), Value::from);
-        map.insert(n.to_string(), value);
-    }
-    let v = Value::Object(map);
-    let e = checker.check(&v);
-    if e.is_empty() {
-        Ok(v)
+    let takes_query = body.is_none();
+    let whole = body.is_none_or(|body| binding.body(body));
+    binding.path();
+    if takes_query {
+        binding.query(query);
     } else {
-        Err(ApiError::invalid(e))
+        binding.no_query(query);
+    }
+    binding.finish(whole)
+}
+
+/// An input in the making.
+struct Binding<'r> {
+    checker: &'r Checker,
+    path: &'r [(&'r str, &'r str)],
+    members: Map<String, Value>,
+    faults: Faults,
+}
+
+impl Binding<'_> {
+    /// Whether the body is an object, whose members become the input's.
+    fn body(&mut self, body: Value) -> bool {
+        match body {
+            Value::Object(members) => self.members = members,
+            other => {
+                self.faults.add(Place::Root, "type", || {
+                    format!("expected an object, got {}", came(&other))
+                });
+                return false;
+            }
+        }
+        true
+    }
+
+    fn path(&mut self) {
+        for (name, raw) in self.path {
+            if self.members.contains_key(*name) {
+                self.faults
+                    .add(Place::Member(&Place::Root, name), "unknown_member", || {
+                        "this is said by the path and is no member of the body".to_owned()
+                    });
+            }
+            if let Some(text) = self.decoded(name, Cow::Borrowed(raw)) {
+                let value = match self.checker.carried(name) {
+                    Some(carried) => carried.value(text),
+                    None => Value::from(text), // which the check calls unknown: the row's mistake
+                };
+                self.members.insert((*name).to_owned(), value);
+            }
+        }
+    }
+
+    fn query(&mut self, query: &str) {
+        for (name, raw) in pairs(query) {
+            let of_path = self.path.iter().any(|(path, _)| *path == name);
+            let Some(carried) = self.checker.carried(&name).filter(|_| !of_path) else {
+                let path = self.path;
+                let others = self
+                    .checker
+                    .names()
+                    .filter(|known| path.iter().all(|(path, _)| path != known));
+                self.faults.add(
+                    Place::Member(&Place::Root, &name),
+                    "unknown_parameter",
+                    || {
+                        format!(
+                            "no query parameter has this name{}",
+                            suggestion(&name, others)
+                        )
+                    },
+                );
+                continue;
+            };
+            let Some(text) = self.decoded(&name, spaced(raw)) else {
+                continue;
+            };
+            let value = carried.value(text);
+            match (self.members.get_mut(&*name), value) {
+                (None, value) => {
+                    self.members.insert(name.into_owned(), value);
+                }
+                (Some(Value::Array(items)), Value::Array(more)) => items.extend(more),
+                (Some(_), _) => {
+                    self.faults
+                        .add(Place::Member(&Place::Root, &name), "duplicate", || {
+                            "this parameter is given more than once and takes one value".to_owned()
+                        })
+                }
+            }
+        }
+    }
+
+    fn no_query(&mut self, query: &str) {
+        for (name, _) in pairs(query) {
+            self.faults.add(
+                Place::Member(&Place::Root, &name),
+                "unknown_parameter",
+                || "this operation takes its input in the body and no query parameters".to_owned(),
+            );
+        }
+    }
+
+    fn decoded<'t>(&mut self, name: &str, raw: Cow<'t, str>) -> Option<Cow<'t, str>> {
+        if !raw.contains('%') {
+            return Some(raw);
+        }
+        let decoded = percent_decode_str(&raw).decode_utf8().map(Cow::into_owned);
+        if decoded.is_err() {
+            self.faults
+                .add(Place::Member(&Place::Root, name), "encoding", || {
+                    "expected percent-encoded UTF-8".to_owned()
+                });
+        }
+        decoded.ok().map(Cow::Owned)
+    }
+
+    /// The input, if nothing is wrong with it. Of a body that is no object nothing is said but that, so then only what
+    /// the path says is judged.
+    fn finish(self, whole: bool) -> Result<Value, ApiError> {
+        let Self {
+            checker,
+            path,
+            members,
+            mut faults,
+        } = self;
+        let input = Value::Object(members);
+        let of_path = |pointer: &str| {
+            path.iter()
+                .any(|(name, _)| Place::Member(&Place::Root, name).pointer() == pointer)
+        };
+        let found = checker.check(&input);
+        faults.extend(
+            found
+                .into_iter()
+                .filter(|violation| whole || of_path(&violation.pointer)),
+        );
+        match faults.into_violations() {
+            none if none.is_empty() => Ok(input),
+            violations => Err(ApiError::invalid(violations)),
+        }
     }
 }
+
+impl Carried {
+    /// What the text stands for; text that cannot be read so stays text, which the check then refuses in its own words.
+    fn value(self, text: Cow<'_, str>) -> Value {
+        if self.list {
+            return text
+                .split(',')
+                .map(|item| scalar(self.types, Cow::Borrowed(item)))
+                .collect();
+        }
+        scalar(self.types, text)
+    }
+}
+
+fn scalar(types: Types, text: Cow<'_, str>) -> Value {
+    let read = match &*text {
+        _ if types.contains(Types::STRING) => None,
+        "true" if types.contains(Types::BOOLEAN) => Some(Value::Bool(true)),
+        "false" if types.contains(Types::BOOLEAN) => Some(Value::Bool(false)),
+        // An integer as JSON writes it, so that `1e3`, `+5` and `007` are none.
+        text if types.contains(Types::INTEGER)
+            && is_digits(text.strip_prefix('-').unwrap_or(text)) =>
+        {
+            serde_json::from_str(text).ok()
+        }
+        _ => None,
+    };
+    read.unwrap_or_else(|| Value::String(text.into_owned()))
+}
+
+fn is_digits(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
+}
+
+/// Names, decoded, and raw texts. A name that is no UTF-8 is unknown whatever it is.
+fn pairs(query: &str) -> impl Iterator<Item = (Cow<'_, str>, &str)> {
+    query
+        .split('&')
+        .filter(|pair| !pair.is_empty())
+        .map(|pair| {
+            let (name, text) = pair.split_once('=').unwrap_or((pair, ""));
+            if !name.contains(['%', '+']) {
+                return (Cow::Borrowed(name), text);
+            }
+            let name = percent_decode_str(&spaced(name))
+                .decode_utf8_lossy()
+                .into_owned();
+            (Cow::Owned(name), text)
+        })
+}
+
+fn spaced(raw: &str) -> Cow<'_, str> {
+    if raw.contains('+') {
+        Cow::Owned(raw.replace('+', " "))
+    } else {
+        Cow::Borrowed(raw)
+    }
+}
+
+#[cfg(test)]
+mod tests;

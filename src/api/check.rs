@@ -1,25 +1,298 @@
-//! stand-in
+//! Validation: a walk over the very JSON Schema that the document publishes.
+//!
+//! A schema is compiled once, when the table is built; a keyword that the walk would not enforce stops the process there,
+//! so that nothing is published that is not checked. A check finds every violation with its JSON pointer and allocates
+//! nothing where there is none. May import `value` and `json`. Deliberately absent: `serde`; what is accepted here must
+//! decode, which a test holds for every input.
+//!
+//! The dialect is what schemars 1.2 emits of JSON Schema 2020-12, less what no input needs: fractions, tuples, `not`, and
+//! members beside `$ref`, `oneOf` or `anyOf`, where closing an object would need `unevaluatedProperties`.
+
+mod close;
+mod compile;
+#[cfg(test)]
+mod tests;
+mod walk;
+mod words;
+
+use regex::Regex;
+use serde_json::{Map, Value};
+
+pub(crate) use self::close::close;
+pub(crate) use self::compile::Compiler;
+pub(crate) use self::walk::Faults;
+pub(crate) use self::words::{came, nearest, suggestion};
 use crate::value::error::Violation;
-use schemars::{Schema, SchemaGenerator};
-use serde_json::Value;
+
+/// A compiled schema.
 pub(crate) struct Checker {
-    pub(crate) schema: Value,
+    nodes: Vec<Node>,
+    root: NodeId,
 }
+
+/// Place of a node in [`Checker::nodes`]; schemas may refer to one another and to themselves.
+type NodeId = usize;
+
 impl Checker {
-    pub(crate) fn of(input: fn(&mut SchemaGenerator) -> Schema) -> Self {
-        let mut g = SchemaGenerator::default();
-        Self {
-            schema: input(&mut g).into(),
+    /// The checker of that schema, `$ref`s resolved in `definitions`. Both may be as schemars emits them or [closed](close).
+    ///
+    /// # Panics
+    ///
+    /// If the schema says what the walk does not enforce, with the keyword and its place.
+    pub(crate) fn compile(schema: &Value, definitions: &Map<String, Value>) -> Self {
+        Compiler::new(definitions).compile(schema)
+    }
+
+    /// Every violation, in the order of the document, missing members after those that are there; of hundreds the first
+    /// hundred and a remark.
+    pub(crate) fn check(&self, value: &Value) -> Vec<Violation> {
+        walk::check(self, value)
+    }
+
+    /// What a member's text in a path or query stands for; `None` where the schema has no such member.
+    pub(crate) fn carried(&self, name: &str) -> Option<Carried> {
+        let member = self.member(self.root, name)?;
+        let types = self.types(member.node);
+        let list = types.contains(Types::ARRAY) && !types.contains(Types::STRING);
+        Some(if list {
+            Carried {
+                types: self.items(member.node),
+                list,
+            }
+        } else {
+            Carried { types, list }
+        })
+    }
+
+    /// The names of the members of the whole, in the schema's order.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.members(self.root).map(|member| &*member.name)
+    }
+
+    /// Whether `{}` passes.
+    pub(crate) fn accepts_empty(&self) -> bool {
+        self.node_accepts_empty(self.root)
+    }
+
+    fn node_accepts_empty(&self, id: NodeId) -> bool {
+        let node = &self.nodes[id];
+        let own = node
+            .object
+            .as_ref()
+            .is_none_or(|object| object.required == 0 && *object.size.start() == 0);
+        own && node.forms.is_none() && node.also.iter().all(|&also| self.node_accepts_empty(also))
+    }
+
+    fn member(&self, id: NodeId, name: &str) -> Option<&Member> {
+        let node = &self.nodes[id];
+        let own = node
+            .object
+            .iter()
+            .flat_map(|object| &*object.members)
+            .find(|member| *member.name == *name);
+        own.or_else(|| node.also.iter().find_map(|&also| self.member(also, name)))
+    }
+
+    fn members(&self, id: NodeId) -> Box<dyn Iterator<Item = &Member> + '_> {
+        let node = &self.nodes[id];
+        let own = node.object.iter().flat_map(|object| &*object.members);
+        Box::new(own.chain(node.also.iter().flat_map(|&also| self.members(also))))
+    }
+
+    /// The types that a value there may have, all considered.
+    fn types(&self, id: NodeId) -> Types {
+        let node = &self.nodes[id];
+        let forms = match &node.forms {
+            None => Types::ANY,
+            Some(Forms::Nullable(form)) => self.types(*form).or(Types::NULL),
+            Some(Forms::Tagged { .. }) => Types::OBJECT,
+            Some(Forms::Any { forms, .. }) => forms
+                .iter()
+                .fold(Types::NONE, |sum, &form| sum.or(self.types(form))),
+        };
+        node.also
+            .iter()
+            .fold(node.types.and(forms), |types, &also| {
+                types.and(self.types(also))
+            })
+    }
+
+    /// The types of the items of the array there.
+    fn items(&self, id: NodeId) -> Types {
+        let node = &self.nodes[id];
+        let form = match &node.forms {
+            Some(Forms::Nullable(form)) => Some(*form),
+            _ => None,
+        };
+        let own = node
+            .array
+            .as_ref()
+            .and_then(|array| array.items)
+            .map(|items| self.types(items));
+        let elsewhere = node
+            .also
+            .iter()
+            .copied()
+            .chain(form)
+            .map(|other| self.items(other));
+        own.into_iter()
+            .chain(elsewhere)
+            .fold(Types::ANY, Types::and)
+    }
+}
+
+/// How a path or query parameter is to be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Carried {
+    /// Of the value, or of each item of a list.
+    pub(crate) types: Types,
+    /// Repeated keys and commas make a list.
+    pub(crate) list: bool,
+}
+
+/// A set of JSON types. A number is an integer; one with a fraction is in no set but [`Types::ANY`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Types(u8);
+
+impl Types {
+    pub(crate) const NONE: Self = Self(0);
+    pub(crate) const NULL: Self = Self(1);
+    pub(crate) const BOOLEAN: Self = Self(2);
+    pub(crate) const INTEGER: Self = Self(4);
+    pub(crate) const STRING: Self = Self(8);
+    pub(crate) const ARRAY: Self = Self(16);
+    pub(crate) const OBJECT: Self = Self(32);
+    const FRACTION: Self = Self(64);
+    pub(crate) const ANY: Self = Self(127);
+
+    /// As schemas name them.
+    const NAMES: [(Self, &'static str, &'static str); 6] = [
+        (Self::STRING, "string", "a string"),
+        (Self::INTEGER, "integer", "an integer"),
+        (Self::BOOLEAN, "boolean", "true or false"),
+        (Self::ARRAY, "array", "an array"),
+        (Self::OBJECT, "object", "an object"),
+        (Self::NULL, "null", "null"),
+    ];
+
+    /// The type of that value.
+    fn of(value: &Value) -> Self {
+        match value {
+            Value::Null => Self::NULL,
+            Value::Bool(_) => Self::BOOLEAN,
+            Value::Number(number) if number.is_f64() => Self::FRACTION,
+            Value::Number(_) => Self::INTEGER,
+            Value::String(_) => Self::STRING,
+            Value::Array(_) => Self::ARRAY,
+            Value::Object(_) => Self::OBJECT,
         }
     }
-    pub(crate) fn check(&self, value: &Value) -> Vec<Violation> {
-        let req = self.schema["required"]
-            .as_array()
-            .cloned()
-            .unwrap_or_default();
-        req.iter()
-            .filter(|r| value.get(r.as_str().unwrap()).is_none())
-            .map(|r| Violation::new(format!("/{}", r.as_str().unwrap()), "required", "required"))
-            .collect()
+
+    pub(crate) const fn contains(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
     }
+
+    const fn and(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
+    const fn or(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+/// What one schema demands. The rules of a type apply to values of that type only, as JSON Schema has it.
+struct Node {
+    types: Types,
+    allowed: Option<Allowed>,
+    integer: core::ops::RangeInclusive<i128>,
+    text: Option<Box<Text>>,
+    array: Option<Box<Array>>,
+    object: Option<Box<Object>>,
+    /// `$ref` and `allOf`.
+    also: Vec<NodeId>,
+    forms: Option<Forms>,
+}
+
+impl Default for Node {
+    fn default() -> Self {
+        Self {
+            types: Types::ANY,
+            allowed: None,
+            integer: i128::MIN..=i128::MAX,
+            text: None,
+            array: None,
+            object: None,
+            also: Vec::new(),
+            forms: None,
+        }
+    }
+}
+
+/// `enum` and `const`.
+struct Allowed {
+    texts: Vec<String>,
+    /// Whether `texts` can be searched: true of the long lists, which are written in order.
+    sorted: bool,
+    others: Vec<Value>,
+}
+
+struct Text {
+    /// In characters, never bytes.
+    length: core::ops::RangeInclusive<usize>,
+    pattern: Option<Pattern>,
+    format: Option<Format>,
+}
+
+struct Pattern {
+    regex: Regex,
+    /// What a message says is expected: an example if the schema has one, else the pattern.
+    expected: String,
+}
+
+/// What a format refuses, with the sentence that says what is expected.
+type Format = fn(&str) -> Result<(), &'static str>;
+
+struct Array {
+    items: Option<NodeId>,
+    length: core::ops::RangeInclusive<usize>,
+    unique: bool,
+}
+
+struct Object {
+    members: Box<[Member]>,
+    /// The bits of the required members.
+    required: u128,
+    patterns: Vec<(Regex, NodeId)>,
+    /// Members that neither `members` nor `patterns` has.
+    rest: Rest,
+    /// The schema of every name.
+    names: Option<NodeId>,
+    size: core::ops::RangeInclusive<usize>,
+}
+
+struct Member {
+    name: Box<str>,
+    node: NodeId,
+    /// Its bit in [`Object::required`]; none if it is optional.
+    bit: u128,
+}
+
+enum Rest {
+    Unknown,
+    Free,
+    Checked(NodeId),
+}
+
+/// `oneOf` and `anyOf`.
+enum Forms {
+    /// Null or this: an `Option` of what has a definition of its own.
+    Nullable(NodeId),
+    /// Objects told apart by one constant member, so that a violation is one of the form that was meant.
+    Tagged {
+        tag: String,
+        forms: Vec<(String, NodeId)>,
+    },
+    /// Any other; `one` where no two may match.
+    Any { forms: Vec<NodeId>, one: bool },
 }

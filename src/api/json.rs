@@ -1,13 +1,460 @@
-//! stand-in
+//! JSON as callers send it: one strict reading, one canonical writing, and places in a document as JSON pointers.
+//!
+//! May import `value`. `serde_json` alone would keep the last of two equal keys and say nothing, which is how a caller's
+//! typing mistake becomes a wrong payment; here everything doubtful is a 400 with its line and column. Deliberately
+//! absent: any knowledge of schemas.
+
+use core::fmt;
+
+use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::map::Entry;
+use serde_json::{Map, Number, Value};
+
 use crate::value::error::{ApiError, ErrorCode};
-use serde_json::Value;
+
+/// How deep arrays and objects may lie within one another.
+pub(crate) const MAX_DEPTH: usize = 64;
+
+/// How many pointers [`differing_pointers`] lists: enough to find a mistake, and bounded for hostile bodies.
+const MOST_DIFFERENCES: usize = 20;
+
+/// Up to here every whole `f64` is exactly the number that was written; beyond it neighbours collapse.
+const EXACT_FLOAT: f64 = 9_007_199_254_740_992.0;
+
+/// The body as a value, with whole floats such as `698.0` and `1e2` folded to integers.
+///
+/// Refused as `malformed_json`, with line and column in bytes: an empty body, a byte order mark, what is not UTF-8,
+/// broken syntax, lone surrogates, numbers beyond `f64`, a key given twice, anything deeper than [`MAX_DEPTH`], and
+/// whatever follows the value.
 pub(crate) fn parse(bytes: &[u8]) -> Result<Value, ApiError> {
-    serde_json::from_slice(bytes)
-        .map_err(|e| ApiError::new(ErrorCode::MalformedJson, e.to_string()))
+    let text = core::str::from_utf8(bytes).map_err(|error| {
+        let before = &bytes[..error.valid_up_to()];
+        let line_start = before
+            .iter()
+            .rposition(|&b| b == b'\n')
+            .map_or(0, |newline| newline + 1);
+        let line = before.iter().filter(|&&b| b == b'\n').count() + 1;
+        malformed(line, before.len() - line_start + 1, "the body is not UTF-8")
+    })?;
+    if text.starts_with('\u{feff}') {
+        return Err(malformed(
+            1,
+            1,
+            "the body begins with a byte order mark, which JSON does not have",
+        ));
+    }
+    if text
+        .bytes()
+        .all(|b| matches!(b, b' ' | b'\t' | b'\r' | b'\n'))
+    {
+        return Err(malformed(
+            1,
+            1,
+            "the body is empty where a JSON object is expected",
+        ));
+    }
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let parsed = Strict { depth: 0 }.deserialize(&mut deserializer);
+    parsed
+        .and_then(|value| deserializer.end().map(|()| value))
+        .map_err(|error| {
+            let whole = error.to_string();
+            let place = format!(" at line {} column {}", error.line(), error.column());
+            let sentence = whole.strip_suffix(&place).unwrap_or(&whole);
+            let ends = sentence
+                .strip_prefix("EOF")
+                .map(|rest| format!("the body ends{rest}"));
+            malformed(
+                error.line(),
+                error.column(),
+                ends.as_deref().unwrap_or(sentence),
+            )
+        })
 }
-pub(crate) fn canonical(v: &Value) -> String {
-    v.to_string()
+
+fn malformed(line: usize, column: usize, sentence: &str) -> ApiError {
+    ApiError::new(
+        ErrorCode::MalformedJson,
+        format!("line {line}, column {column}: {sentence}"),
+    )
 }
-pub(crate) fn differing_pointers(_: &Value, _: &Value) -> Vec<String> {
-    vec![]
+
+/// Reads any value at that depth.
+#[derive(Clone, Copy)]
+struct Strict {
+    depth: usize,
+}
+
+impl Strict {
+    fn deeper<E: de::Error>(self) -> Result<Self, E> {
+        if self.depth == MAX_DEPTH {
+            return Err(E::custom(format_args!(
+                "arrays and objects are nested deeper than {MAX_DEPTH}"
+            )));
+        }
+        Ok(Self {
+            depth: self.depth + 1,
+        })
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Strict {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Strict {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E: de::Error>(self, value: f64) -> Result<Value, E> {
+        folded(value)
+            .map(Value::Number)
+            .ok_or_else(|| E::custom("number out of range"))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(Value::String(value.to_owned()))
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<Value, E> {
+        Ok(Value::String(value))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let inner = self.deeper()?;
+        let mut array = Vec::new();
+        while let Some(item) = items.next_element_seed(inner)? {
+            array.push(item);
+        }
+        Ok(Value::Array(array))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
+        let inner = self.deeper()?;
+        let mut object = Map::new();
+        while let Some(name) = members.next_key::<String>()? {
+            match object.entry(name) {
+                Entry::Vacant(place) => {
+                    place.insert(members.next_value_seed(inner)?);
+                }
+                Entry::Occupied(taken) => {
+                    return Err(de::Error::custom(format_args!(
+                        "the key {} is given twice",
+                        quoted(taken.key())
+                    )));
+                }
+            }
+        }
+        Ok(Value::Object(object))
+    }
+}
+
+/// The number as an integer where it is exactly one.
+#[expect(clippy::cast_possible_truncation, reason = "whole and within ±2^53")]
+fn folded(value: f64) -> Option<Number> {
+    if value.fract() == 0.0 && value.abs() <= EXACT_FLOAT {
+        return Some(Number::from(value as i64));
+    }
+    Number::from_f64(value)
+}
+
+/// The text in quotes, control characters escaped, cut to what a message can carry.
+pub(crate) fn quoted(text: &str) -> String {
+    const MOST_CHARACTERS: usize = 40;
+    match text.char_indices().nth(MOST_CHARACTERS) {
+        Some((end, _)) => format!("{:?}…", &text[..end]),
+        None => format!("{text:?}"),
+    }
+}
+
+/// One spelling for equal values: keys sorted by their bytes, no spaces.
+pub(crate) fn canonical(value: &Value) -> Vec<u8> {
+    let mut out = Vec::new();
+    write_canonical(value, &mut out);
+    out
+}
+
+fn write_canonical(value: &Value, out: &mut Vec<u8>) {
+    match value {
+        Value::Array(items) => {
+            out.push(b'[');
+            for (index, item) in items.iter().enumerate() {
+                if index > 0 {
+                    out.push(b',');
+                }
+                write_canonical(item, out);
+            }
+            out.push(b']');
+        }
+        Value::Object(members) => {
+            let mut sorted: Vec<_> = members.iter().collect();
+            sorted.sort_unstable_by_key(|(name, _)| *name);
+            out.push(b'{');
+            for (index, (name, member)) in sorted.into_iter().enumerate() {
+                if index > 0 {
+                    out.push(b',');
+                }
+                serde_json::to_writer(&mut *out, name).expect("text is written to memory");
+                out.push(b':');
+                write_canonical(member, out);
+            }
+            out.push(b'}');
+        }
+        scalar => serde_json::to_writer(out, scalar).expect("a scalar is written to memory"),
+    }
+}
+
+/// Where two values differ, deepest places first named: members and items that one lacks, and scalars that differ. The
+/// first [`MOST_DIFFERENCES`] in the order of `left`, then of what only `right` has.
+pub(crate) fn differing_pointers(left: &Value, right: &Value) -> Vec<String> {
+    let mut found = Vec::new();
+    compare(left, right, Place::Root, &mut found);
+    found
+}
+
+fn compare(left: &Value, right: &Value, at: Place<'_>, found: &mut Vec<String>) {
+    match (left, right) {
+        _ if found.len() == MOST_DIFFERENCES => {}
+        (Value::Object(left), Value::Object(right)) => {
+            for (name, member) in left {
+                compare_member(
+                    Some(member),
+                    right.get(name),
+                    Place::Member(&at, name),
+                    found,
+                );
+            }
+            for (name, member) in right.iter().filter(|(name, _)| !left.contains_key(*name)) {
+                compare_member(None, Some(member), Place::Member(&at, name), found);
+            }
+        }
+        (Value::Array(left), Value::Array(right)) => {
+            for index in 0..left.len().max(right.len()) {
+                compare_member(
+                    left.get(index),
+                    right.get(index),
+                    Place::Item(&at, index),
+                    found,
+                );
+            }
+        }
+        _ if left == right => {}
+        _ => found.push(at.pointer()),
+    }
+}
+
+fn compare_member(
+    left: Option<&Value>,
+    right: Option<&Value>,
+    at: Place<'_>,
+    found: &mut Vec<String>,
+) {
+    match (left, right) {
+        (Some(left), Some(right)) => compare(left, right, at, found),
+        _ if found.len() == MOST_DIFFERENCES => {}
+        _ => found.push(at.pointer()),
+    }
+}
+
+/// A place in a document, kept on the stack while walking it, so that only a finding costs an allocation.
+#[derive(Clone, Copy)]
+pub(crate) enum Place<'a> {
+    /// The whole document.
+    Root,
+    /// A member of the object there.
+    Member(&'a Place<'a>, &'a str),
+    /// An item of the array there.
+    Item(&'a Place<'a>, usize),
+}
+
+impl Place<'_> {
+    /// The JSON pointer (RFC 6901); empty for the root.
+    pub(crate) fn pointer(self) -> String {
+        let mut out = String::new();
+        self.write(&mut out);
+        out
+    }
+
+    fn write(self, out: &mut String) {
+        match self {
+            Self::Root => {}
+            Self::Member(parent, name) => {
+                parent.write(out);
+                out.push('/');
+                for character in name.chars() {
+                    match character {
+                        '~' => out.push_str("~0"),
+                        '/' => out.push_str("~1"),
+                        other => out.push(other),
+                    }
+                }
+            }
+            Self::Item(parent, index) => {
+                parent.write(out);
+                out.push('/');
+                out.push_str(&index.to_string());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::{any, prop_assert_eq, proptest};
+    use serde_json::json;
+
+    use super::*;
+
+    fn refusal(bytes: &[u8]) -> String {
+        let error = parse(bytes).expect_err("a refusal");
+        assert_eq!(error.code, ErrorCode::MalformedJson);
+        error.detail
+    }
+
+    #[test]
+    fn what_is_not_json_is_refused_with_line_and_column() {
+        for (body, detail) in [
+            (
+                &b""[..],
+                "line 1, column 1: the body is empty where a JSON object is expected",
+            ),
+            (
+                b" \r\n\t",
+                "line 1, column 1: the body is empty where a JSON object is expected",
+            ),
+            (
+                b"\xef\xbb\xbf{}",
+                "line 1, column 1: the body begins with a byte order mark, which JSON does not have",
+            ),
+            (
+                b"{\"a\":\n \"\xff\"}",
+                "line 2, column 3: the body is not UTF-8",
+            ),
+            (
+                b"{\"a\": 1",
+                "line 1, column 7: the body ends while parsing an object",
+            ),
+            (b"{} {}", "line 1, column 4: trailing characters"),
+            (b"{\"a\":NaN}", "line 1, column 6: expected value"),
+            (b"{\"a\":1e999}", "line 1, column 10: number out of range"),
+            (b"{\"a\":01}", "line 1, column 7: invalid number"),
+            (b"{'a':1}", "line 1, column 2: key must be a string"),
+            (b"{\"a\":1,}", "line 1, column 8: trailing comma"),
+            (
+                b"[\"\\ud800\"]",
+                "line 1, column 9: unexpected end of hex escape",
+            ),
+            (
+                b"[\"\\udc00\"]",
+                "line 1, column 8: lone leading surrogate in hex escape",
+            ),
+            (
+                b"[\"\x01\"]",
+                "line 1, column 3: control character (\\u0000-\\u001F) found while parsing a string",
+            ),
+        ] {
+            assert_eq!(refusal(body), detail, "{}", String::from_utf8_lossy(body));
+        }
+    }
+
+    #[test]
+    fn a_key_given_twice_is_refused_wherever_it_is() {
+        assert_eq!(
+            refusal(b"{\"a\":1,\"a\":1}"),
+            "line 1, column 10: the key \"a\" is given twice"
+        );
+        assert_eq!(
+            refusal(b"[{\"b\":\n{\"a\":1,\"\\u0061\":2}}]"),
+            "line 2, column 15: the key \"a\" is given twice"
+        );
+        let long = "k".repeat(1_000);
+        assert!(refusal(format!("{{\"{long}\":1,\"{long}\":2}}").as_bytes()).len() < 100);
+    }
+
+    #[test]
+    fn nesting_ends_at_64_and_never_at_the_stack() {
+        let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+        assert!(parse(nested(64).as_bytes()).is_ok());
+        assert_eq!(
+            refusal(nested(65).as_bytes()),
+            "line 1, column 66: arrays and objects are nested deeper than 64"
+        );
+        assert!(refusal("[".repeat(1_000_000).as_bytes()).ends_with("nested deeper than 64"));
+        assert!(refusal("{\"a\":".repeat(100_000).as_bytes()).ends_with("nested deeper than 64"));
+    }
+
+    #[test]
+    fn whole_floats_fold_to_integers_where_exact() {
+        let numbers = parse(b"[698.0, 1e2, -0.0, -5.0, 5.5, 9007199254740992.0, 1e18, 18446744073709551615, 18446744073709551616]");
+        assert_eq!(
+            numbers.expect("numbers").to_string(),
+            "[698,100,0,-5,5.5,9007199254740992,1e+18,18446744073709551615,1.8446744073709552e+19]"
+        );
+    }
+
+    #[test]
+    fn equal_values_have_one_canonical_spelling() {
+        let left = parse(b"{\"b\": [1, 2.0], \"a\": {\"y\": null, \"x\": \"\\u00e9\\n\"}}")
+            .expect("an object");
+        let right = parse("{\"a\":{\"x\":\"é\\u000a\",\"y\":null},\"b\":[1.0,2]}".as_bytes())
+            .expect("an object");
+        assert_eq!(
+            canonical(&left),
+            "{\"a\":{\"x\":\"é\\n\",\"y\":null},\"b\":[1,2]}".as_bytes()
+        );
+        assert_eq!(canonical(&left), canonical(&right));
+    }
+
+    #[test]
+    fn differences_are_named_by_pointer() {
+        let left =
+            json!({ "a": 1, "b": { "c/d": [1, 2, 3], "e": 1 }, "same": [1], "gone": 0, "": 1 });
+        let right =
+            json!({ "same": [1], "b": { "c/d": [1, 9], "e": {} }, "a": 1, "new~": 0, "": 2 });
+        assert_eq!(
+            differing_pointers(&left, &right),
+            ["/b/c~1d/1", "/b/c~1d/2", "/b/e", "/gone", "/", "/new~0"]
+        );
+        assert_eq!(differing_pointers(&json!(1), &json!(2)), [""]);
+        assert!(differing_pointers(&left, &left).is_empty());
+        let (zeros, ones) = (Value::from(vec![0; 1_000]), Value::from(vec![1; 1_000]));
+        assert_eq!(differing_pointers(&zeros, &ones).len(), MOST_DIFFERENCES);
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_it_panic(bytes: Vec<u8>) {
+            let _ = parse(&bytes);
+        }
+
+        #[test]
+        fn text_and_integers_survive(texts: Vec<String>, number in any::<i64>()) {
+            let sent = json!({ "texts": texts, "number": number });
+            let read = parse(&serde_json::to_vec(&sent).expect("JSON"));
+            prop_assert_eq!(read.expect("what was written"), sent);
+        }
+    }
 }

@@ -67,6 +67,8 @@ pub(crate) enum Call {
     Read(fn(&World, Value) -> Result<Reply, ApiError>),
     /// May change the world, wholly or not at all.
     Write(fn(&mut World, Value) -> Result<Reply, ApiError>),
+    /// Drives the world through transactions of its own: the clock, a reset. Refuses before the first of them or not at all.
+    Drive(fn(&mut World, Value) -> Result<Reply, ApiError>),
     /// Answers about the process; needs no key, and sees the key's world where one is sent.
     Open(fn(&Process, Option<&World>) -> Reply),
 }
@@ -147,6 +149,20 @@ macro_rules! operation {
         $crate::api::operation::Operation {
             name: stringify!($handler),
             call: $crate::api::operation::Call::Write(|world, input| {
+                $crate::api::operation::answer($handler(
+                    world,
+                    $crate::api::operation::decode(input)?,
+                ))
+            }),
+            input: |generator| $crate::api::operation::input_of_write($handler, generator),
+            output: |generator| $crate::api::operation::output_of_write($handler, generator),
+            ..$crate::api::operation::BLANK
+        }
+    };
+    (drive $handler:ident) => {
+        $crate::api::operation::Operation {
+            name: stringify!($handler),
+            call: $crate::api::operation::Call::Drive(|world, input| {
                 $crate::api::operation::answer($handler(
                     world,
                     $crate::api::operation::decode(input)?,

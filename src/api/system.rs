@@ -2,11 +2,38 @@
 
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use crate::api::business::payroll_clock;
+use crate::api::operation::{Call, Operation};
+use crate::api::reply::Reply;
 use crate::model::task::Task;
+use crate::value::error::ApiError;
 use crate::value::time::Timestamp;
-use crate::world::event::Event;
+use crate::world::event::{Event, RequestRef};
 use crate::world::{ClockMode, World};
+
+/// Calls a row that may change the world: wholly, or not at all.
+pub(crate) fn perform(
+    world: &mut World,
+    operation: &Operation,
+    origin: Option<Arc<RequestRef>>,
+    input: Value,
+) -> Result<Reply, ApiError> {
+    match operation.call {
+        Call::Write(call) => {
+            world.begin(origin);
+            let reply = call(world, input);
+            match &reply {
+                Ok(_) => world.commit(),
+                Err(_) => world.roll_back(),
+            }
+            reply
+        }
+        Call::Drive(call) => call(world, input),
+        Call::Read(_) | Call::Open(_) => unreachable!("a row that cannot write is not performed"),
+    }
+}
 
 /// What one task does, and the events it can cause.
 pub(crate) struct SystemRow {

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use clap::Args;
 
 use crate::cli::Failure;
-use crate::render::openapi;
+use crate::render::openapi::{self, Plane};
 
 /// Which document.
 #[derive(Args, Debug)]
@@ -17,9 +17,14 @@ pub(super) struct OpenapiArgs {
 
 /// Prints it.
 pub(super) fn run(args: &OpenapiArgs) -> Result<(), Failure> {
-    let text = openapi::text(!args.control);
+    let plane = if args.control {
+        Plane::Control
+    } else {
+        Plane::Product
+    };
+    let text = openapi::text(&openapi::document(plane));
     let mut out = io::stdout().lock();
-    writeln!(out, "{text}")
+    write!(out, "{text}")
         .and_then(|()| out.flush())
         .or_else(|error| Failure::of_output(&error))
 }

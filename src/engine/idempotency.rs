@@ -83,7 +83,7 @@ pub(super) struct SeenKeys {
 
 #[derive(Debug)]
 struct Kept {
-    body: String,
+    body: Vec<u8>,
     status: StatusCode,
     headers: HeaderMap,
     answer: Bytes,
@@ -91,7 +91,7 @@ struct Kept {
 
 impl SeenKeys {
     /// What is known of a key, sent with that canonical body.
-    pub(super) fn look_up(&mut self, key: &IdempotencyKey, body: &str, now: Timestamp) -> Seen {
+    pub(super) fn look_up(&mut self, key: &IdempotencyKey, body: &[u8], now: Timestamp) -> Seen {
         self.forget(now);
         match self.answers.get(key) {
             None => Seen::Never,
@@ -104,7 +104,7 @@ impl SeenKeys {
     pub(super) fn keep(
         &mut self,
         key: IdempotencyKey,
-        body: String,
+        body: Vec<u8>,
         response: &Response<Bytes>,
         now: Timestamp,
     ) {
@@ -161,8 +161,8 @@ impl Kept {
     }
 }
 
-fn other_body(kept: &str, sent: &str) -> ApiError {
-    let parse = |text: &str| serde_json::from_str(text).unwrap_or_default();
+fn other_body(kept: &[u8], sent: &[u8]) -> ApiError {
+    let parse = |text: &[u8]| serde_json::from_slice(text).unwrap_or_default();
     let pointers = json::differing_pointers(&parse(kept), &parse(sent));
     let detail = format!(
         "this key came with another body before: they differ at {}",

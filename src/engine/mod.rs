@@ -235,6 +235,12 @@ impl Engine {
     }
 
     fn answer_world(&self, request: &Request<'_>, slot: &Slot) -> Response<Bytes> {
+        // What needs no look at the world is done before its lock is taken.
+        let is_write = matches!(
+            request.route.operation.call,
+            Call::Write(_) | Call::Drive(_)
+        );
+        let prepared = is_write.then(|| Prepared::of(request));
         let state = &mut *slot.lock();
         if state.world.mode() == ClockMode::Real {
             guard(&mut state.world, |world| {
@@ -249,11 +255,15 @@ impl Engine {
         let mut response = match request.route.operation.call {
             Call::Open(_) => self.answer_open(request.route, Some(&state.world)),
             Call::Read(call) => self.read(request, state, call),
-            Call::Write(call) => write(request, state, call),
+            Call::Write(_) | Call::Drive(_) => {
+                let prepared = prepared.expect("made for every write");
+                write(request, prepared, state)
+            }
         };
         response
             .headers_mut()
-            .insert(SANDBOX_TIME, state.time_header());
+            .entry(SANDBOX_TIME)
+            .or_insert_with(|| state.time_header());
         response.extensions_mut().insert(slot.tag());
         response
     }
@@ -354,7 +364,6 @@ impl Engine {
 }
 
 type ReadCall = fn(&World, Value) -> Result<Reply, ApiError>;
-type WriteCall = fn(&mut World, Value) -> Result<Reply, ApiError>;
 
 /// One request on its way through a world.
 struct Request<'a> {
@@ -378,7 +387,7 @@ impl Request<'_> {
         if !self.route.operation.method.has_body() {
             return Ok(None);
         }
-        if self.body.is_empty() && self.route.takes_nothing() {
+        if self.body.is_empty() && self.route.checker().accepts_empty() {
             return Ok(Some(Value::Object(serde_json::Map::new())));
         }
         json::parse(self.body).map(Some)
@@ -390,7 +399,7 @@ impl Request<'_> {
             .iter()
             .map(|(name, value)| (*name, value.as_str()))
             .collect();
-        bind(&params, self.head.uri.query(), body, self.route.checker())
+        bind(self.route.checker(), &params, self.head.uri.query(), body)
     }
 
     /// The id of a reply that changed nothing: of what was asked and the world it was asked of, so that it shifts nothing.
@@ -434,20 +443,44 @@ fn etag(body: &[u8]) -> HeaderValue {
     HeaderValue::try_from(format!("\"{}\"", encode_to_string(hash))).expect("a tag is ASCII")
 }
 
-fn write(request: &Request<'_>, state: &mut State, call: WriteCall) -> Response<Bytes> {
+/// What can be made of a write without looking at its world. Each part is refused only when its turn comes.
+struct Prepared {
+    key: Result<Option<IdempotencyKey>, ApiError>,
+    /// The canonical body, where there is a key to compare it under.
+    fingerprint: Option<Vec<u8>>,
+    input: Result<Value, ApiError>,
+}
+
+impl Prepared {
+    /// An error is the 400 of a body that is no JSON.
+    fn of(request: &Request<'_>) -> Result<Self, ApiError> {
+        let body = request.parse()?;
+        let key = IdempotencyKey::of(request.head);
+        let keyed = matches!(key, Ok(Some(_)));
+        let fingerprint = keyed.then(|| json::canonical(body.as_ref().unwrap_or(&Value::Null)));
+        Ok(Self {
+            key,
+            fingerprint,
+            input: request.bind(body),
+        })
+    }
+}
+
+fn write(
+    request: &Request<'_>,
+    prepared: Result<Prepared, ApiError>,
+    state: &mut State,
+) -> Response<Bytes> {
     let refused =
         |state: &State, error: &ApiError| problem::reply(error, &request.refused_id(&state.world));
-    let body = match request.parse() {
-        Ok(body) => body,
+    let (prepared, key) = match prepared.and_then(|mut prepared| {
+        let key = std::mem::replace(&mut prepared.key, Ok(None))?;
+        Ok((prepared, key))
+    }) {
+        Ok(prepared) => prepared,
         Err(error) => return refused(state, &error),
     };
-    let key = match IdempotencyKey::of(request.head) {
-        Ok(key) => key,
-        Err(error) => return refused(state, &error),
-    };
-    let fingerprint = key
-        .as_ref()
-        .map(|_| json::canonical(body.as_ref().unwrap_or(&Value::Null)));
+    let fingerprint = prepared.fingerprint;
     if let Some((key, body)) = key.as_ref().zip(fingerprint.as_deref()) {
         match state.seen.look_up(key, body, state.world.now()) {
             Seen::Never => {}
@@ -455,8 +488,8 @@ fn write(request: &Request<'_>, state: &mut State, call: WriteCall) -> Response<
             Seen::OtherBody(error) => return refused(state, &error),
         }
     }
-    let input = request
-        .bind(body)
+    let input = prepared
+        .input
         .and_then(|input| check_if_match(request, &state.world).map(|()| input));
     let input = match input {
         Ok(input) => input,
@@ -475,8 +508,13 @@ fn write(request: &Request<'_>, state: &mut State, call: WriteCall) -> Response<
         operation: request.route.operation.name.into(),
         idempotency_key: key.as_ref().map(IdempotencyKey::text),
     };
-    let response = match guard(&mut state.world, |world| {
-        execute(world, origin, call, input)
+    let mut response = match guard(&mut state.world, |world| {
+        system::perform(
+            world,
+            request.route.operation,
+            Some(Arc::new(origin)),
+            input,
+        )
     }) {
         Ok(reply) => created(request, reply, &id),
         Err(error) => refused(state, &error),
@@ -487,31 +525,16 @@ fn write(request: &Request<'_>, state: &mut State, call: WriteCall) -> Response<
     {
         state.seen.keep(key, body, &response, state.world.now());
     }
-    guard(&mut state.world, |world| {
+    // The reply tells of the moment at which it was accepted, not of what follows from it.
+    response
+        .headers_mut()
+        .insert(SANDBOX_TIME, state.time_header());
+    let settled = guard(&mut state.world, |world| {
         system::settle(world);
         Ok(())
-    })
-    .ok();
+    });
+    settled.ok(); // a bug there was logged; what was accepted stands
     response
-}
-
-fn execute(
-    world: &mut World,
-    origin: RequestRef,
-    call: WriteCall,
-    input: Value,
-) -> Result<Reply, ApiError> {
-    world.begin(Some(Arc::new(origin)));
-    match call(world, input) {
-        Ok(reply) => {
-            world.commit();
-            Ok(reply)
-        }
-        Err(error) => {
-            world.roll_back();
-            Err(error)
-        }
-    }
 }
 
 /// Runs a step of a world. A panic is a bug: what it staged is undone, and its request alone fails.

@@ -3,6 +3,9 @@
 use std::sync::OnceLock;
 
 use http::Method;
+use schemars::SchemaGenerator;
+use schemars::generate::SchemaSettings;
+use serde_json::Value;
 
 use crate::api;
 use crate::api::check::Checker;
@@ -13,6 +16,8 @@ use crate::value::error::{ApiError, ErrorCode};
 pub(super) struct Route {
     pub(super) operation: &'static Operation,
     checker: OnceLock<Checker>,
+    /// Where what it creates can be read.
+    created_at: OnceLock<Option<String>>,
     /// The row that reads what this one acts on.
     resource: OnceLock<Option<&'static Route>>,
     all: OnceLock<&'static [Route]>,
@@ -21,13 +26,7 @@ pub(super) struct Route {
 impl Route {
     /// The checker of the row's input, compiled when the row is first called.
     pub(super) fn checker(&self) -> &Checker {
-        self.checker
-            .get_or_init(|| Checker::of(self.operation.input))
-    }
-
-    /// Whether an empty object is a complete input.
-    pub(super) fn takes_nothing(&self) -> bool {
-        self.checker().check(&serde_json::json!({})).is_empty()
+        self.checker.get_or_init(|| compile(self.operation))
     }
 
     /// The row that reads the resource which this one changes: at the same path, or at the path without the verb.
@@ -41,16 +40,20 @@ impl Route {
     }
 
     /// Where what this row creates can be read, with `{}` for its id.
-    pub(super) fn reads_at(&self) -> Option<String> {
-        let collection = match self.operation.path {
-            "/v1/payroll/run" => "/api/business/payroll-runs", // the published path is a verb; what it makes is a run
-            path => path,
+    pub(super) fn reads_at(&self) -> Option<&str> {
+        let find = || {
+            let collection = match self.operation.path {
+                // The published path is a verb; what it makes is a run.
+                "/v1/payroll/run" => "/api/business/payroll-runs",
+                path => path,
+            };
+            let at = |path: &str| {
+                path.rsplit_once('/')
+                    .is_some_and(|(parent, id)| parent == collection && id.starts_with('{'))
+            };
+            self.find_read(at).map(|_| format!("{collection}/{{}}"))
         };
-        let at = |path: &str| {
-            path.rsplit_once('/')
-                .is_some_and(|(parent, id)| parent == collection && id.starts_with('{'))
-        };
-        self.find_read(at).map(|_| format!("{collection}/{{}}"))
+        self.created_at.get_or_init(find).as_deref()
     }
 
     fn find_read(&self, at: impl Fn(&str) -> bool) -> Option<&'static Route> {
@@ -152,6 +155,7 @@ fn routes() -> &'static [Route] {
         let route = |operation| Route {
             operation,
             checker: OnceLock::new(),
+            created_at: OnceLock::new(),
             resource: OnceLock::new(),
             all: OnceLock::new(),
         };
@@ -161,6 +165,13 @@ fn routes() -> &'static [Route] {
         route.all.get_or_init(|| routes);
     }
     routes
+}
+
+/// The checker of a row's input: the schema that the document shows.
+fn compile(operation: &Operation) -> Checker {
+    let mut generator = SchemaGenerator::new(SchemaSettings::draft2020_12());
+    let schema = Value::from((operation.input)(&mut generator));
+    Checker::compile(&schema, &generator.take_definitions(true))
 }
 
 fn allow(methods: &Methods) -> String {

@@ -41,7 +41,8 @@ macro_rules! entities {
         pub(crate) enum Kind { $($kind,)* $($bare,)* }
 
         impl Kind {
-            const ALL: &'static [Self] = &[$(Self::$kind,)* $(Self::$bare,)*];
+            /// Every kind, in the order of its number.
+            pub(crate) const ALL: &'static [Self] = &[$(Self::$kind,)* $(Self::$bare,)*];
 
             /// The letters before an id's underscore.
             pub(crate) const fn prefix(self) -> &'static str {

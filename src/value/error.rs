@@ -150,12 +150,12 @@ impl ApiError {
     }
 
     /// 404 for an id that nothing has.
-    pub fn not_found(kind: &str, id: impl fmt::Display) -> Self {
-        let error = Self::new(
+    #[must_use]
+    pub fn not_found(kind: &str) -> Self {
+        Self::new(
             ErrorCode::ResourceNotFound,
             format!("no {kind} of this key's world has this id"),
-        );
-        error.about(id)
+        )
     }
 
     /// The same, about that resource.

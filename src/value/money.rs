@@ -2,6 +2,7 @@
 
 use core::fmt;
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -40,6 +41,21 @@ KES KGS KHR KPW KYD KZT LAK LBP LKR LRD LSL MAD MDL MGA MKD MMK MNT MOP MRU MUR 
 PEN PGK PHP PKR PLN QAR RON RSD RUB SAR SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TOP TRY TTD TWD TZS \
 UAH USD UYU UZS VES WST XCD YER ZAR ZMW";
 
+/// All codes, sorted.
+static CODES: LazyLock<Vec<[u8; 3]>> = LazyLock::new(|| {
+    let others = OTHER_EXPONENTS.iter().map(|(code, _)| *code);
+    let codes = HUNDREDTHS.split_ascii_whitespace().chain(others);
+    let mut codes: Vec<[u8; 3]> = codes
+        .map(|code| {
+            code.as_bytes()
+                .try_into()
+                .expect("a code has three letters")
+        })
+        .collect();
+    codes.sort_unstable();
+    codes
+});
+
 /// A currency of ISO 4217.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Currency([u8; 3]);
@@ -48,17 +64,8 @@ impl Currency {
     /// The currency with that code, if ISO 4217 has it.
     #[must_use]
     pub fn new(code: &str) -> Option<Self> {
-        let known = OTHER_EXPONENTS.iter().any(|(other, _)| *other == code)
-            || HUNDREDTHS
-                .split_ascii_whitespace()
-                .any(|other| other == code);
-        known.then(|| {
-            Self(
-                code.as_bytes()
-                    .try_into()
-                    .expect("a known code has three letters"),
-            )
-        })
+        let code: [u8; 3] = code.as_bytes().try_into().ok()?;
+        CODES.binary_search(&code).ok().map(|_| Self(code))
     }
 
     /// The three letters.
@@ -132,9 +139,10 @@ impl JsonSchema for Currency {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let mut codes: Vec<&str> = HUNDREDTHS.split_ascii_whitespace().collect();
-        codes.extend(OTHER_EXPONENTS.iter().map(|(code, _)| *code));
-        codes.sort_unstable();
+        let codes: Vec<&str> = CODES
+            .iter()
+            .filter_map(|code| core::str::from_utf8(code).ok())
+            .collect();
         json_schema!({ "type": "string", "description": "A currency of ISO 4217.", "enum": codes })
     }
 }

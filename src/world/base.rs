@@ -4,19 +4,21 @@
 //! table of objects; the one cache holds the histories of companies that were looked at.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
+use crate::model::business::calculation::Calculation;
 use crate::model::business::company::Company;
 use crate::model::growth::countries::{self, Country};
 use crate::model::growth::industries::{self, Industry};
-use crate::model::growth::workforce::Workforce;
-use crate::model::{AnyId, Entity, Kind};
+use crate::model::growth::workforce::{Selection, Workforce};
+use crate::model::{AnyId, Entity, Kind, Record};
 use crate::value::id::{Id, Permutation};
 use crate::value::money::Currency;
 use crate::value::stream::Key;
 use crate::value::time::{Date, Period, Timestamp};
+use crate::world::grow::Grow;
 use crate::world::history::History;
 
 /// Months of history behind a world's start.
@@ -70,13 +72,7 @@ impl Shape {
         if self.countries.is_empty() {
             return Err("a world needs at least one country".to_owned());
         }
-        let known = || {
-            countries::all()
-                .iter()
-                .map(|country| country.code)
-                .collect::<Vec<_>>()
-                .join(", ")
-        };
+        let known = || countries::codes().collect::<Vec<_>>().join(", ");
         if let Some(unknown) = self
             .countries
             .iter()
@@ -99,7 +95,13 @@ pub(crate) struct Base {
     seed: u64,
     shape: Shape,
     key: Key,
-    countries: Vec<&'static Country>,
+    countries: Vec<(&'static Country, Currency)>,
+    /// Where in the list of industries the first company stands.
+    first_industry: u64,
+    /// By kind.
+    permutations: Vec<Permutation>,
+    /// What was grown lately.
+    grown: Mutex<Grown>,
     /// Grown on first look, and shared by every world of this base.
     histories: Mutex<BTreeMap<u64, Arc<History>>>,
 }
@@ -132,6 +134,31 @@ impl Clone for Base {
     }
 }
 
+/// Records grown lately, so that worlds of one base do not each grow the same people. When it is full it starts again.
+#[derive(Debug, Default)]
+struct Grown(BTreeMap<(Kind, u64), Record>);
+
+impl Grown {
+    /// About two megabytes of employees.
+    const MOST: usize = 1_024;
+
+    fn get(&self, place: (Kind, u64)) -> Option<Record> {
+        self.0.get(&place).cloned()
+    }
+
+    fn put(&mut self, place: (Kind, u64), record: Record) {
+        if self.0.len() >= Self::MOST {
+            self.0.clear();
+        }
+        self.0.insert(place, record);
+    }
+}
+
+/// A panic while a lock was held cannot have left half a value behind it: they are put in whole.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// What one grown company is made of.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
@@ -146,13 +173,24 @@ pub(crate) struct Plan {
 impl Base {
     /// The base of that seed and shape, which [`Shape::check`] has passed.
     pub(crate) fn new(seed: u64, shape: Shape) -> Self {
-        let find = |code: &String| countries::find(code).expect("the shape was checked");
-        let countries = shape.countries.iter().map(find).collect();
+        let country = |code: &String| {
+            let country = countries::find(code).expect("the shape was checked");
+            let currency = Currency::new(country.currency);
+            (
+                country,
+                currency.expect("the table of countries names currencies of ISO 4217"),
+            )
+        };
+        let key = Key::new(seed);
+        let permutation = |kind: &Kind| Permutation::new(key.with("id").with(kind.prefix()));
         Self {
             seed,
-            key: Key::new(seed),
-            countries,
+            key,
+            countries: shape.countries.iter().map(country).collect(),
+            first_industry: key.with("industries").below(industries::all().len() as u64),
+            permutations: Kind::ALL.iter().map(permutation).collect(),
             shape,
+            grown: Mutex::default(),
             histories: Mutex::default(),
         }
     }
@@ -209,19 +247,16 @@ impl Base {
         self.permutation(id.kind).invert(id.bits) < self.count(id.kind)
     }
 
-    fn permutation(&self, kind: Kind) -> Permutation {
-        Permutation::new(self.key.with("id").with(kind.prefix()))
+    fn permutation(&self, kind: Kind) -> &Permutation {
+        &self.permutations[kind as usize]
     }
 
     /// What the company with that index is made of.
     pub(crate) fn plan(&self, index: u64) -> Plan {
         let key = self.key.with("company").at(index);
-        let country = self.countries[(index % self.countries.len() as u64) as usize];
+        let (country, currency) = self.countries[(index % self.countries.len() as u64) as usize];
         let all = industries::all();
-        let offset = self.key.with("industries").below(all.len() as u64);
-        let industry = &all[((offset + index) % all.len() as u64) as usize];
-        let currency = Currency::new(country.currency)
-            .expect("the table of countries names currencies of ISO 4217");
+        let industry = &all[((self.first_industry + index) % all.len() as u64) as usize];
         let workforce = Workforce::new(key, self.shape.employees_per_company);
         Plan {
             index,
@@ -233,6 +268,17 @@ impl Base {
         }
     }
 
+    /// The record grown with that index, from memory where it was grown lately.
+    pub(crate) fn record<T: Grow>(&self, index: u64) -> Option<Arc<T>> {
+        let place = (T::KIND, index);
+        if let Some(record) = lock(&self.grown).get(place) {
+            return T::of_record(&record).cloned();
+        }
+        let grown = Arc::new(T::grow(self, index)?);
+        lock(&self.grown).put(place, Arc::clone(&grown).into_record());
+        Some(grown)
+    }
+
     /// The history of a grown company; none for one that was created.
     pub(crate) fn history(&self, company: Id<Company>) -> Option<Arc<History>> {
         self.index_of(company).map(|index| self.history_at(index))
@@ -241,11 +287,11 @@ impl Base {
     /// The history of the company with that index.
     pub(crate) fn history_at(&self, index: u64) -> Arc<History> {
         // Grown outside the lock: two threads may grow the same history once each, and both get the same one.
-        if let Some(history) = self.kept().get(&index) {
+        if let Some(history) = lock(&self.histories).get(&index) {
             return Arc::clone(history);
         }
         let grown = Arc::new(History::grow(self, &self.plan(index)));
-        let mut kept = self.kept();
+        let mut kept = lock(&self.histories);
         if kept.len() >= KEPT_HISTORIES {
             kept.clear();
         }
@@ -253,11 +299,16 @@ impl Base {
         grown
     }
 
-    /// A panic while the lock was held cannot have left half a history: they are inserted whole.
-    fn kept(&self) -> std::sync::MutexGuard<'_, BTreeMap<u64, Arc<History>>> {
-        self.histories
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+    /// What the employee with that index was paid in the last month of history.
+    pub(crate) fn last_paid(&self, employee: u64) -> Option<Arc<Calculation>> {
+        let size = self.shape.employees_per_company;
+        let workforce = self.plan(employee / size).workforce;
+        let paid = workforce.chooses(Selection::PAID_IN_HISTORY, employee % size);
+        let place = paid.then(|| workforce.place(employee % size))?;
+        self.history_at(employee / size)
+            .payroll
+            .calculation(place, HISTORY_MONTHS - 1)
+            .cloned()
     }
 
     /// The month of history with that number, 0 being the first.

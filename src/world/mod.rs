@@ -172,15 +172,14 @@ impl World {
 
     /// The resource, or the 404 that says which.
     pub(crate) fn get<T: Grow>(&self, id: Id<T>) -> Result<Arc<T>, ApiError> {
-        self.find(id)
-            .ok_or_else(|| ApiError::not_found(T::NAME, id))
+        self.find(id).ok_or_else(|| not_found(id))
     }
 
     /// The resource, if the world has it.
     pub(crate) fn find<T: Grow>(&self, id: Id<T>) -> Option<Arc<T>> {
         match self.overlay.get(T::KIND, id.bits()) {
             Some(record) => T::of_record(record).cloned(),
-            None => T::grow(&self.base, self.base.index_of(id)?).map(Arc::new),
+            None => self.base.record(self.base.index_of(id)?),
         }
     }
 
@@ -346,9 +345,7 @@ impl World {
 
     fn grown_record<T: Grow>(&self, origin: Origin) -> Option<Record> {
         match origin {
-            Origin::Grown { index } => {
-                T::grow(&self.base, index).map(|grown| Arc::new(grown).into_record())
-            }
+            Origin::Grown { index } => self.base.record::<T>(index).map(Entity::into_record),
             Origin::Created { .. } => None,
         }
     }
@@ -587,6 +584,16 @@ impl Timers {
     fn remove(&mut self, timer: Timer) {
         self.due.retain(|other| other.sequence != timer.sequence);
         self.next = timer.sequence;
+    }
+}
+
+/// The 404 for an id that nothing has; one that is no id of its kind is not repeated.
+fn not_found<T: Entity>(id: Id<T>) -> ApiError {
+    let error = ApiError::not_found(T::NAME);
+    if id == Id::UNKNOWN {
+        error
+    } else {
+        error.about(id)
     }
 }
 

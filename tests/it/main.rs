@@ -1,4 +1,15 @@
-//! Scratch test binary.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+//! The binary from outside: over TCP, by its command line, and by its documents; the payroll engine by its public library.
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "a test fails by panicking, and drives processes, sockets and files"
+)]
 
+mod harness;
+mod headers;
+mod idempotency;
+mod lists;
 mod payroll;
+mod payroll_flow;
+mod published;

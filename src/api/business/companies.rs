@@ -237,10 +237,7 @@ pub(crate) fn known_country(code: &str) -> Result<(), ApiError> {
     if countries::find(code).is_some() {
         return Ok(());
     }
-    let known: Vec<&str> = countries::all()
-        .iter()
-        .map(|country| country.code)
-        .collect();
+    let known: Vec<&str> = countries::codes().collect();
     let detail = format!(
         "the sandbox does not know this country; it knows {}",
         known.join(", ")

@@ -346,12 +346,12 @@ fn not_yet_run(
         again.len(),
         employees.len()
     );
-    let first = again
+    let run = employees
         .iter()
-        .zip(employees)
-        .find_map(|(_, id)| in_run.get(id));
-    let error = ApiError::new(ErrorCode::PayrollPeriodAlreadyRun, detail).with_errors(again);
-    Err(first.map_or(error.clone(), |run| error.about(run)))
+        .find_map(|id| in_run.get(id))
+        .expect("some employee is in one");
+    let error = ApiError::new(ErrorCode::PayrollPeriodAlreadyRun, detail);
+    Err(error.with_errors(again).about(run))
 }
 
 fn counts(run: &PayrollRun) -> bool {

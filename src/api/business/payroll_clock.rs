@@ -105,10 +105,7 @@ fn last_paid(world: &World, employee: &Employee) -> Option<Arc<Calculation>> {
     }
     let base = world.base();
     let index = base.index_of(employee.id)?;
-    let size = base.shape().employees_per_company;
-    let run = base.run(crate::world::base::HISTORY_MONTHS - 1, index / size);
-    let payslip: Arc<Payslip> = world.at(base.item(run, index % size))?;
-    Some(Arc::clone(&payslip.calculation))
+    base.last_paid(index)
 }
 
 fn add(totals: &mut RunTotals, pay: &Calculation) {

@@ -32,7 +32,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         description: "By a length of time, to an instant, or until something happens. Returns when the world is quiet, with the events \
             that were caused.",
         example: r#"{"by":"10d"}"#,
-        ..operation!(write advance_clock)
+        ..operation!(drive advance_clock)
     },
     Operation {
         method: Method::Post,
@@ -42,7 +42,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "Reset the world",
         description: "This key's world as it was before anything happened, or that of another seed.",
         example: "{}",
-        ..operation!(write reset_world)
+        ..operation!(drive reset_world)
     },
 ];
 

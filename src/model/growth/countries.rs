@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use super::{names, names::NameTable, scheme::Scheme, table};
+use super::{Sections, names, names::NameTable, scheme::Scheme};
 
 /// A country and what its companies and people look like on paper.
 #[derive(Debug, Deserialize)]
@@ -110,23 +110,17 @@ pub(crate) struct AccountRule {
     pub(crate) bban: Option<Scheme>,
 }
 
-/// Every country, the six that have payroll packs first.
-pub(crate) fn all() -> &'static [Country] {
-    &COUNTRIES
+/// The codes of all countries, the six that have payroll packs first.
+pub(crate) fn codes() -> impl Iterator<Item = &'static str> {
+    COUNTRIES.ids()
 }
 
 /// The country with that ISO 3166-1 alpha-2 code.
 pub(crate) fn find(code: &str) -> Option<&'static Country> {
-    all().iter().find(|country| country.code == code)
+    COUNTRIES.find(code)
 }
 
-static COUNTRIES: LazyLock<Vec<Country>> = LazyLock::new(|| {
+static COUNTRIES: LazyLock<Sections<Country>> = LazyLock::new(|| {
     let text = include_str!("../../../fixtures/growth/countries.toml");
-    table::<File>("countries.toml", text).country
+    Sections::cut("countries.toml", text, "[[country]]\n")
 });
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, bound(deserialize = "'de: 'static"))]
-struct File {
-    country: Vec<Country>,
-}

@@ -20,9 +20,65 @@ pub(crate) mod workforce;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
 use serde::Deserialize;
 
 use crate::value::stream::Key;
+
+/// An embedded file of many like tables, each read when it is first asked for: a world of three countries does not wait
+/// for the thirty that it does not have.
+struct Sections<T> {
+    file: &'static str,
+    rows: Vec<Section<T>>,
+}
+
+struct Section<T> {
+    id: &'static str,
+    text: &'static str,
+    value: OnceLock<T>,
+}
+
+impl<T: Deserialize<'static>> Sections<T> {
+    /// Cuts a file before each `[[name]]` heading; a table's first value is its id.
+    fn cut(file: &'static str, text: &'static str, heading: &str) -> Self {
+        let starts: Vec<usize> = text
+            .match_indices(heading)
+            .map(|(start, _)| start)
+            .collect();
+        let ends = starts.iter().skip(1).copied().chain([text.len()]);
+        let row = |(start, end): (&usize, usize)| {
+            let text = &text[*start..end];
+            let id = text.split('"').nth(1).expect("a table begins with its id");
+            Section {
+                id,
+                text,
+                value: OnceLock::new(),
+            }
+        };
+        Self {
+            file,
+            rows: starts.iter().zip(ends).map(row).collect(),
+        }
+    }
+
+    fn ids(&self) -> impl Iterator<Item = &'static str> {
+        self.rows.iter().map(|section| section.id)
+    }
+
+    fn find(&self, id: &str) -> Option<&T> {
+        let section = self.rows.iter().find(|section| section.id == id)?;
+        Some(section.value.get_or_init(|| {
+            let tables: BTreeMap<String, Vec<T>> = table(self.file, section.text);
+            tables
+                .into_values()
+                .flatten()
+                .next()
+                .expect("a section is one table")
+        }))
+    }
+}
 
 /// Reads one embedded table; its strings are slices of the binary.
 fn table<T: Deserialize<'static>>(file: &str, text: &'static str) -> T {

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use fake::locales::{Data, EN, FR_FR, IT_IT, NL_NL, PT_BR, PT_PT};
 use serde::{Deserialize, Deserializer, de::Error};
 
-use super::{countries::Country, pick, table};
+use super::{Sections, countries::Country, pick};
 use crate::value::stream::Key;
 
 /// First and last name of a person.
@@ -67,28 +67,15 @@ where
     'de: 'static,
 {
     let id = <&'static str>::deserialize(deserializer)?;
-    let found = TABLES.iter().find(|table| table.id == id);
-    found.ok_or_else(|| D::Error::custom(format!("names.toml has no table {id}")))
+    TABLES
+        .find(id)
+        .ok_or_else(|| D::Error::custom(format!("names.toml has no table {id}")))
 }
 
-/// Every table.
-pub(crate) fn tables() -> &'static [NameTable] {
-    &TABLES
-}
-
-static TABLES: LazyLock<Vec<NameTable>> = LazyLock::new(|| {
-    let file: File = table(
-        "names.toml",
-        include_str!("../../../fixtures/growth/names.toml"),
-    );
-    file.table.into_iter().map(NameTable::from).collect()
+static TABLES: LazyLock<Sections<NameTable>> = LazyLock::new(|| {
+    let text = include_str!("../../../fixtures/growth/names.toml");
+    Sections::cut("names.toml", text, "[[table]]\n")
 });
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, bound(deserialize = "'de: 'static"))]
-struct File {
-    table: Vec<TableRow>,
-}
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -106,6 +93,12 @@ struct GroupRow {
     first: Vec<&'static str>,
     #[serde(default)]
     last: Vec<&'static str>,
+}
+
+impl<'de: 'static> Deserialize<'de> for NameTable {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        TableRow::deserialize(deserializer).map(Self::from)
+    }
 }
 
 impl From<TableRow> for NameTable {

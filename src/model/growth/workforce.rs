@@ -235,6 +235,11 @@ impl Workforce {
         index < self.size && selection.has(self.place(index))
     }
 
+    /// Whether nobody of that cycle is chosen; never said of the first.
+    pub(crate) fn passes_over(&self, selection: Selection, cycle: u64) -> bool {
+        cycle > 0 && selection.per_cycle(cycle) == 0
+    }
+
     /// How many chosen people share each role slot and step.
     pub(crate) fn classes(&self, selection: Selection) -> [[u64; STEPS as usize]; CYCLE as usize] {
         let mut counts = [[0; STEPS as usize]; CYCLE as usize];
@@ -262,8 +267,9 @@ impl Workforce {
 /// A keyed permutation of `0..size` for the sizes used here: multiply by a unit of the ring, add, reduce.
 fn affine(key: Key, value: u64, size: u64) -> u64 {
     const UNITS: [u64; 8] = [1, 7, 11, 13, 17, 19, 23, 29]; // coprime to 20, 24 and 25
-    let unit = UNITS[key.with("unit").below(UNITS.len() as u64) as usize];
-    (value * unit + key.with("offset").below(size)) % size
+    let bits = key.hash();
+    let (unit, offset) = (UNITS[(bits & 7) as usize], bits >> 40);
+    (value * unit + offset) % size
 }
 
 #[cfg(test)]

@@ -19,13 +19,14 @@ const MINIMUM_WAGES: &[(&str, u64)] = &[
 
 #[test]
 fn the_six_countries_of_the_packs_come_first() {
-    let first: Vec<_> = countries::all()
+    let first: Vec<_> = countries::codes()
+        .filter_map(countries::find)
         .iter()
         .take(6)
         .map(|country| country.code)
         .collect();
     assert_eq!(first, ["US", "GB", "NG", "KE", "ZA", "CA"]);
-    assert!(countries::all().len() >= 30);
+    assert!(countries::codes().count() >= 30);
     assert!(countries::find("NG").is_some_and(|country| country.currency == "NGN"));
     assert!(countries::find("XX").is_none() && countries::find("ng").is_none());
 }
@@ -33,7 +34,7 @@ fn the_six_countries_of_the_packs_come_first() {
 #[test]
 fn every_country_is_whole() {
     let mut codes = BTreeSet::new();
-    for country in countries::all() {
+    for country in countries::codes().filter_map(countries::find) {
         let code = country.code;
         assert!(codes.insert(code), "{code} twice");
         assert!(is_letters(code, 2) && is_letters(country.currency, 3) && !country.name.is_empty());
@@ -79,7 +80,7 @@ fn is_rate(text: &str) -> bool {
 
 #[test]
 fn pay_is_split_in_full_and_bands_ascend() {
-    for country in countries::all() {
+    for country in countries::codes().filter_map(countries::find) {
         let (code, pay) = (country.code, &country.pay);
         assert!(
             pay.interval == "monthly" && (1..=28).contains(&pay.day),
@@ -118,7 +119,7 @@ fn names_are_many_enough() {
             .collect::<BTreeSet<_>>()
             .len()
     };
-    for country in countries::all() {
+    for country in countries::codes().filter_map(countries::find) {
         let least = if ["US", "GB", "NG", "KE", "ZA"].contains(&country.code) {
             80
         } else {

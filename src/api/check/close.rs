@@ -1,0 +1,166 @@
+//! The published form of a schema: what schemars emits, said as the checker enforces it and as client generators read it.
+
+use serde_json::{Map, Value, json};
+
+/// Integer formats that OpenAPI does not register, the registered one that holds them, and the bounds that remain.
+/// `uint64` ends where `int64` does: most clients have no wider integer.
+const INTEGER_FORMATS: &[(&str, &str, Option<i64>, Option<i64>)] = &[
+    ("int8", "int32", Some(-128), Some(127)),
+    ("int16", "int32", Some(-32_768), Some(32_767)),
+    ("uint8", "int32", Some(0), Some(255)),
+    ("uint16", "int32", Some(0), Some(65_535)),
+    ("uint32", "int64", Some(0), Some(4_294_967_295)),
+    ("uint64", "int64", Some(0), None),
+    ("uint", "int64", Some(0), None),
+    ("int", "int64", None, None),
+];
+
+/// Keywords whose value is a map of schemas, a schema, and a list of schemas.
+const MAPS_OF_SCHEMAS: &[&str] = &["properties", "patternProperties", "$defs"];
+const SCHEMAS: &[&str] = &["items", "additionalProperties", "propertyNames"];
+const LISTS_OF_SCHEMAS: &[&str] = &["oneOf", "anyOf", "allOf"];
+
+/// Keywords beside which an object's members are not all in its own `properties`.
+const MEMBERS_ELSEWHERE: &[&str] = &[
+    "additionalProperties",
+    "propertyNames",
+    "patternProperties",
+    "$ref",
+    "oneOf",
+    "anyOf",
+    "allOf",
+];
+
+/// Rewrites a schema and all within it, `$ref`s untouched:
+///
+/// - an object that lists its members takes no others: `additionalProperties: false`. The checker owns unknown members,
+///   as serde's `deny_unknown_fields` cannot be combined with `flatten`;
+/// - an enum whose variants have docs, which schemars spells as `oneOf` constants, becomes `enum`, with the docs as a list
+///   in its description;
+/// - integer formats become `int32` or `int64` with bounds;
+/// - `$schema`, `title` and `default: null` go.
+///
+/// Closing twice is closing once.
+pub(crate) fn close(schema: &mut Value) {
+    let Value::Object(schema) = schema else {
+        return;
+    };
+    schema.shift_remove("$schema");
+    schema.shift_remove("title");
+    if schema.get("default").is_some_and(Value::is_null) {
+        schema.shift_remove("default");
+    }
+    register_format(schema);
+    collapse_constants(schema);
+    for (keyword, value) in schema.iter_mut() {
+        let keyword = keyword.as_str();
+        match value {
+            Value::Object(map) if MAPS_OF_SCHEMAS.contains(&keyword) => {
+                map.values_mut().for_each(close)
+            }
+            Value::Array(list) if LISTS_OF_SCHEMAS.contains(&keyword) => {
+                list.iter_mut().for_each(close)
+            }
+            schema if SCHEMAS.contains(&keyword) => close(schema),
+            _ => {}
+        }
+    }
+    let object = schema.contains_key("properties") || says_object(schema.get("type"));
+    if object
+        && !MEMBERS_ELSEWHERE
+            .iter()
+            .any(|keyword| schema.contains_key(*keyword))
+    {
+        schema.insert("additionalProperties".to_owned(), Value::Bool(false));
+    }
+}
+
+fn says_object(types: Option<&Value>) -> bool {
+    match types {
+        Some(Value::String(name)) => name == "object",
+        Some(Value::Array(names)) => names.iter().any(|name| name == "object"),
+        _ => false,
+    }
+}
+
+fn register_format(schema: &mut Map<String, Value>) {
+    let format = schema.get("format").and_then(Value::as_str);
+    let row = INTEGER_FORMATS
+        .iter()
+        .find(|(name, ..)| Some(*name) == format);
+    let Some(&(_, registered, minimum, maximum)) = row else {
+        return;
+    };
+    schema.insert("format".to_owned(), registered.into());
+    let bound = |schema: &Map<String, Value>, keyword| schema.get(keyword).and_then(Value::as_i64);
+    if let Some(minimum) = minimum {
+        let narrower = bound(schema, "minimum").map_or(minimum, |own| own.max(minimum));
+        schema.insert("minimum".to_owned(), narrower.into());
+    }
+    if let Some(maximum) = maximum {
+        let narrower = bound(schema, "maximum").map_or(maximum, |own| own.min(maximum));
+        schema.insert("maximum".to_owned(), narrower.into());
+    }
+}
+
+/// `oneOf` of constants as `enum`.
+fn collapse_constants(schema: &mut Map<String, Value>) {
+    let Some(Value::Array(variants)) = schema.get("oneOf") else {
+        return;
+    };
+    let Some(variants) = variants.iter().map(constants).collect::<Option<Vec<_>>>() else {
+        return;
+    };
+    let mut description = schema
+        .get("description")
+        .and_then(Value::as_str)
+        .unwrap_or_default()
+        .to_owned();
+    let mut list = String::new();
+    for (values, docs) in &variants {
+        if let ([value], Some(docs)) = (*values, docs) {
+            let name = value
+                .as_str()
+                .map_or_else(|| value.to_string(), str::to_owned);
+            list.push_str(&format!("\n- `{name}`: {}", docs.replace('\n', " ")));
+        }
+    }
+    if !list.is_empty() {
+        description.push_str(if description.is_empty() { "" } else { "\n" });
+        description.push_str(if description.is_empty() {
+            list.trim_start()
+        } else {
+            &list
+        });
+    }
+    let values: Vec<Value> = variants
+        .iter()
+        .flat_map(|(values, _)| values.iter().cloned())
+        .collect();
+    schema.shift_remove("oneOf");
+    if !description.is_empty() {
+        schema.insert("description".to_owned(), description.into());
+    }
+    if values.iter().all(Value::is_string) {
+        schema.insert("type".to_owned(), json!("string"));
+    }
+    schema.insert("enum".to_owned(), values.into());
+}
+
+/// The values and docs of a schema that is nothing but constants.
+fn constants(variant: &Value) -> Option<(&[Value], Option<&str>)> {
+    let variant = variant.as_object()?;
+    let plain = ["type", "const", "enum", "title", "description"];
+    if !variant
+        .keys()
+        .all(|keyword| plain.contains(&keyword.as_str()))
+    {
+        return None;
+    }
+    let values = match (variant.get("const"), variant.get("enum")) {
+        (Some(value), None) => core::slice::from_ref(value),
+        (None, Some(Value::Array(values))) => values,
+        _ => return None,
+    };
+    Some((values, variant.get("description").and_then(Value::as_str)))
+}

@@ -1,0 +1,176 @@
+//! The OpenAPI 3.1.1 documents: one of the simulated product, one of the control plane.
+//!
+//! A document is a `serde_json::Value`, put together row by row in the table's order; the schemas
+//! are those that requests are checked against.
+
+mod header;
+mod problem;
+mod row;
+mod schemas;
+mod webhook;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value, json};
+
+use crate::api::operation::{Domain, Operation};
+use crate::api::{control, product};
+use crate::render::events;
+use crate::render::openapi::schemas::Schemas;
+use crate::render::samples::{Sample, Session};
+
+/// The security scheme's name.
+const BEARER: &str = "bearer";
+
+/// Which document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Plane {
+    /// The simulated product.
+    Product,
+    /// `/_sandbox`.
+    Control,
+}
+
+impl Plane {
+    fn rows(self) -> Vec<&'static Operation> {
+        match self {
+            Self::Product => product().collect(),
+            Self::Control => control().collect(),
+        }
+    }
+}
+
+/// The document of one plane, with examples from a fresh world. A pure function of the program;
+/// some milliseconds.
+pub(crate) fn document(plane: Plane) -> Value {
+    let mut session = Session::new();
+    render(plane, &plane.rows(), &mut |row| session.sample(row))
+}
+
+/// A document as people read it, ending in a line feed.
+pub(crate) fn text(document: &Value) -> String {
+    let mut text =
+        serde_json::to_string_pretty(document).expect("a value of JSON is written as JSON");
+    text.push('\n');
+    text
+}
+
+fn render(
+    plane: Plane,
+    rows: &[&Operation],
+    sampler: &mut dyn FnMut(&Operation) -> Sample,
+) -> Value {
+    let mut schemas = Schemas::of(rows);
+    schemas.define("Problem".to_owned(), problem::schema());
+    schemas.define("Violation".to_owned(), problem::violation_schema());
+    let mut paths = Map::new();
+    let shapes = core::mem::take(&mut schemas.rows);
+    for (row, shape) in rows.iter().zip(shapes) {
+        let sample = sampler(row);
+        let path = paths.entry(row.path).or_insert_with(|| json!({}));
+        path[row.method.name().to_ascii_lowercase()] =
+            row::operation(row, shape, &sample, &mut schemas);
+    }
+    let mut document = json!({
+        "openapi": "3.1.1",
+        "info": info(plane),
+        "servers": [{ "url": "/", "description": "This sandbox" }],
+        "security": [{ BEARER: [] }],
+        "tags": tags(plane, rows),
+        "paths": paths,
+    });
+    if plane == Plane::Product {
+        let events = events::catalogue(rows.iter().copied());
+        document["webhooks"] = webhook::webhooks(&events, &mut schemas).into();
+    }
+    let components = components(schemas, &document);
+    document["components"] = components;
+    document
+}
+
+fn info(plane: Plane) -> Value {
+    let (title, description) = match plane {
+        Plane::Product => ("Sandbox", include_str!("openapi/product.md")),
+        Plane::Control => ("Sandbox control plane", include_str!("openapi/control.md")),
+    };
+    json!({ "title": title, "version": env!("CARGO_PKG_VERSION"), "description": description.trim_end() })
+}
+
+/// The tags that rows stand under, in the rows' order, then the webhooks'.
+fn tags(plane: Plane, rows: &[&Operation]) -> Vec<Value> {
+    let mut domains: Vec<Domain> = Vec::new();
+    for row in rows {
+        if !domains.contains(&row.domain) {
+            domains.push(row.domain);
+        }
+    }
+    let mut tags: Vec<Value> = domains
+        .into_iter()
+        .map(|domain| json!({ "name": domain, "description": about(domain) }))
+        .collect();
+    if plane == Plane::Product {
+        tags.push(json!({ "name": webhook::TAG, "description": "What happened, sent to the endpoints that asked for it." }));
+    }
+    tags
+}
+
+const fn about(domain: Domain) -> &'static str {
+    match domain {
+        Domain::Business => {
+            "Companies, the people they employ, payroll, tax, compliance and accounting."
+        }
+        Domain::Payments => "Wallets, and money on its way in and out of them.",
+        Domain::Sandbox => {
+            "The simulation itself: its clock, its state, what the outside world does, and what was seen."
+        }
+    }
+}
+
+/// `components`, without what the document never refers to.
+fn components(schemas: Schemas, document: &Value) -> Value {
+    let mut components = json!({
+        "schemas": schemas.definitions,
+        "parameters": header::parameters(),
+        "headers": header::components(),
+        "responses": problem::components(),
+    });
+    let mut used = BTreeSet::new();
+    follow(document, &components, &mut used);
+    for (section, entries) in components.as_object_mut().into_iter().flatten() {
+        if let Some(entries) = entries.as_object_mut() {
+            entries.retain(|name, _| used.contains(&format!("/{section}/{name}")));
+        }
+    }
+    components["securitySchemes"] = json!({
+        BEARER: {
+            "type": "http",
+            "scheme": "bearer",
+            "description": "Any key: each is a world of its own, and an unknown one opens a fresh world. Keys that look live are \
+                refused.",
+        },
+    });
+    components
+}
+
+/// Adds the pointers into `components` of all that `part` refers to, directly or not.
+fn follow(part: &Value, components: &Value, used: &mut BTreeSet<String>) {
+    if let Some(pointer) = part
+        .get("$ref")
+        .and_then(Value::as_str)
+        .and_then(|to| to.strip_prefix("#/components"))
+        && used.insert(pointer.to_owned())
+        && let Some(target) = components.pointer(pointer)
+    {
+        follow(target, components, used);
+    }
+    match part {
+        Value::Array(items) => items.iter().for_each(|item| follow(item, components, used)),
+        Value::Object(members) => members
+            .values()
+            .for_each(|member| follow(member, components, used)),
+        _ => {}
+    }
+}

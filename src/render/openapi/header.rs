@@ -1,0 +1,124 @@
+//! Headers: those that requests may carry, and those that replies do.
+
+use serde_json::{Map, Value, json};
+
+use crate::render::openapi::problem::REQUEST_ID;
+
+/// The parameter of that name.
+pub(crate) fn parameter(name: &str) -> Value {
+    json!({ "$ref": format!("#/components/parameters/{name}") })
+}
+
+/// The reply's header of that name.
+pub(crate) fn reference(name: &str) -> Value {
+    json!({ "$ref": format!("#/components/headers/{name}") })
+}
+
+/// The headers of every reply.
+pub(crate) fn common() -> Map<String, Value> {
+    ["Request-Id", "Sandbox-Time"]
+        .map(|name| (name.to_owned(), reference(name)))
+        .into_iter()
+        .collect()
+}
+
+/// `components/parameters`: headers of requests, and of webhooks.
+pub(crate) fn parameters() -> Map<String, Value> {
+    let text = |most: u32| json!({ "type": "string", "minLength": 1, "maxLength": most });
+    let rows = [
+        (
+            "Idempotency-Key",
+            false,
+            "Makes a retry safe: the same key and body within 24 virtual hours get the first answer again, with \
+             `Idempotent-Replayed: true`. 1 to 255 visible ASCII characters.",
+            json!({ "type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[\\x21-\\x7e]+$" }),
+        ),
+        (
+            "If-Match",
+            false,
+            "The `ETag` that was read: the write is refused with 412 if the resource has changed since.",
+            text(255),
+        ),
+        (
+            "Sandbox-Scenario",
+            false,
+            "How the outside world answers this request, such as `payout.settle=returned;code=R02`. An unknown name is \
+             refused with 400.",
+            text(255),
+        ),
+        (
+            "Api-Version",
+            false,
+            "The version that the client was written for. An unknown one is refused with 400.",
+            json!({ "type": "string", "format": "date", "pattern": "^\\d{4}-\\d{2}-\\d{2}$" }),
+        ),
+        (
+            "webhook-id",
+            true,
+            "The event's id, the same on every attempt.",
+            text(64),
+        ),
+        (
+            "webhook-timestamp",
+            true,
+            "Seconds since 1970 by the wall clock, when this attempt was signed.",
+            json!({ "type": "integer", "format": "int64", "minimum": 0 }),
+        ),
+        (
+            "webhook-signature",
+            true,
+            "`v1,` and the base64 of HMAC-SHA256 over `id.timestamp.body` (Standard Webhooks). Two, with a space between, while \
+             a secret is being rotated.",
+            text(1_024),
+        ),
+    ];
+    let object = |(name, required, description, schema): (&str, bool, &str, Value)| {
+        let parameter = json!({ "name": name, "in": "header", "required": required, "description": description, "schema": schema });
+        (name.to_owned(), parameter)
+    };
+    rows.into_iter().map(object).collect()
+}
+
+/// `components/headers`: headers of replies.
+pub(crate) fn components() -> Map<String, Value> {
+    let text = |example: &str| json!({ "type": "string", "examples": [example] });
+    let rows = [
+        (
+            "Request-Id",
+            "Identifies the request, here and on the events it caused.",
+            text(REQUEST_ID),
+        ),
+        (
+            "Sandbox-Time",
+            "Now, in the virtual time of this key's world.",
+            json!({ "type": "string", "format": "date-time", "examples": ["2026-01-05T09:00:00.000Z"] }),
+        ),
+        (
+            "ETag",
+            "This version of the resource, for `If-Match`.",
+            text("\"09nq3t8c5ywka\""),
+        ),
+        (
+            "Location",
+            "Where the new resource is.",
+            json!({ "type": "string", "format": "uri-reference" }),
+        ),
+        (
+            "Idempotent-Replayed",
+            "`true` where this is the stored answer to an earlier request with the same `Idempotency-Key`.",
+            json!({ "type": "string", "enum": ["true"] }),
+        ),
+        (
+            "Retry-After",
+            "Seconds to wait before the next attempt.",
+            json!({ "type": "integer", "format": "int32", "minimum": 0 }),
+        ),
+    ];
+    let object = |(name, description, schema): (&str, &str, Value)| {
+        (
+            name.to_owned(),
+            json!({ "description": description, "schema": schema }),
+        )
+    };
+    rows.into_iter().map(object).collect()
+}

@@ -1,0 +1,318 @@
+//! Refusals: the schema of a problem, and the responses that carry one.
+
+use std::collections::BTreeMap;
+
+use http::StatusCode;
+use serde_json::{Map, Value, json};
+
+use crate::api::operation::{Call, Operation};
+use crate::render::openapi::header;
+use crate::render::openapi::row::{is_conditional, is_keyed, is_product};
+use crate::render::openapi::schemas::reference;
+use crate::render::samples::kind_of_member;
+use crate::value::error::{ApiError, ErrorCode};
+
+/// The media type of a problem, RFC 9457.
+const MEDIA_TYPE: &str = "application/problem+json";
+
+/// A `Request-Id`, for examples.
+pub(crate) const REQUEST_ID: &str = "req_09nq3t8c5ywka";
+
+/// Responses that many rows share: name, status and codes, in the order of the table of codes.
+const SHARED: &[(&str, u16, &[ErrorCode])] = &[
+    (
+        "BadRequest",
+        400,
+        &[ErrorCode::InvalidHeader, ErrorCode::UnknownScenario],
+    ),
+    (
+        "BadBody",
+        400,
+        &[
+            ErrorCode::MalformedJson,
+            ErrorCode::InvalidHeader,
+            ErrorCode::UnknownScenario,
+        ],
+    ),
+    (
+        "BadBodyOrKey",
+        400,
+        &[
+            ErrorCode::MalformedJson,
+            ErrorCode::InvalidHeader,
+            ErrorCode::IdempotencyKeyInvalid,
+            ErrorCode::UnknownScenario,
+        ],
+    ),
+    (
+        "Unauthorized",
+        401,
+        &[
+            ErrorCode::MissingCredentials,
+            ErrorCode::InvalidApiKey,
+            ErrorCode::LiveKeyRefused,
+        ],
+    ),
+    ("NotFound", 404, &[ErrorCode::ResourceNotFound]),
+    ("RequestTimeout", 408, &[ErrorCode::RequestTimeout]),
+    ("KeyInUse", 409, &[ErrorCode::RequestInProgress]),
+    ("Stale", 412, &[ErrorCode::PreconditionFailed]),
+    ("TooLarge", 413, &[ErrorCode::PayloadTooLarge]),
+    (
+        "UnsupportedMediaType",
+        415,
+        &[ErrorCode::UnsupportedMediaType],
+    ),
+    ("Invalid", 422, &[ErrorCode::ValidationFailed]),
+    (
+        "InvalidOrKeyReused",
+        422,
+        &[ErrorCode::ValidationFailed, ErrorCode::IdempotencyKeyReused],
+    ),
+    ("TooManyRequests", 429, &[ErrorCode::RateLimited]),
+    ("InternalError", 500, &[ErrorCode::InternalError]),
+    (
+        "Unavailable",
+        503,
+        &[ErrorCode::Maintenance, ErrorCode::Overloaded],
+    ),
+];
+
+/// `components/responses`.
+pub(crate) fn components() -> Map<String, Value> {
+    SHARED
+        .iter()
+        .map(|(name, status, codes)| ((*name).to_owned(), response(*status, codes)))
+        .collect()
+}
+
+/// By status, every refusal that this row may answer with: its own, and those that any row may.
+pub(crate) fn responses(row: &Operation, input: &Value) -> Map<String, Value> {
+    let mut by_status: BTreeMap<u16, Vec<ErrorCode>> = BTreeMap::new();
+    // The table's order decides, so that equal sets are equal lists.
+    for &code in ErrorCode::ALL {
+        if row.errors.contains(&code) || any_row_may_refuse(row, input, code) {
+            by_status.entry(code.status()).or_default().push(code);
+        }
+    }
+    by_status
+        .iter()
+        .map(|(status, codes)| (status.to_string(), shared_or_own(*status, codes)))
+        .collect()
+}
+
+/// Whether the engine, and not the handler, may refuse such a request with that code.
+fn any_row_may_refuse(row: &Operation, input: &Value, code: ErrorCode) -> bool {
+    match code {
+        ErrorCode::InvalidHeader
+        | ErrorCode::InvalidApiKey
+        | ErrorCode::LiveKeyRefused
+        | ErrorCode::ValidationFailed
+        | ErrorCode::RateLimited
+        | ErrorCode::InternalError
+        | ErrorCode::Maintenance
+        | ErrorCode::Overloaded => true,
+        ErrorCode::UnknownScenario => is_product(row),
+        ErrorCode::MissingCredentials => !matches!(row.call, Call::Open(_)),
+        ErrorCode::MalformedJson
+        | ErrorCode::RequestTimeout
+        | ErrorCode::PayloadTooLarge
+        | ErrorCode::UnsupportedMediaType => row.method.has_body(),
+        ErrorCode::IdempotencyKeyInvalid
+        | ErrorCode::IdempotencyKeyReused
+        | ErrorCode::RequestInProgress => is_keyed(row),
+        ErrorCode::PreconditionFailed => is_conditional(row),
+        ErrorCode::ResourceNotFound => names_a_resource(row, input),
+        _ => false,
+    }
+}
+
+/// Whether the request names something that may not exist. A filter of a list does not: it matches
+/// nothing.
+fn names_a_resource(row: &Operation, input: &Value) -> bool {
+    let in_path = row.path_parameters().next().is_some();
+    let members = input["properties"]
+        .as_object()
+        .into_iter()
+        .flatten()
+        .map(|(name, _)| name.as_str());
+    let required = input["required"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str);
+    let names = |name: &str| kind_of_member(name).is_some();
+    in_path
+        || if row.method.has_body() {
+            members.into_iter().any(names)
+        } else {
+            required.into_iter().any(names)
+        }
+}
+
+fn shared_or_own(status: u16, codes: &[ErrorCode]) -> Value {
+    match SHARED
+        .iter()
+        .find(|(_, shared, listed)| *shared == status && *listed == codes)
+    {
+        Some((name, ..)) => json!({ "$ref": format!("#/components/responses/{name}") }),
+        None => response(status, codes),
+    }
+}
+
+fn response(status: u16, codes: &[ErrorCode]) -> Value {
+    let named = |code: &ErrorCode| format!("- `{}`: {}", code.code(), code.title());
+    let listed: Vec<String> = codes.iter().map(named).collect();
+    let mut headers = header::common();
+    if matches!(status, 429 | 503) {
+        headers.insert("Retry-After".to_owned(), header::reference("Retry-After"));
+    }
+    let mut schema = reference("Problem");
+    schema["properties"] = json!({
+        "status": { "const": status },
+        "code": { "enum": codes.iter().map(|code| code.code()).collect::<Vec<_>>() },
+    });
+    let examples: Map<String, Value> = codes
+        .iter()
+        .map(|code| (code.code().to_owned(), example(*code)))
+        .collect();
+    json!({
+        "description": format!("{}\n\n{}", reason(status), listed.join("\n")),
+        "headers": headers,
+        "content": { MEDIA_TYPE: { "schema": schema, "examples": examples } },
+    })
+}
+
+/// The words that HTTP has for a status.
+pub(crate) fn reason(status: u16) -> &'static str {
+    StatusCode::from_u16(status)
+        .ok()
+        .and_then(|status| status.canonical_reason())
+        .unwrap_or("Refused")
+}
+
+fn example(code: ErrorCode) -> Value {
+    let detail = lower_first(code.title());
+    let mut problem = json!({
+        "type": format!("urn:sandbox:problem:{}", code.code()),
+        "title": code.title(),
+        "status": code.status(),
+        "detail": detail,
+        "instance": format!("/requests/{REQUEST_ID}"),
+        "code": code.code(),
+        "request_id": REQUEST_ID,
+        "retryable": ApiError::new(code, detail).retryable(),
+    });
+    match code {
+        ErrorCode::ValidationFailed => {
+            problem["detail"] = json!("/name: is required");
+            problem["errors"] =
+                json!([{ "pointer": "/name", "code": "required", "detail": "is required" }]);
+        }
+        ErrorCode::InvalidStateTransition => {
+            problem["current"] = json!("paid");
+            problem["allowed"] = json!(["reversed"]);
+        }
+        _ => {}
+    }
+    json!({ "summary": code.title(), "value": problem })
+}
+
+/// Titles begin like sentences; details do not.
+fn lower_first(title: &str) -> String {
+    let mut letters = title.chars();
+    letters
+        .next()
+        .map(|first| first.to_ascii_lowercase())
+        .into_iter()
+        .chain(letters)
+        .collect()
+}
+
+/// The schema of a problem, RFC 9457.
+pub(crate) fn schema() -> Value {
+    let codes: Vec<&str> = ErrorCode::ALL.iter().map(|code| code.code()).collect();
+    json!({
+        "type": "object",
+        "description": "Why a request was refused, after RFC 9457. Members without a value are left out.",
+        "properties": {
+            "type": { "type": "string", "format": "uri", "description": "`urn:sandbox:problem:` and the code." },
+            "title": { "type": "string", "description": "The code in words, the same for every occurrence." },
+            "status": { "type": "integer", "format": "int32", "description": "The HTTP status." },
+            "detail": { "type": "string", "description": "What was wrong with this request." },
+            "instance": { "type": "string", "description": "`/requests/` and the request's id." },
+            "code": { "type": "string", "description": "The reason, for programs.", "enum": codes },
+            "request_id": { "type": "string", "description": "The same as the `Request-Id` header." },
+            "errors": {
+                "type": "array",
+                "description": "Every violation that was found.",
+                "items": reference("Violation"),
+            },
+            "resource_id": { "type": "string", "description": "The resource that it is about." },
+            "current": { "type": "string", "description": "The state which that resource is in." },
+            "allowed": {
+                "type": "array",
+                "description": "The states which that state may change to.",
+                "items": { "type": "string" },
+            },
+            "retryable": { "type": "boolean", "description": "Whether the same request may succeed later." },
+        },
+        "required": ["type", "title", "status", "detail", "instance", "code", "request_id", "retryable"],
+    })
+}
+
+/// The schema of one violation.
+pub(crate) fn violation_schema() -> Value {
+    json!({
+        "type": "object",
+        "description": "One thing that is wrong, and where.",
+        "properties": {
+            "pointer": {
+                "type": "string",
+                "description": "JSON pointer into the body; `/name` of a path or query parameter.",
+            },
+            "code": { "type": "string", "description": "The kind of fault, for programs: `required`, `type` …" },
+            "detail": { "type": "string", "description": "What was expected, for people." },
+        },
+        "required": ["pointer", "code", "detail"],
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::operation::{BLANK, Method};
+
+    #[test]
+    fn shared_responses_list_codes_of_their_status_in_the_tables_order() {
+        for (name, status, codes) in SHARED {
+            assert!(codes.iter().all(|code| code.status() == *status), "{name}");
+            assert!(codes.is_sorted(), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_rows_own_code_joins_those_of_the_engine() {
+        let errors = &[ErrorCode::QuoteExpired, ErrorCode::InsufficientFunds];
+        let row = Operation {
+            method: Method::Post,
+            errors,
+            ..BLANK
+        };
+        let found = responses(&row, &json!({}));
+        let codes = &found["422"]["content"][MEDIA_TYPE]["schema"]["properties"]["code"]["enum"];
+        assert_eq!(
+            *codes,
+            json!([
+                "validation_failed",
+                "quote_expired",
+                "idempotency_key_reused"
+            ])
+        );
+        assert!(found.contains_key("402"));
+        assert!(
+            !found.contains_key("404"),
+            "nothing is named that could be missing"
+        );
+    }
+}

@@ -1,0 +1,286 @@
+//! One row of the table as an OpenAPI operation.
+
+use serde_json::{Map, Value, json};
+
+use crate::api::operation::{Call, Contract, Method, Operation};
+use crate::render::openapi::schemas::{RowSchemas, Schemas, referred};
+use crate::render::openapi::{header, problem};
+use crate::render::samples::Sample;
+
+/// Part of the simulated product, and not of the control plane.
+pub(crate) fn is_product(row: &Operation) -> bool {
+    row.contract != Contract::Control
+}
+
+/// Takes an `Idempotency-Key`.
+pub(crate) fn is_keyed(row: &Operation) -> bool {
+    is_product(row) && row.method == Method::Post
+}
+
+/// Takes an `If-Match`: it changes a resource that the path names.
+pub(crate) fn is_conditional(row: &Operation) -> bool {
+    let acts =
+        row.method == Method::Post && row.success != 201 && row.path_parameters().next().is_some();
+    is_product(row) && (matches!(row.method, Method::Put | Method::Patch) || acts)
+}
+
+/// The Operation Object.
+pub(crate) fn operation(
+    row: &Operation,
+    shape: RowSchemas,
+    sample: &Sample,
+    schemas: &mut Schemas,
+) -> Value {
+    let refusals = problem::responses(row, &shape.input);
+    let mut operation = json!({
+        "operationId": row.operation_id(),
+        "summary": row.summary,
+        "description": description(row),
+        "tags": [row.domain],
+        "x-contract": row.contract,
+    });
+    if row.contract == Contract::Published {
+        operation["x-badges"] = json!([{ "label": "published", "color": "green" }]); // what RapiDoc shows of it
+    }
+    if !row.emits.is_empty() {
+        operation["x-emits"] = json!(row.emits);
+    }
+    if matches!(row.call, Call::Open(_)) {
+        operation["security"] = json!([{}, { super::BEARER: [] }]); // no key is needed, and one is taken
+    }
+    let parameters = parameters(row, &shape.input, sample);
+    if !parameters.is_empty() {
+        operation["parameters"] = parameters.into();
+    }
+    if let Some(body) = body(row, shape.input, sample, schemas) {
+        operation["requestBody"] = body;
+    }
+    let mut responses = Map::new();
+    responses.insert(
+        row.success.to_string(),
+        success(row, shape.output, sample, schemas),
+    );
+    responses.extend(refusals);
+    operation["responses"] = responses.into();
+    operation
+}
+
+/// The row's own words, and what it emits for viewers that do not show `x-emits`.
+fn description(row: &Operation) -> String {
+    if row.emits.is_empty() {
+        return row.description.to_owned();
+    }
+    let events: Vec<String> = row.emits.iter().map(|name| format!("`{name}`")).collect();
+    let paragraphs = [row.description, &format!("Events: {}.", events.join(", "))];
+    paragraphs
+        .into_iter()
+        .filter(|text| !text.is_empty())
+        .collect::<Vec<_>>()
+        .join("\n\n")
+}
+
+/// The members of an input that travel in its path or query, then the headers.
+fn parameters(row: &Operation, input: &Value, sample: &Sample) -> Vec<Value> {
+    let empty = Map::new();
+    let members = input["properties"].as_object().unwrap_or(&empty);
+    let in_path: Vec<&str> = row.path_parameters().collect();
+    let required = |name: &str| {
+        input["required"]
+            .as_array()
+            .is_some_and(|all| all.iter().any(|one| one == name))
+    };
+    let path = in_path.iter().map(|name| {
+        let member = members
+            .get(*name)
+            .unwrap_or_else(|| panic!("{} takes no {name}", row.name));
+        parameter(name, "path", true, member, sample)
+    });
+    let in_query = members
+        .iter()
+        .filter(|(name, _)| !row.method.has_body() && !in_path.contains(&name.as_str()));
+    let query =
+        in_query.map(|(name, member)| parameter(name, "query", required(name), member, sample));
+    path.chain(query).chain(headers(row)).collect()
+}
+
+fn headers(row: &Operation) -> impl Iterator<Item = Value> {
+    let taken = [
+        ("Idempotency-Key", is_keyed(row)),
+        ("If-Match", is_conditional(row)),
+        ("Sandbox-Scenario", is_product(row)),
+        ("Api-Version", is_product(row)),
+    ];
+    taken
+        .into_iter()
+        .filter(|(_, takes)| *takes)
+        .map(|(name, _)| header::parameter(name))
+}
+
+fn parameter(name: &str, place: &str, required: bool, member: &Value, sample: &Sample) -> Value {
+    let mut schema = without_null(member.clone());
+    let description = schema
+        .as_object_mut()
+        .and_then(|members| members.remove("description"));
+    // Of what is optional only a sample's value: a viewer would fill in a filter that matches
+    // nothing.
+    let usual = schema["examples"].get(0).filter(|_| required);
+    let example = sample
+        .input
+        .as_ref()
+        .and_then(|input| input.get(name))
+        .or(usual)
+        .cloned();
+    let mut parameter = json!({ "name": name, "in": place, "required": required });
+    if let Some(description) = description {
+        parameter["description"] = description;
+    }
+    parameter["schema"] = schema;
+    if let Some(example) = example {
+        parameter["example"] = example;
+    }
+    parameter
+}
+
+/// A parameter is there or it is not: a URL has no null.
+fn without_null(mut schema: Value) -> Value {
+    let Some(members) = schema.as_object_mut() else {
+        return schema;
+    };
+    if let Some(Value::Array(types)) = members.get_mut("type") {
+        types.retain(|name| name != "null");
+        if let [only] = types.as_slice() {
+            let only = only.clone();
+            members.insert("type".to_owned(), only);
+        }
+    }
+    if let Some(Value::Array(values)) = members.get_mut("enum") {
+        values.retain(|value| !value.is_null());
+    }
+    if members.get("default").is_some_and(Value::is_null) {
+        members.remove("default");
+    }
+    if let Some(Value::Array(choices)) = members.get_mut("anyOf") {
+        choices.retain(|choice| choice["type"] != "null");
+        if let [Value::Object(only)] = choices.as_slice() {
+            let only = only.clone();
+            members.remove("anyOf");
+            members.extend(only);
+        }
+    }
+    schema
+}
+
+/// The members of an input that travel in its body; none if it has none.
+fn body(
+    row: &Operation,
+    mut input: Value,
+    sample: &Sample,
+    schemas: &mut Schemas,
+) -> Option<Value> {
+    if !row.method.has_body() {
+        return None;
+    }
+    let in_path: Vec<&str> = row.path_parameters().collect();
+    if let Some(members) = input.get_mut("properties").and_then(Value::as_object_mut) {
+        members.retain(|name, _| !in_path.contains(&name.as_str()));
+        if members.is_empty() {
+            return None;
+        }
+    }
+    let mut required = false;
+    if let Some(names) = input.get_mut("required").and_then(Value::as_array_mut) {
+        names.retain(|name| in_path.iter().all(|parameter| name != parameter));
+        required = !names.is_empty();
+        if !required {
+            input
+                .as_object_mut()
+                .and_then(|members| members.remove("required"));
+        }
+    }
+    let mut content =
+        json!({ "schema": schemas.define(format!("{}Request", type_name(row)), input) });
+    if let Some(Value::Object(mut example)) = sample.input.clone() {
+        example.retain(|name, _| !in_path.contains(&name.as_str()));
+        content["examples"] = examples(example.into());
+    }
+    Some(json!({ "required": required, "content": { "application/json": content } }))
+}
+
+/// The answer to a request that is not refused.
+fn success(row: &Operation, output: Value, sample: &Sample, schemas: &mut Schemas) -> Value {
+    let single = output["properties"]["data"]
+        .as_object()
+        .is_some_and(|data| !data.contains_key("items"));
+    let mut headers = header::common();
+    let also = [
+        ("ETag", single && row.success != 201),
+        ("Location", row.success == 201),
+        ("Idempotent-Replayed", is_keyed(row)),
+    ];
+    for (name, _) in also.into_iter().filter(|(_, sends)| *sends) {
+        headers.insert(name.to_owned(), header::reference(name));
+    }
+    let mut response = json!({ "description": problem::reason(row.success), "headers": headers });
+    if row.success != 204 {
+        let mut content = json!({ "schema": answer(output, schemas) });
+        if let Some(example) = &sample.answer {
+            content["examples"] = examples(example.clone());
+        }
+        response["content"] = json!({ "application/json": content });
+    }
+    response
+}
+
+/// An answer's schema, published under the name of what it wraps, so that generated clients have
+/// one type for it.
+fn answer(output: Value, schemas: &mut Schemas) -> Value {
+    let data = &output["properties"]["data"];
+    let name = match (referred(data), referred(&data["items"])) {
+        (Some(resource), _) => format!("{resource}Envelope"),
+        (_, Some(resource)) => format!("{resource}List"),
+        _ => return output,
+    };
+    schemas.define(name, output)
+}
+
+/// One named example: RapiDoc overlooks the plain `example`.
+fn examples(value: Value) -> Value {
+    json!({ "fresh": { "summary": "In a fresh world of seed 42", "value": value } })
+}
+
+/// `CreatePayout` for `create_payout`.
+fn type_name(row: &Operation) -> String {
+    let id = row.operation_id();
+    let (first, rest) = id.split_at(1);
+    first.to_ascii_uppercase() + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn null_leaves_a_parameter_and_nothing_else_does() {
+        let without = |schema| without_null(schema);
+        assert_eq!(
+            without(
+                json!({ "description": "d", "type": ["integer", "null"], "minimum": 1, "default": null })
+            ),
+            json!({ "description": "d", "type": "integer", "minimum": 1 })
+        );
+        assert_eq!(
+            without(
+                json!({ "description": "d", "anyOf": [{ "$ref": "#/x" }, { "type": "null" }] })
+            ),
+            json!({ "description": "d", "$ref": "#/x" })
+        );
+        assert_eq!(
+            without(json!({ "type": ["string", "null"], "enum": ["a", null] })),
+            json!({ "type": "string", "enum": ["a"] })
+        );
+        assert_eq!(
+            without(json!({ "type": "string", "default": "x" })),
+            json!({ "type": "string", "default": "x" })
+        );
+    }
+}

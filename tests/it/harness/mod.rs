@@ -1,0 +1,13 @@
+//! What the black-box tests stand on: the real binary on a free port, a small HTTP client, the served contract.
+//!
+//! May import nothing of the crate under test: a checker that shared code with what it checks could share its mistakes.
+
+pub(crate) mod contract;
+pub(crate) mod http;
+pub(crate) mod schema;
+pub(crate) mod server;
+pub(crate) mod world;
+
+pub(crate) use http::{Answer, Request};
+pub(crate) use server::{Server, command};
+pub(crate) use world::Caller;

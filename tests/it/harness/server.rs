@@ -1,0 +1,118 @@
+//! The binary under test as a child process, killed when the last test that uses it lets go.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+/// The binary with those arguments and without the variables of whoever runs the tests.
+pub(crate) fn command(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_sandbox"));
+    for (name, _) in std::env::vars_os() {
+        let name = name.to_string_lossy().into_owned();
+        if name == "PORT" || name.starts_with("SANDBOX_") {
+            command.env_remove(name);
+        }
+    }
+    command.args(arguments).stdin(Stdio::null());
+    command
+}
+
+/// A running sandbox.
+pub(crate) struct Server {
+    child: Child,
+    stdout: BufReader<ChildStdout>,
+    ready: String,
+    port: u16,
+}
+
+impl Server {
+    /// Starts one with `--port 0 --quiet` and those flags, and returns when it listens.
+    pub(crate) fn start(flags: &[&str]) -> Self {
+        Self::spawn(command(&["--port", "0", "--quiet"]).args(flags))
+    }
+
+    /// Starts a prepared command and waits for its ready line.
+    pub(crate) fn spawn(command: &mut Command) -> Self {
+        let mut child = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the binary starts");
+        let mut stdout = BufReader::new(child.stdout.take().expect("stdout is piped"));
+        let mut ready = String::new();
+        stdout.read_line(&mut ready).expect("stdout is text");
+        let Some(port) = port_of(&ready) else {
+            let ended = child.wait_with_output().expect("the child can be awaited");
+            let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+            panic!("no ready line but {ready:?}; stderr: {said}");
+        };
+        Self {
+            child,
+            stdout,
+            ready,
+            port,
+        }
+    }
+
+    /// The server of instant worlds of seed 42, shared by the tests that run at this moment: keys keep them apart.
+    pub(crate) fn instant() -> Arc<Self> {
+        static SHARED: Mutex<Weak<Server>> = Mutex::new(Weak::new());
+        Self::shared(&SHARED, &["--seed", "42"])
+    }
+
+    /// The same with clocks that move only when told.
+    pub(crate) fn manual() -> Arc<Self> {
+        static SHARED: Mutex<Weak<Server>> = Mutex::new(Weak::new());
+        Self::shared(&SHARED, &["--seed", "42", "--clock", "manual"])
+    }
+
+    fn shared(slot: &Mutex<Weak<Self>>, flags: &[&str]) -> Arc<Self> {
+        let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
+        slot.upgrade().unwrap_or_else(|| {
+            let server = Arc::new(Self::start(flags));
+            *slot = Arc::downgrade(&server);
+            server
+        })
+    }
+
+    pub(crate) fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// The line that said where it listens.
+    pub(crate) fn ready_line(&self) -> &str {
+        &self.ready
+    }
+
+    /// Whether the process still runs.
+    pub(crate) fn is_alive(&mut self) -> bool {
+        self.child
+            .try_wait()
+            .expect("the child can be asked")
+            .is_none()
+    }
+
+    /// Kills it and gives what it wrote to stdout after the ready line, and to stderr.
+    pub(crate) fn stop(mut self) -> (String, String) {
+        self.child.kill().expect("the child can be killed");
+        let (mut out, mut err) = (String::new(), String::new());
+        self.stdout.read_to_string(&mut out).expect("text");
+        let mut stderr = self.child.stderr.take().expect("stderr is piped");
+        stderr.read_to_string(&mut err).expect("text");
+        (out, err)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It may have ended by itself; either way it must not outlive the test, nor stay a zombie.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The port of `listening on http://HOST:PORT`.
+fn port_of(ready: &str) -> Option<u16> {
+    let address = ready.trim_end().strip_prefix("listening on http://")?;
+    address.rsplit_once(':')?.1.parse().ok()
+}

@@ -1,0 +1,166 @@
+//! A caller with a key, and so with a world, of its own; every answer it gets is held against the served contract.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde_json::{Value, json};
+
+use super::contract;
+use super::http::{Answer, Request};
+use super::server::Server;
+
+/// Somebody with a key.
+#[derive(Clone)]
+pub(crate) struct Caller {
+    server: Arc<Server>,
+    key: String,
+}
+
+impl Caller {
+    /// A fresh world whose clock runs by itself.
+    pub(crate) fn instant() -> Self {
+        Self::of(&Server::instant())
+    }
+
+    /// A fresh world whose clock moves when told.
+    pub(crate) fn manual() -> Self {
+        Self::of(&Server::manual())
+    }
+
+    /// A fresh world of that server.
+    pub(crate) fn of(server: &Arc<Server>) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        Self::with_key(server, &format!("test_{number}"))
+    }
+
+    /// The world of that key.
+    pub(crate) fn with_key(server: &Arc<Server>, key: &str) -> Self {
+        Self {
+            server: Arc::clone(server),
+            key: key.to_owned(),
+        }
+    }
+
+    pub(crate) fn port(&self) -> u16 {
+        self.server.port()
+    }
+
+    pub(crate) fn server(&self) -> &Arc<Server> {
+        &self.server
+    }
+
+    /// A request with this caller's key.
+    pub(crate) fn request(&self, method: &str, path: &str) -> Request {
+        Request::new(method, path).key(&self.key)
+    }
+
+    /// Sends a request and checks its answer against the contract.
+    pub(crate) fn send(&self, request: &Request) -> Answer {
+        let answer = request.send(self.server.port());
+        contract::check(request.method(), request.path(), &answer);
+        answer
+    }
+
+    pub(crate) fn get(&self, path: &str) -> Answer {
+        self.send(&self.request("GET", path))
+    }
+
+    pub(crate) fn post(&self, path: &str, body: &Value) -> Answer {
+        self.send(&self.request("POST", path).json(body))
+    }
+
+    pub(crate) fn patch(&self, path: &str, body: &Value) -> Answer {
+        self.send(&self.request("PATCH", path).json(body))
+    }
+
+    /// Every row of a list, page by page.
+    pub(crate) fn all(&self, path: &str) -> Vec<Value> {
+        let join = if path.contains('?') { '&' } else { '?' };
+        let mut rows = Vec::new();
+        for page in 1.. {
+            let answer = self.get(&format!("{path}{join}per_page=100&page={page}"));
+            let body = answer.expect(200);
+            let data = body["data"].as_array().unwrap();
+            rows.extend(data.iter().cloned());
+            if data.is_empty() || body["meta"]["total"] == rows.len() {
+                assert_eq!(body["meta"]["total"], rows.len(), "{path}");
+                break;
+            }
+        }
+        rows
+    }
+
+    /// The id of the grown company with that number, from 0.
+    pub(crate) fn company(&self, number: usize) -> String {
+        let companies = self.get("/api/business/companies").data();
+        companies[number]["id"].as_str().unwrap().to_owned()
+    }
+
+    /// Those of a company's employees whom a run may include, in the list's order.
+    pub(crate) fn payable(&self, company: &str) -> Vec<String> {
+        let employees = self.all(&format!("/api/business/employees?company_id={company}"));
+        let payable = |employee: &&Value| {
+            matches!(employee["status"].as_str(), Some("active" | "on_leave"))
+                && employee["payroll_status"] == "verified"
+        };
+        let id = |employee: &Value| employee["id"].as_str().unwrap().to_owned();
+        employees.iter().filter(payable).map(id).collect()
+    }
+
+    /// Runs the payroll of everyone payable, which must be accepted, and gives the run as the 201 shows it.
+    pub(crate) fn run_payroll(&self, company: &str, period: &str) -> Value {
+        let body = json!({"company_id": company, "period": period});
+        self.post("/v1/payroll/run", &body).expect(201)["data"].take()
+    }
+
+    /// A run as it stands.
+    pub(crate) fn run(&self, id: &str) -> Value {
+        self.get(&format!("/api/business/payroll-runs/{id}")).data()
+    }
+
+    /// Moves a manual clock and gives the names of what happened, in order.
+    pub(crate) fn advance(&self, how: &Value) -> Vec<String> {
+        let answer = self.post("/_sandbox/clock/advance", how).expect(200);
+        let events = answer["events"].as_array().unwrap();
+        let name = |event: &Value| event["type"].as_str().unwrap().to_owned();
+        events.iter().map(name).collect()
+    }
+
+    /// One hash of this caller's world.
+    pub(crate) fn digest(&self) -> String {
+        let info = self.get("/_sandbox/info").expect(200);
+        info["world"]["digest"].as_str().unwrap().to_owned()
+    }
+
+    /// Virtual time.
+    pub(crate) fn now(&self) -> String {
+        let clock = self.get("/_sandbox/clock").expect(200);
+        clock["now"].as_str().unwrap().to_owned()
+    }
+
+    /// The auditor finds nothing wrong in this caller's world.
+    #[track_caller]
+    pub(crate) fn audit(&self) {
+        let check = self.get("/_sandbox/ledger/check").expect(200);
+        assert_eq!(check["ok"], true, "{check}");
+    }
+
+    /// Every event of the world, oldest first.
+    pub(crate) fn events(&self) -> Vec<Value> {
+        self.all("/_sandbox/events")
+    }
+}
+
+/// The id of a resource.
+pub(crate) fn id(resource: &Value) -> &str {
+    resource["id"].as_str().expect("a resource has an id")
+}
+
+/// An amount, count or other whole number.
+#[track_caller]
+pub(crate) fn number(value: &Value) -> i64 {
+    value
+        .as_i64()
+        .unwrap_or_else(|| panic!("no number: {value}"))
+}

@@ -1,0 +1,545 @@
+//! Lists: paging, sorting and filters, each held against the same list read whole and chosen from by the test.
+
+use std::cmp::Ordering;
+
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use serde_json::{Value, json};
+
+use crate::harness::Caller;
+use crate::harness::http::pointers;
+use crate::harness::world::id;
+
+/// Values of one member that are tried as a filter.
+const TRIED: usize = 4;
+
+/// A list, what it can be sorted by, and its filters with the member that each looks at.
+struct Listing {
+    path: String,
+    sorts: &'static [&'static str],
+    filters: &'static [(&'static str, &'static str)],
+}
+
+/// Every list of the product in a world with at least one run.
+fn listings(caller: &Caller) -> Vec<Listing> {
+    let company = caller.company(0);
+    let wallet = id(&caller.get("/api/payments/wallets").data()[0]).to_owned();
+    let run = id(&caller.get("/api/business/payroll-runs").data()[0]).to_owned();
+    let list = |path: String, sorts, filters| Listing {
+        path,
+        sorts,
+        filters,
+    };
+    vec![
+        list(
+            "/api/business/companies".into(),
+            &["created_at", "legal_name", "country"],
+            &[("status", "/status"), ("country", "/country")],
+        ),
+        // Filters and sort keys of the published list look at members that it does not show: those are tested below.
+        list(
+            "/api/business/employees".into(),
+            &["name", "role", "department"],
+            &[
+                ("status", "/status"),
+                ("payroll_status", "/payroll_status"),
+                ("department", "/department"),
+                ("q", "/name"),
+            ],
+        ),
+        list(
+            "/api/business/payroll-runs".into(),
+            &["created_at", "period", "pay_date"],
+            &[
+                ("company_id", "/company_id"),
+                ("period", "/period"),
+                ("status", "/status"),
+                ("type", "/type"),
+            ],
+        ),
+        list(
+            format!("/api/business/payroll-runs/{run}/items"),
+            &["created_at", "employee_name", "net"],
+            &[("status", "/status"), ("employee_id", "/employee_id")],
+        ),
+        list(
+            "/api/business/payslips".into(),
+            &["created_at", "period", "pay_date", "net"],
+            &[
+                ("employee_id", "/employee_id"),
+                ("period", "/period"),
+                ("payroll_run_id", "/payroll_run_id"),
+            ],
+        ),
+        list(
+            format!("/api/business/ledger-accounts?company_id={company}"),
+            &["code", "balance"],
+            &[("type", "/type"), ("currency", "/currency")],
+        ),
+        list(
+            format!("/api/business/journal-entries?company_id={company}"),
+            &["created_at", "effective_on"],
+            &[("source_type", "/source/type"), ("source_id", "/source/id")],
+        ),
+        list(
+            "/api/payments/wallets".into(),
+            &["created_at", "currency"],
+            &[("company_id", "/company_id"), ("currency", "/currency")],
+        ),
+        list(
+            format!("/api/payments/wallets/{wallet}/transactions"),
+            &["created_at", "amount"],
+            &[("type", "/type"), ("source_id", "/source/id")],
+        ),
+        list(
+            "/api/payments/payouts".into(),
+            &["created_at", "amount"],
+            &[
+                ("company_id", "/company_id"),
+                ("status", "/status"),
+                ("source_type", "/source/type"),
+                ("source_id", "/source/id"),
+            ],
+        ),
+    ]
+}
+
+/// A world in which something of every kind was created and changed.
+fn lived_in() -> Caller {
+    let caller = Caller::instant();
+    let company = caller.company(1);
+    for (name, department) in [
+        ("Ada Obi", "Finance"),
+        ("Zoë Ünal", "Kitchen & Bar"),
+        ("Ada Obi", "Sales"),
+    ] {
+        let hire = json!({"company_id": company, "name": name, "role": "Accountant", "department": department, "start_date": "2026-02-02"});
+        caller.post("/api/business/employees", &hire).expect(201);
+    }
+    let rows = caller.all("/api/business/employees");
+    for (place, change) in [
+        (0, json!({"department": "Kitchen & Bar"})),
+        (30, json!({"name": "Ada Lovelace"})),
+        (74, json!({"role": "Accountant", "department": "Finance"})),
+    ] {
+        caller
+            .patch(
+                &format!("/api/business/employees/{}", id(&rows[place])),
+                &change,
+            )
+            .expect(200);
+    }
+    let new = json!({"legal_name": "Lagos Bakery Ltd", "country": "NG", "currency": "NGN"});
+    caller.post("/api/business/companies", &new).expect(201);
+    caller.run_payroll(&company, "2026-01");
+    let asks = json!({"payroll_settings": {"approval_required": true}});
+    caller
+        .patch(&format!("/api/business/companies/{company}"), &asks)
+        .expect(200);
+    caller.run_payroll(&company, "2026-02");
+    caller
+}
+
+fn with(path: &str, query: &str) -> String {
+    let join = if path.contains('?') { '&' } else { '?' };
+    format!("{path}{join}{query}")
+}
+
+fn text(value: &Value) -> String {
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned)
+}
+
+fn ids(rows: &[Value]) -> Vec<&str> {
+    rows.iter().map(id).collect()
+}
+
+fn order(one: &Value, other: &Value) -> Ordering {
+    match (one.as_i64(), other.as_i64()) {
+        (Some(one), Some(other)) => one.cmp(&other),
+        _ => one.as_str().cmp(&other.as_str()),
+    }
+}
+
+#[test]
+fn pages_of_any_size_make_up_the_whole_list() {
+    for caller in [Caller::instant(), lived_in()] {
+        for Listing { path, .. } in listings(&caller) {
+            let whole = caller.all(&path);
+            assert!(!whole.is_empty(), "{path} says nothing in a fresh world");
+            for per_page in [1, 7, 25] {
+                let pages = (whole.len().div_ceil(per_page)).min(6);
+                for page in 1..=pages {
+                    let answer = caller
+                        .get(&with(&path, &format!("page={page}&per_page={per_page}")))
+                        .expect(200);
+                    let rows = answer["data"].as_array().unwrap();
+                    let start = (page - 1) * per_page;
+                    assert_eq!(
+                        rows[..],
+                        whole[start..whole.len().min(start + per_page)],
+                        "{path} {page} of {per_page}"
+                    );
+                    assert_eq!(answer["meta"], json!({"total": whole.len(), "page": page}));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn ids_of_a_list_are_unique() {
+    let caller = lived_in();
+    for Listing { path, .. } in listings(&caller) {
+        let whole = caller.all(&path);
+        let mut seen = ids(&whole);
+        seen.sort_unstable();
+        seen.dedup();
+        assert_eq!(seen.len(), whole.len(), "{path}");
+    }
+}
+
+#[test]
+fn every_sort_key_orders_the_whole_list_and_keeps_equal_rows_in_creation_order() {
+    for caller in [Caller::instant(), lived_in()] {
+        for Listing { path, sorts, .. } in listings(&caller) {
+            let whole = caller.all(&path);
+            for sort in sorts {
+                let mut expected = whole.clone();
+                expected.sort_by(|one, other| order(&one[*sort], &other[*sort]));
+                assert_eq!(
+                    ids(&caller.all(&with(&path, &format!("sort={sort}")))),
+                    ids(&expected),
+                    "{path} {sort}"
+                );
+                let mut expected = whole.clone();
+                expected.sort_by(|one, other| order(&other[*sort], &one[*sort]));
+                assert_eq!(
+                    ids(&caller.all(&with(&path, &format!("sort=-{sort}")))),
+                    ids(&expected),
+                    "{path} -{sort}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn every_filter_leaves_exactly_the_rows_it_names() {
+    for caller in [Caller::instant(), lived_in()] {
+        for Listing { path, filters, .. } in listings(&caller) {
+            let whole = caller.all(&path);
+            for (filter, member) in filters {
+                let mut values: Vec<String> = whole
+                    .iter()
+                    .filter_map(|row| row.pointer(member))
+                    .map(text)
+                    .collect();
+                values.sort();
+                values.dedup();
+                let step = values.len().div_ceil(TRIED).max(1);
+                for value in values.iter().step_by(step) {
+                    let fits =
+                        |row: &&Value| row.pointer(member).map(text).as_deref() == Some(value);
+                    let expected: Vec<&str> = whole.iter().filter(fits).map(id).collect();
+                    let encoded = utf8_percent_encode(value, NON_ALPHANUMERIC);
+                    let found = caller.all(&with(&path, &format!("{filter}={encoded}")));
+                    assert_eq!(ids(&found), expected, "{path} {filter}={value}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn filters_combine_with_one_another_with_sorting_and_with_paging() {
+    let caller = lived_in();
+    let company = caller.company(1);
+    let path = format!("/api/business/employees?company_id={company}");
+    let whole = caller.all(&path);
+    assert_eq!(whole.len(), 28);
+    let active: Vec<Value> = whole
+        .iter()
+        .filter(|row| row["status"] == "active")
+        .cloned()
+        .collect();
+    assert_eq!(caller.all(&format!("{path}&status=active")), active);
+    let verified: Vec<Value> = active
+        .iter()
+        .filter(|row| row["payroll_status"] == "verified")
+        .cloned()
+        .collect();
+    assert!(verified.len() < active.len());
+    assert_eq!(
+        caller.all(&format!("{path}&status=active&payroll_status=verified")),
+        verified
+    );
+    let mut sorted = verified.clone();
+    sorted.sort_by(|one, other| order(&other["name"], &one["name"]));
+    let page = caller.get(&format!(
+        "{path}&status=active&payroll_status=verified&sort=-name&page=2&per_page=5"
+    ));
+    assert_eq!(page.data(), json!(sorted[5..10]));
+    assert_eq!(
+        caller.all(&format!("{path}&status=active&payroll_status=closed")),
+        [Value::Null; 0]
+    );
+}
+
+#[test]
+fn a_search_by_name_takes_any_part_in_any_case() {
+    let caller = lived_in();
+    let whole = caller.all("/api/business/employees");
+    for part in ["ADA", "zoë", "obi", "e", "a l"] {
+        let fits = |row: &&Value| {
+            row["name"]
+                .as_str()
+                .unwrap()
+                .to_lowercase()
+                .contains(&part.to_lowercase())
+        };
+        let expected: Vec<&str> = whole.iter().filter(fits).map(id).collect();
+        assert!(!expected.is_empty(), "{part}");
+        let encoded = utf8_percent_encode(part, NON_ALPHANUMERIC);
+        assert_eq!(
+            ids(&caller.all(&format!("/api/business/employees?q={encoded}"))),
+            expected,
+            "{part}"
+        );
+    }
+}
+
+#[test]
+fn changed_and_created_employees_are_merged_into_every_page_of_a_filtered_list() {
+    let caller = Caller::instant();
+    let before = caller.all("/api/business/employees?department=Finance");
+    let rows = caller.all("/api/business/employees");
+    // Out of the filter, into it, within it, and new.
+    let leaver = id(&before[0]);
+    let joiner = rows
+        .iter()
+        .find(|row| row["department"] != "Finance")
+        .map(id)
+        .unwrap();
+    let change = |who: &str, body: Value| {
+        caller
+            .patch(&format!("/api/business/employees/{who}"), &body)
+            .expect(200)
+    };
+    change(leaver, json!({"department": "Law"}));
+    change(joiner, json!({"department": "Finance"}));
+    change(
+        id(before.last().unwrap()),
+        json!({"role": "Head of Figures"}),
+    );
+    let company = caller.company(2);
+    let hire = json!({"company_id": company, "name": "New One", "role": "Clerk", "department": "Finance", "start_date": "2026-02-02"});
+    let created = caller.post("/api/business/employees", &hire).expect(201);
+    let now = caller.all("/api/business/employees");
+    let expected: Vec<&Value> = now
+        .iter()
+        .filter(|row| row["department"] == "Finance")
+        .collect();
+    assert_eq!(expected.len(), before.len() + 1);
+    assert_eq!(id(expected.last().unwrap()), id(&created["data"]));
+    for per_page in [1, 2, 3, 100] {
+        let mut found = Vec::new();
+        for page in 1..=expected.len().div_ceil(per_page) {
+            let path = format!(
+                "/api/business/employees?department=Finance&page={page}&per_page={per_page}"
+            );
+            found.extend(caller.get(&path).data().as_array().unwrap().clone());
+        }
+        assert_eq!(
+            found.iter().collect::<Vec<_>>(),
+            expected,
+            "{per_page} a page"
+        );
+    }
+    assert_eq!(
+        id(&now[rows.iter().position(|row| id(row) == joiner).unwrap()]),
+        joiner,
+        "rows keep their places"
+    );
+}
+
+#[test]
+fn journal_entries_and_statements_are_filtered_by_day_and_account() {
+    let caller = lived_in();
+    let company = caller.company(0);
+    let wallet = caller.get("/api/payments/wallets").data()[0]["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    for path in [
+        format!("/api/business/journal-entries?company_id={company}"),
+        format!("/api/payments/wallets/{wallet}/transactions"),
+    ] {
+        let whole = caller.all(&path);
+        let day = |row: &Value| row["effective_on"].as_str().unwrap().to_owned();
+        let (from, to) = (day(&whole[whole.len() / 3]), day(&whole[whole.len() / 2]));
+        let between: Vec<&str> = whole
+            .iter()
+            .filter(|row| day(row) >= from && day(row) <= to)
+            .map(id)
+            .collect();
+        assert!(between.len() > 1 && between.len() < whole.len());
+        assert_eq!(
+            ids(&caller.all(&with(&path, &format!("from={from}&to={to}")))),
+            between
+        );
+    }
+    let whole = caller.all(&format!(
+        "/api/business/journal-entries?company_id={company}"
+    ));
+    let has = |row: &&Value| {
+        row["lines"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|line| line["account"] == "rent")
+    };
+    let expected: Vec<&str> = whole.iter().filter(has).map(id).collect();
+    assert_eq!(expected.len(), 12, "rent is paid every month");
+    assert_eq!(
+        ids(&caller.all(&format!(
+            "/api/business/journal-entries?company_id={company}&account=rent"
+        ))),
+        expected
+    );
+}
+
+#[test]
+fn balances_as_of_a_day_are_those_of_the_entries_until_then() {
+    let caller = Caller::instant();
+    let company = caller.company(0);
+    let entries = caller.all(&format!(
+        "/api/business/journal-entries?company_id={company}&to=2025-06-30"
+    ));
+    let accounts = caller.all(&format!(
+        "/api/business/ledger-accounts?company_id={company}&as_of=2025-06-30"
+    ));
+    for account in &accounts {
+        for (side, member) in [("debit", "debits"), ("credit", "credits")] {
+            let lines = entries
+                .iter()
+                .flat_map(|entry| entry["lines"].as_array().unwrap());
+            let lines = lines
+                .filter(|line| line["account"] == account["code"] && line["direction"] == side);
+            let sum: i64 = lines.map(|line| line["amount"].as_i64().unwrap()).sum();
+            assert_eq!(account[member], sum, "{account}");
+        }
+    }
+    assert!(accounts.iter().any(|account| account["balance"] != 0));
+}
+
+#[test]
+fn a_page_past_the_end_is_empty_and_says_the_total() {
+    let caller = Caller::instant();
+    for Listing { path, .. } in listings(&caller) {
+        let total = caller.get(&path).expect(200)["meta"]["total"].take();
+        for page in [1_001_u64, 1_000_000_000_000, 9_007_199_254_740_991] {
+            let answer = caller
+                .get(&with(&path, &format!("page={page}")))
+                .expect(200);
+            assert_eq!(
+                answer,
+                json!({"data": [], "meta": {"total": total, "page": page}}),
+                "{path}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_page_is_a_number_from_one_on() {
+    let caller = Caller::instant();
+    for Listing { path, .. } in listings(&caller) {
+        for (name, value) in [
+            ("page", "0"),
+            ("page", "-1"),
+            ("page", "1.5"),
+            ("page", "one"),
+            ("page", ""),
+            ("page", "99999999999999999999999"),
+            ("per_page", "0"),
+            ("per_page", "-5"),
+            ("per_page", "ten"),
+        ] {
+            let problem = caller
+                .get(&with(&path, &format!("{name}={value}")))
+                .refused(422, "validation_failed");
+            assert_eq!(
+                pointers(&problem),
+                [format!("/{name}")],
+                "{path} {name}={value}"
+            );
+        }
+    }
+}
+
+#[test]
+fn more_rows_than_a_page_may_have_are_as_many_as_it_may() {
+    let caller = lived_in();
+    let whole = caller.all("/api/payments/payouts");
+    let page = caller
+        .get("/api/payments/payouts?per_page=1000")
+        .expect(200);
+    assert_eq!(page["data"], json!(whole[..100]));
+    let second = caller
+        .get("/api/payments/payouts?per_page=1000&page=2")
+        .expect(200);
+    assert_eq!(second["data"], json!(whole[100..200]));
+}
+
+#[test]
+fn unknown_query_parameters_are_all_named() {
+    let caller = Caller::instant();
+    for Listing { path, .. } in listings(&caller) {
+        let problem = caller
+            .get(&with(&path, "colour=red&size=9&page=1"))
+            .refused(422, "validation_failed");
+        let mut named = pointers(&problem);
+        named.sort_unstable();
+        assert_eq!(named, ["/colour", "/size"], "{path}");
+    }
+}
+
+#[test]
+fn wrong_values_of_filters_and_sort_keys_are_refused() {
+    let caller = Caller::instant();
+    for (path, wrong) in [
+        ("/api/business/employees?status=busy", "/status"),
+        (
+            "/api/business/employees?payroll_status=maybe",
+            "/payroll_status",
+        ),
+        ("/api/business/employees?company_id=42", "/company_id"),
+        ("/api/business/employees?sort=salary", "/sort"),
+        ("/api/business/employees?sort=--name", "/sort"),
+        ("/api/business/employees?sort=", "/sort"),
+        ("/api/business/companies?country=Nigeria", "/country"),
+        ("/api/business/payroll-runs?period=2026-13", "/period"),
+        ("/api/business/payroll-runs?type=weekly", "/type"),
+        ("/api/payments/wallets?currency=XXX", "/currency"),
+        ("/api/payments/payouts?status=lost", "/status"),
+    ] {
+        let problem = caller.get(path).refused(422, "validation_failed");
+        assert_eq!(pointers(&problem), [wrong], "{path}: {problem}");
+    }
+}
+
+#[test]
+fn lists_of_one_company_ask_which() {
+    let caller = Caller::instant();
+    for path in [
+        "/api/business/ledger-accounts",
+        "/api/business/journal-entries",
+    ] {
+        let problem = caller.get(path).refused(422, "validation_failed");
+        assert_eq!(pointers(&problem), ["/company_id"]);
+        caller
+            .get(&format!("{path}?company_id=com_0000000000000"))
+            .refused(404, "resource_not_found");
+    }
+}
