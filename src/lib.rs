@@ -24,8 +24,18 @@
 //! For Rust tests, [`Sandbox`] is a server in one line.
 
 pub(crate) mod api;
+#[expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "the edge: sockets, files and the machine's clock are its business"
+)]
 pub mod cli;
 pub(crate) mod engine;
+#[expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "the edge: sockets, files and the machine's clock are its business"
+)]
 pub(crate) mod io;
 pub mod model;
 pub(crate) mod render;

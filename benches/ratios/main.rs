@@ -6,6 +6,12 @@
 //!
 //! Speaks the documented HTTP interface only. Whole numbers throughout: a ratio is in hundredths.
 
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "a bench reads the clock, starts processes and opens sockets"
+)]
+
 mod bare;
 mod bench;
 mod child;

@@ -75,10 +75,9 @@ impl Binding<'_> {
     fn path(&mut self) {
         for (name, raw) in self.path {
             if self.members.contains_key(*name) {
-                self.faults
-                    .add(Place::Member(&Place::Root, name), "unknown_member", || {
-                        "this is said by the path and is no member of the body".to_owned()
-                    });
+                self.parameter(name, "unknown_member", || {
+                    "this is said by the path and is no member of the body".to_owned()
+                });
             }
             if let Some(text) = self.decoded(name, Cow::Borrowed(raw)) {
                 let value = match self.checker.carried(name) {
@@ -99,16 +98,12 @@ impl Binding<'_> {
                     .checker
                     .names()
                     .filter(|known| path.iter().all(|(path, _)| path != known));
-                self.faults.add(
-                    Place::Member(&Place::Root, &name),
-                    "unknown_parameter",
-                    || {
-                        format!(
-                            "no query parameter has this name{}",
-                            suggestion(&name, others)
-                        )
-                    },
-                );
+                self.parameter(&name, "unknown_parameter", || {
+                    format!(
+                        "no query parameter has this name{}",
+                        suggestion(&name, others)
+                    )
+                });
                 continue;
             };
             let Some(text) = self.decoded(&name, spaced(raw)) else {
@@ -121,10 +116,9 @@ impl Binding<'_> {
                 }
                 (Some(Value::Array(items)), Value::Array(more)) => items.extend(more),
                 (Some(_), _) => {
-                    self.faults
-                        .add(Place::Member(&Place::Root, &name), "duplicate", || {
-                            "this parameter is given more than once and takes one value".to_owned()
-                        })
+                    self.parameter(&name, "duplicate", || {
+                        "this parameter is given more than once and takes one value".to_owned()
+                    });
                 }
             }
         }
@@ -132,12 +126,15 @@ impl Binding<'_> {
 
     fn no_query(&mut self, query: &str) {
         for (name, _) in pairs(query) {
-            self.faults.add(
-                Place::Member(&Place::Root, &name),
-                "unknown_parameter",
-                || "this operation takes its input in the body and no query parameters".to_owned(),
-            );
+            self.parameter(&name, "unknown_parameter", || {
+                "this operation takes its input in the body and no query parameters".to_owned()
+            });
         }
+    }
+
+    fn parameter(&mut self, name: &str, code: &'static str, detail: impl FnOnce() -> String) {
+        self.faults
+            .add(Place::Member(&Place::Root, name), code, detail);
     }
 
     fn decoded<'t>(&mut self, name: &str, raw: Cow<'t, str>) -> Option<Cow<'t, str>> {
@@ -146,10 +143,9 @@ impl Binding<'_> {
         }
         let decoded = percent_decode_str(&raw).decode_utf8().map(Cow::into_owned);
         if decoded.is_err() {
-            self.faults
-                .add(Place::Member(&Place::Root, name), "encoding", || {
-                    "expected percent-encoded UTF-8".to_owned()
-                });
+            self.parameter(name, "encoding", || {
+                "expected percent-encoded UTF-8".to_owned()
+            });
         }
         decoded.ok().map(Cow::Owned)
     }

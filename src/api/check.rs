@@ -12,6 +12,7 @@ mod close;
 mod compile;
 #[cfg(test)]
 mod tests;
+mod vocabulary;
 mod walk;
 mod words;
 
@@ -19,9 +20,8 @@ use regex::Regex;
 use serde_json::{Map, Value};
 
 pub(crate) use self::close::close;
-pub(crate) use self::compile::Compiler;
 pub(crate) use self::walk::Faults;
-pub(crate) use self::words::{came, nearest, suggestion};
+pub(crate) use self::words::{came, suggestion};
 use crate::value::error::Violation;
 
 /// A compiled schema.
@@ -40,7 +40,7 @@ impl Checker {
     ///
     /// If the schema says what the walk does not enforce, with the keyword and its place.
     pub(crate) fn compile(schema: &Value, definitions: &Map<String, Value>) -> Self {
-        Compiler::new(definitions).compile(schema)
+        compile::compile(schema, definitions)
     }
 
     /// Every violation, in the order of the document, missing members after those that are there; of hundreds the first
@@ -71,16 +71,22 @@ impl Checker {
 
     /// Whether `{}` passes.
     pub(crate) fn accepts_empty(&self) -> bool {
-        self.node_accepts_empty(self.root)
+        self.requires_only(&[])
     }
 
-    fn node_accepts_empty(&self, id: NodeId) -> bool {
+    /// Whether nothing but those members is required: with the names in the path, whether a body may be left out.
+    pub(crate) fn requires_only(&self, given: &[&str]) -> bool {
+        self.is_whole(self.root, given)
+    }
+
+    fn is_whole(&self, id: NodeId, given: &[&str]) -> bool {
         let node = &self.nodes[id];
-        let own = node
-            .object
-            .as_ref()
-            .is_none_or(|object| object.required == 0 && *object.size.start() == 0);
-        own && node.forms.is_none() && node.also.iter().all(|&also| self.node_accepts_empty(also))
+        let object = node.object.as_ref().is_none_or(|object| {
+            let mut required = object.members.iter().filter(|member| member.bit != 0);
+            *object.size.start() <= given.len()
+                && required.all(|member| given.contains(&&*member.name))
+        });
+        object && node.forms.is_none() && node.also.iter().all(|&also| self.is_whole(also, given))
     }
 
     fn member(&self, id: NodeId, name: &str) -> Option<&Member> {

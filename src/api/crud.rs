@@ -1,5 +1,10 @@
 //! What every resource's operations share, written once: finding one, listing many.
 
+#![expect(
+    clippy::cast_possible_truncation,
+    reason = "places within rows that are held in memory"
+)]
+
 use core::marker::PhantomData;
 use std::borrow::Cow;
 use std::sync::Arc;

@@ -33,7 +33,7 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Value, ApiError> {
             .iter()
             .rposition(|&b| b == b'\n')
             .map_or(0, |newline| newline + 1);
-        let line = before.iter().filter(|&&b| b == b'\n').count() + 1;
+        let line = before.split(|&b| b == b'\n').count();
         malformed(line, before.len() - line_start + 1, "the body is not UTF-8")
     })?;
     if text.starts_with('\u{feff}') {
@@ -200,28 +200,22 @@ pub(crate) fn canonical(value: &Value) -> Vec<u8> {
 fn write_canonical(value: &Value, out: &mut Vec<u8>) {
     match value {
         Value::Array(items) => {
-            out.push(b'[');
             for (index, item) in items.iter().enumerate() {
-                if index > 0 {
-                    out.push(b',');
-                }
+                out.push(if index == 0 { b'[' } else { b',' });
                 write_canonical(item, out);
             }
-            out.push(b']');
+            out.extend_from_slice(if items.is_empty() { b"[]" } else { b"]" });
         }
         Value::Object(members) => {
             let mut sorted: Vec<_> = members.iter().collect();
             sorted.sort_unstable_by_key(|(name, _)| *name);
-            out.push(b'{');
             for (index, (name, member)) in sorted.into_iter().enumerate() {
-                if index > 0 {
-                    out.push(b',');
-                }
+                out.push(if index == 0 { b'{' } else { b',' });
                 serde_json::to_writer(&mut *out, name).expect("text is written to memory");
                 out.push(b':');
                 write_canonical(member, out);
             }
-            out.push(b'}');
+            out.extend_from_slice(if members.is_empty() { b"{}" } else { b"}" });
         }
         scalar => serde_json::to_writer(out, scalar).expect("a scalar is written to memory"),
     }
@@ -322,139 +316,4 @@ impl Place<'_> {
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::{any, prop_assert_eq, proptest};
-    use serde_json::json;
-
-    use super::*;
-
-    fn refusal(bytes: &[u8]) -> String {
-        let error = parse(bytes).expect_err("a refusal");
-        assert_eq!(error.code, ErrorCode::MalformedJson);
-        error.detail
-    }
-
-    #[test]
-    fn what_is_not_json_is_refused_with_line_and_column() {
-        for (body, detail) in [
-            (
-                &b""[..],
-                "line 1, column 1: the body is empty where a JSON object is expected",
-            ),
-            (
-                b" \r\n\t",
-                "line 1, column 1: the body is empty where a JSON object is expected",
-            ),
-            (
-                b"\xef\xbb\xbf{}",
-                "line 1, column 1: the body begins with a byte order mark, which JSON does not have",
-            ),
-            (
-                b"{\"a\":\n \"\xff\"}",
-                "line 2, column 3: the body is not UTF-8",
-            ),
-            (
-                b"{\"a\": 1",
-                "line 1, column 7: the body ends while parsing an object",
-            ),
-            (b"{} {}", "line 1, column 4: trailing characters"),
-            (b"{\"a\":NaN}", "line 1, column 6: expected value"),
-            (b"{\"a\":1e999}", "line 1, column 10: number out of range"),
-            (b"{\"a\":01}", "line 1, column 7: invalid number"),
-            (b"{'a':1}", "line 1, column 2: key must be a string"),
-            (b"{\"a\":1,}", "line 1, column 8: trailing comma"),
-            (
-                b"[\"\\ud800\"]",
-                "line 1, column 9: unexpected end of hex escape",
-            ),
-            (
-                b"[\"\\udc00\"]",
-                "line 1, column 8: lone leading surrogate in hex escape",
-            ),
-            (
-                b"[\"\x01\"]",
-                "line 1, column 3: control character (\\u0000-\\u001F) found while parsing a string",
-            ),
-        ] {
-            assert_eq!(refusal(body), detail, "{}", String::from_utf8_lossy(body));
-        }
-    }
-
-    #[test]
-    fn a_key_given_twice_is_refused_wherever_it_is() {
-        assert_eq!(
-            refusal(b"{\"a\":1,\"a\":1}"),
-            "line 1, column 10: the key \"a\" is given twice"
-        );
-        assert_eq!(
-            refusal(b"[{\"b\":\n{\"a\":1,\"\\u0061\":2}}]"),
-            "line 2, column 15: the key \"a\" is given twice"
-        );
-        let long = "k".repeat(1_000);
-        assert!(refusal(format!("{{\"{long}\":1,\"{long}\":2}}").as_bytes()).len() < 100);
-    }
-
-    #[test]
-    fn nesting_ends_at_64_and_never_at_the_stack() {
-        let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
-        assert!(parse(nested(64).as_bytes()).is_ok());
-        assert_eq!(
-            refusal(nested(65).as_bytes()),
-            "line 1, column 66: arrays and objects are nested deeper than 64"
-        );
-        assert!(refusal("[".repeat(1_000_000).as_bytes()).ends_with("nested deeper than 64"));
-        assert!(refusal("{\"a\":".repeat(100_000).as_bytes()).ends_with("nested deeper than 64"));
-    }
-
-    #[test]
-    fn whole_floats_fold_to_integers_where_exact() {
-        let numbers = parse(b"[698.0, 1e2, -0.0, -5.0, 5.5, 9007199254740992.0, 1e18, 18446744073709551615, 18446744073709551616]");
-        assert_eq!(
-            numbers.expect("numbers").to_string(),
-            "[698,100,0,-5,5.5,9007199254740992,1e+18,18446744073709551615,1.8446744073709552e+19]"
-        );
-    }
-
-    #[test]
-    fn equal_values_have_one_canonical_spelling() {
-        let left = parse(b"{\"b\": [1, 2.0], \"a\": {\"y\": null, \"x\": \"\\u00e9\\n\"}}")
-            .expect("an object");
-        let right = parse("{\"a\":{\"x\":\"é\\u000a\",\"y\":null},\"b\":[1.0,2]}".as_bytes())
-            .expect("an object");
-        assert_eq!(
-            canonical(&left),
-            "{\"a\":{\"x\":\"é\\n\",\"y\":null},\"b\":[1,2]}".as_bytes()
-        );
-        assert_eq!(canonical(&left), canonical(&right));
-    }
-
-    #[test]
-    fn differences_are_named_by_pointer() {
-        let left =
-            json!({ "a": 1, "b": { "c/d": [1, 2, 3], "e": 1 }, "same": [1], "gone": 0, "": 1 });
-        let right =
-            json!({ "same": [1], "b": { "c/d": [1, 9], "e": {} }, "a": 1, "new~": 0, "": 2 });
-        assert_eq!(
-            differing_pointers(&left, &right),
-            ["/b/c~1d/1", "/b/c~1d/2", "/b/e", "/gone", "/", "/new~0"]
-        );
-        assert_eq!(differing_pointers(&json!(1), &json!(2)), [""]);
-        assert!(differing_pointers(&left, &left).is_empty());
-        let (zeros, ones) = (Value::from(vec![0; 1_000]), Value::from(vec![1; 1_000]));
-        assert_eq!(differing_pointers(&zeros, &ones).len(), MOST_DIFFERENCES);
-    }
-
-    proptest! {
-        #[test]
-        fn no_bytes_make_it_panic(bytes: Vec<u8>) {
-            let _ = parse(&bytes);
-        }
-
-        #[test]
-        fn text_and_integers_survive(texts: Vec<String>, number in any::<i64>()) {
-            let sent = json!({ "texts": texts, "number": number });
-            let read = parse(&serde_json::to_vec(&sent).expect("JSON"));
-            prop_assert_eq!(read.expect("what was written"), sent);
-        }
-    }
-}
+mod tests;

@@ -22,9 +22,8 @@ pub(super) fn run(args: &OpenapiArgs) -> Result<(), Failure> {
     } else {
         Plane::Product
     };
-    let text = openapi::text(&openapi::document(plane));
     let mut out = io::stdout().lock();
-    write!(out, "{text}")
+    out.write_all(openapi::text(&openapi::document(plane)).as_bytes())
         .and_then(|()| out.flush())
         .or_else(|error| Failure::of_output(&error))
 }

@@ -33,7 +33,7 @@ pub(super) struct ServeArgs {
     /// Port to listen on, 0 for a free one [default: 4747; also the variable PORT]
     #[arg(long, short, env = "SANDBOX_PORT", value_name = "P")]
     port: Option<u16>,
-    /// Address or name to listen on [default: 127.0.0.1 and ::1]
+    /// Address or name to listen on [default: `127.0.0.1` and `::1`]
     #[arg(long, env = "SANDBOX_HOST")]
     host: Option<String>,
     /// How time passes: instant, manual, or real[:SPEED] by the wall clock
@@ -269,8 +269,8 @@ fn banner(args: &ServeArgs, url: &str, engine: &Engine) -> String {
     }
     let _ = writeln!(
         text,
-        "\n  docs {url}/docs   document {url}/openapi.json   clock {:?}\n",
-        args.clock.mode
+        "\n  docs {url}/docs   document {url}/openapi.json   clock {}\n",
+        args.clock.mode.name()
     );
     text
 }

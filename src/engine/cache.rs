@@ -10,6 +10,8 @@ use std::collections::HashMap;
 use bytes::Bytes;
 use http::HeaderValue;
 
+use crate::value::stream::Key;
+
 /// Bytes of answers kept for all untouched worlds together.
 pub(super) const SHARED_BYTES: usize = 4 * 1_024 * 1_024;
 /// Bytes of answers kept for one world.
@@ -29,6 +31,9 @@ pub(super) struct Cached {
 #[derive(Debug)]
 pub(super) struct ReadCache {
     answers: HashMap<Box<str>, Cached>,
+    /// Hashes of what was asked for once. Only what is asked for again is kept: a walk over the pages of a large world
+    /// would else turn the whole cache over for nothing.
+    asked: Box<[u64]>,
     bytes: usize,
     most: usize,
 }
@@ -37,6 +42,7 @@ impl ReadCache {
     pub(super) fn new(most: usize) -> Self {
         Self {
             answers: HashMap::new(),
+            asked: Box::default(),
             bytes: 0,
             most,
         }
@@ -49,7 +55,7 @@ impl ReadCache {
     /// Keeps an answer, unless it alone would fill the cache, and gives it back.
     pub(super) fn put(&mut self, target: &str, cached: Cached) -> Cached {
         let size = target.len() + cached.body.len() + OVERHEAD;
-        if size > self.most / 4 {
+        if size > self.most / 4 || self.is_new(target) {
             return cached;
         }
         if self.bytes + size > self.most {
@@ -58,6 +64,18 @@ impl ReadCache {
         self.bytes += size;
         self.answers.insert(target.into(), cached.clone());
         cached
+    }
+
+    /// Whether it was not asked for lately; from now on it was.
+    fn is_new(&mut self, target: &str) -> bool {
+        const PLACES: usize = 256;
+        if self.asked.is_empty() {
+            self.asked = vec![0; PLACES].into();
+        }
+        let hash = Key::new(0).with(target).hash();
+        let place = usize::try_from(hash % PLACES as u64).expect("a place below a length fits");
+        let place = &mut self.asked[place];
+        std::mem::replace(place, hash) != hash
     }
 
     pub(super) fn clear(&mut self) {

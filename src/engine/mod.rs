@@ -33,7 +33,7 @@ use crate::api::system;
 use crate::engine::cache::{Cached, ReadCache};
 use crate::engine::idempotency::{IdempotencyKey, Seen};
 use crate::engine::router::{Found, Route, Router};
-use crate::engine::worlds::{Slot, State, Worlds};
+use crate::engine::worlds::{Slot, Worlds};
 use crate::value::error::{ApiError, ErrorCode};
 use crate::value::id::encode_to_string;
 use crate::value::stream::Key;
@@ -154,10 +154,6 @@ impl Engine {
     }
 
     /// Everything that is decided before a body is read. An error is the finished refusal.
-    #[expect(
-        clippy::result_large_err,
-        reason = "a refusal is a finished reply: it is moved once"
-    )]
     pub(crate) fn admit(&self, head: &Parts) -> Result<Admitted, Response<Bytes>> {
         self.target(head)
             .map(Admitted)
@@ -229,63 +225,82 @@ impl Engine {
             worlds: self.worlds.count(),
         };
         let reply = call(&process, world);
+        let (base, now, version) = match world {
+            Some(world) => (world.base(), world.now(), world.version()),
+            None => (self.base(), self.config.shape.start, 0),
+        };
+        let id = base
+            .key()
+            .with("open")
+            .with(route.operation.name)
+            .at(version);
         let mut response = Response::new(Bytes::from(reply.body));
-        response.headers_mut().insert(CONTENT_TYPE, JSON);
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, JSON);
+        headers.insert(REQUEST_ID, request_id(id));
+        headers.insert(
+            SANDBOX_TIME,
+            HeaderValue::try_from(now.to_string()).expect("an instant is ASCII"),
+        );
         response
     }
 
     fn answer_world(&self, request: &Request<'_>, slot: &Slot) -> Response<Bytes> {
-        // What needs no look at the world is done before its lock is taken.
-        let is_write = matches!(
-            request.route.operation.call,
-            Call::Write(_) | Call::Drive(_)
-        );
-        let prepared = is_write.then(|| Prepared::of(request));
-        let state = &mut *slot.lock();
-        if state.world.mode() == ClockMode::Real {
-            guard(&mut state.world, |world| {
-                system::follow(
-                    world,
-                    Timestamp::from_millis(self.wall.load(Ordering::Relaxed)),
-                );
-                Ok(())
-            })
-            .ok();
+        if self.config.mode == ClockMode::Real {
+            self.follow_wall(&mut slot.world_mut());
         }
         let mut response = match request.route.operation.call {
-            Call::Open(_) => self.answer_open(request.route, Some(&state.world)),
-            Call::Read(call) => self.read(request, state, call),
-            Call::Write(_) | Call::Drive(_) => {
-                let prepared = prepared.expect("made for every write");
-                write(request, prepared, state)
-            }
+            Call::Open(_) => self.answer_open(request.route, Some(&slot.world())),
+            Call::Read(call) => self.read(request, slot, call),
+            Call::Write(_) | Call::Drive(_) => write(request, slot),
         };
-        response
-            .headers_mut()
-            .entry(SANDBOX_TIME)
-            .or_insert_with(|| state.time_header());
         response.extensions_mut().insert(slot.tag());
         response
     }
 
+    fn follow_wall(&self, world: &mut World) {
+        let now = Timestamp::from_millis(self.wall.load(Ordering::Relaxed));
+        let followed = guard(world, |world| {
+            system::follow(world, now);
+            Ok(())
+        });
+        followed.ok(); // a bug there was logged; what was asked is answered all the same
+    }
+
     /// A read is a pure function of the world's version, path and query: its answer is kept until the world changes.
-    fn read(&self, request: &Request<'_>, state: &mut State, call: ReadCall) -> Response<Bytes> {
-        let target = request.target();
-        let untouched = state.world.version() == 0 && Arc::ptr_eq(state.world.base(), self.base());
+    fn read(&self, request: &Request<'_>, slot: &Slot, call: ReadCall) -> Response<Bytes> {
+        let (target, world) = (request.target(), slot.world());
+        let untouched = world.version() == 0 && Arc::ptr_eq(world.base(), self.base());
+        let (kept, time) = {
+            let mut memory = slot.memory();
+            let kept = if untouched {
+                None
+            } else {
+                memory.reads.get(target)
+            };
+            (kept, memory.time_header(world.now()))
+        };
         let kept = if untouched {
             self.shared_cache().get(target)
         } else {
-            state.reads.get(target)
+            kept
         };
-        let cached = match kept {
-            Some(cached) => cached,
-            None => match read(request, &state.world, call) {
-                Ok(cached) if untouched => self.shared_cache().put(target, cached),
-                Ok(cached) => state.reads.put(target, cached),
-                Err(error) => return problem::reply(&error, &request.refused_id(&state.world)),
-            },
+        let answer = match kept {
+            Some(cached) => Ok(cached),
+            None => read(request, &world, call).map(|cached| {
+                if untouched {
+                    self.shared_cache().put(target, cached)
+                } else {
+                    slot.memory().reads.put(target, cached)
+                }
+            }),
         };
-        cached.reply(&request.head.headers)
+        let mut response = match answer {
+            Ok(cached) => cached.reply(&request.head.headers),
+            Err(error) => problem::reply(&error, &request.refused_id(&world)),
+        };
+        response.headers_mut().insert(SANDBOX_TIME, time);
+        response
     }
 
     /// A panic while the lock was held cannot have left half an answer: they are put in whole.
@@ -327,6 +342,7 @@ impl Engine {
     }
 
     /// One call in process, without a socket: what the tests of the engine use.
+    #[cfg(test)]
     pub(crate) fn call(&self, request: http::Request<Bytes>) -> Response<Bytes> {
         let (head, body) = request.into_parts();
         match self.admit(&head) {
@@ -341,9 +357,7 @@ impl Engine {
         key: &str,
         look: impl FnOnce(&World) -> T,
     ) -> Result<T, ApiError> {
-        let slot = self.worlds.open(key)?;
-        let state = slot.lock();
-        Ok(look(&state.world))
+        Ok(look(&self.worlds.open(key)?.world()))
     }
 
     /// Moves the clock of a key's world and tells what time it is then.
@@ -353,13 +367,13 @@ impl Engine {
         step: impl FnOnce(&mut World),
     ) -> Result<Timestamp, ApiError> {
         let slot = self.worlds.open(key)?;
-        let state = &mut *slot.lock();
-        guard(&mut state.world, |world| {
+        let world = &mut *slot.world_mut();
+        guard(world, |world| {
             step(world);
             Ok(())
         })?;
-        state.changed();
-        Ok(state.world.now())
+        slot.memory().changed(world);
+        Ok(world.now())
     }
 }
 
@@ -387,7 +401,8 @@ impl Request<'_> {
         if !self.route.operation.method.has_body() {
             return Ok(None);
         }
-        if self.body.is_empty() && self.route.checker().accepts_empty() {
+        let in_path: Vec<&str> = self.params.iter().map(|(name, _)| *name).collect();
+        if self.body.is_empty() && self.route.checker().requires_only(&in_path) {
             return Ok(Some(Value::Object(serde_json::Map::new())));
         }
         json::parse(self.body).map(Some)
@@ -466,75 +481,73 @@ impl Prepared {
     }
 }
 
-fn write(
+fn write(request: &Request<'_>, slot: &Slot) -> Response<Bytes> {
+    // What needs no look at the world is done before its lock is taken.
+    let prepared = Prepared::of(request);
+    let world = &mut *slot.world_mut();
+    let answer = prepared.and_then(|prepared| answer_write(request, prepared, world, slot));
+    let mut response =
+        answer.unwrap_or_else(|error| problem::reply(&error, &request.refused_id(world)));
+    // The reply tells of the moment at which it was accepted, not of what follows from it.
+    let time = slot.memory().time_header(world.now());
+    response.headers_mut().insert(SANDBOX_TIME, time);
+    let settled = guard(world, |world| {
+        system::settle(world);
+        Ok(())
+    });
+    settled.ok(); // a bug there was logged; what was accepted stands
+    response
+}
+
+/// An error is a refusal before execution: it is not kept under its key.
+fn answer_write(
     request: &Request<'_>,
-    prepared: Result<Prepared, ApiError>,
-    state: &mut State,
-) -> Response<Bytes> {
-    let refused =
-        |state: &State, error: &ApiError| problem::reply(error, &request.refused_id(&state.world));
-    let (prepared, key) = match prepared.and_then(|mut prepared| {
-        let key = std::mem::replace(&mut prepared.key, Ok(None))?;
-        Ok((prepared, key))
-    }) {
-        Ok(prepared) => prepared,
-        Err(error) => return refused(state, &error),
-    };
-    let fingerprint = prepared.fingerprint;
-    if let Some((key, body)) = key.as_ref().zip(fingerprint.as_deref()) {
-        match state.seen.look_up(key, body, state.world.now()) {
+    prepared: Prepared,
+    world: &mut World,
+    slot: &Slot,
+) -> Result<Response<Bytes>, ApiError> {
+    let kept_under = prepared.key?.zip(prepared.fingerprint);
+    if let Some((key, body)) = &kept_under {
+        match slot.memory().seen.look_up(key, body, world.now()) {
             Seen::Never => {}
-            Seen::Replay(response) => return response,
-            Seen::OtherBody(error) => return refused(state, &error),
+            Seen::Replay(response) => return Ok(response),
+            Seen::OtherBody(error) => return Err(error),
         }
     }
-    let input = prepared
-        .input
-        .and_then(|input| check_if_match(request, &state.world).map(|()| input));
-    let input = match input {
-        Ok(input) => input,
-        Err(error) => return refused(state, &error),
-    };
+    let input = prepared.input?;
+    check_if_match(request, world)?;
     let id = request_id(
-        state
-            .world
+        world
             .base()
             .key()
             .with("write")
-            .at(state.world.log().len() as u64),
+            .at(world.log().len() as u64),
     );
     let origin = RequestRef {
         id: id.to_str().expect("an id is ASCII").to_owned(),
         operation: request.route.operation.name.into(),
-        idempotency_key: key.as_ref().map(IdempotencyKey::text),
+        idempotency_key: kept_under.as_ref().map(|(key, _)| key.text()),
     };
-    let mut response = match guard(&mut state.world, |world| {
+    let performed = guard(world, |world| {
         system::perform(
             world,
             request.route.operation,
             Some(Arc::new(origin)),
             input,
         )
-    }) {
+    });
+    let response = match performed {
         Ok(reply) => created(request, reply, &id),
-        Err(error) => refused(state, &error),
+        Err(error) => problem::reply(&error, &request.refused_id(world)),
     };
-    state.changed();
-    if let Some((key, body)) = key.zip(fingerprint)
+    let mut memory = slot.memory();
+    memory.changed(world);
+    if let Some((key, body)) = kept_under
         && idempotency::is_kept(response.status())
     {
-        state.seen.keep(key, body, &response, state.world.now());
+        memory.seen.keep(key, body, &response, world.now());
     }
-    // The reply tells of the moment at which it was accepted, not of what follows from it.
-    response
-        .headers_mut()
-        .insert(SANDBOX_TIME, state.time_header());
-    let settled = guard(&mut state.world, |world| {
-        system::settle(world);
-        Ok(())
-    });
-    settled.ok(); // a bug there was logged; what was accepted stands
-    response
+    Ok(response)
 }
 
 /// Runs a step of a world. A panic is a bug: what it staged is undone, and its request alone fails.

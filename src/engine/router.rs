@@ -86,16 +86,15 @@ impl Router {
         let mut methods: Vec<(&'static str, Methods)> = Vec::new();
         for route in routes {
             let place = route.operation.method as usize;
-            match methods
+            if let Some((_, methods)) = methods
                 .iter_mut()
                 .find(|(path, _)| *path == route.operation.path)
             {
-                Some((_, methods)) => methods[place] = Some(route),
-                None => {
-                    let mut row = Methods::default();
-                    row[place] = Some(route);
-                    methods.push((route.operation.path, row));
-                }
+                methods[place] = Some(route);
+            } else {
+                let mut row = Methods::default();
+                row[place] = Some(route);
+                methods.push((route.operation.path, row));
             }
         }
         let mut paths = matchit::Router::new();

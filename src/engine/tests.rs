@@ -1,1 +1,343 @@
+//! The engine in process: the order of refusal, undoing, and a random walk over the whole table with an audit after
+//! every step.
 
+use bytes::Bytes;
+use http::{Request, Response};
+use serde_json::{Value, json};
+
+use super::{Config, Engine};
+use crate::api;
+use crate::api::operation::{Method, Operation};
+use crate::value::stream::Key;
+use crate::world::base::Shape;
+use crate::world::{ClockMode, World};
+
+const KEY: &str = "test_key";
+
+fn engine(seed: u64, mode: ClockMode) -> Engine {
+    let shape = Shape {
+        employees_per_company: 7,
+        ..Shape::default()
+    };
+    Engine::new(Config {
+        seed,
+        shape,
+        mode,
+        api_keys: Vec::new(),
+        max_worlds: 100,
+        pages: |_| None,
+    })
+}
+
+fn request(method: &str, target: &str, key: Option<&str>, body: &str) -> Request<Bytes> {
+    let mut request = Request::builder()
+        .method(method)
+        .uri(target)
+        .header("host", "localhost");
+    if let Some(key) = key {
+        request = request.header("authorization", format!("Bearer {key}"));
+    }
+    if !body.is_empty() {
+        request = request
+            .header("content-type", "application/json")
+            .header("content-length", body.len());
+    }
+    request
+        .body(Bytes::copy_from_slice(body.as_bytes()))
+        .expect("a request of the test")
+}
+
+fn call(engine: &Engine, method: &str, target: &str, body: &str) -> Response<Bytes> {
+    engine.call(request(method, target, Some(KEY), body))
+}
+
+fn parsed(response: &Response<Bytes>) -> Value {
+    serde_json::from_slice(response.body()).expect("every answer is JSON")
+}
+
+fn first_id(engine: &Engine, target: &str) -> String {
+    parsed(&call(engine, "GET", target, ""))["data"][0]["id"]
+        .as_str()
+        .expect("the list has a row")
+        .to_owned()
+}
+
+fn digest(engine: &Engine) -> String {
+    engine
+        .with_world(KEY, World::digest)
+        .expect("a key that opens a world")
+}
+
+#[test]
+fn each_stage_refuses_before_the_next_one_looks() {
+    let engine = engine(42, ClockMode::Instant);
+    let code = |request: Request<Bytes>| {
+        let response = engine.call(request);
+        (
+            response.status().as_u16(),
+            parsed(&response)["code"]
+                .as_str()
+                .expect("a code")
+                .to_owned(),
+        )
+    };
+    let run = "/v1/payroll/run";
+    let bad_body = "{\"company_id\":";
+    let stages = [
+        (
+            code(request("POST", "/v1/payrol/run", None, bad_body)),
+            404,
+            "route_not_found",
+        ),
+        (
+            code(request("GET", run, None, "")),
+            405,
+            "method_not_allowed",
+        ),
+        (
+            code(request("POST", run, None, bad_body)),
+            401,
+            "missing_credentials",
+        ),
+        (
+            code(request("POST", run, Some("sk_live_1"), bad_body)),
+            401,
+            "live_key_refused",
+        ),
+        (
+            code(request("POST", run, Some(KEY), bad_body)),
+            400,
+            "malformed_json",
+        ),
+        (
+            code(request("POST", run, Some(KEY), "{}")),
+            422,
+            "validation_failed",
+        ),
+        (
+            code(request(
+                "POST",
+                run,
+                Some(KEY),
+                r#"{"company_id":"com_1","period":"2026-01"}"#,
+            )),
+            404,
+            "resource_not_found",
+        ),
+    ];
+    for ((status, code), expected_status, expected_code) in stages {
+        assert_eq!((status, code.as_str()), (expected_status, expected_code));
+    }
+}
+
+#[test]
+fn a_refused_write_leaves_the_digest_as_it_was() {
+    let engine = engine(7, ClockMode::Instant);
+    let before = digest(&engine);
+    let company = first_id(&engine, "/api/business/companies");
+    for body in [
+        json!({ "company_id": company, "period": "2025-12" }),
+        json!({ "company_id": company, "period": "2026-01", "employees": ["emp_1"] }),
+        json!({ "company_id": company, "period": "2026-01", "employees": [] }),
+    ] {
+        let response = call(&engine, "POST", "/v1/payroll/run", &body.to_string());
+        assert!(response.status().is_client_error(), "{body}");
+    }
+    assert_eq!(digest(&engine), before);
+}
+
+#[test]
+fn a_world_survives_being_written_out_and_read_back() {
+    let engine = engine(9, ClockMode::Manual);
+    let company = first_id(&engine, "/api/business/companies");
+    let body = json!({ "company_id": company, "period": "2026-01" }).to_string();
+    assert_eq!(
+        call(&engine, "POST", "/v1/payroll/run", &body).status(),
+        201
+    );
+    let text = engine
+        .with_world(KEY, |world| {
+            serde_json::to_string(world).expect("it serialises")
+        })
+        .expect("open");
+    let mut copy: World = serde_json::from_str(&text).expect("it reads back");
+    assert_eq!(copy.digest(), digest(&engine));
+    let idle = r#"{"until":"idle"}"#;
+    assert_eq!(
+        call(&engine, "POST", "/_sandbox/clock/advance", idle).status(),
+        200
+    );
+    while api::system::run_next(&mut copy, crate::value::time::Timestamp::MAX).is_some() {}
+    assert_eq!(
+        copy.digest(),
+        digest(&engine),
+        "the copy goes on as the original does"
+    );
+}
+
+/// One step of the walk: a row, called with its example, with ids of the world, with noise, or with nothing.
+fn step(engine: &Engine, row: &Operation, key: Key) -> (String, String) {
+    let ids: Vec<String> = ["companies", "employees", "payroll-runs", "payslips"]
+        .iter()
+        .filter_map(|list| {
+            let page = key.with(list).below(4) + 1;
+            let answer = call(
+                engine,
+                "GET",
+                &format!("/api/business/{list}?per_page=5&page={page}"),
+                "",
+            );
+            Some(
+                parsed(&answer)["data"].as_array()?.first()?["id"]
+                    .as_str()?
+                    .to_owned(),
+            )
+        })
+        .collect();
+    let any = |key: Key| {
+        ids.get(key.below(ids.len() as u64 + 1) as usize)
+            .map_or("nothing_0", String::as_str)
+    };
+    let fitting = |name: &str, key: Key| {
+        let prefix = match name {
+            "company_id" => "com_",
+            "employee_id" => "emp_",
+            "payroll_run_id" => "prn_",
+            "payslip_id" => "psl_",
+            _ => "",
+        };
+        let fits = ids
+            .iter()
+            .find(|id| !prefix.is_empty() && id.starts_with(prefix));
+        fits.filter(|_| key.below(8) > 0)
+            .map_or_else(|| any(key.with("any")).to_owned(), Clone::clone)
+    };
+    let mut path = row.path.to_owned();
+    for name in row.path_parameters() {
+        path = path.replace(&format!("{{{name}}}"), &fitting(name, key.with(name)));
+    }
+    if !row.method.has_body() {
+        let query = [
+            "",
+            "?page=2",
+            "?page=0",
+            "?sort=-created_at",
+            "?status=active",
+            "?nonsense=1",
+        ];
+        let mut query = query[key.with("query").below(6) as usize].to_owned();
+        if path.contains("reports") || path.contains("ledger-accounts") || path.contains("journal")
+        {
+            let company = fitting("company_id", key.with("company"));
+            query = format!("?company_id={company}&from=2025-06-01&to=2026-06-30&as_of=2026-06-30");
+            if path.contains("profit") || path.contains("journal") {
+                query = query.replace("&as_of=2026-06-30", "");
+            } else {
+                query = query.replace("&from=2025-06-01&to=2026-06-30", "");
+            }
+        }
+        return (path + &query, String::new());
+    }
+    let body = match key.with("body").below(8) {
+        0 => "{}".to_owned(),
+        1 => r#"{"unknown":1}"#.to_owned(),
+        _ => {
+            let month = key.with("month").below(14) + 1;
+            let days = key.with("days").below(40);
+            row.example
+                .replace("@company:1", &fitting("company_id", key.with("company")))
+                .replace("2026-01\"", &format!("2026-{month:02}\""))
+                .replace("10d", &format!("{days}d"))
+        }
+    };
+    (path, body)
+}
+
+#[test]
+fn a_random_walk_over_the_table_never_breaks_an_invariant() {
+    for (seed, mode) in [
+        (1, ClockMode::Instant),
+        (2, ClockMode::Manual),
+        (3, ClockMode::Instant),
+        (4, ClockMode::Manual),
+    ] {
+        println!("walk of seed {seed}");
+        let engine = engine(seed, mode);
+        let rows: Vec<&Operation> = api::product().chain(api::control()).collect();
+        let (mut writes, mut refused) = (0, 0);
+        for number in 0..300 {
+            let key = Key::new(seed).with("walk").at(number);
+            let row = rows[key.below(rows.len() as u64) as usize];
+            let (target, body) = step(&engine, row, key);
+            let before = digest(&engine);
+            let response = call(&engine, row.method.name(), &target, &body);
+            let status = response.status().as_u16();
+            assert!(
+                status < 500,
+                "step {number}: {} {target} {body}: {:?}",
+                row.name,
+                response.body()
+            );
+            if status >= 400 {
+                refused += 1;
+                assert_eq!(
+                    digest(&engine),
+                    before,
+                    "step {number}: {} {target} {body}",
+                    row.name
+                );
+                let code = parsed(&response)["code"]
+                    .as_str()
+                    .expect("a code")
+                    .to_owned();
+                assert!(
+                    may_refuse(row, &code),
+                    "step {number}: {} refused with {code}",
+                    row.name
+                );
+            } else if row.method != Method::Get {
+                writes += 1;
+            }
+            let findings = engine
+                .with_world(KEY, |world| world.audit().findings)
+                .expect("open");
+            assert!(
+                findings.is_empty(),
+                "step {number}: {} {target} {body}: {findings:?}",
+                row.name
+            );
+        }
+        assert!(
+            writes > 20 && refused > 20,
+            "{writes} writes and {refused} refusals tell little"
+        );
+    }
+}
+
+/// What every row may refuse with, and what the row says itself.
+fn may_refuse(row: &Operation, code: &str) -> bool {
+    ["validation_failed", "resource_not_found", "malformed_json"].contains(&code)
+        || row.errors.iter().any(|declared| declared.code() == code)
+}
+
+#[test]
+fn the_audit_notices_a_world_that_was_tampered_with() {
+    let engine = engine(5, ClockMode::Instant);
+    let company = first_id(&engine, "/api/business/companies");
+    let body = json!({ "company_id": company, "period": "2026-01" }).to_string();
+    assert_eq!(
+        call(&engine, "POST", "/v1/payroll/run", &body).status(),
+        201
+    );
+    let mut value = engine
+        .with_world(KEY, |world| {
+            serde_json::to_value(world).expect("it serialises")
+        })
+        .expect("open");
+    let entry = &mut value["books"].as_object_mut().expect("books by company");
+    let book = entry.values_mut().next().expect("the run posted");
+    let amount = &mut book["entries"][0]["lines"][0]["amount"];
+    *amount = json!(amount.as_i64().expect("minor units") + 1);
+    let tampered: World = serde_json::from_value(value).expect("it reads back");
+    assert!(!tampered.audit().findings.is_empty());
+}

@@ -6,7 +6,7 @@
 )]
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderValue};
@@ -19,33 +19,33 @@ use crate::value::time::Timestamp;
 use crate::world::base::Base;
 use crate::world::{ClockMode, World};
 
-/// One key's world, behind its lock.
+/// One key's world. Reads share it; a step has it alone. What is remembered of requests has a lock of its own, which is
+/// taken after the world's and held for a look-up only.
 pub(super) struct Slot {
-    state: Mutex<State>,
+    world: RwLock<World>,
+    memory: Mutex<Memory>,
     tag: WorldTag,
 }
 
-/// A world with what is remembered of the requests to it.
-pub(super) struct State {
-    pub(super) world: World,
+/// What is remembered of the requests to a world.
+pub(super) struct Memory {
     pub(super) seen: SeenKeys,
     pub(super) reads: ReadCache,
     /// `Sandbox-Time`, made anew when the clock has moved.
     time: Option<(Timestamp, HeaderValue)>,
 }
 
-impl State {
-    /// Forgets answers that the last write may have made wrong; a world that started again forgets its keys, too.
-    pub(super) fn changed(&mut self) {
+impl Memory {
+    /// Forgets answers that the last write may have made wrong; of a world that started again, its keys, too.
+    pub(super) fn changed(&mut self, world: &World) {
         self.reads.clear();
-        if self.world.version() == 0 {
+        if world.version() == 0 {
             self.seen.clear();
         }
     }
 
     /// Virtual time as a header.
-    pub(super) fn time_header(&mut self) -> HeaderValue {
-        let now = self.world.now();
+    pub(super) fn time_header(&mut self, now: Timestamp) -> HeaderValue {
         if let Some((at, header)) = &self.time
             && *at == now
         {
@@ -58,10 +58,20 @@ impl State {
 }
 
 impl Slot {
-    /// The world, for one step. A panic inside a step is caught and undone before the lock is given back, so a poisoned lock
-    /// guards a whole world.
-    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The world, to look at.
+    pub(super) fn world(&self) -> RwLockReadGuard<'_, World> {
+        self.world.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The world, for one step. A panic inside a step is caught and undone before the lock is given back, so a poisoned
+    /// lock guards a whole world.
+    pub(super) fn world_mut(&self) -> RwLockWriteGuard<'_, World> {
+        self.world.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is remembered.
+    pub(super) fn memory(&self) -> MutexGuard<'_, Memory> {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What names the world in the log.
@@ -126,7 +136,7 @@ impl Worlds {
         let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
         if open.len() >= self.most && !open.contains_key(key) {
             // A world in which nothing happened can be grown again and nobody can tell.
-            open.retain(|_, slot| Arc::strong_count(slot) > 1 || slot.lock().world.version() > 0);
+            open.retain(|_, slot| Arc::strong_count(slot) > 1 || slot.world().version() > 0);
             if open.len() >= self.most {
                 let detail = format!(
                     "{} worlds are open, which is all that --max-worlds allows",
@@ -142,14 +152,14 @@ impl Worlds {
     }
 
     fn fresh(&self, key: &str) -> Slot {
-        let state = State {
-            world: World::new(Arc::clone(&self.base), self.mode),
+        let memory = Memory {
             seen: SeenKeys::default(),
             reads: ReadCache::new(WORLD_BYTES),
             time: None,
         };
         Slot {
-            state: Mutex::new(state),
+            world: RwLock::new(World::new(Arc::clone(&self.base), self.mode)),
+            memory: Mutex::new(memory),
             tag: tag(key),
         }
     }

@@ -38,7 +38,7 @@ impl std::error::Error for StartError {}
 
 /// A running server. Dropping it stops the server and waits for its thread.
 #[derive(Debug)]
-pub struct Background {
+pub(crate) struct Background {
     url: String,
     addresses: Vec<SocketAddr>,
     stop: Option<oneshot::Sender<()>>,
@@ -82,13 +82,14 @@ impl Background {
 
     /// Where it answers, without a slash at the end: `http://127.0.0.1:49152`.
     #[must_use]
-    pub fn url(&self) -> &str {
+    pub(crate) fn url(&self) -> &str {
         &self.url
     }
 
     /// The addresses it listens on.
     #[must_use]
-    pub fn addresses(&self) -> &[SocketAddr] {
+    #[cfg_attr(not(test), expect(dead_code, reason = "the tests of the edge ask"))]
+    pub(crate) fn addresses(&self) -> &[SocketAddr] {
         &self.addresses
     }
 }

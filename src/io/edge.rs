@@ -4,11 +4,6 @@
 //! Only one that must wait, for its body or for an injected delay, becomes a future. Deliberately absent: routes, keys,
 //! error documents: the engine's ([`Answer`]).
 
-#![expect(
-    clippy::result_large_err,
-    reason = "a refusal is a finished reply: it is moved once, and boxing it would save nothing"
-)]
-
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;

@@ -9,8 +9,8 @@ use crate::io::background::Background;
 use crate::io::server::ServerConfig;
 use crate::render::pages;
 use crate::value::time::{Span, Timestamp};
-use crate::world::ClockMode;
 use crate::world::base::Shape;
+use crate::world::{ClockMode, World};
 
 /// A running sandbox; stopped when dropped.
 ///
@@ -171,7 +171,7 @@ impl Sandbox {
     /// If the key opens no world.
     pub fn digest(&self, key: &str) -> Result<String, SandboxError> {
         self.engine
-            .with_world(key, |world| world.digest())
+            .with_world(key, World::digest)
             .map_err(|error| SandboxError(error.detail))
     }
 }

@@ -30,7 +30,7 @@ pub(crate) fn page(path: &str) -> Option<Page> {
     match path {
         PRODUCT_DOCUMENT => Some(json(Plane::Product)),
         CONTROL_DOCUMENT => Some(json(Plane::Control)),
-        "/docs" => Some(reference(
+        "/" | "/docs" => Some(reference(
             "Sandbox",
             PRODUCT_DOCUMENT,
             ("/docs/control", "Control plane"),

@@ -58,8 +58,14 @@ impl Session {
         let reply = match row.call {
             Call::Read(call) => call(&self.world, input).ok()?,
             Call::Open(call) => call(&self.process(), Some(&self.world)),
-            Call::Write(_) | Call::Drive(_) => {
-                let reply = system::perform(&mut self.world, row, None, input).ok()?;
+            Call::Drive(call) => call(&mut self.world, input).ok()?,
+            Call::Write(call) => {
+                self.world.begin(None);
+                let Ok(reply) = call(&mut self.world, input) else {
+                    self.world.roll_back();
+                    return None;
+                };
+                self.world.commit();
                 system::settle(&mut self.world);
                 reply
             }

@@ -138,6 +138,7 @@ impl ApiError {
     }
 
     /// 422 for a request whose parts are each well-formed and together wrong.
+    #[must_use]
     pub fn invalid(errors: Vec<Violation>) -> Self {
         let detail = match errors.as_slice() {
             [one] => format!("{}: {}", shown(&one.pointer), one.detail),

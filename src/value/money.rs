@@ -69,6 +69,9 @@ impl Currency {
     }
 
     /// The three letters.
+    ///
+    /// # Panics
+    /// Never: codes are ASCII.
     #[must_use]
     pub fn code(&self) -> &str {
         core::str::from_utf8(&self.0).expect("a currency code is ASCII")

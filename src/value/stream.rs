@@ -1,7 +1,7 @@
 //! Keyed randomness: every value is drawn from its own place, so nothing shifts anything else.
 //!
-//! A [`Key`] is a hash of (seed, purpose, index). Cheap attributes take its hash; names and other long draws open
-//! a ChaCha8 [`Stream`] on it. There is deliberately no generator that two draws share.
+//! A [`Key`] is a hash of (seed, purpose, index). Cheap attributes take its hash; long draws open
+//! a `ChaCha8` [`Stream`] on it. There is deliberately no generator that two draws share.
 
 use core::convert::Infallible;
 
@@ -62,7 +62,7 @@ impl Key {
     }
 }
 
-/// A ChaCha8 stream; what `fake` draws from.
+/// A `ChaCha8` stream; what `fake` draws from.
 #[derive(Clone, Debug)]
 pub struct Stream(ChaCha8Rng);
 
@@ -76,6 +76,9 @@ impl Stream {
     }
 
     /// One of `items`, which are not empty.
+    ///
+    /// # Panics
+    /// If there are none.
     pub fn pick<'a, T>(&mut self, items: &'a [T]) -> &'a T {
         let index = self.below(items.len() as u64);
         &items[usize::try_from(index).expect("an index below a length fits")]
@@ -83,9 +86,8 @@ impl Stream {
 
     /// That many decimal digits.
     pub fn digits(&mut self, count: usize) -> String {
-        (0..count)
-            .map(|_| char::from(b'0' + self.below(10) as u8))
-            .collect()
+        let digit = |n| char::from_digit(u32::try_from(n).unwrap_or_default(), 10).unwrap_or('0');
+        (0..count).map(|_| digit(self.below(10))).collect()
     }
 }
 
@@ -113,10 +115,6 @@ const fn mix(mut z: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "the high half of a product by a u64 is below it"
-)]
 const fn widen(bits: u64, bound: u64) -> u64 {
     ((bits as u128 * bound as u128) >> 64) as u64
 }

@@ -2,6 +2,11 @@
 //!
 //! Nothing here reads a clock: instants come from the world, which counts its own.
 
+#![expect(
+    clippy::cast_possible_truncation,
+    reason = "months, days and years of the Gregorian calendar"
+)]
+
 use core::fmt;
 use core::str::FromStr;
 use std::borrow::Cow;
@@ -35,6 +40,9 @@ impl Timestamp {
     }
 
     /// The date in UTC.
+    ///
+    /// # Panics
+    /// Beyond the calendar's last day, which no world reaches.
     #[must_use]
     pub fn date(self) -> Date {
         let days =

@@ -3,6 +3,11 @@
 //! Rule: opening a world and reading any page costs the same for 25 and for 10,000,000 employees. Nothing here is a
 //! table of objects; the one cache holds the histories of companies that were looked at.
 
+#![expect(
+    clippy::cast_possible_truncation,
+    reason = "indexes of short lists and months of a century"
+)]
+
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -12,7 +17,7 @@ use crate::model::business::calculation::Calculation;
 use crate::model::business::company::Company;
 use crate::model::growth::countries::{self, Country};
 use crate::model::growth::industries::{self, Industry};
-use crate::model::growth::workforce::{Selection, Workforce};
+use crate::model::growth::workforce::{Selection, Slots, Workforce};
 use crate::model::{AnyId, Entity, Kind, Record};
 use crate::value::id::{Id, Permutation};
 use crate::value::money::Currency;
@@ -30,9 +35,15 @@ pub(crate) const VENDORS_A_MONTH: u64 = 4;
 /// Histories that are kept: a few megabytes.
 const KEPT_HISTORIES: usize = 64;
 
+/// Filters whose counts are kept.
+const KEPT_COUNTS: usize = 16;
+
+/// A filter that arithmetic answers: standings and department.
+pub(crate) type CountKey = (Slots, Option<String>);
+
 /// How a world is grown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Shape {
+pub(crate) struct Shape {
     /// Companies.
     pub companies: u64,
     /// Employees of each.
@@ -58,10 +69,10 @@ impl Default for Shape {
 
 impl Shape {
     /// Companies and employees to which the index arithmetic is exact, with room to spare.
-    pub const MOST: u64 = 1_000_000_000;
+    pub(crate) const MOST: u64 = 1_000_000_000;
 
     /// Whether a world can be grown so, or why not.
-    pub fn check(&self) -> Result<(), String> {
+    pub(crate) fn check(&self) -> Result<(), String> {
         let people = self.companies.checked_mul(self.employees_per_company);
         if people.is_none_or(|people| people > Self::MOST) || self.companies > Self::MOST {
             return Err(format!(
@@ -102,6 +113,8 @@ pub(crate) struct Base {
     permutations: Vec<Permutation>,
     /// What was grown lately.
     grown: Mutex<Grown>,
+    /// Running counts of the people whom a filter accepts.
+    counts: Mutex<BTreeMap<CountKey, Arc<Vec<u64>>>>,
     /// Grown on first look, and shared by every world of this base.
     histories: Mutex<BTreeMap<u64, Arc<History>>>,
 }
@@ -191,6 +204,7 @@ impl Base {
             permutations: Kind::ALL.iter().map(permutation).collect(),
             shape,
             grown: Mutex::default(),
+            counts: Mutex::default(),
             histories: Mutex::default(),
         }
     }
@@ -277,6 +291,20 @@ impl Base {
         let grown = Arc::new(T::grow(self, index)?);
         lock(&self.grown).put(place, Arc::clone(&grown).into_record());
         Some(grown)
+    }
+
+    /// Running counts of people by company, from memory where that filter was used before.
+    pub(crate) fn counts(&self, key: CountKey, count: impl FnOnce() -> Vec<u64>) -> Arc<Vec<u64>> {
+        if let Some(counts) = lock(&self.counts).get(&key) {
+            return Arc::clone(counts);
+        }
+        let counted = Arc::new(count());
+        let mut counts = lock(&self.counts);
+        if counts.len() >= KEPT_COUNTS {
+            counts.clear();
+        }
+        counts.insert(key, Arc::clone(&counted));
+        counted
     }
 
     /// The history of a grown company; none for one that was created.

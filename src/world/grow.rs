@@ -2,6 +2,12 @@
 //!
 //! `created_at` ascends with the index by a millisecond each, so that creation order and index order are one.
 
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    reason = "a shape bounds every index to 10^9 by twelve months; draws are below small bounds"
+)]
+
 use std::borrow::Cow;
 use std::sync::Arc;
 

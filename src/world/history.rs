@@ -1,5 +1,10 @@
 //! Twelve months of books behind a grown company, posted by the same rules as live work.
 
+#![expect(
+    clippy::cast_possible_truncation,
+    reason = "a company's months, invoices and suppliers are a dozen each"
+)]
+
 use std::sync::Arc;
 
 use crate::model::business::authority::Authority;

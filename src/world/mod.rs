@@ -54,6 +54,18 @@ pub enum ClockMode {
     Real,
 }
 
+impl ClockMode {
+    /// The word for it on the command line and on the wire.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Instant => "instant",
+            Self::Manual => "manual",
+            Self::Real => "real",
+        }
+    }
+}
+
 /// One key's world.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct World {
@@ -227,11 +239,6 @@ impl World {
     /// The company's books since growth, if anything was posted.
     pub(crate) fn book(&self, company: Id<Company>) -> Option<&Book> {
         self.books.get(company.bits())
-    }
-
-    /// All books since growth.
-    pub(crate) fn books(&self) -> &Books {
-        &self.books
     }
 
     /// Totals of one account: history and since.

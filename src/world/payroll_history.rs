@@ -2,6 +2,13 @@
 //!
 //! People of one role slot and step earn the same, so a company of three million costs what one of two hundred does.
 
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
+    reason = "numbers of months within two years"
+)]
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -6,10 +6,16 @@
     reason = "a test fails by panicking, and drives processes, sockets and files"
 )]
 
+mod cli;
+mod contract;
+mod determinism;
+mod errors;
 mod harness;
 mod headers;
 mod idempotency;
+mod layers;
 mod lists;
 mod payroll;
 mod payroll_flow;
 mod published;
+mod world;

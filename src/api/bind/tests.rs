@@ -1,4 +1,5 @@
-use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, SchemaGenerator};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -8,7 +9,6 @@ use crate::value::money::{Amount, Currency};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[expect(dead_code, reason = "read by its schema")]
 enum Status {
     Active,
     OnLeave,
@@ -198,13 +198,8 @@ fn every_violation_of_a_query_is_told_at_once() {
 fn the_path_joins_the_body() {
     let checker = checker::<UpdateItem>();
     let path = [("company_id", "a%2Fb+c"), ("number", "7")];
-    let input = bind(
-        &checker,
-        &path,
-        None,
-        Some(json!({ "amount": 5, "note": null })),
-    )
-    .expect("an input");
+    let body = json!({ "amount": 5, "note": null });
+    let input = bind(&checker, &path, None, Some(body)).expect("an input");
     assert_eq!(
         input,
         json!({ "amount": 5, "note": null, "company_id": "a/b+c", "number": 7 })

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::api::crud::{Candidates, Paging, Sort, SortKey, Sortable, is};
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::reply::{Data, Identified, List, Shown};
+use crate::model::Object;
 use crate::model::business::company::{Address, Company, CompanyStatus, Contact, PayrollSettings};
 use crate::model::business::compliance_requirement::{
     ComplianceRequirement, RequirementStatus, RequirementType,
@@ -16,7 +17,6 @@ use crate::model::growth::countries;
 use crate::model::lifecycle::StatusChange;
 use crate::model::payments::payout::Rail;
 use crate::model::payments::wallet::{Balances, Wallet, WalletStatus};
-use crate::model::{Entity, Object};
 use crate::value::error::{ApiError, Violation};
 use crate::value::id::Id;
 use crate::value::money::Currency;
@@ -378,9 +378,4 @@ pub(crate) fn named(world: &World, id: Id<Company>) -> Result<Arc<Company>, ApiE
         );
         error.with_errors(vec![Violation::new("/company_id", "not_found", detail)])
     })
-}
-
-/// The company's grown index, if it was grown.
-pub(crate) fn grown_index<T: Entity>(world: &World, id: Id<T>) -> Option<u64> {
-    world.base().index_of(id)
 }

@@ -4,13 +4,18 @@
 //! Grown people who have not changed are found by arithmetic (`Workforce`); those who were changed or created since are few and
 //! are merged in. Only a search by name, and a sort, look at everybody.
 
+#![expect(
+    clippy::cast_possible_truncation,
+    reason = "places within lists that are held in memory"
+)]
+
 use std::fmt::Write as _;
 use std::sync::Arc;
 
 use crate::api::crud::{Paging, Sort};
 use crate::model::business::company::Company;
 use crate::model::business::employee::{Employee, EmployeeStatus, PayrollStatus};
-use crate::model::growth::workforce::{ALL_SLOTS, CYCLE, Selection, standings};
+use crate::model::growth::workforce::{ALL_SLOTS, CYCLE, Selection, Slots, Workforce, standings};
 use crate::model::lifecycle::State;
 use crate::value::id::{Id, Prefixed, encode};
 use crate::world::World;
@@ -46,14 +51,18 @@ impl Filter {
                 .is_none_or(|name| employee.name.to_lowercase().contains(name))
     }
 
-    /// The part of it that arithmetic answers, for one grown company.
-    fn selection(&self, plan: &Plan) -> Selection {
-        let standings = standings(|status, payroll_status| {
+    fn standings(&self) -> Slots {
+        standings(|status, payroll_status| {
             self.status.is_none_or(|wanted| wanted == status)
                 && self
                     .payroll_status
                     .is_none_or(|wanted| wanted == payroll_status)
-        });
+        })
+    }
+
+    /// The part of it that arithmetic answers, for one grown company.
+    fn selection(&self, plan: &Plan) -> Selection {
+        let standings = self.standings();
         let roles = match &self.department {
             None => ALL_SLOTS,
             Some(wanted) => (0..25)
@@ -249,8 +258,8 @@ struct Merged<'a> {
     /// Grown people that changed and that the filter accepts as they are.
     come: Vec<(u64, Arc<Employee>)>,
     created: Vec<Arc<Employee>>,
-    /// How many of the grown people the filter accepts as they were grown.
-    grown: u64,
+    /// How many of the grown people the filter accepts as they were grown, in the companies before each, and in all.
+    before: Before,
 }
 
 impl<'a> Merged<'a> {
@@ -275,7 +284,7 @@ impl<'a> Merged<'a> {
                 come.extend(now.map(|employee| (index, employee)));
             }
         }
-        let grown = grown_total(base, filter, companies);
+        let before = Before::of(base, filter, companies);
         Self {
             world,
             filter,
@@ -283,12 +292,13 @@ impl<'a> Merged<'a> {
             gone,
             come,
             created: created(world, filter).collect(),
-            grown,
+            before,
         }
     }
 
     fn total(&self) -> u64 {
-        self.grown - self.gone.len() as u64 + (self.come.len() + self.created.len()) as u64
+        self.before.company(self.companies.end) - self.gone.len() as u64
+            + (self.come.len() + self.created.len()) as u64
     }
 
     /// Writes so many rows from that rank on.
@@ -306,34 +316,39 @@ impl<'a> Merged<'a> {
         }
     }
 
-    /// Walks company by company; each is passed over by its count alone until the one in which the page begins.
-    fn write_grown(&self, mut skip: u64, count: u64, page: &mut EmployeePage) {
+    /// How many of the grown companies before that one are on the list.
+    fn before_company(&self, company: u64) -> u64 {
+        let first = company * self.world.base().shape().employees_per_company;
+        let gone = self.gone.partition_point(|&index| index < first) as u64;
+        let come = self.come.partition_point(|(index, _)| *index < first) as u64;
+        self.before.company(company) - gone + come
+    }
+
+    /// Finds the company in which the page begins by its rank, and walks on from there.
+    fn write_grown(&self, start: u64, count: u64, page: &mut EmployeePage) {
         let base = self.world.base();
         let size = base.shape().employees_per_company;
-        let mut first = self.companies.first;
-        if self.gone.is_empty() && self.come.is_empty() && self.filter.is_everybody() {
-            first += skip / size; // every company has the same number of people
-            skip %= size;
+        let (mut company, mut end) = (self.companies.first, self.companies.end);
+        while end - company > 1 {
+            let middle = company + (end - company) / 2;
+            if self.before_company(middle) > start {
+                end = middle;
+            } else {
+                company = middle;
+            }
         }
-        for company in first..self.companies.end {
+        let mut skip = start - self.before_company(company);
+        while company < self.companies.end && page.rows < count {
             let plan = base.plan(company);
-            let selection = self.filter.selection(&plan);
             let people = People {
                 merged: self,
+                selection: self.filter.selection(&plan),
                 plan: &plan,
-                selection,
                 first: company * size,
             };
-            let here = people.before(size);
-            if skip >= here {
-                skip -= here;
-                continue;
-            }
             people.write(size, skip, count, page);
-            if page.rows == count {
-                return;
-            }
             skip = 0;
+            company += 1;
         }
     }
 }
@@ -403,11 +418,7 @@ impl People<'_> {
         let from = self.first + number;
         let come = self.merged.come.partition_point(|(i, _)| *i < from);
         let next = self.merged.come.get(come).map_or(u64::MAX, |(i, _)| *i);
-        next >= from + CYCLE
-            && self
-                .plan
-                .workforce
-                .passes_over(self.selection, number / CYCLE)
+        next >= from + CYCLE && Workforce::passes_over(self.selection, number / CYCLE)
     }
 
     /// A number with at most `rank` people of the list before it, a cycle or less away from the one with that rank.
@@ -416,30 +427,60 @@ impl People<'_> {
         while high - low > CYCLE {
             let middle = low + (high - low) / 2;
             if self.before(middle) > rank {
-                high = middle
+                high = middle;
             } else {
-                low = middle
+                low = middle;
             }
         }
         low
     }
 }
 
-/// How many grown people the filter accepts, as they were grown.
-fn grown_total(base: &Base, filter: &Filter, companies: Companies) -> u64 {
-    if filter.is_everybody() {
-        return (companies.end - companies.first) * base.shape().employees_per_company;
+/// Running counts of grown people whom a filter accepts, company by company.
+enum Before {
+    /// Everybody: every company has as many.
+    Everybody { first: u64, each: u64 },
+    /// Counted, and kept with the base for the next page.
+    Counted { first: u64, counts: Arc<Vec<u64>> },
+}
+
+impl Before {
+    fn of(base: &Base, filter: &Filter, companies: Companies) -> Self {
+        let first = companies.first;
+        if filter.is_everybody() {
+            return Self::Everybody {
+                first,
+                each: base.shape().employees_per_company,
+            };
+        }
+        let count = || {
+            let mut sum = 0;
+            let mut counts = vec![0];
+            for company in companies.first..companies.end {
+                let plan = base.plan(company);
+                sum += plan.workforce.count(filter.selection(&plan));
+                counts.push(sum);
+            }
+            counts
+        };
+        let counts = match filter.company {
+            Some(_) => Arc::new(count()),
+            None => base.counts((filter.standings(), filter.department.clone()), count),
+        };
+        Self::Counted { first, counts }
     }
-    let count = |company| {
-        let plan = base.plan(company);
-        plan.workforce.count(filter.selection(&plan))
-    };
-    (companies.first..companies.end).map(count).sum()
+
+    /// How many are accepted in the companies before that one.
+    fn company(&self, company: u64) -> u64 {
+        match self {
+            Self::Everybody { first, each } => (company - first) * each,
+            Self::Counted { first, counts } => counts[(company - first) as usize],
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::model::growth::{countries, industries};
 
     #[test]
@@ -448,7 +489,7 @@ mod tests {
             assert_eq!(
                 serde_json::to_string(text).expect("text"),
                 format!("\"{text}\"")
-            )
+            );
         };
         for industry in industries::all() {
             plain(industry.lead);
@@ -462,7 +503,7 @@ mod tests {
                 group
                     .first
                     .iter()
-                    .chain(group.last)
+                    .chain(&group.last)
                     .for_each(|name| plain(name));
             }
         }

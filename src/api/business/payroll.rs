@@ -417,18 +417,15 @@ fn list_payroll_runs(
 ) -> Result<List<Shown<PayrollRun>>, ApiError> {
     let base = world.base();
     let months = Months::of(world, input.period);
-    let candidates = match input.company_id {
-        Some(company) => {
-            let index = base.index_of(company);
-            let grown = if index.is_some() { months.count() } else { 0 };
-            let find = move |rank| Some(base.run(months.first + rank, index?));
-            Candidates::new(grown, find, world.children(company.bits()))
-        }
-        None => {
-            let companies = base.shape().companies;
-            let find = move |rank| Some(months.first * companies + rank);
-            Candidates::new(months.count() * companies, find, world.created())
-        }
+    let candidates = if let Some(company) = input.company_id {
+        let index = base.index_of(company);
+        let grown = if index.is_some() { months.count() } else { 0 };
+        let find = move |rank| Some(base.run(months.first + rank, index?));
+        Candidates::new(grown, find, world.children(company.bits()))
+    } else {
+        let companies = base.shape().companies;
+        let find = move |rank| Some(months.first * companies + rank);
+        Candidates::new(months.count() * companies, find, world.created())
     };
     if input.period.is_none() && input.status.is_none() && input.kind.is_none() {
         return Ok(candidates.page(world, input.paging, input.sort.as_ref()));

@@ -26,6 +26,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "Profit and loss",
         description: "Revenue and expenses of some days. `basis=cash` counts what was received and paid instead of what was earned and \
             owed: receipts from customers are sales, less sales tax handed on; withholdings count when they are paid over.",
+        example: r#"{"company_id":"@company:1","from":"2025-12-01","to":"2025-12-31"}"#,
         ..operation!(read get_profit_and_loss)
     },
     Operation {
@@ -35,6 +36,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         contract: Contract::Assumed,
         summary: "Balance sheet",
         description: "What the company has and owes at the end of a day. What it has earned so far stands under equity.",
+        example: r#"{"company_id":"@company:1","as_of":"2025-12-31"}"#,
         ..operation!(read get_balance_sheet)
     },
     Operation {
@@ -44,6 +46,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         contract: Contract::Assumed,
         summary: "Trial balance",
         description: "Every account that was posted to, and the proof that debits equal credits.",
+        example: r#"{"company_id":"@company:1","as_of":"2025-12-31"}"#,
         ..operation!(read get_trial_balance)
     },
 ];

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-/// Integer formats that OpenAPI does not register, the registered one that holds them, and the bounds that remain.
+/// Integer formats that `OpenAPI` does not register, the registered one that holds them, and the bounds that remain.
 /// `uint64` ends where `int64` does: most clients have no wider integer.
 const INTEGER_FORMATS: &[(&str, &str, Option<i64>, Option<i64>)] = &[
     ("int8", "int32", Some(-128), Some(127)),
@@ -56,10 +56,10 @@ pub(crate) fn close(schema: &mut Value) {
         let keyword = keyword.as_str();
         match value {
             Value::Object(map) if MAPS_OF_SCHEMAS.contains(&keyword) => {
-                map.values_mut().for_each(close)
+                map.values_mut().for_each(close);
             }
             Value::Array(list) if LISTS_OF_SCHEMAS.contains(&keyword) => {
-                list.iter_mut().for_each(close)
+                list.iter_mut().for_each(close);
             }
             schema if SCHEMAS.contains(&keyword) => close(schema),
             _ => {}
@@ -122,7 +122,7 @@ fn collapse_constants(schema: &mut Map<String, Value>) {
             let name = value
                 .as_str()
                 .map_or_else(|| value.to_string(), str::to_owned);
-            list.push_str(&format!("\n- `{name}`: {}", docs.replace('\n', " ")));
+            list.extend(["\n- `", &name, "`: ", &docs.replace('\n', " ")]);
         }
     }
     if !list.is_empty() {

@@ -2,86 +2,41 @@
 
 use std::collections::BTreeMap;
 
-use regex::Regex;
 use serde_json::{Map, Value};
 
+use super::vocabulary::{
+    ANNOTATIONS, FORMATS, OBJECT_KEYWORDS, allowed, count, list, map, regex, shown, text, types,
+};
 use super::{
-    Allowed, Array, Checker, Format, Forms, Member, Node, NodeId, Object, Pattern, Rest, Text,
-    Types, close,
+    Array, Checker, Forms, Member, Node, NodeId, Object, Pattern, Rest, Text, Types, close,
 };
 use crate::api::json::Place;
-use crate::value::time;
 
-/// The formats of text that are enforced, each by the parser that will read the value.
-const FORMATS: &[(&str, Format)] = &[
-    ("date", |text| text.parse::<time::Date>().map(|_| ())),
-    ("date-time", |text| {
-        text.parse::<time::Timestamp>().map(|_| ())
-    }),
-    ("span", |text| text.parse::<time::Span>().map(|_| ())),
-];
-
-/// Keywords that say something to readers and nothing to the walk.
-const ANNOTATIONS: &[&str] = &[
-    "title",
-    "description",
-    "default",
-    "examples",
-    "deprecated",
-    "$defs",
-];
-
-/// Compiles schemas that share definitions; each pattern among them is compiled once.
-pub(crate) struct Compiler<'d> {
-    definitions: &'d Map<String, Value>,
-    patterns: BTreeMap<String, Regex>,
-}
-
-impl<'d> Compiler<'d> {
-    /// For schemas that refer to these.
-    pub(crate) fn new(definitions: &'d Map<String, Value>) -> Self {
-        Self {
-            definitions,
-            patterns: BTreeMap::new(),
-        }
-    }
-
-    /// As [`Checker::compile`].
-    pub(crate) fn compile(&mut self, schema: &Value) -> Checker {
-        let mut schema = schema.clone();
-        close(&mut schema);
-        let mut draft = Draft {
-            compiler: self,
-            known: BTreeMap::new(),
-            nodes: Vec::new(),
-        };
-        let root = draft.node(&schema, Place::Root);
-        Checker {
-            nodes: draft.nodes,
-            root,
-        }
-    }
-
-    fn regex(&mut self, pattern: &str, at: Place<'_>) -> Regex {
-        if let Some(regex) = self.patterns.get(pattern) {
-            return regex.clone();
-        }
-        let regex = Regex::new(&as_ecma(pattern))
-            .unwrap_or_else(|error| panic!("pattern at {}: {error}", shown(at)));
-        self.patterns.insert(pattern.to_owned(), regex.clone());
-        regex
+/// As [`Checker::compile`].
+pub(super) fn compile(schema: &Value, definitions: &Map<String, Value>) -> Checker {
+    let mut schema = schema.clone();
+    close(&mut schema);
+    let mut draft = Draft {
+        definitions,
+        known: BTreeMap::new(),
+        nodes: Vec::new(),
+    };
+    let root = draft.node(&schema, Place::Root);
+    Checker {
+        nodes: draft.nodes,
+        root,
     }
 }
 
 /// A checker in the making.
-struct Draft<'c, 'd> {
-    compiler: &'c mut Compiler<'d>,
+struct Draft<'d> {
+    definitions: &'d Map<String, Value>,
     /// Definitions that have a node, or are being given one.
     known: BTreeMap<String, NodeId>,
     nodes: Vec<Node>,
 }
 
-impl Draft<'_, '_> {
+impl Draft<'_> {
     fn node(&mut self, schema: &Value, at: Place<'_>) -> NodeId {
         let id = self.nodes.len();
         self.nodes.push(Node::default());
@@ -102,8 +57,8 @@ impl Draft<'_, '_> {
         for (keyword, value) in schema {
             let place = Place::Member(&at, keyword);
             let known = self.common(&mut node, keyword, value, place)
-                || integer(&mut node, keyword, value, place)
-                || self.text(&mut node, keyword, value, schema, place)
+                || integer_rule(&mut node, keyword, value, place)
+                || text_rule(&mut node, keyword, value, schema, place)
                 || self.array(&mut node, keyword, value, place)
                 || OBJECT_KEYWORDS.contains(&keyword.as_str())
                 || ANNOTATIONS.contains(&keyword.as_str())
@@ -145,7 +100,7 @@ impl Draft<'_, '_> {
 
     fn definition(&self, reference: &str, at: Place<'_>) -> (String, Value) {
         let name = reference.rsplit('/').next().unwrap_or_default();
-        let found = self.compiler.definitions.get(name).cloned();
+        let found = self.definitions.get(name).cloned();
         let mut schema =
             found.unwrap_or_else(|| panic!("no definition for {reference} at {}", shown(at)));
         close(&mut schema);
@@ -219,55 +174,6 @@ impl Draft<'_, '_> {
         })
     }
 
-    fn text(
-        &mut self,
-        node: &mut Node,
-        keyword: &str,
-        value: &Value,
-        schema: &Map<String, Value>,
-        at: Place<'_>,
-    ) -> bool {
-        if !matches!(keyword, "minLength" | "maxLength" | "pattern" | "format") {
-            return false;
-        }
-        if keyword == "format" && self::integer_format(node, text(value, at)) {
-            return true;
-        }
-        let rules = node.text.get_or_insert_with(|| {
-            Box::new(Text {
-                length: ANY_COUNT,
-                pattern: None,
-                format: None,
-            })
-        });
-        match keyword {
-            "minLength" => rules.length = count(value, at)..=*rules.length.end(),
-            "maxLength" => rules.length = *rules.length.start()..=count(value, at),
-            "pattern" => {
-                let pattern = text(value, at);
-                let example = schema
-                    .get("examples")
-                    .and_then(|examples| examples.get(0)?.as_str());
-                let expected = example.map_or_else(
-                    || format!("text that matches {pattern}"),
-                    |e| format!("text such as {e}"),
-                );
-                rules.pattern = Some(Pattern {
-                    regex: self.compiler.regex(pattern, at),
-                    expected,
-                });
-            }
-            _ => {
-                let row = FORMATS.iter().find(|(name, _)| value == name);
-                let (_, format) = row.unwrap_or_else(|| {
-                    panic!("the format {value} at {} is not enforced", shown(at))
-                });
-                rules.format = Some(*format);
-            }
-        }
-        true
-    }
-
     fn array(&mut self, node: &mut Node, keyword: &str, value: &Value, at: Place<'_>) -> bool {
         if !matches!(keyword, "items" | "minItems" | "maxItems" | "uniqueItems") {
             return false;
@@ -313,7 +219,7 @@ impl Draft<'_, '_> {
                     object.patterns = patterns
                         .map(|(pattern, schema)| {
                             (
-                                self.compiler.regex(pattern, at),
+                                regex(pattern, at),
                                 self.node(schema, Place::Member(&at, pattern)),
                             )
                         })
@@ -371,19 +277,57 @@ impl Draft<'_, '_> {
     }
 }
 
-const OBJECT_KEYWORDS: &[&str] = &[
-    "properties",
-    "required",
-    "additionalProperties",
-    "patternProperties",
-    "propertyNames",
-    "minProperties",
-    "maxProperties",
-];
-
 const ANY_COUNT: core::ops::RangeInclusive<usize> = 0..=usize::MAX;
 
-fn integer(node: &mut Node, keyword: &str, value: &Value, at: Place<'_>) -> bool {
+/// Keywords of text; the format of an integer is among them.
+fn text_rule(
+    node: &mut Node,
+    keyword: &str,
+    value: &Value,
+    schema: &Map<String, Value>,
+    at: Place<'_>,
+) -> bool {
+    if !matches!(keyword, "minLength" | "maxLength" | "pattern" | "format") {
+        return false;
+    }
+    if keyword == "format" && integer_format(node, text(value, at)) {
+        return true;
+    }
+    let rules = node.text.get_or_insert_with(|| {
+        Box::new(Text {
+            length: ANY_COUNT,
+            pattern: None,
+            format: None,
+        })
+    });
+    match keyword {
+        "minLength" => rules.length = count(value, at)..=*rules.length.end(),
+        "maxLength" => rules.length = *rules.length.start()..=count(value, at),
+        "pattern" => {
+            let pattern = text(value, at);
+            let example = schema
+                .get("examples")
+                .and_then(|examples| examples.get(0)?.as_str());
+            let expected = example.map_or_else(
+                || format!("text that matches {pattern}"),
+                |e| format!("text such as {e}"),
+            );
+            rules.pattern = Some(Pattern {
+                regex: regex(pattern, at),
+                expected,
+            });
+        }
+        _ => {
+            let row = FORMATS.iter().find(|(name, _)| value == name);
+            let (_, format) = row
+                .unwrap_or_else(|| panic!("the format {value} at {} is not enforced", shown(at)));
+            rules.format = Some(*format);
+        }
+    }
+    true
+}
+
+fn integer_rule(node: &mut Node, keyword: &str, value: &Value, at: Place<'_>) -> bool {
     let bound = || {
         value
             .as_i64()
@@ -413,95 +357,4 @@ fn integer_format(node: &mut Node, format: &str) -> bool {
 
 fn narrow(node: &mut Node, low: i128, high: i128) {
     node.integer = low.max(*node.integer.start())..=high.min(*node.integer.end());
-}
-
-fn types(value: &Value, at: Place<'_>) -> Types {
-    let names = match value {
-        Value::Array(names) => names.as_slice(),
-        name => core::slice::from_ref(name),
-    };
-    names.iter().fold(Types::NONE, |types, name| {
-        let row = Types::NAMES.iter().find(|(_, known, _)| name == known);
-        let (found, ..) =
-            row.unwrap_or_else(|| panic!("the type {name} at {} is not enforced", shown(at)));
-        types.or(*found)
-    })
-}
-
-fn allowed(values: &[Value]) -> Allowed {
-    let texts: Vec<String> = values
-        .iter()
-        .filter_map(Value::as_str)
-        .map(str::to_owned)
-        .collect();
-    let others = values
-        .iter()
-        .filter(|value| !value.is_string())
-        .cloned()
-        .collect();
-    Allowed {
-        sorted: texts.is_sorted(),
-        texts,
-        others,
-    }
-}
-
-/// The pattern as ECMAScript, JSON Schema's dialect, means it: there `\d`, `\w` and `\s` are fixed classes, while to our
-/// engine they depend on which Unicode tables it was built with.
-fn as_ecma(pattern: &str) -> String {
-    const CLASSES: &[(char, &str)] = &[
-        ('d', "0-9"),
-        ('w', "0-9A-Za-z_"),
-        (
-            's',
-            r"\x09-\x0d\x20\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff",
-        ),
-    ];
-    let mut out = String::with_capacity(pattern.len());
-    let mut in_class = false;
-    let mut characters = pattern.chars();
-    while let Some(character) = characters.next() {
-        match character {
-            '\\' => {
-                let escaped = characters.next().unwrap_or('\\');
-                match CLASSES.iter().find(|(letter, _)| *letter == escaped) {
-                    Some((_, class)) if in_class => out.push_str(class),
-                    Some((_, class)) => out.extend(["[", class, "]"]),
-                    None => out.extend(['\\', escaped]),
-                }
-            }
-            other => {
-                in_class = other == '[' || in_class && other != ']';
-                out.push(other);
-            }
-        }
-    }
-    out
-}
-
-fn text<'v>(value: &'v Value, at: Place<'_>) -> &'v str {
-    value
-        .as_str()
-        .unwrap_or_else(|| panic!("no text at {}", shown(at)))
-}
-
-fn list<'v>(value: &'v Value, at: Place<'_>) -> &'v [Value] {
-    value
-        .as_array()
-        .unwrap_or_else(|| panic!("no list at {}", shown(at)))
-}
-
-fn map<'v>(value: &'v Value, at: Place<'_>) -> &'v Map<String, Value> {
-    value
-        .as_object()
-        .unwrap_or_else(|| panic!("no map at {}", shown(at)))
-}
-
-fn count(value: &Value, at: Place<'_>) -> usize {
-    let count = value.as_u64().and_then(|count| count.try_into().ok());
-    count.unwrap_or_else(|| panic!("no count at {}", shown(at)))
-}
-
-fn shown(at: Place<'_>) -> String {
-    format!("#{}", at.pointer())
 }

@@ -5,16 +5,13 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Number, Value};
 
-use super::words::{came, suggestion};
+use super::words::{came, expected_count, expected_integer, expected_one_of, suggestion};
 use super::{Allowed, Array, Checker, Forms, Node, NodeId, Object, Rest, Text, Types};
 use crate::api::json::{Place, canonical, quoted};
 use crate::value::error::Violation;
 
 /// How many violations are told: a body of a megabyte may have half a million, and the reply must not outgrow it.
 const MOST: usize = 100;
-
-/// How many allowed values a message lists.
-const MOST_LISTED: usize = 12;
 
 /// Violations found so far, up to the hundredth.
 #[derive(Default)]
@@ -141,10 +138,10 @@ impl<'c> Walk<'c> {
         }
         self.faults.add(at, "type", || {
             // That an optional member may be null as well helps nobody who sent something else.
-            let named = Types::NAMES
+            let expected = Types::NAMES
                 .iter()
                 .filter(|(one, ..)| types.contains(*one) && *one != Types::NULL);
-            let names: Vec<&str> = named.map(|(_, _, name)| *name).collect();
+            let names: Vec<&str> = expected.map(|(_, _, name)| *name).collect();
             let expected = if names.is_empty() {
                 "nothing but null".to_owned()
             } else {
@@ -292,11 +289,8 @@ impl<'c> Walk<'c> {
     fn forms(&mut self, node: &'c Node, value: &Value, at: Place<'_>) {
         match &node.forms {
             None => {}
-            Some(Forms::Nullable(form)) => {
-                if !value.is_null() {
-                    self.node(*form, value, at);
-                }
-            }
+            Some(Forms::Nullable(_)) if value.is_null() => {}
+            Some(Forms::Nullable(form)) => self.node(*form, value, at),
             Some(Forms::Tagged { tag, forms }) => self.tagged(tag, forms, value, at),
             Some(Forms::Any { forms, one }) => self.any(forms, *one, value, at),
         }
@@ -400,32 +394,4 @@ impl Allowed {
 fn is_within(length: &RangeInclusive<usize>, text: &str) -> bool {
     let (most, least) = (text.len(), text.len().div_ceil(4));
     *length.start() <= least && most <= *length.end() || length.contains(&text.chars().count())
-}
-
-fn expected_one_of<'a>(values: impl Iterator<Item = &'a str>) -> String {
-    let values: Vec<&str> = values.collect();
-    match values.as_slice() {
-        [only] => format!("expected {only}"),
-        many if many.len() <= MOST_LISTED => format!("expected one of {}", many.join(", ")),
-        many => format!("expected one of {} values", many.len()),
-    }
-}
-
-fn expected_integer(range: &RangeInclusive<i128>) -> String {
-    let low = (*range.start()).max(i64::MIN.into());
-    let high = (*range.end()).min(i64::MAX.into());
-    format!("expected an integer from {low} to {high}")
-}
-
-fn expected_count(range: &RangeInclusive<usize>, what: &str) -> String {
-    match (*range.start(), *range.end()) {
-        (low, usize::MAX) => format!("expected at least {low} {what}{}", plural(low)),
-        (0, high) => format!("expected at most {high} {what}{}", plural(high)),
-        (low, high) if low == high => format!("expected {low} {what}{}", plural(low)),
-        (low, high) => format!("expected {low} to {high} {what}s"),
-    }
-}
-
-const fn plural(count: usize) -> &'static str {
-    if count == 1 { "" } else { "s" }
 }

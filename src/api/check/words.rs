@@ -1,8 +1,13 @@
 //! How violations are worded: what was expected, what came, and what was perhaps meant.
 
+use core::ops::RangeInclusive;
+
 use serde_json::Value;
 
 use crate::api::json::quoted;
+
+/// How many allowed values a message lists.
+const MOST_LISTED: usize = 12;
 
 /// What came, short: hostile input is never echoed at length.
 pub(crate) fn came(value: &Value) -> String {
@@ -22,10 +27,7 @@ pub(crate) fn suggestion<'a>(word: &str, candidates: impl Iterator<Item = &'a st
 }
 
 /// The candidate that a slip of the fingers could have turned into `word`: a third of its letters may differ, case aside.
-pub(crate) fn nearest<'a>(
-    word: &str,
-    candidates: impl Iterator<Item = &'a str>,
-) -> Option<&'a str> {
+fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     const LONGEST: usize = 64; // the distance costs the product of both lengths, and the word is a caller's
     if word.len() > LONGEST {
         return None;
@@ -57,6 +59,34 @@ fn distance(word: &[char], candidate: &str) -> usize {
         before_last = core::mem::replace(&mut last, row);
     }
     last[word.len()]
+}
+
+pub(super) fn expected_one_of<'a>(values: impl Iterator<Item = &'a str>) -> String {
+    let values: Vec<&str> = values.collect();
+    match values.as_slice() {
+        [only] => format!("expected {only}"),
+        many if many.len() <= MOST_LISTED => format!("expected one of {}", many.join(", ")),
+        many => format!("expected one of {} values", many.len()),
+    }
+}
+
+pub(super) fn expected_integer(range: &RangeInclusive<i128>) -> String {
+    let low = (*range.start()).max(i64::MIN.into());
+    let high = (*range.end()).min(i64::MAX.into());
+    format!("expected an integer from {low} to {high}")
+}
+
+pub(super) fn expected_count(range: &RangeInclusive<usize>, what: &str) -> String {
+    match (*range.start(), *range.end()) {
+        (low, usize::MAX) => format!("expected at least {low} {what}{}", plural(low)),
+        (0, high) => format!("expected at most {high} {what}{}", plural(high)),
+        (low, high) if low == high => format!("expected {low} {what}{}", plural(low)),
+        (low, high) => format!("expected {low} to {high} {what}s"),
+    }
+}
+
+const fn plural(count: usize) -> &'static str {
+    if count == 1 { "" } else { "s" }
 }
 
 #[cfg(test)]

@@ -1,5 +1,10 @@
 //! The log as a list of events, and the proof that the books are right.
 
+#![expect(
+    clippy::cast_possible_truncation,
+    reason = "places within a log that is held in memory"
+)]
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -60,7 +60,7 @@ impl Answer for Routes {
     fn refuse(&self, _: Option<&Parts>, code: ErrorCode, detail: &str) -> Response<Bytes> {
         reply(
             code.status(),
-            &format!("{{\"code\":\"{}\",\"detail\":\"{detail}\"}}", code.as_str()),
+            &format!("{{\"code\":\"{}\",\"detail\":\"{detail}\"}}", code.code()),
         )
     }
 }

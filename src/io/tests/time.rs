@@ -21,10 +21,10 @@ fn a_slow_head_is_cut_off_however_it_drips() {
 
     let mut client = Client::to(&server);
     let started = Instant::now();
-    let mut drips = b"GET /a HTTP/1.1\r\nhost: localhost\r\nx-drip: "
+    let drips = b"GET /a HTTP/1.1\r\nhost: localhost\r\nx-drip: "
         .iter()
         .cycle();
-    while let Some(byte) = drips.next() {
+    for byte in drips {
         if client.0.get_mut().write_all(&[*byte]).is_err() {
             break;
         }

@@ -101,7 +101,7 @@ impl Calculation {
                 .iter()
                 .map(|part| (component_name(&part.id), part.amount))
                 .collect(),
-            amounts: pay.amounts.to_vec(),
+            amounts: pay.amounts,
             ytd,
         })
     }

@@ -58,6 +58,8 @@ pub(crate) struct Company {
 }
 
 impl Company {
+    /// Companies stand below nothing.
+    #[expect(clippy::unused_self, reason = "every resource is asked for its parent")]
     pub(crate) const fn parent_bits(&self) -> u64 {
         0
     }

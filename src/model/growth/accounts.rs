@@ -3,6 +3,14 @@
 //! Rules are data (`[country.account]`). Not checked, because their tables are not ours to publish: the United Kingdom's
 //! sorting-code modulus, South Africa's account check digits, which banks and branches exist.
 
+#![cfg_attr(
+    not(test),
+    expect(
+        dead_code,
+        reason = "the checks are asked by account resolution and identity (catalogue P5, I19), which come later"
+    )
+)]
+
 use super::{
     countries::{self, Country},
     pick,

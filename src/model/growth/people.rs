@@ -11,7 +11,7 @@ use crate::value::stream::Key;
 use crate::value::time::Date;
 
 /// Country, attribute of its payroll packs, and its values with their shares in people of ten.
-const TAX_ATTRIBUTES: &[(&str, &str, &[(&str, u64)])] = &[
+const TAX_ATTRIBUTES: &[(&str, &str, Shares)] = &[
     (
         "US",
         "filing_status",
@@ -21,6 +21,9 @@ const TAX_ATTRIBUTES: &[(&str, &str, &[(&str, u64)])] = &[
     ("NG", "nhf", &[("false", 8), ("true", 2)]),
     ("ZA", "age_group", &[("under_65", 10)]),
 ];
+
+/// Values and how many people of ten have each.
+type Shares = &'static [(&'static str, u64)];
 
 /// Pay of a role slot at a step of its band: a round sum a month, split into the country's usual parts.
 pub(crate) fn compensation(

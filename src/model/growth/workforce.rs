@@ -6,6 +6,11 @@
 //! cycles after it standing = role slot + cycle, all modulo 25, so that 25 cycles pair every role with every standing
 //! once; counting and finding by any set of roles and standings is then arithmetic.
 
+#![expect(
+    clippy::cast_possible_truncation,
+    reason = "slots, seats and steps are below 25"
+)]
+
 use crate::model::business::employee::{EmployeeStatus, PayrollStatus};
 use crate::value::stream::Key;
 
@@ -236,7 +241,7 @@ impl Workforce {
     }
 
     /// Whether nobody of that cycle is chosen; never said of the first.
-    pub(crate) fn passes_over(&self, selection: Selection, cycle: u64) -> bool {
+    pub(crate) fn passes_over(selection: Selection, cycle: u64) -> bool {
         cycle > 0 && selection.per_cycle(cycle) == 0
     }
 

@@ -21,7 +21,6 @@ const MINIMUM_WAGES: &[(&str, u64)] = &[
 fn the_six_countries_of_the_packs_come_first() {
     let first: Vec<_> = countries::codes()
         .filter_map(countries::find)
-        .iter()
         .take(6)
         .map(|country| country.code)
         .collect();

@@ -1,0 +1,147 @@
+//! The words of the dialect that are enforced, and how each is read. Anything else stops the process.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use regex::Regex;
+use serde_json::{Map, Value};
+
+use super::{Allowed, Format, Types};
+use crate::api::json::Place;
+use crate::value::time;
+
+/// The formats of text that are enforced, each by the parser that will read the value.
+pub(super) const FORMATS: &[(&str, Format)] = &[
+    ("date", |text| text.parse::<time::Date>().map(|_| ())),
+    ("date-time", |text| {
+        text.parse::<time::Timestamp>().map(|_| ())
+    }),
+    ("span", |text| text.parse::<time::Span>().map(|_| ())),
+];
+
+/// Keywords that say something to readers and nothing to the walk.
+pub(super) const ANNOTATIONS: &[&str] = &[
+    "title",
+    "description",
+    "default",
+    "examples",
+    "deprecated",
+    "$defs",
+];
+
+/// Keywords of objects.
+pub(super) const OBJECT_KEYWORDS: &[&str] = &[
+    "properties",
+    "required",
+    "additionalProperties",
+    "patternProperties",
+    "propertyNames",
+    "minProperties",
+    "maxProperties",
+];
+
+/// The value of `type`.
+pub(super) fn types(value: &Value, at: Place<'_>) -> Types {
+    let names = match value {
+        Value::Array(names) => names.as_slice(),
+        name => core::slice::from_ref(name),
+    };
+    names.iter().fold(Types::NONE, |types, name| {
+        let row = Types::NAMES.iter().find(|(_, known, _)| name == known);
+        let (found, ..) =
+            row.unwrap_or_else(|| panic!("the type {name} at {} is not enforced", shown(at)));
+        types.or(*found)
+    })
+}
+
+/// The value of `enum`.
+pub(super) fn allowed(values: &[Value]) -> Allowed {
+    let texts: Vec<String> = values
+        .iter()
+        .filter_map(Value::as_str)
+        .map(str::to_owned)
+        .collect();
+    let others = values
+        .iter()
+        .filter(|value| !value.is_string())
+        .cloned()
+        .collect();
+    Allowed {
+        sorted: texts.is_sorted(),
+        texts,
+        others,
+    }
+}
+
+/// The pattern, compiled once a process: a few patterns stand in nearly every schema, and each costs half a millisecond.
+pub(super) fn regex(pattern: &str, at: Place<'_>) -> Regex {
+    static COMPILED: Mutex<BTreeMap<String, Regex>> = Mutex::new(BTreeMap::new());
+    let mut compiled = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(regex) = compiled.get(pattern) {
+        return regex.clone();
+    }
+    let regex = Regex::new(&as_ecma(pattern))
+        .unwrap_or_else(|error| panic!("pattern at {}: {error}", shown(at)));
+    compiled.insert(pattern.to_owned(), regex.clone());
+    regex
+}
+
+/// The pattern as ECMAScript, JSON Schema's dialect, means it: there `\d`, `\w` and `\s` are fixed classes, while to our
+/// engine they depend on which Unicode tables it was built with.
+fn as_ecma(pattern: &str) -> String {
+    const CLASSES: &[(char, &str)] = &[
+        ('d', "0-9"),
+        ('w', "0-9A-Za-z_"),
+        (
+            's',
+            r"\x09-\x0d\x20\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff",
+        ),
+    ];
+    let mut out = String::with_capacity(pattern.len());
+    let mut in_class = false;
+    let mut characters = pattern.chars();
+    while let Some(character) = characters.next() {
+        match character {
+            '\\' => {
+                let escaped = characters.next().unwrap_or('\\');
+                match CLASSES.iter().find(|(letter, _)| *letter == escaped) {
+                    Some((_, class)) if in_class => out.push_str(class),
+                    Some((_, class)) => out.extend(["[", class, "]"]),
+                    None => out.extend(['\\', escaped]),
+                }
+            }
+            other => {
+                in_class = other == '[' || in_class && other != ']';
+                out.push(other);
+            }
+        }
+    }
+    out
+}
+
+pub(super) fn text<'v>(value: &'v Value, at: Place<'_>) -> &'v str {
+    value
+        .as_str()
+        .unwrap_or_else(|| panic!("no text at {}", shown(at)))
+}
+
+pub(super) fn list<'v>(value: &'v Value, at: Place<'_>) -> &'v [Value] {
+    value
+        .as_array()
+        .unwrap_or_else(|| panic!("no list at {}", shown(at)))
+}
+
+pub(super) fn map<'v>(value: &'v Value, at: Place<'_>) -> &'v Map<String, Value> {
+    value
+        .as_object()
+        .unwrap_or_else(|| panic!("no map at {}", shown(at)))
+}
+
+pub(super) fn count(value: &Value, at: Place<'_>) -> usize {
+    let count = value.as_u64().and_then(|count| count.try_into().ok());
+    count.unwrap_or_else(|| panic!("no count at {}", shown(at)))
+}
+
+pub(super) fn shown(at: Place<'_>) -> String {
+    format!("#{}", at.pointer())
+}

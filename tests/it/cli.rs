@@ -1,0 +1,437 @@
+//! The command line: exit codes, what is printed where, and the variables.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Command, Output, Stdio};
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::harness::{Caller, Request, Server, command};
+
+fn run(arguments: &[&str]) -> (i32, String, String) {
+    ended(&command(arguments).output().unwrap())
+}
+
+fn ended(output: &Output) -> (i32, String, String) {
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    (
+        output.status.code().unwrap(),
+        text(&output.stdout),
+        text(&output.stderr),
+    )
+}
+
+#[test]
+fn version_and_help_are_worth_reading() {
+    let (code, out, err) = run(&["--version"]);
+    assert_eq!(
+        (code, out.as_str(), err.as_str()),
+        (0, concat!("sandbox ", env!("CARGO_PKG_VERSION"), "\n"), "")
+    );
+    let (code, out, err) = run(&["--help"]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    for word in [
+        "--seed",
+        "--port",
+        "--clock",
+        "--api-key",
+        "SANDBOX_SEED",
+        "gross-to-net",
+        "healthcheck",
+        "Examples:",
+        "Exit codes:",
+    ] {
+        assert!(out.contains(word), "--help says nothing of {word}");
+    }
+    for subcommand in [
+        "serve",
+        "world",
+        "openapi",
+        "gross-to-net",
+        "healthcheck",
+        "completions",
+    ] {
+        let (code, out, _) = run(&[subcommand, "--help"]);
+        assert!(
+            code == 0 && out.contains("Usage: sandbox"),
+            "{subcommand}: {out}"
+        );
+    }
+}
+
+#[test]
+fn wrong_usage_is_exit_code_two_with_the_reason() {
+    for (arguments, named) in [
+        (vec!["--no-such-flag"], "--no-such-flag"),
+        (vec!["no-such-command"], "no-such-command"),
+        (vec!["--seed", "forty-two"], "forty-two"),
+        (vec!["--seed", "-1"], "-1"),
+        (vec!["--port", "70000"], "70000"),
+        (vec!["--clock", "sundial"], "instant, manual"),
+        (vec!["--clock", "real:0"], "real:0"),
+        (vec!["--clock", "manual:2"], "manual:2"),
+        (vec!["--start", "yesterday"], "yesterday"),
+        (vec!["--countries", "NG,XX"], "XX"),
+        (vec!["--companies", "0"], "0"),
+        (
+            vec!["--employees-per-company", "99999999999999999999"],
+            "99999999999999999999",
+        ),
+        (vec!["--log", "xml"], "xml"),
+        (vec!["world", "--countries", "Nigeria"], "NIGERIA"),
+        (
+            vec!["gross-to-net", "--country", "XX", "--gross", "1"],
+            "XX",
+        ),
+        (vec!["healthcheck", "--port", "none"], "none"),
+    ] {
+        let (code, out, err) = run(&arguments);
+        assert_eq!((code, out.as_str()), (2, ""), "{arguments:?}: {err}");
+        assert!(err.contains(named), "{arguments:?}: {err}");
+        assert!(!err.contains("panicked"), "{err}");
+    }
+}
+
+#[test]
+fn what_cannot_be_done_is_exit_code_one_with_the_reason() {
+    let taken = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let address = taken.local_addr().unwrap();
+    let port = address.port().to_string();
+    let (code, out, err) = run(&["--quiet", "--port", &port]);
+    assert_eq!((code, out.as_str()), (1, ""), "{err}");
+    assert!(
+        err.contains(&address.to_string()),
+        "the address is named: {err}"
+    );
+    let (code, out, err) = run(&["--quiet", "--port", "0", "--port-file", "/nowhere/at/all"]);
+    assert_eq!((code, out.as_str()), (1, ""));
+    assert!(err.contains("/nowhere/at/all"), "{err}");
+}
+
+#[test]
+fn the_ready_line_is_all_of_stdout_and_quiet_leaves_nothing_else() {
+    let server = Server::start(&["--seed", "42"]);
+    let ready = format!("listening on http://127.0.0.1:{}\n", server.port());
+    assert_eq!(server.ready_line(), ready);
+    let answer = Request::new("GET", "/_sandbox/health").send(server.port());
+    assert_eq!(answer.expect(200), serde_json::json!({"status": "ok"}));
+    let (out, err) = server.stop();
+    assert_eq!((out.as_str(), err.as_str()), ("", ""));
+}
+
+#[test]
+fn the_banner_names_the_address_the_companies_and_a_curl_line_that_works() {
+    let server = Server::spawn(&mut command(&["serve", "--port", "0", "--seed", "42"]));
+    let caller = Caller::with_key(&Arc::new(Server::start(&["--seed", "42"])), "test");
+    let port = server.port();
+    let listed = caller.get("/api/business/companies").data();
+    let (out, banner) = server.stop();
+    assert_eq!(out, "");
+    assert!(
+        banner.contains(&format!("http://127.0.0.1:{port}")),
+        "{banner}"
+    );
+    for company in listed.as_array().unwrap() {
+        for member in ["id", "legal_name"] {
+            assert!(
+                banner.contains(company[member].as_str().unwrap()),
+                "{banner}"
+            );
+        }
+    }
+    assert!(
+        banner.contains("/docs") && banner.contains("/openapi.json"),
+        "{banner}"
+    );
+    let curl = banner
+        .lines()
+        .find(|line| line.trim_start().starts_with("curl "))
+        .unwrap();
+    let key = curl
+        .split("Bearer ")
+        .nth(1)
+        .unwrap()
+        .split('\'')
+        .next()
+        .unwrap();
+    let target = curl
+        .split(&format!(":{port}"))
+        .nth(1)
+        .unwrap()
+        .trim_end_matches('\'');
+    Request::new("GET", target)
+        .key(key)
+        .send(caller.port())
+        .expect(200);
+}
+
+#[test]
+fn the_port_file_holds_the_port_when_the_server_listens() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("port");
+    let server = Server::start(&["--port-file", file.to_str().unwrap()]);
+    let port: u16 = std::fs::read_to_string(&file)
+        .unwrap()
+        .trim()
+        .parse()
+        .unwrap();
+    assert_eq!(port, server.port());
+}
+
+#[test]
+fn every_flag_is_a_variable_too_and_the_flag_wins() {
+    let mut prepared = command(&["--quiet", "--companies", "4"]);
+    prepared.envs([
+        ("SANDBOX_SEED", "7"),
+        ("SANDBOX_PORT", "0"),
+        ("SANDBOX_COMPANIES", "2"),
+        ("SANDBOX_EMPLOYEES_PER_COMPANY", "5"),
+        ("SANDBOX_COUNTRIES", "GB"),
+        ("SANDBOX_START", "2025-03-01T00:00:00Z"),
+        ("SANDBOX_CLOCK", "manual"),
+        ("SANDBOX_API_KEY", "test_one,test_two"),
+    ]);
+    let server = Arc::new(Server::spawn(&mut prepared));
+    let caller = Caller::with_key(&server, "test_two");
+    let info = caller.get("/_sandbox/info").expect(200);
+    assert_eq!(
+        (&info["seed"], &info["clock"]),
+        (&Value::from(7), &Value::from("manual"))
+    );
+    assert_eq!(
+        (&info["companies"], &info["employees_per_company"]),
+        (&Value::from(4), &Value::from(5))
+    );
+    assert_eq!(caller.now(), "2025-03-01T00:00:00.000Z");
+    let companies = caller.get("/api/business/companies").data();
+    assert!(
+        companies
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|company| company["country"] == "GB")
+    );
+    Caller::with_key(&server, "test_three")
+        .get("/api/business/companies")
+        .refused(401, "invalid_api_key");
+}
+
+#[test]
+fn port_is_the_variable_of_platforms_and_the_flag_and_its_own_variable_win() {
+    let server = Server::spawn(command(&["--quiet"]).env("PORT", "0"));
+    assert_ne!(server.port(), 4747);
+    let taken = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    drop(Server::spawn(
+        command(&["--quiet", "--port", "0"]).env("PORT", &port),
+    ));
+    drop(Server::spawn(
+        command(&["--quiet"])
+            .env("PORT", &port)
+            .env("SANDBOX_PORT", "0"),
+    ));
+    let (code, _, err) = ended(&command(&["--quiet"]).env("PORT", "http").output().unwrap());
+    assert!(code == 2 && err.contains("PORT"), "{err}");
+}
+
+#[test]
+fn healthcheck_tells_whether_a_sandbox_serves() {
+    let server = Server::start(&[]);
+    let port = server.port().to_string();
+    let (code, _, err) = run(&["healthcheck", "--port", &port]);
+    assert_eq!(code, 0, "{err}");
+    drop(server);
+    let (code, out, err) = run(&["healthcheck", "--port", &port]);
+    assert_eq!((code, out.as_str()), (1, ""));
+    assert!(err.contains(&port), "{err}");
+    let stranger = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let port = stranger.local_addr().unwrap().port().to_string();
+    let other = std::thread::spawn(move || {
+        let (mut stream, _) = stranger.accept().unwrap();
+        let _ = stream.read(&mut [0; 1_024]);
+        stream
+            .write_all(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")
+            .unwrap();
+    });
+    assert_eq!(
+        run(&["healthcheck", "--port", &port]).0,
+        1,
+        "another server is no sandbox"
+    );
+    other.join().unwrap();
+}
+
+#[test]
+fn healthcheck_sends_the_token_that_control_routes_ask_for() {
+    let server = Server::start(&["--admin-token", "token_1"]);
+    let port = server.port().to_string();
+    assert_eq!(run(&["healthcheck", "--port", &port]).0, 1);
+    assert_eq!(
+        run(&["healthcheck", "--port", &port, "--admin-token", "token_1"]).0,
+        0
+    );
+}
+
+#[test]
+fn a_closed_reader_is_no_failure() {
+    let mut child = command(&["world", "--companies", "40"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut out = child.stdout.take().unwrap();
+    out.read_exact(&mut [0; 10]).unwrap();
+    drop(out);
+    let (code, _, err) = ended(&child.wait_with_output().unwrap());
+    assert_eq!((code, err.as_str()), (0, ""));
+}
+
+#[test]
+fn completions_are_printed_for_the_known_shells() {
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let (code, out, err) = run(&["completions", shell]);
+        assert_eq!(code, 0, "{err}");
+        assert!(
+            out.contains("gross-to-net") && out.contains("healthcheck"),
+            "{shell}"
+        );
+    }
+    assert_eq!(run(&["completions", "cobol"]).0, 2);
+}
+
+#[test]
+fn gross_to_net_reckons_on_the_command_line() {
+    let (code, out, err) = run(&["gross-to-net", "--country", "GB", "--gross", "3000.00"]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    assert!(out.contains("2453.64"), "{out}");
+}
+
+#[test]
+fn keys_and_tokens_are_in_no_log() {
+    for format in ["json", "human"] {
+        let (key, live, token) = ("test_secret_key_1", "sk_live_secret_2", "secret_token_3");
+        let server = Server::start(&[
+            "--log",
+            format,
+            "--log-filter",
+            "debug",
+            "--api-key",
+            key,
+            "--admin-token",
+            token,
+        ]);
+        let port = server.port();
+        let get = |path: &str| Request::new("GET", path);
+        get("/api/business/employees")
+            .key(key)
+            .send(port)
+            .expect(200);
+        get("/api/business/employees")
+            .key(live)
+            .send(port)
+            .refused(401, "live_key_refused");
+        get("/api/business/employees")
+            .key("test_unknown_secret")
+            .send(port)
+            .refused(401, "invalid_api_key");
+        get("/api/business/employees")
+            .header("Authorization", "Basic secret")
+            .send(port)
+            .refused(401, "invalid_api_key");
+        get("/_sandbox/clock")
+            .key(key)
+            .header("Sandbox-Admin-Token", token)
+            .send(port)
+            .expect(200);
+        get("/_sandbox/clock")
+            .key(key)
+            .header("Sandbox-Admin-Token", "wrong_secret")
+            .send(port);
+        get("/nowhere")
+            .key(key)
+            .send(port)
+            .refused(404, "route_not_found");
+        let body = serde_json::json!({"period": "2026-13"});
+        Request::new("POST", "/v1/payroll/run")
+            .key(key)
+            .header("Idempotency-Key", "idem")
+            .json(&body)
+            .send(port)
+            .refused(422, "validation_failed");
+        let (out, log) = server.stop();
+        assert_eq!(out, "");
+        assert!(
+            log.lines().count() >= 7,
+            "the log has a line a request: {log}"
+        );
+        assert!(
+            log.contains("/api/business/employees") && log.contains("422"),
+            "{log}"
+        );
+        assert!(!log.contains("secret"), "{log}");
+        if format == "json" {
+            assert!(
+                log.lines()
+                    .all(|line| serde_json::from_str::<Value>(line).is_ok()),
+                "{log}"
+            );
+        }
+    }
+}
+
+#[test]
+fn keys_are_in_neither_the_banner_nor_the_help() {
+    let server = Server::spawn(&mut command(&["--port", "0", "--api-key", "test_secret_1"]));
+    let (_, banner) = server.stop();
+    assert!(
+        banner.contains("curl") && !banner.contains("secret"),
+        "{banner}"
+    );
+    let mut help = command(&["--help"]);
+    help.envs([
+        ("SANDBOX_API_KEY", "test_secret_1"),
+        ("SANDBOX_ADMIN_TOKEN", "secret_2"),
+    ]);
+    let (code, out, _) = ended(&help.output().unwrap());
+    assert!(code == 0 && !out.contains("secret"), "{out}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_termination_signal_ends_the_process_well() {
+    for signal in ["-TERM", "-INT"] {
+        let mut child = command(&["--port", "0", "--quiet"])
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut ready = [0; 13];
+        child
+            .stdout
+            .as_mut()
+            .unwrap()
+            .read_exact(&mut ready)
+            .unwrap();
+        assert_eq!(&ready, b"listening on ");
+        let sent = Command::new("kill")
+            .args([signal, &child.id().to_string()])
+            .status()
+            .unwrap();
+        assert!(sent.success());
+        assert_eq!(child.wait().unwrap().code(), Some(0), "{signal}");
+    }
+}
+
+#[test]
+fn a_kept_connection_serves_many_requests() {
+    let server = Server::start(&[]);
+    let mut stream = TcpStream::connect(("127.0.0.1", server.port())).unwrap();
+    for page in 1..=3 {
+        let request = format!(
+            "GET /api/business/employees?page={page} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer k\r\n\r\n"
+        );
+        stream.write_all(request.as_bytes()).unwrap();
+        let answer = crate::harness::http::read_answer(&mut stream, false).unwrap();
+        assert_eq!(answer.expect(200)["meta"]["page"], page);
+    }
+}

@@ -1,0 +1,121 @@
+//! The served documents, and the control run of the check that every other test's answers go through.
+
+use serde_json::{Value, json};
+
+use crate::harness::contract::{control, product, promised};
+use crate::harness::{Answer, Caller};
+
+#[test]
+fn the_served_document_is_the_printed_one() {
+    let caller = Caller::instant();
+    let served = caller.request("GET", "/openapi.json").send(caller.port());
+    assert_eq!(served.header("content-type"), Some("application/json"));
+    assert_eq!(served.expect(200)["paths"], product()["paths"]);
+}
+
+#[test]
+fn the_document_needs_no_key() {
+    let caller = Caller::instant();
+    let answer = crate::harness::Request::new("GET", "/openapi.json").send(caller.port());
+    assert_eq!(
+        answer.expect(200)["openapi"].as_str().unwrap()[..4],
+        *"3.1."
+    );
+}
+
+#[test]
+fn both_published_operations_and_no_others_are_marked_so() {
+    let mut published = Vec::new();
+    for document in [product(), control()] {
+        for (path, methods) in document["paths"].as_object().unwrap() {
+            for (method, operation) in methods.as_object().unwrap() {
+                let mark = operation["x-contract"].as_str().unwrap();
+                assert!(
+                    matches!(mark, "published" | "assumed" | "control"),
+                    "{path}: {mark}"
+                );
+                if mark == "published" {
+                    published.push(format!("{method} {path}"));
+                }
+            }
+        }
+    }
+    published.sort();
+    assert_eq!(
+        published,
+        ["get /api/business/employees", "post /v1/payroll/run"]
+    );
+}
+
+#[test]
+fn operation_ids_are_unique_and_every_operation_has_a_tag_and_a_summary() {
+    let mut seen = Vec::new();
+    for document in [product(), control()] {
+        for methods in document["paths"].as_object().unwrap().values() {
+            for operation in methods.as_object().unwrap().values() {
+                seen.push(operation["operationId"].as_str().unwrap());
+                assert!(!operation["summary"].as_str().unwrap().is_empty());
+                assert_eq!(operation["tags"].as_array().unwrap().len(), 1);
+            }
+        }
+    }
+    let count = seen.len();
+    seen.sort_unstable();
+    seen.dedup();
+    assert_eq!(seen.len(), count);
+}
+
+/// Whether the document of that operation promises such an answer.
+fn accepts(method: &str, path: &str, status: u16, content_type: &str, body: &Value) -> bool {
+    let answer = Answer {
+        status,
+        headers: vec![("content-type".to_owned(), content_type.to_owned())],
+        body: body.to_string().into_bytes(),
+    };
+    promised(method, path, &answer).is_ok()
+}
+
+/// The control run: an answer that is wrong in one respect is noticed.
+#[test]
+fn an_answer_that_the_document_does_not_promise_is_noticed() {
+    const EMPLOYEES: &str = "/api/business/employees?page=1";
+    const PROBLEM: &str = "application/problem+json";
+    let caller = Caller::instant();
+    let good = caller.get(EMPLOYEES).expect(200);
+    let page =
+        |status, content_type, body: &Value| accepts("GET", EMPLOYEES, status, content_type, body);
+    assert!(page(200, "application/json", &good));
+    assert!(!page(201, "application/json", &good));
+    assert!(!page(200, "text/html", &good));
+    let mut wrong = good.clone();
+    wrong["data"][3]["salary"] = json!(1);
+    assert!(!page(200, "application/json", &wrong), "a seventh member");
+    let mut wrong = good.clone();
+    wrong["data"][24].as_object_mut().unwrap().remove("role");
+    assert!(!page(200, "application/json", &wrong), "a missing member");
+    let mut wrong = good.clone();
+    wrong["data"][0]["status"] = json!("busy");
+    assert!(!page(200, "application/json", &wrong), "an unknown status");
+    let mut wrong = good;
+    wrong["meta"]["total"] = json!("75");
+    assert!(!page(200, "application/json", &wrong), "a number as text");
+
+    let problem = caller
+        .get("/api/business/employees?page=0")
+        .refused(422, "validation_failed");
+    assert!(page(422, PROBLEM, &problem));
+    assert!(!page(422, "application/json", &problem));
+    let mut wrong = problem.clone();
+    wrong["code"] = json!("made_up");
+    assert!(!page(422, PROBLEM, &wrong));
+    let nowhere = caller.get("/nowhere").refused(404, "route_not_found");
+    assert!(accepts("GET", "/nowhere", 404, PROBLEM, &nowhere));
+    assert!(!accepts("GET", "/nowhere", 200, PROBLEM, &nowhere));
+    assert!(!accepts(
+        "GET",
+        "/nowhere",
+        404,
+        PROBLEM,
+        &json!({"error": "not found"})
+    ));
+}

@@ -1,0 +1,121 @@
+//! The README's commands, run as they stand there, print what it says.
+//!
+//! An `sh` block followed at once by a `json` or `text` block is run, in order. White space does not count in `json`; `…`
+//! stands for anything. Port 4747 is a fresh server of seed 42, 4748 one with a manual clock.
+
+use std::process::{Command, Stdio};
+
+use crate::harness::Server;
+
+const README: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md"));
+
+/// A fenced block: its language, its lines, and whether it follows the block before it at once.
+struct Block {
+    language: &'static str,
+    text: String,
+    follows: bool,
+}
+
+fn blocks(markdown: &'static str) -> Vec<Block> {
+    let mut blocks: Vec<Block> = Vec::new();
+    let (mut inside, mut follows) = (false, false);
+    for line in markdown.lines() {
+        match (inside, line.strip_prefix("```")) {
+            (false, Some(language)) => {
+                let text = String::new();
+                blocks.push(Block {
+                    language,
+                    text,
+                    follows,
+                });
+                inside = true;
+            }
+            (true, Some("")) => (inside, follows) = (false, true),
+            (true, _) => {
+                let block = blocks.last_mut().expect("a block was begun");
+                block.text.push_str(line);
+                block.text.push('\n');
+            }
+            (false, None) => follows &= line.is_empty(),
+        }
+    }
+    blocks
+}
+
+/// Whether `actual` is `expected`, where `…` stands for anything.
+fn fits(expected: &str, actual: &str) -> bool {
+    let Some((head, rest)) = expected.split_once('…') else {
+        return expected == actual;
+    };
+    let Some(after) = actual.strip_prefix(head) else {
+        return false;
+    };
+    let mut starts = after.char_indices().map(|(start, _)| start);
+    starts.any(|start| fits(rest, &after[start..])) || fits(rest, "")
+}
+
+fn comparable(language: &str, text: &str) -> String {
+    match language {
+        "json" => text.split_whitespace().collect(),
+        _ => text.trim().to_owned(),
+    }
+}
+
+fn run(command: &str) -> String {
+    let output = Command::new("bash")
+        .args(["-euo", "pipefail", "-c", command])
+        .stdin(Stdio::null())
+        .output();
+    let output = output.expect("bash runs");
+    assert!(
+        output.status.success(),
+        "{command}\n{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8(output.stdout).expect("answers are UTF-8")
+}
+
+#[test]
+fn every_answer_of_the_readme_is_what_its_command_prints() {
+    let instant = Server::start(&["--seed", "42"]);
+    let manual = Server::start(&["--seed", "42", "--clock", "manual"]);
+    let here = |command: &str| {
+        let command = command.replace("localhost:4747", &format!("127.0.0.1:{}", instant.port()));
+        let command = command.replace("localhost:4748", &format!("127.0.0.1:{}", manual.port()));
+        let binary = env!("CARGO_BIN_EXE_sandbox");
+        command.replace("cargo run --quiet --release --", &format!("'{binary}'"))
+    };
+    let blocks = blocks(README);
+    let mut checked = 0;
+    for pair in blocks.windows(2) {
+        let (question, answer) = (&pair[0], &pair[1]);
+        if question.language != "sh"
+            || !answer.follows
+            || !matches!(answer.language, "json" | "text")
+        {
+            continue;
+        }
+        let printed = run(&here(&question.text));
+        assert!(
+            fits(
+                &comparable(answer.language, &answer.text),
+                &comparable(answer.language, &printed)
+            ),
+            "{}\nprints\n{printed}\nand not what the README says:\n{}",
+            question.text,
+            answer.text
+        );
+        checked += 1;
+    }
+    assert!(checked >= 14, "only {checked} answers were checked");
+}
+
+/// The control run: a checker that takes anything checks nothing.
+#[test]
+fn another_answer_than_the_readmes_is_noticed() {
+    assert!(fits("a…c", "abbc") && fits("…", "") && fits("ab", "ab"));
+    assert!(!fits("a…c", "abb") && !fits("ab", "abc") && !fits("a…b…c", "acb"));
+    let noticed = |text| blocks(text).iter().filter(|block| block.follows).count();
+    assert_eq!(noticed("```sh\na\n```\n\n```json\n1\n```\n"), 1);
+    assert_eq!(noticed("```sh\na\n```\nwords\n```json\n1\n```\n"), 0);
+}
