@@ -35,6 +35,11 @@ pub(crate) struct Paging {
 }
 
 impl Paging {
+    /// Which page, and how many rows.
+    pub(crate) const fn new(page: Option<u64>, per_page: Option<u64>) -> Self {
+        Self { page, per_page }
+    }
+
     /// The page's number.
     pub(crate) fn page(self) -> u64 {
         self.page.unwrap_or(1)

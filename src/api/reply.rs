@@ -7,14 +7,30 @@ use serde::{Serialize, Serializer};
 
 use crate::model::{Entity, Wire};
 
-/// An answer as bytes, with what the engine needs to know of it.
-#[derive(Debug)]
+/// An answer, with what the engine needs to know of it. Its bytes are written when they are asked for: after a step has given
+/// its world back.
 pub(crate) struct Reply {
-    pub(crate) body: Vec<u8>,
+    write: Box<dyn FnOnce() -> Vec<u8> + Send>,
     /// A single resource: it gets an `ETag`, and a created one a `Location`.
     pub(crate) single: bool,
     /// The id of that resource.
     pub(crate) id: Option<String>,
+}
+
+impl Reply {
+    /// An answer that is no single resource.
+    pub(crate) fn new(write: impl FnOnce() -> Vec<u8> + Send + 'static) -> Self {
+        Self {
+            write: Box::new(write),
+            single: false,
+            id: None,
+        }
+    }
+
+    /// The bytes.
+    pub(crate) fn into_bytes(self) -> Vec<u8> {
+        (self.write)()
+    }
 }
 
 /// What a handler can return.
@@ -90,15 +106,19 @@ impl<T: Entity> Identified for Shown<T> {
     }
 }
 
-impl<T: Serialize + JsonSchema + Identified> Answer for Data<T> {
+impl<T: Serialize + JsonSchema + Identified + Send + 'static> Answer for Data<T> {
     fn into_reply(self) -> Reply {
-        let mut body = b"{\"data\":".to_vec();
-        write(&mut body, &self.0);
-        body.push(b'}');
+        let id = self.0.id_text();
+        let write = move || {
+            let mut body = b"{\"data\":".to_vec();
+            write(&mut body, &self.0);
+            body.push(b'}');
+            body
+        };
         Reply {
-            body,
             single: true,
-            id: self.0.id_text(),
+            id,
+            ..Reply::new(write)
         }
     }
 
@@ -113,18 +133,16 @@ impl<T: Serialize + JsonSchema + Identified> Answer for Data<T> {
     }
 }
 
-impl<T: Serialize + JsonSchema> Answer for List<T> {
+impl<T: Serialize + JsonSchema + Send + 'static> Answer for List<T> {
     fn into_reply(self) -> Reply {
-        let mut body = b"{\"data\":".to_vec();
-        write(&mut body, &self.data);
-        body.extend_from_slice(b",\"meta\":");
-        write(&mut body, &self.meta);
-        body.push(b'}');
-        Reply {
-            body,
-            single: false,
-            id: None,
-        }
+        Reply::new(move || {
+            let mut body = b"{\"data\":".to_vec();
+            write(&mut body, &self.data);
+            body.extend_from_slice(b",\"meta\":");
+            write(&mut body, &self.meta);
+            body.push(b'}');
+            body
+        })
     }
 
     fn schema(generator: &mut SchemaGenerator) -> Schema {
@@ -144,15 +162,13 @@ pub(crate) fn list_schema<T: JsonSchema>(generator: &mut SchemaGenerator) -> Sch
     })
 }
 
-impl<T: Serialize + JsonSchema> Answer for Plain<T> {
+impl<T: Serialize + JsonSchema + Send + 'static> Answer for Plain<T> {
     fn into_reply(self) -> Reply {
-        let mut body = Vec::new();
-        write(&mut body, &self.0);
-        Reply {
-            body,
-            single: false,
-            id: None,
-        }
+        Reply::new(move || {
+            let mut body = Vec::new();
+            write(&mut body, &self.0);
+            body
+        })
     }
 
     fn schema(generator: &mut SchemaGenerator) -> Schema {

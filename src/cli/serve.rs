@@ -9,9 +9,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
+use clap::builder::FalseyValueParser;
 
 use crate::cli::{Failure, WorldArgs};
-use crate::engine::{Config, Engine};
+use crate::engine::{Config, Engine, is_usable_key};
+use crate::io::listen::BindError;
 use crate::io::log::Format;
 use crate::io::server::{Bound, Server, ServerConfig};
 use crate::io::{log, pace, signal};
@@ -76,7 +78,7 @@ pub(super) struct ServeArgs {
     #[arg(long, env = "SANDBOX_PORT_FILE", value_name = "FILE")]
     port_file: Option<PathBuf>,
     /// Print nothing but the ready line
-    #[arg(long, short, env = "SANDBOX_QUIET")]
+    #[arg(long, short, env = "SANDBOX_QUIET", value_parser = FalseyValueParser::new())]
     quiet: bool,
     /// A further host name to answer to; may be repeated
     #[arg(
@@ -103,7 +105,7 @@ pub(super) struct ServeArgs {
     )]
     admin_token: Option<String>,
     /// Let other machines reach the control routes without a token
-    #[arg(long, env = "SANDBOX_INSECURE_NO_AUTH")]
+    #[arg(long, env = "SANDBOX_INSECURE_NO_AUTH", value_parser = FalseyValueParser::new())]
     insecure_no_auth: bool,
 }
 
@@ -145,6 +147,7 @@ impl FromStr for Clock {
 /// Serves until a signal comes.
 pub(super) fn run(args: &ServeArgs) -> Result<(), Failure> {
     log::init(args.log, args.log_filter.as_deref()).map_err(Failure::Usage)?;
+    check_keys(args)?;
     let engine = Arc::new(Engine::new(Config {
         seed: args.world.seed,
         shape: args.world.shape()?,
@@ -169,6 +172,19 @@ pub(super) fn run(args: &ServeArgs) -> Result<(), Failure> {
     runtime.block_on(serve(args, &server, engine))
 }
 
+/// A key that no request could ever send would make a server that answers nobody. The key itself is not repeated.
+fn check_keys(args: &ServeArgs) -> Result<(), Failure> {
+    if !args.api_key.iter().all(|key| is_usable_key(key)) {
+        let rule =
+            "an --api-key has 1 to 255 visible ASCII characters and does not look like a live key";
+        return Err(Failure::Usage(rule.to_owned()));
+    }
+    if args.max_worlds == 0 {
+        return Err(Failure::Usage("--max-worlds is at least 1".to_owned()));
+    }
+    Ok(())
+}
+
 /// `--port`, `SANDBOX_PORT`, `PORT`, or the default.
 fn port(args: &ServeArgs) -> Result<u16, Failure> {
     match (args.port, std::env::var("PORT")) {
@@ -188,7 +204,10 @@ async fn serve(
     let shutdown = signal::shutdown().map_err(Failure::impossible)?;
     let bound = Server::bind(server, Arc::clone(&engine))
         .await
-        .map_err(Failure::impossible)?;
+        .map_err(|error| match error {
+            BindError::Exposed(_) => Failure::Usage(error.to_string()),
+            other => Failure::impossible(other),
+        })?;
     announce(args, &bound, &engine)?;
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let pacer = (args.clock.mode == ClockMode::Real).then(|| {

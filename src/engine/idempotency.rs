@@ -1,6 +1,6 @@
 //! Idempotency keys: the same request twice is one request (IETF draft semantics; `docs/conventions.md`).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bytes::Bytes;
 use http::request::Parts;
@@ -67,7 +67,10 @@ pub(super) fn is_kept(status: StatusCode) -> bool {
 
 /// What is known of a key.
 pub(super) enum Seen {
+    /// Nothing; from now on its request is running.
     Never,
+    /// The same request is being answered.
+    Running(ApiError),
     Replay(Response<Bytes>),
     OtherBody(ApiError),
 }
@@ -76,6 +79,7 @@ pub(super) enum Seen {
 #[derive(Debug, Default)]
 pub(super) struct SeenKeys {
     answers: BTreeMap<IdempotencyKey, Kept>,
+    running: BTreeSet<IdempotencyKey>,
     /// Keys by the instant at which they are forgotten, and their number.
     expiry: BTreeMap<(Timestamp, u64), IdempotencyKey>,
     kept: u64,
@@ -90,14 +94,24 @@ struct Kept {
 }
 
 impl SeenKeys {
-    /// What is known of a key, sent with that canonical body.
-    pub(super) fn look_up(&mut self, key: &IdempotencyKey, body: &[u8], now: Timestamp) -> Seen {
+    /// What is known of a key, sent with that canonical body. A key that is new is running until its `end`.
+    pub(super) fn begin(&mut self, key: &IdempotencyKey, body: &[u8], now: Timestamp) -> Seen {
         self.forget(now);
         match self.answers.get(key) {
-            None => Seen::Never,
             Some(kept) if kept.body == body => Seen::Replay(kept.replay()),
             Some(kept) => Seen::OtherBody(other_body(&kept.body, body)),
+            None if self.running.insert(key.clone()) => Seen::Never,
+            None => {
+                let detail =
+                    "a request with this key is still being answered: ask again in a moment";
+                Seen::Running(ApiError::new(ErrorCode::RequestInProgress, detail))
+            }
         }
+    }
+
+    /// The request of a key is no longer running.
+    pub(super) fn end(&mut self, key: &IdempotencyKey) {
+        self.running.remove(key);
     }
 
     /// Keeps an answer.
@@ -132,9 +146,13 @@ impl SeenKeys {
         );
     }
 
-    /// Forgets everything: the world starts again.
+    /// Forgets every answer: the world starts again.
     pub(super) fn clear(&mut self) {
-        *self = Self::default();
+        let running = std::mem::take(&mut self.running);
+        *self = Self {
+            running,
+            ..Self::default()
+        };
     }
 
     fn forget(&mut self, now: Timestamp) {

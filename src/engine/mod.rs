@@ -10,6 +10,8 @@ mod problem;
 mod router;
 mod worlds;
 
+pub(crate) use worlds::is_usable_key;
+
 #[cfg(test)]
 mod tests;
 
@@ -27,7 +29,7 @@ use serde_json::Value;
 use crate::api::bind::bind;
 use crate::api::control::events::API_VERSION;
 use crate::api::json;
-use crate::api::operation::{Call, Process};
+use crate::api::operation::{Call, Contract, Process};
 use crate::api::reply::Reply;
 use crate::api::system;
 use crate::engine::cache::{Cached, ReadCache};
@@ -155,9 +157,11 @@ impl Engine {
 
     /// Everything that is decided before a body is read. An error is the finished refusal.
     pub(crate) fn admit(&self, head: &Parts) -> Result<Admitted, Response<Bytes>> {
-        self.target(head)
-            .map(Admitted)
-            .map_err(|error| self.refusal(head, &error))
+        self.target(head).map(Admitted).map_err(|error| {
+            let mut refusal = self.refusal(head, &error);
+            echo_trace(head, &mut refusal);
+            refusal
+        })
     }
 
     fn target(&self, head: &Parts) -> Result<Target, ApiError> {
@@ -208,9 +212,7 @@ impl Engine {
             ),
             None => self.answer_open(route, None),
         };
-        if let Some(trace) = head.headers.get(TRACEPARENT) {
-            response.headers_mut().insert(TRACEPARENT, trace.clone());
-        }
+        echo_trace(head, &mut response);
         response
     }
 
@@ -234,7 +236,7 @@ impl Engine {
             .with("open")
             .with(route.operation.name)
             .at(version);
-        let mut response = Response::new(Bytes::from(reply.body));
+        let mut response = Response::new(Bytes::from(reply.into_bytes()));
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, JSON);
         headers.insert(REQUEST_ID, request_id(id));
@@ -377,6 +379,13 @@ impl Engine {
     }
 }
 
+/// A caller's trace goes on through every reply.
+fn echo_trace(head: &Parts, response: &mut Response<Bytes>) {
+    if let Some(trace) = head.headers.get(TRACEPARENT) {
+        response.headers_mut().insert(TRACEPARENT, trace.clone());
+    }
+}
+
 type ReadCall = fn(&World, Value) -> Result<Reply, ApiError>;
 
 /// One request on its way through a world.
@@ -445,9 +454,11 @@ fn read(request: &Request<'_>, world: &World, call: ReadCall) -> Result<Cached, 
         .with("read")
         .at(world.version())
         .with(request.target());
+    let single = reply.single;
+    let body = reply.into_bytes();
     Ok(Cached {
-        etag: reply.single.then(|| etag(&reply.body)),
-        body: Bytes::from(reply.body),
+        etag: single.then(|| etag(&body)),
+        body: Bytes::from(body),
         request_id: request_id(key),
     })
 }
@@ -470,7 +481,11 @@ impl Prepared {
     /// An error is the 400 of a body that is no JSON.
     fn of(request: &Request<'_>) -> Result<Self, ApiError> {
         let body = request.parse()?;
-        let key = IdempotencyKey::of(request.head);
+        // The control plane is no part of the product: advancing twice is advancing twice.
+        let key = match request.route.operation.contract {
+            Contract::Control => Ok(None),
+            _ => IdempotencyKey::of(request.head),
+        };
         let keyed = matches!(key, Ok(Some(_)));
         let fingerprint = keyed.then(|| json::canonical(body.as_ref().unwrap_or(&Value::Null)));
         Ok(Self {
@@ -482,72 +497,123 @@ impl Prepared {
 }
 
 fn write(request: &Request<'_>, slot: &Slot) -> Response<Bytes> {
-    // What needs no look at the world is done before its lock is taken.
+    // What needs no look at the world is done before its lock is taken, and the reply is written after it is given back.
     let prepared = Prepared::of(request);
-    let world = &mut *slot.world_mut();
-    let answer = prepared.and_then(|prepared| answer_write(request, prepared, world, slot));
-    let mut response =
-        answer.unwrap_or_else(|error| problem::reply(&error, &request.refused_id(world)));
-    // The reply tells of the moment at which it was accepted, not of what follows from it.
-    let time = slot.memory().time_header(world.now());
-    response.headers_mut().insert(SANDBOX_TIME, time);
+    let mut held = slot.world_mut();
+    let world = &mut *held;
+    let time = |world: &World| slot.memory().time_header(world.now());
+    let refused = |error: &ApiError, world: &World| {
+        let mut response = problem::reply(error, &request.refused_id(world));
+        response.headers_mut().insert(SANDBOX_TIME, time(world));
+        response
+    };
+    match prepared.and_then(|prepared| Ready::of(request, prepared, world, slot)) {
+        Err(error) => refused(&error, world),
+        Ok(Ready::Replay(response)) => response,
+        Ok(Ready::Run { running, input }) => {
+            let id = request_id(
+                world
+                    .base()
+                    .key()
+                    .with("write")
+                    .at(world.log().len() as u64),
+            );
+            let origin = RequestRef {
+                id: id.to_str().expect("an id is ASCII").to_owned(),
+                operation: request.route.operation.name.into(),
+                idempotency_key: running.key().map(IdempotencyKey::text),
+            };
+            let performed = guard(world, |world| {
+                let row = request.route.operation;
+                system::perform(world, row, Some(Arc::new(origin)), input)
+            });
+            slot.memory().changed(world);
+            // The reply tells of the moment at which it was accepted, not of what follows from it.
+            let (time, now) = (time(world), world.now());
+            let refusal = performed.as_ref().err().map(|error| refused(error, world));
+            settle(world);
+            drop(held);
+            let response = match (performed, refusal) {
+                (Ok(reply), _) => created(request, reply, &id, time),
+                (Err(_), refusal) => refusal.expect("made of the error"),
+            };
+            running.keep(&response, now);
+            response
+        }
+    }
+}
+
+/// In an instant world: what follows from the request.
+fn settle(world: &mut World) {
     let settled = guard(world, |world| {
         system::settle(world);
         Ok(())
     });
     settled.ok(); // a bug there was logged; what was accepted stands
-    response
 }
 
-/// An error is a refusal before execution: it is not kept under its key.
-fn answer_write(
-    request: &Request<'_>,
-    prepared: Prepared,
-    world: &mut World,
-    slot: &Slot,
-) -> Result<Response<Bytes>, ApiError> {
-    let kept_under = prepared.key?.zip(prepared.fingerprint);
-    if let Some((key, body)) = &kept_under {
-        match slot.memory().seen.look_up(key, body, world.now()) {
-            Seen::Never => {}
-            Seen::Replay(response) => return Ok(response),
-            Seen::OtherBody(error) => return Err(error),
+/// A write whose turn has come.
+enum Ready<'a> {
+    /// It was answered before.
+    Replay(Response<Bytes>),
+    Run {
+        running: Running<'a>,
+        input: Value,
+    },
+}
+
+impl<'a> Ready<'a> {
+    /// An error is a refusal before execution: it is not kept under its key.
+    fn of(
+        request: &Request<'_>,
+        prepared: Prepared,
+        world: &World,
+        slot: &'a Slot,
+    ) -> Result<Self, ApiError> {
+        let keyed = prepared.key?.zip(prepared.fingerprint);
+        if let Some((key, body)) = &keyed {
+            match slot.memory().seen.begin(key, body, world.now()) {
+                Seen::Never => {}
+                Seen::Running(error) | Seen::OtherBody(error) => return Err(error),
+                Seen::Replay(response) => return Ok(Self::Replay(response)),
+            }
+        }
+        let running = Running { slot, keyed };
+        let input = prepared.input?;
+        check_if_match(request, world)?;
+        Ok(Self::Run { running, input })
+    }
+}
+
+/// A key whose request is being answered; let go of when dropped, so that no end of a request leaves it taken.
+struct Running<'a> {
+    slot: &'a Slot,
+    keyed: Option<(IdempotencyKey, Vec<u8>)>,
+}
+
+impl Running<'_> {
+    fn key(&self) -> Option<&IdempotencyKey> {
+        self.keyed.as_ref().map(|(key, _)| key)
+    }
+
+    /// Keeps the answer under the key, if it is one that is kept.
+    fn keep(mut self, response: &Response<Bytes>, now: Timestamp) {
+        if let Some((key, body)) = self.keyed.take() {
+            let seen = &mut self.slot.memory().seen;
+            seen.end(&key);
+            if idempotency::is_kept(response.status()) {
+                seen.keep(key, body, response, now);
+            }
         }
     }
-    let input = prepared.input?;
-    check_if_match(request, world)?;
-    let id = request_id(
-        world
-            .base()
-            .key()
-            .with("write")
-            .at(world.log().len() as u64),
-    );
-    let origin = RequestRef {
-        id: id.to_str().expect("an id is ASCII").to_owned(),
-        operation: request.route.operation.name.into(),
-        idempotency_key: kept_under.as_ref().map(|(key, _)| key.text()),
-    };
-    let performed = guard(world, |world| {
-        system::perform(
-            world,
-            request.route.operation,
-            Some(Arc::new(origin)),
-            input,
-        )
-    });
-    let response = match performed {
-        Ok(reply) => created(request, reply, &id),
-        Err(error) => problem::reply(&error, &request.refused_id(world)),
-    };
-    let mut memory = slot.memory();
-    memory.changed(world);
-    if let Some((key, body)) = kept_under
-        && idempotency::is_kept(response.status())
-    {
-        memory.seen.keep(key, body, &response, world.now());
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        if let Some((key, _)) = &self.keyed {
+            self.slot.memory().seen.end(key);
+        }
     }
-    Ok(response)
 }
 
 /// Runs a step of a world. A panic is a bug: what it staged is undone, and its request alone fails.
@@ -571,7 +637,12 @@ fn guard<T>(
 }
 
 /// The reply to a write that went through.
-fn created(request: &Request<'_>, reply: Reply, id: &HeaderValue) -> Response<Bytes> {
+fn created(
+    request: &Request<'_>,
+    reply: Reply,
+    id: &HeaderValue,
+    time: HeaderValue,
+) -> Response<Bytes> {
     let operation = request.route.operation;
     let mut response = Response::new(Bytes::new());
     *response.status_mut() =
@@ -579,15 +650,18 @@ fn created(request: &Request<'_>, reply: Reply, id: &HeaderValue) -> Response<By
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, JSON);
     headers.insert(REQUEST_ID, id.clone());
-    if reply.single && operation.success != 201 {
-        headers.insert(ETAG, etag(&reply.body));
-    }
+    headers.insert(SANDBOX_TIME, time);
     if let (201, Some(path), Some(id)) = (operation.success, request.route.reads_at(), &reply.id) {
         let location =
             HeaderValue::try_from(path.replace("{}", id)).expect("paths and ids are ASCII");
         headers.insert(LOCATION, location);
     }
-    *response.body_mut() = Bytes::from(reply.body);
+    let tagged = reply.single && operation.success != 201;
+    let body = reply.into_bytes();
+    if tagged {
+        response.headers_mut().insert(ETAG, etag(&body));
+    }
+    *response.body_mut() = Bytes::from(body);
     response
 }
 
@@ -610,7 +684,7 @@ fn check_if_match(request: &Request<'_>, world: &World) -> Result<(), ApiError> 
     let input = input
         .map(|(name, value)| ((*name).to_owned(), Value::String(value.clone())))
         .collect();
-    let current = etag(&call(world, Value::Object(input))?.body);
+    let current = etag(&call(world, Value::Object(input))?.into_bytes());
     let wanted = wanted.to_str().unwrap_or_default();
     if wanted == "*"
         || wanted
@@ -701,8 +775,10 @@ impl Cached {
         let known = self.etag.as_ref().zip(headers.get(IF_NONE_MATCH));
         if known.is_some_and(|(etag, sent)| {
             sent.to_str().is_ok_and(|tags| {
+                // Compared weakly, as RFC 9110 (§13.1.2) wants it.
+                let strong = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
                 tags.split(',')
-                    .any(|t| t.trim().as_bytes() == etag.as_bytes())
+                    .any(|tag| tag.trim() == "*" || strong(tag).as_bytes() == etag.as_bytes())
             })
         }) {
             *response.status_mut() = StatusCode::NOT_MODIFIED;

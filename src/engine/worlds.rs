@@ -6,7 +6,9 @@
 )]
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{
+    Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError,
+};
 
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderValue};
@@ -18,6 +20,9 @@ use crate::value::error::{ApiError, ErrorCode};
 use crate::value::time::Timestamp;
 use crate::world::base::Base;
 use crate::world::{ClockMode, World};
+
+/// Turns of the loop that waits for a step to end: some ten microseconds.
+const SPINS: u32 = 300;
 
 /// One key's world. Reads share it; a step has it alone. What is remembered of requests has a lock of its own, which is
 /// taken after the world's and held for a look-up only.
@@ -65,7 +70,16 @@ impl Slot {
 
     /// The world, for one step. A panic inside a step is caught and undone before the lock is given back, so a poisoned
     /// lock guards a whole world.
+    ///
+    /// A step takes microseconds: waiting for it awake is cheaper than being put to sleep and woken.
     pub(super) fn world_mut(&self) -> RwLockWriteGuard<'_, World> {
+        for _ in 0..SPINS {
+            match self.world.try_write() {
+                Ok(world) => return world,
+                Err(TryLockError::Poisoned(poisoned)) => return poisoned.into_inner(),
+                Err(TryLockError::WouldBlock) => core::hint::spin_loop(),
+            }
+        }
         self.world.write().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -190,11 +204,18 @@ pub(super) fn bearer(headers: &HeaderMap) -> Result<&str, ApiError> {
     let text = value.to_str().map_err(|_| malformed())?;
     let (scheme, key) = text.split_once(' ').ok_or_else(malformed)?;
     let key = key.trim_start_matches(' ');
-    let good = scheme.eq_ignore_ascii_case("bearer")
-        && (1..=255).contains(&key.len())
-        && key.bytes().all(|byte| byte.is_ascii_graphic())
-        && values.next().is_none();
+    let good =
+        scheme.eq_ignore_ascii_case("bearer") && is_well_formed(key) && values.next().is_none();
     if good { Ok(key) } else { Err(malformed()) }
+}
+
+fn is_well_formed(key: &str) -> bool {
+    (1..=255).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic())
+}
+
+/// Whether a request with this key could open a world.
+pub(crate) fn is_usable_key(key: &str) -> bool {
+    is_well_formed(key) && !looks_live(key)
 }
 
 /// Keys of live systems, by how they are usually written.

@@ -70,7 +70,7 @@ impl Session {
                 reply
             }
         };
-        serde_json::from_slice(&reply.body).ok()
+        serde_json::from_slice(&reply.into_bytes()).ok()
     }
 
     fn process(&self) -> Process {

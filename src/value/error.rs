@@ -124,6 +124,9 @@ pub struct ApiError {
 }
 
 impl ApiError {
+    /// Violations that one refusal lists: an answer is not to outgrow its request many times.
+    const MOST_ERRORS: usize = 100;
+
     /// A refusal with that code and sentence.
     pub fn new(code: ErrorCode, detail: impl Into<String>) -> Self {
         Self {
@@ -168,7 +171,11 @@ impl ApiError {
 
     /// The same, with every place that is wrong.
     #[must_use]
-    pub fn with_errors(mut self, errors: Vec<Violation>) -> Self {
+    pub fn with_errors(mut self, mut errors: Vec<Violation>) -> Self {
+        if errors.len() > Self::MOST_ERRORS {
+            errors.truncate(Self::MOST_ERRORS);
+            self.detail.push_str("; the first 100 are listed in errors");
+        }
         self.errors = errors;
         self
     }

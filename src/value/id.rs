@@ -139,12 +139,28 @@ impl<T: Prefixed> JsonSchema for Id<T> {
     }
 }
 
+/// Every pair of characters: ten bits at a time is half the work of five.
+const PAIRS: [[u8; 2]; 1_024] = {
+    let mut pairs = [[0; 2]; 1_024];
+    let mut bits = 0;
+    while bits < 1_024 {
+        pairs[bits] = [ALPHABET[bits >> 5], ALPHABET[bits & 31]];
+        bits += 1;
+    }
+    pairs
+};
+
 /// The code of 64 bits.
 #[must_use]
 pub fn encode(bits: u64) -> [u8; CODE_LENGTH] {
     let mut code = [0; CODE_LENGTH];
-    for (place, character) in code.iter_mut().rev().enumerate() {
-        *character = ALPHABET[(bits >> (5 * place) & 31) as usize];
+    code[0] = ALPHABET[(bits >> 60) as usize];
+    let mut place = 1;
+    while place < CODE_LENGTH {
+        let pair = PAIRS[(bits >> (5 * (CODE_LENGTH - 2 - place))) as usize & 1_023];
+        code[place] = pair[0];
+        code[place + 1] = pair[1];
+        place += 2;
     }
     code
 }

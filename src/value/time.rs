@@ -451,7 +451,7 @@ text_on_the_wire!(Date, "Date", {
     "type": "string", "format": "date", "examples": ["2026-01-31"]
 });
 text_on_the_wire!(Period, "Period", {
-    "type": "string", "pattern": "^20[0-9]{2}-(0[1-9]|1[0-2])$", "examples": ["2026-01"]
+    "type": "string", "format": "period", "pattern": "^[0-9]{4}-[0-9]{2}$", "examples": ["2026-01"]
 });
 
 impl<'de> Deserialize<'de> for Span {

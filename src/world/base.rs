@@ -179,6 +179,10 @@ pub(crate) struct Plan {
     pub(crate) key: Key,
     pub(crate) country: &'static Country,
     pub(crate) industry: &'static Industry,
+    /// Its place in the list of industries.
+    pub(crate) industry_place: usize,
+    /// What people are drawn from, by their number.
+    pub(crate) people: Key,
     pub(crate) currency: Currency,
     pub(crate) workforce: Workforce,
 }
@@ -229,6 +233,8 @@ impl Base {
         match kind {
             Kind::Company | Kind::Wallet => companies,
             Kind::Employee => people,
+            // Where nobody works nothing was run.
+            Kind::PayrollRun if people == 0 => 0,
             Kind::PayrollRun | Kind::TaxFiling => companies * HISTORY_MONTHS,
             Kind::PayrollItem | Kind::Payslip => people * HISTORY_MONTHS,
             Kind::Payout => (people + companies * VENDORS_A_MONTH) * HISTORY_MONTHS,
@@ -270,13 +276,15 @@ impl Base {
         let key = self.key.with("company").at(index);
         let (country, currency) = self.countries[(index % self.countries.len() as u64) as usize];
         let all = industries::all();
-        let industry = &all[((self.first_industry + index) % all.len() as u64) as usize];
+        let industry_place = ((self.first_industry + index) % all.len() as u64) as usize;
         let workforce = Workforce::new(key, self.shape.employees_per_company);
         Plan {
             index,
             key,
             country,
-            industry,
+            industry: &all[industry_place],
+            industry_place,
+            people: key.with("employee"),
             currency,
             workforce,
         }
@@ -327,16 +335,20 @@ impl Base {
         grown
     }
 
-    /// What the employee with that index was paid in the last month of history.
-    pub(crate) fn last_paid(&self, employee: u64) -> Option<Arc<Calculation>> {
+    /// The last pay in history of the employee with that index that counts.
+    pub(crate) fn last_paid(
+        &self,
+        employee: u64,
+        counts: impl Fn(&Calculation) -> bool,
+    ) -> Option<Arc<Calculation>> {
         let size = self.shape.employees_per_company;
         let workforce = self.plan(employee / size).workforce;
         let paid = workforce.chooses(Selection::PAID_IN_HISTORY, employee % size);
         let place = paid.then(|| workforce.place(employee % size))?;
-        self.history_at(employee / size)
-            .payroll
-            .calculation(place, HISTORY_MONTHS - 1)
-            .cloned()
+        let history = self.history_at(employee / size);
+        let months = (0..HISTORY_MONTHS).rev();
+        let mut paid = months.filter_map(|month| history.payroll.calculation(place, month));
+        paid.find(|pay| counts(pay)).cloned()
     }
 
     /// The month of history with that number, 0 being the first.

@@ -27,6 +27,7 @@ use crate::model::lifecycle::StatusChange;
 use crate::model::payments::payout::{Payout, PayoutStatus, Rail, Recipient};
 use crate::model::payments::wallet::{Balances, Wallet, WalletStatus};
 use crate::model::{AnyId, Entity, Kind, Object};
+use crate::value::stream::Key;
 use crate::value::text::Metadata;
 use crate::value::time::{Date, Timestamp};
 use crate::world::base::{Base, PayoutPlace, Plan};
@@ -67,11 +68,16 @@ pub(crate) struct Face {
     pub(crate) place: Place,
 }
 
+/// The name of the person with that number in the company of that plan.
+pub(crate) fn person(plan: &Plan, number: u64) -> names::Person {
+    names::person(plan.country, person_key(plan, number))
+}
+
 /// What the published list shows of the person with that number in the company of that plan.
 pub(crate) fn face(plan: &Plan, number: u64) -> Face {
     let place = plan.workforce.place(number);
     let role = &plan.industry.roles[usize::from(place.role)];
-    let person = names::person(plan.country, person_key(plan, number));
+    let person = person(plan, number);
     let title = if place.role == 0 && number > 0 {
         plan.industry.lead
     } else {
@@ -86,8 +92,8 @@ pub(crate) fn face(plan: &Plan, number: u64) -> Face {
     }
 }
 
-fn person_key(plan: &Plan, number: u64) -> crate::value::stream::Key {
-    plan.key.with("employee").at(number)
+fn person_key(plan: &Plan, number: u64) -> Key {
+    plan.people.at(number)
 }
 
 impl Grow for Company {
@@ -144,6 +150,9 @@ impl Grow for Employee {
         let created_at = base.first_day().midnight().plus_millis(index as i64);
         let domain = identity::company(plan.country, plan.industry, plan.key).domain;
         let effective_from = start_date.max(base.first_day());
+        let status_history = status_history(base, key, status, start_date, created_at);
+        let updated_at = status_history.last().map_or(created_at, |change| change.at);
+        let left = (status == EmployeeStatus::Terminated).then(|| updated_at.date());
         Some(Self {
             id: base.id_at(index),
             object: Object::NAME,
@@ -156,8 +165,7 @@ impl Grow for Employee {
             employment_type: EmploymentType::FullTime,
             country: plan.country.code.to_owned(),
             start_date,
-            end_date: (status == EmployeeStatus::Terminated)
-                .then(|| base.shape().start.date().plus_days(-1)),
+            end_date: left,
             compensation: Some(people::compensation(
                 plan.country,
                 plan.industry,
@@ -178,20 +186,44 @@ impl Grow for Employee {
             tax_id: Some(identity::personal_tax_id(plan.country, key)),
             tax_attributes: people::tax_attributes(plan.country, plan.key, place.role, place.step),
             created_at,
-            updated_at: created_at,
+            updated_at,
             metadata: Metadata::default(),
-            status_history: vec![StatusChange::plain(status, created_at)],
+            status_history,
         })
     }
 }
 
-/// People paid through history began before it; the newcomer in its last weeks; those still to come, after the start.
-fn start_date(
+/// Every status that a person of the months before the start had. Whoever is away, or gone, was there on the last pay day.
+fn status_history(
     base: &Base,
-    key: crate::value::stream::Key,
+    key: Key,
     status: EmployeeStatus,
-    payroll: PayrollStatus,
-) -> Date {
+    start_date: Date,
+    created_at: Timestamp,
+) -> Vec<StatusChange<EmployeeStatus>> {
+    let last_days = base
+        .shape()
+        .start
+        .date()
+        .plus_days(-1 - key.with("left").below(4) as i32);
+    let since = |first, then: Timestamp| {
+        vec![
+            StatusChange::plain(first, created_at),
+            StatusChange::plain(status, then),
+        ]
+    };
+    match status {
+        EmployeeStatus::Pending => vec![StatusChange::plain(status, created_at)],
+        EmployeeStatus::Active if start_date > base.first_day() => {
+            since(EmployeeStatus::Pending, start_date.at_hour(9))
+        }
+        EmployeeStatus::Active => vec![StatusChange::plain(status, created_at)],
+        _ => since(EmployeeStatus::Active, last_days.at_hour(17)),
+    }
+}
+
+/// People paid through history began at least a year before it, so that their year to date is whole; the newcomer in its last weeks; those still to come, after the start.
+fn start_date(base: &Base, key: Key, status: EmployeeStatus, payroll: PayrollStatus) -> Date {
     let days = key.with("start_date").below(2_500) as i32;
     let start = base.shape().start.date();
     match (status, payroll) {
@@ -199,7 +231,10 @@ fn start_date(
         (EmployeeStatus::Active, PayrollStatus::Pending) => {
             start.plus_days(-3 - days % 5).or_business_day_before()
         }
-        _ => base.first_day().plus_days(-days).or_business_day_before(),
+        _ => base
+            .first_day()
+            .plus_days(-366 - days)
+            .or_business_day_before(),
     }
 }
 

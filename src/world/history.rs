@@ -182,7 +182,7 @@ impl Journal<'_> {
         let currency = self.plan.currency;
         let invoice = self.base.any_at(Kind::Invoice, index);
         let collection = self.base.any_at(Kind::Collection, index);
-        let key = self.plan.key.with("payer").at(index);
+        let key = self.plan.key.with("payer").at(month).at(number);
         let sent = self
             .base
             .period(month)

@@ -275,10 +275,16 @@ impl World {
         }
     }
 
-    /// The wallet as it is shown: with its balances filled in.
+    /// The wallet as it is shown: with its balances filled in, and when they last moved.
     pub(crate) fn with_balances(&self, wallet: &Wallet) -> Wallet {
+        let grown = self.base.history(wallet.company_id);
+        let grown = grown.as_ref().and_then(|history| history.statement.last());
+        let since = self.book(wallet.company_id).map(|book| &book.statement);
+        let mut since = since.into_iter().flatten().rev();
+        let moved = since.find(|line| line.wallet_id == wallet.id).or(grown);
         Wallet {
             balances: self.balances(wallet.company_id, wallet.currency),
+            updated_at: moved.map_or(wallet.updated_at, |line| line.created_at),
             ..wallet.clone()
         }
     }
@@ -315,14 +321,13 @@ impl World {
             .with(T::PREFIX)
             .at(parent)
             .at(ordinal);
-        let candidates = (0..).map(|attempt| Id::from_bits(key.at(attempt).hash()));
         let free = |id: &Id<T>| {
-            *id != Id::UNKNOWN && self.base.index_of(*id).is_none() && self.find(*id).is_none()
+            *id != Id::UNKNOWN
+                && self.overlay.get(T::KIND, id.bits()).is_none()
+                && self.base.index_of(*id).is_none()
         };
-        candidates
-            .into_iter()
-            .find(free)
-            .expect("of 2^64 ids some are free")
+        let mut candidates = (0..).map(|attempt| Id::from_bits(key.at(attempt).hash()));
+        candidates.find(free).expect("of 2^64 ids some are free")
     }
 
     /// Stages a resource, new or changed.

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::harness::contract::{control, product, promised};
-use crate::harness::{Answer, Caller};
+use crate::harness::{Answer, Caller, Request};
 
 #[test]
 fn the_served_document_is_the_printed_one() {
@@ -16,11 +16,47 @@ fn the_served_document_is_the_printed_one() {
 #[test]
 fn the_document_needs_no_key() {
     let caller = Caller::instant();
-    let answer = crate::harness::Request::new("GET", "/openapi.json").send(caller.port());
+    let answer = Request::new("GET", "/openapi.json").send(caller.port());
     assert_eq!(
         answer.expect(200)["openapi"].as_str().unwrap()[..4],
         *"3.1."
     );
+}
+
+#[test]
+fn the_reference_pages_work_offline_and_in_no_frame() {
+    let caller = Caller::instant();
+    for path in ["/", "/docs", "/docs/control"] {
+        let page = Request::new("GET", path).send(caller.port());
+        assert_eq!(page.status, 200, "{path}");
+        assert!(
+            page.header("content-type")
+                .unwrap()
+                .starts_with("text/html")
+        );
+        let policy = page.header("content-security-policy").unwrap();
+        assert!(
+            policy.contains("frame-ancestors 'none'") && policy.contains("'self'"),
+            "{policy}"
+        );
+        assert_eq!(page.header("x-content-type-options"), Some("nosniff"));
+        assert_eq!(page.header("referrer-policy"), Some("no-referrer"));
+        for elsewhere in ["src=\"http", "src=\"//", "href=\"http", "href=\"//"] {
+            assert!(
+                !page.text().contains(elsewhere),
+                "{path} loads from elsewhere"
+            );
+        }
+        let scripts = page
+            .text()
+            .split("src=\"")
+            .skip(1)
+            .filter_map(|rest| rest.split('"').next());
+        for script in scripts {
+            let answer = Request::new("GET", script).send(caller.port());
+            assert_eq!(answer.status, 200, "{script}");
+        }
+    }
 }
 
 #[test]

@@ -18,4 +18,6 @@ mod lists;
 mod payroll;
 mod payroll_flow;
 mod published;
+mod readme;
+mod walk;
 mod world;

@@ -164,7 +164,7 @@ impl PayrollSettingsChange {
 fn create_company(
     world: &mut World,
     input: CreateCompany,
-) -> Result<Data<Shown<Company>>, ApiError> {
+) -> Result<Data<CompanyWithBlockers>, ApiError> {
     known_country(&input.country.0)?;
     let now = world.now();
     let defaults = PayrollSettings::default();
@@ -192,7 +192,7 @@ fn create_company(
     world.emit("company.created", &company);
     open_wallet(world, &company);
     require_verification(world, &company);
-    Ok(Data(Shown(company)))
+    Ok(Data(with_blockers(world, &company)))
 }
 
 fn open_wallet(world: &mut World, company: &Company) {
@@ -272,13 +272,15 @@ impl Identified for CompanyWithBlockers {
 
 fn get_company(world: &World, input: OneCompany) -> Result<Data<CompanyWithBlockers>, ApiError> {
     let company = world.get(input.company_id)?;
-    let blockers = blockers(world, company.id)
-        .map(|requirement| (*requirement).clone())
-        .collect();
-    Ok(Data(CompanyWithBlockers {
-        company: (*company).clone(),
-        blockers,
-    }))
+    Ok(Data(with_blockers(world, &company)))
+}
+
+fn with_blockers(world: &World, company: &Company) -> CompanyWithBlockers {
+    let blockers = blockers(world, company.id).map(|requirement| (*requirement).clone());
+    CompanyWithBlockers {
+        company: company.clone(),
+        blockers: blockers.collect(),
+    }
 }
 
 /// Requirements that keep a company from paying anyone.
@@ -303,10 +305,33 @@ pub(crate) struct UpdateCompany {
     payroll_settings: Option<PayrollSettingsChange>,
     /// The whole address.
     address: Option<AddressInput>,
-    /// The whole contact data.
+    /// Contact data to change; what is absent stays.
     contact: Option<ContactInput>,
     /// Replaces all pairs.
     metadata: Option<Metadata>,
+}
+
+impl UpdateCompany {
+    /// Whether it changes nothing: then nothing happens.
+    const fn is_empty(&self) -> bool {
+        self.payroll_settings.is_none()
+            && self.address.is_none()
+            && self.contact.is_none()
+            && self.metadata.is_none()
+    }
+}
+
+impl ContactInput {
+    fn apply(self, contact: Contact) -> Contact {
+        Contact {
+            email: self
+                .email
+                .map(|email| email.as_str().to_owned())
+                .or(contact.email),
+            phone: self.phone.map(Text::into_string).or(contact.phone),
+            website: self.website.map(Text::into_string).or(contact.website),
+        }
+    }
 }
 
 /// A postal address.
@@ -338,8 +363,11 @@ pub(crate) struct ContactInput {
 fn update_company(
     world: &mut World,
     input: UpdateCompany,
-) -> Result<Data<Shown<Company>>, ApiError> {
+) -> Result<Data<CompanyWithBlockers>, ApiError> {
     let mut company = (*world.get(input.company_id)?).clone();
+    if input.is_empty() {
+        return Ok(Data(with_blockers(world, &company)));
+    }
     if let Some(change) = input.payroll_settings {
         company.payroll_settings = change.apply(company.payroll_settings);
     }
@@ -352,12 +380,8 @@ fn update_company(
             country: address.country.0,
         });
     }
-    if let Some(contact) = input.contact {
-        company.contact = Some(Contact {
-            email: contact.email.map(|email| email.as_str().to_owned()),
-            phone: contact.phone.map(Text::into_string),
-            website: contact.website.map(Text::into_string),
-        });
+    if let Some(change) = input.contact {
+        company.contact = Some(change.apply(company.contact.unwrap_or_default()));
     }
     if let Some(metadata) = input.metadata {
         company.metadata = metadata;
@@ -366,7 +390,7 @@ fn update_company(
     let company = Arc::new(company);
     world.put(&company);
     world.emit("company.updated", &company);
-    Ok(Data(Shown(company)))
+    Ok(Data(with_blockers(world, &company)))
 }
 
 /// The company a body names, which must exist.

@@ -10,7 +10,6 @@ use crate::api::business::companies::{blockers, named};
 use crate::api::crud::{Candidates, Paging, Sort, SortKey, Sortable, is, show};
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::reply::{Data, List, Shown};
-use crate::model::Object;
 use crate::model::business::company::{Company, CompanyStatus};
 use crate::model::business::employee::Employee;
 use crate::model::business::payroll_item::{ItemStatus, PayrollItem};
@@ -18,6 +17,7 @@ use crate::model::business::payroll_run::{PayrollRun, RunStatus, RunType, Settle
 use crate::model::growth::workforce::{Selection, standings};
 use crate::model::lifecycle::{State, StatusChange};
 use crate::model::task::Task;
+use crate::model::{Kind, Object};
 use crate::value::error::{ApiError, ErrorCode, Violation};
 use crate::value::id::Id;
 use crate::value::text::Metadata;
@@ -104,7 +104,13 @@ pub(crate) struct RunPayroll {
     /// Payroll period, year and month.
     period: Period,
     /// Identifiers of the employees included; everyone payable if absent.
-    #[schemars(length(min = 1, max = MOST_EMPLOYEES), extend("uniqueItems" = true))]
+    // Null is not leaving out: a client's empty variable is not to pay the whole company.
+    #[serde(default)]
+    #[schemars(
+        with = "Vec<Id<Employee>>",
+        length(min = 1, max = MOST_EMPLOYEES),
+        extend("uniqueItems" = true)
+    )]
     employees: Option<Vec<Id<Employee>>>,
 }
 
@@ -419,13 +425,18 @@ fn list_payroll_runs(
     let months = Months::of(world, input.period);
     let candidates = if let Some(company) = input.company_id {
         let index = base.index_of(company);
-        let grown = if index.is_some() { months.count() } else { 0 };
+        let grown = if index.is_some() {
+            months.count().min(base.count(Kind::PayrollRun))
+        } else {
+            0
+        };
         let find = move |rank| Some(base.run(months.first + rank, index?));
         Candidates::new(grown, find, world.children(company.bits()))
     } else {
         let companies = base.shape().companies;
         let find = move |rank| Some(months.first * companies + rank);
-        Candidates::new(months.count() * companies, find, world.created())
+        let grown = (months.count() * companies).min(base.count(Kind::PayrollRun));
+        Candidates::new(grown, find, world.created())
     };
     if input.period.is_none() && input.status.is_none() && input.kind.is_none() {
         return Ok(candidates.page(world, input.paging, input.sort.as_ref()));

@@ -1,5 +1,6 @@
 //! What the clock does to a payroll run: calculate, approve, fund, send, settle.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::api::business::payroll::CUT_OFF_HOUR;
@@ -19,6 +20,7 @@ use crate::model::task::Task;
 use crate::model::{AnyId, Object};
 use crate::value::id::Id;
 use crate::value::text::Metadata;
+use crate::value::time::Date;
 use crate::world::World;
 
 /// Hour of the pay date at which wages are handed to the rail.
@@ -38,8 +40,11 @@ pub(crate) fn calculate_run(world: &mut World, id: Id<PayrollRun>) {
         return; // cancelled meanwhile
     }
     let mut totals = RunTotals::default();
+    let earlier = EarlierPay::of(world, &run);
     for employee in run.employees.clone() {
-        let item = Arc::new(calculate_item(world, &run, &get(world, employee)));
+        let before = earlier.last(world, employee);
+        let item = calculate_item(world, &run, &get(world, employee), before.as_deref());
+        let item = Arc::new(item);
         add(&mut totals, &item.calculation);
         world.put(&item);
     }
@@ -64,7 +69,12 @@ pub(crate) fn calculate_run(world: &mut World, id: Id<PayrollRun>) {
     }
 }
 
-fn calculate_item(world: &mut World, run: &PayrollRun, employee: &Employee) -> PayrollItem {
+fn calculate_item(
+    world: &World,
+    run: &PayrollRun,
+    employee: &Employee,
+    before: Option<&Calculation>,
+) -> PayrollItem {
     let compensation = employee
         .compensation
         .as_ref()
@@ -74,8 +84,7 @@ fn calculate_item(world: &mut World, run: &PayrollRun, employee: &Employee) -> P
         compensation,
         attributes: &employee.tax_attributes,
     };
-    let before = last_paid(world, employee);
-    let calculation = Calculation::of(&terms, run.pay_date, before.as_deref());
+    let calculation = Calculation::of(&terms, run.pay_date, before);
     let calculation =
         calculation.expect("pay is bounded where it is set, so that no year of it leaves 64 bits");
     PayrollItem {
@@ -96,16 +105,50 @@ fn calculate_item(world: &mut World, run: &PayrollRun, employee: &Employee) -> P
     }
 }
 
-/// What the employee was paid last: the latest payslip, or else the last month of history.
-fn last_paid(world: &World, employee: &Employee) -> Option<Arc<Calculation>> {
-    if let Some(id) = world.children::<Payslip>(employee.id.bits()).next_back() {
-        return world
-            .find(id)
-            .map(|payslip| Arc::clone(&payslip.calculation));
+/// What a run's employees were paid before in its tax year, by the company's other runs: as they were reckoned, for the year
+/// to date counts what was really paid, in whatever order.
+struct EarlierPay {
+    country: String,
+    pay_date: Date,
+    last: BTreeMap<Id<Employee>, Arc<Calculation>>,
+}
+
+impl EarlierPay {
+    fn of(world: &World, run: &PayrollRun) -> Self {
+        let country = get(world, run.company_id).country.clone();
+        let mut last = BTreeMap::new();
+        for id in world.children::<PayrollRun>(run.company_id.bits()) {
+            let other = get(world, id);
+            let apart = other.pay_date.days_since(run.pay_date).abs();
+            let void = matches!(
+                other.status,
+                RunStatus::Cancelled | RunStatus::Failed | RunStatus::Reversed
+            );
+            if id == run.id || apart > 366 || void {
+                continue;
+            }
+            for item in items(world, id) {
+                if item.calculation.counts_with(&country, run.pay_date) {
+                    last.insert(item.employee_id, Arc::clone(&item.calculation));
+                }
+            }
+        }
+        Self {
+            country,
+            pay_date: run.pay_date,
+            last,
+        }
     }
-    let base = world.base();
-    let index = base.index_of(employee.id)?;
-    base.last_paid(index)
+
+    /// The last pay of that employee: by a run, or else in the months before the world's start.
+    fn last(&self, world: &World, employee: Id<Employee>) -> Option<Arc<Calculation>> {
+        let in_history = || {
+            let base = world.base();
+            let counts = |pay: &Calculation| pay.counts_with(&self.country, self.pay_date);
+            base.last_paid(base.index_of(employee)?, counts)
+        };
+        self.last.get(&employee).cloned().or_else(in_history)
+    }
 }
 
 fn add(totals: &mut RunTotals, pay: &Calculation) {

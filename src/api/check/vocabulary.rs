@@ -16,6 +16,7 @@ pub(super) const FORMATS: &[(&str, Format)] = &[
     ("date-time", |text| {
         text.parse::<time::Timestamp>().map(|_| ())
     }),
+    ("period", |text| text.parse::<time::Period>().map(|_| ())),
     ("span", |text| text.parse::<time::Span>().map(|_| ())),
 ];
 

@@ -176,6 +176,7 @@ impl<'c> Walk<'c> {
             self.faults.add(at, "pattern", || {
                 format!("expected {}, got {}", pattern.expected, quoted(text))
             });
+            return; // what has not the form has no value to judge
         }
         if let Some(format) = rules.format
             && let Err(expected) = format(text)

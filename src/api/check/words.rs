@@ -62,7 +62,8 @@ fn distance(word: &[char], candidate: &str) -> usize {
 }
 
 pub(super) fn expected_one_of<'a>(values: impl Iterator<Item = &'a str>) -> String {
-    let values: Vec<&str> = values.collect();
+    // Leaving a member out says the same as null, and is the only way in a query.
+    let values: Vec<&str> = values.filter(|value| *value != "null").collect();
     match values.as_slice() {
         [only] => format!("expected {only}"),
         many if many.len() <= MOST_LISTED => format!("expected one of {}", many.join(", ")),

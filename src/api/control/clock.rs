@@ -7,7 +7,6 @@ use crate::api::control::events::EventShape;
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::reply::Plain;
 use crate::api::system;
-use crate::model::task::Task;
 use crate::value::error::{ApiError, Violation};
 use crate::value::time::{Span, Timestamp};
 use crate::world::base::Base;
@@ -70,9 +69,10 @@ pub(crate) struct Clock {
 pub(crate) struct Due {
     /// When.
     at: Timestamp,
-    /// What, and of which resource.
-    #[serde(flatten)]
-    task: Task,
+    /// What the clock does then.
+    task: &'static str,
+    /// The resource that it does it to.
+    subject: String,
 }
 
 fn get_clock(world: &World, _: GetClock) -> Result<Plain<Clock>, ApiError> {
@@ -82,7 +82,8 @@ fn get_clock(world: &World, _: GetClock) -> Result<Plain<Clock>, ApiError> {
 fn clock(world: &World) -> Clock {
     let next = world.timers().take(SHOWN_TIMERS).map(|timer| Due {
         at: timer.due,
-        task: timer.task,
+        task: system::row(timer.task).name,
+        subject: timer.task.subject().to_string(),
     });
     Clock {
         now: world.now(),

@@ -22,9 +22,8 @@ pub(crate) struct Calculation {
     pub(crate) pack: Cow<'static, str>,
     /// Whether it was in force on the pay date.
     pub(crate) in_force: bool,
-    pay_date: Date,
-    /// Number of the month within the tax year.
-    number: u32,
+    /// The first day of the tax year it counts in.
+    pub(crate) tax_year: Date,
     pub(crate) gross: i64,
     pub(crate) taxable: i64,
     pub(crate) taxes: i64,
@@ -57,8 +56,8 @@ pub(crate) struct Terms<'a> {
 }
 
 impl Calculation {
-    /// Gross to net of one month. `before` is what the employee was paid last; it counts only if that was in the same
-    /// tax year.
+    /// Gross to net of one month. `before` is the last pay that was reckoned in the same tax year, whatever its period: its totals
+    /// are what was really paid so far.
     pub(crate) fn of(
         terms: &Terms<'_>,
         pay_date: Date,
@@ -68,7 +67,9 @@ impl Calculation {
         let in_force = fit == Match::InForce;
         let number = pack.period_number(PayPeriod::Monthly, pay_date.civil());
         let start = YearToDate::start();
-        let before = before.filter(|earlier| earlier.same_tax_year(pack, number, pay_date));
+        let tax_year = tax_year(pack, pay_date);
+        let before =
+            before.filter(|earlier| earlier.pack == pack.code && earlier.tax_year == tax_year);
         let earnings: Vec<_> = terms
             .compensation
             .components
@@ -89,8 +90,7 @@ impl Calculation {
         Ok(Self {
             pack: Cow::Borrowed(&pack.code),
             in_force,
-            pay_date,
-            number,
+            tax_year,
             gross: pay.gross,
             taxable: pay.taxable.unwrap_or(pay.gross),
             taxes: pay.tax,
@@ -106,10 +106,10 @@ impl Calculation {
         })
     }
 
-    /// Whether pay of that date counts on from this one. The code alone does not tell: where no pack is in force, the
-    /// nearest stands in for several years.
-    fn same_tax_year(&self, pack: &Pack, number: u32, pay_date: Date) -> bool {
-        self.pack == pack.code && self.number <= number && pay_date.days_since(self.pay_date) < 366
+    /// Whether it counts in the tax year in which that country's pay of that date counts.
+    pub(crate) fn counts_with(&self, country: &str, pay_date: Date) -> bool {
+        let pack = payroll::library().in_force(country, pay_date.civil()).pack;
+        self.pack == pack.code && self.tax_year == tax_year(pack, pay_date)
     }
 
     /// What this pay owes each account but the employee's own.
@@ -191,6 +191,19 @@ impl Calculation {
                 amount,
             })
             .collect()
+    }
+}
+
+/// The first day of the tax year that a date lies in: the anniversary of the pack's own first day. A pack that stands in for
+/// other years has one each.
+fn tax_year(pack: &Pack, pay_date: Date) -> Date {
+    let first = Date::from(pack.effective_from);
+    let years = pay_date.period().year() - first.period().year();
+    let anniversary = first.plus_years(years);
+    if anniversary <= pay_date {
+        anniversary
+    } else {
+        first.plus_years(years - 1)
     }
 }
 

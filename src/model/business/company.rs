@@ -88,7 +88,7 @@ pub(crate) struct Address {
 }
 
 /// How to reach a company.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Contact {
     /// An e-mail address.

@@ -37,12 +37,17 @@ pub(crate) struct Group {
     pub(crate) last: Vec<&'static str>,
 }
 
+/// Purposes by number: a page of names is drawn often enough that hashing words for them would be felt.
+const GROUP: u64 = 0;
+const FIRST: u64 = 1;
+const LAST: u64 = 2;
+
 /// The person at `key`. The same person whatever else is drawn there.
 pub(crate) fn person(country: &Country, key: Key) -> Person {
     let group = country.names.group(key);
     Person {
-        first: pick::<&str>(key.with("first"), &group.first),
-        last: pick::<&str>(key.with("last"), &group.last),
+        first: pick::<&str>(key.at(FIRST), &group.first),
+        last: pick::<&str>(key.at(LAST), &group.last),
     }
 }
 
@@ -56,7 +61,7 @@ impl NameTable {
         if others.is_empty() {
             return last;
         }
-        let mut percent = key.with("names").below(100);
+        let mut percent = key.at(GROUP).below(100);
         for group in others {
             match percent.checked_sub(group.share) {
                 Some(rest) => percent = rest,

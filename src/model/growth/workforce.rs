@@ -79,13 +79,22 @@ pub(crate) fn standings(wanted: impl Fn(EmployeeStatus, PayrollStatus) -> bool) 
 pub(crate) struct Place {
     /// Role slot of the industry, 0–24.
     pub(crate) role: u8,
-    /// Index of [`STANDINGS`].
-    standing: u8,
+    /// Index of the standings, 0–24.
+    pub(crate) standing: u8,
     /// Step of the salary band, 0–7.
     pub(crate) step: u8,
 }
 
 impl Place {
+    /// Every standing, in the order of its index.
+    pub(crate) fn standings() -> impl Iterator<Item = Self> {
+        (0..CYCLE as u8).map(|standing| Self {
+            role: 0,
+            standing,
+            step: 0,
+        })
+    }
+
     pub(crate) const fn status(self) -> EmployeeStatus {
         STANDINGS[self.standing as usize].0
     }

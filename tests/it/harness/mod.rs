@@ -9,5 +9,5 @@ pub(crate) mod server;
 pub(crate) mod world;
 
 pub(crate) use http::{Answer, Request};
-pub(crate) use server::{Server, command};
+pub(crate) use server::{Server, command, finish};
 pub(crate) use world::Caller;

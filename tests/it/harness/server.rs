@@ -1,7 +1,7 @@
 //! The binary under test as a child process, killed when the last test that uses it lets go.
 
 use std::io::{BufRead, BufReader, Read};
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Output, Stdio};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// The binary with those arguments and without the variables of whoever runs the tests.
@@ -15,6 +15,29 @@ pub(crate) fn command(arguments: &[&str]) -> Command {
     }
     command.args(arguments).stdin(Stdio::null());
     command
+}
+
+/// Runs a command to its end. One that serves instead, which has no end, is killed and is a failure.
+pub(crate) fn finish(command: &mut Command) -> Output {
+    let mut child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary starts");
+    let mut stdout = BufReader::new(child.stdout.take().expect("stdout is piped"));
+    let mut printed = Vec::new();
+    let mut first = String::new();
+    stdout.read_line(&mut first).expect("stdout is text");
+    if port_of(&first).is_some() {
+        let _ = child.kill();
+        let _ = child.wait();
+        panic!("{command:?} serves");
+    }
+    printed.extend_from_slice(first.as_bytes());
+    stdout.read_to_end(&mut printed).expect("stdout is read");
+    let mut output = child.wait_with_output().expect("the child is awaited");
+    output.stdout = printed;
+    output
 }
 
 /// A running sandbox.
@@ -82,14 +105,6 @@ impl Server {
     /// The line that said where it listens.
     pub(crate) fn ready_line(&self) -> &str {
         &self.ready
-    }
-
-    /// Whether the process still runs.
-    pub(crate) fn is_alive(&mut self) -> bool {
-        self.child
-            .try_wait()
-            .expect("the child can be asked")
-            .is_none()
     }
 
     /// Kills it and gives what it wrote to stdout after the ready line, and to stderr.

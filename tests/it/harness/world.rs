@@ -46,10 +46,6 @@ impl Caller {
         self.server.port()
     }
 
-    pub(crate) fn server(&self) -> &Arc<Server> {
-        &self.server
-    }
-
     /// A request with this caller's key.
     pub(crate) fn request(&self, method: &str, path: &str) -> Request {
         Request::new(method, path).key(&self.key)

@@ -42,7 +42,7 @@ const VIOLATIONS: &[(&str, &str)] = &[
     ),
     (
         r#"{"after": "5", "period": "2026-13"}"#,
-        "/after format, /period pattern",
+        "/after format, /period format",
     ),
     (r#"{"email": "a@b@c"}"#, "/email pattern"),
     (

@@ -1,0 +1,129 @@
+//! Subcommands that print and end, and how commands fail.
+
+use std::io::Read;
+use std::net::TcpListener;
+use std::process::Stdio;
+
+use crate::harness::command;
+
+use super::{ended, run};
+
+#[test]
+fn version_and_help_are_worth_reading() {
+    let (code, out, err) = run(&["--version"]);
+    assert_eq!(
+        (code, out.as_str(), err.as_str()),
+        (0, concat!("sandbox ", env!("CARGO_PKG_VERSION"), "\n"), "")
+    );
+    let (code, out, err) = run(&["--help"]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    for word in [
+        "--seed",
+        "--port",
+        "--clock",
+        "--api-key",
+        "SANDBOX_SEED",
+        "gross-to-net",
+        "healthcheck",
+        "Examples:",
+        "Exit codes:",
+    ] {
+        assert!(out.contains(word), "--help says nothing of {word}");
+    }
+    for subcommand in [
+        "serve",
+        "world",
+        "openapi",
+        "gross-to-net",
+        "healthcheck",
+        "completions",
+    ] {
+        let (code, out, _) = run(&[subcommand, "--help"]);
+        assert!(
+            code == 0 && out.contains("Usage: sandbox"),
+            "{subcommand}: {out}"
+        );
+    }
+}
+
+#[test]
+fn wrong_usage_is_exit_code_two_with_the_reason() {
+    for (arguments, named) in [
+        (vec!["--no-such-flag"], "--no-such-flag"),
+        (vec!["no-such-command"], "no-such-command"),
+        (vec!["--seed", "forty-two"], "forty-two"),
+        (vec!["--seed", "-1"], "-1"),
+        (vec!["--port", "70000"], "70000"),
+        (vec!["--clock", "sundial"], "instant, manual"),
+        (vec!["--clock", "real:0"], "real:0"),
+        (vec!["--clock", "manual:2"], "manual:2"),
+        (vec!["--start", "yesterday"], "yesterday"),
+        (vec!["--countries", "NG,XX"], "XX"),
+        (
+            vec!["--employees-per-company", "99999999999999999999"],
+            "99999999999999999999",
+        ),
+        (vec!["--log", "xml"], "xml"),
+        (vec!["world", "--countries", "Nigeria"], "NIGERIA"),
+        (
+            vec!["gross-to-net", "--country", "Nigeria", "--gross", "1"],
+            "NIGERIA",
+        ),
+        (vec!["healthcheck", "--port", "none"], "none"),
+    ] {
+        let (code, out, err) = run(&arguments);
+        assert_eq!((code, out.as_str()), (2, ""), "{arguments:?}: {err}");
+        assert!(err.contains(named), "{arguments:?}: {err}");
+        assert!(!err.contains("panicked"), "{err}");
+    }
+}
+
+#[test]
+fn what_cannot_be_done_is_exit_code_one_with_the_reason() {
+    let taken = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let address = taken.local_addr().unwrap();
+    let port = address.port().to_string();
+    let (code, out, err) = run(&["--quiet", "--port", &port]);
+    assert_eq!((code, out.as_str()), (1, ""), "{err}");
+    assert!(
+        err.contains(&address.to_string()),
+        "the address is named: {err}"
+    );
+    let (code, out, err) = run(&["--quiet", "--port", "0", "--port-file", "/nowhere/at/all"]);
+    assert_eq!((code, out.as_str()), (1, ""));
+    assert!(err.contains("/nowhere/at/all"), "{err}");
+}
+
+#[test]
+fn a_closed_reader_is_no_failure() {
+    let mut child = command(&["world", "--companies", "40"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut out = child.stdout.take().unwrap();
+    out.read_exact(&mut [0; 10]).unwrap();
+    drop(out);
+    let (code, _, err) = ended(&child.wait_with_output().unwrap());
+    assert_eq!((code, err.as_str()), (0, ""));
+}
+
+#[test]
+fn completions_are_printed_for_the_known_shells() {
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let (code, out, err) = run(&["completions", shell]);
+        assert_eq!(code, 0, "{err}");
+        assert!(
+            out.contains("gross-to-net") && out.contains("healthcheck"),
+            "{shell}"
+        );
+    }
+    assert_eq!(run(&["completions", "cobol"]).0, 2);
+}
+
+#[test]
+fn gross_to_net_reckons_on_the_command_line() {
+    let (code, out, err) = run(&["gross-to-net", "--country", "GB", "--gross", "3000.00"]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    assert!(out.contains("2453.64"), "{out}");
+}

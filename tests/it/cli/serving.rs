@@ -1,0 +1,213 @@
+//! The server: ready line, banner, variables, health, signals.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::harness::{Caller, Request, Server, command};
+
+use super::{ended, run};
+
+#[test]
+fn the_ready_line_is_all_of_stdout_and_quiet_leaves_nothing_else() {
+    let server = Server::start(&["--seed", "42"]);
+    let ready = format!("listening on http://127.0.0.1:{}\n", server.port());
+    assert_eq!(server.ready_line(), ready);
+    let answer = Request::new("GET", "/_sandbox/health").send(server.port());
+    assert_eq!(answer.expect(200), serde_json::json!({"status": "ok"}));
+    let (out, err) = server.stop();
+    assert_eq!((out.as_str(), err.as_str()), ("", ""));
+}
+
+#[test]
+fn the_banner_names_the_address_the_companies_and_a_curl_line_that_works() {
+    let server = Server::spawn(&mut command(&["serve", "--port", "0", "--seed", "42"]));
+    let caller = Caller::with_key(&Arc::new(Server::start(&["--seed", "42"])), "test");
+    let port = server.port();
+    let listed = caller.get("/api/business/companies").data();
+    let (out, banner) = server.stop();
+    assert_eq!(out, "");
+    assert!(
+        banner.contains(&format!("http://127.0.0.1:{port}")),
+        "{banner}"
+    );
+    for company in listed.as_array().unwrap() {
+        for member in ["id", "legal_name"] {
+            assert!(
+                banner.contains(company[member].as_str().unwrap()),
+                "{banner}"
+            );
+        }
+    }
+    assert!(
+        banner.contains("/docs") && banner.contains("/openapi.json"),
+        "{banner}"
+    );
+    let curl = banner
+        .lines()
+        .find(|line| line.trim_start().starts_with("curl "))
+        .unwrap();
+    let key = curl
+        .split("Bearer ")
+        .nth(1)
+        .unwrap()
+        .split('\'')
+        .next()
+        .unwrap();
+    let target = curl
+        .split(&format!(":{port}"))
+        .nth(1)
+        .unwrap()
+        .trim_end_matches('\'');
+    Request::new("GET", target)
+        .key(key)
+        .send(caller.port())
+        .expect(200);
+}
+
+#[test]
+fn the_port_file_holds_the_port_when_the_server_listens() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("port");
+    let server = Server::start(&["--port-file", file.to_str().unwrap()]);
+    let port: u16 = std::fs::read_to_string(&file)
+        .unwrap()
+        .trim()
+        .parse()
+        .unwrap();
+    assert_eq!(port, server.port());
+}
+
+#[test]
+fn every_flag_is_a_variable_too_and_the_flag_wins() {
+    let mut prepared = command(&["--quiet", "--companies", "4"]);
+    prepared.envs([
+        ("SANDBOX_SEED", "7"),
+        ("SANDBOX_PORT", "0"),
+        ("SANDBOX_COMPANIES", "2"),
+        ("SANDBOX_EMPLOYEES_PER_COMPANY", "5"),
+        ("SANDBOX_COUNTRIES", "GB"),
+        ("SANDBOX_START", "2025-03-01T00:00:00Z"),
+        ("SANDBOX_CLOCK", "manual"),
+        ("SANDBOX_API_KEY", "test_one,test_two"),
+    ]);
+    let server = Arc::new(Server::spawn(&mut prepared));
+    let caller = Caller::with_key(&server, "test_two");
+    let info = caller.get("/_sandbox/info").expect(200);
+    assert_eq!(
+        (&info["seed"], &info["clock"]),
+        (&Value::from(7), &Value::from("manual"))
+    );
+    assert_eq!(
+        (&info["companies"], &info["employees_per_company"]),
+        (&Value::from(4), &Value::from(5))
+    );
+    assert_eq!(caller.now(), "2025-03-01T00:00:00.000Z");
+    let companies = caller.get("/api/business/companies").data();
+    assert!(
+        companies
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|company| company["country"] == "GB")
+    );
+    Caller::with_key(&server, "test_three")
+        .get("/api/business/companies")
+        .refused(401, "invalid_api_key");
+}
+
+#[test]
+fn port_is_the_variable_of_platforms_and_the_flag_and_its_own_variable_win() {
+    let server = Server::spawn(command(&["--quiet"]).env("PORT", "0"));
+    assert_ne!(server.port(), 4747);
+    let taken = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    drop(Server::spawn(
+        command(&["--quiet", "--port", "0"]).env("PORT", &port),
+    ));
+    drop(Server::spawn(
+        command(&["--quiet"])
+            .env("PORT", &port)
+            .env("SANDBOX_PORT", "0"),
+    ));
+    let (code, _, err) = ended(&command(&["--quiet"]).env("PORT", "http").output().unwrap());
+    assert!(code == 2 && err.contains("PORT"), "{err}");
+}
+
+#[test]
+fn healthcheck_tells_whether_a_sandbox_serves() {
+    let server = Server::start(&[]);
+    let port = server.port().to_string();
+    let (code, _, err) = run(&["healthcheck", "--port", &port]);
+    assert_eq!(code, 0, "{err}");
+    // Port 1 needs privileges that no test server has: nobody listens there.
+    let (code, out, err) = run(&["healthcheck", "--port", "1"]);
+    assert_eq!((code, out.as_str()), (1, ""));
+    assert!(err.contains("127.0.0.1:1"), "{err}");
+    let stranger = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let port = stranger.local_addr().unwrap().port().to_string();
+    let other = std::thread::spawn(move || {
+        let (mut stream, _) = stranger.accept().unwrap();
+        let _ = stream.read(&mut [0; 1_024]);
+        stream
+            .write_all(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")
+            .unwrap();
+    });
+    assert_eq!(
+        run(&["healthcheck", "--port", &port]).0,
+        1,
+        "another server is no sandbox"
+    );
+    other.join().unwrap();
+}
+
+#[test]
+fn healthcheck_sends_the_token_that_control_routes_ask_for() {
+    let server = Server::start(&["--admin-token", "token_1"]);
+    let port = server.port().to_string();
+    assert_eq!(run(&["healthcheck", "--port", &port]).0, 1);
+    assert_eq!(
+        run(&["healthcheck", "--port", &port, "--admin-token", "token_1"]).0,
+        0
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn a_termination_signal_ends_the_process_well() {
+    for signal in ["-TERM", "-INT"] {
+        let mut child = command(&["--port", "0", "--quiet"])
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut ready = [0; 13];
+        child
+            .stdout
+            .as_mut()
+            .unwrap()
+            .read_exact(&mut ready)
+            .unwrap();
+        assert_eq!(&ready, b"listening on ");
+        let kill = format!("kill {signal} {}", child.id());
+        let sent = Command::new("sh").args(["-c", &kill]).status().unwrap();
+        assert!(sent.success());
+        assert_eq!(child.wait().unwrap().code(), Some(0), "{signal}");
+    }
+}
+
+#[test]
+fn a_kept_connection_serves_many_requests() {
+    let server = Server::start(&[]);
+    let mut stream = TcpStream::connect(("127.0.0.1", server.port())).unwrap();
+    for page in 1..=3 {
+        let request = format!(
+            "GET /api/business/employees?page={page} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer k\r\n\r\n"
+        );
+        stream.write_all(request.as_bytes()).unwrap();
+        let answer = crate::harness::http::read_answer(&mut stream, false).unwrap();
+        assert_eq!(answer.expect(200)["meta"]["page"], page);
+    }
+}

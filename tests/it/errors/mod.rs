@@ -1,0 +1,38 @@
+//! Bad input: each is a clear problem document, leaves the world as it was and the process alive.
+
+mod bodies;
+mod clock;
+mod keys;
+mod routes;
+
+use serde_json::{Value, json};
+
+use crate::harness::{Answer, Caller};
+
+const EMPLOYEES: &str = "/api/business/employees";
+const RUN: &str = "/v1/payroll/run";
+
+fn employee(company: &str) -> Value {
+    json!({"company_id": company, "name": "Ada Obi", "role": "Baker", "department": "Kitchen", "start_date": "2026-02-02"})
+}
+
+/// A body as text, with the content type that it claims.
+fn text(caller: &Caller, path: &str, body: &[u8]) -> Answer {
+    let request = caller
+        .request("POST", path)
+        .header("Content-Type", "application/json");
+    caller.send(&request.bytes(body))
+}
+
+/// Runs `bad` in a fresh world, which must be as it was afterwards.
+#[track_caller]
+fn unchanged(bad: impl FnOnce(&Caller)) {
+    let caller = Caller::instant();
+    let before = caller.digest();
+    bad(&caller);
+    assert_eq!(
+        caller.digest(),
+        before,
+        "a refused request changed the world"
+    );
+}

@@ -1,0 +1,214 @@
+//! What the default world looks like.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::harness::Caller;
+use crate::harness::world::{id, number};
+
+use super::{companies, distinct, employees, printed, text};
+
+#[test]
+fn the_default_world_is_three_companies_of_twenty_five_people() {
+    let world = printed(&[]);
+    assert_eq!(world["seed"], 42);
+    assert_eq!(companies(&world).len(), 3);
+    for company in companies(&world) {
+        assert_eq!(company["employees"].as_array().unwrap().len(), 25);
+        assert_eq!(company["status"], "active");
+        for member in ["legal_name", "registration_number", "tax_id", "industry"] {
+            assert!(text(company, member).len() > 3, "{member}");
+        }
+        assert!(company["address"]["line1"].is_string());
+    }
+    for member in ["country", "currency", "industry", "legal_name"] {
+        assert_eq!(
+            distinct(companies(&world).iter(), member).len(),
+            3,
+            "the three differ in {member}"
+        );
+    }
+    for employee in employees(&world) {
+        for member in [
+            "name",
+            "role",
+            "department",
+            "email",
+            "start_date",
+            "country",
+        ] {
+            assert!(text(employee, member).len() > 1, "{member}");
+        }
+        assert!(text(employee, "name").contains(' '));
+        assert!(
+            text(employee, "email").ends_with(".example.com"),
+            "nobody real is written to"
+        );
+    }
+    assert!(
+        distinct(employees(&world), "name").len() > 70,
+        "names hardly repeat"
+    );
+}
+
+#[test]
+fn what_is_printed_is_what_is_served() {
+    let (world, caller) = (printed(&[]), Caller::instant());
+    let served = caller.all("/api/business/employees");
+    let printed: Vec<&str> = employees(&world).map(id).collect();
+    assert_eq!(served.iter().map(id).collect::<Vec<_>>(), printed);
+    for company in companies(&world) {
+        let read = caller
+            .get(&format!("/api/business/companies/{}", id(company)))
+            .data();
+        for (name, value) in read
+            .as_object()
+            .unwrap()
+            .iter()
+            .filter(|(name, _)| *name != "blockers")
+        {
+            assert_eq!(company[name], *value, "{name}");
+        }
+    }
+    for employee in employees(&world).step_by(9) {
+        let read = caller
+            .get(&format!("/api/business/employees/{}", id(employee)))
+            .data();
+        assert_eq!(read, *employee);
+    }
+}
+
+#[test]
+fn the_first_company_has_people_in_every_status_and_most_can_be_paid() {
+    for seed in ["42", "7", "1"] {
+        let world = printed(&["--seed", seed]);
+        let first = companies(&world)[0]["employees"].as_array().unwrap();
+        let statuses = ["active", "on_leave", "pending", "suspended", "terminated"];
+        assert_eq!(
+            distinct(first.iter(), "status"),
+            statuses.map(str::to_owned).into()
+        );
+        let payroll = [
+            "closed",
+            "failed",
+            "not_enrolled",
+            "on_hold",
+            "pending",
+            "verified",
+        ];
+        assert_eq!(
+            distinct(first.iter(), "payroll_status"),
+            payroll.map(str::to_owned).into()
+        );
+        let count =
+            |member: &str, wanted: &str| employees(&world).filter(|e| e[member] == wanted).count();
+        assert!(count("status", "active") * 4 > 75 * 3, "most are active");
+        assert!(
+            count("payroll_status", "verified") * 3 > 75 * 2,
+            "most are verified"
+        );
+    }
+}
+
+#[test]
+fn heads_earn_more_than_most_and_everybody_earns_a_wage() {
+    let world = printed(&[]);
+    for company in companies(&world) {
+        let people = company["employees"].as_array().unwrap();
+        let pay = |employee: &Value| number(&employee["compensation"]["amount"]);
+        let mut wages: Vec<i64> = people.iter().map(pay).collect();
+        let head = wages[0];
+        wages.sort_unstable();
+        assert!(wages[0] > 0 && wages[24] < wages[0] * 40, "{wages:?}");
+        assert!(head >= wages[20], "{head} against {wages:?}");
+        for employee in people {
+            assert_eq!(employee["compensation"]["currency"], company["currency"]);
+            let parts = employee["compensation"]["components"].as_array().unwrap();
+            assert_eq!(
+                parts
+                    .iter()
+                    .map(|part| number(&part["amount"]))
+                    .sum::<i64>(),
+                pay(employee)
+            );
+        }
+    }
+}
+
+#[test]
+fn wallets_hold_three_months_of_payroll() {
+    for seed in ["42", "7", "1000"] {
+        let world = printed(&["--seed", seed, "--companies", "6"]);
+        for company in companies(&world) {
+            let runs = company["payroll_runs"].as_array().unwrap();
+            let dearest = runs
+                .iter()
+                .map(|run| number(&run["totals"]["employer_cost"]))
+                .max()
+                .unwrap();
+            let available = number(&company["wallet"]["available"]);
+            assert!(
+                available >= 3 * dearest,
+                "{seed} {}: {available} against {dearest}",
+                text(company, "legal_name")
+            );
+        }
+    }
+}
+
+#[test]
+fn twelve_paid_months_lie_behind_every_company() {
+    let caller = Caller::instant();
+    for company in 0..3 {
+        let company = caller.company(company);
+        let runs = caller.all(&format!("/api/business/payroll-runs?company_id={company}"));
+        let periods: Vec<&str> = runs.iter().map(|run| text(run, "period")).collect();
+        let expected: Vec<String> = (1..=12).map(|month| format!("2025-{month:02}")).collect();
+        assert_eq!(periods, expected);
+        for run in &runs {
+            assert_eq!(run["status"], "paid");
+            let items = caller.all(&format!("/api/business/payroll-runs/{}/items", id(run)));
+            let net: i64 = items.iter().map(|item| number(&item["net"])).sum();
+            assert_eq!(
+                net,
+                number(&run["totals"]["net"]),
+                "{}",
+                text(run, "period")
+            );
+        }
+        let entries = caller.all(&format!(
+            "/api/business/journal-entries?company_id={company}"
+        ));
+        let accounts: BTreeSet<&str> = entries
+            .iter()
+            .flat_map(|entry| entry["lines"].as_array().unwrap())
+            .map(|line| text(line, "account"))
+            .collect();
+        for account in [
+            "owner_equity",
+            "sales",
+            "purchases",
+            "rent",
+            "wages",
+            "cash_available",
+            "accounts_receivable",
+        ] {
+            assert!(
+                accounts.contains(account),
+                "nothing was posted to {account}: {accounts:?}"
+            );
+        }
+        assert!(
+            entries.iter().any(|entry| entry["memo"] == "Filing paid"),
+            "taxes were paid"
+        );
+    }
+    for list in ["payslips", "payroll-runs"] {
+        assert!(
+            number(&caller.get(&format!("/api/business/{list}")).expect(200)["meta"]["total"]) > 30
+        );
+    }
+    assert!(number(&caller.get("/api/payments/payouts").expect(200)["meta"]["total"]) > 500);
+    caller.audit();
+}
