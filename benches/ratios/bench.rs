@@ -41,9 +41,13 @@ impl Bench {
             match argument.as_str() {
                 "--bench" => {} // cargo says it to every bench
                 "--quick" => {
-                    (bench.rounds, bench.requests, bench.memory_requests) = (3, 8_000, 50_000)
+                    (bench.rounds, bench.requests, bench.memory_requests) = (3, 8_000, 50_000);
                 }
-                "--sandbox" => bench.sandbox = arguments.next().ok_or("--sandbox PROGRAM")?.clone(),
+                "--sandbox" => {
+                    bench
+                        .sandbox
+                        .clone_from(arguments.next().ok_or("--sandbox PROGRAM")?);
+                }
                 "--list" => bench.filters.push("--list".to_owned()),
                 unknown if unknown.starts_with('-') => return Err(format!("{unknown} is unknown")),
                 filter => bench.filters.push(filter.to_owned()),

@@ -171,7 +171,7 @@ fn create_employee(bench: &mut Bench) -> Result<String, String> {
     bench.post_against_bare(|sandbox| {
         let (company, _) = company_and_period(sandbox)?;
         let body = format!(
-            r##"{{"company_id":"{company}","name":"Ada Bench #","role":"Engineer","department":"Engineering","start_date":"2030-01-01"}}"##
+            r#"{{"company_id":"{company}","name":"Ada Bench #","role":"Engineer","department":"Engineering","start_date":"2030-01-01"}}"#
         );
         Ok(requests::post(EMPLOYEES, body))
     })
@@ -182,7 +182,7 @@ fn create_company(bench: &mut Bench) -> Result<String, String> {
 }
 
 fn ask_for_company() -> Write {
-    let body = r##"{"legal_name":"Bench # Limited","country":"NG","currency":"NGN"}"##;
+    let body = r#"{"legal_name":"Bench # Limited","country":"NG","currency":"NGN"}"#;
     requests::post("/api/business/companies", body.to_owned())
 }
 

@@ -714,6 +714,12 @@ fn check_headers(headers: &HeaderMap) -> Result<(), ApiError> {
 /// A body is JSON in UTF-8. Without a body no type is needed.
 fn check_content_type(headers: &HeaderMap) -> Result<(), ApiError> {
     let unsupported = |detail: &str| Err(ApiError::new(ErrorCode::UnsupportedMediaType, detail));
+    let coding = headers
+        .get(http::header::CONTENT_ENCODING)
+        .map(HeaderValue::as_bytes);
+    if !matches!(coding, None | Some(b"identity")) {
+        return unsupported("a body is taken as it is, without a Content-Encoding");
+    }
     let mut types = headers.get_all(CONTENT_TYPE).iter();
     let Some(content_type) = types.next() else {
         let length = headers

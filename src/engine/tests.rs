@@ -1,6 +1,11 @@
 //! The engine in process: the order of refusal, undoing, and a random walk over the whole table with an audit after
 //! every step.
 
+#![expect(
+    clippy::cast_possible_truncation,
+    reason = "draws below the lengths of short lists"
+)]
+
 use bytes::Bytes;
 use http::{Request, Response};
 use serde_json::{Value, json};
@@ -334,7 +339,7 @@ fn the_audit_notices_a_world_that_was_tampered_with() {
             serde_json::to_value(world).expect("it serialises")
         })
         .expect("open");
-    let entry = &mut value["books"].as_object_mut().expect("books by company");
+    let entry = value["books"].as_object_mut().expect("books by company");
     let book = entry.values_mut().next().expect("the run posted");
     let amount = &mut book["entries"][0]["lines"][0]["amount"];
     *amount = json!(amount.as_i64().expect("minor units") + 1);

@@ -157,9 +157,8 @@ pub fn encode(bits: u64) -> [u8; CODE_LENGTH] {
     code[0] = ALPHABET[(bits >> 60) as usize];
     let mut place = 1;
     while place < CODE_LENGTH {
-        let pair = PAIRS[(bits >> (5 * (CODE_LENGTH - 2 - place))) as usize & 1_023];
-        code[place] = pair[0];
-        code[place + 1] = pair[1];
+        let ten = (bits >> (5 * (CODE_LENGTH - 2 - place))) & 1_023;
+        [code[place], code[place + 1]] = PAIRS[ten as usize];
         place += 2;
     }
     code

@@ -38,8 +38,20 @@ impl<const MAX: usize> JsonSchema for Text<MAX> {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "minLength": 1, "maxLength": MAX, "pattern": NO_CONTROL })
+        json_schema!({ "type": "string", "minLength": 1, "maxLength": MAX, "format": "text", "pattern": NO_CONTROL })
     }
+}
+
+/// Whether text is fit to be a name or a title: no control characters, and something beside white space. Of an empty one
+/// its length says enough.
+pub(crate) fn plain(text: &str) -> Result<(), &'static str> {
+    if text.contains(char::is_control) {
+        return Err("expected text without control characters");
+    }
+    if !text.is_empty() && text.trim().is_empty() {
+        return Err("expected something beside white space");
+    }
+    Ok(())
 }
 
 /// No C0 or C1 control character and no DEL.

@@ -213,16 +213,18 @@ fn status_history(
         ]
     };
     match status {
-        EmployeeStatus::Pending => vec![StatusChange::plain(status, created_at)],
         EmployeeStatus::Active if start_date > base.first_day() => {
             since(EmployeeStatus::Pending, start_date.at_hour(9))
         }
-        EmployeeStatus::Active => vec![StatusChange::plain(status, created_at)],
+        EmployeeStatus::Active | EmployeeStatus::Pending => {
+            vec![StatusChange::plain(status, created_at)]
+        }
         _ => since(EmployeeStatus::Active, last_days.at_hour(17)),
     }
 }
 
-/// People paid through history began at least a year before it, so that their year to date is whole; the newcomer in its last weeks; those still to come, after the start.
+/// People paid through history began at least a year before it, so that their year to date is whole; the
+/// newcomer in its last weeks; those still to come, after the start.
 fn start_date(base: &Base, key: Key, status: EmployeeStatus, payroll: PayrollStatus) -> Date {
     let days = key.with("start_date").below(2_500) as i32;
     let start = base.shape().start.date();

@@ -26,7 +26,7 @@ fn the_document_needs_no_key() {
 #[test]
 fn the_reference_pages_work_offline_and_in_no_frame() {
     let caller = Caller::instant();
-    for path in ["/", "/docs", "/docs/control"] {
+    for path in ["/docs", "/docs/control"] {
         let page = Request::new("GET", path).send(caller.port());
         assert_eq!(page.status, 200, "{path}");
         assert!(

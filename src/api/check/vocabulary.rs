@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::{Allowed, Format, Types};
 use crate::api::json::Place;
-use crate::value::time;
+use crate::value::{text, time};
 
 /// The formats of text that are enforced, each by the parser that will read the value.
 pub(super) const FORMATS: &[(&str, Format)] = &[
@@ -16,6 +16,7 @@ pub(super) const FORMATS: &[(&str, Format)] = &[
     ("date-time", |text| {
         text.parse::<time::Timestamp>().map(|_| ())
     }),
+    ("text", text::plain),
     ("period", |text| text.parse::<time::Period>().map(|_| ())),
     ("span", |text| text.parse::<time::Span>().map(|_| ())),
 ];

@@ -170,19 +170,18 @@ impl<'c> Walk<'c> {
                 format!("{}, got {came}", expected_count(&rules.length, "character"))
             });
         }
-        if let Some(pattern) = &rules.pattern
-            && !pattern.regex.is_match(text)
-        {
-            self.faults.add(at, "pattern", || {
-                format!("expected {}, got {}", pattern.expected, quoted(text))
-            });
-            return; // what has not the form has no value to judge
-        }
+        // A format's parser says best what is wrong; a pattern beside it only repeats it for clients.
         if let Some(format) = rules.format
             && let Err(expected) = format(text)
         {
             self.faults
                 .add(at, "format", || format!("{expected}, got {}", quoted(text)));
+        } else if let Some(pattern) = &rules.pattern
+            && !pattern.regex.is_match(text)
+        {
+            self.faults.add(at, "pattern", || {
+                format!("expected {}, got {}", pattern.expected, quoted(text))
+            });
         }
     }
 

@@ -141,6 +141,7 @@ fn every_violation_of_a_body_is_named_at_once() {
             .refused(422, "validation_failed");
         let mut at = pointers(&problem);
         at.sort_unstable();
+        at.dedup();
         let expected = [
             "/colour",
             "/company_id",
@@ -183,7 +184,10 @@ fn control_characters_and_overlong_texts_are_refused() {
             let problem = caller
                 .post(EMPLOYEES, &body)
                 .refused(422, "validation_failed");
-            assert_eq!(pointers(&problem), ["/name"], "{name:?}");
+            // A text may break several rules in one place.
+            let mut at = pointers(&problem);
+            at.dedup();
+            assert_eq!(at, ["/name"], "{name:?}");
         }
     });
 }

@@ -34,7 +34,7 @@ const VIOLATIONS: &[(&str, &str)] = &[
     ),
     (
         r#"{"title": "\u007f23456789012"}"#,
-        "/title length, /title pattern",
+        "/title length, /title format",
     ),
     (
         r#"{"day": "2026-02-29", "at": "2026-01-31"}"#,
@@ -170,7 +170,7 @@ fn sentences_say_what_was_expected_and_what_came() {
         ),
         (
             json!({ "period": "01/2026" }),
-            "expected text such as 2026-01, got \"01/2026\"",
+            "expected a month such as 2026-01, between 2000 and 2099, got \"01/2026\"",
         ),
         (
             json!({ "day": "31.1.26" }),
