@@ -146,23 +146,15 @@ macro_rules! operation {
         }
     };
     (write $handler:ident) => {
-        $crate::api::operation::Operation {
-            name: stringify!($handler),
-            call: $crate::api::operation::Call::Write(|world, input| {
-                $crate::api::operation::answer($handler(
-                    world,
-                    $crate::api::operation::decode(input)?,
-                ))
-            }),
-            input: |generator| $crate::api::operation::input_of_write($handler, generator),
-            output: |generator| $crate::api::operation::output_of_write($handler, generator),
-            ..$crate::api::operation::BLANK
-        }
+        $crate::api::operation::operation!(changing Write $handler)
     };
     (drive $handler:ident) => {
+        $crate::api::operation::operation!(changing Drive $handler)
+    };
+    (changing $call:ident $handler:ident) => {
         $crate::api::operation::Operation {
             name: stringify!($handler),
-            call: $crate::api::operation::Call::Drive(|world, input| {
+            call: $crate::api::operation::Call::$call(|world, input| {
                 $crate::api::operation::answer($handler(
                     world,
                     $crate::api::operation::decode(input)?,

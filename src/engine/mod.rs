@@ -5,49 +5,46 @@
 //! what it is told. Each world is behind its own lock, held for the step and not for the writing of the reply.
 
 mod cache;
+mod headers;
 mod idempotency;
 mod problem;
+mod request;
 mod router;
 mod worlds;
+mod write;
 
 pub(crate) use worlds::is_usable_key;
 
 #[cfg(test)]
 mod tests;
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{ALLOW, CONTENT_TYPE, ETAG, HeaderName, IF_MATCH, IF_NONE_MATCH, LOCATION};
+use http::header::{ALLOW, CONTENT_TYPE, ETAG, HeaderName, IF_NONE_MATCH};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
 use serde_json::Value;
 
-use crate::api::bind::bind;
-use crate::api::control::events::API_VERSION;
-use crate::api::json;
-use crate::api::operation::{Call, Contract, Process};
+use crate::api::operation::{Call, Process};
 use crate::api::reply::Reply;
 use crate::api::system;
 use crate::engine::cache::{Cached, ReadCache};
-use crate::engine::idempotency::{IdempotencyKey, Seen};
+use crate::engine::headers::{check_content_type, check_headers};
+use crate::engine::request::{Request, etag, request_id};
 use crate::engine::router::{Found, Route, Router};
 use crate::engine::worlds::{Slot, Worlds};
+use crate::engine::write::{guard, write};
 use crate::value::error::{ApiError, ErrorCode};
-use crate::value::id::encode_to_string;
 use crate::value::stream::Key;
 use crate::value::time::Timestamp;
 use crate::world::base::{Base, Shape};
-use crate::world::event::RequestRef;
 use crate::world::{ClockMode, World};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("request-id");
 const SANDBOX_TIME: HeaderName = HeaderName::from_static("sandbox-time");
-const SANDBOX_SCENARIO: HeaderName = HeaderName::from_static("sandbox-scenario");
-const API_VERSION_HEADER: HeaderName = HeaderName::from_static("api-version");
 const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
@@ -388,63 +385,6 @@ fn echo_trace(head: &Parts, response: &mut Response<Bytes>) {
 
 type ReadCall = fn(&World, Value) -> Result<Reply, ApiError>;
 
-/// One request on its way through a world.
-struct Request<'a> {
-    route: &'static Route,
-    params: &'a [(&'static str, String)],
-    head: &'a Parts,
-    body: &'a Bytes,
-}
-
-impl Request<'_> {
-    /// Path and query as they were sent.
-    fn target(&self) -> &str {
-        self.head
-            .uri
-            .path_and_query()
-            .map_or("/", http::uri::PathAndQuery::as_str)
-    }
-
-    /// The body as JSON; none for a method without one. An empty body is an empty object where that is enough.
-    fn parse(&self) -> Result<Option<Value>, ApiError> {
-        if !self.route.operation.method.has_body() {
-            return Ok(None);
-        }
-        let in_path: Vec<&str> = self.params.iter().map(|(name, _)| *name).collect();
-        if self.body.is_empty() && self.route.checker().requires_only(&in_path) {
-            return Ok(Some(Value::Object(serde_json::Map::new())));
-        }
-        json::parse(self.body).map(Some)
-    }
-
-    fn bind(&self, body: Option<Value>) -> Result<Value, ApiError> {
-        let params: Vec<(&str, &str)> = self
-            .params
-            .iter()
-            .map(|(name, value)| (*name, value.as_str()))
-            .collect();
-        bind(self.route.checker(), &params, self.head.uri.query(), body)
-    }
-
-    /// The id of a reply that changed nothing: of what was asked and the world it was asked of, so that it shifts nothing.
-    fn refused_id(&self, world: &World) -> HeaderValue {
-        let key = world
-            .base()
-            .key()
-            .with("refused")
-            .at(world.version())
-            .with(self.head.method.as_str());
-        request_id(
-            key.with(self.target())
-                .at(Key::new(0).with_bytes(self.body).hash()),
-        )
-    }
-}
-
-fn request_id(key: Key) -> HeaderValue {
-    HeaderValue::try_from(format!("req_{}", encode_to_string(key.hash()))).expect("an id is ASCII")
-}
-
 fn read(request: &Request<'_>, world: &World, call: ReadCall) -> Result<Cached, ApiError> {
     let input = request.bind(None)?;
     let reply = call(world, input)?;
@@ -461,291 +401,6 @@ fn read(request: &Request<'_>, world: &World, call: ReadCall) -> Result<Cached, 
         body: Bytes::from(body),
         request_id: request_id(key),
     })
-}
-
-/// The tag of a representation: equal for equal bytes.
-fn etag(body: &[u8]) -> HeaderValue {
-    let hash = Key::new(0).with_bytes(body).hash();
-    HeaderValue::try_from(format!("\"{}\"", encode_to_string(hash))).expect("a tag is ASCII")
-}
-
-/// What can be made of a write without looking at its world. Each part is refused only when its turn comes.
-struct Prepared {
-    key: Result<Option<IdempotencyKey>, ApiError>,
-    /// The canonical body, where there is a key to compare it under.
-    fingerprint: Option<Vec<u8>>,
-    input: Result<Value, ApiError>,
-}
-
-impl Prepared {
-    /// An error is the 400 of a body that is no JSON.
-    fn of(request: &Request<'_>) -> Result<Self, ApiError> {
-        let body = request.parse()?;
-        // The control plane is no part of the product: advancing twice is advancing twice.
-        let key = match request.route.operation.contract {
-            Contract::Control => Ok(None),
-            _ => IdempotencyKey::of(request.head),
-        };
-        let keyed = matches!(key, Ok(Some(_)));
-        let fingerprint = keyed.then(|| json::canonical(body.as_ref().unwrap_or(&Value::Null)));
-        Ok(Self {
-            key,
-            fingerprint,
-            input: request.bind(body),
-        })
-    }
-}
-
-fn write(request: &Request<'_>, slot: &Slot) -> Response<Bytes> {
-    // What needs no look at the world is done before its lock is taken, and the reply is written after it is given back.
-    let prepared = Prepared::of(request);
-    let mut held = slot.world_mut();
-    let world = &mut *held;
-    let time = |world: &World| slot.memory().time_header(world.now());
-    let refused = |error: &ApiError, world: &World| {
-        let mut response = problem::reply(error, &request.refused_id(world));
-        response.headers_mut().insert(SANDBOX_TIME, time(world));
-        response
-    };
-    match prepared.and_then(|prepared| Ready::of(request, prepared, world, slot)) {
-        Err(error) => refused(&error, world),
-        Ok(Ready::Replay(response)) => response,
-        Ok(Ready::Run { running, input }) => {
-            let id = request_id(
-                world
-                    .base()
-                    .key()
-                    .with("write")
-                    .at(world.log().len() as u64),
-            );
-            let origin = RequestRef {
-                id: id.to_str().expect("an id is ASCII").to_owned(),
-                operation: request.route.operation.name.into(),
-                idempotency_key: running.key().map(IdempotencyKey::text),
-            };
-            let performed = guard(world, |world| {
-                let row = request.route.operation;
-                system::perform(world, row, Some(Arc::new(origin)), input)
-            });
-            slot.memory().changed(world);
-            // The reply tells of the moment at which it was accepted, not of what follows from it.
-            let (time, now) = (time(world), world.now());
-            let refusal = performed.as_ref().err().map(|error| refused(error, world));
-            settle(world);
-            drop(held);
-            let response = match (performed, refusal) {
-                (Ok(reply), _) => created(request, reply, &id, time),
-                (Err(_), refusal) => refusal.expect("made of the error"),
-            };
-            running.keep(&response, now);
-            response
-        }
-    }
-}
-
-/// In an instant world: what follows from the request.
-fn settle(world: &mut World) {
-    let settled = guard(world, |world| {
-        system::settle(world);
-        Ok(())
-    });
-    settled.ok(); // a bug there was logged; what was accepted stands
-}
-
-/// A write whose turn has come.
-enum Ready<'a> {
-    /// It was answered before.
-    Replay(Response<Bytes>),
-    Run {
-        running: Running<'a>,
-        input: Value,
-    },
-}
-
-impl<'a> Ready<'a> {
-    /// An error is a refusal before execution: it is not kept under its key.
-    fn of(
-        request: &Request<'_>,
-        prepared: Prepared,
-        world: &World,
-        slot: &'a Slot,
-    ) -> Result<Self, ApiError> {
-        let keyed = prepared.key?.zip(prepared.fingerprint);
-        if let Some((key, body)) = &keyed {
-            match slot.memory().seen.begin(key, body, world.now()) {
-                Seen::Never => {}
-                Seen::Running(error) | Seen::OtherBody(error) => return Err(error),
-                Seen::Replay(response) => return Ok(Self::Replay(response)),
-            }
-        }
-        let running = Running { slot, keyed };
-        let input = prepared.input?;
-        check_if_match(request, world)?;
-        Ok(Self::Run { running, input })
-    }
-}
-
-/// A key whose request is being answered; let go of when dropped, so that no end of a request leaves it taken.
-struct Running<'a> {
-    slot: &'a Slot,
-    keyed: Option<(IdempotencyKey, Vec<u8>)>,
-}
-
-impl Running<'_> {
-    fn key(&self) -> Option<&IdempotencyKey> {
-        self.keyed.as_ref().map(|(key, _)| key)
-    }
-
-    /// Keeps the answer under the key, if it is one that is kept.
-    fn keep(mut self, response: &Response<Bytes>, now: Timestamp) {
-        if let Some((key, body)) = self.keyed.take() {
-            let seen = &mut self.slot.memory().seen;
-            seen.end(&key);
-            if idempotency::is_kept(response.status()) {
-                seen.keep(key, body, response, now);
-            }
-        }
-    }
-}
-
-impl Drop for Running<'_> {
-    fn drop(&mut self) {
-        if let Some((key, _)) = &self.keyed {
-            self.slot.memory().seen.end(key);
-        }
-    }
-}
-
-/// Runs a step of a world. A panic is a bug: what it staged is undone, and its request alone fails.
-fn guard<T>(
-    world: &mut World,
-    step: impl FnOnce(&mut World) -> Result<T, ApiError>,
-) -> Result<T, ApiError> {
-    // Unwind safety: what a panic leaves half done in the world is what the roll-back undoes.
-    catch_unwind(AssertUnwindSafe(|| step(world))).unwrap_or_else(|_| {
-        world.roll_back();
-        tracing::error!(
-            seed = world.base().seed(),
-            sequence = world.log().len(),
-            "a step of a world failed by a bug; what it changed is undone"
-        );
-        Err(ApiError::new(
-            ErrorCode::InternalError,
-            "a bug of the sandbox; nothing was changed by this request",
-        ))
-    })
-}
-
-/// The reply to a write that went through.
-fn created(
-    request: &Request<'_>,
-    reply: Reply,
-    id: &HeaderValue,
-    time: HeaderValue,
-) -> Response<Bytes> {
-    let operation = request.route.operation;
-    let mut response = Response::new(Bytes::new());
-    *response.status_mut() =
-        StatusCode::from_u16(operation.success).expect("rows hold HTTP statuses");
-    let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, JSON);
-    headers.insert(REQUEST_ID, id.clone());
-    headers.insert(SANDBOX_TIME, time);
-    if let (201, Some(path), Some(id)) = (operation.success, request.route.reads_at(), &reply.id) {
-        let location =
-            HeaderValue::try_from(path.replace("{}", id)).expect("paths and ids are ASCII");
-        headers.insert(LOCATION, location);
-    }
-    let tagged = reply.single && operation.success != 201;
-    let body = reply.into_bytes();
-    if tagged {
-        response.headers_mut().insert(ETAG, etag(&body));
-    }
-    *response.body_mut() = Bytes::from(body);
-    response
-}
-
-/// `If-Match` holds if the resource still is what the caller read (412 otherwise).
-fn check_if_match(request: &Request<'_>, world: &World) -> Result<(), ApiError> {
-    let Some(wanted) = request.head.headers.get(IF_MATCH) else {
-        return Ok(());
-    };
-    let Some(reads) = request.route.reads_resource() else {
-        return Ok(());
-    };
-    let Call::Read(call) = reads.operation.call else {
-        return Ok(());
-    };
-    let names: Vec<&str> = reads.operation.path_parameters().collect();
-    let input = request
-        .params
-        .iter()
-        .filter(|(name, _)| names.contains(name));
-    let input = input
-        .map(|(name, value)| ((*name).to_owned(), Value::String(value.clone())))
-        .collect();
-    let current = etag(&call(world, Value::Object(input))?.into_bytes());
-    let wanted = wanted.to_str().unwrap_or_default();
-    if wanted == "*"
-        || wanted
-            .split(',')
-            .any(|tag| tag.trim().as_bytes() == current.as_bytes())
-    {
-        return Ok(());
-    }
-    let detail = "the resource has changed since it was read: read it again and repeat the change on what it is now";
-    Err(ApiError::new(ErrorCode::PreconditionFailed, detail))
-}
-
-fn check_headers(headers: &HeaderMap) -> Result<(), ApiError> {
-    if let Some(version) = headers.get(API_VERSION_HEADER)
-        && version.as_bytes() != API_VERSION.as_bytes()
-    {
-        let detail = format!("the Api-Version is not known: send {API_VERSION} or leave it out");
-        return Err(ApiError::new(ErrorCode::InvalidHeader, detail));
-    }
-    if headers.contains_key(SANDBOX_SCENARIO) {
-        let detail = "no scenario outcome has this name: this version of the sandbox has none yet";
-        return Err(ApiError::new(ErrorCode::UnknownScenario, detail));
-    }
-    Ok(())
-}
-
-/// A body is JSON in UTF-8. Without a body no type is needed.
-fn check_content_type(headers: &HeaderMap) -> Result<(), ApiError> {
-    let unsupported = |detail: &str| Err(ApiError::new(ErrorCode::UnsupportedMediaType, detail));
-    let coding = headers
-        .get(http::header::CONTENT_ENCODING)
-        .map(HeaderValue::as_bytes);
-    if !matches!(coding, None | Some(b"identity")) {
-        return unsupported("a body is taken as it is, without a Content-Encoding");
-    }
-    let mut types = headers.get_all(CONTENT_TYPE).iter();
-    let Some(content_type) = types.next() else {
-        let length = headers
-            .get(http::header::CONTENT_LENGTH)
-            .map(HeaderValue::as_bytes);
-        let empty = matches!(length, None | Some(b"0"))
-            && !headers.contains_key(http::header::TRANSFER_ENCODING);
-        return if empty {
-            Ok(())
-        } else {
-            unsupported("a body needs Content-Type: application/json")
-        };
-    };
-    let text = content_type
-        .to_str()
-        .unwrap_or_default()
-        .to_ascii_lowercase();
-    let mut parts = text.split(';').map(str::trim);
-    let json = parts.next() == Some("application/json") && types.next().is_none();
-    let utf8 =
-        parts.all(|part| part.is_empty() || matches!(part, "charset=utf-8" | "charset=\"utf-8\""));
-    if json && utf8 {
-        Ok(())
-    } else {
-        unsupported("the body's type must be application/json, in UTF-8")
-    }
 }
 
 fn page_reply(page: Page) -> Response<Bytes> {

@@ -288,6 +288,52 @@ pub(crate) enum TransactionType {
 }
 
 impl WalletTransaction {
+    /// A wallet's view of an entry that moves its available money.
+    ///
+    /// # Panics
+    /// If it does not.
+    pub(crate) fn of(
+        entry: &JournalEntry,
+        wallet_id: Id<Wallet>,
+        id: Id<WalletTransaction>,
+        balance_before: i128,
+    ) -> Self {
+        let moved: i64 = entry
+            .lines
+            .iter()
+            .filter(|line| line.account == Account::CashAvailable)
+            .map(Line::signed)
+            .sum();
+        let line = entry
+            .lines
+            .iter()
+            .find(|line| line.account == Account::CashAvailable);
+        let line = line.expect("the entry moves available money");
+        Self {
+            id,
+            object: Object::NAME,
+            company_id: entry.company_id,
+            wallet_id,
+            kind: if line.direction == Direction::Debit {
+                TransactionType::Credit
+            } else {
+                TransactionType::Debit
+            },
+            status: EntryStatus::Posted,
+            amount: moved.abs(),
+            currency: line.currency,
+            balance_after: i64::try_from(balance_before + i128::from(moved))
+                .expect("a balance stays within 64 bits"),
+            description: entry.memo.clone(),
+            source: entry.source,
+            journal_entry_id: entry.id,
+            effective_on: entry.effective_on,
+            created_at: entry.posted_at,
+            updated_at: entry.posted_at,
+            metadata: Metadata::default(),
+        }
+    }
+
     pub(crate) const fn parent_bits(&self) -> u64 {
         self.wallet_id.bits()
     }

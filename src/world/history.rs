@@ -20,7 +20,6 @@ use crate::value::time::Date;
 use crate::world::base::{Base, HISTORY_MONTHS, INVOICES_A_MONTH, Plan, VENDORS_A_MONTH};
 use crate::world::books::Sums;
 use crate::world::payroll_history::PayrollHistory;
-use crate::world::transaction_of;
 
 /// Months of payroll that the owners paid in.
 const SEED_MONTHS: i64 = 6;
@@ -275,7 +274,7 @@ impl Journal<'_> {
             {
                 let before = sums.get(self.plan.currency, Account::CashAvailable).net();
                 let id = Id::from_bits(self.plan.key.with("statement").at(number).hash());
-                statement.push(Arc::new(transaction_of(&entry, wallet, id, before)));
+                statement.push(Arc::new(WalletTransaction::of(&entry, wallet, id, before)));
             }
             sums.add(&entry.lines);
             entries.push(Arc::new(entry));

@@ -13,6 +13,8 @@ pub(crate) mod grow;
 pub(crate) mod history;
 pub(crate) mod overlay;
 pub(crate) mod payroll_history;
+pub(crate) mod timers;
+mod transaction;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -21,9 +23,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::model::business::company::Company;
-use crate::model::ledger::{
-    Account, Direction, EntryStatus, JournalEntry, TransactionType, WalletTransaction,
-};
+use crate::model::ledger::{Account, EntryStatus, JournalEntry, WalletTransaction};
 use crate::model::payments::wallet::{Balances, Wallet};
 use crate::model::posting::Posting;
 use crate::model::task::Task;
@@ -35,9 +35,11 @@ use crate::value::text::Metadata;
 use crate::value::time::{Date, Span, Timestamp};
 use crate::world::base::Base;
 use crate::world::books::{Book, Books, Totals};
-use crate::world::event::{Change, Event, RequestRef};
+use crate::world::event::{Change, Event};
 use crate::world::grow::Grow;
 use crate::world::overlay::{Origin, Overlay};
+use crate::world::timers::{Timer, Timers};
+use crate::world::transaction::{Transaction, Undo};
 
 /// How time passes in a world.
 #[derive(
@@ -82,55 +84,6 @@ pub(crate) struct World {
     timers: Timers,
     #[serde(skip)]
     transaction: Transaction,
-}
-
-/// What waits for the clock, ordered by the instant it falls due and the order in which it was set.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-struct Timers {
-    next: u64,
-    due: Vec<Timer>,
-}
-
-/// One thing that waits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Timer {
-    pub(crate) due: Timestamp,
-    sequence: u64,
-    pub(crate) task: Task,
-}
-
-/// What is staged, and how to take back what is not committed.
-#[derive(Clone, Debug, Default)]
-struct Transaction {
-    request: Option<Arc<RequestRef>>,
-    /// Written since the last event.
-    staged: Vec<Change>,
-    undo: Vec<Undo>,
-}
-
-#[derive(Clone, Debug)]
-enum Undo {
-    Put {
-        kind: Kind,
-        id: u64,
-        before: Option<Record>,
-        origin: Origin,
-    },
-    Post {
-        company: u64,
-    },
-    Emit {
-        subject: u64,
-    },
-    SetTimer {
-        timer: Timer,
-    },
-    TakeTimer {
-        timer: Timer,
-    },
-    Clock {
-        now: Timestamp,
-    },
 }
 
 impl World {
@@ -425,7 +378,7 @@ impl World {
             .with("statement")
             .at(entry.company_id.bits())
             .at(ordinal);
-        Some(transaction_of(
+        Some(WalletTransaction::of(
             entry,
             wallet.id,
             Id::from_bits(key.hash()),
@@ -510,93 +463,6 @@ impl World {
     pub(crate) fn follow_clock(&mut self, to: Timestamp) {
         self.now = self.now.max(to);
     }
-
-    // --- transactions ----------------------------------------------------------------------------------------------
-
-    /// Begins what a request does.
-    pub(crate) fn begin(&mut self, request: Option<Arc<RequestRef>>) {
-        assert!(
-            self.transaction.undo.is_empty(),
-            "a transaction began inside another"
-        );
-        self.transaction.request = request;
-        if self.mode == ClockMode::Instant {
-            self.move_clock(self.now.plus_millis(1));
-        }
-    }
-
-    /// Starts again from a base, as if nothing had ever happened.
-    pub(crate) fn restart(&mut self, base: Arc<Base>) {
-        *self = Self::new(base, self.mode);
-    }
-
-    /// Makes what was done since `begin` final.
-    ///
-    /// # Panics
-    /// If something was staged after the last event: a change that no event tells of is a bug.
-    pub(crate) fn commit(&mut self) {
-        assert!(
-            self.transaction.staged.is_empty(),
-            "a change was not sealed by an event"
-        );
-        let moved = self.transaction.undo.len() > usize::from(self.mode == ClockMode::Instant);
-        if moved {
-            self.version += 1;
-            self.transaction.undo.clear();
-        } else {
-            self.roll_back(); // nothing happened: not even the tick of the clock
-        }
-        self.transaction.request = None;
-    }
-
-    /// Takes back everything since `begin`.
-    pub(crate) fn roll_back(&mut self) {
-        self.transaction.staged.clear();
-        self.transaction.request = None;
-        while let Some(undo) = self.transaction.undo.pop() {
-            match undo {
-                Undo::Put {
-                    kind,
-                    id,
-                    before,
-                    origin,
-                } => self.overlay.undo_put(kind, id, before, origin),
-                Undo::Post { company } => self.books.undo_post(company),
-                Undo::Emit { subject } => self.undo_emit(subject),
-                Undo::SetTimer { timer } => self.timers.remove(timer),
-                Undo::TakeTimer { timer } => self.timers.insert(timer),
-                Undo::Clock { now } => self.now = now,
-            }
-        }
-    }
-
-    fn undo_emit(&mut self, subject: u64) {
-        self.log.pop();
-        let count = self
-            .event_counts
-            .get_mut(&subject)
-            .expect("what is undone was emitted");
-        *count -= 1;
-        if *count == 0 {
-            self.event_counts.remove(&subject);
-        }
-    }
-}
-
-impl Timers {
-    /// Kept with the first to fall due at the end, where taking it costs nothing.
-    fn insert(&mut self, timer: Timer) {
-        let place = self
-            .due
-            .partition_point(|other| (other.due, other.sequence) > (timer.due, timer.sequence));
-        self.due.insert(place, timer);
-    }
-
-    /// Takes a timer back as if it had never been set.
-    fn remove(&mut self, timer: Timer) {
-        self.due.retain(|other| other.sequence != timer.sequence);
-        self.next = timer.sequence;
-    }
 }
 
 /// The 404 for an id that nothing has; one that is no id of its kind is not repeated.
@@ -606,48 +472,5 @@ fn not_found<T: Entity>(id: Id<T>) -> ApiError {
         error
     } else {
         error.about(id)
-    }
-}
-
-/// A wallet's view of an entry that moves its available money.
-pub(crate) fn transaction_of(
-    entry: &JournalEntry,
-    wallet_id: Id<Wallet>,
-    id: Id<WalletTransaction>,
-    balance_before: i128,
-) -> WalletTransaction {
-    let moved: i64 = entry
-        .lines
-        .iter()
-        .filter(|line| line.account == Account::CashAvailable)
-        .map(crate::model::ledger::Line::signed)
-        .sum();
-    let line = entry
-        .lines
-        .iter()
-        .find(|line| line.account == Account::CashAvailable);
-    let line = line.expect("the entry moves available money");
-    WalletTransaction {
-        id,
-        object: Object::NAME,
-        company_id: entry.company_id,
-        wallet_id,
-        kind: if line.direction == Direction::Debit {
-            TransactionType::Credit
-        } else {
-            TransactionType::Debit
-        },
-        status: EntryStatus::Posted,
-        amount: moved.abs(),
-        currency: line.currency,
-        balance_after: i64::try_from(balance_before + i128::from(moved))
-            .expect("a balance stays within 64 bits"),
-        description: entry.memo.clone(),
-        source: entry.source,
-        journal_entry_id: entry.id,
-        effective_on: entry.effective_on,
-        created_at: entry.posted_at,
-        updated_at: entry.posted_at,
-        metadata: Metadata::default(),
     }
 }

@@ -1,0 +1,62 @@
+//! What headers decide before a body is read.
+
+use http::header::CONTENT_TYPE;
+use http::{HeaderMap, HeaderName, HeaderValue};
+
+use crate::api::control::events::API_VERSION;
+use crate::value::error::{ApiError, ErrorCode};
+
+const SANDBOX_SCENARIO: HeaderName = HeaderName::from_static("sandbox-scenario");
+const API_VERSION_HEADER: HeaderName = HeaderName::from_static("api-version");
+
+/// The version of the API, and outcomes by header, are known or refused; never passed over.
+pub(super) fn check_headers(headers: &HeaderMap) -> Result<(), ApiError> {
+    if let Some(version) = headers.get(API_VERSION_HEADER)
+        && version.as_bytes() != API_VERSION.as_bytes()
+    {
+        let detail = format!("the Api-Version is not known: send {API_VERSION} or leave it out");
+        return Err(ApiError::new(ErrorCode::InvalidHeader, detail));
+    }
+    if headers.contains_key(SANDBOX_SCENARIO) {
+        let detail = "no scenario outcome has this name: this version of the sandbox has none yet";
+        return Err(ApiError::new(ErrorCode::UnknownScenario, detail));
+    }
+    Ok(())
+}
+
+/// A body is JSON in UTF-8. Without a body no type is needed.
+pub(super) fn check_content_type(headers: &HeaderMap) -> Result<(), ApiError> {
+    let unsupported = |detail: &str| Err(ApiError::new(ErrorCode::UnsupportedMediaType, detail));
+    let coding = headers
+        .get(http::header::CONTENT_ENCODING)
+        .map(HeaderValue::as_bytes);
+    if !matches!(coding, None | Some(b"identity")) {
+        return unsupported("a body is taken as it is, without a Content-Encoding");
+    }
+    let mut types = headers.get_all(CONTENT_TYPE).iter();
+    let Some(content_type) = types.next() else {
+        let length = headers
+            .get(http::header::CONTENT_LENGTH)
+            .map(HeaderValue::as_bytes);
+        let empty = matches!(length, None | Some(b"0"))
+            && !headers.contains_key(http::header::TRANSFER_ENCODING);
+        return if empty {
+            Ok(())
+        } else {
+            unsupported("a body needs Content-Type: application/json")
+        };
+    };
+    let text = content_type
+        .to_str()
+        .unwrap_or_default()
+        .to_ascii_lowercase();
+    let mut parts = text.split(';').map(str::trim);
+    let json = parts.next() == Some("application/json") && types.next().is_none();
+    let utf8 =
+        parts.all(|part| part.is_empty() || matches!(part, "charset=utf-8" | "charset=\"utf-8\""));
+    if json && utf8 {
+        Ok(())
+    } else {
+        unsupported("the body's type must be application/json, in UTF-8")
+    }
+}

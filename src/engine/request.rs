@@ -1,0 +1,78 @@
+//! A request on its way through a world, and the ids of replies.
+
+use bytes::Bytes;
+use http::HeaderValue;
+use http::request::Parts;
+use serde_json::Value;
+
+use crate::api::bind::bind;
+use crate::api::json;
+use crate::engine::router::Route;
+use crate::value::error::ApiError;
+use crate::value::id::encode_to_string;
+use crate::value::stream::Key;
+use crate::world::World;
+
+/// One request on its way through a world.
+pub(super) struct Request<'a> {
+    pub(super) route: &'static Route,
+    pub(super) params: &'a [(&'static str, String)],
+    pub(super) head: &'a Parts,
+    pub(super) body: &'a Bytes,
+}
+
+impl Request<'_> {
+    /// Path and query as they were sent.
+    pub(super) fn target(&self) -> &str {
+        self.head
+            .uri
+            .path_and_query()
+            .map_or("/", http::uri::PathAndQuery::as_str)
+    }
+
+    /// The body as JSON; none for a method without one. An empty body is an empty object where that is enough.
+    pub(super) fn parse(&self) -> Result<Option<Value>, ApiError> {
+        if !self.route.operation.method.has_body() {
+            return Ok(None);
+        }
+        let in_path: Vec<&str> = self.params.iter().map(|(name, _)| *name).collect();
+        if self.body.is_empty() && self.route.checker().requires_only(&in_path) {
+            return Ok(Some(Value::Object(serde_json::Map::new())));
+        }
+        json::parse(self.body).map(Some)
+    }
+
+    pub(super) fn bind(&self, body: Option<Value>) -> Result<Value, ApiError> {
+        let params: Vec<(&str, &str)> = self
+            .params
+            .iter()
+            .map(|(name, value)| (*name, value.as_str()))
+            .collect();
+        bind(self.route.checker(), &params, self.head.uri.query(), body)
+    }
+
+    /// The id of a reply that changed nothing: of what was asked and the world it was asked of, so that it shifts nothing.
+    pub(super) fn refused_id(&self, world: &World) -> HeaderValue {
+        let key = world
+            .base()
+            .key()
+            .with("refused")
+            .at(world.version())
+            .with(self.head.method.as_str());
+        request_id(
+            key.with(self.target())
+                .at(Key::new(0).with_bytes(self.body).hash()),
+        )
+    }
+}
+
+/// An id of a reply, from the place it is drawn from.
+pub(super) fn request_id(key: Key) -> HeaderValue {
+    HeaderValue::try_from(format!("req_{}", encode_to_string(key.hash()))).expect("an id is ASCII")
+}
+
+/// The tag of a representation: equal for equal bytes.
+pub(super) fn etag(body: &[u8]) -> HeaderValue {
+    let hash = Key::new(0).with_bytes(body).hash();
+    HeaderValue::try_from(format!("\"{}\"", encode_to_string(hash))).expect("a tag is ASCII")
+}

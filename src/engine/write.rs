@@ -1,0 +1,250 @@
+//! The way of a write: idempotency, shape, precondition, the step itself, its reply.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::header::{CONTENT_TYPE, ETAG, IF_MATCH, LOCATION};
+use http::{HeaderValue, Response, StatusCode};
+use serde_json::Value;
+
+use crate::api::json;
+use crate::api::operation::{Call, Contract};
+use crate::api::reply::Reply;
+use crate::api::system;
+use crate::engine::idempotency::{self, IdempotencyKey, Seen};
+use crate::engine::request::{Request, etag, request_id};
+use crate::engine::worlds::Slot;
+use crate::engine::{JSON, REQUEST_ID, SANDBOX_TIME, problem};
+use crate::value::error::{ApiError, ErrorCode};
+use crate::value::time::Timestamp;
+use crate::world::World;
+use crate::world::event::RequestRef;
+
+/// What can be made of a write without looking at its world. Each part is refused only when its turn comes.
+struct Prepared {
+    key: Result<Option<IdempotencyKey>, ApiError>,
+    /// The canonical body, where there is a key to compare it under.
+    fingerprint: Option<Vec<u8>>,
+    input: Result<Value, ApiError>,
+}
+
+impl Prepared {
+    /// An error is the 400 of a body that is no JSON.
+    fn of(request: &Request<'_>) -> Result<Self, ApiError> {
+        let body = request.parse()?;
+        // The control plane is no part of the product: advancing twice is advancing twice.
+        let key = match request.route.operation.contract {
+            Contract::Control => Ok(None),
+            _ => IdempotencyKey::of(request.head),
+        };
+        let keyed = matches!(key, Ok(Some(_)));
+        let fingerprint = keyed.then(|| json::canonical(body.as_ref().unwrap_or(&Value::Null)));
+        Ok(Self {
+            key,
+            fingerprint,
+            input: request.bind(body),
+        })
+    }
+}
+
+pub(super) fn write(request: &Request<'_>, slot: &Slot) -> Response<Bytes> {
+    // What needs no look at the world is done before its lock is taken, and the reply is written after it is given back.
+    let prepared = Prepared::of(request);
+    let mut held = slot.world_mut();
+    let world = &mut *held;
+    let time = |world: &World| slot.memory().time_header(world.now());
+    let refused = |error: &ApiError, world: &World| {
+        let mut response = problem::reply(error, &request.refused_id(world));
+        response.headers_mut().insert(SANDBOX_TIME, time(world));
+        response
+    };
+    match prepared.and_then(|prepared| Ready::of(request, prepared, world, slot)) {
+        Err(error) => refused(&error, world),
+        Ok(Ready::Replay(response)) => response,
+        Ok(Ready::Run { running, input }) => {
+            let id = request_id(
+                world
+                    .base()
+                    .key()
+                    .with("write")
+                    .at(world.log().len() as u64),
+            );
+            let origin = RequestRef {
+                id: id.to_str().expect("an id is ASCII").to_owned(),
+                operation: request.route.operation.name.into(),
+                idempotency_key: running.key().map(IdempotencyKey::text),
+            };
+            let performed = guard(world, |world| {
+                let row = request.route.operation;
+                system::perform(world, row, Some(Arc::new(origin)), input)
+            });
+            slot.memory().changed(world);
+            // The reply tells of the moment at which it was accepted, not of what follows from it.
+            let (time, now) = (time(world), world.now());
+            let refusal = performed.as_ref().err().map(|error| refused(error, world));
+            settle(world);
+            drop(held);
+            let response = match (performed, refusal) {
+                (Ok(reply), _) => created(request, reply, &id, time),
+                (Err(_), refusal) => refusal.expect("made of the error"),
+            };
+            running.keep(&response, now);
+            response
+        }
+    }
+}
+
+/// In an instant world: what follows from the request.
+fn settle(world: &mut World) {
+    let settled = guard(world, |world| {
+        system::settle(world);
+        Ok(())
+    });
+    settled.ok(); // a bug there was logged; what was accepted stands
+}
+
+/// A write whose turn has come.
+enum Ready<'a> {
+    /// It was answered before.
+    Replay(Response<Bytes>),
+    Run {
+        running: Running<'a>,
+        input: Value,
+    },
+}
+
+impl<'a> Ready<'a> {
+    /// An error is a refusal before execution: it is not kept under its key.
+    fn of(
+        request: &Request<'_>,
+        prepared: Prepared,
+        world: &World,
+        slot: &'a Slot,
+    ) -> Result<Self, ApiError> {
+        let keyed = prepared.key?.zip(prepared.fingerprint);
+        if let Some((key, body)) = &keyed {
+            match slot.memory().seen.begin(key, body, world.now()) {
+                Seen::Never => {}
+                Seen::Running(error) | Seen::OtherBody(error) => return Err(error),
+                Seen::Replay(response) => return Ok(Self::Replay(response)),
+            }
+        }
+        let running = Running { slot, keyed };
+        let input = prepared.input?;
+        check_if_match(request, world)?;
+        Ok(Self::Run { running, input })
+    }
+}
+
+/// A key whose request is being answered; let go of when dropped, so that no end of a request leaves it taken.
+struct Running<'a> {
+    slot: &'a Slot,
+    keyed: Option<(IdempotencyKey, Vec<u8>)>,
+}
+
+impl Running<'_> {
+    fn key(&self) -> Option<&IdempotencyKey> {
+        self.keyed.as_ref().map(|(key, _)| key)
+    }
+
+    /// Keeps the answer under the key, if it is one that is kept.
+    fn keep(mut self, response: &Response<Bytes>, now: Timestamp) {
+        if let Some((key, body)) = self.keyed.take() {
+            let seen = &mut self.slot.memory().seen;
+            seen.end(&key);
+            if idempotency::is_kept(response.status()) {
+                seen.keep(key, body, response, now);
+            }
+        }
+    }
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        if let Some((key, _)) = &self.keyed {
+            self.slot.memory().seen.end(key);
+        }
+    }
+}
+
+/// Runs a step of a world. A panic is a bug: what it staged is undone, and its request alone fails.
+pub(super) fn guard<T>(
+    world: &mut World,
+    step: impl FnOnce(&mut World) -> Result<T, ApiError>,
+) -> Result<T, ApiError> {
+    // Unwind safety: what a panic leaves half done in the world is what the roll-back undoes.
+    catch_unwind(AssertUnwindSafe(|| step(world))).unwrap_or_else(|_| {
+        world.roll_back();
+        tracing::error!(
+            seed = world.base().seed(),
+            sequence = world.log().len(),
+            "a step of a world failed by a bug; what it changed is undone"
+        );
+        Err(ApiError::new(
+            ErrorCode::InternalError,
+            "a bug of the sandbox; nothing was changed by this request",
+        ))
+    })
+}
+
+/// The reply to a write that went through.
+fn created(
+    request: &Request<'_>,
+    reply: Reply,
+    id: &HeaderValue,
+    time: HeaderValue,
+) -> Response<Bytes> {
+    let operation = request.route.operation;
+    let mut response = Response::new(Bytes::new());
+    *response.status_mut() =
+        StatusCode::from_u16(operation.success).expect("rows hold HTTP statuses");
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, JSON);
+    headers.insert(REQUEST_ID, id.clone());
+    headers.insert(SANDBOX_TIME, time);
+    if let (201, Some(path), Some(id)) = (operation.success, request.route.reads_at(), &reply.id) {
+        let location =
+            HeaderValue::try_from(path.replace("{}", id)).expect("paths and ids are ASCII");
+        headers.insert(LOCATION, location);
+    }
+    let tagged = reply.single && operation.success != 201;
+    let body = reply.into_bytes();
+    if tagged {
+        response.headers_mut().insert(ETAG, etag(&body));
+    }
+    *response.body_mut() = Bytes::from(body);
+    response
+}
+
+/// `If-Match` holds if the resource still is what the caller read (412 otherwise).
+fn check_if_match(request: &Request<'_>, world: &World) -> Result<(), ApiError> {
+    let Some(wanted) = request.head.headers.get(IF_MATCH) else {
+        return Ok(());
+    };
+    let Some(reads) = request.route.reads_resource() else {
+        return Ok(());
+    };
+    let Call::Read(call) = reads.operation.call else {
+        return Ok(());
+    };
+    let names: Vec<&str> = reads.operation.path_parameters().collect();
+    let input = request
+        .params
+        .iter()
+        .filter(|(name, _)| names.contains(name));
+    let input = input
+        .map(|(name, value)| ((*name).to_owned(), Value::String(value.clone())))
+        .collect();
+    let current = etag(&call(world, Value::Object(input))?.into_bytes());
+    let wanted = wanted.to_str().unwrap_or_default();
+    if wanted == "*"
+        || wanted
+            .split(',')
+            .any(|tag| tag.trim().as_bytes() == current.as_bytes())
+    {
+        return Ok(());
+    }
+    let detail = "the resource has changed since it was read: read it again and repeat the change on what it is now";
+    Err(ApiError::new(ErrorCode::PreconditionFailed, detail))
+}
