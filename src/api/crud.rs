@@ -13,7 +13,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, de};
 
 use crate::api::reply::{Data, List, Meta, Shown};
-use crate::value::error::ApiError;
+use crate::value::error::{ApiError, Violation};
 use crate::value::id::Id;
 use crate::world::World;
 use crate::world::grow::Grow;
@@ -88,6 +88,11 @@ pub(crate) struct Sort<T> {
 }
 
 impl<T: Sortable> Sort<T> {
+    /// Whether it is the order in which lists are anyway.
+    pub(crate) fn is_own_order(&self) -> bool {
+        T::KEYS[self.key].0 == "created_at" && !self.descending
+    }
+
     pub(crate) fn apply(&self, rows: &mut [Arc<T>]) {
         let key = T::KEYS[self.key].1;
         if self.descending {
@@ -185,39 +190,57 @@ impl<'a, T: Grow> Candidates<'a, T> {
         world: &World,
         paging: Paging,
         sort: Option<&Sort<T>>,
-    ) -> List<Shown<T>>
+    ) -> Result<List<Shown<T>>, ApiError>
     where
         T: Sortable,
     {
-        if sort.is_some() {
+        if sort.is_some_and(|sort| !sort.is_own_order()) {
             return self.page_where(world, paging, sort, |_| true);
         }
         let total = self.len();
         let rows = paging.range(total).filter_map(|rank| self.get(world, rank));
-        List {
+        Ok(List {
             data: rows.map(Shown).collect(),
             meta: paging.meta(total),
-        }
+        })
     }
 
-    /// The page of those candidates that `keep` accepts.
+    /// The page of those candidates that `keep` accepts, which only looking at each can tell.
     pub(crate) fn page_where(
         self,
         world: &World,
         paging: Paging,
         sort: Option<&Sort<T>>,
         keep: impl Fn(&T) -> bool,
-    ) -> List<Shown<T>>
+    ) -> Result<List<Shown<T>>, ApiError>
     where
         T: Sortable,
     {
+        may_scan(self.len())?;
         let all = (0..self.len()).filter_map(|rank| self.get(world, rank));
         let mut rows: Vec<Arc<T>> = all.filter(|row| keep(row)).collect();
         if let Some(sort) = sort {
             sort.apply(&mut rows);
         }
-        page_of(&rows, paging)
+        Ok(page_of(&rows, paging))
     }
+}
+
+/// Rows that one call may look at. A scan holds what it finds in memory, and its world's writers wait for it.
+const MOST_SCANNED: u64 = 250_000;
+
+/// Refuses a call that would have to look at more rows than one call may.
+pub(crate) fn may_scan(rows: u64) -> Result<(), ApiError> {
+    if rows <= MOST_SCANNED {
+        return Ok(());
+    }
+    let detail = format!(
+        "this sort or filter would look at {rows} rows, and one call looks at {MOST_SCANNED} at most: \
+         name a company, a run or an employee"
+    );
+    Err(ApiError::invalid(vec![Violation::new(
+        "", "too_many", detail,
+    )]))
 }
 
 /// The page of rows that are all at hand.
@@ -252,5 +275,12 @@ mod tests {
         assert_eq!(paging(1_000_000_000_000, 100).range(80), 80..80);
         assert_eq!(paging(9_007_199_254_740_991, 1_000_000).range(80), 80..80);
         assert_eq!(paging(1, 1_000).range(500), 0..100);
+    }
+
+    #[test]
+    fn a_scan_of_more_than_a_quarter_million_rows_is_refused() {
+        assert!(may_scan(MOST_SCANNED).is_ok());
+        let refused = may_scan(MOST_SCANNED + 1).expect_err("too many");
+        assert_eq!(refused.errors[0].code, "too_many");
     }
 }

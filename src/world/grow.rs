@@ -259,6 +259,9 @@ impl Grow for Wallet {
     }
 }
 
+/// Employees that a run of history names: beyond it a list of runs would be a hundred megabytes.
+const MOST_NAMED: u64 = 1_000;
+
 /// When the steps of a run of history happened.
 struct RunTimes {
     created: Timestamp,
@@ -289,8 +292,13 @@ impl Grow for PayrollRun {
         let paid = &history.payroll.months[month as usize];
         let times = RunTimes::of(base, month, company);
         let size = base.shape().employees_per_company;
+        let named = if history.payroll.head_count > MOST_NAMED {
+            0
+        } else {
+            size
+        };
         let paid_people =
-            (0..size).filter(|&e| plan.workforce.chooses(Selection::PAID_IN_HISTORY, e));
+            (0..named).filter(|&e| plan.workforce.chooses(Selection::PAID_IN_HISTORY, e));
         let steps = [
             (RunStatus::Calculating, times.created),
             (RunStatus::Calculated, times.created.plus_millis(2_000)),

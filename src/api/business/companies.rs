@@ -103,7 +103,7 @@ impl Sortable for Company {
 fn list_companies(world: &World, input: ListCompanies) -> Result<List<Shown<Company>>, ApiError> {
     let candidates = Candidates::all(world);
     if input.status.is_none() && input.country.is_none() {
-        return Ok(candidates.page(world, input.paging, input.sort.as_ref()));
+        return candidates.page(world, input.paging, input.sort.as_ref());
     }
     let keep = |company: &Company| {
         is(input.status.as_ref(), &company.status)
@@ -112,7 +112,7 @@ fn list_companies(world: &World, input: ListCompanies) -> Result<List<Shown<Comp
                 .as_ref()
                 .is_none_or(|c| c.0 == company.country)
     };
-    Ok(candidates.page_where(world, input.paging, input.sort.as_ref(), keep))
+    candidates.page_where(world, input.paging, input.sort.as_ref(), keep)
 }
 
 /// What a caller may say about a new company.

@@ -12,7 +12,7 @@
 use std::io::Write as _;
 use std::sync::{Arc, LazyLock};
 
-use crate::api::crud::{Paging, Sort};
+use crate::api::crud::{Paging, Sort, may_scan};
 use crate::model::business::company::Company;
 use crate::model::business::employee::{Employee, EmployeeStatus, PayrollStatus};
 use crate::model::growth::industries::{self, Industry};
@@ -20,6 +20,7 @@ use crate::model::growth::workforce::{
     ALL_SLOTS, CYCLE, Place, Selection, Slots, Workforce, standings,
 };
 use crate::model::lifecycle::State;
+use crate::value::error::ApiError;
 use crate::value::id::{Id, Prefixed, encode};
 use crate::world::World;
 use crate::world::base::{Base, Plan};
@@ -201,8 +202,8 @@ pub(crate) fn list(
     filter: &Filter,
     paging: Paging,
     sort: Option<&Sort<Employee>>,
-) -> EmployeePage {
-    if sort.is_some() || filter.name.is_some() {
+) -> Result<EmployeePage, ApiError> {
+    if sort.is_some_and(|sort| !sort.is_own_order()) || filter.name.is_some() {
         return scan(world, filter, paging, sort);
     }
     let merged = Merged::new(world, filter);
@@ -212,7 +213,7 @@ pub(crate) fn list(
     if !range.is_empty() {
         merged.write(range.start, range.end - range.start, &mut page);
     }
-    page.end(paging, total)
+    Ok(page.end(paging, total))
 }
 
 /// Looks at everybody: for a search by name, and for a sort.
@@ -221,10 +222,11 @@ fn scan(
     filter: &Filter,
     paging: Paging,
     sort: Option<&Sort<Employee>>,
-) -> EmployeePage {
+) -> Result<EmployeePage, ApiError> {
     let mut everybody: Vec<Arc<Employee>> = Vec::new();
     let size = world.base().shape().employees_per_company;
     let companies = Companies::of(world, filter);
+    may_scan((companies.end - companies.first) * size)?;
     for company in companies.first..companies.end {
         for index in company * size..(company + 1) * size {
             everybody.extend(
@@ -244,7 +246,7 @@ fn scan(
     for employee in &everybody[range.start as usize..range.end as usize] {
         page.changed(employee);
     }
-    page.end(paging, total)
+    Ok(page.end(paging, total))
 }
 
 fn created<'a>(world: &'a World, filter: &'a Filter) -> impl Iterator<Item = Arc<Employee>> + 'a {

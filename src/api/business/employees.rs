@@ -143,12 +143,12 @@ fn list_employees(world: &World, input: ListEmployees) -> Result<EmployeePage, A
         department: input.department.map(Text::into_string),
         name: input.q.map(|q| q.as_str().to_lowercase()),
     };
-    Ok(list(
+    list(
         world,
         &filter,
         Paging::new(input.page, input.per_page),
         input.sort.as_ref(),
-    ))
+    )
 }
 
 /// What a caller may say about a new employee.

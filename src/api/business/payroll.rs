@@ -325,18 +325,11 @@ fn not_yet_run(
     period: Period,
     employees: &[Id<Employee>],
 ) -> Result<(), ApiError> {
-    let earlier = runs_of(world, company.id, period);
-    if earlier.is_empty() {
-        return Ok(());
-    }
-    let mut in_run: BTreeMap<Id<Employee>, Id<PayrollRun>> = BTreeMap::new();
-    for run in earlier.iter().filter(|run| counts(run)) {
-        in_run.extend(run.employees.iter().map(|id| (*id, run.id)));
-    }
+    let earlier = EarlierRuns::of(world, company.id, period);
     let again: Vec<Violation> = (0..)
         .zip(employees)
         .filter_map(|(place, id)| {
-            let run = in_run.get(id)?;
+            let run = earlier.run_with(world, *id)?;
             Some(Violation::new(
                 pointer(place),
                 "already_run",
@@ -354,7 +347,7 @@ fn not_yet_run(
     );
     let run = employees
         .iter()
-        .find_map(|id| in_run.get(id))
+        .find_map(|id| earlier.run_with(world, *id))
         .expect("some employee is in one");
     let error = ApiError::new(ErrorCode::PayrollPeriodAlreadyRun, detail);
     Err(error.with_errors(again).about(run))
@@ -368,19 +361,45 @@ fn counts(run: &PayrollRun) -> bool {
         )
 }
 
-/// The company's runs of that period, grown and since.
-fn runs_of(world: &World, company: Id<Company>, period: Period) -> Vec<Arc<PayrollRun>> {
-    let base = world.base();
-    let place = base.month_of(period).zip(base.index_of(company));
-    let grown = place.and_then(|(month, index)| world.at(base.run(month, index)));
-    let since = world
-        .children::<PayrollRun>(company.bits())
-        .filter_map(|id| world.find(id));
-    grown
-        .into_iter()
-        .chain(since)
-        .filter(|run| run.period == period)
-        .collect()
+/// Who of a company already has a regular run in a period.
+struct EarlierRuns {
+    /// The run of the months before the world's start, which names nobody if it is large: who was in it is arithmetic.
+    grown: Option<(Id<PayrollRun>, u64)>,
+    since: BTreeMap<Id<Employee>, Id<PayrollRun>>,
+}
+
+impl EarlierRuns {
+    fn of(world: &World, company: Id<Company>, period: Period) -> Self {
+        let base = world.base();
+        let place = base.month_of(period).zip(base.index_of(company));
+        let grown = place.and_then(|(month, company)| {
+            let run: Arc<PayrollRun> = world.at(base.run(month, company))?;
+            counts(&run).then_some((run.id, company))
+        });
+        let runs = world
+            .children::<PayrollRun>(company.bits())
+            .filter_map(|id| world.find(id));
+        let mut since = BTreeMap::new();
+        for run in runs.filter(|run| run.period == period && counts(run)) {
+            since.extend(run.employees.iter().map(|id| (*id, run.id)));
+        }
+        Self { grown, since }
+    }
+
+    /// The run that the employee is in.
+    fn run_with(&self, world: &World, employee: Id<Employee>) -> Option<Id<PayrollRun>> {
+        let base = world.base();
+        let in_history = || {
+            let (run, company) = self.grown?;
+            let index = base.index_of(employee)?;
+            let number = index.checked_sub(company * base.shape().employees_per_company)?;
+            let workforce = base.plan(company).workforce;
+            workforce
+                .chooses(Selection::PAID_IN_HISTORY, number)
+                .then_some(run)
+        };
+        self.since.get(&employee).copied().or_else(in_history)
+    }
 }
 
 /// The company's pay day of the period, or, where that has passed, the next day on which the cut-off can be met.
@@ -439,14 +458,14 @@ fn list_payroll_runs(
         Candidates::new(grown, find, world.created())
     };
     if input.period.is_none() && input.status.is_none() && input.kind.is_none() {
-        return Ok(candidates.page(world, input.paging, input.sort.as_ref()));
+        return candidates.page(world, input.paging, input.sort.as_ref());
     }
     let keep = |run: &PayrollRun| {
         is(input.period.as_ref(), &run.period)
             && is(input.status.as_ref(), &run.status)
             && is(input.kind.as_ref(), &run.kind)
     };
-    Ok(candidates.page_where(world, input.paging, input.sort.as_ref(), keep))
+    candidates.page_where(world, input.paging, input.sort.as_ref(), keep)
 }
 
 /// Months of history that a filter by period leaves.
@@ -531,10 +550,10 @@ fn list_payroll_items(
         }
     };
     if input.status.is_none() && input.employee_id.is_none() {
-        return Ok(candidates.page(world, input.paging, input.sort.as_ref()));
+        return candidates.page(world, input.paging, input.sort.as_ref());
     }
     let keep = |item: &PayrollItem| {
         is(input.status.as_ref(), &item.status) && is(input.employee_id.as_ref(), &item.employee_id)
     };
-    Ok(candidates.page_where(world, input.paging, input.sort.as_ref(), keep))
+    candidates.page_where(world, input.paging, input.sort.as_ref(), keep)
 }

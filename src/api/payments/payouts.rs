@@ -77,7 +77,7 @@ fn list_payouts(world: &World, input: ListPayouts) -> Result<List<Shown<Payout>>
         || input.source_type.is_some()
         || input.source_id.is_some();
     if !filtered {
-        return Ok(candidates.page(world, input.paging, input.sort.as_ref()));
+        return candidates.page(world, input.paging, input.sort.as_ref());
     }
     let keep = |payout: &Payout| {
         is(input.status.as_ref(), &payout.status)
@@ -91,7 +91,7 @@ fn list_payouts(world: &World, input: ListPayouts) -> Result<List<Shown<Payout>>
                 .as_ref()
                 .is_none_or(|id| payout.source.is_some_and(|s| s.to_string() == id.as_str()))
     };
-    Ok(candidates.page_where(world, input.paging, input.sort.as_ref(), keep))
+    candidates.page_where(world, input.paging, input.sort.as_ref(), keep)
 }
 
 /// Month by month everybody's wages, then every company's suppliers; then those created since.

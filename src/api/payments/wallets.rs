@@ -89,7 +89,7 @@ fn list_wallets(world: &World, input: ListWallets) -> Result<List<Shown<Wallet>>
                 wallet.currency == currency
             })
         }
-    };
+    }?;
     for wallet in &mut page.data {
         wallet.0 = Arc::new(world.with_balances(&wallet.0));
     }

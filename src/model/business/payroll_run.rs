@@ -61,7 +61,8 @@ pub(crate) struct PayrollRun {
     pub(crate) kind: RunType,
     /// Where it stands.
     pub(crate) status: RunStatus,
-    /// The employees included: as sent, or all payable ones where none were named.
+    /// The employees included: as sent, or all payable ones where none were named. Empty for a run of the months before the
+    /// world's start with more than a thousand: they are its items.
     pub(crate) employees: Vec<Id<Employee>>,
     /// How many they are.
     pub(crate) employee_count: u64,
