@@ -227,7 +227,7 @@ impl<'a, T: Grow> Candidates<'a, T> {
 }
 
 /// Rows that one call may look at. A scan holds what it finds in memory, and its world's writers wait for it.
-const MOST_SCANNED: u64 = 250_000;
+const MOST_SCANNED: u64 = 100_000;
 
 /// Refuses a call that would have to look at more rows than one call may.
 pub(crate) fn may_scan(rows: u64) -> Result<(), ApiError> {
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn a_scan_of_more_than_a_quarter_million_rows_is_refused() {
+    fn a_scan_beyond_the_limit_is_refused() {
         assert!(may_scan(MOST_SCANNED).is_ok());
         let refused = may_scan(MOST_SCANNED + 1).expect_err("too many");
         assert_eq!(refused.errors[0].code, "too_many");

@@ -33,6 +33,9 @@ impl Reply {
     }
 }
 
+/// Most answers fit, and grow no further.
+const USUAL_BYTES: usize = 1_024;
+
 /// What a handler can return.
 pub(crate) trait Answer {
     /// The bytes.
@@ -110,7 +113,8 @@ impl<T: Serialize + JsonSchema + Identified + Send + 'static> Answer for Data<T>
     fn into_reply(self) -> Reply {
         let id = self.0.id_text();
         let write = move || {
-            let mut body = b"{\"data\":".to_vec();
+            let mut body = Vec::with_capacity(USUAL_BYTES);
+            body.extend_from_slice(b"{\"data\":");
             write(&mut body, &self.0);
             body.push(b'}');
             body
@@ -136,7 +140,8 @@ impl<T: Serialize + JsonSchema + Identified + Send + 'static> Answer for Data<T>
 impl<T: Serialize + JsonSchema + Send + 'static> Answer for List<T> {
     fn into_reply(self) -> Reply {
         Reply::new(move || {
-            let mut body = b"{\"data\":".to_vec();
+            let mut body = Vec::with_capacity(USUAL_BYTES);
+            body.extend_from_slice(b"{\"data\":");
             write(&mut body, &self.data);
             body.extend_from_slice(b",\"meta\":");
             write(&mut body, &self.meta);

@@ -346,3 +346,73 @@ fn the_audit_notices_a_world_that_was_tampered_with() {
     let tampered: World = serde_json::from_value(value).expect("it reads back");
     assert!(!tampered.audit().findings.is_empty());
 }
+
+/// Year-to-date gross pay on the payslips of the company's first employee, by period.
+fn gross_to_date(engine: &Engine, employee: &str) -> Vec<(String, i64)> {
+    let target = format!("/api/business/payslips?employee_id={employee}&per_page=100");
+    let payslips = parsed(&call(engine, "GET", &target, ""));
+    let rows = payslips["data"].as_array().expect("a list").iter();
+    let row = |payslip: &Value| {
+        let period = payslip["period"].as_str().expect("a period").to_owned();
+        (
+            period,
+            payslip["ytd"]["gross"].as_i64().expect("minor units"),
+        )
+    };
+    rows.map(row).collect()
+}
+
+#[test]
+fn the_year_to_date_is_what_was_paid_whatever_the_order_and_the_clock() {
+    for (mode, months) in [
+        (ClockMode::Instant, ["03", "01", "02"]),
+        (ClockMode::Manual, ["01", "02", "03"]),
+        (ClockMode::Manual, ["02", "03", "01"]),
+    ] {
+        let shape = Shape {
+            countries: vec!["GB".to_owned()],
+            ..Shape::default()
+        };
+        let engine = Engine::new(Config {
+            seed: 42,
+            shape,
+            mode,
+            api_keys: Vec::new(),
+            max_worlds: 1,
+            pages: |_| None,
+        });
+        let company = first_id(&engine, "/api/business/companies");
+        let employee = first_id(&engine, "/api/business/employees");
+        for month in months {
+            let body = json!({ "company_id": company, "period": format!("2026-{month}"), "employees": [employee] });
+            assert_eq!(
+                call(&engine, "POST", "/v1/payroll/run", &body.to_string()).status(),
+                201
+            );
+        }
+        call(
+            &engine,
+            "POST",
+            "/_sandbox/clock/advance",
+            r#"{"until":"idle"}"#,
+        );
+        let history = gross_to_date(&engine, &employee);
+        let before = history
+            .iter()
+            .find(|(period, _)| period == "2025-12")
+            .expect("history")
+            .1;
+        let month = before / 9; // April to December
+        let mut since: Vec<i64> = history
+            .iter()
+            .filter(|(period, _)| period.starts_with("2026"))
+            .map(|(_, gross)| *gross)
+            .collect();
+        since.sort_unstable();
+        assert_eq!(
+            since,
+            [before + month, before + 2 * month, before + 3 * month],
+            "{months:?}"
+        );
+    }
+}

@@ -416,7 +416,7 @@ macro_rules! text_on_the_wire {
     ($type:ty, $name:literal, $schema:tt) => {
         impl Serialize for $type {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.collect_str(self)
+                serializer.serialize_str(&self.to_string())
             }
         }
 

@@ -122,11 +122,12 @@ fn run_payroll(world: &mut World, input: RunPayroll) -> Result<Data<Shown<Payrol
         .map(|ids| found(world, ids))
         .transpose()?;
     may_pay(world, &company)?;
+    let named = chosen.is_some();
     let employees = match chosen {
         Some(employees) => payable(&company, employees)?,
         None => everyone_payable(world, &company)?,
     };
-    not_yet_run(world, &company, input.period, &employees)?;
+    not_yet_run(world, &company, input.period, &employees, named)?;
     let now = world.now();
     let run = Arc::new(PayrollRun {
         id: world.next_id(company.id.bits()),
@@ -324,14 +325,23 @@ fn not_yet_run(
     company: &Company,
     period: Period,
     employees: &[Id<Employee>],
+    named: bool,
 ) -> Result<(), ApiError> {
+    // Nobody was named in a body without `employees`: what is wrong there is the period.
+    let at = |place| {
+        if named {
+            pointer(place)
+        } else {
+            "/period".to_owned()
+        }
+    };
     let earlier = EarlierRuns::of(world, company.id, period);
     let again: Vec<Violation> = (0..)
         .zip(employees)
         .filter_map(|(place, id)| {
             let run = earlier.run_with(world, *id)?;
             Some(Violation::new(
-                pointer(place),
+                at(place),
                 "already_run",
                 format!("{id} is in run {run} of {period}"),
             ))
