@@ -134,7 +134,7 @@ fn unknown_members_are_named() {
 fn every_violation_of_a_body_is_named_at_once() {
     unchanged(|caller| {
         let body = json!({"company_id": 7, "name": "", "role": "a\u{0}b", "start_date": "2026-02-30", "email": "nobody",
-            "employment_type": "slave", "compensation": {"amount": -1, "currency": "XXX", "interval": "fortnight"},
+            "employment_type": "seasonal", "compensation": {"amount": -1, "currency": "XXX", "interval": "fortnight"},
             "metadata": {"a": 1}, "colour": "red"});
         let problem = caller
             .post(EMPLOYEES, &body)
