@@ -56,6 +56,11 @@ impl Bench {
         Ok(bench)
     }
 
+    /// The program that is measured.
+    pub(crate) fn program(&self) -> &str {
+        &self.sandbox
+    }
+
     /// Measures the rows asked for and prints them as they are done. A row that cannot be measured says why, and is
     /// an error at the end.
     pub(crate) fn run(&mut self) -> Result<(), String> {

@@ -15,6 +15,7 @@
 mod bare;
 mod bench;
 mod child;
+mod deliveries;
 mod instructions;
 mod load;
 mod requests;

@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use crate::bench::{Bench, hundredths, median, micros, ok};
 use crate::child::Child;
+use crate::deliveries;
 use crate::load::{self, Write};
 use crate::requests::{self, KEY};
 
@@ -60,6 +61,12 @@ pub(crate) const ROWS: &[Row] = &[
         "filtered page, 10M people",
         "<= 10 x an unfiltered one",
         filtered,
+    ),
+    row("deliveries, one lane", ">= 0.7 x raw", deliveries::one_lane),
+    row(
+        "deliveries, 8 endpoints",
+        ">= 0.6 x raw",
+        deliveries::eight_lanes,
     ),
     row("new world", "<= 50 us", new_world),
     row("start", "<= 3 x bare", start),

@@ -19,9 +19,11 @@ use crate::world::World;
 use crate::world::grow::Grow;
 
 /// Rows a page without `per_page`.
-const PER_PAGE: u64 = 25;
-/// Rows a page at most; more is coerced to it.
-const MOST_PER_PAGE: u64 = 100;
+pub(crate) const PER_PAGE: u64 = 25;
+/// Rows a page at most; more is coerced to it, by the engine as its contract says.
+pub(crate) const MOST_PER_PAGE: u64 = 100;
+/// The most that a contract may say.
+pub(crate) const PER_PAGE_CEILING: u64 = 1_000;
 
 /// Which page of a list.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
@@ -47,13 +49,19 @@ impl Paging {
 
     /// Rows a page.
     pub(crate) fn per_page(self) -> u64 {
-        self.per_page.unwrap_or(PER_PAGE).min(MOST_PER_PAGE)
+        self.per_page.unwrap_or(PER_PAGE).min(PER_PAGE_CEILING)
     }
 
     /// Places of its rows, of a list of that length.
     pub(crate) fn range(self, total: u64) -> core::ops::Range<u64> {
         let start = (self.page() - 1).saturating_mul(self.per_page()).min(total);
         start..start.saturating_add(self.per_page()).min(total)
+    }
+
+    /// Its rows of all of them.
+    pub(crate) fn page_of<T>(self, all: &[T]) -> &[T] {
+        let range = self.range(all.len() as u64);
+        &all[range.start as usize..range.end as usize]
     }
 
     pub(crate) fn meta(self, total: u64) -> Meta {
@@ -274,7 +282,7 @@ mod tests {
         assert_eq!(paging(5, 25).range(80), 80..80);
         assert_eq!(paging(1_000_000_000_000, 100).range(80), 80..80);
         assert_eq!(paging(9_007_199_254_740_991, 1_000_000).range(80), 80..80);
-        assert_eq!(paging(1, 1_000).range(500), 0..100);
+        assert_eq!(paging(1, 10_000).range(5_000), 0..1_000);
     }
 
     #[test]

@@ -13,10 +13,17 @@ pub(crate) mod operation;
 pub(crate) mod paid;
 pub(crate) mod payments;
 pub(crate) mod reply;
+pub(crate) mod scripted;
 pub(crate) mod system;
 
-use crate::api::business::{accounting, companies, employees, payroll, payslips, reports};
-use crate::api::control::{clock, events, process};
+use crate::api::business::{
+    accounting, companies, employee_pay, employee_verbs, employees, payroll, payroll_verbs,
+    payslips, reports, tax_filings, tax_liabilities, tax_submit,
+};
+use crate::api::control::{
+    clock, decisions, deliveries, diff, events, faults, inbound, intervene, limits, process,
+    requests, scenarios, snapshots, trigger, verify, webhooks, worlds,
+};
 use crate::api::operation::Operation;
 use crate::api::payments::{payouts, wallets};
 
@@ -25,8 +32,14 @@ pub(crate) fn product() -> impl Iterator<Item = &'static Operation> {
     let tables = [
         companies::OPERATIONS,
         employees::OPERATIONS,
+        employee_verbs::OPERATIONS,
+        employee_pay::OPERATIONS,
         payroll::OPERATIONS,
+        payroll_verbs::OPERATIONS,
         payslips::OPERATIONS,
+        tax_liabilities::OPERATIONS,
+        tax_filings::OPERATIONS,
+        tax_submit::OPERATIONS,
         accounting::OPERATIONS,
         reports::OPERATIONS,
         wallets::OPERATIONS,
@@ -37,6 +50,24 @@ pub(crate) fn product() -> impl Iterator<Item = &'static Operation> {
 
 /// The control plane under `/_sandbox`.
 pub(crate) fn control() -> impl Iterator<Item = &'static Operation> {
-    let tables = [process::OPERATIONS, clock::OPERATIONS, events::OPERATIONS];
+    let tables = [
+        process::OPERATIONS,
+        clock::OPERATIONS,
+        events::OPERATIONS,
+        decisions::OPERATIONS,
+        scenarios::OPERATIONS,
+        intervene::OPERATIONS,
+        trigger::OPERATIONS,
+        inbound::OPERATIONS,
+        webhooks::OPERATIONS,
+        deliveries::OPERATIONS,
+        snapshots::OPERATIONS,
+        worlds::OPERATIONS,
+        diff::OPERATIONS,
+        faults::OPERATIONS,
+        limits::OPERATIONS,
+        requests::OPERATIONS,
+        verify::OPERATIONS,
+    ];
     tables.into_iter().flatten()
 }

@@ -1,13 +1,19 @@
 //! The operation table's row type. Router, validation, OpenAPI document, docs, CLI and tests are loops over such rows.
 
+use std::sync::Arc;
+
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::api::reply::{Answer, Reply};
+use crate::desk::Desk;
+use crate::desk::snapshots::DeskPart;
 use crate::value::error::{ApiError, ErrorCode, Violation};
+use crate::value::time::Timestamp;
 use crate::world::World;
+use crate::world::script::Scenario;
 
 /// The methods that rows use. HEAD is answered as GET by the edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -69,8 +75,64 @@ pub(crate) enum Call {
     Write(fn(&mut World, Value) -> Result<Reply, ApiError>),
     /// Drives the world through transactions of its own: the clock, a reset. Refuses before the first of them or not at all.
     Drive(fn(&mut World, Value) -> Result<Reply, ApiError>),
+    /// Acts on the tester's desk beside the world: webhooks, the journal, snapshots, scenarios. What it does to the world is
+    /// done in transactions of its own.
+    Desk(fn(&mut Session<'_>, Value) -> Result<Reply, ApiError>),
     /// Answers about the process; needs no key, and sees the key's world where one is sent.
     Open(fn(&Process, Option<&World>) -> Reply),
+}
+
+/// One key's world and desk, held alone, and the house around them.
+pub(crate) struct Session<'a> {
+    pub(crate) world: &'a mut World,
+    pub(crate) desk: &'a mut Desk,
+    pub(crate) house: &'a dyn House,
+}
+
+/// What a row of the control plane may ask beyond its own key: the engine answers.
+pub(crate) trait House {
+    /// Every scenario that can be loaded by name, by name.
+    fn scenarios(&self) -> Vec<Arc<Scenario>>;
+
+    /// The scenario of that name; an error is the refusal that names the nearest.
+    fn scenario(&self, name: &str) -> Result<Arc<Scenario>, ApiError>;
+
+    /// Opens another key on that world and with that part of a desk. It must be a key that may open one and has none yet.
+    fn open(&self, key: &str, world: World, part: DeskPart) -> Result<(), ApiError>;
+
+    /// Where every open world stands, without waiting for any of them.
+    fn worlds(&self) -> Vec<OpenWorld>;
+}
+
+/// Where an open world stood after its last change.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OpenWorld {
+    /// What the log names its key by.
+    pub(crate) tag: u32,
+    /// Its place among the worlds that this process has opened, from 1.
+    pub(crate) opened: u64,
+    pub(crate) seed: u64,
+    pub(crate) now: Timestamp,
+    pub(crate) version: u64,
+    pub(crate) events: u64,
+    pub(crate) records: u64,
+    pub(crate) snapshots: u64,
+}
+
+impl OpenWorld {
+    /// Where a world stands now.
+    pub(crate) fn of(world: &World, tag: u32, opened: u64) -> Self {
+        Self {
+            tag,
+            opened,
+            seed: world.base().seed(),
+            now: world.now(),
+            version: world.version(),
+            events: world.log().len(),
+            records: world.record_count(),
+            snapshots: 0,
+        }
+    }
 }
 
 /// What an open row may tell of the process.
@@ -165,6 +227,20 @@ macro_rules! operation {
             ..$crate::api::operation::BLANK
         }
     };
+    (desk $handler:ident) => {
+        $crate::api::operation::Operation {
+            name: stringify!($handler),
+            call: $crate::api::operation::Call::Desk(|session, input| {
+                $crate::api::operation::answer($handler(
+                    session,
+                    $crate::api::operation::decode(input)?,
+                ))
+            }),
+            input: |generator| $crate::api::operation::input_of_desk($handler, generator),
+            output: |generator| $crate::api::operation::output_of_desk($handler, generator),
+            ..$crate::api::operation::BLANK
+        }
+    };
     (open $handler:ident) => {
         $crate::api::operation::Operation {
             name: stringify!($handler),
@@ -217,6 +293,7 @@ pub(crate) fn answer<O: Answer>(result: Result<O, ApiError>) -> Result<Reply, Ap
 
 type Reading<I, O> = fn(&World, I) -> Result<O, ApiError>;
 type Writing<I, O> = fn(&mut World, I) -> Result<O, ApiError>;
+type AtDesk<I, O> = fn(&mut Session<'_>, I) -> Result<O, ApiError>;
 type Opening<O> = fn(&Process, Option<&World>) -> O;
 
 pub(crate) fn input_of_read<I: JsonSchema, O>(
@@ -242,6 +319,20 @@ pub(crate) fn input_of_write<I: JsonSchema, O>(
 
 pub(crate) fn output_of_write<I, O: Answer>(
     _: Writing<I, O>,
+    generator: &mut SchemaGenerator,
+) -> Schema {
+    O::schema(generator)
+}
+
+pub(crate) fn input_of_desk<I: JsonSchema, O>(
+    _: AtDesk<I, O>,
+    generator: &mut SchemaGenerator,
+) -> Schema {
+    I::json_schema(generator)
+}
+
+pub(crate) fn output_of_desk<I, O: Answer>(
+    _: AtDesk<I, O>,
     generator: &mut SchemaGenerator,
 ) -> Schema {
     O::schema(generator)

@@ -4,25 +4,30 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::api::business::payroll_clock;
+use crate::api;
+use crate::api::business::{employee_pay, payroll_clock, payroll_payouts, tax_clock};
 use crate::api::operation::{Call, Operation};
 use crate::api::reply::Reply;
+use crate::api::scripted;
 use crate::model::task::Task;
 use crate::value::error::ApiError;
 use crate::value::time::Timestamp;
 use crate::world::event::{Event, RequestRef};
+use crate::world::script::Outcome;
+use crate::world::timers::Timer;
 use crate::world::{ClockMode, World};
 
-/// Calls a row that may change the world: wholly, or not at all.
+/// Calls a row that may change the world: wholly, or not at all. `outcomes` are what its request asks of the outside world.
 pub(crate) fn perform(
     world: &mut World,
     operation: &Operation,
-    origin: Option<Arc<RequestRef>>,
+    origin: Arc<RequestRef>,
+    outcomes: Vec<Outcome>,
     input: Value,
 ) -> Result<Reply, ApiError> {
     match operation.call {
         Call::Write(call) => {
-            world.begin(origin);
+            world.begin_with(origin, outcomes);
             let reply = call(world, input);
             match &reply {
                 Ok(_) => world.commit(),
@@ -31,7 +36,9 @@ pub(crate) fn perform(
             reply
         }
         Call::Drive(call) => call(world, input),
-        Call::Read(_) | Call::Open(_) => unreachable!("a row that cannot write is not performed"),
+        Call::Read(_) | Call::Open(_) | Call::Desk(_) => {
+            unreachable!("only a row that acts on a world alone is performed")
+        }
     }
 }
 
@@ -53,7 +60,7 @@ pub(crate) const fn row(task: Task) -> SystemRow {
                 "tax_liability.created",
             ],
         },
-        Task::FundRun(_) => SystemRow {
+        Task::FundRun(_) | Task::FundRunLate(_) => SystemRow {
             name: "fund_run",
             emits: &[
                 "payroll_run.funded",
@@ -66,43 +73,121 @@ pub(crate) const fn row(task: Task) -> SystemRow {
         },
         Task::SendRunPayouts(_) => SystemRow {
             name: "send_run_payouts",
-            emits: &["payout.processing", "payout.sent"],
+            emits: &["payout.processing", "payout.sent", "payout.on_hold"],
         },
-        Task::SettlePayout(_) => SystemRow {
-            name: "settle_payout",
+        Task::ReleasePayout(..) => SystemRow {
+            name: "release_payout",
             emits: &[
-                "payout.paid",
-                "payslip.issued",
-                "payroll_item.paid",
+                "payout.processing",
+                "payout.sent",
+                "payout.failed",
+                "payroll_item.failed",
                 "payroll_run.paid",
                 "payroll_run.partially_paid",
                 "payroll_run.failed",
             ],
         },
+        Task::SettlePayout(..) => SystemRow {
+            name: "settle_payout",
+            emits: &[
+                "payout.paid",
+                "payout.failed",
+                "payout.returned",
+                "payslip.issued",
+                "payroll_item.paid",
+                "payroll_item.failed",
+                "payroll_item.returned",
+                "employee.payroll_status_changed",
+                "payroll_run.paid",
+                "payroll_run.partially_paid",
+                "payroll_run.failed",
+            ],
+        },
+        // What it calls declares its own.
+        Task::Scripted(_) => SystemRow {
+            name: "scenario_timeline",
+            emits: &[],
+        },
+        Task::FinishVerification(_) => SystemRow {
+            name: "finish_verification",
+            emits: &[
+                "bank_account_verification.completed",
+                "employee.payroll_status_changed",
+            ],
+        },
+        Task::AcknowledgeFiling(_) => SystemRow {
+            name: "acknowledge_filing",
+            emits: &["tax_filing.acknowledged"],
+        },
+        Task::AcceptFiling(_) => SystemRow {
+            name: "accept_filing",
+            emits: &["tax_filing.filed"],
+        },
+        Task::RejectFiling(_) => SystemRow {
+            name: "reject_filing",
+            emits: &["tax_filing.rejected"],
+        },
     }
+}
+
+/// Every type of event that a call or the clock can cause, by name.
+pub(crate) fn event_types() -> Vec<&'static str> {
+    let rows = api::product()
+        .chain(api::control())
+        .flat_map(|row| row.emits);
+    let tasks = Task::ONE_OF_EACH.iter().flat_map(|task| row(*task).emits);
+    let mut types: Vec<&'static str> = rows.chain(tasks).copied().collect();
+    types.sort_unstable();
+    types.dedup();
+    types
 }
 
 fn call(world: &mut World, task: Task) {
     match task {
         Task::CalculateRun(run) => payroll_clock::calculate_run(world, run),
-        Task::FundRun(run) => payroll_clock::fund_run(world, run),
-        Task::SendRunPayouts(run) => payroll_clock::send_run_payouts(world, run),
-        Task::SettlePayout(payout) => payroll_clock::settle_payout(world, payout),
+        Task::FundRun(run) => payroll_clock::fund_run(world, run, false),
+        Task::FundRunLate(run) => payroll_clock::fund_run(world, run, true),
+        Task::SendRunPayouts(run) => payroll_payouts::send_run_payouts(world, run),
+        Task::ReleasePayout(payout, fate) => payroll_payouts::release_payout(world, payout, fate),
+        Task::SettlePayout(payout, fate) => payroll_payouts::settle_payout(world, payout, fate),
+        Task::Scripted(_) => unreachable!("a scenario's row has transactions of its own"),
+        Task::FinishVerification(id) => employee_pay::finish_verification(world, id),
+        Task::AcknowledgeFiling(filing) => tax_clock::acknowledge_filing(world, filing),
+        Task::AcceptFiling(filing) => tax_clock::accept_filing(world, filing),
+        Task::RejectFiling(filing) => tax_clock::reject_filing(world, filing),
     }
 }
 
 /// Runs the first task due by `instant`, if there is one.
 pub(crate) fn run_next(world: &mut World, instant: Timestamp) -> Option<Task> {
+    run(world, |world| world.take_due(instant))
+}
+
+/// Runs the next task that a request has set, directly or by what followed from it, whether it is due or not.
+pub(crate) fn run_caused(world: &mut World, request: &str) -> bool {
+    run(world, |world| world.take_caused(request)).is_some()
+}
+
+fn run(world: &mut World, take: impl FnOnce(&mut World) -> Option<Timer>) -> Option<Task> {
     world.begin(None);
-    let Some(timer) = world.take_due(instant) else {
+    let Some(timer) = take(world) else {
         world.roll_back();
         return None;
     };
+    if let Task::Scripted(place) = timer.task {
+        let row = world.scripted(place);
+        world.commit();
+        if let Some(row) = row {
+            scripted::perform(world, place, &row);
+        }
+        return Some(timer.task);
+    }
     let logged = world.log().len();
     call(world, timer.task);
     assert!(
-        world.log()[logged..]
-            .iter()
+        world
+            .log()
+            .since(logged)
             .all(|event| row(timer.task).emits.contains(&&*event.name)),
         "{} emitted an event that its row does not declare",
         row(timer.task).name
@@ -126,9 +211,12 @@ pub(crate) fn advance(world: &mut World, to: Timestamp) {
     world.commit();
 }
 
-/// What happened since the log had that length.
-pub(crate) fn events_since(world: &World, length: usize) -> &[Arc<Event>] {
-    &world.log()[length..]
+/// What happened since the log had that length, as far as the log still has it.
+pub(crate) fn events_since(
+    world: &World,
+    length: u64,
+) -> impl DoubleEndedIterator<Item = &Arc<Event>> + ExactSizeIterator {
+    world.log().since(length)
 }
 
 /// Moves a world that the wall clock drives to where the wall clock is. Nothing happens by this alone, so the version stays.

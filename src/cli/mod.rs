@@ -2,11 +2,22 @@
 //!
 //! May import everything. Exit codes: 0, 1 (could not do it), 2 (wrong usage).
 
+mod ask;
+mod bundle;
 mod completions;
+mod contract;
 pub mod gross_to_net;
 mod healthcheck;
+mod keep;
+mod listen;
 mod openapi;
+mod replay;
+mod scenario;
+mod scripts;
 mod serve;
+mod trigger;
+mod webhook_test;
+mod webhooks;
 mod world;
 
 use std::ffi::OsString;
@@ -52,10 +63,24 @@ enum Command {
     World(world::PrintWorldArgs),
     /// Print the OpenAPI document
     Openapi(openapi::OpenapiArgs),
+    /// List every assumption about the real service, or check a file that overrides some
+    Contract(contract::ContractArgs),
     /// Reckon net pay from gross by the tax tables of a country
     GrossToNet(Box<gross_to_net::Args>),
+    /// Play a recording again: the same replies and digests, or the first input that differs
+    Replay(replay::ReplayArgs),
+    /// Pack seed, scenarios and recording into one file for a bug report
+    Bundle(bundle::BundleArgs),
+    /// List, check, test and write scenarios: scripts of what the outside world does
+    Scenario(scenario::ScenarioArgs),
     /// Ask a running sandbox whether it serves: exit code 0 or 1
     Healthcheck(healthcheck::HealthcheckArgs),
+    /// Make an event happen in a running sandbox, by the real calls that cause it
+    Trigger(trigger::TriggerArgs),
+    /// Receive webhooks: check their signatures and print them as they come
+    Listen(listen::ListenArgs),
+    /// Play hostile deliveries against your own webhook receiver, and print what it did wrong
+    WebhookTest(webhook_test::WebhookTestArgs),
     /// Print a completion script for a shell
     Completions(completions::CompletionsArgs),
 }
@@ -121,6 +146,8 @@ enum Failure {
     Usage(String),
     /// It could not be done: exit code 1.
     Impossible(String),
+    /// A file is wrong: exit code 1, after a report that stands for itself.
+    Report(String),
 }
 
 impl Failure {
@@ -154,14 +181,30 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::Serve(args)) => serve::run(&args),
         Some(Command::World(args)) => world::run(&args),
         Some(Command::Openapi(args)) => openapi::run(&args),
+        Some(Command::Contract(args)) => contract::run(&args),
         Some(Command::GrossToNet(args)) => return gross_to_net_exit(&args),
+        Some(Command::Replay(args)) => replay::run(&args),
+        Some(Command::Bundle(args)) => bundle::run(&args),
+        Some(Command::Scenario(args)) => scenario::run(&args),
         Some(Command::Healthcheck(args)) => healthcheck::run(&args),
+        Some(Command::Trigger(args)) => trigger::run(&args),
+        Some(Command::Listen(args)) => listen::run(&args),
+        Some(Command::WebhookTest(args)) => return webhook_test::run(&args),
         Some(Command::Completions(args)) => completions::run(&args),
     };
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(Failure::Usage(message)) => complain(&message, 2),
-        Err(Failure::Impossible(message)) => complain(&message, 1),
+    done.map_or_else(|failure| failed(&failure), |()| ExitCode::SUCCESS)
+}
+
+/// Says why a command failed, and its exit code.
+fn failed(failure: &Failure) -> ExitCode {
+    match failure {
+        Failure::Usage(message) => complain(message, 2),
+        Failure::Impossible(message) => complain(message, 1),
+        Failure::Report(report) => {
+            // A closed stderr leaves nobody to tell.
+            let _ = io::stderr().write_all(report.as_bytes());
+            ExitCode::from(1)
+        }
     }
 }
 

@@ -1,10 +1,11 @@
 //! `sandbox openapi`: the document, without a server.
 
 use std::io::{self, Write};
+use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::cli::Failure;
+use crate::cli::{Failure, contract};
 use crate::render::openapi::{self, Plane};
 
 /// Which document.
@@ -13,6 +14,9 @@ pub(super) struct OpenapiArgs {
     /// The control plane's document instead of the product's
     #[arg(long)]
     control: bool,
+    /// What differs from the assumed contract: a TOML file, or `published`
+    #[arg(long, env = "SANDBOX_CONTRACT", value_name = "FILE|published")]
+    contract: Option<PathBuf>,
 }
 
 /// Prints it.
@@ -22,8 +26,9 @@ pub(super) fn run(args: &OpenapiArgs) -> Result<(), Failure> {
     } else {
         Plane::Product
     };
+    let contract = contract::overlay(args.contract.as_deref())?;
     let mut out = io::stdout().lock();
-    out.write_all(openapi::text(&openapi::document(plane)).as_bytes())
+    out.write_all(openapi::text(&openapi::document_under(plane, &contract)).as_bytes())
         .and_then(|()| out.flush())
         .or_else(|error| Failure::of_output(&error))
 }

@@ -11,14 +11,22 @@ use std::time::Duration;
 use clap::Args;
 use clap::builder::FalseyValueParser;
 
-use crate::cli::{Failure, WorldArgs};
-use crate::engine::{Config, Engine, is_usable_key};
+use crate::cli::keep::{Keep, KeepArgs};
+use crate::cli::scripts::{ScriptArgs, Scripts};
+use crate::cli::webhooks::WebhookArgs;
+use crate::cli::{Failure, WorldArgs, contract};
+use crate::desk::requests::DEFAULT_MOST;
+use crate::engine::contract::Overlay;
+use crate::engine::recording::Header;
+use crate::engine::{Config, Engine, MAX_EVENTS, is_usable_key};
+use crate::io::journal::log::Durable;
 use crate::io::listen::BindError;
 use crate::io::log::Format;
 use crate::io::server::{Bound, Server, ServerConfig};
 use crate::io::{log, pace, signal};
 use crate::model::business::company::Company;
 use crate::render::pages;
+use crate::scenario;
 use crate::world::ClockMode;
 use crate::world::grow::Grow;
 
@@ -55,6 +63,9 @@ pub(super) struct ServeArgs {
         value_name = "KEY"
     )]
     api_key: Vec<String>,
+    /// What differs from the assumed contract: a TOML file, or `published` for the two published operations alone
+    #[arg(long, env = "SANDBOX_CONTRACT", value_name = "FILE|published")]
+    contract: Option<PathBuf>,
     /// Worlds that may be open at the same time
     #[arg(
         long,
@@ -63,6 +74,22 @@ pub(super) struct ServeArgs {
         value_name = "N"
     )]
     max_worlds: usize,
+    /// Events that each world keeps; the oldest go beyond it, the books never. 0 keeps all
+    #[arg(
+        long,
+        env = "SANDBOX_MAX_EVENTS",
+        default_value_t = MAX_EVENTS,
+        value_name = "N"
+    )]
+    max_events: u64,
+    /// Requests that the journal of each world keeps for `GET /_sandbox/requests`; 0 for none
+    #[arg(
+        long,
+        env = "SANDBOX_MAX_REQUESTS",
+        default_value_t = DEFAULT_MOST,
+        value_name = "N"
+    )]
+    max_requests: usize,
     /// Log lines for people or for programs, to stderr
     #[arg(
         long,
@@ -107,6 +134,12 @@ pub(super) struct ServeArgs {
     /// Let other machines reach the control routes without a token
     #[arg(long, env = "SANDBOX_INSECURE_NO_AUTH", value_parser = FalseyValueParser::new())]
     insecure_no_auth: bool,
+    #[command(flatten)]
+    webhooks: WebhookArgs,
+    #[command(flatten)]
+    keep: KeepArgs,
+    #[command(flatten)]
+    scripts: ScriptArgs,
 }
 
 /// `instant`, `manual` or `real[:SPEED]`.
@@ -147,34 +180,86 @@ impl FromStr for Clock {
 /// Serves until a signal comes.
 pub(super) fn run(args: &ServeArgs) -> Result<(), Failure> {
     log::init(args.log, args.log_filter.as_deref()).map_err(Failure::Usage)?;
-    check_keys(args)?;
-    let engine = Arc::new(Engine::new(Config {
+    let contract = contract::overlay(args.contract.as_deref())?;
+    check_keys(args, &contract)?;
+    let mut config = Config {
         seed: args.world.seed,
         shape: args.world.shape()?,
         mode: args.clock.mode,
         api_keys: args.api_key.clone(),
+        contract,
         max_worlds: args.max_worlds,
+        max_events: (args.max_events > 0).then_some(args.max_events),
         pages: pages::page,
-    }));
+        scenarios: scenario::shipped(),
+        recorder: None,
+    };
+    let scripts = args.scripts.read()?;
+    scripts.apply(&mut config)?;
+    let keep = Keep::open(&args.keep, &mut config, &scripts.started)?;
+    let engine = Engine::new(config)
+        .with_max_requests(args.max_requests)
+        .with_started(scripts.started.clone());
+    let engine = Arc::new(engine);
+    let keeping = keep.start(&engine)?;
+    if !args.quiet {
+        let _ = io::stderr().write_all(keeping.told.as_bytes()); // as the banner
+    }
+    let served = listen(args, &engine, keeping.durable.clone(), Some(scripts));
+    served.and(keeping.finish(&engine))
+}
+
+/// Serves worlds that a recording led to, on that port.
+pub(super) fn serve_replayed(
+    port: u16,
+    header: &Header,
+    engine: Arc<Engine>,
+) -> Result<(), Failure> {
+    /// The flags of a server, with their defaults and variables.
+    #[derive(clap::Parser)]
+    struct Flags {
+        #[command(flatten)]
+        serve: ServeArgs,
+    }
+    let port = port.to_string();
+    let flags = ["sandbox", "--port", &port, "--clock", header.clock.name()];
+    let flags = <Flags as clap::Parser>::try_parse_from(flags).map_err(Failure::impossible)?;
+    log::init(flags.serve.log, flags.serve.log_filter.as_deref()).map_err(Failure::Usage)?;
+    listen(&flags.serve, &engine, None, None)
+}
+
+fn listen(
+    args: &ServeArgs,
+    engine: &Arc<Engine>,
+    durable: Option<Durable>,
+    scripts: Option<Scripts>,
+) -> Result<(), Failure> {
     let server = ServerConfig {
         host: args.host.clone(),
         port: port(args)?,
         allowed_hosts: args.allowed_host.clone(),
         cors_origins: args.cors_origin.clone(),
+        exposed_headers: engine.exposed_headers(),
         admin_token: args.admin_token.clone(),
         insecure_no_auth: args.insecure_no_auth,
+        durable,
         ..ServerConfig::default()
     };
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
         .map_err(Failure::impossible)?;
-    runtime.block_on(serve(args, &server, engine))
+    runtime.block_on(serve(args, &server, Arc::clone(engine), scripts))
 }
 
 /// A key that no request could ever send would make a server that answers nobody. The key itself is not repeated.
-fn check_keys(args: &ServeArgs) -> Result<(), Failure> {
-    if !args.api_key.iter().all(|key| is_usable_key(key)) {
+fn check_keys(args: &ServeArgs, contract: &Overlay) -> Result<(), Failure> {
+    let refuse_live = contract.auth.refuse_live;
+    if !args
+        .api_key
+        .iter()
+        .all(|key| is_usable_key(key, refuse_live))
+    {
         let rule =
             "an --api-key has 1 to 255 visible ASCII characters and does not look like a live key";
         return Err(Failure::Usage(rule.to_owned()));
@@ -200,6 +285,7 @@ async fn serve(
     args: &ServeArgs,
     server: &ServerConfig,
     engine: Arc<Engine>,
+    scripts: Option<Scripts>,
 ) -> Result<(), Failure> {
     let shutdown = signal::shutdown().map_err(Failure::impossible)?;
     let bound = Server::bind(server, Arc::clone(&engine))
@@ -208,9 +294,16 @@ async fn serve(
             BindError::Exposed(_) => Failure::Usage(error.to_string()),
             other => Failure::impossible(other),
         })?;
+    let webhooks = args.webhooks.read()?;
+    webhooks
+        .open(&engine, bound.addresses())
+        .map_err(Failure::Usage)?;
     announce(args, &bound, &engine)?;
+    let watched = scripts.filter(Scripts::is_watching);
+    let reader = watched.map(|scripts| tokio::spawn(scripts.follow(Arc::clone(&engine))));
+    let is_real = engine.mode() == ClockMode::Real;
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
-    let pacer = (args.clock.mode == ClockMode::Real).then(|| {
+    let pacer = is_real.then(|| {
         let (speed, mut wall) = (args.clock.speed, Duration::ZERO);
         tokio::spawn(pace::pace(
             pace::TICK,
@@ -225,6 +318,9 @@ async fn serve(
     });
     bound.serve(shutdown).await;
     drop(stop);
+    if let Some(reader) = reader {
+        reader.abort();
+    }
     if let Some(pacer) = pacer {
         pacer.await.map_err(Failure::impossible)?;
     }
@@ -256,7 +352,7 @@ fn banner(args: &ServeArgs, url: &str, engine: &Engine) -> String {
         args.api_key.first().map_or("test_key", String::as_str),
     );
     // A key that was given is a secret, even here.
-    let shown = if args.api_key.is_empty() {
+    let shown = if args.api_key.is_empty() && !engine.is_closed() {
         key
     } else {
         "$SANDBOX_API_KEY"

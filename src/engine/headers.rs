@@ -3,23 +3,18 @@
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderName, HeaderValue};
 
-use crate::api::control::events::API_VERSION;
 use crate::value::error::{ApiError, ErrorCode};
+use crate::world::envelope::API_VERSION;
 
-const SANDBOX_SCENARIO: HeaderName = HeaderName::from_static("sandbox-scenario");
 const API_VERSION_HEADER: HeaderName = HeaderName::from_static("api-version");
 
-/// The version of the API, and outcomes by header, are known or refused; never passed over.
+/// The version of the API is known or refused; never passed over.
 pub(super) fn check_headers(headers: &HeaderMap) -> Result<(), ApiError> {
     if let Some(version) = headers.get(API_VERSION_HEADER)
         && version.as_bytes() != API_VERSION.as_bytes()
     {
         let detail = format!("the Api-Version is not known: send {API_VERSION} or leave it out");
         return Err(ApiError::new(ErrorCode::InvalidHeader, detail));
-    }
-    if headers.contains_key(SANDBOX_SCENARIO) {
-        let detail = "no scenario outcome has this name: this version of the sandbox has none yet";
-        return Err(ApiError::new(ErrorCode::UnknownScenario, detail));
     }
     Ok(())
 }

@@ -1,12 +1,15 @@
 //! Idempotency keys: the same request twice is one request (IETF draft semantics; `docs/conventions.md`).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
+use imbl::OrdMap;
 
 use crate::api::json;
+use crate::desk::requests::KeyOutcome;
 use crate::engine::REPLAYED;
 use crate::value::error::{ApiError, ErrorCode, Violation};
 use crate::value::time::Timestamp;
@@ -24,10 +27,14 @@ pub(super) struct IdempotencyKey {
 }
 
 impl IdempotencyKey {
-    /// The key of a POST, if it has one.
-    pub(super) fn of(head: &Parts) -> Result<Option<Self>, ApiError> {
+    /// The key of a POST, if it has one, as it must where one is required.
+    pub(super) fn of(head: &Parts, required: bool) -> Result<Option<Self>, ApiError> {
         let mut values = head.headers.get_all("idempotency-key").iter();
         let (Some(value), Method::POST) = (values.next(), head.method.clone()) else {
+            if required {
+                let detail = "this operation asks for an Idempotency-Key: send one that is new for every new request";
+                return Err(ApiError::new(ErrorCode::IdempotencyKeyInvalid, detail));
+            }
             return Ok(None);
         };
         let text = value.to_str().ok().filter(|_| values.next().is_none());
@@ -75,13 +82,33 @@ pub(super) enum Seen {
     OtherBody(ApiError),
 }
 
+impl Seen {
+    /// What the journal of requests says of it.
+    pub(super) const fn outcome(&self) -> KeyOutcome {
+        match self {
+            Self::Never => KeyOutcome::Fresh,
+            Self::Running(_) => KeyOutcome::InProgress,
+            Self::Replay(_) => KeyOutcome::Replayed,
+            Self::OtherBody(_) => KeyOutcome::Reused,
+        }
+    }
+}
+
 /// Answers by key.
 #[derive(Debug, Default)]
 pub(super) struct SeenKeys {
-    answers: BTreeMap<IdempotencyKey, Kept>,
+    answers: Answers,
     running: BTreeSet<IdempotencyKey>,
+    /// Counts how often all answers were exchanged: one that was given before that is not kept after it.
+    age: u64,
+}
+
+/// The answers that are kept. A clone shares them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Answers {
+    by_key: OrdMap<Arc<IdempotencyKey>, Arc<Kept>>,
     /// Keys by the instant at which they are forgotten, and their number.
-    expiry: BTreeMap<(Timestamp, u64), IdempotencyKey>,
+    expiry: OrdMap<(Timestamp, u64), Arc<IdempotencyKey>>,
     kept: u64,
 }
 
@@ -91,13 +118,15 @@ struct Kept {
     status: StatusCode,
     headers: HeaderMap,
     answer: Bytes,
+    /// Of a refusal, for the journal of requests.
+    error: Option<ErrorCode>,
 }
 
 impl SeenKeys {
     /// What is known of a key, sent with that canonical body. A key that is new is running until its `end`.
     pub(super) fn begin(&mut self, key: &IdempotencyKey, body: &[u8], now: Timestamp) -> Seen {
-        self.forget(now);
-        match self.answers.get(key) {
+        self.answers.forget(now);
+        match self.answers.by_key.get(key) {
             Some(kept) if kept.body == body => Seen::Replay(kept.replay()),
             Some(kept) => Seen::OtherBody(other_body(&kept.body, body)),
             None if self.running.insert(key.clone()) => Seen::Never,
@@ -114,6 +143,23 @@ impl SeenKeys {
         self.running.remove(key);
     }
 
+    /// Changes whenever all answers are exchanged.
+    pub(super) const fn age(&self) -> u64 {
+        self.age
+    }
+
+    /// The answers as they stand.
+    pub(super) const fn answers(&self) -> &Answers {
+        &self.answers
+    }
+
+    /// Forgets every answer but these: the world starts again, or from where they were kept. A request that is being answered
+    /// belongs to the world as it was: its answer is not kept.
+    pub(super) fn exchange(&mut self, answers: Answers) {
+        self.answers = answers;
+        self.age += 1;
+    }
+
     /// Keeps an answer.
     pub(super) fn keep(
         &mut self,
@@ -122,47 +168,45 @@ impl SeenKeys {
         response: &Response<Bytes>,
         now: Timestamp,
     ) {
-        if self.answers.len() >= MOST
-            && let Some((_, oldest)) = self.expiry.pop_first()
+        let Answers {
+            by_key,
+            expiry,
+            kept,
+        } = &mut self.answers;
+        if by_key.len() >= MOST
+            && let Some((&place, oldest)) = expiry.get_min().map(|(place, key)| (place, key))
         {
-            self.answers.remove(&oldest);
+            by_key.remove(&**oldest);
+            expiry.remove(&place);
         }
-        self.kept += 1;
-        self.expiry
-            .insert((now.plus_millis(LIFETIME_MS), self.kept), key.clone());
+        *kept += 1;
+        let key = Arc::new(key);
+        expiry.insert((now.plus_millis(LIFETIME_MS), *kept), Arc::clone(&key));
         let (status, headers, answer) = (
             response.status(),
             response.headers().clone(),
             response.body().clone(),
         );
-        self.answers.insert(
-            key,
-            Kept {
-                body,
-                status,
-                headers,
-                answer,
-            },
-        );
-    }
-
-    /// Forgets every answer: the world starts again.
-    pub(super) fn clear(&mut self) {
-        let running = std::mem::take(&mut self.running);
-        *self = Self {
-            running,
-            ..Self::default()
+        let error = response.extensions().get().copied();
+        let answer = Kept {
+            body,
+            status,
+            headers,
+            answer,
+            error,
         };
+        by_key.insert(key, Arc::new(answer));
     }
+}
 
+impl Answers {
     fn forget(&mut self, now: Timestamp) {
-        while let Some(first) = self
-            .expiry
-            .first_entry()
-            .filter(|first| first.key().0 <= now)
+        while let Some((place, key)) = self.expiry.get_min()
+            && place.0 <= now
         {
-            let key = first.remove();
-            self.answers.remove(&key);
+            let (place, key) = (*place, Arc::clone(key));
+            self.expiry.remove(&place);
+            self.by_key.remove(&*key);
         }
     }
 }
@@ -175,6 +219,9 @@ impl Kept {
         response
             .headers_mut()
             .insert(REPLAYED, HeaderValue::from_static("true"));
+        if let Some(code) = self.error {
+            response.extensions_mut().insert(code);
+        }
         response
     }
 }

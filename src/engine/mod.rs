@@ -1,25 +1,34 @@
 //! The engine: from the head and body of a request to its reply, through the one order of refusal.
 //!
-//! route → key → headers → content type → parse → idempotency → shape → handler (existence, permission, state, money) →
-//! commit → record → reply. May import everything to its left and the plain types of `http`; knows no socket and no clock but
+//! route → key → headers → injected fault before the commit → content type → parse → idempotency → shape → handler (existence,
+//! permission, state, money) → commit → record → injected fault after the commit → reply. May import everything to its left and the plain types of `http`; knows no socket and no clock but
 //! what it is told. Each world is behind its own lock, held for the step and not for the writing of the reply.
 
+mod advance;
 mod cache;
+pub(crate) mod contract;
+mod fault;
 mod headers;
 mod idempotency;
+mod journal;
+mod outcomes;
+mod post;
 mod problem;
+pub(crate) mod recording;
 mod request;
 mod router;
 mod worlds;
 mod write;
 
+pub(crate) use advance::Unfinished;
+pub(crate) use post::{Courier, Duty, Worker};
 pub(crate) use worlds::is_usable_key;
 
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -28,19 +37,27 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
 use serde_json::Value;
 
-use crate::api::operation::{Call, Process};
+use crate::api::operation::{Call, House, OpenWorld, Process, Session};
 use crate::api::reply::Reply;
 use crate::api::system;
+use crate::desk::outbox::Settings;
+use crate::desk::snapshots::DeskPart;
+use crate::desk::wire::Verdict;
 use crate::engine::cache::{Cached, ReadCache};
+use crate::engine::contract::{Auth, Overlay};
+use crate::engine::fault::Refused;
 use crate::engine::headers::{check_content_type, check_headers};
+use crate::engine::journal::Trace;
+use crate::engine::recording::{Before, Recorder};
 use crate::engine::request::{Request, etag, request_id};
 use crate::engine::router::{Found, Route, Router};
 use crate::engine::worlds::{Slot, Worlds};
 use crate::engine::write::{guard, write};
 use crate::value::error::{ApiError, ErrorCode};
 use crate::value::stream::Key;
-use crate::value::time::Timestamp;
+use crate::value::time::{Span, Timestamp};
 use crate::world::base::{Base, Shape};
+use crate::world::script::{Outcome, Scenario};
 use crate::world::{ClockMode, World};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("request-id");
@@ -56,6 +73,19 @@ pub(crate) struct Transport {
     pub(crate) delay: Duration,
     /// Close the connection instead of replying.
     pub(crate) lost: bool,
+    /// How the body goes out.
+    pub(crate) body: Delivery,
+}
+
+/// How a body goes out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Delivery {
+    #[default]
+    Whole,
+    /// Its first half, and then the end of the connection.
+    Truncated,
+    /// A few bytes at a time.
+    Slow,
 }
 
 /// A short hash that names the world in the log, in a reply's extensions. Not the key, nor anything to guess it from.
@@ -74,7 +104,10 @@ pub(crate) struct Page {
 }
 
 /// Finds a page by its path. Given from outside: pages are rendered to the right of the engine.
-pub(crate) type Pages = fn(&str) -> Option<Page>;
+pub(crate) type Pages = fn(&str, &Overlay) -> Option<Page>;
+
+/// Events that a world keeps if nothing else is said: some gigabytes, and weeks of calls.
+pub(crate) const MAX_EVENTS: u64 = 1_000_000;
 
 /// How worlds are opened.
 #[derive(Clone, Debug)]
@@ -84,8 +117,16 @@ pub(crate) struct Config {
     pub(crate) mode: ClockMode,
     /// The only keys that open a world; any but live-looking ones if empty.
     pub(crate) api_keys: Vec<String>,
+    /// What differs from our assumptions. Its keys are taken beside those above.
+    pub(crate) contract: Overlay,
     pub(crate) max_worlds: usize,
+    /// Events that each world keeps; all of them if none.
+    pub(crate) max_events: Option<u64>,
     pub(crate) pages: Pages,
+    /// Scenarios that can be loaded by name.
+    pub(crate) scenarios: Vec<Arc<Scenario>>,
+    /// Keeps every input that changes a world.
+    pub(crate) recorder: Option<Arc<dyn Recorder>>,
 }
 
 impl std::fmt::Debug for Engine {
@@ -106,6 +147,12 @@ pub(crate) struct Engine {
     untouched: std::sync::Mutex<ReadCache>,
     /// Virtual time in a world driven by the wall clock.
     wall: AtomicI64,
+    /// Where it began: the start of virtual time, or where a recording ended that goes on.
+    wall_origin: AtomicI64,
+    /// Milliseconds of the wall clock since the edge began, as it last told: what rates are measured by.
+    edge_ms: AtomicU64,
+    /// Scenarios that can be loaded by name: the shipped ones, and those of files.
+    scenarios: RwLock<Vec<Arc<Scenario>>>,
 }
 
 /// A request whose head was accepted.
@@ -117,6 +164,10 @@ enum Target {
         route: &'static Route,
         params: Vec<(&'static str, String)>,
         slot: Option<Arc<Slot>>,
+        /// What the outside world is to answer.
+        outcomes: Vec<Outcome>,
+        /// What is to happen to the exchange, where anything is.
+        verdict: Option<Box<Verdict>>,
     },
 }
 
@@ -126,16 +177,68 @@ impl Engine {
         let base = Arc::new(Base::new(config.seed, config.shape.clone()));
         Self {
             wall: AtomicI64::new(config.shape.start.millis()),
+            wall_origin: AtomicI64::new(config.shape.start.millis()),
             worlds: Worlds::new(
                 base,
                 config.mode,
-                config.api_keys.clone(),
+                Auth {
+                    keys: [&*config.api_keys, &config.contract.auth.keys].concat(),
+                    ..config.contract.auth.clone()
+                },
                 config.max_worlds,
+                config.max_events,
+                config.recorder.clone(),
             ),
-            router: Router::new(),
+            router: Router::new(&config.contract.rows),
+            edge_ms: AtomicU64::new(0),
             untouched: std::sync::Mutex::new(ReadCache::new(cache::SHARED_BYTES)),
+            scenarios: RwLock::new(config.scenarios.clone()),
             config,
         }
+    }
+
+    /// Runs scenarios in every world from its start. To be said before the first request.
+    pub(crate) fn with_started(mut self, scenarios: Vec<Arc<Scenario>>) -> Self {
+        self.worlds.started = scenarios;
+        self
+    }
+
+    /// Knows these scenarios by name from now on, in place of those before. Worlds in which one of them runs go on with its new
+    /// rows.
+    pub(crate) fn renew_scenarios(&self, scenarios: Vec<Arc<Scenario>>) {
+        let mut known = self
+            .scenarios
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
+        known.clone_from(&scenarios);
+        drop(known);
+        for slot in self.worlds.recorded() {
+            let mut world = slot.world_mut();
+            let renewed = slot.desk().renewed(&scenarios);
+            let Some(renewed) = renewed else { continue };
+            let world = &mut *world;
+            let done = guard(world, |world| {
+                let desk = &mut *slot.desk();
+                let mut session = Session {
+                    world,
+                    desk,
+                    house: self,
+                };
+                session.end_scenarios();
+                for scenario in renewed {
+                    session.begin_scenario(scenario);
+                }
+                slot.rearm(desk);
+                Ok(())
+            });
+            done.ok(); // a bug there was logged
+            slot.changed(world);
+        }
+    }
+
+    /// How time passes in a fresh world.
+    pub(crate) const fn mode(&self) -> ClockMode {
+        self.config.mode
     }
 
     /// The base of every fresh world.
@@ -143,32 +246,62 @@ impl Engine {
         self.worlds.base()
     }
 
+    /// Whether only listed keys open a world.
+    pub(crate) fn is_closed(&self) -> bool {
+        !(self.config.api_keys.is_empty() && self.config.contract.auth.keys.is_empty())
+    }
+
     /// Tells the engine how far virtual time is in worlds that the wall clock drives.
     pub(crate) fn tick(&self, since_start: Duration, speed: u32) {
         let ms = i64::try_from(since_start.as_millis())
             .unwrap_or(i64::MAX)
             .saturating_mul(i64::from(speed));
-        let now = self.config.shape.start.plus_millis(ms);
+        let origin = Timestamp::from_millis(self.wall_origin.load(Ordering::Relaxed));
+        let now = origin.plus_millis(ms);
         self.wall.store(now.millis(), Ordering::Relaxed);
+        for slot in self.worlds.office().watched() {
+            self.follow_eagerly(&slot);
+        }
+    }
+
+    /// From now on webhooks are carried: of worlds that are there already (a journal's), what happens from now on. To be called
+    /// before the first request.
+    pub(crate) fn open_post(&self, settings: Settings, courier: Arc<dyn Courier>) {
+        let office = self.worlds.office();
+        office.open(Arc::new(settings), courier);
+        for slot in self.worlds.recorded() {
+            let mut outbox = office.outbox(&slot.world());
+            let mut desk = slot.desk();
+            outbox.put_shaping(desk.outbox.shaping().clone());
+            desk.outbox = outbox;
+            drop(desk);
+            slot.desk_changed();
+        }
     }
 
     /// Everything that is decided before a body is read. An error is the finished refusal.
     pub(crate) fn admit(&self, head: &Parts) -> Result<Admitted, Response<Bytes>> {
-        self.target(head).map(Admitted).map_err(|error| {
-            let mut refusal = self.refusal(head, &error);
+        self.target(head).map(Admitted).map_err(|refused| {
+            let mut refusal = match refused {
+                Refused::Error(error) => self.refusal(head, &error),
+                Refused::Injected(refusal) => *refusal,
+            };
             echo_trace(head, &mut refusal);
-            refusal
+            self.mark(head, &mut refusal);
+            self.leave(head, refusal)
         })
     }
 
-    fn target(&self, head: &Parts) -> Result<Target, ApiError> {
+    fn target(&self, head: &Parts) -> Result<Target, Refused> {
         let path = head.uri.path();
         let (route, params) = match self.router.find(&head.method, path)? {
             Found::Route(route, params) => (route, params),
-            Found::Nothing(error) => match (self.config.pages)(path) {
+            Found::Nothing(error) => match (self.config.pages)(path, &self.config.contract) {
                 Some(page) if head.method == http::Method::GET => return Ok(Target::Page(page)),
-                Some(_) => return Err(router::not_allowed(head.method.as_str(), "GET".to_owned())),
-                None => return Err(error),
+                Some(_) => {
+                    return Err(router::not_allowed(head.method.as_str(), "GET".to_owned()).into());
+                }
+                None => return Err(error.into()),
             },
         };
         let open = matches!(route.operation.call, Call::Open(_));
@@ -177,6 +310,8 @@ impl Engine {
             key => Some(self.worlds.open(key?)?),
         };
         check_headers(&head.headers)?;
+        let outcomes = outcomes::wanted(&head.headers, self)?;
+        let verdict = self.judge(route.operation, slot.as_deref(), head)?;
         if route.operation.method.has_body() {
             check_content_type(&head.headers)?;
         }
@@ -184,33 +319,43 @@ impl Engine {
             route,
             params,
             slot,
+            outcomes,
+            verdict,
         })
     }
 
     /// The rest, given the whole body, which is empty when there was none.
     pub(crate) fn answer(&self, admitted: Admitted, head: &Parts, body: Bytes) -> Response<Bytes> {
-        let (route, params, slot) = match admitted.0 {
+        let (route, params, slot, outcomes, verdict) = match admitted.0 {
             Target::Page(page) => return page_reply(page),
             Target::Operation {
                 route,
                 params,
                 slot,
-            } => (route, params, slot),
+                outcomes,
+                verdict,
+            } => (route, params, slot, outcomes, verdict),
         };
-        let mut response = match slot {
-            Some(slot) => self.answer_world(
-                &Request {
-                    route,
-                    params: &params,
-                    head,
-                    body: &body,
-                },
-                &slot,
-            ),
+        let request = Request {
+            route,
+            params: &params,
+            head,
+            body: &body,
+            outcomes: &outcomes,
+            trace: Trace::default(),
+        };
+        let mut response = match &slot {
+            Some(slot) => self.answer_world(&request, slot),
             None => self.answer_open(route, None),
         };
+        if let Some(verdict) = &verdict {
+            fault::after_commit(verdict, &mut response);
+        }
+        if let Some(slot) = &slot {
+            journal::note(&request, slot, verdict.as_deref(), &response);
+        }
         echo_trace(head, &mut response);
-        response
+        self.leave(head, response)
     }
 
     fn answer_open(&self, route: &Route, world: Option<&World>) -> Response<Bytes> {
@@ -244,42 +389,88 @@ impl Engine {
         response
     }
 
-    fn answer_world(&self, request: &Request<'_>, slot: &Slot) -> Response<Bytes> {
+    fn answer_world(&self, request: &Request<'_>, slot: &Arc<Slot>) -> Response<Bytes> {
+        let writes = !matches!(request.route.operation.call, Call::Open(_) | Call::Read(_));
+        if let (true, Some(tape)) = (writes, &slot.tape)
+            && let Err(error) = tape.accepts()
+        {
+            return problem::reply(&error, &request.refused_id(&slot.world()));
+        }
         if self.config.mode == ClockMode::Real {
-            self.follow_wall(&mut slot.world_mut());
+            self.follow_wall(slot);
         }
         let mut response = match request.route.operation.call {
             Call::Open(_) => self.answer_open(request.route, Some(&slot.world())),
             Call::Read(call) => self.read(request, slot, call),
-            Call::Write(_) | Call::Drive(_) => write(request, slot),
+            Call::Write(_) | Call::Drive(_) | Call::Desk(_) => {
+                let unfinished = advance::begin(request, slot);
+                unfinished.unwrap_or_else(|| write(request, slot, self))
+            }
         };
         response.extensions_mut().insert(slot.tag());
+        if let Some(ticket) = slot.tape.as_ref().and_then(recording::Tape::ticket) {
+            response.extensions_mut().insert(ticket);
+        }
+        let route = request.route;
+        if route.status != route.operation.success && response.status() == route.operation.success {
+            *response.status_mut() =
+                StatusCode::from_u16(route.status).expect("a contract holds HTTP statuses");
+        }
         response
     }
 
-    fn follow_wall(&self, world: &mut World) {
+    /// Gives the headers of a request the names that they have within, before anybody looks at them.
+    pub(crate) fn enter(&self, head: &mut Parts) {
+        let dialect = &self.config.contract.dialect;
+        dialect.enter(head.uri.path(), &mut head.headers);
+    }
+
+    /// Headers of replies that a page of another origin may read, by the names that the contract gives them.
+    pub(crate) fn exposed_headers(&self) -> Vec<String> {
+        self.config.contract.dialect.reply_headers()
+    }
+
+    /// Puts a reply into the dialect of the contract: the last that is done to it.
+    fn leave(&self, head: &Parts, response: Response<Bytes>) -> Response<Bytes> {
+        let dialect = &self.config.contract.dialect;
+        dialect.leave(head.uri.path(), response)
+    }
+
+    fn follow_wall(&self, slot: &Arc<Slot>) {
+        let world = &mut *slot.world_mut();
+        let before = Before::of(world);
         let now = Timestamp::from_millis(self.wall.load(Ordering::Relaxed));
         let followed = guard(world, |world| {
             system::follow(world, now);
             Ok(())
         });
         followed.ok(); // a bug there was logged; what was asked is answered all the same
+        if let Some(tape) = &slot.tape {
+            tape.followed(now, before, world);
+        }
+        if world.version() != before.version() {
+            slot.changed(world);
+        }
+        slot.post_events(world);
     }
 
     /// A read is a pure function of the world's version, path and query: its answer is kept until the world changes.
     fn read(&self, request: &Request<'_>, slot: &Slot, call: ReadCall) -> Response<Bytes> {
         let (target, world) = (request.target(), slot.world());
+        request.trace.now.set(Some(world.now()));
         let untouched = world.version() == 0 && Arc::ptr_eq(world.base(), self.base());
+        // Where the wall clock drives the world, time alone changes what is read.
+        let is_lasting = world.mode() != ClockMode::Real;
         let (kept, time) = {
             let mut memory = slot.memory();
-            let kept = if untouched {
+            let kept = if untouched || !is_lasting {
                 None
             } else {
                 memory.reads.get(target)
             };
             (kept, memory.time_header(world.now()))
         };
-        let kept = if untouched {
+        let kept = if untouched && is_lasting {
             self.shared_cache().get(target)
         } else {
             kept
@@ -287,7 +478,9 @@ impl Engine {
         let answer = match kept {
             Some(cached) => Ok(cached),
             None => read(request, &world, call).map(|cached| {
-                if untouched {
+                if !is_lasting {
+                    cached
+                } else if untouched {
                     self.shared_cache().put(target, cached)
                 } else {
                     slot.memory().reads.put(target, cached)
@@ -331,22 +524,24 @@ impl Engine {
         detail: &str,
     ) -> Response<Bytes> {
         let error = ApiError::new(code, detail);
-        match head {
-            Some(head) => self.refusal(head, &error),
-            None => problem::reply(
-                &error,
-                &request_id(Key::new(self.config.seed).with("refused")),
-            ),
+        if let Some(head) = head {
+            return self.leave(head, self.refusal(head, &error));
         }
+        let id = request_id(Key::new(self.config.seed).with("refused"));
+        let dialect = &self.config.contract.dialect;
+        dialect.leave("", problem::reply(&error, &id))
     }
 
-    /// One call in process, without a socket: what the tests of the engine use.
-    #[cfg(test)]
+    /// One call in process, without a socket: what a recording is played again by.
     pub(crate) fn call(&self, request: http::Request<Bytes>) -> Response<Bytes> {
-        let (head, body) = request.into_parts();
+        let (mut head, body) = request.into_parts();
+        self.enter(&mut head);
         match self.admit(&head) {
             Ok(admitted) => self.answer(admitted, &head, body),
-            Err(refusal) => refusal,
+            Err(refusal) => {
+                Self::refused(&head, &body, &refusal);
+                refusal
+            }
         }
     }
 
@@ -359,20 +554,65 @@ impl Engine {
         Ok(look(&self.worlds.open(key)?.world()))
     }
 
-    /// Moves the clock of a key's world and tells what time it is then.
-    pub(crate) fn advance(
+    /// Moves the clock of a key's world on, attempts the deliveries that fall due on the way, and tells what time it is then.
+    pub(crate) async fn advance(&self, key: &str, by: Span) -> Result<Timestamp, ApiError> {
+        advance::by(&self.worlds.open(key)?, by).await
+    }
+
+    /// A world with endpoints goes with the wall clock by itself, so that its webhooks go out without anybody asking.
+    fn follow_eagerly(&self, slot: &Arc<Slot>) {
+        let now = Timestamp::from_millis(self.wall.load(Ordering::Relaxed));
+        let due = |world: &World| world.timers().next().is_some_and(|timer| timer.due <= now);
+        let real = slot.world().mode() == ClockMode::Real;
+        if real && slot.has_post() && (due(&slot.world()) || slot.is_due_by(now)) {
+            self.follow_wall(slot);
+        }
+    }
+
+    /// Acts on a key's world and desk, as a row of the control plane does.
+    pub(crate) fn at_desk<T>(
         &self,
         key: &str,
-        step: impl FnOnce(&mut World),
-    ) -> Result<Timestamp, ApiError> {
+        act: impl FnOnce(&mut Session<'_>) -> Result<T, ApiError>,
+    ) -> Result<T, ApiError> {
         let slot = self.worlds.open(key)?;
         let world = &mut *slot.world_mut();
-        guard(world, |world| {
-            step(world);
-            Ok(())
-        })?;
-        slot.memory().changed(world);
-        Ok(world.now())
+        slot.memory().next_desk_call();
+        let done = guard(world, |world| {
+            let desk = &mut slot.desk();
+            act(&mut Session {
+                world,
+                desk,
+                house: self,
+            })
+        });
+        slot.changed(world);
+        done
+    }
+}
+
+impl House for Engine {
+    fn scenarios(&self) -> Vec<Arc<Scenario>> {
+        let known = self.scenarios.read();
+        known.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn scenario(&self, name: &str) -> Result<Arc<Scenario>, ApiError> {
+        let mut known = self.scenarios().into_iter();
+        let found = known.find(|scenario| scenario.name == name);
+        found.ok_or_else(|| {
+            let detail =
+                format!("there is no scenario {name:?}: GET /_sandbox/scenarios lists them");
+            ApiError::new(ErrorCode::UnknownScenario, detail)
+        })
+    }
+
+    fn open(&self, key: &str, world: World, part: DeskPart) -> Result<(), ApiError> {
+        self.worlds.open_on(key, world, part)
+    }
+
+    fn worlds(&self) -> Vec<OpenWorld> {
+        self.worlds.list()
     }
 }
 

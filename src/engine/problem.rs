@@ -32,11 +32,20 @@ struct Problem<'a> {
 
 /// The reply to a refused request.
 pub(super) fn reply(error: &ApiError, request_id: &HeaderValue) -> Response<Bytes> {
+    reply_with(error, error.code.status(), request_id)
+}
+
+/// The same with a status that is not the code's own: one that a fault asked for.
+pub(super) fn reply_with(
+    error: &ApiError,
+    status: u16,
+    request_id: &HeaderValue,
+) -> Response<Bytes> {
     let id = request_id.to_str().unwrap_or_default();
     let problem = Problem {
         kind: format!("urn:sandbox:problem:{}", error.code.code()),
         title: error.code.title(),
-        status: error.code.status(),
+        status,
         detail: &error.detail,
         instance: format!("/requests/{id}"),
         code: error.code.code(),
@@ -50,7 +59,8 @@ pub(super) fn reply(error: &ApiError, request_id: &HeaderValue) -> Response<Byte
     let body = serde_json::to_vec(&problem).expect("a problem document serialises");
     let mut response = Response::new(Bytes::from(body));
     *response.status_mut() =
-        StatusCode::from_u16(error.code.status()).expect("the table of codes holds HTTP statuses");
+        StatusCode::from_u16(status).expect("codes and faults have HTTP statuses");
+    response.extensions_mut().insert(error.code);
     let headers = response.headers_mut();
     headers.insert(
         CONTENT_TYPE,

@@ -7,11 +7,13 @@ use serde_json::Value;
 
 use crate::api::bind::bind;
 use crate::api::json;
+use crate::engine::journal::Trace;
 use crate::engine::router::Route;
 use crate::value::error::ApiError;
 use crate::value::id::encode_to_string;
 use crate::value::stream::Key;
 use crate::world::World;
+use crate::world::script::Outcome;
 
 /// One request on its way through a world.
 pub(super) struct Request<'a> {
@@ -19,6 +21,10 @@ pub(super) struct Request<'a> {
     pub(super) params: &'a [(&'static str, String)],
     pub(super) head: &'a Parts,
     pub(super) body: &'a Bytes,
+    /// What the outside world is to answer.
+    pub(super) outcomes: &'a [Outcome],
+    /// What is learned of it on its way, for the journal.
+    pub(super) trace: Trace,
 }
 
 impl Request<'_> {
@@ -48,7 +54,9 @@ impl Request<'_> {
             .iter()
             .map(|(name, value)| (*name, value.as_str()))
             .collect();
-        bind(self.route.checker(), &params, self.head.uri.query(), body)
+        let mut input = bind(self.route.checker(), &params, self.head.uri.query(), body)?;
+        self.route.settle_paging(&mut input);
+        Ok(input)
     }
 
     /// The id of a reply that changed nothing: of what was asked and the world it was asked of, so that it shifts nothing.

@@ -1,6 +1,6 @@
 //! The router: the tables' paths, each with its methods, so that 404 and 405 fall out of one look-up.
 
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use http::Method;
 use schemars::SchemaGenerator;
@@ -9,12 +9,22 @@ use serde_json::Value;
 
 use crate::api;
 use crate::api::check::Checker;
+use crate::api::crud;
 use crate::api::operation::{self, Operation};
+use crate::engine::contract::{Paging, Rows};
 use crate::value::error::{ApiError, ErrorCode};
 
 /// A row with what is derived from it once.
 pub(super) struct Route {
     pub(super) operation: &'static Operation,
+    /// The status of its success.
+    pub(super) status: u16,
+    /// How many rows a page has, where it takes `per_page`.
+    pub(super) paging: Paging,
+    /// Whether it needs an `Idempotency-Key`.
+    pub(super) key_required: bool,
+    /// Further paths.
+    aliases: Vec<&'static str>,
     checker: OnceLock<Checker>,
     /// Where what it creates can be read.
     created_at: OnceLock<Option<String>>,
@@ -24,6 +34,38 @@ pub(super) struct Route {
 }
 
 impl Route {
+    /// The row as the table has it.
+    fn of(operation: &'static Operation) -> Self {
+        Self {
+            operation,
+            status: operation.success,
+            paging: Paging::default(),
+            key_required: false,
+            aliases: Vec::new(),
+            checker: OnceLock::new(),
+            created_at: OnceLock::new(),
+            resource: OnceLock::new(),
+            all: OnceLock::new(),
+        }
+    }
+
+    /// Its path, and its further ones.
+    fn paths(&self) -> impl Iterator<Item = &'static str> {
+        core::iter::once(self.operation.path).chain(self.aliases.iter().copied())
+    }
+
+    /// What a page without `per_page` has, and what one may have at most.
+    pub(super) fn settle_paging(&self, input: &mut Value) {
+        let Paging { default, most } = self.paging;
+        if let Some(rows) = input.get_mut("per_page") {
+            if rows.as_u64().is_some_and(|rows| rows > most) {
+                *rows = most.into();
+            }
+        } else if default != crud::PER_PAGE && self.checker().carried("per_page").is_some() {
+            input["per_page"] = default.into();
+        }
+    }
+
     /// The checker of the row's input, compiled when the row is first called.
     pub(super) fn checker(&self) -> &Checker {
         self.checker.get_or_init(|| compile(self.operation))
@@ -81,27 +123,26 @@ pub(super) struct Router {
 }
 
 impl Router {
-    pub(super) fn new() -> Self {
-        let routes = routes();
+    /// The router of the rows that are served, at all their paths.
+    pub(super) fn new(rows: &Rows) -> Self {
+        let routes = routes(rows);
         let mut methods: Vec<(&'static str, Methods)> = Vec::new();
-        for route in routes {
+        let paths = |route: &'static Route| route.paths().map(move |path| (path, route));
+        for (path, route) in routes.iter().flat_map(paths) {
             let place = route.operation.method as usize;
-            if let Some((_, methods)) = methods
-                .iter_mut()
-                .find(|(path, _)| *path == route.operation.path)
-            {
+            if let Some((_, methods)) = methods.iter_mut().find(|(other, _)| *other == path) {
                 methods[place] = Some(route);
             } else {
                 let mut row = Methods::default();
                 row[place] = Some(route);
-                methods.push((route.operation.path, row));
+                methods.push((path, row));
             }
         }
         let mut paths = matchit::Router::new();
         for (path, row) in methods {
             paths
                 .insert(path, row)
-                .expect("the tables' paths do not conflict");
+                .expect("the tables' paths do not conflict, and aliases were held against them");
         }
         Self { paths, routes }
     }
@@ -120,26 +161,24 @@ impl Router {
         if matched.params.is_empty() {
             return Ok(Found::Route(route, Vec::new()));
         }
+        // By name: an alias may have them in another order.
         let names = route.operation.path_parameters();
-        let params = names
-            .zip(matched.params.iter())
-            .map(|(name, (_, value))| (name, value.to_owned()));
+        let params = names.filter_map(|name| Some((name, matched.params.get(name)?.to_owned())));
         Ok(Found::Route(route, params.collect()))
     }
 
     fn no_route(&self, path: &str) -> ApiError {
         let shown: String = path.chars().take(100).collect();
+        let paths = |route: &'static Route| route.paths().map(move |path| (path, route));
         let closest = self
             .routes
             .iter()
-            .min_by_key(|route| distance(path, route.operation.path));
+            .flat_map(paths)
+            .min_by_key(|(known, _)| distance(path, known));
         let detail = match closest {
-            Some(Route { operation, .. }) => {
-                format!(
-                    "no route {shown}; the closest is {} {}",
-                    operation.method.name(),
-                    operation.path
-                )
+            Some((known, route)) => {
+                let method = route.operation.method.name();
+                format!("no route {shown}; the closest is {method} {known}")
             }
             None => format!("no route {shown}"),
         };
@@ -147,22 +186,31 @@ impl Router {
     }
 }
 
-/// Made once a process: every engine has the same tables.
-fn routes() -> &'static [Route] {
-    static ROUTES: OnceLock<Vec<Route>> = OnceLock::new();
-    let routes = ROUTES.get_or_init(|| {
-        let route = |operation| Route {
-            operation,
-            checker: OnceLock::new(),
-            created_at: OnceLock::new(),
-            resource: OnceLock::new(),
-            all: OnceLock::new(),
-        };
-        api::product().chain(api::control()).map(route).collect()
+/// Made once a process for every set of rows, of which nearly all engines have the same; so they may live as long as it does.
+fn routes(rows: &Rows) -> &'static [Route] {
+    static MADE: Mutex<Vec<(Rows, &'static [Route])>> = Mutex::new(Vec::new());
+    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, routes)) = made.iter().find(|(other, _)| other == rows) {
+        return routes;
+    }
+    let served = api::product().filter(|row| rows.serves(row));
+    let product = served.map(|operation| Route {
+        aliases: rows
+            .aliases(operation)
+            .iter()
+            .map(|path| &*path.clone().leak())
+            .collect(),
+        status: rows.status(operation),
+        paging: rows.paging,
+        key_required: rows.key_required && operation.method == operation::Method::Post,
+        ..Route::of(operation)
     });
+    let routes: Vec<Route> = product.chain(api::control().map(Route::of)).collect();
+    let routes: &'static [Route] = routes.leak();
     for route in routes {
         route.all.get_or_init(|| routes);
     }
+    made.push((rows.clone(), routes));
     routes
 }
 
@@ -240,7 +288,7 @@ mod tests {
 
     #[test]
     fn an_unknown_path_names_the_closest_one() {
-        let router = Router::new();
+        let router = Router::new(&Rows::default());
         for (path, expected) in [
             ("/api/business/employes", "/api/business/employees"),
             ("/v1/payroll/runs", "/v1/payroll/run"),
@@ -259,7 +307,7 @@ mod tests {
 
     #[test]
     fn a_known_path_names_its_methods() {
-        let error = Router::new()
+        let error = Router::new(&Rows::default())
             .find(&Method::DELETE, "/api/business/companies")
             .err()
             .expect("refused");

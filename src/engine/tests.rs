@@ -6,10 +6,13 @@
     reason = "draws below the lengths of short lists"
 )]
 
+mod snapshots;
+
 use bytes::Bytes;
 use http::{Request, Response};
 use serde_json::{Value, json};
 
+use super::contract::Overlay;
 use super::{Config, Engine};
 use crate::api;
 use crate::api::operation::{Method, Operation};
@@ -29,8 +32,12 @@ fn engine(seed: u64, mode: ClockMode) -> Engine {
         shape,
         mode,
         api_keys: Vec::new(),
+        contract: Overlay::default(),
         max_worlds: 100,
-        pages: |_| None,
+        max_events: None,
+        pages: |_, _| None,
+        scenarios: Vec::new(),
+        recorder: None,
     })
 }
 
@@ -182,23 +189,29 @@ fn a_world_survives_being_written_out_and_read_back() {
 
 /// One step of the walk: a row, called with its example, with ids of the world, with noise, or with nothing.
 fn step(engine: &Engine, row: &Operation, key: Key) -> (String, String) {
-    let ids: Vec<String> = ["companies", "employees", "payroll-runs", "payslips"]
-        .iter()
-        .filter_map(|list| {
-            let page = key.with(list).below(4) + 1;
-            let answer = call(
-                engine,
-                "GET",
-                &format!("/api/business/{list}?per_page=5&page={page}"),
-                "",
-            );
-            Some(
-                parsed(&answer)["data"].as_array()?.first()?["id"]
-                    .as_str()?
-                    .to_owned(),
-            )
-        })
-        .collect();
+    let ids: Vec<String> = [
+        "companies",
+        "employees",
+        "payroll-runs",
+        "payslips",
+        "tax-filings",
+    ]
+    .iter()
+    .filter_map(|list| {
+        let page = key.with(list).below(4) + 1;
+        let answer = call(
+            engine,
+            "GET",
+            &format!("/api/business/{list}?per_page=5&page={page}&sort=-created_at"),
+            "",
+        );
+        Some(
+            parsed(&answer)["data"].as_array()?.first()?["id"]
+                .as_str()?
+                .to_owned(),
+        )
+    })
+    .collect();
     let any = |key: Key| {
         ids.get(key.below(ids.len() as u64 + 1) as usize)
             .map_or("nothing_0", String::as_str)
@@ -209,6 +222,7 @@ fn step(engine: &Engine, row: &Operation, key: Key) -> (String, String) {
             "employee_id" => "emp_",
             "payroll_run_id" => "prn_",
             "payslip_id" => "psl_",
+            "tax_filing_id" => "txf_",
             _ => "",
         };
         let fits = ids
@@ -378,8 +392,12 @@ fn the_year_to_date_is_what_was_paid_whatever_the_order_and_the_clock() {
             shape,
             mode,
             api_keys: Vec::new(),
+            contract: Overlay::default(),
             max_worlds: 1,
-            pages: |_| None,
+            max_events: None,
+            pages: |_, _| None,
+            scenarios: Vec::new(),
+            recorder: None,
         });
         let company = first_id(&engine, "/api/business/companies");
         let employee = first_id(&engine, "/api/business/employees");

@@ -9,10 +9,12 @@ use http::{HeaderValue, Response, StatusCode};
 use serde_json::Value;
 
 use crate::api::json;
-use crate::api::operation::{Call, Contract};
+use crate::api::operation::{Call, Contract, House, Method, Operation, Session};
 use crate::api::reply::Reply;
 use crate::api::system;
 use crate::engine::idempotency::{self, IdempotencyKey, Seen};
+use crate::engine::outcomes::{self, SANDBOX_DECISION};
+use crate::engine::recording::{self, Before};
 use crate::engine::request::{Request, etag, request_id};
 use crate::engine::worlds::Slot;
 use crate::engine::{JSON, REQUEST_ID, SANDBOX_TIME, problem};
@@ -36,7 +38,7 @@ impl Prepared {
         // The control plane is no part of the product: advancing twice is advancing twice.
         let key = match request.route.operation.contract {
             Contract::Control => Ok(None),
-            _ => IdempotencyKey::of(request.head),
+            _ => IdempotencyKey::of(request.head, request.route.key_required),
         };
         let keyed = matches!(key, Ok(Some(_)));
         let fingerprint = keyed.then(|| json::canonical(body.as_ref().unwrap_or(&Value::Null)));
@@ -48,11 +50,12 @@ impl Prepared {
     }
 }
 
-pub(super) fn write(request: &Request<'_>, slot: &Slot) -> Response<Bytes> {
+pub(super) fn write(request: &Request<'_>, slot: &Arc<Slot>, house: &dyn House) -> Response<Bytes> {
     // What needs no look at the world is done before its lock is taken, and the reply is written after it is given back.
     let prepared = Prepared::of(request);
     let mut held = slot.world_mut();
     let world = &mut *held;
+    request.trace.now.set(Some(world.now()));
     let time = |world: &World| slot.memory().time_header(world.now());
     let refused = |error: &ApiError, world: &World| {
         let mut response = problem::reply(error, &request.refused_id(world));
@@ -63,45 +66,98 @@ pub(super) fn write(request: &Request<'_>, slot: &Slot) -> Response<Bytes> {
         Err(error) => refused(&error, world),
         Ok(Ready::Replay(response)) => response,
         Ok(Ready::Run { running, input }) => {
-            let id = request_id(
-                world
-                    .base()
-                    .key()
-                    .with("write")
-                    .at(world.log().len() as u64),
-            );
+            let decided = outcomes::count(world);
+            let id = write_id(request, world, slot);
             let origin = RequestRef {
                 id: id.to_str().expect("an id is ASCII").to_owned(),
                 operation: request.route.operation.name.into(),
                 idempotency_key: running.key().map(IdempotencyKey::text),
             };
+            let before = Before::of(world);
+            let logged = world.log_length();
             let performed = guard(world, |world| {
                 let row = request.route.operation;
-                system::perform(world, row, Some(Arc::new(origin)), input)
+                if let Call::Desk(call) = row.call {
+                    let desk = &mut *slot.desk();
+                    let done = call(&mut Session { world, desk, house }, input);
+                    slot.rearm(desk);
+                    return done;
+                }
+                system::perform(
+                    world,
+                    row,
+                    Arc::new(origin),
+                    request.outcomes.to_vec(),
+                    input,
+                )
             });
-            slot.memory().changed(world);
+            if performed.is_err() && is_numbered(request.route.operation) {
+                slot.memory().uncount_desk_call();
+            }
+            slot.changed(world);
+            request.trace.caused(logged, world);
             // The reply tells of the moment at which it was accepted, not of what follows from it.
             let (time, now) = (time(world), world.now());
             let refusal = performed.as_ref().err().map(|error| refused(error, world));
-            settle(world);
+            if settle(world) {
+                slot.changed(world);
+            }
+            let decided = outcomes::since(world, decided);
+            if matches!(request.route.operation.call, Call::Desk(_)) {
+                slot.desk_used();
+            }
+            slot.post_events(world);
+            if let Some(tape) = &slot.tape {
+                let refused = refusal.as_ref().map(Response::status);
+                let status = refused.unwrap_or_else(|| success(request));
+                tape.wrote(request, before, world, (status, &id));
+            }
             drop(held);
-            let response = match (performed, refusal) {
+            let mut response = match (performed, refusal) {
                 (Ok(reply), _) => created(request, reply, &id, time),
                 (Err(_), refusal) => refusal.expect("made of the error"),
             };
+            if let Some(header) = outcomes::header(&decided) {
+                response.headers_mut().insert(SANDBOX_DECISION, header);
+            }
             running.keep(&response, now);
             response
         }
     }
 }
 
-/// In an instant world: what follows from the request.
-fn settle(world: &mut World) {
+/// Whether a row is a call at the desk that a recording keeps.
+fn is_numbered(row: &Operation) -> bool {
+    matches!(row.call, Call::Desk(_)) && row.method != Method::Get && !recording::is_beside(row)
+}
+
+/// The id of a reply to what may change something. A call at the desk leaves no event, so that it is numbered by itself; one
+/// that only looks, or that no recording keeps, shifts no number of those that one does.
+fn write_id(request: &Request<'_>, world: &World, slot: &Slot) -> HeaderValue {
+    let (row, key) = (request.route.operation, world.base().key());
+    match row.call {
+        Call::Desk(_) if row.method == Method::Get => request_id(
+            key.with("looked")
+                .at(world.version())
+                .with(request.target()),
+        ),
+        Call::Desk(_) if recording::is_beside(row) => {
+            request_id(key.with("beside").at(slot.memory().next_call_beside()))
+        }
+        Call::Desk(_) => request_id(key.with("desk").at(slot.memory().next_desk_call())),
+        _ => request_id(key.with("write").at(world.log().len())),
+    }
+}
+
+/// In an instant world: what follows from the request. Says whether anything did.
+pub(super) fn settle(world: &mut World) -> bool {
+    let before = world.version();
     let settled = guard(world, |world| {
         system::settle(world);
         Ok(())
     });
     settled.ok(); // a bug there was logged; what was accepted stands
+    world.version() != before
 }
 
 /// A write whose turn has come.
@@ -124,13 +180,16 @@ impl<'a> Ready<'a> {
     ) -> Result<Self, ApiError> {
         let keyed = prepared.key?.zip(prepared.fingerprint);
         if let Some((key, body)) = &keyed {
-            match slot.memory().seen.begin(key, body, world.now()) {
+            let seen = slot.memory().seen.begin(key, body, world.now());
+            request.trace.key.set(Some(seen.outcome()));
+            match seen {
                 Seen::Never => {}
                 Seen::Running(error) | Seen::OtherBody(error) => return Err(error),
                 Seen::Replay(response) => return Ok(Self::Replay(response)),
             }
         }
-        let running = Running { slot, keyed };
+        let age = slot.memory().seen.age();
+        let running = Running { slot, keyed, age };
         let input = prepared.input?;
         check_if_match(request, world)?;
         Ok(Self::Run { running, input })
@@ -141,6 +200,8 @@ impl<'a> Ready<'a> {
 struct Running<'a> {
     slot: &'a Slot,
     keyed: Option<(IdempotencyKey, Vec<u8>)>,
+    /// Of the answers kept when it began.
+    age: u64,
 }
 
 impl Running<'_> {
@@ -153,7 +214,7 @@ impl Running<'_> {
         if let Some((key, body)) = self.keyed.take() {
             let seen = &mut self.slot.memory().seen;
             seen.end(&key);
-            if idempotency::is_kept(response.status()) {
+            if idempotency::is_kept(response.status()) && seen.age() == self.age {
                 seen.keep(key, body, response, now);
             }
         }
@@ -188,6 +249,10 @@ pub(super) fn guard<T>(
     })
 }
 
+fn success(request: &Request<'_>) -> StatusCode {
+    StatusCode::from_u16(request.route.operation.success).expect("rows hold HTTP statuses")
+}
+
 /// The reply to a write that went through.
 fn created(
     request: &Request<'_>,
@@ -197,8 +262,7 @@ fn created(
 ) -> Response<Bytes> {
     let operation = request.route.operation;
     let mut response = Response::new(Bytes::new());
-    *response.status_mut() =
-        StatusCode::from_u16(operation.success).expect("rows hold HTTP statuses");
+    *response.status_mut() = success(request);
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, JSON);
     headers.insert(REQUEST_ID, id.clone());
@@ -208,6 +272,7 @@ fn created(
             HeaderValue::try_from(path.replace("{}", id)).expect("paths and ids are ASCII");
         headers.insert(LOCATION, location);
     }
+    request.trace.resource.set(reply.id.clone());
     let tagged = reply.single && operation.success != 201;
     let body = reply.into_bytes();
     if tagged {

@@ -23,6 +23,8 @@ pub(crate) enum StartError {
     System(io::Error),
     /// Nothing to listen on.
     Bind(BindError),
+    /// What was to be done before the first request could not be.
+    Prepare(String),
 }
 
 impl fmt::Display for StartError {
@@ -30,6 +32,7 @@ impl fmt::Display for StartError {
         match self {
             Self::System(error) => write!(out, "cannot start a server: {error}"),
             Self::Bind(error) => error.fmt(out),
+            Self::Prepare(error) => out.write_str(error),
         }
     }
 }
@@ -47,9 +50,19 @@ pub(crate) struct Background {
 
 impl Background {
     /// Starts a server and returns when it listens.
+    #[cfg(test)]
     pub(crate) fn start<A: Answer>(
+        config: ServerConfig,
+        engine: Arc<A>,
+    ) -> Result<Self, StartError> {
+        Self::start_with(config, engine, |_| Ok(()))
+    }
+
+    /// The same, with something to be done within its runtime before the first request, given where it listens.
+    pub(crate) fn start_with<A: Answer>(
         mut config: ServerConfig,
         engine: Arc<A>,
+        prepare: impl FnOnce(&[SocketAddr]) -> Result<(), String>,
     ) -> Result<Self, StartError> {
         config.limits.drain = config.limits.drain.min(DRAIN);
         // One thread: a test wants its server small, and asks one question at a time.
@@ -61,6 +74,10 @@ impl Background {
             .block_on(Server::bind(&config, engine))
             .map_err(StartError::Bind)?;
         let (url, addresses) = (bound.url(), bound.addresses().to_vec());
+        {
+            let _within = runtime.enter();
+            prepare(&addresses).map_err(StartError::Prepare)?;
+        }
         let (stop, stopped) = oneshot::channel();
         let serve = move || {
             runtime.block_on(bound.serve(async {

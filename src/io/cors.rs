@@ -27,6 +27,8 @@ pub(crate) struct Cors {
     origins: Vec<String>,
     /// `*` was given. It opens the simulated API only: a control route wants its caller named.
     any: bool,
+    /// The headers that scripts may read, where a contract calls some otherwise.
+    exposed: Option<HeaderValue>,
 }
 
 /// Whether a head is a question of a browser.
@@ -49,7 +51,17 @@ impl Cors {
                 .map(plain)
                 .collect(),
             any: origins.iter().any(|origin| origin == "*"),
+            exposed: None,
         }
+    }
+
+    /// The same, with further headers of replies that scripts may read.
+    pub(crate) fn exposing(mut self, names: &[String]) -> Self {
+        if !names.is_empty() {
+            let all = format!("{EXPOSED}, {}", names.join(", "));
+            self.exposed = HeaderValue::try_from(all).ok();
+        }
+        self
     }
 
     /// Whether the origin was given by name.
@@ -110,9 +122,10 @@ impl Cors {
         let control = crate::io::guard::is_control(head.uri.path());
         if self.names(origin) || (self.any && !control) {
             headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
+            let exposed = self.exposed.clone();
             headers.insert(
                 ACCESS_CONTROL_EXPOSE_HEADERS,
-                HeaderValue::from_static(EXPOSED),
+                exposed.unwrap_or(HeaderValue::from_static(EXPOSED)),
             );
         }
     }
@@ -198,6 +211,17 @@ mod tests {
         let mut headers = HeaderMap::new();
         cors.mark(&options("/_sandbox/x", "https://a.b"), &mut headers);
         assert!(!headers.contains_key(ACCESS_CONTROL_ALLOW_ORIGIN));
+    }
+
+    #[test]
+    fn a_page_may_read_the_headers_that_a_contract_names() {
+        let cors = Cors::new(&["http://app.test".into()]).exposing(&["X-Request-Id".into()]);
+        let mut headers = HeaderMap::new();
+        cors.mark(&options("/v1", "http://app.test"), &mut headers);
+        let exposed = headers[ACCESS_CONTROL_EXPOSE_HEADERS]
+            .to_str()
+            .expect("names are ASCII");
+        assert!(exposed.starts_with(EXPOSED) && exposed.ends_with(", X-Request-Id"));
     }
 
     #[test]

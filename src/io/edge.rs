@@ -10,31 +10,36 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http::header::{CONNECTION, EXPECT, HeaderValue, RETRY_AFTER, X_CONTENT_TYPE_OPTIONS};
 use http::request::Parts;
 use http::{Method, Request, Response};
-use http_body_util::Full;
 use hyper::body::{Body, Incoming};
 
-use crate::engine::Transport;
+use crate::engine::recording::Ticket;
+use crate::engine::{Transport, Unfinished};
 use crate::io::body::{Unread, collect, declares_more};
 use crate::io::connection::Activity;
 use crate::io::cors::Cors;
 use crate::io::guard::{Guard, Verdict};
+use crate::io::journal::log::Durable;
 use crate::io::limits::Limits;
 use crate::io::log::Line;
+use crate::io::sent::Sent;
 use crate::value::error::ErrorCode;
 
 /// Seconds a client is asked to stay away when the server is full.
 const RETRY_AFTER_SECONDS: HeaderValue = HeaderValue::from_static("1");
 
-/// What the edge asks of an engine. All three return at once and may be called from any thread.
+/// What the edge asks of an engine. All of it returns at once and may be called from any thread.
 pub(crate) trait Answer: Send + Sync + 'static {
     /// A request whose head was accepted.
     type Admitted: Send + 'static;
+
+    /// What is done to a head before anybody looks at it.
+    fn enter(&self, _: &mut Parts) {}
 
     /// Everything that is decided before a body is read. An error is the finished refusal.
     fn admit(&self, head: &Parts) -> Result<Self::Admitted, Response<Bytes>>;
@@ -44,6 +49,20 @@ pub(crate) trait Answer: Send + Sync + 'static {
 
     /// A refusal that the edge itself decided.
     fn refuse(&self, head: Option<&Parts>, code: ErrorCode, detail: &str) -> Response<Bytes>;
+
+    /// Tells of a refusal by `admit`, with the body that came with it.
+    fn refused(&self, _head: &Parts, _body: &Bytes, _refusal: &Response<Bytes>) {}
+
+    /// Tells of a request that was admitted and whose body could not be read.
+    fn unread(&self, _admitted: &Self::Admitted, _head: &Parts, _refusal: &Response<Bytes>) {}
+
+    /// Whether it needs the time.
+    fn wants_time(&self) -> bool {
+        false
+    }
+
+    /// Tells how long the server has been there.
+    fn tell_time(&self, _elapsed: Duration) {}
 }
 
 /// What all connections of a server share.
@@ -52,16 +71,25 @@ pub(crate) struct Shared<A> {
     pub(crate) engine: Arc<A>,
     pub(crate) guard: Guard,
     pub(crate) limits: Limits,
+    durable: Option<Durable>,
     in_flight: AtomicUsize,
+    started: Instant,
 }
 
 impl<A> Shared<A> {
-    pub(crate) fn new(engine: Arc<A>, guard: Guard, limits: Limits) -> Self {
+    pub(crate) fn new(
+        engine: Arc<A>,
+        guard: Guard,
+        limits: Limits,
+        durable: Option<Durable>,
+    ) -> Self {
         Self {
             engine,
             guard,
             limits,
+            durable,
             in_flight: AtomicUsize::new(0),
+            started: Instant::now(),
         }
     }
 }
@@ -95,7 +123,7 @@ impl std::fmt::Display for Lost {
 
 impl std::error::Error for Lost {}
 
-type Replied = Result<Response<Full<Bytes>>, Lost>;
+type Replied = Result<Response<Sent>, Lost>;
 
 /// A reply: nearly always there at once.
 pub(crate) enum Reply {
@@ -132,7 +160,7 @@ impl<A> Clone for Edge<A> {
 }
 
 impl<A: Answer> hyper::service::Service<Request<Incoming>> for Edge<A> {
-    type Response = Response<Full<Bytes>>;
+    type Response = Response<Sent>;
     type Error = Lost;
     type Future = Reply;
 
@@ -144,6 +172,10 @@ impl<A: Answer> hyper::service::Service<Request<Incoming>> for Edge<A> {
             // hyper remembers the method and keeps the bytes back, but not their length.
             head.method = Method::GET;
         }
+        self.shared.engine.enter(&mut head);
+        if self.shared.engine.wants_time() {
+            self.shared.engine.tell_time(self.shared.started.elapsed());
+        }
         let admitted = match self.shared.guard.judge(&head) {
             Verdict::Pass => self.guarded(&head, |engine| engine.admit(&head)),
             Verdict::Preflight => Err(Cors::answer(&head)),
@@ -154,7 +186,7 @@ impl<A: Answer> hyper::service::Service<Request<Incoming>> for Edge<A> {
         }
         let response = match admitted {
             Ok(admitted) => self.answer(admitted, &head, Bytes::new()),
-            Err(refusal) => refusal,
+            Err(refusal) => self.told(refusal, &head, &Bytes::new()),
         };
         self.send(head, response, line)
     }
@@ -179,11 +211,14 @@ impl<A: Answer> Edge<A> {
         // Reading on would send the 100 that asks for the body.
         let keeps_back = too_large || head.headers.contains_key(EXPECT);
         let refusal = match &admitted {
-            Ok(_) if too_large => Some(self.refuse_unread(&head, Unread::TooLarge)),
+            Ok(admitted) if too_large => {
+                Some(self.refuse_unread(&head, Unread::TooLarge, admitted))
+            }
             _ => None,
         };
         let admitted = refusal.map_or(admitted, Err);
         if keeps_back && let Err(refusal) = admitted {
+            let refusal = self.told(refusal, &head, &Bytes::new());
             return self.send(head, self.closing(refusal), line);
         }
         let Some(place) = Place::take(&self.shared) else {
@@ -197,13 +232,12 @@ impl<A: Answer> Edge<A> {
                 admitted,
             ) {
                 (Ok(bytes), Ok(admitted)) => edge.answer(admitted, &head, bytes),
-                (Ok(_), Err(refusal)) => refusal,
-                (Err(_), Err(refusal)) => edge.closing(refusal),
-                (Err(unread), Ok(_)) => edge.refuse_unread(&head, unread),
+                (Ok(bytes), Err(refusal)) => edge.told(refusal, &head, &bytes),
+                (Err(_), Err(refusal)) => edge.closing(edge.told(refusal, &head, &Bytes::new())),
+                (Err(unread), Ok(admitted)) => edge.refuse_unread(&head, unread, &admitted),
             };
             drop(place);
-            let Transport { delay, lost } = transport(&response);
-            edge.send_late(head, response, line, delay, lost).await
+            edge.send_late(head, response, line).await
         }))
     }
 
@@ -234,7 +268,18 @@ impl<A: Answer> Edge<A> {
         refusal(self.shared.engine.as_ref(), head, code, detail)
     }
 
-    fn refuse_unread(&self, head: &Parts, unread: Unread) -> Response<Bytes> {
+    /// Tells the engine of its refusal, which is then sent.
+    fn told(&self, refusal: Response<Bytes>, head: &Parts, body: &Bytes) -> Response<Bytes> {
+        self.shared.engine.refused(head, body, &refusal);
+        refusal
+    }
+
+    fn refuse_unread(
+        &self,
+        head: &Parts,
+        unread: Unread,
+        admitted: &A::Admitted,
+    ) -> Response<Bytes> {
         let Limits {
             body, body_bytes, ..
         } = self.shared.limits;
@@ -252,6 +297,7 @@ impl<A: Answer> Edge<A> {
                 self.refuse(Some(head), ErrorCode::InvalidHeader, detail)
             }
         };
+        self.shared.engine.unread(admitted, head, &refusal);
         self.closing(refusal)
     }
 
@@ -263,28 +309,20 @@ impl<A: Answer> Edge<A> {
     }
 
     fn send(&self, head: Parts, response: Response<Bytes>, line: Line) -> Reply {
-        match transport(&response) {
-            Transport {
-                delay: Duration::ZERO,
-                lost: false,
-            } => Reply::Now(Some(Ok(self.finish(&head, response, line)))),
-            Transport { delay, lost } => {
-                let edge = self.clone();
-                Reply::Later(Box::pin(async move {
-                    edge.send_late(head, response, line, delay, lost).await
-                }))
-            }
+        let Transport { delay, lost, .. } = transport(&response);
+        if delay.is_zero() && !lost && self.is_complete(&response) {
+            return Reply::Now(Some(Ok(self.finish(&head, response, line))));
         }
+        let edge = self.clone();
+        Reply::Later(Box::pin(async move {
+            edge.send_late(head, response, line).await
+        }))
     }
 
-    async fn send_late(
-        &self,
-        head: Parts,
-        response: Response<Bytes>,
-        line: Line,
-        delay: Duration,
-        lost: bool,
-    ) -> Replied {
+    async fn send_late(&self, head: Parts, response: Response<Bytes>, line: Line) -> Replied {
+        let response = self.finished(&head, response).await;
+        let response = self.durable(&head, response).await;
+        let Transport { delay, lost, .. } = transport(&response);
         if !delay.is_zero() {
             tokio::time::sleep(delay).await;
         }
@@ -292,19 +330,47 @@ impl<A: Answer> Edge<A> {
         if lost { Err(Lost) } else { Ok(response) }
     }
 
+    /// A reply whose rest is still to come. What it replies to was accepted: it goes on if its caller leaves.
+    async fn finished(&self, head: &Parts, mut response: Response<Bytes>) -> Response<Bytes> {
+        let Some(unfinished) = response.extensions_mut().remove::<Unfinished>() else {
+            return response;
+        };
+        let finished = tokio::spawn(unfinished.finish(response)).await;
+        finished.unwrap_or_else(|_| self.refuse(Some(head), ErrorCode::InternalError, BUG))
+    }
+
+    /// Whether nothing is to be waited for.
+    fn is_complete(&self, response: &Response<Bytes>) -> bool {
+        response.extensions().get::<Unfinished>().is_none() && self.is_durable(response)
+    }
+
+    fn is_durable(&self, response: &Response<Bytes>) -> bool {
+        let ticket: Option<&Ticket> = response.extensions().get();
+        let waits = self.shared.durable.as_ref().zip(ticket);
+        waits.is_none_or(|(durable, ticket)| durable.has(*ticket))
+    }
+
+    /// Holds a reply back until what it tells of is on the disk. If that cannot be, the reply does not leave at all.
+    async fn durable(&self, head: &Parts, response: Response<Bytes>) -> Response<Bytes> {
+        let ticket: Option<Ticket> = response.extensions().get().copied();
+        let Some((durable, ticket)) = self.shared.durable.as_ref().zip(ticket) else {
+            return response;
+        };
+        match durable.wait(ticket).await {
+            Ok(()) => response,
+            Err(why) => self.refuse(Some(head), ErrorCode::InternalError, &why),
+        }
+    }
+
     /// What every reply carries, and the end of the request.
-    fn finish(
-        &self,
-        head: &Parts,
-        mut response: Response<Bytes>,
-        line: Line,
-    ) -> Response<Full<Bytes>> {
+    fn finish(&self, head: &Parts, mut response: Response<Bytes>, line: Line) -> Response<Sent> {
         let headers = response.headers_mut();
         headers.insert(X_CONTENT_TYPE_OPTIONS, NOSNIFF);
         self.shared.guard.cors.mark(head, headers);
         self.activity.replied();
         line.end(head, &response);
-        response.map(Full::new)
+        let delivery = transport(&response).body;
+        response.map(|body| Sent::new(body, delivery))
     }
 }
 

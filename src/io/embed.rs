@@ -1,15 +1,28 @@
 //! The sandbox in a test's own process: a server on a free port in one line.
 
 use std::fmt;
+use std::future::Future;
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::Thread;
 
-use crate::api::system;
-use crate::engine::{Config, Engine};
+use crate::api::control::snapshots;
+use crate::api::operation::Session;
+use crate::desk::snapshots::Snapshot;
+use crate::engine::contract::Overlay;
+use crate::engine::{Config, Engine, MAX_EVENTS};
 use crate::io::background::Background;
 use crate::io::server::ServerConfig;
+use crate::io::webhooks::Webhooks;
 use crate::render::pages;
+use crate::scenario;
+use crate::value::diagnostic::Look;
+use crate::value::error::ApiError;
+use crate::value::id::Id;
 use crate::value::time::{Span, Timestamp};
 use crate::world::base::Shape;
+use crate::world::script::Scenario;
 use crate::world::{ClockMode, World};
 
 /// A running sandbox; stopped when dropped.
@@ -24,13 +37,23 @@ use crate::world::{ClockMode, World};
 /// ```
 #[derive(Debug)]
 pub struct Sandbox {
-    engine: Arc<Engine>,
+    pub(super) engine: Arc<Engine>,
     server: Background,
+}
+
+/// A world as it once stood: what [`Sandbox::snapshot`] took.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SnapshotId(Id<Snapshot>);
+
+impl fmt::Display for SnapshotId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
 }
 
 /// Why a sandbox did not start, or did not do what it was asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SandboxError(String);
+pub struct SandboxError(pub(super) String);
 
 impl fmt::Display for SandboxError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -48,6 +71,11 @@ pub struct Builder {
     mode: ClockMode,
     port: u16,
     api_keys: Vec<String>,
+    contract: Overlay,
+    /// Further scenarios that can be loaded by name, before the shipped ones.
+    scenarios: Vec<Arc<Scenario>>,
+    /// Scenarios of every world, from its start.
+    started: Vec<Arc<Scenario>>,
 }
 
 impl Builder {
@@ -107,26 +135,102 @@ impl Builder {
         self
     }
 
+    /// Answers as the real service turned out to do, where that differs from what the sandbox assumes: a contract overlay as
+    /// `--contract` takes it, or `published` for the two published operations alone.
+    ///
+    /// ```
+    /// let builder = sandbox::Sandbox::builder().contract("[errors]\nformat = \"envelope\"\n")?;
+    /// let mistake = sandbox::Sandbox::builder().contract("[errors]\nformta = 1\n");
+    /// assert!(mistake.unwrap_err().to_string().contains("did you mean `format`?"));
+    /// # Ok::<(), sandbox::SandboxError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the overlay is wrong, with every mistake in it.
+    pub fn contract(mut self, overlay: &str) -> Result<Self, SandboxError> {
+        self.contract = match overlay {
+            "published" => Overlay::published(),
+            text => Overlay::parse("contract", text, Look::Plain).map_err(SandboxError)?,
+        };
+        Ok(self)
+    }
+
+    /// Runs a shipped scenario in every world from its start. What its `[world]` says comes before what the builder said.
+    ///
+    /// ```
+    /// let sandbox = sandbox::Sandbox::builder().scenario("partial-failure")?.start()?;
+    /// assert!(sandbox::Sandbox::builder().scenario("partial-failur").is_err());
+    /// # Ok::<(), sandbox::SandboxError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If no scenario that ships has this name; the nearest is named.
+    pub fn scenario(mut self, name: &str) -> Result<Self, SandboxError> {
+        let found = scenario::find(name);
+        self.started
+            .push(found.map_err(|error| SandboxError(error.detail))?);
+        Ok(self)
+    }
+
+    /// The same with a scenario of one's own, given as the text of a file. What it includes must be shipped.
+    ///
+    /// # Errors
+    /// If anything is wrong with it: every mistake, with its line.
+    pub fn scenario_text(mut self, name: &str, text: &str) -> Result<Self, SandboxError> {
+        let path = format!("{name}.toml");
+        let read = |asked: &str| match asked {
+            asked if asked == path => Ok(text.as_bytes().to_vec()),
+            _ => Err("a scenario given as text includes shipped ones only".to_owned()),
+        };
+        let checked = scenario::check(&path, &read);
+        let report = checked.report(Look::Plain);
+        let scenario = Arc::new(checked.scenario.ok_or(SandboxError(report))?);
+        self.scenarios.push(Arc::clone(&scenario));
+        self.started.push(scenario);
+        Ok(self)
+    }
+
+    /// Knows this scenario by its name, whatever is shipped under that name.
+    pub(crate) fn known(mut self, scenario: Arc<Scenario>) -> Self {
+        self.scenarios.push(scenario);
+        self
+    }
+
     /// Starts the server and returns when it listens.
     ///
     /// # Errors
     /// If the world cannot be grown so (an unknown country, too many people), or the port cannot be had.
-    pub fn start(self) -> Result<Sandbox, SandboxError> {
+    pub fn start(mut self) -> Result<Sandbox, SandboxError> {
+        for scenario in &self.started {
+            self.shape = scenario.world.shape(self.shape);
+            self.seed = scenario.world.seed.unwrap_or(self.seed);
+            self.mode = scenario.world.clock.unwrap_or(self.mode);
+        }
         self.shape.check().map_err(SandboxError)?;
-        let engine = Arc::new(Engine::new(Config {
+        let mut scenarios = self.scenarios;
+        scenarios.extend(scenario::shipped());
+        let engine = Engine::new(Config {
             seed: self.seed,
             shape: self.shape,
             mode: self.mode,
             api_keys: self.api_keys,
+            contract: self.contract,
             max_worlds: usize::MAX,
+            max_events: Some(MAX_EVENTS),
             pages: pages::page,
-        }));
+            scenarios,
+            recorder: None,
+        });
+        let engine = Arc::new(engine.with_started(self.started));
         let config = ServerConfig {
             port: self.port,
             ..ServerConfig::default()
         };
-        let server = Background::start(config, Arc::clone(&engine))
-            .map_err(|error| SandboxError(error.to_string()))?;
+        let opened = Arc::clone(&engine);
+        let server = Background::start_with(config, Arc::clone(&engine), move |addresses| {
+            Webhooks::default().open(&opened, addresses)
+        });
+        let server = server.map_err(|error| SandboxError(error.to_string()))?;
         Ok(Sandbox { engine, server })
     }
 }
@@ -141,6 +245,9 @@ impl Sandbox {
             mode: ClockMode::Instant,
             port: 0,
             api_keys: Vec::new(),
+            contract: Overlay::default(),
+            scenarios: Vec::new(),
+            started: Vec::new(),
         }
     }
 
@@ -151,7 +258,7 @@ impl Sandbox {
     }
 
     /// Advances the clock of a key's world by a length of time such as `10d`, `90s` or `2bd`, and returns when the world is
-    /// quiet, with the instant it is then.
+    /// quiet and the webhooks that fell due were attempted, with the instant it is then.
     ///
     /// # Errors
     /// If the length of time is not one, or the key opens no world.
@@ -159,10 +266,66 @@ impl Sandbox {
         let by: Span = by
             .parse()
             .map_err(|expected: &str| SandboxError(expected.to_owned()))?;
-        let advanced = self
-            .engine
-            .advance(key, |world| system::advance(world, world.now().plus(by)));
+        let advanced = wait_for(self.engine.advance(key, by));
         advanced.map_err(|error| SandboxError(error.detail))
+    }
+
+    /// Keeps a key's world as it stands, to go back to. Costs next to nothing, however much has happened in it.
+    ///
+    /// ```
+    /// # let sandbox = sandbox::Sandbox::builder().start()?;
+    /// let before = sandbox.snapshot("test_key")?;
+    /// sandbox.fork("test_key", "test_other")?;
+    /// sandbox.advance("test_key", "30d")?;
+    /// sandbox.restore("test_key", &before)?;
+    /// assert_eq!(sandbox.digest("test_key")?, sandbox.digest("test_other")?);
+    /// # Ok::<(), sandbox::SandboxError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the key opens no world, or has 100 snapshots already.
+    pub fn snapshot(&self, key: &str) -> Result<SnapshotId, SandboxError> {
+        self.at_desk(key, |session| {
+            let taken = session.desk.take_snapshot(session.world, None);
+            taken
+                .map(|snapshot| SnapshotId(snapshot.id))
+                .ok_or_else(snapshots::full)
+        })
+    }
+
+    /// Makes a key's world what it was when the snapshot was taken: records, books, log, clock, running scenarios, and the answers
+    /// kept under idempotency keys. The same calls get the same answers again, ids included. The snapshot stays.
+    ///
+    /// # Errors
+    /// If the key opens no world, or the snapshot is not one of its own.
+    pub fn restore(&self, key: &str, snapshot: &SnapshotId) -> Result<(), SandboxError> {
+        self.at_desk(key, |session| {
+            let restored = session.desk.restore_snapshot(snapshot.0, session.world);
+            restored
+                .then_some(())
+                .ok_or_else(|| snapshots::unknown(snapshot.0))
+        })
+    }
+
+    /// Opens another key on a key's world as it stands, with the scenarios that are running there. From there on the two know
+    /// nothing of each other.
+    ///
+    /// # Errors
+    /// If either key opens no world, or the new one has a world already.
+    pub fn fork(&self, key: &str, new_key: &str) -> Result<(), SandboxError> {
+        self.at_desk(key, |session| {
+            let (world, part) = (session.world.clone(), session.desk.part());
+            session.house.open(new_key, world, part)
+        })
+    }
+
+    fn at_desk<T>(
+        &self,
+        key: &str,
+        act: impl FnOnce(&mut Session<'_>) -> Result<T, ApiError>,
+    ) -> Result<T, SandboxError> {
+        let done = self.engine.at_desk(key, act);
+        done.map_err(|error| SandboxError(error.detail))
     }
 
     /// One hash of a key's world: equal for equal worlds.
@@ -173,5 +336,24 @@ impl Sandbox {
         self.engine
             .with_world(key, World::digest)
             .map_err(|error| SandboxError(error.detail))
+    }
+}
+
+/// Lets the calling thread sleep until a future is done: it is the server's own thread that does the work.
+fn wait_for<T>(future: impl Future<Output = T>) -> T {
+    struct Unpark(Thread);
+    impl Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+    let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
+    let mut cx = Context::from_waker(&waker);
+    let mut future = pin!(future);
+    loop {
+        match future.as_mut().poll(&mut cx) {
+            Poll::Ready(value) => return value,
+            Poll::Pending => std::thread::park(),
+        }
     }
 }

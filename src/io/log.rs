@@ -11,6 +11,7 @@ use tracing::level_filters::LevelFilter;
 use tracing_subscriber::EnvFilter;
 
 use crate::engine::WorldTag;
+use crate::engine::contract::LoggedId;
 
 /// The target of the line a request; a filter can name it.
 const REQUESTS: &str = "sandbox::request";
@@ -86,6 +87,7 @@ fn write<B>(started: Instant, method: &Method, head: &Parts, response: &Response
     let request_id = response
         .headers()
         .get("request-id")
+        .or_else(|| response.extensions().get().map(|LoggedId(id)| id))
         .and_then(|id| id.to_str().ok());
     let world = response
         .extensions()

@@ -7,18 +7,26 @@ pub(crate) mod background;
 pub(crate) mod body;
 pub(crate) mod connection;
 pub(crate) mod cors;
+pub(crate) mod courier;
 pub(crate) mod edge;
 pub(crate) mod embed;
 pub(crate) mod guard;
+pub(crate) mod journal;
 pub(crate) mod limits;
 pub(crate) mod listen;
 pub(crate) mod log;
 pub(crate) mod pace;
+pub(crate) mod receiver;
+pub(crate) mod sent;
 pub(crate) mod server;
 pub(crate) mod signal;
 pub(crate) mod socket;
+pub(crate) mod tester;
 #[cfg(test)]
 mod tests;
+pub(crate) mod webhooks;
+
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::Response;
@@ -30,6 +38,10 @@ use crate::value::error::ErrorCode;
 impl edge::Answer for Engine {
     type Admitted = Admitted;
 
+    fn enter(&self, head: &mut Parts) {
+        self.enter(head);
+    }
+
     fn admit(&self, head: &Parts) -> Result<Admitted, Response<Bytes>> {
         self.admit(head)
     }
@@ -40,5 +52,21 @@ impl edge::Answer for Engine {
 
     fn refuse(&self, head: Option<&Parts>, code: ErrorCode, detail: &str) -> Response<Bytes> {
         self.refuse(head, code, detail)
+    }
+
+    fn refused(&self, head: &Parts, body: &Bytes, refusal: &Response<Bytes>) {
+        Self::refused(head, body, refusal);
+    }
+
+    fn unread(&self, admitted: &Admitted, head: &Parts, refusal: &Response<Bytes>) {
+        Self::unread(admitted, head, refusal);
+    }
+
+    fn wants_time(&self) -> bool {
+        Self::wants_time()
+    }
+
+    fn tell_time(&self, elapsed: Duration) {
+        self.tell_time(elapsed);
     }
 }

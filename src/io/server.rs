@@ -22,6 +22,7 @@ use crate::io::connection::{Activity, Closing, Watched};
 use crate::io::cors::Cors;
 use crate::io::edge::{Answer, Edge, FULL, Shared, refusal};
 use crate::io::guard::Guard;
+use crate::io::journal::log::Durable;
 use crate::io::limits::Limits;
 use crate::io::listen::{BindError, listen};
 use crate::io::socket::Socket;
@@ -41,10 +42,14 @@ pub(crate) struct ServerConfig {
     pub(crate) allowed_hosts: Vec<String>,
     /// `--cors-origin`: pages that may read replies.
     pub(crate) cors_origins: Vec<String>,
+    /// Headers of replies that the contract names, for those pages.
+    pub(crate) exposed_headers: Vec<String>,
     /// `--admin-token`: asked of control routes as `Sandbox-Admin-Token`.
     pub(crate) admin_token: Option<String>,
     /// `--insecure-no-auth`: other machines may reach the control routes without a token.
     pub(crate) insecure_no_auth: bool,
+    /// Where inputs must be before a reply leaves.
+    pub(crate) durable: Option<Durable>,
     /// Bounds of time and size.
     pub(crate) limits: Limits,
 }
@@ -71,9 +76,14 @@ impl Server {
             .iter()
             .filter_map(|listener| listener.local_addr().ok())
             .collect();
-        let cors = Cors::new(&config.cors_origins);
+        let cors = Cors::new(&config.cors_origins).exposing(&config.exposed_headers);
         let guard = Guard::new(&config.allowed_hosts, config.admin_token.clone(), cors);
-        let shared = Arc::new(Shared::new(engine, guard, config.limits));
+        let shared = Arc::new(Shared::new(
+            engine,
+            guard,
+            config.limits,
+            config.durable.clone(),
+        ));
         Ok(Bound {
             listeners,
             addresses,

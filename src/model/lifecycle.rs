@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::value::error::{ApiError, ErrorCode};
 use crate::value::time::Timestamp;
 
 /// One arrow of a lifecycle.
@@ -12,13 +13,6 @@ pub(crate) struct Transition<S: 'static> {
     /// The states it may start in.
     pub(crate) from: &'static [S],
     /// What does it, as the API names it.
-    #[cfg_attr(
-        not(test),
-        expect(
-            dead_code,
-            reason = "for the docs of the verbs, which come with their rows"
-        )
-    )]
     pub(crate) verb: &'static str,
     /// The state it ends in.
     pub(crate) to: S,
@@ -40,12 +34,62 @@ pub(crate) trait State: Copy + Eq + 'static {
             .map_or("unknown", |(_, name)| name)
     }
 
+    /// The other states that can be reached from this one in one step.
+    fn allowed(self) -> Vec<&'static str> {
+        let mut names: Vec<&str> = Vec::new();
+        for row in Self::ROWS.iter().filter(|row| row.from.contains(&self)) {
+            if row.to != self && !names.contains(&row.to.name()) {
+                names.push(row.to.name());
+            }
+        }
+        names
+    }
+
     /// Whether some row leads from this state to that one.
     fn may_become(self, to: Self) -> bool {
         Self::ROWS
             .iter()
             .any(|row| row.to == to && row.from.contains(&self))
     }
+}
+
+/// Where a verb leads from a state, or the 409 that says where it could have started.
+///
+/// # Panics
+/// If the lifecycle has no such verb: the handler that asks is wrong.
+pub(crate) fn step<S: State>(
+    verb: &str,
+    what: &str,
+    id: impl core::fmt::Display,
+    from: S,
+) -> Result<S, ApiError> {
+    let rows = || S::ROWS.iter().filter(|row| row.verb == verb);
+    assert!(rows().next().is_some(), "no lifecycle row does {verb}");
+    if let Some(row) = rows().find(|row| row.from.contains(&from)) {
+        return Ok(row.to);
+    }
+    let starts: Vec<&str> = rows()
+        .flat_map(|row| row.from)
+        .map(|state| state.name())
+        .collect();
+    let detail = format!(
+        "{what} is {}: it would have to be {}",
+        from.name(),
+        starts.join(" or ")
+    );
+    Err(refused(id, from, detail))
+}
+
+/// 409 for what a resource's state does not allow.
+pub(crate) fn refused<S: State>(
+    id: impl core::fmt::Display,
+    current: S,
+    detail: String,
+) -> ApiError {
+    let mut error = ApiError::new(ErrorCode::InvalidStateTransition, detail).about(id);
+    error.current = Some(current.name());
+    error.allowed = Some(current.allowed());
+    error
 }
 
 /// Declares a status: its states in wire order and the arrows between them.
@@ -108,6 +152,27 @@ pub(crate) fn assert_sound<S: State + core::fmt::Debug>(initial: S) {
         assert!(
             reached.contains(state),
             "no row leads to {name} ({state:?})"
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::business::employee::EmployeeStatus;
+
+    #[test]
+    fn a_verb_leads_on_or_says_where_it_could_have_started() {
+        let next = step("suspend", "the employee", "emp_1", EmployeeStatus::Active);
+        assert_eq!(next.expect("a row"), EmployeeStatus::Suspended);
+        let refused = step("suspend", "the employee", "emp_1", EmployeeStatus::Pending);
+        let error = refused.expect_err("no row");
+        assert_eq!(error.code, ErrorCode::InvalidStateTransition);
+        assert_eq!(error.current, Some("pending"));
+        assert_eq!(error.allowed, Some(vec!["active", "terminated"]));
+        assert_eq!(
+            error.detail,
+            "the employee is pending: it would have to be active"
         );
     }
 }

@@ -3,6 +3,7 @@
 //! May import `value`. Deliberately absent: any state. What a world holds of a resource is a [`Record`].
 
 pub(crate) mod business;
+pub(crate) mod decision;
 pub(crate) mod growth;
 pub(crate) mod ledger;
 pub(crate) mod lifecycle;
@@ -23,7 +24,9 @@ use crate::model::business::compliance_requirement::ComplianceRequirement;
 use crate::model::business::employee::Employee;
 use crate::model::business::payroll_item::PayrollItem;
 use crate::model::business::payroll_run::PayrollRun;
+use crate::model::business::payroll_verification::PayrollVerification;
 use crate::model::business::payslip::Payslip;
+use crate::model::business::tax_filing::TaxFiling;
 use crate::model::business::tax_liability::TaxLiability;
 use crate::model::ledger::{JournalEntry, WalletTransaction};
 use crate::model::payments::payout::Payout;
@@ -127,11 +130,12 @@ entities! {
         Wallet "wal" "wallet";
         WalletTransaction "wtx" "wallet_transaction";
         Payout "pyo" "payout";
+        PayrollVerification "pvr" "payroll_verification";
+        TaxFiling "txf" "tax_filing";
     }
     named {
         LedgerAccount "acc" "ledger_account";
         PaymentMethod "pm" "payment_method";
-        TaxFiling "txf" "tax_filing";
         Invoice "inv" "invoice";
         Collection "col" "collection";
         Event "evt" "event";
@@ -188,6 +192,7 @@ shown_as_kept!(
     Company,
     Employee,
     PayrollRun,
+    TaxFiling,
     TaxLiability,
     ComplianceRequirement,
     JournalEntry,

@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 
 use crate::model::AnyId;
+use crate::model::business::authority::Authority;
 use crate::model::business::calculation::Calculation;
 use crate::model::ledger::{Account, Direction, Line};
 use crate::value::money::Currency;
@@ -100,8 +101,29 @@ impl RunCost {
     }
 }
 
+/// The account that holds sales tax.
+pub(crate) fn vat_account() -> Account {
+    Authority::VAT.account()
+}
+
 /// A run is approved: wages and contributions accrue.
 pub(crate) fn run_approved(run: AnyId, currency: Currency, cost: &RunCost) -> Posting {
+    Posting::new("Payroll approved", run, currency, &accrual(cost))
+}
+
+/// An approved run is cancelled: the mirror of what accrued.
+pub(crate) fn run_cancelled(run: AnyId, currency: Currency, cost: &RunCost) -> Posting {
+    let mut lines = accrual(cost);
+    for (_, direction, _) in &mut lines {
+        *direction = match direction {
+            Debit => Credit,
+            Credit => Debit,
+        };
+    }
+    Posting::new("Payroll cancelled", run, currency, &lines)
+}
+
+fn accrual(cost: &RunCost) -> Vec<(Account, Direction, i64)> {
     let mut lines = vec![
         (Account::Wages, Debit, cost.gross),
         (
@@ -116,7 +138,7 @@ pub(crate) fn run_approved(run: AnyId, currency: Currency, cost: &RunCost) -> Po
             .iter()
             .map(|&(account, amount)| (account, Credit, amount)),
     );
-    Posting::new("Payroll approved", run, currency, &lines)
+    lines
 }
 
 /// Money is set aside for a run, a filing or a dispute.
@@ -153,6 +175,24 @@ pub(crate) fn net_pay_paid(source: AnyId, currency: Currency, amount: i64) -> Po
         (Account::PayoutsInTransit, Credit, amount),
     ];
     Posting::new("Net pay paid", source, currency, &lines)
+}
+
+/// Net pay comes back before it arrived: the wages are still owed.
+pub(crate) fn net_pay_bounced(source: AnyId, currency: Currency, amount: i64) -> Posting {
+    let lines = [
+        (Account::CashReserved, Debit, amount),
+        (Account::PayoutsInTransit, Credit, amount),
+    ];
+    Posting::new("Net pay bounced", source, currency, &lines)
+}
+
+/// Net pay comes back after it arrived: the wages are owed again.
+pub(crate) fn net_pay_returned(source: AnyId, currency: Currency, amount: i64) -> Posting {
+    let lines = [
+        (Account::CashReserved, Debit, amount),
+        (Account::WagesPayable, Credit, amount),
+    ];
+    Posting::new("Net pay returned", source, currency, &lines)
 }
 
 /// A filing is paid out of what was reserved.
@@ -224,6 +264,25 @@ pub(crate) fn vendor_payout_paid(
         (Account::PayoutsInTransit, Credit, amount),
     ];
     Posting::new("Vendor payout paid", payout, currency, &lines)
+}
+
+/// Money arrives in the wallet by itself: the owners', or a customer's.
+pub(crate) fn bank_transfer_received(
+    wallet: AnyId,
+    currency: Currency,
+    amount: i64,
+    from_customer: bool,
+) -> Posting {
+    let origin = if from_customer {
+        Account::Sales
+    } else {
+        Account::OwnerEquity
+    };
+    let lines = [
+        (Account::CashAvailable, Debit, amount),
+        (origin, Credit, amount),
+    ];
+    Posting::new("Bank transfer received", wallet, currency, &lines)
 }
 
 /// The owners' money with which a company starts.

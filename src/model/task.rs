@@ -4,8 +4,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::AnyId;
 use crate::model::business::payroll_run::PayrollRun;
+use crate::model::business::payroll_verification::PayrollVerification;
+use crate::model::business::tax_filing::TaxFiling;
 use crate::model::payments::payout::Payout;
+use crate::model::payments::return_code::ReturnCode;
 use crate::value::id::Id;
+use crate::value::time::Span;
 
 /// Something that falls due. Each is a system row of the operation table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,20 +19,71 @@ pub(crate) enum Task {
     CalculateRun(Id<PayrollRun>),
     /// Reserve the run's money and open its payouts.
     FundRun(Id<PayrollRun>),
+    /// The run's money has come, late.
+    FundRunLate(Id<PayrollRun>),
     /// Hand the run's payouts to the rail.
     SendRunPayouts(Id<PayrollRun>),
+    /// The rail has looked at a payout that it held, and lets it go.
+    ReleasePayout(Id<Payout>, Fate),
     /// The receiving bank's answer to one payout.
-    SettlePayout(Id<Payout>),
+    SettlePayout(Id<Payout>, Fate),
+    /// The answers to an employee's payroll checks.
+    FinishVerification(Id<PayrollVerification>),
+    /// The tax office's word that it has a return.
+    AcknowledgeFiling(Id<TaxFiling>),
+    /// The tax office takes a return.
+    AcceptFiling(Id<TaxFiling>),
+    /// The tax office does not take a return.
+    RejectFiling(Id<TaxFiling>),
+    /// Row of the running scenarios' timeline.
+    Scripted(u32),
+}
+
+/// What becomes of a payout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Fate {
+    /// The money arrives.
+    Paid,
+    /// The rail gives up.
+    Failed(ReturnCode),
+    /// The money comes back.
+    Returned(ReturnCode),
+    /// The money arrives, and comes back so much later.
+    PaidThenReturned(ReturnCode, Span),
 }
 
 impl Task {
-    /// The resource that it is about.
-    pub(crate) fn subject(self) -> AnyId {
+    /// One of each kind, about nothing: whose rows are asked for.
+    pub(crate) const ONE_OF_EACH: [Self; 11] = [
+        Self::CalculateRun(Id::UNKNOWN),
+        Self::FundRun(Id::UNKNOWN),
+        Self::FundRunLate(Id::UNKNOWN),
+        Self::SendRunPayouts(Id::UNKNOWN),
+        Self::ReleasePayout(Id::UNKNOWN, Fate::Paid),
+        Self::SettlePayout(Id::UNKNOWN, Fate::Paid),
+        Self::FinishVerification(Id::UNKNOWN),
+        Self::AcknowledgeFiling(Id::UNKNOWN),
+        Self::AcceptFiling(Id::UNKNOWN),
+        Self::RejectFiling(Id::UNKNOWN),
+        Self::Scripted(0),
+    ];
+
+    /// The resource that it is about; a scenario's row is about none.
+    pub(crate) fn subject(self) -> Option<AnyId> {
         match self {
-            Self::CalculateRun(run) | Self::FundRun(run) | Self::SendRunPayouts(run) => {
-                AnyId::of(run)
+            Self::CalculateRun(run)
+            | Self::FundRun(run)
+            | Self::FundRunLate(run)
+            | Self::SendRunPayouts(run) => Some(AnyId::of(run)),
+            Self::ReleasePayout(payout, _) | Self::SettlePayout(payout, _) => {
+                Some(AnyId::of(payout))
             }
-            Self::SettlePayout(payout) => AnyId::of(payout),
+            Self::FinishVerification(verification) => Some(AnyId::of(verification)),
+            Self::AcknowledgeFiling(filing)
+            | Self::AcceptFiling(filing)
+            | Self::RejectFiling(filing) => Some(AnyId::of(filing)),
+            Self::Scripted(_) => None,
         }
     }
 }

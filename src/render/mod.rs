@@ -4,6 +4,7 @@
 //! May import all that stands left of `io`. Deliberately absent: sockets and files; the caller
 //! serves and prints what is made here.
 
+pub(crate) mod assumptions;
 mod events;
 pub(crate) mod openapi;
 pub(crate) mod pages;

@@ -4,7 +4,8 @@
 //! are those that requests are checked against.
 
 mod header;
-mod problem;
+mod overlay;
+pub(super) mod problem;
 mod row;
 mod schemas;
 mod webhook;
@@ -18,6 +19,7 @@ use serde_json::{Map, Value, json};
 
 use crate::api::operation::{Domain, Operation};
 use crate::api::{control, product};
+use crate::engine::contract::Overlay;
 use crate::render::events;
 use crate::render::openapi::schemas::Schemas;
 use crate::render::samples::{Sample, Session};
@@ -48,6 +50,14 @@ impl Plane {
 pub(crate) fn document(plane: Plane) -> Value {
     let mut session = Session::new();
     render(plane, &plane.rows(), &mut |row| session.sample(row))
+}
+
+/// The same under a contract, which is of the product alone.
+pub(crate) fn document_under(plane: Plane, contract: &Overlay) -> Value {
+    match plane {
+        Plane::Product => overlay::applied(document(plane), contract),
+        Plane::Control => document(plane),
+    }
 }
 
 /// A document as people read it, ending in a line feed.

@@ -9,7 +9,8 @@ use std::sync::OnceLock;
 use bytes::Bytes;
 
 use crate::engine::Page;
-use crate::render::openapi::{Plane, document};
+use crate::engine::contract::Overlay;
+use crate::render::openapi::{Plane, document, document_under};
 
 /// The product's document.
 const PRODUCT_DOCUMENT: &str = "/openapi.json";
@@ -26,8 +27,14 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'u
     font-src 'self' data:; connect-src 'self'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'";
 
 /// The page at that path, if there is one.
-pub(crate) fn page(path: &str) -> Option<Page> {
+pub(crate) fn page(path: &str, overlay: &Overlay) -> Option<Page> {
     match path {
+        PRODUCT_DOCUMENT if *overlay != Overlay::default() => {
+            // Not kept: it is asked for rarely, and an overlay is one of many.
+            Some(document_page(
+                document_under(Plane::Product, overlay).to_string().into(),
+            ))
+        }
         PRODUCT_DOCUMENT => Some(json(Plane::Product)),
         CONTROL_DOCUMENT => Some(json(Plane::Control)),
         "/" | "/docs" => Some(reference(
@@ -57,6 +64,10 @@ fn json(plane: Plane) -> Page {
     let body = built
         .get_or_init(|| Bytes::from(document(plane).to_string()))
         .clone();
+    document_page(body)
+}
+
+fn document_page(body: Bytes) -> Page {
     Page {
         content_type: "application/json",
         body,
@@ -95,7 +106,7 @@ mod tests {
     #[test]
     fn pages_load_nothing_from_elsewhere() {
         for path in ["/docs", "/docs/control"] {
-            let page = super::page(path).expect("it is listed");
+            let page = super::page(path, &Overlay::default()).expect("it is listed");
             let html = String::from_utf8(page.body.to_vec()).expect("it is text");
             assert!(!html.contains("://"), "{path}");
             assert!(!html.contains('{'), "{path}: a placeholder is left");
@@ -104,16 +115,25 @@ mod tests {
                 .skip(1)
                 .filter_map(|rest| rest.split('"').next())
             {
-                assert!(super::page(script).is_some(), "{path} loads {script}");
+                assert!(
+                    super::page(script, &Overlay::default()).is_some(),
+                    "{path} loads {script}"
+                );
             }
         }
-        assert!(page("/docs/").is_none());
+        assert!(page("/docs/", &Overlay::default()).is_none());
     }
 
     #[test]
     fn each_page_shows_its_own_document_and_links_to_the_other() {
         let html = |path| {
-            String::from_utf8(page(path).expect("it is listed").body.to_vec()).expect("it is text")
+            String::from_utf8(
+                page(path, &Overlay::default())
+                    .expect("it is listed")
+                    .body
+                    .to_vec(),
+            )
+            .expect("it is text")
         };
         assert!(html("/docs").contains("spec-url=\"/openapi.json\""));
         assert!(html("/docs").contains("href=\"/docs/control\""));
@@ -123,7 +143,7 @@ mod tests {
 
     #[test]
     fn the_viewer_is_gzipped() {
-        let viewer = page("/docs/rapidoc.js").expect("it is listed");
+        let viewer = page("/docs/rapidoc.js", &Overlay::default()).expect("it is listed");
         assert!(viewer.gzip);
         assert_eq!(
             viewer.body[..3],

@@ -7,14 +7,71 @@ use std::sync::Arc;
 use schemars::SchemaGenerator;
 use serde_json::{Map, Value};
 
-use crate::api::operation::{Call, Method, Operation, Process};
+use crate::api;
+use crate::api::control::intervene;
+use crate::api::operation::{self, Call, House, Method, OpenWorld, Operation, Process};
 use crate::api::system;
+use crate::desk::Desk;
+use crate::desk::requests::RequestId;
+use crate::desk::snapshots::DeskPart;
 use crate::model::{AnyId, Kind};
+use crate::render::openapi::problem::REQUEST_ID;
+use crate::scenario;
+use crate::value::error::ApiError;
 use crate::world::base::{Base, Shape};
+use crate::world::envelope::event_id;
+use crate::world::script::Scenario;
 use crate::world::{ClockMode, World};
 
 /// The seed of the sampled world.
 const SEED: u64 = 42;
+
+/// Resources on which a row is tried before it is given up.
+const TRIES: u64 = 40;
+
+/// What is called before a row that needs more than a fresh world: by the row's name, calls and their inputs.
+const SCENES: &[(&str, &[(&str, &str)])] = &[
+    (
+        "approve_payroll_run",
+        &[
+            (
+                "update_company",
+                r#"{"company_id":"@company:2","payroll_settings":{"approval_required":true}}"#,
+            ),
+            (
+                "run_payroll",
+                r#"{"company_id":"@company:2","period":"2026-01"}"#,
+            ),
+        ],
+    ),
+    (
+        "cancel_payroll_run",
+        &[(
+            "run_payroll",
+            r#"{"company_id":"@company:2","period":"2026-02"}"#,
+        )],
+    ),
+    (
+        "retry_payroll_funding",
+        &[
+            (
+                "set_employee_compensation",
+                r#"{"employee_id":"@employee:51","amount":900000000000,"currency":"USD","interval":"month"}"#,
+            ),
+            (
+                "run_payroll",
+                r#"{"company_id":"@company:3","period":"2026-01","employees":["@employee:51"]}"#,
+            ),
+        ],
+    ),
+    (
+        "create_tax_filing",
+        &[(
+            "run_payroll",
+            r#"{"company_id":"@company:1","period":"2026-03"}"#,
+        )],
+    ),
+];
 
 /// Rows of a sampled page: enough to see its form.
 const ROWS: u64 = 2;
@@ -31,6 +88,29 @@ pub(crate) struct Sample {
 /// The world in which rows are sampled.
 pub(crate) struct Session {
     world: World,
+    desk: Desk,
+}
+
+/// A house with one key and the shipped scenarios.
+struct Alone;
+
+impl House for Alone {
+    fn scenarios(&self) -> Vec<Arc<Scenario>> {
+        scenario::shipped()
+    }
+
+    fn scenario(&self, name: &str) -> Result<Arc<Scenario>, ApiError> {
+        scenario::find(name)
+    }
+
+    fn open(&self, _: &str, _: World, _: DeskPart) -> Result<(), ApiError> {
+        Ok(())
+    }
+
+    fn worlds(&self) -> Vec<OpenWorld> {
+        let base = Arc::new(Base::new(SEED, Shape::default()));
+        vec![OpenWorld::of(&World::new(base, ClockMode::Instant), 0, 1)]
+    }
 }
 
 impl Session {
@@ -39,18 +119,59 @@ impl Session {
         let base = Arc::new(Base::new(SEED, Shape::default()));
         Self {
             world: World::new(base, ClockMode::Instant),
+            desk: Desk::default(),
         }
     }
 
-    /// Calls a row as its example says.
+    /// Calls a row as its example says: on the first resource whose state allows it.
     pub(crate) fn sample(&mut self, row: &Operation) -> Sample {
-        let Some(input) = self.input(row) else {
-            return Sample::default();
-        };
-        let answer = self.answer(row, input.clone());
-        Sample {
-            input: Some(input),
-            answer,
+        self.prepare(row);
+        self.set_scene(row);
+        let mut sample = Sample::default();
+        for nth in 0..TRIES {
+            let Some(input) = self.input(row, nth) else {
+                break;
+            };
+            let answer = self.answer(row, input.clone());
+            if answer.is_some() || sample.input.is_none() {
+                sample = Sample {
+                    input: Some(input),
+                    answer,
+                };
+            }
+            if sample.answer.is_some() {
+                break;
+            }
+        }
+        sample
+    }
+
+    /// Calls what has to be before a row can be sampled.
+    fn set_scene(&mut self, row: &Operation) {
+        let scene = SCENES.iter().find(|(name, _)| *name == row.name);
+        for (name, input) in scene.into_iter().flat_map(|(_, calls)| *calls) {
+            let known = api::product().find(|other| other.name == *name);
+            let mut input: Value = serde_json::from_str(input).expect("a scene is JSON");
+            self.fill_in(&mut input);
+            let answer = known.and_then(|call| self.answer(call, input));
+            assert!(
+                answer.is_some(),
+                "{} has no scene: {name} was refused",
+                row.name
+            );
+        }
+    }
+
+    /// Makes what a row's path names and no world grows: a webhook endpoint, a rule.
+    fn prepare(&mut self, row: &Operation) {
+        let needs = |member: &str| row.path_parameters().any(|name| name == member);
+        if needs("endpoint_id") && self.desk.outbox.is_empty() {
+            let creates = |row: &&Operation| row.name == "create_webhook_endpoint";
+            api::control().find(creates).map(|row| self.sample(row));
+        }
+        if needs("rule_id") {
+            let creates = |row: &&Operation| row.name == "create_rule";
+            api::control().find(creates).map(|row| self.sample(row));
         }
     }
 
@@ -59,6 +180,14 @@ impl Session {
             Call::Read(call) => call(&self.world, input).ok()?,
             Call::Open(call) => call(&self.process(), Some(&self.world)),
             Call::Drive(call) => call(&mut self.world, input).ok()?,
+            Call::Desk(call) => {
+                let mut session = operation::Session {
+                    world: &mut self.world,
+                    desk: &mut self.desk,
+                    house: &Alone,
+                };
+                call(&mut session, input).ok()?
+            }
             Call::Write(call) => {
                 self.world.begin(None);
                 let Ok(reply) = call(&mut self.world, input) else {
@@ -83,8 +212,8 @@ impl Session {
         }
     }
 
-    /// The row's example with real ids, and what its path and query need besides.
-    fn input(&self, row: &Operation) -> Option<Value> {
+    /// The row's example with real ids, and what its path and query need besides: the `nth` of what could be meant, from 0.
+    fn input(&mut self, row: &Operation, nth: u64) -> Option<Value> {
         let schema = (row.input)(&mut SchemaGenerator::default()).to_value();
         let mut input = match row.example {
             "" => Map::new(),
@@ -102,7 +231,7 @@ impl Session {
             .collect();
         for name in needed {
             if !input.contains_key(name) {
-                input.insert(name.to_owned(), self.find(name)?.into());
+                input.insert(name.to_owned(), self.find(name, nth)?.into());
             }
         }
         if row.method == Method::Get && schema["properties"].get("per_page").is_some() {
@@ -128,15 +257,52 @@ impl Session {
         }
     }
 
-    /// An id for a member such as `company_id`: of the first that was grown, or else of one that
-    /// was made since.
-    fn find(&self, member: &str) -> Option<String> {
+    /// An id for a member such as `company_id`: of the first that was grown, then of those that were made or changed since,
+    /// then of the next that were grown.
+    fn find(&mut self, member: &str, nth: u64) -> Option<String> {
+        match member {
+            "event_id" => {
+                self.happen()?;
+                return self.world.log().iter().next().map(|event| event_id(event));
+            }
+            "endpoint_id" => {
+                let lane = self.desk.outbox.lanes().first();
+                return lane.map(|lane| lane.endpoint.id.clone());
+            }
+            "fault_id" => return self.desk.wire.rows().first().map(|armed| armed.id.clone()),
+            "rule_id" => return intervene::newest_rule(&self.world),
+            "snapshot_id" => return Some(self.desk.snapshots.last()?.id.to_string()),
+            "request_id" => {
+                self.happen()?;
+                return Some(REQUEST_ID.to_owned());
+            }
+            _ => {}
+        }
         let kind = kind_of_member(member)?;
-        self.grown(kind, 1).or_else(|| {
-            let mut made = self.world.records().filter(|(other, ..)| *other == kind);
-            made.next()
-                .map(|(_, bits, _)| AnyId { kind, bits }.to_string())
-        })
+        let since = self.world.records().filter(|(other, ..)| *other == kind);
+        let since = since.map(|(_, bits, _)| AnyId { kind, bits }.to_string());
+        let first = self.grown(kind, 1).into_iter();
+        let next = (2..=TRIES).filter_map(|place| self.grown(kind, place));
+        first
+            .chain(since)
+            .chain(next)
+            .nth(usize::try_from(nth).ok()?)
+    }
+
+    /// Lets something happen, as a request that the journal knows, so that there is an event to read.
+    fn happen(&mut self) -> Option<()> {
+        if self.desk.requests.find(REQUEST_ID).is_some() && self.world.log().len() > 0 {
+            return Some(());
+        }
+        let row = crate::api::product().find(|row| row.name == "run_payroll")?;
+        self.sample(row).answer?;
+        let entry = self.desk.requests.next(self.world.now())?;
+        entry.request_id = RequestId::of(REQUEST_ID.as_bytes());
+        entry.operation = Some(row.name);
+        entry.method = http::Method::POST;
+        entry.target.push_str(row.path);
+        entry.status = Some(row.success);
+        Some(())
     }
 
     fn grown(&self, kind: Kind, place: u64) -> Option<String> {

@@ -75,6 +75,7 @@ error_codes! {
     CurrencyMismatch         "currency_mismatch"            422 "The currencies differ";
     IdempotencyKeyReused     "idempotency_key_reused"       422 "The Idempotency-Key was used for another body";
     RateLimited              "rate_limited"                 429 "Too many requests";
+    InjectedFault            "injected_fault"               500 "A fault that a test asked for";
     InternalError            "internal_error"               500 "A bug of the sandbox";
     UpstreamRailError        "upstream_rail_error"          502 "The payment rail failed";
     Maintenance              "maintenance"                  503 "Down for maintenance";

@@ -454,6 +454,35 @@ text_on_the_wire!(Period, "Period", {
     "type": "string", "format": "period", "pattern": "^[0-9]{4}-[0-9]{2}$", "examples": ["2026-01"]
 });
 
+impl fmt::Display for Span {
+    /// In the largest unit that says it without a rest.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const UNITS: [(i64, &str); 5] = [
+            (DAY_MS, "d"),
+            (3_600_000, "h"),
+            (60_000, "m"),
+            (1_000, "s"),
+            (1, "ms"),
+        ];
+        match *self {
+            Self::BusinessDays(days) => write!(out, "{days}bd"),
+            Self::Millis(ms) => {
+                let (size, unit) = UNITS
+                    .into_iter()
+                    .find(|(size, _)| ms % size == 0)
+                    .unwrap_or((1, "ms"));
+                write!(out, "{}{unit}", ms / size)
+            }
+        }
+    }
+}
+
+impl Serialize for Span {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
 impl<'de> Deserialize<'de> for Span {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Cow::<'de, str>::deserialize(deserializer)?
@@ -482,6 +511,15 @@ mod tests {
 
     fn date(text: &str) -> Date {
         text.parse().expect("a date")
+    }
+
+    #[test]
+    fn lengths_of_time_read_back() {
+        for text in ["0d", "500ms", "30s", "90m", "2h", "10d", "2bd"] {
+            let span: Span = text.parse().expect("a length of time");
+            assert_eq!(span.to_string(), text);
+        }
+        assert_eq!("1h30m".parse::<Span>().expect("one").to_string(), "90m");
     }
 
     #[test]

@@ -234,7 +234,7 @@ impl Base {
             Kind::Company | Kind::Wallet => companies,
             Kind::Employee => people,
             // Where nobody works nothing was run.
-            Kind::PayrollRun if people == 0 => 0,
+            Kind::PayrollRun | Kind::TaxFiling if people == 0 => 0,
             Kind::PayrollRun | Kind::TaxFiling => companies * HISTORY_MONTHS,
             Kind::PayrollItem | Kind::Payslip => people * HISTORY_MONTHS,
             Kind::Payout => (people + companies * VENDORS_A_MONTH) * HISTORY_MONTHS,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use imbl::{OrdMap, Vector};
 use serde::{Deserialize, Serialize};
 
 use crate::model::ledger::{Account, Direction, JournalEntry, Line, WalletTransaction};
@@ -103,25 +104,38 @@ impl From<Sums> for Vec<(Currency, Account, Totals)> {
 /// One company's books.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Book {
-    pub(crate) entries: Vec<Arc<JournalEntry>>,
+    pub(crate) entries: Vector<Arc<JournalEntry>>,
     pub(crate) sums: Sums,
     /// What moved in available balances, of all the company's wallets, in order.
-    pub(crate) statement: Vec<Arc<WalletTransaction>>,
+    pub(crate) statement: Vector<Arc<WalletTransaction>>,
 }
 
-/// Every company's books since growth.
+/// Every company's books since growth. A clone shares them; the first posting to a company after it copies that company's totals.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Books(BTreeMap<u64, Book>);
+pub(crate) struct Books(OrdMap<u64, Arc<Book>>);
 
 impl Books {
     /// The book of that company, if anything was posted to it.
     pub(crate) fn get(&self, company: u64) -> Option<&Book> {
-        self.0.get(&company)
+        self.0.get(&company).map(AsRef::as_ref)
     }
 
     /// Every company with a book.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, &Book)> {
-        self.0.iter().map(|(&company, book)| (company, book))
+        self.0.iter().map(|(&company, book)| (company, &**book))
+    }
+
+    /// Companies whose books are not one and the same in both.
+    pub(crate) fn differing(&self, other: &Self) -> Vec<u64> {
+        let differs = |company: &&u64| match (self.0.get(*company), other.0.get(*company)) {
+            (Some(one), Some(other)) => !Arc::ptr_eq(one, other),
+            _ => true,
+        };
+        let both = self.0.keys().chain(other.0.keys());
+        let mut companies: Vec<u64> = both.filter(differs).copied().collect();
+        companies.sort_unstable();
+        companies.dedup();
+        companies
     }
 
     /// Appends an entry and the wallet's view of it.
@@ -130,23 +144,24 @@ impl Books {
         entry: Arc<JournalEntry>,
         transaction: Option<Arc<WalletTransaction>>,
     ) {
-        let book = self.0.entry(entry.company_id.bits()).or_default();
+        let book = Arc::make_mut(self.0.entry(entry.company_id.bits()).or_default());
         book.sums.add(&entry.lines);
-        book.entries.push(entry);
+        book.entries.push_back(entry);
         book.statement.extend(transaction);
     }
 
     /// Takes the company's last entry back.
     pub(crate) fn undo_post(&mut self, company: u64) {
         let book = self.0.get_mut(&company).expect("what is undone was posted");
-        let entry = book.entries.pop().expect("what is undone was posted");
+        let book = Arc::make_mut(book);
+        let entry = book.entries.pop_back().expect("what is undone was posted");
         book.sums.remove(&entry.lines);
         if book
             .statement
             .last()
             .is_some_and(|line| line.journal_entry_id == entry.id)
         {
-            book.statement.pop();
+            book.statement.pop_back();
         }
         if book.entries.is_empty() {
             self.0.remove(&company);

@@ -1,10 +1,12 @@
 //! One hash of a whole world: equal for equal worlds, whatever machine or build reckoned it.
 
 use core::fmt::Write as _;
+use std::collections::BTreeMap;
 use std::io;
 
 use sha2::{Digest, Sha256};
 
+use crate::model::Kind;
 use crate::world::World;
 
 /// Feeds what is serialised into the hash, without a copy of the whole.
@@ -21,23 +23,88 @@ impl io::Write for Sink {
     }
 }
 
-/// The hash of anything that serialises, as 64 hexadecimal digits.
-pub(crate) fn of(value: &impl serde::Serialize) -> String {
-    let mut sink = Sink(Sha256::new());
-    serde_json::to_writer(&mut sink, value)
-        .expect("a world serialises, and the hash takes every byte");
-    sink.0
-        .finalize()
-        .iter()
-        .fold(String::new(), |mut hex, byte| {
+impl Sink {
+    fn add(&mut self, value: &impl serde::Serialize) {
+        serde_json::to_writer(self, value)
+            .expect("a world serialises, and the hash takes every byte");
+    }
+
+    fn hex(self) -> String {
+        let bytes = self.0.finalize();
+        bytes.iter().fold(String::new(), |mut hex, byte| {
             write!(hex, "{byte:02x}").expect("a string takes every character");
             hex
         })
+    }
+}
+
+/// The hash of anything that serialises, as 64 hexadecimal digits.
+pub(crate) fn of(value: &impl serde::Serialize) -> String {
+    let mut sink = Sink(Sha256::new());
+    sink.add(value);
+    sink.hex()
 }
 
 impl World {
     /// The world's hash: its seed and shape, and everything that happened since.
     pub(crate) fn digest(&self) -> String {
         of(self)
+    }
+}
+
+/// Hashes of the parts of a world: two worlds that differ, differ in one of them.
+#[derive(Debug)]
+pub(crate) struct Parts {
+    /// What it was grown from, its clock and its version.
+    pub(crate) frame: String,
+    /// Records created or changed since growth, and how many there are.
+    pub(crate) records: BTreeMap<Kind, (u64, String)>,
+    /// In which order they were created, and what is known to be changed.
+    pub(crate) order: String,
+    pub(crate) books: String,
+    pub(crate) log: String,
+    pub(crate) timers: String,
+    /// The rows that decide, and what was decided.
+    pub(crate) decisions: String,
+}
+
+impl World {
+    /// The hash of each part.
+    pub(crate) fn parts(&self) -> Parts {
+        // Named one by one, so that a part that is new is not forgotten here.
+        let Self {
+            base,
+            mode,
+            now,
+            version,
+            overlay,
+            books,
+            log,
+            event_counts,
+            timers,
+            script,
+            decided,
+            transaction: _,
+        } = self;
+        let mut sinks: BTreeMap<Kind, (u64, Sink)> = BTreeMap::new();
+        for (kind, _, record) in overlay.records() {
+            let (count, sink) = sinks
+                .entry(kind)
+                .or_insert_with(|| (0, Sink(Sha256::new())));
+            *count += 1;
+            sink.add(record);
+        }
+        let records = sinks.into_iter();
+        Parts {
+            frame: of(&(base, mode, now, version)),
+            records: records
+                .map(|(kind, (count, sink))| (kind, (count, sink.hex())))
+                .collect(),
+            order: of(&overlay.order()),
+            books: of(books),
+            log: of(&(log, event_counts)),
+            timers: of(timers),
+            decisions: of(&(script, decided)),
+        }
     }
 }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::{AnyId, Kind, Record};
 use crate::value::time::Timestamp;
+use crate::world::decide::Decided;
 
 /// Something that happened.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -28,6 +29,10 @@ pub(crate) struct Event {
     pub(crate) object: Record,
     /// The request behind it; none where the clock did it.
     pub(crate) request: Option<Arc<RequestRef>>,
+    /// The request that set the clock's timer, where the clock did it.
+    pub(crate) cause: Option<Arc<RequestRef>>,
+    /// What the outside world decided just before, if it was asked.
+    pub(crate) decision: Option<Arc<Decided>>,
     /// Everything that changed, in order.
     pub(crate) changes: Vec<Change>,
 }

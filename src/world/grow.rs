@@ -18,6 +18,7 @@ use crate::model::business::employee::{
 };
 use crate::model::business::payroll_item::{ItemStatus, PayrollItem};
 use crate::model::business::payroll_run::{Funding, PayrollRun, RunStatus, RunType, Settlement};
+use crate::model::business::payroll_verification::PayrollVerification;
 use crate::model::business::payslip::{Payslip, PayslipStatus};
 use crate::model::business::tax_liability::TaxLiability;
 use crate::model::growth::workforce::{Place, Selection};
@@ -52,6 +53,7 @@ macro_rules! never_grown {
 }
 
 never_grown!(
+    PayrollVerification,
     TaxLiability,
     ComplianceRequirement,
     JournalEntry,
@@ -161,6 +163,7 @@ impl Grow for Employee {
             department: face.department.to_owned(),
             status,
             payroll_status,
+            payroll_hold: None,
             email: Some(identity::email(face.first, face.last, &domain)),
             employment_type: EmploymentType::FullTime,
             country: plan.country.code.to_owned(),

@@ -7,7 +7,6 @@
 
 use std::sync::Arc;
 
-use crate::model::business::authority::Authority;
 use crate::model::business::company::Company;
 use crate::model::growth::countries::Country;
 use crate::model::ledger::{Account, EntryStatus, JournalEntry, WalletTransaction};
@@ -19,14 +18,13 @@ use crate::value::text::Metadata;
 use crate::value::time::Date;
 use crate::world::base::{Base, HISTORY_MONTHS, INVOICES_A_MONTH, Plan, VENDORS_A_MONTH};
 use crate::world::books::Sums;
+use crate::world::filing_history::filing_day;
 use crate::world::payroll_history::PayrollHistory;
 
 /// Months of payroll that the owners paid in.
 const SEED_MONTHS: i64 = 6;
-/// Day of the month by which last month's withholdings and sales tax are paid.
-const FILING_DAY: i8 = 9;
 /// Hour of the day at which history posts.
-const POSTING_HOUR: i64 = 10;
+pub(crate) const POSTING_HOUR: i64 = 10;
 /// Day of the month on which suppliers are paid.
 pub(crate) const VENDOR_DAY: i8 = 26;
 
@@ -37,6 +35,8 @@ pub(crate) struct History {
     pub(crate) entries: Vec<Arc<JournalEntry>>,
     pub(crate) statement: Vec<Arc<WalletTransaction>>,
     pub(crate) payroll: PayrollHistory,
+    /// Sales tax on each month's invoices.
+    pub(crate) vat: Vec<i64>,
     /// What each supplier was paid, by month.
     vendors: Vec<[i64; VENDORS_A_MONTH as usize]>,
 }
@@ -49,6 +49,7 @@ impl History {
             base,
             plan,
             postings: Vec::new(),
+            vat: Vec::new(),
             vendors: Vec::new(),
         };
         journal.owners(&payroll);
@@ -75,6 +76,7 @@ struct Journal<'a> {
     plan: &'a Plan,
     /// In any order; sorted by day when they are closed.
     postings: Vec<(Date, Posting)>,
+    vat: Vec<i64>,
     vendors: Vec<[i64; VENDORS_A_MONTH as usize]>,
 }
 
@@ -131,7 +133,7 @@ impl Journal<'_> {
             .any_at(Kind::TaxFiling, self.base.run(month, self.plan.index));
         for &(account, amount) in &paid.cost.owed {
             self.post(
-                self.filing_day(month),
+                filing_day(self.base, month),
                 posting::filing_paid(filing, currency, account, amount),
             );
         }
@@ -144,10 +146,7 @@ impl Journal<'_> {
         let key = self.plan.key.with("sales").at(month);
         let season = 85 + key.below(31);
         let month_sales = scale(cost, industry.revenue_percent * season, 10_000);
-        let (vat_account, vat_rate) = (
-            Authority::VAT.account(),
-            vat_basis_points(self.plan.country),
-        );
+        let (vat_account, vat_rate) = (posting::vat_account(), vat_basis_points(self.plan.country));
         let (mut sales, mut vat_owed) = (0, 0);
         for number in 0..INVOICES_A_MONTH {
             let key = key.at(number);
@@ -165,7 +164,7 @@ impl Journal<'_> {
         let filing = self
             .base
             .any_at(Kind::TaxFiling, self.base.run(month, self.plan.index));
-        let (day, currency) = (self.filing_day(month), self.plan.currency);
+        let (day, currency) = (filing_day(self.base, month), self.plan.currency);
         self.post(
             day,
             posting::reserved("Sales tax set aside", filing, currency, vat_owed),
@@ -174,6 +173,7 @@ impl Journal<'_> {
             day,
             posting::filing_paid(filing, currency, vat_account, vat_owed),
         );
+        self.vat.push(vat_owed);
         sales
     }
 
@@ -245,14 +245,6 @@ impl Journal<'_> {
         self.vendors.push(amounts);
     }
 
-    fn filing_day(&self, month: u64) -> Date {
-        self.base
-            .period(month)
-            .plus_months(1)
-            .day(FILING_DAY)
-            .or_business_day_before()
-    }
-
     /// Puts the postings in order and writes them into the books.
     fn close(mut self, payroll: PayrollHistory) -> History {
         self.postings.sort_by_key(|(day, _)| *day); // stable: within a day as they were posted
@@ -284,6 +276,7 @@ impl Journal<'_> {
             entries,
             statement,
             payroll,
+            vat: self.vat,
             vendors: self.vendors,
         }
     }

@@ -7,19 +7,26 @@
 pub(crate) mod audit;
 pub(crate) mod base;
 pub(crate) mod books;
+pub(crate) mod decide;
+pub(crate) mod diff;
 pub(crate) mod digest;
+pub(crate) mod envelope;
 pub(crate) mod event;
+pub(crate) mod facts;
+pub(crate) mod filing_history;
 pub(crate) mod grow;
 pub(crate) mod history;
+pub(crate) mod log;
 pub(crate) mod overlay;
 pub(crate) mod payroll_history;
+pub(crate) mod script;
 pub(crate) mod timers;
 mod transaction;
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use imbl::{OrdMap, Vector};
 use serde::{Deserialize, Serialize};
 
 use crate::model::business::company::Company;
@@ -35,8 +42,10 @@ use crate::value::text::Metadata;
 use crate::value::time::{Date, Span, Timestamp};
 use crate::world::base::Base;
 use crate::world::books::{Book, Books, Totals};
-use crate::world::event::{Change, Event};
+use crate::world::decide::{Decided, Script};
+use crate::world::event::{Change, Event, RequestRef};
 use crate::world::grow::Grow;
+use crate::world::log::Log;
 use crate::world::overlay::{Origin, Overlay};
 use crate::world::timers::{Timer, Timers};
 use crate::world::transaction::{Transaction, Undo};
@@ -78,10 +87,14 @@ pub(crate) struct World {
     version: u64,
     overlay: Overlay,
     books: Books,
-    log: Vec<Arc<Event>>,
+    log: Log,
     /// Events of each subject so far: numbers its next one.
-    event_counts: BTreeMap<u64, u64>,
+    event_counts: OrdMap<u64, u64>,
     timers: Timers,
+    /// Rows that decide for the outside world.
+    script: Script,
+    /// What was decided, in order.
+    decided: Vector<Arc<Decided>>,
     #[serde(skip)]
     transaction: Transaction,
 }
@@ -96,9 +109,11 @@ impl World {
             version: 0,
             overlay: Overlay::default(),
             books: Books::default(),
-            log: Vec::new(),
-            event_counts: BTreeMap::new(),
+            log: Log::default(),
+            event_counts: OrdMap::new(),
             timers: Timers::default(),
+            script: Script::default(),
+            decided: Vector::new(),
             transaction: Transaction::default(),
         }
     }
@@ -128,9 +143,24 @@ impl World {
         self.version
     }
 
+    /// How much has happened so far.
+    pub(crate) fn log_length(&self) -> u64 {
+        self.log.len()
+    }
+
     /// Everything that happened, in order.
-    pub(crate) fn log(&self) -> &[Arc<Event>] {
+    pub(crate) const fn log(&self) -> &Log {
         &self.log
+    }
+
+    /// How many resources were created or changed since growth.
+    pub(crate) fn record_count(&self) -> u64 {
+        self.overlay.len() as u64
+    }
+
+    /// Keeps so many events from now on; all of them if none.
+    pub(crate) fn keep_events(&mut self, most: Option<u64>) {
+        self.log.keep(most);
     }
 
     // --- reading ---------------------------------------------------------------------------------------------------
@@ -233,7 +263,7 @@ impl World {
         let grown = self.base.history(wallet.company_id);
         let grown = grown.as_ref().and_then(|history| history.statement.last());
         let since = self.book(wallet.company_id).map(|book| &book.statement);
-        let mut since = since.into_iter().flatten().rev();
+        let mut since = since.into_iter().flat_map(|lines| lines.iter().rev());
         let moved = since.find(|line| line.wallet_id == wallet.id).or(grown);
         Wallet {
             balances: self.balances(wallet.company_id, wallet.currency),
@@ -393,7 +423,7 @@ impl World {
         let event_key = self.base.key().with("event").at(id).at(*count);
         *count += 1;
         let event = Event {
-            sequence: self.log.len() as u64 + 1,
+            sequence: self.log.len() + 1,
             at: self.now,
             name: Cow::Borrowed(name),
             id: event_key.hash(),
@@ -404,10 +434,20 @@ impl World {
             company: subject.company().bits(),
             object: Arc::clone(subject).into_record(),
             request: self.transaction.request.clone(),
+            cause: self.cause_of_event(),
+            decision: self.transaction.decided.take(),
             changes: std::mem::take(&mut self.transaction.staged),
         };
         self.log.push(Arc::new(event));
         self.transaction.undo.push(Undo::Emit { subject: id });
+        self.arm_after(name);
+    }
+
+    /// The request that set the timer behind an event, where the clock is the direct cause.
+    fn cause_of_event(&self) -> Option<Arc<RequestRef>> {
+        let clock = self.transaction.request.is_none();
+        let cause = self.transaction.cause.as_ref().filter(|_| clock)?;
+        Some(Arc::clone(&cause.request))
     }
 
     /// Emits an event about a wallet, which is shown with its balances.
@@ -420,19 +460,40 @@ impl World {
 
     /// Sets a timer for what the outside world does next. In an instant world that is at once, whatever the delay.
     pub(crate) fn settle_at(&mut self, due: Timestamp, task: Task) {
-        let due = if self.mode == ClockMode::Instant {
-            self.now
+        if self.mode == ClockMode::Instant {
+            self.remind_at(self.now, task);
         } else {
-            due.max(self.now)
-        };
+            self.remind_at(due, task);
+        }
+    }
+
+    /// Sets a timer for a date of the calendar, which waits for its date in every mode.
+    pub(crate) fn remind_at(&mut self, due: Timestamp, task: Task) {
         let timer = Timer {
-            due,
+            due: due.max(self.now),
             sequence: self.timers.next,
             task,
+            cause: self.transaction.cause.clone(),
+            decided: self.transaction.behind(task.subject()),
         };
         self.timers.next += 1;
-        self.timers.insert(timer);
+        self.timers.insert(timer.clone());
         self.transaction.undo.push(Undo::SetTimer { timer });
+    }
+
+    /// Sets a timer after the normal delay, or on its date if the outside world named one.
+    pub(crate) fn settle_when(&mut self, normal: Span, named: Option<Span>, task: Task) {
+        match named {
+            Some(span) => self.remind_at(self.now.plus(span), task),
+            None => self.settle_after(normal, task),
+        }
+    }
+
+    /// Takes away every timer of such a task.
+    pub(crate) fn drop_timers(&mut self, of: impl Fn(Task) -> bool) {
+        while let Some(timer) = self.timers.take_first(|timer| of(timer.task)) {
+            self.transaction.undo.push(Undo::TakeTimer { timer });
+        }
     }
 
     /// The same, after a delay.
@@ -441,16 +502,36 @@ impl World {
     }
 
     /// Timers in the order in which they fall due.
-    pub(crate) fn timers(&self) -> impl Iterator<Item = &Timer> {
-        self.timers.due.iter().rev()
+    pub(crate) fn timers(&self) -> impl ExactSizeIterator<Item = &Timer> {
+        self.timers.iter()
     }
 
     /// Takes the first timer due by `instant` and moves the clock to it.
     pub(crate) fn take_due(&mut self, instant: Timestamp) -> Option<Timer> {
-        let timer = self.timers.due.pop_if(|timer| timer.due <= instant)?;
-        self.transaction.undo.push(Undo::TakeTimer { timer });
+        let timer = self.timers.take_due(instant)?;
+        self.taken(&timer);
         self.move_clock(timer.due.max(self.now));
         Some(timer)
+    }
+
+    /// Takes the first timer that a request set, directly or by what followed from it, and does not wait for it.
+    pub(crate) fn take_caused(&mut self, request: &str) -> Option<Timer> {
+        let caused = |timer: &Timer| {
+            let cause = timer.cause.as_ref();
+            cause.is_some_and(|cause| cause.request.id == request)
+        };
+        let timer = self.timers.take_first(caused)?;
+        self.taken(&timer);
+        Some(timer)
+    }
+
+    /// What runs now follows from what set the timer.
+    fn taken(&mut self, timer: &Timer) {
+        let timer = timer.clone();
+        self.transaction.cause.clone_from(&timer.cause);
+        self.transaction.decided.clone_from(&timer.decided);
+        self.transaction.latest.clone_from(&timer.decided);
+        self.transaction.undo.push(Undo::TakeTimer { timer });
     }
 
     /// Moves the clock forward; never back.

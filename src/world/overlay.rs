@@ -1,7 +1,12 @@
 //! What was created or changed since growth, found by id, by creation order and by parent.
+//!
+//! Every map and list is persistent: a clone shares all of it, and the first write after a clone copies the path to what it
+//! changes. That is what makes a snapshot pointer work, whatever has happened before it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
+use imbl::{OrdMap, OrdSet, Vector};
 use serde::{Deserialize, Serialize};
 
 use crate::model::{Kind, Record};
@@ -10,16 +15,19 @@ use crate::model::{Kind, Record};
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Overlay {
     #[serde(with = "pairs")]
-    records: BTreeMap<(Kind, u64), Record>,
-    /// Ids in creation order. Records are never deleted, so the order never changes.
+    records: OrdMap<(Kind, u64), Record>,
+    /// Ids in creation order. Records are never deleted, so the order never changes. Kinds are few: this map is copied.
     #[serde(with = "pairs")]
-    created: BTreeMap<Kind, Vec<u64>>,
+    created: BTreeMap<Kind, Vector<u64>>,
     /// The same below each parent: what numbers the next child.
     #[serde(with = "pairs")]
-    children: BTreeMap<(Kind, u64), Vec<u64>>,
+    children: OrdMap<(Kind, u64), Vector<u64>>,
     /// Indexes of grown objects that have changed.
-    changed: BTreeSet<(Kind, u64)>,
+    changed: OrdSet<(Kind, u64)>,
 }
+
+/// What a kind or a parent without a list of its own has.
+static NO_IDS: LazyLock<Vector<u64>> = LazyLock::new(Vector::new);
 
 /// How a record came to be in the overlay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,8 +55,11 @@ impl Overlay {
         if before.is_none() {
             match origin {
                 Origin::Created { parent } => {
-                    self.created.entry(kind).or_default().push(id);
-                    self.children.entry((kind, parent)).or_default().push(id);
+                    self.created.entry(kind).or_default().push_back(id);
+                    self.children
+                        .entry((kind, parent))
+                        .or_default()
+                        .push_back(id);
                 }
                 Origin::Grown { index } => {
                     self.changed.insert((kind, index));
@@ -67,8 +78,12 @@ impl Overlay {
         self.records.remove(&(kind, id));
         match origin {
             Origin::Created { parent } => {
-                pop(&mut self.created, kind, id);
-                pop(&mut self.children, (kind, parent), id);
+                if pop(self.created.get_mut(&kind), id) {
+                    self.created.remove(&kind);
+                }
+                if pop(self.children.get_mut(&(kind, parent)), id) {
+                    self.children.remove(&(kind, parent));
+                }
             }
             Origin::Grown { index } => {
                 self.changed.remove(&(kind, index));
@@ -77,15 +92,13 @@ impl Overlay {
     }
 
     /// Ids of that kind in creation order.
-    pub(crate) fn created(&self, kind: Kind) -> &[u64] {
-        self.created.get(&kind).map_or(&[], Vec::as_slice)
+    pub(crate) fn created(&self, kind: Kind) -> &Vector<u64> {
+        self.created.get(&kind).unwrap_or(&NO_IDS)
     }
 
     /// Ids of that kind below a parent, in creation order.
-    pub(crate) fn children(&self, kind: Kind, parent: u64) -> &[u64] {
-        self.children
-            .get(&(kind, parent))
-            .map_or(&[], Vec::as_slice)
+    pub(crate) fn children(&self, kind: Kind, parent: u64) -> &Vector<u64> {
+        self.children.get(&(kind, parent)).unwrap_or(&NO_IDS)
     }
 
     /// Indexes of grown objects of that kind that have changed, ascending.
@@ -93,6 +106,26 @@ impl Overlay {
         self.changed
             .range((kind, 0)..=(kind, u64::MAX))
             .map(|&(_, index)| index)
+    }
+
+    /// In which order records were created, and which grown ones have changed: what the records alone do not say.
+    pub(crate) fn order(&self) -> impl Serialize {
+        #[derive(Serialize)]
+        struct Order<'a> {
+            created: Vec<(&'a Kind, &'a Vector<u64>)>,
+            children: Vec<(&'a (Kind, u64), &'a Vector<u64>)>,
+            changed: &'a OrdSet<(Kind, u64)>,
+        }
+        Order {
+            created: self.created.iter().collect(),
+            children: self.children.iter().collect(),
+            changed: &self.changed,
+        }
+    }
+
+    /// How many records there are.
+    pub(crate) fn len(&self) -> usize {
+        self.records.len()
     }
 
     /// Every record, ordered by kind and id.
@@ -103,31 +136,32 @@ impl Overlay {
     }
 }
 
-/// Removes the last id of a list, which is `id`, and the list with its last one: an undone transaction leaves no trace.
-fn pop<K: Ord>(lists: &mut BTreeMap<K, Vec<u64>>, key: K, id: u64) {
-    let list = lists.get_mut(&key).expect("what is undone was put");
-    assert_eq!(list.pop(), Some(id), "changes are undone in reverse");
-    if list.is_empty() {
-        lists.remove(&key);
-    }
+/// Removes the last id of a list, which is `id`, and says whether it was the only one: then the list goes, too, so that an
+/// undone transaction leaves no trace.
+fn pop(list: Option<&mut Vector<u64>>, id: u64) -> bool {
+    let list = list.expect("what is undone was put");
+    assert_eq!(list.pop_back(), Some(id), "changes are undone in reverse");
+    list.is_empty()
 }
 
 /// Maps whose keys are not strings, as lists of pairs.
 mod pairs {
-    use std::collections::BTreeMap;
-
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-    pub(super) fn serialize<K: Serialize, V: Serialize, S: Serializer>(
-        map: &BTreeMap<K, V>,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
+    pub(super) fn serialize<'a, M, K, V, S>(map: &'a M, serializer: S) -> Result<S::Ok, S::Error>
+    where
+        &'a M: IntoIterator<Item = (&'a K, &'a V)>,
+        K: Serialize + 'a,
+        V: Serialize + 'a,
+        S: Serializer,
+    {
         serializer.collect_seq(map)
     }
 
-    pub(super) fn deserialize<'de, K, V, D>(deserializer: D) -> Result<BTreeMap<K, V>, D::Error>
+    pub(super) fn deserialize<'de, M, K, V, D>(deserializer: D) -> Result<M, D::Error>
     where
-        K: Deserialize<'de> + Ord,
+        M: IntoIterator<Item = (K, V)> + FromIterator<(K, V)>,
+        K: Deserialize<'de>,
         V: Deserialize<'de>,
         D: Deserializer<'de>,
     {

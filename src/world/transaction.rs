@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::model::{Kind, Record};
+use crate::model::{AnyId, Kind, Record};
 use crate::value::time::Timestamp;
 use crate::world::base::Base;
+use crate::world::decide::{Cause, Decided, Script};
 use crate::world::event::{Change, RequestRef};
 use crate::world::overlay::Origin;
+use crate::world::script::Outcome;
 use crate::world::timers::Timer;
 use crate::world::{ClockMode, World};
 
@@ -14,9 +16,25 @@ use crate::world::{ClockMode, World};
 #[derive(Clone, Debug, Default)]
 pub(super) struct Transaction {
     pub(super) request: Option<Arc<RequestRef>>,
+    /// What all of it follows from: the request itself, or the one that set the timer.
+    pub(super) cause: Option<Arc<Cause>>,
+    /// What was decided since the last event.
+    pub(super) decided: Option<Arc<Decided>>,
+    /// What was decided last.
+    pub(super) latest: Option<Arc<Decided>>,
     /// Written since the last event.
     pub(super) staged: Vec<Change>,
     pub(super) undo: Vec<Undo>,
+}
+
+impl Transaction {
+    /// The decision behind a timer about that subject.
+    pub(super) fn behind(&self, subject: Option<AnyId>) -> Option<Arc<Decided>> {
+        let latest = self.latest.as_ref();
+        latest
+            .filter(|latest| Some(latest.subject) == subject)
+            .cloned()
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -42,6 +60,22 @@ pub(super) enum Undo {
     Clock {
         now: Timestamp,
     },
+    /// One more decision; the oldest went for it, if the list was full.
+    Decided {
+        dropped: Option<Arc<Decided>>,
+    },
+    /// A row was asked.
+    Asked {
+        place: usize,
+        asked: u64,
+        hits: u64,
+    },
+    Armed {
+        place: usize,
+    },
+    Script {
+        before: Box<Script>,
+    },
 }
 
 impl World {
@@ -51,15 +85,29 @@ impl World {
             self.transaction.undo.is_empty(),
             "a transaction began inside another"
         );
+        self.transaction.cause = request.as_ref().map(|request| {
+            Arc::new(Cause {
+                request: Arc::clone(request),
+                outcomes: Vec::new(),
+            })
+        });
         self.transaction.request = request;
         if self.mode == ClockMode::Instant {
             self.move_clock(self.now.plus_millis(1));
         }
     }
 
+    /// Begins what a request does that says what the outside world is to answer.
+    pub(crate) fn begin_with(&mut self, request: Arc<RequestRef>, outcomes: Vec<Outcome>) {
+        self.begin(Some(Arc::clone(&request)));
+        self.transaction.cause = Some(Arc::new(Cause { request, outcomes }));
+    }
+
     /// Starts again from a base, as if nothing had ever happened.
-    pub(crate) fn restart(&mut self, base: Arc<Base>) {
-        *self = Self::new(base, self.mode);
+    pub(crate) fn restart(&mut self, base: Arc<Base>, mode: ClockMode) {
+        let most_events = self.log.kept();
+        *self = Self::new(base, mode);
+        self.log.keep(most_events);
     }
 
     /// Makes what was done since `begin` final.
@@ -75,16 +123,23 @@ impl World {
         if moved {
             self.version += 1;
             self.transaction.undo.clear();
+            self.log.trim();
         } else {
             self.roll_back(); // nothing happened: not even the tick of the clock
         }
         self.transaction.request = None;
+        self.transaction.cause = None;
+        self.transaction.decided = None;
+        self.transaction.latest = None;
     }
 
     /// Takes back everything since `begin`.
     pub(crate) fn roll_back(&mut self) {
         self.transaction.staged.clear();
         self.transaction.request = None;
+        self.transaction.cause = None;
+        self.transaction.decided = None;
+        self.transaction.latest = None;
         while let Some(undo) = self.transaction.undo.pop() {
             match undo {
                 Undo::Put {
@@ -95,9 +150,21 @@ impl World {
                 } => self.overlay.undo_put(kind, id, before, origin),
                 Undo::Post { company } => self.books.undo_post(company),
                 Undo::Emit { subject } => self.undo_emit(subject),
-                Undo::SetTimer { timer } => self.timers.remove(timer),
+                Undo::SetTimer { timer } => self.timers.remove(&timer),
                 Undo::TakeTimer { timer } => self.timers.insert(timer),
                 Undo::Clock { now } => self.now = now,
+                Undo::Decided { dropped } => {
+                    self.decided.pop_back();
+                    if let Some(oldest) = dropped {
+                        self.decided.push_front(oldest);
+                    }
+                }
+                Undo::Asked { place, asked, hits } => {
+                    let state = &mut self.script.outcomes[place];
+                    (state.asked, state.hits) = (asked, hits);
+                }
+                Undo::Armed { place } => self.script.timeline[place].armed = false,
+                Undo::Script { before } => self.script = *before,
             }
         }
     }

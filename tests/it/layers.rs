@@ -3,13 +3,15 @@
 use std::path::{Path, PathBuf};
 
 /// From left to right; those of one entry may not import one another.
-const LAYERS: [&[&str]; 8] = [
+const LAYERS: [&[&str]; 10] = [
     &["value"],
     &["model"],
     &["world"],
+    &["desk"],
     &["api"],
     &["engine"],
-    &["scenario", "render"],
+    &["scenario"],
+    &["render"],
     &["io"],
     &["cli", "main", "lib"],
 ];
@@ -141,7 +143,7 @@ fn an_arrow_to_the_right_is_noticed() {
             "use crate::{value::id::Id, engine::Engine}; use crate::engine::Engine;",
         ),
         ("render", "use crate::io::server::Server;"),
-        ("render", "use crate::scenario::Plan;"),
+        ("scenario", "use crate::render::pages;"),
         ("world", "use tokio::sync::Mutex;"),
         ("engine", "let now = std::time::Instant::now();"),
         ("engine", "use std::time::{Duration, SystemTime};"),

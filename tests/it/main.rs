@@ -8,8 +8,11 @@
 
 mod cli;
 mod contract;
+mod contract_overlay;
 mod determinism;
+mod employees;
 mod errors;
+mod faults;
 mod harness;
 mod headers;
 mod idempotency;
@@ -19,5 +22,10 @@ mod payroll;
 mod payroll_flow;
 mod published;
 mod readme;
+mod replay;
+mod requests;
+mod scenario;
+mod tax_filings;
 mod walk;
+mod webhooks;
 mod world;

@@ -155,6 +155,8 @@ impl Walk {
                 "payslip_id" => "psl_",
                 "wallet_id" => "wal_",
                 "payout_id" => "pyo_",
+                "payroll_verification_id" => "pvr_",
+                "tax_filing_id" => "txf_",
                 _ => "",
             };
             let known: Vec<&String> = self
@@ -180,6 +182,12 @@ impl Walk {
             }
             "to" => format!("2026-{:02}-01T00:00:00Z", 1 + self.chance.below(12)),
             "email" => "ada@example.com".to_owned(),
+            "account_number" => format!("99999999{:02}", self.chance.below(100)),
+            "tax_type" => {
+                (*self.chance.pick(&["SIRS", "HMRC", "IRS", "KRA", "pension"])).to_owned()
+            }
+            "jurisdiction" => (*self.chance.pick(&["NG", "GB", "US"])).to_owned(),
+            "last_working_day" | "effective_on" | "effective_from" => "2025-12-31".to_owned(),
             _ => format!("Text {}", self.chance.below(1_000)),
         }
     }
@@ -279,6 +287,22 @@ impl Walk {
                 self.ids.push(word.to_owned());
             }
         }
+    }
+}
+
+/// A walk that looks at nothing: for whoever wants a world in which much has happened.
+pub(crate) fn stroll(caller: &Caller, seed: u64, steps: u64) {
+    let operations = operations();
+    let mut walk = Walk {
+        chance: Chance(seed),
+        ids: Vec::new(),
+    };
+    walk.learn(&caller.get("/api/business/companies"));
+    walk.learn(&caller.get("/api/business/employees?per_page=100"));
+    for _ in 0..steps {
+        let operation = walk.operation(&operations);
+        let request = walk.request(caller, operation);
+        walk.learn(&caller.send(&request));
     }
 }
 

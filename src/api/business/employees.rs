@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::api::business::companies::named;
 use crate::api::business::employee_list::{EmployeePage, Filter, list};
+use crate::api::business::payment_account::{PaymentMethodInput, payment_method};
 use crate::api::crud::{Paging, Sort, SortKey, Sortable, show};
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::reply::{Answer, Data, Reply, Shown, list_schema};
 use crate::model::Object;
 use crate::model::business::company::Company;
 use crate::model::business::employee::{
-    Compensation, Component, Employee, EmployeeStatus, EmploymentType, PayInterval, PaymentMethod,
-    PaymentMethodType, PayrollStatus,
+    Compensation, Component, Employee, EmployeeStatus, EmploymentType, PayInterval, PayrollStatus,
 };
 use crate::model::growth::{countries, people};
 use crate::model::lifecycle::StatusChange;
@@ -43,8 +43,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Business,
         contract: Contract::Assumed,
         summary: "Hire an employee",
-        description: "The employee is `pending`, and `not_enrolled` for payroll until verified.",
-        example: r#"{"company_id":"@company:1","name":"Ada Obi","role":"Accountant","department":"Finance","start_date":"2026-02-02","compensation":{"amount":45000000,"currency":"NGN","interval":"month"}}"#,
+        description: "The employee is `pending`, and `not_enrolled` for payroll until verified (`verifyEmployeePayroll`). Runs pay \
+            them once they are active, too (`activateEmployee`).",
+        example: r#"{"company_id":"@company:1","name":"Ada Obi","role":"Accountant","department":"Finance","start_date":"2026-02-02","compensation":{"amount":45000000,"currency":"NGN","interval":"month"},"tax_id":"1023456789"}"#,
         success: 201,
         errors: &[ErrorCode::CurrencyMismatch],
         emits: &["employee.created"],
@@ -189,20 +190,6 @@ pub(crate) struct CompensationInput {
     interval: PayInterval,
 }
 
-/// A bank account or a mobile money wallet.
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct PaymentMethodInput {
-    /// Bank account or mobile money.
-    #[serde(rename = "type")]
-    kind: PaymentMethodType,
-    /// The bank's code in its country.
-    bank_code: Text<34>,
-    /// The account's number.
-    account_number: Text<34>,
-    /// The holder's name; the employee's if absent.
-    account_name: Option<Text<200>>,
-}
-
 fn create_employee(
     world: &mut World,
     input: CreateEmployee,
@@ -211,7 +198,14 @@ fn create_employee(
     let (now, name) = (world.now(), input.name.into_string());
     let compensation = input
         .compensation
-        .map(|terms| compensation(&company, &terms, input.start_date))
+        .map(|terms| {
+            let at = "/compensation/currency";
+            compensation(&company, &terms, input.start_date, at)
+        })
+        .transpose()?;
+    let method = input
+        .payment_method
+        .map(|method| payment_method(&company.country, method, &name, "/payment_method"))
         .transpose()?;
     let employee = Arc::new(Employee {
         id: world.next_id(company.id.bits()),
@@ -221,15 +215,14 @@ fn create_employee(
         department: input.department.into_string(),
         status: EmployeeStatus::Pending,
         payroll_status: PayrollStatus::NotEnrolled,
+        payroll_hold: None,
         email: input.email.map(|email| email.as_str().to_owned()),
         employment_type: input.employment_type.unwrap_or(EmploymentType::FullTime),
         country: company.country.clone(),
         start_date: input.start_date,
         end_date: None,
         compensation,
-        payment_method: input
-            .payment_method
-            .map(|method| payment_method(method, &name)),
+        payment_method: method,
         name,
         tax_id: input.tax_id.map(Text::into_string),
         tax_attributes: BTreeMap::new(),
@@ -243,22 +236,19 @@ fn create_employee(
     Ok(Data(Shown(employee)))
 }
 
-/// Pay terms with a month's pay split as is usual in the company's country.
-fn compensation(
+/// Pay terms with a month's pay split as is usual in the company's country; `at` points at their currency.
+pub(crate) fn compensation(
     company: &Company,
     terms: &CompensationInput,
     effective_from: Date,
+    at: &str,
 ) -> Result<Compensation, ApiError> {
     if terms.currency != company.currency {
         let detail = format!(
             "the company pays in {}, not in {}",
             company.currency, terms.currency
         );
-        let violation = Violation::new(
-            "/compensation/currency",
-            "currency_mismatch",
-            detail.clone(),
-        );
+        let violation = Violation::new(at, "currency_mismatch", detail.clone());
         return Err(ApiError::new(ErrorCode::CurrencyMismatch, detail).with_errors(vec![violation]));
     }
     let amount = terms.amount.minor();
@@ -277,19 +267,6 @@ fn compensation(
         components,
         effective_from,
     })
-}
-
-fn payment_method(method: PaymentMethodInput, employee: &str) -> PaymentMethod {
-    PaymentMethod {
-        kind: method.kind,
-        bank_name: None,
-        bank_code: method.bank_code.into_string(),
-        account_number: method.account_number.into_string(),
-        iban: None,
-        account_name: method
-            .account_name
-            .map_or_else(|| employee.to_owned(), Text::into_string),
-    }
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -315,6 +292,8 @@ pub(crate) struct UpdateEmployee {
     department: Option<Text<100>>,
     /// Work e-mail address.
     email: Option<Email>,
+    /// The tax authority's number for the person.
+    tax_id: Option<Text<64>>,
     /// Replaces all pairs.
     metadata: Option<Metadata>,
 }
@@ -326,6 +305,7 @@ impl UpdateEmployee {
             && self.role.is_none()
             && self.department.is_none()
             && self.email.is_none()
+            && self.tax_id.is_none()
             && self.metadata.is_none()
     }
 }
@@ -350,6 +330,9 @@ fn update_employee(
     }
     if let Some(email) = input.email {
         employee.email = Some(email.as_str().to_owned());
+    }
+    if let Some(tax_id) = input.tax_id {
+        employee.tax_id = Some(tax_id.into_string());
     }
     if let Some(metadata) = input.metadata {
         employee.metadata = metadata;

@@ -3,8 +3,20 @@
 pub(crate) mod accounting;
 pub(crate) mod companies;
 pub(crate) mod employee_list;
+pub(crate) mod employee_pay;
+pub(crate) mod employee_verbs;
 pub(crate) mod employees;
+pub(crate) mod payment_account;
 pub(crate) mod payroll;
 pub(crate) mod payroll_clock;
+pub(crate) mod payroll_payouts;
+pub(crate) mod payroll_verbs;
 pub(crate) mod payslips;
 pub(crate) mod reports;
+pub(crate) mod tax_clock;
+pub(crate) mod tax_filings;
+pub(crate) mod tax_liabilities;
+pub(crate) mod tax_submit;
+
+#[cfg(test)]
+mod tests;

@@ -14,10 +14,11 @@ use crate::model::business::company::{Company, CompanyStatus};
 use crate::model::business::employee::Employee;
 use crate::model::business::payroll_item::{ItemStatus, PayrollItem};
 use crate::model::business::payroll_run::{PayrollRun, RunStatus, RunType, Settlement};
+use crate::model::decision::RUN_CALCULATE;
 use crate::model::growth::workforce::{Selection, standings};
 use crate::model::lifecycle::{State, StatusChange};
 use crate::model::task::Task;
-use crate::model::{Kind, Object};
+use crate::model::{AnyId, Kind, Object};
 use crate::value::error::{ApiError, ErrorCode, Violation};
 use crate::value::id::Id;
 use crate::value::text::Metadata;
@@ -28,6 +29,8 @@ use crate::world::World;
 pub(crate) const CUT_OFF_HOUR: i64 = 16;
 /// From the call to the calculated run.
 const CALCULATION: Span = Span::seconds(2);
+/// The same, where the outside world takes its time.
+const LATE_CALCULATION: Span = Span::seconds(10 * 60);
 /// Employees that one run may hold: beyond it a run would keep its world busy for longer than a call may take.
 const MOST_EMPLOYEES: usize = 100_000;
 
@@ -60,9 +63,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             "payroll_run.paid",
             "payroll_run.partially_paid",
             "payroll_run.failed",
+            "payroll_item.paid",
             "payslip.issued",
             "tax_liability.created",
             "payout.created",
+            "payout.processing",
+            "payout.sent",
+            "payout.paid",
             "wallet.debited",
         ],
         ..operation!(write run_payroll)
@@ -150,7 +157,9 @@ fn run_payroll(world: &mut World, input: RunPayroll) -> Result<Data<Shown<Payrol
         status_history: vec![StatusChange::plain(RunStatus::Calculating, now)],
     });
     world.put(&run);
-    world.settle_after(CALCULATION, Task::CalculateRun(run.id));
+    let answer = world.decide(&RUN_CALCULATE, AnyId::of(run.id), None);
+    let late = (answer.choice == "delayed").then(|| answer.after.unwrap_or(LATE_CALCULATION));
+    world.settle_when(CALCULATION, late, Task::CalculateRun(run.id));
     world.emit("payroll_run.created", &run);
     Ok(Data(Shown(run)))
 }
@@ -184,7 +193,7 @@ fn pointer(place: usize) -> String {
 }
 
 /// Only an active company without blocking requirements pays anyone.
-fn may_pay(world: &World, company: &Company) -> Result<(), ApiError> {
+pub(crate) fn may_pay(world: &World, company: &Company) -> Result<(), ApiError> {
     let refusal = |code, detail: String| Err(ApiError::new(code, detail).about(company.id));
     match company.status {
         CompanyStatus::Active => {}

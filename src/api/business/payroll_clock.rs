@@ -1,17 +1,18 @@
-//! What the clock does to a payroll run: calculate, approve, fund, send, settle.
+//! What the clock does to a payroll run: calculate, approve, fund. Its payouts are `payroll_payouts`.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::api::business::payroll::CUT_OFF_HOUR;
+use crate::api::business::payroll_payouts::finish;
 use crate::model::business::calculation::{Calculation, Terms};
 use crate::model::business::company::Company;
 use crate::model::business::employee::Employee;
 use crate::model::business::payroll_item::{ItemStatus, PayrollItem};
 use crate::model::business::payroll_run::{Funding, PayrollRun, RunStatus, RunTotals, Settlement};
-use crate::model::business::payslip::{Payslip, PayslipStatus};
 use crate::model::business::tax_liability::{LiabilityStatus, TaxLiability};
-use crate::model::ledger::Account;
+use crate::model::business::tax_return::code_of;
+use crate::model::decision::RUN_FUND;
 use crate::model::lifecycle::StatusChange;
 use crate::model::payments::payout::{Payout, PayoutStatus, Recipient};
 use crate::model::payments::wallet::Wallet;
@@ -20,14 +21,17 @@ use crate::model::task::Task;
 use crate::model::{AnyId, Object};
 use crate::value::id::Id;
 use crate::value::text::Metadata;
-use crate::value::time::Date;
+use crate::value::time::{Date, Span, Timestamp};
 use crate::world::World;
 
 /// Hour of the pay date at which wages are handed to the rail.
 const SEND_HOUR: i64 = 9;
 
+/// How late late money is.
+const LATE_FUNDS: Span = Span::BusinessDays(1);
+
 /// What must stand, because the task was set by what put it there.
-fn get<T: crate::world::grow::Grow>(world: &World, id: Id<T>) -> Arc<T> {
+pub(crate) fn get<T: crate::world::grow::Grow>(world: &World, id: Id<T>) -> Arc<T> {
     world
         .find(id)
         .expect("a task is set for what exists, and nothing is deleted")
@@ -65,7 +69,7 @@ pub(crate) fn calculate_run(world: &mut World, id: Id<PayrollRun>) {
         let run = store(world, run);
         world.emit("payroll_run.pending_approval", &run);
     } else {
-        approve_run(world, &run);
+        approve_run(world, &run, None);
     }
 }
 
@@ -160,13 +164,13 @@ fn add(totals: &mut RunTotals, pay: &Calculation) {
     totals.employer_cost = totals.gross + totals.employer_contributions;
 }
 
-fn store(world: &mut World, run: PayrollRun) -> Arc<PayrollRun> {
+pub(crate) fn store(world: &mut World, run: PayrollRun) -> Arc<PayrollRun> {
     let run = Arc::new(run);
     world.put(&run);
     run
 }
 
-fn items(world: &World, run: Id<PayrollRun>) -> Vec<Arc<PayrollItem>> {
+pub(crate) fn items(world: &World, run: Id<PayrollRun>) -> Vec<Arc<PayrollItem>> {
     world
         .children::<PayrollItem>(run.bits())
         .map(|id| get(world, id))
@@ -174,7 +178,7 @@ fn items(world: &World, run: Id<PayrollRun>) -> Vec<Arc<PayrollItem>> {
 }
 
 /// Wages and withholdings accrue; the money is reserved at the cut-off of the business day before the pay date.
-fn approve_run(world: &mut World, run: &PayrollRun) {
+pub(crate) fn approve_run(world: &mut World, run: &PayrollRun, reason: Option<String>) {
     let mut cost = RunCost::default();
     for item in items(world, run.id) {
         cost.add(&item.calculation, 1);
@@ -190,7 +194,7 @@ fn approve_run(world: &mut World, run: &PayrollRun) {
         reserved: 0,
         shortfall: 0,
     });
-    run.enter(RunStatus::Approved, world.now());
+    run.enter_because(RunStatus::Approved, world.now(), reason);
     let run = store(world, run);
     world.post(
         run.company_id,
@@ -206,20 +210,17 @@ fn approve_run(world: &mut World, run: &PayrollRun) {
 fn owe(world: &mut World, run: &PayrollRun, cost: &RunCost) {
     let company: Arc<Company> = get(world, run.company_id);
     for &(account, amount) in cost.owed.iter().filter(|(_, amount)| *amount != 0) {
-        let authority = match account {
-            Account::TaxPayable(authority) => authority.code(),
-            _ => "pension",
-        };
         let now = world.now();
         let liability = Arc::new(TaxLiability {
             id: world.next_id(run.id.bits()),
             object: Object::NAME,
             company_id: run.company_id,
             payroll_run_id: run.id,
-            authority: authority.to_owned(),
+            authority: code_of(account).to_owned(),
             jurisdiction: company.country.clone(),
             period: run.period,
             status: LiabilityStatus::Accrued,
+            tax_filing_id: None,
             amount,
             currency: run.currency,
             created_at: now,
@@ -233,20 +234,38 @@ fn owe(world: &mut World, run: &PayrollRun, cost: &RunCost) {
 }
 
 /// Reserves the run's money and opens its payouts; a short wallet is a fact, and the run says so.
-pub(crate) fn fund_run(world: &mut World, id: Id<PayrollRun>) {
+pub(crate) fn fund_run(world: &mut World, id: Id<PayrollRun>, late: bool) {
     let mut run = (*get(world, id)).clone();
-    if run.status != RunStatus::Approved {
+    if !matches!(run.status, RunStatus::Approved | RunStatus::FundingFailed) {
         return; // cancelled meanwhile
     }
     let mut funding = run.funding.expect("an approved run knows what it needs");
     let wallet = get(world, funding.wallet_id);
     let available = world.balances(run.company_id, run.currency).available;
+    let short = (available < funding.required).then(|| funding.required - available);
+    let refused = match short {
+        Some(shortfall) => {
+            funding.shortfall = shortfall;
+            let short = run.currency.display(shortfall);
+            Some(format!("the wallet {} is short of {short}", wallet.id))
+        }
+        None if late => None, // the bank was asked, and this is its answer
+        None => match ask_bank(world, id) {
+            BankReply::Yes => None,
+            BankReply::No => {
+                funding.shortfall = funding.required;
+                Some("the company's bank says that its account is short".to_owned())
+            }
+            BankReply::Later(due) => {
+                world.remind_at(due, Task::FundRunLate(id));
+                return;
+            }
+        },
+    };
     run.enter(RunStatus::Funding, world.now());
-    if available < funding.required {
-        funding.shortfall = funding.required - available;
+    if let Some(blocker) = refused {
         run.funding = Some(funding);
-        let short = run.currency.display(funding.shortfall);
-        run.blockers = vec![format!("the wallet {} is short of {short}", wallet.id)];
+        run.blockers = vec![blocker];
         run.enter(RunStatus::FundingFailed, world.now());
         let run = store(world, run);
         world.emit("payroll_run.funding_failed", &run);
@@ -267,6 +286,22 @@ pub(crate) fn fund_run(world: &mut World, id: Id<PayrollRun>) {
     world.emit("payroll_run.funded", &run);
     world.emit_wallet("wallet.debited", &wallet);
     open_payouts(world, &run, &wallet);
+}
+
+/// What the company's bank says when a run asks for its money.
+enum BankReply {
+    Yes,
+    No,
+    Later(Timestamp),
+}
+
+fn ask_bank(world: &mut World, run: Id<PayrollRun>) -> BankReply {
+    let answer = world.decide(&RUN_FUND, AnyId::of(run), None);
+    match answer.choice {
+        "insufficient_funds" => BankReply::No,
+        "delayed" => BankReply::Later(world.now().plus(answer.after.unwrap_or(LATE_FUNDS))),
+        _ => BankReply::Yes,
+    }
 }
 
 /// One payout an employee. Pay of nothing needs none: such an item is skipped, and counts as paid.
@@ -329,90 +364,4 @@ fn open_payouts(world: &mut World, run: &PayrollRun, wallet: &Wallet) {
             Task::SendRunPayouts(run.id),
         );
     }
-}
-
-/// Hands the run's payouts to the rail.
-pub(crate) fn send_run_payouts(world: &mut World, id: Id<PayrollRun>) {
-    for item in items(world, id) {
-        let Some(payout) = item.payout_id else {
-            continue;
-        };
-        let mut payout = (*get(world, payout)).clone();
-        payout.enter(PayoutStatus::Processing, world.now());
-        let processing = Arc::new(payout.clone());
-        world.put(&processing);
-        world.emit("payout.processing", &processing);
-        payout.enter(PayoutStatus::Sent, world.now());
-        let sent = Arc::new(payout);
-        world.put(&sent);
-        world.post(
-            sent.company_id,
-            posting::net_pay_sent(AnyId::of(sent.id), sent.currency, sent.amount),
-        );
-        world.emit("payout.sent", &sent);
-        world.settle_after(sent.rail.delay(), Task::SettlePayout(sent.id));
-    }
-}
-
-/// The receiving bank's answer: the money has arrived.
-pub(crate) fn settle_payout(world: &mut World, id: Id<Payout>) {
-    let mut payout = (*get(world, id)).clone();
-    payout.enter(PayoutStatus::Paid, world.now());
-    let payout = Arc::new(payout);
-    world.put(&payout);
-    world.post(
-        payout.company_id,
-        posting::net_pay_paid(AnyId::of(payout.id), payout.currency, payout.amount),
-    );
-    world.emit("payout.paid", &payout);
-    let source = payout.source.expect("a salary payout names its item");
-    let item = issue_payslip(world, &get(world, Id::from_bits(source.bits)));
-    let mut run = (*get(world, item.payroll_run_id)).clone();
-    run.settlement.pending -= 1;
-    run.settlement.paid += 1;
-    let last = run.settlement.pending == 0;
-    let run = store(world, run);
-    world.emit("payroll_item.paid", &item);
-    if last {
-        finish(world, &run);
-    }
-}
-
-fn issue_payslip(world: &mut World, item: &PayrollItem) -> Arc<PayrollItem> {
-    let run = get(world, item.payroll_run_id);
-    let payslip = Arc::new(Payslip {
-        id: world.next_id(item.employee_id.bits()),
-        company_id: item.company_id,
-        employee_id: item.employee_id,
-        employee_name: Arc::clone(&item.employee_name),
-        payroll_run_id: item.payroll_run_id,
-        payroll_item_id: item.id,
-        status: PayslipStatus::Issued,
-        period: item.period,
-        pay_date: run.pay_date,
-        currency: item.currency,
-        calculation: Arc::clone(&item.calculation),
-        created_at: world.now(),
-    });
-    let mut item = item.clone();
-    item.payslip_id = Some(payslip.id);
-    item.enter(ItemStatus::Paid, world.now());
-    let item = Arc::new(item);
-    world.put(&item);
-    world.put(&payslip);
-    world.emit("payslip.issued", &payslip);
-    item
-}
-
-/// Every payout has been answered.
-fn finish(world: &mut World, run: &PayrollRun) {
-    let (status, name) = match run.settlement {
-        Settlement { failed: 0, .. } => (RunStatus::Paid, "payroll_run.paid"),
-        Settlement { paid: 0, .. } => (RunStatus::Failed, "payroll_run.failed"),
-        _ => (RunStatus::PartiallyPaid, "payroll_run.partially_paid"),
-    };
-    let mut run = run.clone();
-    run.enter(status, world.now());
-    let run = store(world, run);
-    world.emit(name, &run);
 }

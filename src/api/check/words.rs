@@ -5,6 +5,7 @@ use core::ops::RangeInclusive;
 use serde_json::Value;
 
 use crate::api::json::quoted;
+use crate::value::diagnostic::nearest;
 
 /// How many allowed values a message lists.
 const MOST_LISTED: usize = 12;
@@ -24,41 +25,6 @@ pub(crate) fn came(value: &Value) -> String {
 /// `; did you mean status`, or nothing where no candidate is near.
 pub(crate) fn suggestion<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> String {
     nearest(word, candidates).map_or_else(String::new, |near| format!("; did you mean {near}"))
-}
-
-/// The candidate that a slip of the fingers could have turned into `word`: a third of its letters may differ, case aside.
-fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    const LONGEST: usize = 64; // the distance costs the product of both lengths, and the word is a caller's
-    if word.len() > LONGEST {
-        return None;
-    }
-    let word: Vec<char> = word.chars().map(|c| c.to_ascii_lowercase()).collect();
-    let near = candidates.map(|candidate| (distance(&word, candidate), candidate));
-    let near = near
-        .filter(|(distance, _)| *distance <= (word.len() / 3).max(1))
-        .min_by_key(|(distance, _)| *distance);
-    near.map(|(_, candidate)| candidate)
-}
-
-/// How many letters were mistyped, left out, added or swapped with their neighbour, case aside.
-fn distance(word: &[char], candidate: &str) -> usize {
-    let candidate: Vec<char> = candidate.chars().map(|c| c.to_ascii_lowercase()).collect();
-    let mut before_last = Vec::new();
-    let mut last: Vec<usize> = (0..=word.len()).collect();
-    for (i, letter) in candidate.iter().enumerate() {
-        let mut row = vec![i + 1];
-        for (j, other) in word.iter().enumerate() {
-            let mut cost = (last[j] + usize::from(letter != other))
-                .min(last[j + 1] + 1)
-                .min(row[j] + 1);
-            if i > 0 && j > 0 && *letter == word[j - 1] && candidate[i - 1] == *other {
-                cost = cost.min(before_last[j - 1] + 1);
-            }
-            row.push(cost);
-        }
-        before_last = core::mem::replace(&mut last, row);
-    }
-    last[word.len()]
 }
 
 pub(super) fn expected_one_of<'a>(values: impl Iterator<Item = &'a str>) -> String {
@@ -93,21 +59,6 @@ const fn plural(count: usize) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_slip_is_recognised_and_a_stranger_is_not() {
-        let known = ["status", "company_id", "page", "USD", "EUR"];
-        let near = |word| nearest(word, known.into_iter());
-        assert_eq!(near("statsu"), Some("status"));
-        assert_eq!(near("companyId"), Some("company_id"));
-        assert_eq!(near("usd"), Some("USD"));
-        assert_eq!(near("pge"), Some("page"));
-        assert_eq!(near("apge"), Some("page"));
-        assert_eq!(near("name"), None);
-        assert_eq!(near(""), None);
-        assert_eq!(near("employee"), None);
-        assert_eq!(near(&"x".repeat(100_000)), None);
-    }
 
     #[test]
     fn hostile_text_is_cut_and_escaped() {

@@ -3,13 +3,16 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::api::control::events::EventShape;
-use crate::api::operation::{Contract, Domain, Method, Operation, operation};
+use crate::api::operation::{Contract, Domain, Method, Operation, Session, operation};
 use crate::api::reply::Plain;
 use crate::api::system;
-use crate::value::error::{ApiError, Violation};
+use crate::desk::outbox::delivery::Attempted;
+use crate::desk::outbox::event_id;
+use crate::value::error::{ApiError, ErrorCode, Violation};
+use crate::value::text::Text;
 use crate::value::time::{Span, Timestamp};
 use crate::world::base::Base;
+use crate::world::envelope::EventShape;
 use crate::world::{ClockMode, World};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
@@ -19,8 +22,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Sandbox,
         contract: Contract::Control,
         summary: "Read the clock",
-        description: "Virtual time, how it passes, and what falls due next.",
-        ..operation!(read get_clock)
+        description: "Virtual time, how it passes, and what falls due next: what the clock does by itself, and deliveries to webhook \
+            endpoints.",
+        ..operation!(desk get_clock)
     },
     Operation {
         method: Method::Post,
@@ -28,8 +32,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Sandbox,
         contract: Contract::Control,
         summary: "Advance the clock",
-        description: "By a length of time, to an instant, or until something happens. Returns when the world is quiet, with the events \
-            that were caused.",
+        description: "By a length of time, to an instant, or until something happens. Returns when the world is quiet and the \
+            deliveries to webhook endpoints that fell due were attempted, with the events and attempts that were caused.",
         example: r#"{"by":"10d"}"#,
         ..operation!(drive advance_clock)
     },
@@ -41,7 +45,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "Reset the world",
         description: "This key's world as it was before anything happened, or that of another seed.",
         example: "{}",
-        ..operation!(drive reset_world)
+        errors: &[ErrorCode::UnknownScenario],
+        ..operation!(desk reset_world)
     },
 ];
 
@@ -62,6 +67,10 @@ pub(crate) struct Clock {
     pending: u64,
     /// The first of them.
     next: Vec<Due>,
+    /// How many deliveries wait for webhook endpoints.
+    pending_deliveries: u64,
+    /// The first of them to fall due.
+    next_deliveries: Vec<DueDelivery>,
 }
 
 /// Something that falls due.
@@ -71,26 +80,59 @@ pub(crate) struct Due {
     at: Timestamp,
     /// What the clock does then.
     task: &'static str,
-    /// The resource that it does it to.
-    subject: String,
+    /// The resource that it does it to; null for a row of a scenario.
+    subject: Option<String>,
 }
 
-fn get_clock(world: &World, _: GetClock) -> Result<Plain<Clock>, ApiError> {
-    Ok(Plain(clock(world)))
+/// A delivery that is in flight or falls due.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct DueDelivery {
+    /// When: on the virtual clock where retries follow it, else on the machine's.
+    at: Timestamp,
+    /// The delivery.
+    id: String,
+    /// The event that it carries.
+    event_id: String,
+    /// The event's type.
+    #[serde(rename = "type")]
+    name: String,
+    /// The endpoint it goes to.
+    endpoint_id: String,
+    /// Which attempt it will be, from 1.
+    attempt: u64,
 }
 
-fn clock(world: &World) -> Clock {
+fn get_clock(session: &mut Session<'_>, _: GetClock) -> Result<Plain<Clock>, ApiError> {
+    let (world, outbox) = (&*session.world, &session.desk.outbox);
     let next = world.timers().take(SHOWN_TIMERS).map(|timer| Due {
         at: timer.due,
         task: system::row(timer.task).name,
-        subject: timer.task.subject().to_string(),
+        subject: timer.task.subject().map(|subject| subject.to_string()),
     });
-    Clock {
+    let next = next.collect();
+    let lanes = outbox.lanes().iter();
+    let waiting = lanes.clone().flat_map(|lane| {
+        let shown = lane.pending().map(|delivery| DueDelivery {
+            at: delivery.due,
+            id: delivery.id.clone(),
+            event_id: event_id(&delivery.event),
+            name: delivery.event.name.to_string(),
+            endpoint_id: lane.endpoint.id.clone(),
+            attempt: delivery.attempts.len() as u64 + 1,
+        });
+        shown.take(SHOWN_TIMERS)
+    });
+    let mut next_deliveries: Vec<DueDelivery> = waiting.collect();
+    next_deliveries.sort_by_key(|delivery| delivery.at);
+    next_deliveries.truncate(SHOWN_TIMERS);
+    Ok(Plain(Clock {
         now: world.now(),
         mode: world.mode(),
-        pending: world.timers().count() as u64,
-        next: next.collect(),
-    }
+        pending: world.timers().len() as u64,
+        next,
+        pending_deliveries: lanes.map(|lane| lane.waiting() as u64).sum(),
+        next_deliveries,
+    }))
 }
 
 /// One of three ways to say how far.
@@ -121,6 +163,8 @@ pub(crate) struct Advanced {
     now: Timestamp,
     /// Everything that happened, in order.
     events: Vec<EventShape>,
+    /// Every attempt at a delivery to a webhook endpoint, in order.
+    deliveries: Vec<Attempted>,
 }
 
 /// Events of one advance that are tasks of an endless chain would keep a call running for ever; nothing sets such a chain
@@ -128,52 +172,122 @@ pub(crate) struct Advanced {
 const MOST_TASKS: usize = 10_000_000;
 
 fn advance_clock(world: &mut World, input: AdvanceClock) -> Result<Plain<Advanced>, ApiError> {
-    let (from, logged) = (world.now(), world.log().len());
-    match (input.by, input.to, input.until) {
-        (Some(span), None, None) => system::advance(world, from.plus(span)),
-        (None, Some(to), None) => {
-            if to < from {
+    let mut advance = Advance::of(world, &input)?;
+    while advance.step(world, None) {}
+    Ok(advance.end(world, Vec::new()))
+}
+
+/// An advance of the clock on its way, stop by stop: where deliveries are due in between, they are attempted there.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Advance {
+    from: Timestamp,
+    /// Length of the log before.
+    logged: u64,
+    goal: Goal,
+    steps: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Goal {
+    To(Timestamp),
+    NextEvent,
+    Idle,
+    Reached,
+}
+
+impl Advance {
+    /// What was asked for; an error is its refusal.
+    pub(crate) fn of(world: &World, input: &AdvanceClock) -> Result<Self, ApiError> {
+        let from = world.now();
+        let goal = match (input.by, input.to, input.until) {
+            (Some(span), None, None) => Goal::To(from.plus(span)),
+            (None, Some(to), None) if to < from => {
                 let detail = format!(
-                    "{to} is before the world's {from}; the clock does not run back: reset the world instead"
+                    "{to} is before the world's {from}, and the clock does not run back: restore a snapshot \
+                     (/_sandbox/snapshots) or reset the world instead"
                 );
                 return Err(ApiError::invalid(vec![Violation::new(
                     "/to", "past", detail,
                 )]));
             }
-            system::advance(world, to);
-        }
-        (None, None, Some(Until::NextEvent)) => {
-            while world.log().len() == logged && system::run_next(world, Timestamp::MAX).is_some() {
+            (None, Some(to), None) => Goal::To(to),
+            (None, None, Some(Until::NextEvent)) => Goal::NextEvent,
+            (None, None, Some(Until::Idle)) => Goal::Idle,
+            _ => {
+                let detail = "expected exactly one of by, to and until";
+                return Err(ApiError::invalid(vec![Violation::new(
+                    "", "one_of", detail,
+                )]));
             }
-        }
-        (None, None, Some(Until::Idle)) => {
-            let mut tasks = 0;
-            while tasks < MOST_TASKS && system::run_next(world, Timestamp::MAX).is_some() {
-                tasks += 1;
-            }
-        }
-        _ => {
-            let detail = "expected exactly one of by, to and until";
-            return Err(ApiError::invalid(vec![Violation::new(
-                "", "one_of", detail,
-            )]));
+        };
+        Ok(Self::to(world, goal))
+    }
+
+    /// By a length of time.
+    pub(crate) fn by(world: &World, span: Span) -> Self {
+        Self::to(world, Goal::To(world.now().plus(span)))
+    }
+
+    fn to(world: &World, goal: Goal) -> Self {
+        Self {
+            from: world.now(),
+            logged: world.log_length(),
+            goal,
+            steps: 0,
         }
     }
-    let events = system::events_since(world, logged)
-        .iter()
-        .map(|event| EventShape::of(event))
-        .collect();
-    Ok(Plain(Advanced {
-        from,
-        now: world.now(),
-        events,
-    }))
+
+    /// Whether the clock was moved to where it was to be.
+    pub(crate) fn is_reached(&self) -> bool {
+        matches!(self.goal, Goal::Reached)
+    }
+
+    /// Moves to the next stop: the next timer, or before it the next delivery, which is due then. False when there is none left.
+    pub(crate) fn step(&mut self, world: &mut World, delivery: Option<Timestamp>) -> bool {
+        self.steps += 1;
+        let timer = world.timers().next().map(|timer| timer.due);
+        let last = match self.goal {
+            Goal::To(to) => to,
+            Goal::NextEvent if world.log_length() == self.logged => Timestamp::MAX,
+            Goal::Idle if self.steps < MOST_TASKS => timer.unwrap_or(world.now()),
+            Goal::NextEvent | Goal::Idle | Goal::Reached => return false,
+        };
+        let timer = timer.filter(|due| *due <= last);
+        let delivery =
+            delivery.filter(|due| *due <= last && timer.is_none_or(|timer| *due < timer));
+        match (delivery, timer, self.goal) {
+            // Not a change of the world: it is the same with and without endpoints.
+            (Some(due), ..) => world.follow_clock(due),
+            (None, Some(due), _) => {
+                system::run_next(world, due);
+            }
+            (None, None, Goal::To(to)) => {
+                system::advance(world, to);
+                self.goal = Goal::Reached;
+            }
+            (None, None, _) => return false,
+        }
+        true
+    }
+
+    /// What came of it.
+    pub(crate) fn end(self, world: &World, deliveries: Vec<Attempted>) -> Plain<Advanced> {
+        let events = system::events_since(world, self.logged);
+        Plain(Advanced {
+            from: self.from,
+            now: world.now(),
+            events: events.map(|event| EventShape::of(event)).collect(),
+            deliveries,
+        })
+    }
 }
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct ResetWorld {
     /// The seed to grow from; the world's own if absent.
     seed: Option<u64>,
+    /// A scenario to run from the start, by name; those that run now start again if absent.
+    scenario: Option<Text<128>>,
 }
 
 /// The world after a reset.
@@ -185,17 +299,31 @@ pub(crate) struct Reset {
     now: Timestamp,
 }
 
-fn reset_world(world: &mut World, input: ResetWorld) -> Result<Plain<Reset>, ApiError> {
-    let base = world.base();
+fn reset_world(session: &mut Session<'_>, input: ResetWorld) -> Result<Plain<Reset>, ApiError> {
+    let named = input.scenario.as_ref();
+    let named = named
+        .map(|name| session.house.scenario(name.as_str()))
+        .transpose()?;
+    let (base, mut mode) = (session.world.base(), session.world.mode());
     let seed = input.seed.unwrap_or(base.seed());
-    let base = if seed == base.seed() {
+    let mut base = if seed == base.seed() {
         base.clone()
     } else {
         Base::new(seed, base.shape().clone()).into()
     };
-    world.restart(base);
+    if let Some(scenario) = &named {
+        let grown = scenario.world.base(&base);
+        base = grown.map_err(|detail| ApiError::new(ErrorCode::ValidationFailed, detail))?;
+        mode = scenario.world.clock.unwrap_or(mode);
+    }
+    let running = std::mem::take(&mut session.desk.scenarios);
+    let running = named.map_or(running, |scenario| vec![scenario]);
+    session.world.restart(base, mode);
+    for scenario in running {
+        session.begin_scenario(scenario);
+    }
     Ok(Plain(Reset {
-        seed,
-        now: world.now(),
+        seed: session.world.base().seed(),
+        now: session.world.now(),
     }))
 }

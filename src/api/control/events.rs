@@ -12,13 +12,13 @@ use serde_json::Value;
 use crate::api::crud::Paging;
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::reply::{List, Plain};
-use crate::model::{Kind, Record};
-use crate::value::error::ApiError;
-use crate::value::id::encode_to_string;
+use crate::model::{AnyId, Kind};
+use crate::value::error::{ApiError, ErrorCode};
+use crate::value::id::parse;
 use crate::value::text::Text;
-use crate::value::time::Timestamp;
 use crate::world::World;
-use crate::world::event::Event;
+use crate::world::envelope::{EventShape, named};
+use crate::world::event::{Change, Event};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
@@ -27,8 +27,19 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Sandbox,
         contract: Contract::Control,
         summary: "List events",
-        description: "Everything that happened in this key's world, in order, as a webhook would carry it.",
+        description: "Everything that happened in this key's world, in order, as a webhook would carry it. Of a long log the oldest \
+            events may be gone; each keeps its place.",
         ..operation!(read list_events)
+    },
+    Operation {
+        method: Method::Get,
+        path: "/_sandbox/events/{event_id}",
+        domain: Domain::Sandbox,
+        contract: Contract::Control,
+        summary: "Read an event",
+        description: "One thing that happened, with everything that it changed. The request behind it is found under `request.id`.",
+        errors: &[ErrorCode::ResourceNotFound],
+        ..operation!(read get_event)
     },
     Operation {
         method: Method::Get,
@@ -41,99 +52,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ..operation!(read check_ledger)
     },
 ];
-
-/// Where an event stands in the API's versions.
-pub(crate) const API_VERSION: &str = "2026-01-01";
-
-/// An event, as a webhook carries it.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "Event")]
-pub(crate) struct EventShape {
-    /// The event's id, the same on every delivery.
-    id: String,
-    /// What happened.
-    #[serde(rename = "type")]
-    name: String,
-    /// When, in virtual time.
-    timestamp: Timestamp,
-    /// Its place in the world's log, from 1.
-    sequence: u64,
-    /// The version of the API that shaped it.
-    api_version: &'static str,
-    /// The company it happened to.
-    company_id: String,
-    /// Always false: no real money moves here.
-    livemode: bool,
-    /// The request behind it; null where the clock did it.
-    request: Option<EventRequest>,
-    /// What it is about.
-    data: EventData,
-}
-
-/// The request behind an event.
-#[derive(Serialize, JsonSchema)]
-struct EventRequest {
-    /// `Request-Id` of its reply.
-    id: String,
-    /// Its `Idempotency-Key`.
-    idempotency_key: Option<String>,
-}
-
-/// What an event is about.
-#[derive(Serialize, JsonSchema)]
-struct EventData {
-    /// The whole resource as the event left it.
-    object: Value,
-    /// Members that the event changed, as they were before; empty for a new resource.
-    previous: Value,
-}
-
-impl EventShape {
-    /// The event as a webhook carries it.
-    pub(crate) fn of(event: &Event) -> Self {
-        let object = event.object.to_wire();
-        let previous = previous(event, &object);
-        Self {
-            id: format!("{}_{}", Kind::Event.prefix(), encode_to_string(event.id)),
-            name: event.name.to_string(),
-            timestamp: event.at,
-            sequence: event.sequence,
-            api_version: API_VERSION,
-            company_id: format!(
-                "{}_{}",
-                Kind::Company.prefix(),
-                encode_to_string(event.company)
-            ),
-            livemode: false,
-            request: event.request.as_ref().map(|request| EventRequest {
-                id: request.id.clone(),
-                idempotency_key: request.idempotency_key.clone(),
-            }),
-            data: EventData { object, previous },
-        }
-    }
-}
-
-/// Members that differ from what stood before.
-fn previous(event: &Event, object: &Value) -> Value {
-    let subject = |record: &Record| record.bits() == event.subject.bits;
-    let change = event
-        .changes
-        .iter()
-        .find(|change| change.kind == event.subject.kind && subject(&change.after));
-    let before = change
-        .and_then(|change| change.before.as_ref())
-        .map(Record::to_wire);
-    let (Some(Value::Object(before)), Value::Object(object)) = (before, object) else {
-        return Value::Object(serde_json::Map::new());
-    };
-    Value::Object(
-        before
-            .into_iter()
-            .filter(|(name, value)| object.get(name) != Some(value))
-            .collect(),
-    )
-}
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct ListEvents {
@@ -158,9 +76,9 @@ fn list_events(world: &World, input: ListEvents) -> Result<List<EventShape>, Api
                 .subject_id
                 .as_ref()
                 .is_none_or(|id| event.subject.to_string() == id.as_str())
-            && input.after.is_none_or(|after| event.sequence > after)
     };
-    let events: Vec<_> = world.log().iter().filter(matches).collect();
+    let after = input.after.unwrap_or_default();
+    let events: Vec<_> = world.log().since(after).filter(matches).collect();
     let total = events.len() as u64;
     let range = input.paging.range(total);
     let page = &events[range.start as usize..range.end as usize];
@@ -170,12 +88,76 @@ fn list_events(world: &World, input: ListEvents) -> Result<List<EventShape>, Api
     })
 }
 
-/// Whether a filter names that type of event.
-fn named(filter: &str, name: &str) -> bool {
-    match filter.strip_suffix(".*") {
-        Some(resource) => name.split_once('.').is_some_and(|(of, _)| of == resource),
-        None => filter == "*" || filter == name,
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct GetEvent {
+    /// The event.
+    event_id: Text<64>,
+}
+
+/// An event with what it changed.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct EventDetail {
+    /// The event, as a webhook carries it.
+    event: EventShape,
+    /// Every record that it wrote, in order.
+    changes: Vec<ChangeShape>,
+}
+
+/// One record that an event wrote.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Change")]
+struct ChangeShape {
+    /// What it is, as in its `object` member.
+    kind: String,
+    /// Its id.
+    id: String,
+    /// The members that changed, as they were; null for what is new.
+    before: Value,
+    /// The same members as they are since; the whole record if it is new.
+    after: Value,
+}
+
+impl ChangeShape {
+    fn of(change: &Change) -> Self {
+        let id = AnyId {
+            kind: change.kind,
+            bits: change.after.bits(),
+        };
+        let (mut before, mut after) = (Value::Null, change.after.to_wire());
+        if let Some(record) = &change.before {
+            before = record.to_wire();
+            keep_differing(&mut before, &mut after);
+        }
+        Self {
+            kind: change.kind.name().to_owned(),
+            id: id.to_string(),
+            before,
+            after,
+        }
     }
+}
+
+/// Leaves of two objects the members in which they differ.
+fn keep_differing(before: &mut Value, after: &mut Value) {
+    if let (Value::Object(before), Value::Object(after)) = (before, after) {
+        let same: Vec<String> = before
+            .iter()
+            .filter(|(name, value)| after.get(*name) == Some(*value))
+            .map(|(name, _)| name.clone())
+            .collect();
+        before.retain(|name, _| !same.contains(name));
+        after.retain(|name, _| !same.contains(name));
+    }
+}
+
+fn get_event(world: &World, input: GetEvent) -> Result<Plain<EventDetail>, ApiError> {
+    let bits = parse(Kind::Event.prefix(), input.event_id.as_str());
+    let found = bits.and_then(|bits| world.log().iter().find(|event| event.id == bits));
+    let event = found.ok_or_else(|| ApiError::not_found("event"))?;
+    Ok(Plain(EventDetail {
+        event: EventShape::of(event),
+        changes: event.changes.iter().map(ChangeShape::of).collect(),
+    }))
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -190,6 +172,10 @@ pub(crate) struct LedgerCheck {
     entries: u64,
     /// Events looked at.
     events: u64,
+    /// The first event that is still in the log, where older ones were dropped: records that nothing has changed since then
+    /// cannot be held against the log. Absent where the check is whole.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    log_begins_at: Option<u64>,
     /// What is wrong, in sentences.
     findings: Vec<String>,
 }
@@ -201,6 +187,7 @@ fn check_ledger(world: &World, _: CheckLedger) -> Result<Plain<LedgerCheck>, Api
         ok,
         entries: audit.entries,
         events: audit.events,
+        log_begins_at: audit.begins,
         findings: audit.findings,
     }))
 }

@@ -1,5 +1,20 @@
 //! The control plane under `/_sandbox`: no part of the product, with a document of its own.
 
 pub(crate) mod clock;
+pub(crate) mod decisions;
+pub(crate) mod deliveries;
+pub(crate) mod diff;
 pub(crate) mod events;
+pub(crate) mod faults;
+pub(crate) mod inbound;
+pub(crate) mod intervene;
+pub(crate) mod limits;
 pub(crate) mod process;
+pub(crate) mod requests;
+pub(crate) mod scenarios;
+pub(crate) mod snapshots;
+pub(crate) mod transitions;
+pub(crate) mod trigger;
+pub(crate) mod verify;
+pub(crate) mod webhooks;
+pub(crate) mod worlds;

@@ -104,7 +104,7 @@ fn get_info(process: &Process, world: Option<&World>) -> Plain<Info> {
             seed: world.base().seed(),
             now: world.now(),
             version: world.version(),
-            events: world.log().len() as u64,
+            events: world.log().len(),
             digest: world.digest(),
         }),
     })

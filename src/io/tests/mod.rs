@@ -44,7 +44,12 @@ impl Answer for Routes {
     fn answer(&self, (): (), head: &Parts, body: Bytes) -> Response<Bytes> {
         let later = |delay, lost| {
             let mut response = reply(200, "late");
-            response.extensions_mut().insert(Transport { delay, lost });
+            let transport = Transport {
+                delay,
+                lost,
+                ..Transport::default()
+            };
+            response.extensions_mut().insert(transport);
             response
         };
         match head.uri.path() {

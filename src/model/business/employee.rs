@@ -1,5 +1,6 @@
 //! An employee: who is paid. The published list shows six of these members (specification, §2).
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
@@ -7,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::Object;
 use crate::model::business::company::Company;
-use crate::model::lifecycle::{StatusChange, states};
+use crate::model::lifecycle::{State, StatusChange, states};
 use crate::value::id::Id;
 use crate::value::money::Currency;
 use crate::value::text::Metadata;
@@ -28,6 +29,7 @@ states! {
         NotEnrolled "not_enrolled", Pending "pending", Verified "verified", Failed "failed", OnHold "on_hold", Closed "closed",
     }
     "verify": NotEnrolled | Failed | OnHold => Pending;
+    "set_payment_method": NotEnrolled | Pending | Verified | Failed | OnHold => Pending;
     "pass": Pending => Verified;
     "fail": Pending => Failed;
     "hold": Verified => OnHold;
@@ -54,6 +56,9 @@ pub(crate) struct Employee {
     pub(crate) status: EmployeeStatus,
     /// Payroll verification: wages go only to those `verified`.
     pub(crate) payroll_status: PayrollStatus,
+    /// Why pay is held, where a call or a bank has held it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) payroll_hold: Option<HoldReason>,
     /// Work e-mail address.
     pub(crate) email: Option<String>,
     /// Terms of employment.
@@ -92,6 +97,51 @@ impl Employee {
         self.company_id
     }
 
+    /// Enters an employment status, which the lifecycle allows.
+    pub(crate) fn enter(&mut self, status: EmployeeStatus, at: Timestamp, reason: Option<String>) {
+        assert!(
+            self.status.may_become(status),
+            "an employee went from {:?} to {status:?}",
+            self.status
+        );
+        self.status = status;
+        self.updated_at = at;
+        self.status_history.push(StatusChange {
+            status,
+            at,
+            reason: reason.map(Cow::Owned),
+        });
+    }
+
+    /// Enters a payroll status, which the lifecycle allows; `hold` says why, where pay is held.
+    pub(crate) fn enter_payroll(
+        &mut self,
+        status: PayrollStatus,
+        at: Timestamp,
+        hold: Option<HoldReason>,
+    ) {
+        assert!(
+            self.payroll_status.may_become(status),
+            "payroll of an employee went from {:?} to {status:?}",
+            self.payroll_status
+        );
+        self.payroll_status = status;
+        self.payroll_hold = hold;
+        self.updated_at = at;
+    }
+
+    /// Whether it is the running suspension that holds the pay, and not something that was there before it.
+    pub(crate) fn held_by_suspension(&self) -> bool {
+        // People who were suspended before the world's start have no reason on record, and were paid until then.
+        let grown = self
+            .status_history
+            .last()
+            .is_some_and(|change| change.reason.is_none());
+        self.payroll_status == PayrollStatus::OnHold
+            && (self.payroll_hold == Some(HoldReason::Suspension)
+                || self.payroll_hold.is_none() && grown)
+    }
+
     /// Why wages cannot be paid to this person, if so.
     pub(crate) fn not_payable(&self) -> Option<&'static str> {
         match (self.status, self.payroll_status) {
@@ -112,12 +162,22 @@ impl Employee {
                 Some("payroll_status is pending: the checks have not finished")
             }
             (_, PayrollStatus::Failed) => {
-                Some("payroll_status is failed: the bank account could not be verified")
+                Some("payroll_status is failed: the last verification did not pass")
             }
             (_, PayrollStatus::OnHold) => Some("payroll_status is on_hold"),
             (_, PayrollStatus::Closed) => Some("payroll_status is closed"),
         }
     }
+}
+
+/// Why pay is held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum HoldReason {
+    /// The employee is suspended.
+    Suspension,
+    /// A payout came back from the employee's bank.
+    ReturnedPayout,
 }
 
 /// Terms of employment.

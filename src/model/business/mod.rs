@@ -7,5 +7,8 @@ pub(crate) mod compliance_requirement;
 pub(crate) mod employee;
 pub(crate) mod payroll_item;
 pub(crate) mod payroll_run;
+pub(crate) mod payroll_verification;
 pub(crate) mod payslip;
+pub(crate) mod tax_filing;
 pub(crate) mod tax_liability;
+pub(crate) mod tax_return;

@@ -1,5 +1,7 @@
 //! A payroll run: one payday of one company, from gross pay to settled payouts.
 
+use std::borrow::Cow;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -25,7 +27,8 @@ states! {
     "edit": Draft | Calculated => Draft;
     "ask": Calculated => PendingApproval;
     "approve": Calculated | PendingApproval => Approved;
-    "fund": Approved | FundingFailed => Funding;
+    "fund": Approved => Funding;
+    "retry": FundingFailed => Funding;
     "fund_fails": Funding => FundingFailed;
     "process": Funding => Processing;
     "settle_all": Processing | PartiallyPaid => Paid;
@@ -99,6 +102,16 @@ impl PayrollRun {
 
     /// Enters `status`, which the lifecycle allows: whoever calls has asked before, or is the lifecycle's own clock.
     pub(crate) fn enter(&mut self, status: RunStatus, at: Timestamp) {
+        self.enter_because(status, at, None);
+    }
+
+    /// The same, with why.
+    pub(crate) fn enter_because(
+        &mut self,
+        status: RunStatus,
+        at: Timestamp,
+        reason: Option<String>,
+    ) {
         use crate::model::lifecycle::State;
         assert!(
             self.status.may_become(status),
@@ -107,7 +120,11 @@ impl PayrollRun {
         );
         self.status = status;
         self.updated_at = at;
-        self.status_history.push(StatusChange::plain(status, at));
+        self.status_history.push(StatusChange {
+            status,
+            at,
+            reason: reason.map(Cow::Owned),
+        });
     }
 }
 

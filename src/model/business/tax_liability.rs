@@ -6,18 +6,20 @@ use serde::{Deserialize, Serialize};
 use crate::model::Object;
 use crate::model::business::company::Company;
 use crate::model::business::payroll_run::PayrollRun;
-use crate::model::lifecycle::{StatusChange, states};
+use crate::model::business::tax_filing::TaxFiling;
+use crate::model::lifecycle::{State, StatusChange, states};
 use crate::value::id::Id;
 use crate::value::money::Currency;
 use crate::value::text::Metadata;
 use crate::value::time::{Period, Timestamp};
 
 states! {
-    /// Whether it is owed yet, and paid.
-    LiabilityStatus { Accrued "accrued", Due "due", Late "late", Paid "paid" }
+    /// Whether it is owed yet, and paid; `void` where its run was cancelled.
+    LiabilityStatus { Accrued "accrued", Due "due", Late "late", Paid "paid", Void "void" }
     "fall_due": Accrued => Due;
     "miss": Due => Late;
     "pay": Accrued | Due | Late => Paid;
+    "void": Accrued | Due | Late => Void;
 }
 
 /// What one run owes one authority.
@@ -39,6 +41,8 @@ pub(crate) struct TaxLiability {
     pub(crate) period: Period,
     /// Whether it is owed yet, and paid.
     pub(crate) status: LiabilityStatus,
+    /// The return that declares it, once there is one.
+    pub(crate) tax_filing_id: Option<Id<TaxFiling>>,
     /// Minor units.
     pub(crate) amount: i64,
     /// Their currency.
@@ -60,5 +64,17 @@ impl TaxLiability {
 
     pub(crate) const fn company_of(&self) -> Id<Company> {
         self.company_id
+    }
+
+    /// Enters `status`, which the lifecycle allows.
+    pub(crate) fn enter(&mut self, status: LiabilityStatus, at: Timestamp) {
+        assert!(
+            self.status.may_become(status),
+            "a liability went from {:?} to {status:?}",
+            self.status
+        );
+        self.status = status;
+        self.updated_at = at;
+        self.status_history.push(StatusChange::plain(status, at));
     }
 }

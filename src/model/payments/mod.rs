@@ -1,4 +1,5 @@
 //! The Payments domain's resources.
 
 pub(crate) mod payout;
+pub(crate) mod return_code;
 pub(crate) mod wallet;

@@ -47,6 +47,13 @@ pub(crate) fn parameters() -> Map<String, Value> {
             text(255),
         ),
         (
+            "Sandbox-Fault",
+            false,
+            "What goes wrong with this exchange: `status=503;retry_after=1s`, `status=500;after_commit=true`, `lose=request`, \
+             `lose=reply`, `latency=2s`, `body=truncated`, `body=garbage` or `body=slow`. An unknown one is refused with 400.",
+            text(255),
+        ),
+        (
             "Api-Version",
             false,
             "The version that the client was written for. An unknown one is refused with 400.",
@@ -107,6 +114,21 @@ pub(crate) fn components() -> Map<String, Value> {
             "Idempotent-Replayed",
             "`true` where this is the stored answer to an earlier request with the same `Idempotency-Key`.",
             json!({ "type": "string", "enum": ["true"] }),
+        ),
+        (
+            "Sandbox-Decision",
+            "What was decided about this request that is no property of the world: `fault=` and where the fault stands.",
+            text("fault=rule flt_09nq3t8c5ywka"),
+        ),
+        (
+            "RateLimit-Policy",
+            "Requests in a window of so many seconds; only where a limit is set.",
+            text("\"default\";q=100;w=60"),
+        ),
+        (
+            "RateLimit",
+            "Requests that remain, and seconds until the window ends; only where a limit is set.",
+            text("\"default\";r=99;t=60"),
         ),
         (
             "Retry-After",

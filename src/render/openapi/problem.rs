@@ -112,7 +112,10 @@ fn any_row_may_refuse(row: &Operation, input: &Value, code: ErrorCode) -> bool {
         | ErrorCode::InternalError
         | ErrorCode::Maintenance
         | ErrorCode::Overloaded => true,
-        ErrorCode::UnknownScenario => is_product(row),
+        // The last two by a fault alone; so is any other status that a test asks for, which no document can list.
+        ErrorCode::UnknownScenario | ErrorCode::UpstreamRailError | ErrorCode::UpstreamTimeout => {
+            is_product(row)
+        }
         ErrorCode::MissingCredentials => !matches!(row.call, Call::Open(_)),
         ErrorCode::MalformedJson
         | ErrorCode::RequestTimeout
@@ -166,6 +169,13 @@ fn response(status: u16, codes: &[ErrorCode]) -> Value {
     let mut headers = header::common();
     if matches!(status, 429 | 503) {
         headers.insert("Retry-After".to_owned(), header::reference("Retry-After"));
+        let decision = "Sandbox-Decision";
+        headers.insert(decision.to_owned(), header::reference(decision));
+    }
+    if status == 429 {
+        for name in ["RateLimit-Policy", "RateLimit"] {
+            headers.insert(name.to_owned(), header::reference(name));
+        }
     }
     let mut schema = reference("Problem");
     schema["properties"] = json!({

@@ -108,6 +108,7 @@ fn headers(row: &Operation) -> impl Iterator<Item = Value> {
         ("Idempotency-Key", is_keyed(row)),
         ("If-Match", is_conditional(row)),
         ("Sandbox-Scenario", is_product(row)),
+        ("Sandbox-Fault", is_product(row)),
         ("Api-Version", is_product(row)),
     ];
     taken

@@ -12,8 +12,8 @@ use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Value, json};
 
 use crate::api::check::close;
-use crate::api::control::events::EventShape;
 use crate::api::operation::Operation;
+use crate::world::envelope::EventShape;
 
 /// Where definitions stand in the document.
 const DEFINITIONS: &str = "#/components/schemas/";

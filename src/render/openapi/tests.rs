@@ -6,8 +6,10 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::{Plane, document, text};
+use super::{Plane, document, document_under, text};
 use crate::api::operation::{Method, Operation};
+use crate::engine::contract::Overlay;
+use crate::value::diagnostic::Look;
 use walk::{fault, holders, of, resolved, schemas};
 
 const PLANES: [Plane; 2] = [Plane::Product, Plane::Control];
@@ -46,6 +48,19 @@ const CONSTRAINTS: &[&str] = &[
 /// Keywords that say something to people alone, and may therefore stand beside `$ref`.
 const ANNOTATIONS: &[&str] = &["default", "deprecated", "description", "examples", "title"];
 
+/// Both documents, and the product's under contracts that change much.
+fn documents() -> Vec<Value> {
+    const MUCH: &str = "[operations.runPayroll]\nstatus = 202\naliases = [\"/v2/payroll/run\", \"/v3/run\"]\n\
+        [operations.listPayslips]\nenabled = false\n[operations.getPayslip]\nenabled = false\n\
+        [errors]\nformat = \"envelope\"\n[paging]\nper_page_max = 40\n[idempotency]\nrequired = true\n\
+        [headers]\nrequest_id = \"X-Request-Id\"\nsandbox_time = false\nidempotency_key = \"X-Idem\"\n\
+        api_version = false\n";
+    let much = Overlay::parse("much", MUCH, Look::Plain).expect("it is right");
+    let mut documents: Vec<Value> = PLANES.iter().map(|plane| document(*plane)).collect();
+    documents.extend([much, Overlay::published()].map(|one| document_under(Plane::Product, &one)));
+    documents
+}
+
 fn entry<'a>(document: &'a Value, row: &Operation) -> &'a Value {
     &document["paths"][row.path][row.method.name().to_ascii_lowercase()]
 }
@@ -78,8 +93,7 @@ fn every_row_is_one_operation_and_nothing_else_is() {
 
 #[test]
 fn operation_ids_are_unique_webhooks_included() {
-    for plane in PLANES {
-        let document = document(plane);
+    for document in documents() {
         let ids: Vec<&Value> = [
             of(&document["paths"], "operationId"),
             of(&document["webhooks"], "operationId"),
@@ -92,8 +106,7 @@ fn operation_ids_are_unique_webhooks_included() {
 
 #[test]
 fn every_reference_leads_somewhere_and_every_component_is_referred_to() {
-    for plane in PLANES {
-        let document = document(plane);
+    for document in documents() {
         let references: BTreeSet<&str> = of(&document, "$ref")
             .into_iter()
             .filter_map(Value::as_str)
@@ -122,8 +135,7 @@ fn every_reference_leads_somewhere_and_every_component_is_referred_to() {
 
 #[test]
 fn schemas_use_known_keywords_only() {
-    for plane in PLANES {
-        let document = document(plane);
+    for document in documents() {
         for (pointer, schema) in schemas(&document) {
             for (keyword, value) in schema.as_object().into_iter().flatten() {
                 let keyword = keyword.as_str();
@@ -145,8 +157,7 @@ fn schemas_use_known_keywords_only() {
 /// who look.
 #[test]
 fn nothing_but_annotations_stands_beside_a_reference() {
-    for plane in PLANES {
-        let document = document(plane);
+    for document in documents() {
         for (pointer, schema) in schemas(&document) {
             let Some(to) = schema.get("$ref") else {
                 continue;
@@ -172,8 +183,7 @@ fn nothing_but_annotations_stands_beside_a_reference() {
 /// rename the others.
 #[test]
 fn no_definition_got_its_name_from_a_counter() {
-    for plane in PLANES {
-        let document = document(plane);
+    for document in documents() {
         let named = document["components"]["schemas"]
             .as_object()
             .expect("components/schemas is an object");
@@ -361,8 +371,7 @@ fn examples_are_calls_and_their_answers() {
 
 #[test]
 fn every_example_satisfies_the_schema_beside_it() {
-    for plane in PLANES {
-        let document = document(plane);
+    for document in documents() {
         let mut checked = 0;
         for (pointer, holder) in holders(&document) {
             let named = holder["examples"]
@@ -377,6 +386,13 @@ fn every_example_satisfies_the_schema_beside_it() {
             }
         }
         assert!(checked > 0);
+    }
+}
+
+#[test]
+fn every_operation_has_examples() {
+    for plane in PLANES {
+        let document = document(plane);
         for row in plane.rows() {
             let entry = entry(&document, row);
             let shown = |part: &Value| {

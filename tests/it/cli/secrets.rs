@@ -91,7 +91,8 @@ fn keys_are_in_neither_the_banner_nor_the_help() {
     help.envs([
         ("SANDBOX_API_KEY", "test_secret_1"),
         ("SANDBOX_ADMIN_TOKEN", "secret_2"),
+        ("SANDBOX_WEBHOOK_SECRET", "secret_3"),
     ]);
     let (code, out, _) = ended(&finish(&mut help));
-    assert!(code == 0 && !out.contains("secret"), "{out}");
+    assert!(code == 0 && !out.contains("secret_"), "{out}");
 }

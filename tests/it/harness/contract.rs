@@ -20,7 +20,7 @@ pub(crate) fn control() -> &'static Value {
     DOCUMENT.get_or_init(|| printed(&["openapi", "--control"]))
 }
 
-fn printed(arguments: &[&str]) -> Value {
+pub(crate) fn printed(arguments: &[&str]) -> Value {
     let output = command(arguments).output().expect("the binary runs");
     serde_json::from_slice(&output.stdout).expect("the document is JSON")
 }
@@ -41,17 +41,29 @@ pub(crate) fn promised(method: &str, target: &str, answer: &Answer) -> Result<()
     } else {
         product()
     };
+    promised_by(document, method, path, answer)
+}
+
+/// What is wrong with an answer by that document.
+pub(crate) fn promised_by(
+    document: &Value,
+    method: &str,
+    path: &str,
+    answer: &Answer,
+) -> Result<(), String> {
     if answer.status == 304 || method == "HEAD" {
         return Ok(());
     }
     let Some(operation) = operation(document, method, path) else {
         // No operation, so a refusal, of the one shape that all of them have.
+        let problem = &document["components"]["schemas"]["Problem"];
+        let kind = if problem["properties"]["error"].is_null() {
+            "application/problem+json"
+        } else {
+            "application/json"
+        };
         return match (answer.status, answer.header("content-type")) {
-            (400.., Some("application/problem+json")) => fits(
-                document,
-                &document["components"]["schemas"]["Problem"],
-                answer,
-            ),
+            (400.., Some(found)) if found == kind => fits(document, problem, answer),
             other => Err(format!(
                 "{other:?} for a path that the document does not know"
             )),

@@ -62,7 +62,7 @@ impl Request {
     }
 
     /// The bytes on the wire.
-    fn wire(&self) -> Vec<u8> {
+    pub(crate) fn wire(&self) -> Vec<u8> {
         let given = |name: &str| {
             self.headers
                 .iter()

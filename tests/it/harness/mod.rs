@@ -4,6 +4,7 @@
 
 pub(crate) mod contract;
 pub(crate) mod http;
+pub(crate) mod receiver;
 pub(crate) mod schema;
 pub(crate) mod server;
 pub(crate) mod world;

@@ -77,6 +77,39 @@ impl Server {
         }
     }
 
+    /// Starts a prepared command that prints other lines before its ready line.
+    pub(crate) fn spawn_after(command: &mut Command) -> Self {
+        let mut child = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the binary starts");
+        let stdout = BufReader::new(child.stdout.take().expect("stdout is piped"));
+        let mut server = Self {
+            child,
+            stdout,
+            ready: String::new(),
+            port: 0,
+        };
+        while server.port == 0 {
+            server.ready.clear();
+            let read = server.stdout.read_line(&mut server.ready);
+            let read = read.expect("stdout is text");
+            assert!(read > 0, "{command:?} ended without a ready line");
+            server.port = port_of(&server.ready).unwrap_or_default();
+        }
+        server
+    }
+
+    /// Asks it to end, as Ctrl-C does, and waits for it.
+    pub(crate) fn end(mut self) {
+        let id = self.child.id().to_string();
+        let sent = Command::new("kill").args(["-INT", &id]).status();
+        assert!(sent.expect("kill is a program").success());
+        let ended = self.child.wait().expect("the child can be awaited");
+        assert!(ended.success(), "{ended}");
+    }
+
     /// The server of instant worlds of seed 42, shared by the tests that run at this moment: keys keep them apart.
     pub(crate) fn instant() -> Arc<Self> {
         static SHARED: Mutex<Weak<Server>> = Mutex::new(Weak::new());
@@ -100,6 +133,11 @@ impl Server {
 
     pub(crate) fn port(&self) -> u16 {
         self.port
+    }
+
+    /// The process.
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
     }
 
     /// The line that said where it listens.

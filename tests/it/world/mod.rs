@@ -3,6 +3,7 @@
 mod believable;
 mod check_digits;
 mod shape;
+mod snapshots;
 
 use std::collections::BTreeSet;
 

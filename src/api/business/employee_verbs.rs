@@ -1,0 +1,198 @@
+//! What happens to an employment: it begins or resumes, is suspended, ends.
+//!
+//! Deliberately absent: days that lie ahead. A call says what is so today; the clock starts and ends no employment.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::api::business::employee_pay::cancel_check;
+use crate::api::operation::{Contract, Domain, Method, Operation, operation};
+use crate::api::reply::{Data, Shown};
+use crate::model::business::employee::{Employee, EmployeeStatus, HoldReason, PayrollStatus};
+use crate::model::lifecycle::step;
+use crate::value::error::{ApiError, ErrorCode, Violation};
+use crate::value::id::Id;
+use crate::value::text::Text;
+use crate::value::time::Date;
+use crate::world::World;
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        method: Method::Post,
+        path: "/api/business/employees/{employee_id}/suspend",
+        domain: Domain::Business,
+        contract: Contract::Assumed,
+        summary: "Suspend an employee",
+        description: "Runs leave the person out until they are activated again. Pay that was `verified` is `on_hold`; a run that \
+            includes the person already pays them.",
+        example: r#"{"reason":"Investigation of expense claims"}"#,
+        errors: &[ErrorCode::InvalidStateTransition],
+        emits: &["employee.suspended", "employee.payroll_status_changed"],
+        ..operation!(write suspend_employee)
+    },
+    Operation {
+        method: Method::Post,
+        path: "/api/business/employees/{employee_id}/activate",
+        domain: Domain::Business,
+        contract: Contract::Assumed,
+        summary: "Activate an employee",
+        description: "Work begins, or resumes after leave or a suspension; pay that the suspension held is `verified` again. An \
+            employee is paid who is active and verified.",
+        example: "{}",
+        errors: &[ErrorCode::InvalidStateTransition],
+        emits: &["employee.activated", "employee.payroll_status_changed"],
+        ..operation!(write activate_employee)
+    },
+    Operation {
+        method: Method::Post,
+        path: "/api/business/employees/{employee_id}/terminate",
+        domain: Domain::Business,
+        contract: Contract::Assumed,
+        summary: "Terminate an employment",
+        description: "Final. Payroll is `closed`: no later run includes the person; one that does already pays them. There is no \
+            final pay beside it: run the last period before.",
+        example: r#"{"reason":"Resignation","last_working_day":"2025-12-31"}"#,
+        errors: &[ErrorCode::InvalidStateTransition],
+        emits: &["employee.terminated", "employee.payroll_status_changed"],
+        ..operation!(write terminate_employee)
+    },
+];
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct SuspendEmployee {
+    /// The employee.
+    employee_id: Id<Employee>,
+    /// Why, for the history of statuses.
+    reason: Text<500>,
+}
+
+fn suspend_employee(
+    world: &mut World,
+    input: SuspendEmployee,
+) -> Result<Data<Shown<Employee>>, ApiError> {
+    let mut employee = (*world.get(input.employee_id)?).clone();
+    let status = next(&employee, "suspend")?;
+    let reason = Some(input.reason.into_string());
+    employee.enter(status, world.now(), reason);
+    let employee = store(world, "employee.suspended", employee);
+    if employee.payroll_status != PayrollStatus::Verified {
+        return Ok(Data(Shown(employee)));
+    }
+    let hold = Some(HoldReason::Suspension);
+    Ok(Data(Shown(enter_payroll(
+        world,
+        &employee,
+        PayrollStatus::OnHold,
+        hold,
+    ))))
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct ActivateEmployee {
+    /// The employee.
+    employee_id: Id<Employee>,
+    /// The day on which work began or resumed, not after today; today if absent. It becomes the first day of work of someone
+    /// who was `pending`, unless that was earlier and no day is sent.
+    effective_on: Option<Date>,
+}
+
+fn activate_employee(
+    world: &mut World,
+    input: ActivateEmployee,
+) -> Result<Data<Shown<Employee>>, ApiError> {
+    let mut employee = (*world.get(input.employee_id)?).clone();
+    if let Some(day) = input.effective_on {
+        not_ahead(world, "/effective_on", day)?;
+    }
+    let status = next(&employee, "activate")?;
+    let released = employee.status == EmployeeStatus::Suspended && employee.held_by_suspension();
+    if employee.status == EmployeeStatus::Pending {
+        let first = employee.start_date.min(world.today());
+        employee.start_date = input.effective_on.unwrap_or(first);
+    }
+    employee.enter(status, world.now(), None);
+    let employee = store(world, "employee.activated", employee);
+    if !released {
+        return Ok(Data(Shown(employee)));
+    }
+    Ok(Data(Shown(enter_payroll(
+        world,
+        &employee,
+        PayrollStatus::Verified,
+        None,
+    ))))
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct TerminateEmployee {
+    /// The employee.
+    employee_id: Id<Employee>,
+    /// Why, for the history of statuses.
+    reason: Text<500>,
+    /// The last day of work: not after today, and not before the first.
+    last_working_day: Date,
+}
+
+fn terminate_employee(
+    world: &mut World,
+    input: TerminateEmployee,
+) -> Result<Data<Shown<Employee>>, ApiError> {
+    let mut employee = (*world.get(input.employee_id)?).clone();
+    not_ahead(world, "/last_working_day", input.last_working_day)?;
+    let began = employee.status != EmployeeStatus::Pending;
+    if began && input.last_working_day < employee.start_date {
+        let detail = format!("the first day of work was {}", employee.start_date);
+        return Err(invalid("/last_working_day", "before_start", detail));
+    }
+    let status = next(&employee, "terminate")?;
+    employee.end_date = Some(input.last_working_day);
+    let reason = Some(input.reason.into_string());
+    employee.enter(status, world.now(), reason);
+    cancel_check(world, employee.id);
+    let employee = store(world, "employee.terminated", employee);
+    Ok(Data(Shown(enter_payroll(
+        world,
+        &employee,
+        PayrollStatus::Closed,
+        None,
+    ))))
+}
+
+fn next(employee: &Employee, verb: &str) -> Result<EmployeeStatus, ApiError> {
+    step(verb, "the employee", employee.id, employee.status)
+}
+
+/// What is told has happened; what lies ahead is told when it does.
+pub(crate) fn not_ahead(world: &World, pointer: &str, day: Date) -> Result<(), ApiError> {
+    let today = world.today();
+    if day <= today {
+        return Ok(());
+    }
+    let detail = format!("this day lies ahead: today is {today}, and a call says what is so today");
+    Err(invalid(pointer, "in_the_future", detail))
+}
+
+pub(crate) fn invalid(pointer: &str, code: &'static str, detail: String) -> ApiError {
+    ApiError::invalid(vec![Violation::new(pointer, code, detail)])
+}
+
+fn store(world: &mut World, event: &'static str, employee: Employee) -> Arc<Employee> {
+    let employee = Arc::new(employee);
+    world.put(&employee);
+    world.emit(event, &employee);
+    employee
+}
+
+/// The employee with another payroll status, which the lifecycle allows, and the event that tells of it.
+pub(crate) fn enter_payroll(
+    world: &mut World,
+    employee: &Employee,
+    status: PayrollStatus,
+    hold: Option<HoldReason>,
+) -> Arc<Employee> {
+    let mut employee = employee.clone();
+    employee.enter_payroll(status, world.now(), hold);
+    store(world, "employee.payroll_status_changed", employee)
+}

@@ -1,0 +1,106 @@
+//! The account that wages go to, as a caller sends it, held to the rules of its country.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::model::business::employee::{PaymentMethod, PaymentMethodType};
+use crate::model::growth::accounts::{self, AccountFault};
+use crate::model::growth::countries::{self, Country};
+use crate::value::error::{ApiError, Violation};
+use crate::value::text::Text;
+
+/// Digits of a mobile money number, the country's code included (E.164).
+const PHONE_DIGITS: core::ops::RangeInclusive<usize> = 7..=15;
+
+/// A bank account or a mobile money wallet.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct PaymentMethodInput {
+    /// Bank account or mobile money.
+    #[serde(rename = "type")]
+    kind: PaymentMethodType,
+    /// The bank's code in its country; of mobile money, the operator's name.
+    bank_code: Text<34>,
+    /// The account's number; of mobile money, the telephone's.
+    account_number: Text<34>,
+    /// The holder's name; the employee's if absent. The bank compares the two.
+    account_name: Option<Text<200>>,
+}
+
+/// The account, or what is wrong with it; `at` points at the object that holds it.
+pub(crate) fn payment_method(
+    country: &str,
+    method: PaymentMethodInput,
+    employee: &str,
+    at: &str,
+) -> Result<PaymentMethod, ApiError> {
+    let (code, number) = (method.bank_code.as_str(), method.account_number.as_str());
+    let country = countries::find(country);
+    // Reserved numbers choose an outcome and are no account: no rule of a country binds them.
+    let fault = match (method.kind, country) {
+        _ if accounts::is_reserved(number) => None,
+        (PaymentMethodType::MobileMoney, _) => mobile_fault(number),
+        (PaymentMethodType::Bank, None) => None,
+        (PaymentMethodType::Bank, Some(country)) => bank_fault(country, code, number),
+    };
+    if let Some((member, kind, detail)) = fault {
+        let violation = Violation::new(format!("{at}/{member}"), kind, detail);
+        return Err(ApiError::invalid(vec![violation]));
+    }
+    let mut banks = country.into_iter().flat_map(|country| &country.banks);
+    let bank = banks.find(|bank| bank.code == code && method.kind == PaymentMethodType::Bank);
+    Ok(PaymentMethod {
+        kind: method.kind,
+        bank_name: bank.map(|bank| bank.name.to_owned()),
+        bank_code: method.bank_code.into_string(),
+        account_number: method.account_number.into_string(),
+        iban: None,
+        account_name: method
+            .account_name
+            .map_or_else(|| employee.to_owned(), Text::into_string),
+    })
+}
+
+type Fault = (&'static str, &'static str, String);
+
+fn mobile_fault(number: &str) -> Option<Fault> {
+    let digits = number.strip_prefix('+').unwrap_or(number);
+    let fits = PHONE_DIGITS.contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit());
+    let detail = "expected a telephone number: 7 to 15 digits, after a plus sign or without one";
+    (!fits).then(|| ("account_number", "shape", detail.to_owned()))
+}
+
+fn bank_fault(country: &Country, code: &str, number: &str) -> Option<Fault> {
+    let fault = accounts::check(country, code, number).err()?;
+    let (name, scheme) = (country.name, country.account.scheme);
+    let [shortest, longest] = country.account.lengths;
+    let length = if shortest == longest {
+        format!("{shortest}")
+    } else {
+        format!("{shortest} to {longest}")
+    };
+    Some(match fault {
+        AccountFault::BankCodeShape => (
+            "bank_code",
+            "shape",
+            format!("expected a bank code of {name} ({scheme})"),
+        ),
+        AccountFault::BankCodeCheckDigit => (
+            "bank_code",
+            "check_digit",
+            format!("the check digit of this {scheme} is wrong"),
+        ),
+        AccountFault::NumberCheckDigit => (
+            "account_number",
+            "check_digit",
+            format!("the check digit of this account number of {name} is wrong"),
+        ),
+        AccountFault::NumberShape
+        | AccountFault::IbanShape
+        | AccountFault::IbanCheckDigits
+        | AccountFault::NationalCheckDigits => (
+            "account_number",
+            "shape",
+            format!("expected an account number of {name}: {length} characters"),
+        ),
+    })
+}

@@ -1,0 +1,192 @@
+//! What people do to a payroll run that waits: approve it, give it up, or try its money again.
+//!
+//! Deliberately absent: drafts. Every run is made by the published call.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::api::business::payroll::may_pay;
+use crate::api::business::payroll_clock::{approve_run, fund_run};
+use crate::api::operation::{Contract, Domain, Method, Operation, operation};
+use crate::api::reply::{Data, Shown};
+use crate::model::AnyId;
+use crate::model::business::payroll_item::{ItemStatus, PayrollItem};
+use crate::model::business::payroll_run::{PayrollRun, RunStatus};
+use crate::model::business::tax_liability::{LiabilityStatus, TaxLiability};
+use crate::model::lifecycle::step;
+use crate::model::posting::{self, RunCost};
+use crate::value::error::{ApiError, ErrorCode};
+use crate::value::id::Id;
+use crate::value::text::Text;
+use crate::world::World;
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        method: Method::Post,
+        path: "/api/business/payroll-runs/{payroll_run_id}/approve",
+        domain: Domain::Business,
+        contract: Contract::Assumed,
+        summary: "Approve a payroll run",
+        description: "Of a company with `approval_required`. Wages and taxes accrue; the money is reserved at the cut-off, and the \
+            run goes on as by `runPayroll`.",
+        example: r#"{"approver":"Ada Obi","note":"Checked against the rota"}"#,
+        errors: &[
+            ErrorCode::InvalidStateTransition,
+            ErrorCode::ComplianceBlocked,
+            ErrorCode::CompanySuspended,
+        ],
+        emits: &[
+            "payroll_run.approved",
+            "tax_liability.created",
+            "payroll_run.funded",
+            "payroll_run.funding_failed",
+            "wallet.debited",
+            "payout.created",
+            "payroll_run.processing",
+            "payroll_run.paid",
+            "payroll_run.partially_paid",
+            "payroll_run.failed",
+            "payslip.issued",
+        ],
+        ..operation!(write approve_payroll_run)
+    },
+    Operation {
+        method: Method::Post,
+        path: "/api/business/payroll-runs/{payroll_run_id}/cancel",
+        domain: Domain::Business,
+        contract: Contract::Assumed,
+        summary: "Cancel a payroll run",
+        description: "Before its money is reserved. What was accrued is taken back by a mirror entry, its liabilities are `void`, its \
+            items `skipped`; the employees can be in another run of the period.",
+        example: r#"{"reason":"Wrong period"}"#,
+        errors: &[ErrorCode::InvalidStateTransition],
+        emits: &["payroll_run.cancelled"],
+        ..operation!(write cancel_payroll_run)
+    },
+    Operation {
+        method: Method::Post,
+        path: "/api/business/payroll-runs/{payroll_run_id}/retry-funding",
+        domain: Domain::Business,
+        contract: Contract::Assumed,
+        summary: "Try a run's money again",
+        description: "After `funding_failed`, with more in the wallet. The answer shows how it came out: `processing`, or \
+            `funding_failed` again with what is short.",
+        errors: &[ErrorCode::InvalidStateTransition],
+        emits: &[
+            "payroll_run.funded",
+            "payroll_run.funding_failed",
+            "wallet.debited",
+            "payout.created",
+            "payroll_run.processing",
+            "payroll_run.paid",
+            "payroll_run.partially_paid",
+            "payroll_run.failed",
+            "payslip.issued",
+        ],
+        ..operation!(write retry_payroll_funding)
+    },
+];
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct ApprovePayrollRun {
+    /// The run.
+    payroll_run_id: Id<PayrollRun>,
+    /// Who approves, for the history of statuses.
+    approver: Option<Text<200>>,
+    /// What they say, for the same.
+    note: Option<Text<500>>,
+}
+
+impl ApprovePayrollRun {
+    fn reason(&self) -> Option<String> {
+        match (&self.approver, &self.note) {
+            (None, None) => None,
+            (Some(approver), None) => Some(format!("by {}", approver.as_str())),
+            (None, Some(note)) => Some(note.as_str().to_owned()),
+            (Some(approver), Some(note)) => {
+                Some(format!("by {}: {}", approver.as_str(), note.as_str()))
+            }
+        }
+    }
+}
+
+fn approve_payroll_run(
+    world: &mut World,
+    input: ApprovePayrollRun,
+) -> Result<Data<Shown<PayrollRun>>, ApiError> {
+    let run = world.get(input.payroll_run_id)?;
+    let company = world.get(run.company_id)?;
+    may_pay(world, &company)?;
+    next(&run, "approve")?;
+    approve_run(world, &run, input.reason());
+    Ok(Data(Shown(world.get(run.id)?)))
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct CancelPayrollRun {
+    /// The run.
+    payroll_run_id: Id<PayrollRun>,
+    /// Why, for the history of statuses.
+    reason: Option<Text<500>>,
+}
+
+fn cancel_payroll_run(
+    world: &mut World,
+    input: CancelPayrollRun,
+) -> Result<Data<Shown<PayrollRun>>, ApiError> {
+    let mut run = (*world.get(input.payroll_run_id)?).clone();
+    let status = next(&run, "cancel")?;
+    let (now, reason) = (world.now(), input.reason.map(Text::into_string));
+    let mut cost = RunCost::default();
+    for id in world
+        .children::<PayrollItem>(run.id.bits())
+        .collect::<Vec<_>>()
+    {
+        let mut item = (*world.get(id)?).clone();
+        cost.add(&item.calculation, 1);
+        item.enter(ItemStatus::Skipped, now);
+        world.put(&Arc::new(item));
+    }
+    for id in world
+        .children::<TaxLiability>(run.id.bits())
+        .collect::<Vec<_>>()
+    {
+        let mut liability = (*world.get(id)?).clone();
+        liability.enter(LiabilityStatus::Void, now);
+        world.put(&Arc::new(liability));
+    }
+    // What was approved has accrued, and knows what it needs; nothing is reserved before the run is processing.
+    if run.funding.is_some() {
+        let mirror = posting::run_cancelled(AnyId::of(run.id), run.currency, &cost);
+        world.post(run.company_id, mirror);
+    }
+    run.settlement.pending = 0;
+    run.blockers.clear();
+    run.enter_because(status, now, reason);
+    let run = Arc::new(run);
+    world.put(&run);
+    world.emit("payroll_run.cancelled", &run);
+    Ok(Data(Shown(run)))
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct RetryFunding {
+    /// The run.
+    payroll_run_id: Id<PayrollRun>,
+}
+
+fn retry_payroll_funding(
+    world: &mut World,
+    input: RetryFunding,
+) -> Result<Data<Shown<PayrollRun>>, ApiError> {
+    let run = world.get(input.payroll_run_id)?;
+    next(&run, "retry")?;
+    fund_run(world, run.id, false);
+    Ok(Data(Shown(world.get(run.id)?)))
+}
+
+fn next(run: &PayrollRun, verb: &str) -> Result<RunStatus, ApiError> {
+    step(verb, "the run", run.id, run.status)
+}

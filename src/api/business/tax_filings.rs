@@ -1,0 +1,264 @@
+//! Tax filings: prepared from what the runs of a month owe, paid out of what those runs reserved, answered by the tax office.
+//!
+//! Deliberately absent: adjustments of an amended return, which declares the same sums again.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::api::business::companies::{Country, named};
+use crate::api::business::employee_verbs::invalid;
+use crate::api::business::payroll::Months;
+use crate::api::business::tax_submit::unfunded;
+use crate::api::crud::{Candidates, Paging, Sort, SortKey, Sortable, is, show};
+use crate::api::operation::{Contract, Domain, Method, Operation, operation};
+use crate::api::reply::{Data, List, Shown};
+use crate::model::business::company::Company;
+use crate::model::business::payroll_run::PayrollRun;
+use crate::model::business::tax_filing::{FilingLine, FilingStatus, TaxFiling};
+use crate::model::business::tax_liability::{LiabilityStatus, TaxLiability};
+use crate::model::business::tax_return;
+use crate::model::lifecycle::StatusChange;
+use crate::model::{Kind, Object};
+use crate::value::error::ApiError;
+use crate::value::id::Id;
+use crate::value::text::{Metadata, Text};
+use crate::value::time::Period;
+use crate::world::World;
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        method: Method::Get,
+        path: "/api/business/tax-filings",
+        domain: Domain::Business,
+        contract: Contract::Assumed,
+        summary: "List tax filings",
+        description: "In creation order; the first are those of the twelve months before the world's start, one a month and company for \
+            all that was owed. The last of them may still be `pending`.",
+        ..operation!(read list_tax_filings)
+    },
+    Operation {
+        method: Method::Post,
+        path: "/api/business/tax-filings",
+        domain: Domain::Business,
+        contract: Contract::Assumed,
+        summary: "Prepare a tax filing",
+        description: "Gathers what the company's runs of a month owe under one `authority` of `listTaxLiabilities` and no return holds \
+            yet. `blocked` while a run's money is not reserved.",
+        example: r#"{"company_id":"@company:1","tax_type":"SIRS","period":"2026-01","jurisdiction":"NG"}"#,
+        success: 201,
+        emits: &["tax_filing.created", "tax_filing.blocked"],
+        ..operation!(write create_tax_filing)
+    },
+    Operation {
+        method: Method::Get,
+        path: "/api/business/tax-filings/{tax_filing_id}",
+        domain: Domain::Business,
+        contract: Contract::Assumed,
+        summary: "Read a tax filing",
+        description: "What is declared and paid, what blocks it, what the authority answered.",
+        ..operation!(read get_tax_filing)
+    },
+];
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct ListTaxFilings {
+    #[serde(flatten)]
+    paging: Paging,
+    sort: Option<Sort<TaxFiling>>,
+    /// Only those of that company.
+    company_id: Option<Id<Company>>,
+    /// Only those of that type.
+    tax_type: Option<Text<32>>,
+    /// Only those of that month.
+    period: Option<Period>,
+    /// Only those that stand there.
+    status: Option<FilingStatus>,
+}
+
+impl Sortable for TaxFiling {
+    const KEYS: &'static [(&'static str, fn(&Self) -> SortKey)] = &[
+        ("created_at", |filing| {
+            SortKey::Number(filing.created_at.millis())
+        }),
+        ("period", |filing| SortKey::Text(filing.period.to_string())),
+        ("due_on", |filing| {
+            SortKey::Text(filing.due_on.map(|day| day.to_string()).unwrap_or_default())
+        }),
+        ("amount", |filing| SortKey::Number(filing.amount)),
+    ];
+}
+
+fn list_tax_filings(
+    world: &World,
+    input: ListTaxFilings,
+) -> Result<List<Shown<TaxFiling>>, ApiError> {
+    let base = world.base();
+    let months = Months::of(world, input.period);
+    let any = base.count(Kind::TaxFiling);
+    let candidates = if let Some(company) = input.company_id {
+        let index = base.index_of(company);
+        let grown = if index.is_some() {
+            months.count().min(any)
+        } else {
+            0
+        };
+        let find = move |rank| Some(base.run(months.first + rank, index?));
+        Candidates::new(grown, find, world.children(company.bits()))
+    } else {
+        let companies = base.shape().companies;
+        let find = move |rank| Some(months.first * companies + rank);
+        Candidates::new((months.count() * companies).min(any), find, world.created())
+    };
+    if input.tax_type.is_none() && input.period.is_none() && input.status.is_none() {
+        return candidates.page(world, input.paging, input.sort.as_ref());
+    }
+    let keep = |filing: &TaxFiling| {
+        input
+            .tax_type
+            .as_ref()
+            .is_none_or(|tax_type| tax_type.as_str() == filing.tax_type)
+            && is(input.period.as_ref(), &filing.period)
+            && is(input.status.as_ref(), &filing.status)
+    };
+    candidates.page_where(world, input.paging, input.sort.as_ref(), keep)
+}
+
+/// What a caller may say about a new return.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct CreateTaxFiling {
+    /// Who declares.
+    company_id: Id<Company>,
+    /// What is declared, by whom it is owed to: the `authority` of the liabilities, such as `HMRC`, `SIRS`, `pension`.
+    tax_type: Text<32>,
+    /// The month whose pay it is on.
+    period: Period,
+    /// The company's country, ISO 3166-1 alpha-2.
+    jurisdiction: Country,
+}
+
+fn create_tax_filing(
+    world: &mut World,
+    input: CreateTaxFiling,
+) -> Result<Data<Shown<TaxFiling>>, ApiError> {
+    let company = named(world, input.company_id)?;
+    if input.jurisdiction.0 != company.country {
+        let detail = format!("the company is registered in {}", company.country);
+        return Err(invalid("/jurisdiction", "foreign_jurisdiction", detail));
+    }
+    let (tax_type, period) = (input.tax_type.into_string(), input.period);
+    let open = unfiled(world, &company, period);
+    let chosen = open
+        .iter()
+        .filter(|(_, liability)| liability.authority == tax_type);
+    let owed: Vec<_> = chosen.cloned().collect();
+    let paid_on = owed.iter().map(|(run, _)| run.pay_date).min();
+    let Some(paid_on) = paid_on else {
+        return Err(nothing_owed(&tax_type, period, &open));
+    };
+    let form = tax_return::of(&company.country, &tax_type, period, paid_on);
+    let amount = owed.iter().map(|(_, liability)| liability.amount).sum();
+    let now = world.now();
+    let filing = TaxFiling {
+        id: world.next_id(company.id.bits()),
+        object: Object::NAME,
+        company_id: company.id,
+        jurisdiction: company.country.clone(),
+        period,
+        form: form.map(|(form, _)| form.to_owned()),
+        status: FilingStatus::Pending,
+        amount,
+        amount_paid: 0,
+        currency: company.currency,
+        lines: vec![FilingLine {
+            authority: tax_type.clone(),
+            amount,
+        }],
+        tax_type,
+        due_on: form.map(|(_, due_on)| due_on),
+        tax_liability_ids: owed.iter().map(|(_, liability)| liability.id).collect(),
+        blocked_reasons: Vec::new(),
+        declaration: None,
+        acknowledged_at: None,
+        rejection_reason: None,
+        amends: None,
+        created_at: now,
+        updated_at: now,
+        metadata: Metadata::default(),
+        status_history: vec![StatusChange::plain(FilingStatus::Pending, now)],
+    };
+    for (_, liability) in &owed {
+        let mut liability = (**liability).clone();
+        liability.tax_filing_id = Some(filing.id);
+        liability.updated_at = now;
+        world.put(&Arc::new(liability));
+    }
+    let filing = store(world, "tax_filing.created", filing);
+    let reasons = unfunded(world, &filing);
+    if reasons.is_empty() {
+        return Ok(Data(Shown(filing)));
+    }
+    let mut filing = (*filing).clone();
+    filing.blocked_reasons = reasons;
+    filing.enter(FilingStatus::Blocked, now, None);
+    Ok(Data(Shown(store(world, "tax_filing.blocked", filing))))
+}
+
+pub(crate) fn store(world: &mut World, event: &'static str, filing: TaxFiling) -> Arc<TaxFiling> {
+    let filing = Arc::new(filing);
+    world.put(&filing);
+    world.emit(event, &filing);
+    filing
+}
+
+type Owed = (Arc<PayrollRun>, Arc<TaxLiability>);
+
+/// What the company's runs of a month owe and no return holds.
+fn unfiled(world: &World, company: &Company, period: Period) -> Vec<Owed> {
+    let runs = world
+        .children::<PayrollRun>(company.id.bits())
+        .filter_map(|id| world.find(id));
+    let mut owed = Vec::new();
+    for run in runs.filter(|run| run.period == period) {
+        let liabilities = world
+            .children::<TaxLiability>(run.id.bits())
+            .filter_map(|id| world.find(id));
+        let open = liabilities.filter(|liability| {
+            let over = matches!(
+                liability.status,
+                LiabilityStatus::Paid | LiabilityStatus::Void
+            );
+            !over && liability.tax_filing_id.is_none()
+        });
+        owed.extend(open.map(|liability| (Arc::clone(&run), liability)));
+    }
+    owed
+}
+
+/// 422 that names what could be filed instead.
+fn nothing_owed(tax_type: &str, period: Period, open: &[Owed]) -> ApiError {
+    let mut others: Vec<&str> = open
+        .iter()
+        .map(|(_, liability)| liability.authority.as_str())
+        .collect();
+    others.sort_unstable();
+    others.dedup();
+    let others = match others.as_slice() {
+        [] => "nothing is: run payroll first, or look for the return that holds it".to_owned(),
+        some => format!("what is: {}", some.join(", ")),
+    };
+    let detail =
+        format!("nothing is owed to {tax_type} for {period} that no return holds; {others}");
+    invalid("/tax_type", "nothing_owed", detail)
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct OneTaxFiling {
+    /// The filing.
+    tax_filing_id: Id<TaxFiling>,
+}
+
+fn get_tax_filing(world: &World, input: OneTaxFiling) -> Result<Data<Shown<TaxFiling>>, ApiError> {
+    show(world, input.tax_filing_id)
+}

@@ -1,0 +1,131 @@
+//! Why did this happen? Every decision of the outside world, and the table of those that there can be.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::api::crud::Paging;
+use crate::api::operation::{Contract, Domain, Method, Operation, operation};
+use crate::api::reply::{List, Plain};
+use crate::model::decision::DECISIONS;
+use crate::value::error::ApiError;
+use crate::value::text::Text;
+use crate::world::World;
+use crate::world::decide::Why;
+use crate::world::envelope::DecisionShape;
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        method: Method::Get,
+        path: "/_sandbox/decisions",
+        domain: Domain::Sandbox,
+        contract: Contract::Control,
+        summary: "List decisions",
+        description: "Every answer of the outside world, in order: what it was asked, what it chose, and why (a rule, a header, a \
+            magic value, or nobody said otherwise). The last 100,000 are kept.",
+        ..operation!(read list_decisions)
+    },
+    Operation {
+        method: Method::Get,
+        path: "/_sandbox/magic-values",
+        domain: Domain::Sandbox,
+        contract: Contract::Control,
+        summary: "List magic values",
+        description: "Reserved values that choose an outcome by themselves. Grown and ordinary data never holds one.",
+        ..operation!(read list_magic_values)
+    },
+];
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct ListDecisions {
+    #[serde(flatten)]
+    paging: Paging,
+    /// Only those of that name: `payout.settle`.
+    decision: Option<Text<64>>,
+    /// Only those about that resource.
+    subject_id: Option<Text<64>>,
+    /// Only those taken for that reason.
+    why: Option<Why>,
+}
+
+fn list_decisions(world: &World, input: ListDecisions) -> Result<List<DecisionShape>, ApiError> {
+    let decided = world.decided().iter().filter(|decided| {
+        let named = |name: &Text<64>| name.as_str() == decided.decision;
+        let about = |id: &Text<64>| id.as_str() == decided.subject.to_string();
+        input.decision.as_ref().is_none_or(named)
+            && input.subject_id.as_ref().is_none_or(about)
+            && input.why.is_none_or(|why| why == decided.why)
+    });
+    let decided: Vec<_> = decided.collect();
+    let total = decided.len() as u64;
+    let range = input.paging.range(total);
+    let place = |index: u64| usize::try_from(index).expect("a place of a list that is in memory");
+    let page = &decided[place(range.start)..place(range.end)];
+    Ok(List {
+        data: page
+            .iter()
+            .map(|decided| DecisionShape::of(decided))
+            .collect(),
+        meta: input.paging.meta(total),
+    })
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct ListMagicValues {}
+
+/// Reserved values, by what they stand in for.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct MagicValues {
+    /// Account numbers of payment methods.
+    bank_accounts: Vec<MagicValue>,
+    /// Decisions that values, rules and headers can make, with every choice.
+    decisions: Vec<DecisionRow>,
+}
+
+/// One reserved value.
+#[derive(Serialize, JsonSchema)]
+struct MagicValue {
+    /// The value, `RR` standing for two digits.
+    value: &'static str,
+    /// What it brings about.
+    outcome: &'static str,
+}
+
+/// One decision of the outside world.
+#[derive(Serialize, JsonSchema)]
+struct DecisionRow {
+    /// Its name in scenario files, rules and headers.
+    name: &'static str,
+    /// Who decides, and what.
+    about: &'static str,
+    /// Every choice; the first is what happens when nobody says otherwise.
+    choices: Vec<&'static str>,
+}
+
+/// What becomes of money sent to a reserved account (`docs/conventions.md`).
+const BANK_ACCOUNTS: &[(&str, &str)] = &[
+    ("9999999900", "paid"),
+    (
+        "9999999901 … 9999999985",
+        "returned with the code R01 … R85",
+    ),
+    ("9999999990", "delayed"),
+    ("9999999991", "held, then released"),
+    ("9999999992", "held, then rejected"),
+    ("9999999998", "the rail is down"),
+    ("9999999999", "paid, and returned afterwards"),
+];
+
+fn list_magic_values(_: &World, _: ListMagicValues) -> Result<Plain<MagicValues>, ApiError> {
+    let accounts = BANK_ACCOUNTS.iter();
+    let decisions = DECISIONS.iter().map(|row| DecisionRow {
+        name: row.name,
+        about: row.about,
+        choices: row.choices.iter().map(|choice| choice.name).collect(),
+    });
+    Ok(Plain(MagicValues {
+        bank_accounts: accounts
+            .map(|&(value, outcome)| MagicValue { value, outcome })
+            .collect(),
+        decisions: decisions.collect(),
+    }))
+}

@@ -1,0 +1,301 @@
+//! Deliveries to webhook endpoints: what was sent, what came back, and sending again.
+
+use core::cmp::Ordering;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::api::control::webhooks::not_found;
+use crate::api::crud::Paging;
+use crate::api::operation::{Contract, Domain, Method, Operation, Session, operation};
+use crate::api::reply::{List, Plain};
+use crate::desk::outbox::delivery::{Delivery, Status};
+use crate::desk::outbox::event_id;
+use crate::desk::outbox::lane::Lane;
+use crate::model::Kind;
+use crate::value::error::{ApiError, ErrorCode, Violation};
+use crate::value::id::parse;
+use crate::value::text::Text;
+use crate::value::time::Timestamp;
+use crate::world::envelope::named;
+use crate::world::script::Shaping;
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        method: Method::Get,
+        path: "/_sandbox/webhook-endpoints/{endpoint_id}/deliveries",
+        domain: Domain::Sandbox,
+        contract: Contract::Control,
+        summary: "List an endpoint's deliveries",
+        description: "With every attempt and what the receiver answered, in the order of their events. The last 1,000 that have ended are \
+            remembered.",
+        errors: &[ErrorCode::ResourceNotFound],
+        ..operation!(desk list_endpoint_deliveries)
+    },
+    Operation {
+        method: Method::Get,
+        path: "/_sandbox/deliveries",
+        domain: Domain::Sandbox,
+        contract: Contract::Control,
+        summary: "List deliveries",
+        description: "Of all endpoints, in the order of their events.",
+        ..operation!(desk list_deliveries)
+    },
+    Operation {
+        method: Method::Post,
+        path: "/_sandbox/events/{event_id}/resend",
+        domain: Domain::Sandbox,
+        contract: Contract::Control,
+        summary: "Send an event again",
+        description: "At once and with all its retries, to one endpoint or to all that listen to it: after all attempts failed, or as a \
+            receiver that was away for days asks for it.",
+        example: "{}",
+        errors: &[
+            ErrorCode::ResourceNotFound,
+            ErrorCode::InvalidStateTransition,
+        ],
+        ..operation!(desk resend_event)
+    },
+];
+
+/// Which kind of resource it is.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum DeliveryObject {
+    WebhookDelivery,
+}
+
+/// One event on its way to one endpoint.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct WebhookDelivery {
+    /// Its id.
+    id: String,
+    /// Always `webhook_delivery`.
+    object: DeliveryObject,
+    /// The endpoint it goes to.
+    endpoint_id: String,
+    /// The event that it carries.
+    event_id: String,
+    /// The event's type.
+    event_type: String,
+    /// The event's place in the world's log, from 1.
+    sequence: u64,
+    /// `Request-Id` of the request behind the event; null where the clock did it.
+    request_id: Option<String>,
+    /// Where it stands.
+    status: Status,
+    /// Why it ended without being delivered.
+    reason: Option<String>,
+    /// What a scenario does to it.
+    shaped: Option<Shaping>,
+    /// When the next attempt is due: on the virtual clock where retries follow it, else on the machine's. Null once it has ended.
+    next_at: Option<Timestamp>,
+    /// Every try, in order.
+    attempts: Vec<DeliveryAttempt>,
+}
+
+/// One try.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct DeliveryAttempt {
+    /// Which one, from 1.
+    number: u64,
+    /// When, in virtual time.
+    at: Timestamp,
+    /// When, by the machine's clock.
+    wall_at: Timestamp,
+    /// What the receiver answered; null if it did not.
+    http_status: Option<u16>,
+    /// How long it took, by the machine's clock.
+    duration_ms: u64,
+    /// The first 16 KiB of what the receiver said, as it said it; null if it said nothing, or long ago.
+    response: Option<String>,
+    /// Why there is no answer, or why it counts as a failure.
+    error: Option<String>,
+}
+
+pub(crate) fn shown(lane: &Lane, delivery: &Delivery) -> WebhookDelivery {
+    let event = &delivery.event;
+    let attempts = delivery.attempts.iter().enumerate();
+    let attempts = attempts.map(|(place, attempt)| DeliveryAttempt {
+        number: place as u64 + 1,
+        at: attempt.at,
+        wall_at: attempt.wall_at,
+        http_status: attempt.http_status,
+        duration_ms: attempt.duration_ms,
+        response: lane.text(delivery.order, place).map(str::to_owned),
+        error: attempt.error.clone(),
+    });
+    WebhookDelivery {
+        id: delivery.id.clone(),
+        object: DeliveryObject::WebhookDelivery,
+        endpoint_id: lane.endpoint.id.clone(),
+        event_id: event_id(event),
+        event_type: event.name.to_string(),
+        sequence: event.sequence,
+        request_id: event.request.as_ref().map(|request| request.id.clone()),
+        status: delivery.status,
+        reason: delivery.reason.clone(),
+        shaped: delivery.shaped,
+        next_at: (!delivery.has_ended()).then_some(delivery.due),
+        attempts: attempts.collect(),
+    }
+}
+
+/// Which deliveries of an endpoint.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct ListEndpointDeliveries {
+    #[serde(flatten)]
+    paging: Paging,
+    /// Which endpoint.
+    endpoint_id: Text<64>,
+    /// Only those that stand there.
+    status: Option<Status>,
+    /// Only those of events of that type; `payroll_run.*` for all of a resource.
+    event_type: Option<Text<64>>,
+    /// Only those of that event.
+    event_id: Option<Text<64>>,
+}
+
+fn list_endpoint_deliveries(
+    session: &mut Session<'_>,
+    input: ListEndpointDeliveries,
+) -> Result<List<WebhookDelivery>, ApiError> {
+    let id = input.endpoint_id.as_str();
+    let lane = session.desk.outbox.lane(id).ok_or_else(|| not_found(id))?;
+    let rows = core::iter::once(lane);
+    let filter = Filter {
+        status: input.status,
+        event_type: input.event_type,
+        event_id: input.event_id,
+    };
+    Ok(listed(rows, &filter, input.paging))
+}
+
+/// Which deliveries of the world.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct ListDeliveries {
+    #[serde(flatten)]
+    paging: Paging,
+    /// Only those to that endpoint.
+    endpoint_id: Option<Text<64>>,
+    /// Only those that stand there.
+    status: Option<Status>,
+    /// Only those of events of that type; `payroll_run.*` for all of a resource.
+    event_type: Option<Text<64>>,
+    /// Only those of that event.
+    event_id: Option<Text<64>>,
+}
+
+fn list_deliveries(
+    session: &mut Session<'_>,
+    input: ListDeliveries,
+) -> Result<List<WebhookDelivery>, ApiError> {
+    let lanes = session.desk.outbox.lanes().iter().filter(|lane| {
+        let wanted = input.endpoint_id.as_ref();
+        wanted.is_none_or(|id| lane.endpoint.id == id.as_str())
+    });
+    let filter = Filter {
+        status: input.status,
+        event_type: input.event_type,
+        event_id: input.event_id,
+    };
+    Ok(listed(lanes, &filter, input.paging))
+}
+
+struct Filter {
+    status: Option<Status>,
+    event_type: Option<Text<64>>,
+    event_id: Option<Text<64>>,
+}
+
+impl Filter {
+    fn takes(&self, delivery: &Delivery) -> bool {
+        let (name, event) = (self.event_type.as_ref(), self.event_id.as_ref());
+        self.status.is_none_or(|status| delivery.status == status)
+            && name.is_none_or(|name| named(name.as_str(), &delivery.event.name))
+            && event.is_none_or(|id| bits(id.as_str()) == Some(delivery.event.id))
+    }
+}
+
+/// The bits of an event's id.
+fn bits(id: &str) -> Option<u64> {
+    parse(Kind::Event.prefix(), id)
+}
+
+fn listed<'a>(
+    lanes: impl Iterator<Item = &'a Lane>,
+    filter: &Filter,
+    paging: Paging,
+) -> List<WebhookDelivery> {
+    let mut rows: Vec<(&Lane, &Delivery)> = lanes
+        .flat_map(|lane| lane.deliveries().into_iter().map(move |row| (lane, row)))
+        .filter(|(_, delivery)| filter.takes(delivery))
+        .collect();
+    // Stable: of one event, in the order of the endpoints and of what was sent.
+    rows.sort_by(|(_, one), (_, other)| order(one, other));
+    let page = paging.page_of(&rows);
+    let shown = page.iter().map(|(lane, delivery)| shown(lane, delivery));
+    List {
+        data: shown.collect(),
+        meta: paging.meta(rows.len() as u64),
+    }
+}
+
+fn order(one: &Delivery, other: &Delivery) -> Ordering {
+    one.event.sequence.cmp(&other.event.sequence)
+}
+
+/// Which event, and to whom.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct ResendEvent {
+    /// The event.
+    event_id: Text<64>,
+    /// To this endpoint, whatever it listens to; to all enabled ones that listen to the event if absent.
+    endpoint_id: Option<Text<64>>,
+}
+
+/// What is sent again.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Resent {
+    /// The new deliveries, which carry the event's own id.
+    deliveries: Vec<WebhookDelivery>,
+}
+
+fn resend_event(session: &mut Session<'_>, input: ResendEvent) -> Result<Plain<Resent>, ApiError> {
+    let wanted = bits(input.event_id.as_str());
+    let event = wanted.and_then(|bits| {
+        let log = session.world.log();
+        log.iter().find(|event| event.id == bits).cloned()
+    });
+    let event = event.ok_or_else(|| {
+        let error = ApiError::not_found("event");
+        match wanted {
+            Some(_) => error.about(input.event_id.as_str()),
+            None => error,
+        }
+    })?;
+    let outbox = &mut session.desk.outbox;
+    let endpoint = input.endpoint_id.as_ref().map(Text::as_str);
+    if let Some(id) = endpoint {
+        let Some(lane) = outbox.lane(id) else {
+            let detail = "no webhook endpoint of this key's world has this id";
+            let violation = Violation::new("/endpoint_id", "not_found", detail);
+            return Err(ApiError::invalid(vec![violation]));
+        };
+        if let Some(reason) = &lane.endpoint.disabled {
+            let detail = format!("the endpoint is disabled ({reason}): enable it and send again");
+            let mut error = ApiError::new(ErrorCode::InvalidStateTransition, detail).about(id);
+            error.current = Some("disabled");
+            error.allowed = Some(vec!["enabled"]);
+            return Err(error);
+        }
+    }
+    let sent = outbox.resend(&event, endpoint);
+    let deliveries = sent.into_iter().filter_map(|(place, order)| {
+        let lane = &outbox.lanes()[place];
+        lane.find(order).map(|delivery| shown(lane, delivery))
+    });
+    Ok(Plain(Resent {
+        deliveries: deliveries.collect(),
+    }))
+}

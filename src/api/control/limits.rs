@@ -1,0 +1,118 @@
+//! Limits of this key's world: how many requests in a window of wall-clock time, and how long every reply takes.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::api::operation::{Contract, Domain, Method, Operation, Session, operation};
+use crate::api::reply::Plain;
+use crate::desk::fault::wall_ms;
+use crate::desk::wire::parse_rate;
+use crate::value::error::{ApiError, Violation};
+use crate::value::text::Text;
+use crate::value::time::Span;
+use crate::world::script::{self, Latency};
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        method: Method::Get,
+        path: "/_sandbox/limits",
+        domain: Domain::Sandbox,
+        contract: Contract::Control,
+        summary: "Read the limits",
+        description: "None unless a scenario or a call has set them.",
+        ..operation!(desk get_limits)
+    },
+    Operation {
+        method: Method::Put,
+        path: "/_sandbox/limits",
+        domain: Domain::Sandbox,
+        contract: Contract::Control,
+        summary: "Set the limits",
+        description: "In place of all that were set before; what is absent is not limited. Beyond the rate, calls of the product are \
+            refused with 429 and `Retry-After`, and every reply carries `RateLimit` and `RateLimit-Policy`.",
+        example: r#"{"rate":"100000/min"}"#,
+        ..operation!(desk set_limits)
+    },
+];
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct GetLimits {}
+
+/// Limits to be.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct SetLimits {
+    /// Requests in a window that begins with the first of them: `100/min`, `10/s`, `5/10s`.
+    rate: Option<Text<40>>,
+    /// How long a reply takes in the mean, on the wall clock: `110ms`.
+    latency: Option<Span>,
+    /// By how much at most it takes longer or shorter than that, evenly drawn; never more than the mean.
+    spread: Option<Span>,
+}
+
+/// Limits as they stand.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Limits {
+    /// Requests in a window; null without a limit.
+    rate: Option<RateShape>,
+    /// How long a reply takes in the mean; null if it is not held back.
+    latency: Option<Span>,
+    /// By how much at most it takes longer or shorter.
+    spread: Option<Span>,
+}
+
+/// So many requests in a window.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Rate")]
+struct RateShape {
+    /// Requests.
+    requests: u64,
+    /// The window, by the wall clock.
+    window: Span,
+}
+
+fn get_limits(session: &mut Session<'_>, _: GetLimits) -> Result<Plain<Limits>, ApiError> {
+    Ok(Plain(shown(session.desk.wire.limits())))
+}
+
+fn set_limits(session: &mut Session<'_>, input: SetLimits) -> Result<Plain<Limits>, ApiError> {
+    let mut wrong = Vec::new();
+    let mut kept = |pointer: &str, parsed: Result<u64, &str>| {
+        parsed
+            .map_err(|expected| wrong.push(Violation::new(pointer, "format", expected)))
+            .ok()
+    };
+    let ms = |span: Option<Span>| span.map(|span| wall_ms(&span.to_string()));
+    let mean_ms = ms(input.latency).and_then(|parsed| kept("/latency", parsed));
+    let spread_ms = ms(input.spread).and_then(|parsed| kept("/spread", parsed));
+    let rate = input.rate.map(|text| parse_rate(text.as_str()));
+    if let Some(Err(expected)) = rate {
+        wrong.push(Violation::new("/rate", "format", expected));
+    }
+    if spread_ms.unwrap_or(0) > mean_ms.unwrap_or(0) {
+        let detail = "is more than the latency, and no reply comes before its request";
+        wrong.push(Violation::new("/spread", "range", detail));
+    }
+    if !wrong.is_empty() {
+        return Err(ApiError::invalid(wrong));
+    }
+    session.desk.wire.set_limits(script::Limits {
+        rate: rate.and_then(Result::ok),
+        latency: mean_ms.map(|mean_ms| Latency {
+            mean_ms,
+            spread_ms: spread_ms.unwrap_or(0),
+        }),
+    });
+    Ok(Plain(shown(session.desk.wire.limits())))
+}
+
+fn shown(limits: &script::Limits) -> Limits {
+    let span = |ms| Span::Millis(i64::try_from(ms).unwrap_or(i64::MAX));
+    Limits {
+        rate: limits.rate.map(|rate| RateShape {
+            requests: rate.requests,
+            window: span(rate.window_ms),
+        }),
+        latency: limits.latency.map(|latency| span(latency.mean_ms)),
+        spread: limits.latency.map(|latency| span(latency.spread_ms)),
+    }
+}

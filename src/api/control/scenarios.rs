@@ -1,0 +1,273 @@
+//! Scenarios of one world: what there is, what runs, which of its rows have acted.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::api::operation::{Contract, Domain, Method, Operation, Session, operation};
+use crate::api::reply::Plain;
+use crate::value::error::{ApiError, ErrorCode};
+use crate::value::text::Text;
+use crate::value::time::Timestamp;
+use crate::world::script::Scenario;
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        method: Method::Get,
+        path: "/_sandbox/scenarios",
+        domain: Domain::Sandbox,
+        contract: Contract::Control,
+        summary: "List scenarios",
+        description: "Every scenario that can be loaded by name, and whether it runs in this key's world.",
+        ..operation!(desk list_scenarios)
+    },
+    Operation {
+        method: Method::Post,
+        path: "/_sandbox/scenarios/{name}/load",
+        domain: Domain::Sandbox,
+        contract: Contract::Control,
+        summary: "Load a scenario",
+        description: "Runs it in this key's world, instead of what ran before. A scenario that says how its world is grown starts \
+            with that world, unless `keep_world` is true. A refused load leaves everything as it was.",
+        example: r#"{"name":"partial-failure"}"#,
+        errors: &[ErrorCode::UnknownScenario],
+        ..operation!(desk load_scenario)
+    },
+    Operation {
+        method: Method::Delete,
+        path: "/_sandbox/scenarios/current",
+        domain: Domain::Sandbox,
+        contract: Contract::Control,
+        summary: "End the scenario",
+        description: "Its rows decide nothing more; what has happened stays. Rules made at run time stay, too.",
+        ..operation!(desk end_scenario)
+    },
+    Operation {
+        method: Method::Get,
+        path: "/_sandbox/scenarios/coverage",
+        domain: Domain::Sandbox,
+        contract: Contract::Control,
+        summary: "Read the coverage",
+        description: "Every row of the running scenarios and how often it has acted; a row that never did may be one that never can.",
+        ..operation!(desk get_coverage)
+    },
+];
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct ListScenarios {}
+
+/// Every scenario that can be loaded.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Scenarios {
+    /// By name.
+    scenarios: Vec<ScenarioSummary>,
+}
+
+/// A scenario.
+#[derive(Serialize, JsonSchema)]
+struct ScenarioSummary {
+    /// What to load it by.
+    name: String,
+    /// Its title.
+    title: String,
+    /// What it shows.
+    about: String,
+    /// Whether it runs in this key's world.
+    running: bool,
+}
+
+fn list_scenarios(
+    session: &mut Session<'_>,
+    _: ListScenarios,
+) -> Result<Plain<Scenarios>, ApiError> {
+    let running = |name: &str| {
+        session
+            .desk
+            .scenarios
+            .iter()
+            .any(|other| other.name == name)
+    };
+    let all = session.house.scenarios();
+    let scenarios = all.iter().map(|scenario| ScenarioSummary {
+        name: scenario.name.clone(),
+        title: scenario.title.clone(),
+        about: scenario.about.clone(),
+        running: running(&scenario.name),
+    });
+    Ok(Plain(Scenarios {
+        scenarios: scenarios.collect(),
+    }))
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct LoadScenario {
+    /// The scenario's name.
+    name: Text<128>,
+    /// Keep the world as it stands, even if the scenario says how it is grown.
+    #[serde(default)]
+    keep_world: bool,
+    /// Let what ran before go on; the new rows come after its rows.
+    #[serde(default)]
+    add: bool,
+}
+
+/// A scenario that was loaded.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Loaded {
+    /// Its name.
+    name: String,
+    /// Its title.
+    title: String,
+    /// Whether the world was grown anew for it.
+    regrown: bool,
+    /// Virtual time.
+    now: Timestamp,
+}
+
+fn load_scenario(
+    session: &mut Session<'_>,
+    input: LoadScenario,
+) -> Result<Plain<Loaded>, ApiError> {
+    let scenario = session.house.scenario(input.name.as_str())?;
+    let grown = !input.keep_world && !scenario.world.is_empty();
+    let base = grown.then(|| scenario.world.base(session.world.base()));
+    let base = base.transpose().map_err(|detail| {
+        ApiError::new(
+            ErrorCode::ValidationFailed,
+            format!("[world] of {}: {detail}", scenario.name),
+        )
+    })?;
+    if !input.add {
+        session.end_scenarios();
+    }
+    if let Some(base) = base {
+        let mode = scenario.world.clock.unwrap_or(session.world.mode());
+        session.world.restart(base, mode);
+    }
+    let (name, title) = (scenario.name.clone(), scenario.title.clone());
+    session.begin_scenario(scenario);
+    Ok(Plain(Loaded {
+        name,
+        title,
+        regrown: grown,
+        now: session.world.now(),
+    }))
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct EndScenario {}
+
+/// What has ended.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Ended {
+    /// Names of the scenarios that ran.
+    ended: Vec<String>,
+}
+
+fn end_scenario(session: &mut Session<'_>, _: EndScenario) -> Result<Plain<Ended>, ApiError> {
+    let name = |scenario: &Arc<Scenario>| scenario.name.clone();
+    let ended = session.desk.scenarios.iter().map(name).collect();
+    session.end_scenarios();
+    Ok(Plain(Ended { ended }))
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct GetCoverage {}
+
+/// What the running scenarios have done so far.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Coverage {
+    /// Names of the scenarios that run.
+    scenarios: Vec<String>,
+    /// Rows, in the order in which they are asked.
+    rows: Vec<RowCoverage>,
+    /// Rows that have acted.
+    hit: u64,
+    /// Rows in all.
+    total: u64,
+}
+
+/// What one row has done.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct RowCoverage {
+    /// Which table it stands in.
+    kind: &'static str,
+    /// Where it stands: file and line.
+    source: String,
+    /// What it is about.
+    on: String,
+    /// How often it acted.
+    hits: u64,
+    /// Why what it did last was refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refused: Option<String>,
+}
+
+fn get_coverage(session: &mut Session<'_>, _: GetCoverage) -> Result<Plain<Coverage>, ApiError> {
+    let rows = session.coverage();
+    let names = session
+        .desk
+        .scenarios
+        .iter()
+        .map(|scenario| scenario.name.clone());
+    Ok(Plain(Coverage {
+        scenarios: names.collect(),
+        hit: rows.iter().filter(|row| row.hits > 0).count() as u64,
+        total: rows.len() as u64,
+        rows,
+    }))
+}
+
+impl Session<'_> {
+    /// Runs a scenario beside those that run.
+    pub(crate) fn begin_scenario(&mut self, scenario: Arc<Scenario>) {
+        self.world.load(&scenario);
+        self.desk.scenarios.push(scenario);
+        self.desk.follow_scenarios(self.world.base());
+    }
+
+    /// Ends every scenario.
+    pub(crate) fn end_scenarios(&mut self) {
+        self.world.unload();
+        self.desk.scenarios.clear();
+        self.desk.follow_scenarios(self.world.base());
+    }
+
+    fn coverage(&self) -> Vec<RowCoverage> {
+        let script = self.world.script();
+        let row = |kind, source: &str, on: &str, hits| RowCoverage {
+            kind,
+            source: source.to_owned(),
+            on: on.to_owned(),
+            hits,
+            refused: None,
+        };
+        let outcomes = script.outcomes.iter().map(|state| {
+            let kind = if state.rule.is_some() {
+                "rule"
+            } else {
+                "outcome"
+            };
+            row(kind, &state.row.source, &state.row.on, state.hits)
+        });
+        let webhooks = self.desk.outbox.shaping().hits();
+        let webhooks = webhooks.map(|(shape, hits)| row("webhook", &shape.source, &shape.on, hits));
+        let faults = self.desk.wire.rows().iter();
+        let faults = faults.map(|armed| row("fault", &armed.row.source, &armed.row.on, armed.hits));
+        let timeline = script.timeline.iter().map(|state| RowCoverage {
+            refused: state.refused.clone(),
+            ..row(
+                "timeline",
+                &state.row.source,
+                state.row.does.name(),
+                state.hits,
+            )
+        });
+        outcomes
+            .chain(webhooks)
+            .chain(faults)
+            .chain(timeline)
+            .collect()
+    }
+}

@@ -1,0 +1,231 @@
+//! Snapshots in the tester's hands: taken, listed, gone back to, forked under another key, deleted.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::api::operation::{Contract, Domain, Method, Operation, Session, operation};
+use crate::api::reply::Plain;
+use crate::desk::snapshots::{MOST_SNAPSHOTS, Snapshot};
+use crate::value::error::{ApiError, ErrorCode, Violation};
+use crate::value::id::{Id, Prefixed};
+use crate::value::text::Text;
+use crate::value::time::Timestamp;
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        method: Method::Post,
+        path: "/_sandbox/snapshots",
+        domain: Domain::Sandbox,
+        contract: Contract::Control,
+        summary: "Take a snapshot",
+        description: "Keeps this key's world as it stands, to go back to, to fork or to compare with. Costs next to nothing, \
+            however much has happened. A key has 100 at most.",
+        example: r#"{"name":"before the run"}"#,
+        success: 201,
+        ..operation!(desk take_snapshot)
+    },
+    Operation {
+        method: Method::Get,
+        path: "/_sandbox/snapshots",
+        domain: Domain::Sandbox,
+        contract: Contract::Control,
+        summary: "List snapshots",
+        description: "This key's snapshots, oldest first. A reset keeps them.",
+        ..operation!(desk list_snapshots)
+    },
+    Operation {
+        method: Method::Post,
+        path: "/_sandbox/snapshots/{snapshot_id}/restore",
+        domain: Domain::Sandbox,
+        contract: Contract::Control,
+        summary: "Go back to a snapshot",
+        description: "This key's world is what it was then: records, books, log, clock and timers, running scenarios, and the answers kept \
+            under idempotency keys. The same calls get the same answers again, ids and `Request-Id` included. Snapshots stay, \
+            later ones too.",
+        ..operation!(desk restore_snapshot)
+    },
+    Operation {
+        method: Method::Post,
+        path: "/_sandbox/snapshots/{snapshot_id}/fork",
+        domain: Domain::Sandbox,
+        contract: Contract::Control,
+        summary: "Fork a snapshot",
+        description: "Opens another key on the snapshot. From there on the two worlds know nothing of each other. The other key begins \
+            without snapshots and without answers kept under idempotency keys. It is never shown.",
+        example: r#"{"key":"test_fork"}"#,
+        success: 201,
+        errors: &[ErrorCode::DuplicateReference],
+        ..operation!(desk fork_snapshot)
+    },
+    Operation {
+        method: Method::Delete,
+        path: "/_sandbox/snapshots/{snapshot_id}",
+        domain: Domain::Sandbox,
+        contract: Contract::Control,
+        summary: "Delete a snapshot",
+        description: "Gives back what only the snapshot held on to. The world stays as it is.",
+        ..operation!(desk delete_snapshot)
+    },
+];
+
+/// A world as it once stood.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Snapshot")]
+pub(crate) struct SnapshotShape {
+    /// Its id.
+    id: Id<Snapshot>,
+    /// What it was called when it was taken.
+    name: Option<String>,
+    /// Virtual time in it.
+    at: Timestamp,
+    /// How often the world had changed.
+    version: u64,
+    /// How many events there had been.
+    events: u64,
+    /// Resources that had been created or changed since growth.
+    records: u64,
+}
+
+impl SnapshotShape {
+    fn of(snapshot: &Snapshot) -> Self {
+        let world = &snapshot.world;
+        Self {
+            id: snapshot.id,
+            name: snapshot.name.clone(),
+            at: snapshot.at(),
+            version: world.version(),
+            events: world.log().len(),
+            records: world.record_count(),
+        }
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct TakeSnapshot {
+    /// What to call it, for people.
+    name: Option<Text<64>>,
+}
+
+fn take_snapshot(
+    session: &mut Session<'_>,
+    input: TakeSnapshot,
+) -> Result<Plain<SnapshotShape>, ApiError> {
+    let name = input.name.map(Text::into_string);
+    let taken = session.desk.take_snapshot(session.world, name);
+    let shape = taken.map(SnapshotShape::of).map(Plain);
+    shape.ok_or_else(full)
+}
+
+/// The refusal of one snapshot too many.
+pub(crate) fn full() -> ApiError {
+    let detail =
+        format!("this key has {MOST_SNAPSHOTS} snapshots, which is all it may have: delete one");
+    ApiError::invalid(vec![Violation::new("", "too_many", detail)])
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct ListSnapshots {}
+
+/// This key's snapshots.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct SnapshotList {
+    /// Oldest first.
+    data: Vec<SnapshotShape>,
+}
+
+fn list_snapshots(
+    session: &mut Session<'_>,
+    _: ListSnapshots,
+) -> Result<Plain<SnapshotList>, ApiError> {
+    let data = session.desk.snapshots.iter().map(SnapshotShape::of);
+    Ok(Plain(SnapshotList {
+        data: data.collect(),
+    }))
+}
+
+/// Which snapshot.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct NamedSnapshot {
+    /// The snapshot's id.
+    snapshot_id: Id<Snapshot>,
+}
+
+fn restore_snapshot(
+    session: &mut Session<'_>,
+    input: NamedSnapshot,
+) -> Result<Plain<SnapshotShape>, ApiError> {
+    let id = input.snapshot_id;
+    session.desk.restore_snapshot(id, session.world);
+    find(session, id).map(SnapshotShape::of).map(Plain)
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct ForkSnapshot {
+    /// The snapshot's id.
+    snapshot_id: Id<Snapshot>,
+    /// The key to open: visible ASCII, a test key, and one that has no world yet.
+    key: Text<255>,
+}
+
+/// The other key's world. The key itself is not repeated.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Fork {
+    /// The snapshot that it begins with.
+    snapshot_id: Id<Snapshot>,
+    /// Virtual time.
+    now: Timestamp,
+    /// How often it has changed.
+    version: u64,
+    /// How many events there have been.
+    events: u64,
+}
+
+fn fork_snapshot(session: &mut Session<'_>, input: ForkSnapshot) -> Result<Plain<Fork>, ApiError> {
+    let snapshot = find(session, input.snapshot_id)?;
+    let (world, part) = snapshot.fork();
+    let fork = Fork {
+        snapshot_id: snapshot.id,
+        now: world.now(),
+        version: world.version(),
+        events: world.log().len(),
+    };
+    session.house.open(input.key.as_str(), world, part)?;
+    Ok(Plain(fork))
+}
+
+/// What is left after a deletion.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct DeletedSnapshot {
+    /// The id of what is gone.
+    id: Id<Snapshot>,
+    /// Always true.
+    deleted: bool,
+}
+
+fn delete_snapshot(
+    session: &mut Session<'_>,
+    input: NamedSnapshot,
+) -> Result<Plain<DeletedSnapshot>, ApiError> {
+    let id = input.snapshot_id;
+    if !session.desk.delete_snapshot(id) {
+        return Err(unknown(id));
+    }
+    Ok(Plain(DeletedSnapshot { id, deleted: true }))
+}
+
+pub(super) fn find<'a>(
+    session: &'a Session<'_>,
+    id: Id<Snapshot>,
+) -> Result<&'a Snapshot, ApiError> {
+    session.desk.snapshots.get(id).ok_or_else(|| unknown(id))
+}
+
+/// The 404 for a snapshot that the key does not have.
+pub(crate) fn unknown(id: Id<Snapshot>) -> ApiError {
+    let error = ApiError::not_found(Snapshot::NAME);
+    if id == Id::UNKNOWN {
+        error
+    } else {
+        error.about(id)
+    }
+}

@@ -1,0 +1,213 @@
+//! One verb for every machine: a resource moved along its lifecycle by the tester, with all that follows from it.
+//!
+//! A move is one that the lifecycle has and that somebody outside could make: the bank, the tax office, the clock. What only the
+//! resource's own arithmetic leads to (a run that ends with its last payout) is not moved by hand.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::api::business::{payroll_clock, payroll_payouts};
+use crate::model::business::company::{Company, CompanyStatus};
+use crate::model::business::employee::{Employee, EmployeeStatus, PayrollStatus};
+use crate::model::business::payroll_run::{PayrollRun, RunStatus};
+use crate::model::lifecycle::{State, StatusChange};
+use crate::model::payments::payout::{Payout, PayoutStatus};
+use crate::model::payments::return_code::ReturnCode;
+use crate::model::task::Task;
+use crate::model::{AnyId, Kind};
+use crate::value::error::{ApiError, ErrorCode};
+use crate::value::id::{Id, parse};
+use crate::world::World;
+
+/// Everything that a move can cause.
+pub(crate) const EMITS: &[&str] = &[
+    "company.status_changed",
+    "employee.activated",
+    "employee.leave_started",
+    "employee.suspended",
+    "employee.terminated",
+    "employee.payroll_status_changed",
+    "payroll_run.calculated",
+    "payroll_run.pending_approval",
+    "payroll_run.approved",
+    "tax_liability.created",
+    "payroll_run.funded",
+    "payroll_run.funding_failed",
+    "wallet.debited",
+    "payout.created",
+    "payroll_run.processing",
+    "payout.processing",
+    "payout.on_hold",
+    "payout.sent",
+    "payout.paid",
+    "payout.failed",
+    "payout.returned",
+    "payslip.issued",
+    "payroll_item.paid",
+    "payroll_item.failed",
+    "payroll_item.returned",
+    "payroll_run.paid",
+    "payroll_run.partially_paid",
+    "payroll_run.failed",
+];
+
+/// How a move is to be made.
+pub(crate) struct Wanted {
+    pub(crate) reason: Option<String>,
+    pub(crate) code: Option<ReturnCode>,
+}
+
+/// Moves the resource, and shows it as it is then.
+pub(crate) fn go(world: &mut World, id: &str, to: &str, wanted: Wanted) -> Result<Value, ApiError> {
+    let found = Kind::ALL.iter().find_map(|&kind| {
+        let bits = parse(kind.prefix(), id)?;
+        Some(AnyId { kind, bits })
+    });
+    let missing = || ApiError::not_found("resource").about(id);
+    let id = found.filter(|id| world.record(*id).is_some());
+    let id = id.ok_or_else(missing)?;
+    match id.kind {
+        Kind::Payout => payout(world, Id::from_bits(id.bits), to, wanted)?,
+        Kind::Employee => employee(world, Id::from_bits(id.bits), to, wanted)?,
+        Kind::Company => company(world, Id::from_bits(id.bits), to, wanted)?,
+        Kind::PayrollRun => run(world, Id::from_bits(id.bits), to)?,
+        kind => {
+            let detail = format!(
+                "a {} is not moved by hand: it follows from others",
+                kind.name()
+            );
+            return Err(refused(id, "", Vec::new(), detail));
+        }
+    }
+    let record = world.record(id).ok_or_else(missing)?;
+    Ok(record.to_wire())
+}
+
+fn refused(
+    id: AnyId,
+    current: &'static str,
+    allowed: Vec<&'static str>,
+    detail: String,
+) -> ApiError {
+    let mut error = ApiError::new(ErrorCode::InvalidStateTransition, detail).about(id);
+    error.current = Some(current).filter(|current| !current.is_empty());
+    error.allowed = Some(allowed);
+    error
+}
+
+/// The state of that name, if the lifecycle leads there from `current` and it is one of those that a hand can reach.
+fn target<S: State>(
+    id: AnyId,
+    current: S,
+    to: &str,
+    by_hand: impl Fn(S) -> bool,
+) -> Result<S, ApiError> {
+    let reachable = || {
+        let states = S::STATES.iter();
+        states.filter(|(state, _)| current.may_become(*state) && by_hand(*state))
+    };
+    if let Some((state, _)) = reachable().find(|(_, name)| *name == to) {
+        return Ok(*state);
+    }
+    let allowed: Vec<&'static str> = reachable().map(|(_, name)| *name).collect();
+    let detail = format!(
+        "{id} is {}, and cannot become {to:?} from there",
+        current.name()
+    );
+    Err(refused(id, current.name(), allowed, detail))
+}
+
+fn payout(world: &mut World, id: Id<Payout>, to: &str, wanted: Wanted) -> Result<(), ApiError> {
+    let payout = world.get(id)?;
+    let salary = payout
+        .source
+        .is_some_and(|source| source.kind == Kind::PayrollItem);
+    let by_hand =
+        |state| salary && !matches!(state, PayoutStatus::Cancelled | PayoutStatus::Queued);
+    let to = target(AnyId::of(id), payout.status, to, by_hand)?;
+    payroll_payouts::force(world, id, to, wanted.code, wanted.reason);
+    Ok(())
+}
+
+fn employee(world: &mut World, id: Id<Employee>, to: &str, wanted: Wanted) -> Result<(), ApiError> {
+    let mut employee = (*world.get(id)?).clone();
+    employee.updated_at = world.now();
+    let is_status = EmployeeStatus::STATES.iter().any(|(_, name)| *name == to);
+    if !is_status || to == "pending" {
+        let status = target(AnyId::of(id), employee.payroll_status, to, |_| true)?;
+        employee.payroll_status = status;
+        put(world, employee, "employee.payroll_status_changed");
+        return Ok(());
+    }
+    let status = target(AnyId::of(id), employee.status, to, |_| true)?;
+    employee.status = status;
+    employee.status_history.push(StatusChange {
+        status,
+        at: world.now(),
+        reason: wanted.reason.map(Cow::Owned),
+    });
+    let (name, payroll) = match status {
+        EmployeeStatus::OnLeave => ("employee.leave_started", None),
+        EmployeeStatus::Suspended => ("employee.suspended", Some(PayrollStatus::OnHold)),
+        EmployeeStatus::Terminated => ("employee.terminated", Some(PayrollStatus::Closed)),
+        EmployeeStatus::Active | EmployeeStatus::Pending => ("employee.activated", None),
+    };
+    if status == EmployeeStatus::Terminated {
+        employee.end_date = Some(world.today());
+    }
+    let mut moved = put(world, employee, name);
+    if let Some(payroll) = payroll.filter(|to| moved.payroll_status.may_become(*to)) {
+        moved.payroll_status = payroll;
+        put(world, moved, "employee.payroll_status_changed");
+    }
+    Ok(())
+}
+
+fn put(world: &mut World, employee: Employee, name: &'static str) -> Employee {
+    let employee = Arc::new(employee);
+    world.put(&employee);
+    world.emit(name, &employee);
+    (*employee).clone()
+}
+
+fn company(world: &mut World, id: Id<Company>, to: &str, wanted: Wanted) -> Result<(), ApiError> {
+    let mut company = (*world.get(id)?).clone();
+    let status: CompanyStatus = target(AnyId::of(id), company.status, to, |_| true)?;
+    company.status = status;
+    company.updated_at = world.now();
+    company.status_history.push(StatusChange {
+        status,
+        at: world.now(),
+        reason: wanted.reason.map(Cow::Owned),
+    });
+    let company = Arc::new(company);
+    world.put(&company);
+    world.emit("company.status_changed", &company);
+    Ok(())
+}
+
+/// A run does at once what its clock would do next.
+fn run(world: &mut World, id: Id<PayrollRun>, to: &str) -> Result<(), ApiError> {
+    let run = world.get(id)?;
+    let next = match run.status {
+        RunStatus::Calculating => Some(RunStatus::Calculated),
+        RunStatus::Approved => Some(RunStatus::Funding),
+        _ => None,
+    };
+    let to = target(AnyId::of(id), run.status, to, |state| Some(state) == next)?;
+    world.forget_timers(AnyId::of(id));
+    match to {
+        RunStatus::Calculated => payroll_clock::calculate_run(world, id),
+        _ => payroll_clock::fund_run(world, id, false),
+    }
+    Ok(())
+}
+
+impl World {
+    /// Takes away what the clock would have done to a resource: somebody else did it.
+    pub(crate) fn forget_timers(&mut self, subject: AnyId) {
+        self.drop_timers(|task: Task| task.subject() == Some(subject));
+    }
+}

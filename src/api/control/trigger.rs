@@ -1,0 +1,467 @@
+//! An event on demand: not a made-up one, but the real state changes that cause it.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::api::control::{inbound, transitions};
+use crate::api::operation::{Contract, Domain, Method, Operation, operation};
+use crate::api::reply::{Plain, Reply};
+use crate::api::{control, product, system};
+use crate::model::Kind;
+use crate::model::business::company::{Company, CompanyStatus};
+use crate::model::business::employee::Employee;
+use crate::value::error::{ApiError, ErrorCode, Violation};
+use crate::value::id::{Id, encode_to_string, parse};
+use crate::value::text::Text;
+use crate::world::World;
+use crate::world::envelope::EventShape;
+use crate::world::event::RequestRef;
+use crate::world::script::{Outcome, Selector, Wanted, When};
+
+pub(crate) const OPERATIONS: &[Operation] = &[Operation {
+    method: Method::Post,
+    path: "/_sandbox/trigger",
+    domain: Domain::Sandbox,
+    contract: Contract::Control,
+    summary: "Trigger an event",
+    description: "Makes the real calls, and lets the clock's work on them happen now, until an event of that type has happened. \
+        `override` replaces members of the call's input. A type that no recipe causes yet is a 422 that names the call to make.",
+    example: r#"{"type":"payroll_run.paid"}"#,
+    errors: &[
+        ErrorCode::ResourceNotFound,
+        ErrorCode::EmployeeNotPayable,
+        ErrorCode::PayrollPeriodAlreadyRun,
+        ErrorCode::InvalidStateTransition,
+    ],
+    ..operation!(drive trigger_event)
+}];
+
+/// One thing to do on the way to an event.
+enum Act {
+    /// An operation of the product by its handler's name, and its input.
+    Call(&'static str, &'static str),
+    /// A resource moved along its lifecycle.
+    Move(&'static str, &'static str),
+    /// A payroll run of two people; the outside world answers so about the first of them.
+    Payroll(&'static [(&'static str, &'static str)]),
+    /// Money that arrives.
+    Transfer,
+}
+
+use Act::{Call, Move, Payroll, Transfer};
+
+const NEW_COMPANY: Act = Call(
+    "create_company",
+    r#"{"legal_name":"Triggered Ltd","country":"GB","currency":"GBP"}"#,
+);
+const NEW_EMPLOYEE: Act = Call(
+    "create_employee",
+    r#"{"company_id":"@company:1","name":"Ada Trigger","role":"Engineer","department":"Engineering","start_date":"2026-01-05"}"#,
+);
+/// Stands for an employee who can be paid.
+const PAYABLE: &str = "@payable";
+/// Stands for what the act before made or moved.
+const LAST: &str = "@last";
+
+/// What causes which events.
+const RECIPES: &[(&[&str], &[Act])] = &[
+    (
+        &[
+            "company.created",
+            "wallet.created",
+            "compliance_requirement.created",
+        ],
+        &[NEW_COMPANY],
+    ),
+    (
+        &["company.updated"],
+        &[Call(
+            "update_company",
+            r#"{"company_id":"@company:1","metadata":{"triggered":"@count"}}"#,
+        )],
+    ),
+    (
+        &["company.status_changed"],
+        &[NEW_COMPANY, Move(LAST, "active")],
+    ),
+    (&["employee.created"], &[NEW_EMPLOYEE]),
+    (
+        &["employee.updated"],
+        &[Call(
+            "update_employee",
+            r#"{"employee_id":"@employee:1","metadata":{"triggered":"@count"}}"#,
+        )],
+    ),
+    (
+        &["employee.suspended", "employee.payroll_status_changed"],
+        &[Move(PAYABLE, "suspended")],
+    ),
+    (
+        &["employee.activated"],
+        &[Move(PAYABLE, "suspended"), Move(LAST, "active")],
+    ),
+    (&["employee.leave_started"], &[Move(PAYABLE, "on_leave")]),
+    (&["employee.terminated"], &[Move(PAYABLE, "terminated")]),
+    (&["wallet.credited"], &[Transfer]),
+    (
+        &[
+            "payroll_run.created",
+            "payroll_run.calculated",
+            "payroll_run.approved",
+            "payroll_run.funded",
+            "payroll_run.processing",
+            "payroll_run.paid",
+            "payroll_item.paid",
+            "payslip.issued",
+            "payout.created",
+            "payout.processing",
+            "payout.sent",
+            "payout.paid",
+            "tax_liability.created",
+            "wallet.debited",
+        ],
+        &[Payroll(&[])],
+    ),
+    (
+        &["payroll_run.pending_approval"],
+        &[
+            Call(
+                "update_company",
+                r#"{"company_id":"@paying_company","payroll_settings":{"approval_required":true}}"#,
+            ),
+            Payroll(&[]),
+        ],
+    ),
+    (
+        &["payroll_run.funding_failed"],
+        &[Payroll(&[("payroll_run.fund", "insufficient_funds")])],
+    ),
+    (
+        &[
+            "payroll_run.partially_paid",
+            "payroll_item.returned",
+            "payout.returned",
+        ],
+        &[Payroll(&[("payout.settle", "returned")])],
+    ),
+    (
+        &["payroll_item.failed", "payout.failed"],
+        &[Payroll(&[("payout.settle", "failed")])],
+    ),
+    (
+        &["payroll_run.failed"],
+        &[Payroll(&[
+            ("payout.settle", "failed"),
+            ("payout.settle", "failed"),
+        ])],
+    ),
+    (
+        &["payout.on_hold"],
+        &[Payroll(&[("payout.settle", "held_then_paid")])],
+    ),
+];
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct TriggerEvent {
+    /// The event's type: `payout.returned`.
+    r#type: Text<64>,
+    /// Members that replace those of the call that is made.
+    #[serde(default)]
+    r#override: Map<String, Value>,
+}
+
+/// What was made to happen.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Triggered {
+    /// The event that was asked for: the first of its type.
+    event: EventShape,
+    /// Everything that happened on the way to it, in order.
+    events: Vec<EventShape>,
+}
+
+/// What a recipe did before one of its calls was refused is taken back with the rest: the world goes on as it was.
+fn trigger_event(world: &mut World, input: TriggerEvent) -> Result<Plain<Triggered>, ApiError> {
+    let before = world.clone();
+    let done = follow_recipe(world, input);
+    if done.is_err() {
+        *world = before;
+    }
+    done
+}
+
+fn follow_recipe(world: &mut World, input: TriggerEvent) -> Result<Plain<Triggered>, ApiError> {
+    let name = input.r#type.as_str();
+    let recipe = RECIPES.iter().find(|(causes, _)| causes.contains(&name));
+    let (_, acts) = recipe.ok_or_else(|| no_recipe(name))?;
+    let logged = world.log_length();
+    let mut last = String::new();
+    for (place, act) in (1..).zip(*acts) {
+        let own = if place == acts.len() {
+            input.r#override.clone()
+        } else {
+            Map::new()
+        };
+        let origin = origin(world, logged, place as u64);
+        last = perform(world, act, &last, own, &origin)?;
+        while !happened(world, logged, name) && system::run_caused(world, &origin.id) {}
+    }
+    let events: Vec<EventShape> = system::events_since(world, logged)
+        .map(|event| EventShape::of(event))
+        .collect();
+    let event = system::events_since(world, logged).find(|event| event.name == name);
+    let event = event.ok_or_else(|| {
+        let detail = format!(
+            "the calls were made, and {name} did not happen: the override or a rule kept it from it"
+        );
+        ApiError::invalid(vec![Violation::new("/type", "not_caused", detail)])
+    })?;
+    Ok(Plain(Triggered {
+        event: EventShape::of(event),
+        events,
+    }))
+}
+
+fn happened(world: &World, logged: u64, name: &str) -> bool {
+    system::events_since(world, logged).any(|event| event.name == name)
+}
+
+fn origin(world: &World, logged: u64, place: u64) -> Arc<RequestRef> {
+    let key = world.base().key().with("trigger").at(logged).at(place);
+    Arc::new(RequestRef {
+        id: format!(
+            "{}_{}",
+            Kind::Request.prefix(),
+            encode_to_string(key.hash())
+        ),
+        operation: "trigger_event".into(),
+        idempotency_key: None,
+    })
+}
+
+/// Does one thing, and says which resource came of it.
+fn perform(
+    world: &mut World,
+    act: &Act,
+    last: &str,
+    own: Map<String, Value>,
+    origin: &Arc<RequestRef>,
+) -> Result<String, ApiError> {
+    match act {
+        Call(name, input) => {
+            let input = prepared(world, input, own)?;
+            call(world, name, input, Vec::new(), origin)
+        }
+        Payroll(outcomes) => payroll(world, outcomes, last, own, origin),
+        Transfer => {
+            let input = prepared(
+                world,
+                r#"{"company_id":"@company:1","amount":1000000}"#,
+                own,
+            )?;
+            let row = inbound::row("bank_transfer")?;
+            let received = in_transaction(world, origin, |world| (row.receive)(world, input))?;
+            Ok(received.id.unwrap_or_default())
+        }
+        Move(what, to) => {
+            let id = match *what {
+                LAST => last.to_owned(),
+                _ => payable(world, 1, None)?.1[0].to_string(),
+            };
+            let wanted = transitions::Wanted {
+                reason: None,
+                code: None,
+            };
+            in_transaction(world, origin, |world| {
+                transitions::go(world, &id, to, wanted)
+            })?;
+            Ok(id)
+        }
+    }
+}
+
+fn in_transaction<T>(
+    world: &mut World,
+    origin: &Arc<RequestRef>,
+    step: impl FnOnce(&mut World) -> Result<T, ApiError>,
+) -> Result<T, ApiError> {
+    world.begin(Some(Arc::clone(origin)));
+    let done = step(world);
+    match &done {
+        Ok(_) => world.commit(),
+        Err(_) => world.roll_back(),
+    }
+    done
+}
+
+/// The recipe's input with the caller's members in their place, and everything that it stands for.
+fn prepared(world: &World, input: &str, own: Map<String, Value>) -> Result<Value, ApiError> {
+    let mut input: Value = serde_json::from_str(input).expect("a recipe is JSON");
+    if let Some(members) = input.as_object_mut() {
+        members.extend(own);
+    }
+    fill_in(world, &mut input)?;
+    let resolved = world.resolve(&mut input);
+    resolved.map_err(|detail| ApiError::new(ErrorCode::ResourceNotFound, detail))?;
+    Ok(input)
+}
+
+fn fill_in(world: &World, value: &mut Value) -> Result<(), ApiError> {
+    match value {
+        Value::String(text) if text == "@count" => *text = world.log_length().to_string(),
+        Value::String(text) if text == "@paying_company" => {
+            *text = payable(world, 2, None)?.0.to_string();
+        }
+        Value::Object(members) => {
+            for member in members.values_mut() {
+                fill_in(world, member)?;
+            }
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+fn call(
+    world: &mut World,
+    name: &str,
+    input: Value,
+    outcomes: Vec<Outcome>,
+    origin: &Arc<RequestRef>,
+) -> Result<String, ApiError> {
+    let row = product().find(|row| row.name == name);
+    let row = row.expect("a recipe calls a row of the table");
+    let reply: Reply = system::perform(world, row, Arc::clone(origin), outcomes, input)?;
+    Ok(reply.id.unwrap_or_default())
+}
+
+/// Periods that are tried for a run: a year and a half beyond the world's date.
+const PERIODS: u64 = 18;
+
+fn payroll(
+    world: &mut World,
+    outcomes: &[(&'static str, &'static str)],
+    last: &str,
+    own: Map<String, Value>,
+    origin: &Arc<RequestRef>,
+) -> Result<String, ApiError> {
+    let prepared = parse(Kind::Company.prefix(), last).map(Id::from_bits);
+    let (company, employees) = payable(world, 2, prepared)?;
+    let outcomes: Vec<Outcome> = (0..)
+        .zip(outcomes)
+        .map(|(place, &(on, then))| outcome(on, then, &employees, place))
+        .collect();
+    let mut period = world.today().period();
+    for _ in 0..PERIODS {
+        let mut input = json!({
+            "company_id": company,
+            "period": period,
+            "employees": employees,
+        });
+        if let Some(members) = input.as_object_mut() {
+            members.extend(own.clone());
+        }
+        let made = call(world, "run_payroll", input, outcomes.clone(), origin);
+        match made {
+            Err(error)
+                if error.code == ErrorCode::PayrollPeriodAlreadyRun
+                    && !own.contains_key("period") =>
+            {
+                period = period.plus_months(1);
+            }
+            made => return made,
+        }
+    }
+    let detail = format!(
+        "{company} has runs for the next {PERIODS} months: advance the clock, or name a period"
+    );
+    Err(ApiError::new(ErrorCode::PayrollPeriodAlreadyRun, detail))
+}
+
+/// About a payout it is about that of one employee; about a run it is about the run.
+fn outcome(
+    on: &'static str,
+    then: &'static str,
+    employees: &[Id<Employee>],
+    place: usize,
+) -> Outcome {
+    let select = (on == "payout.settle").then(|| Selector {
+        field: Kind::Employee.name().to_owned(),
+        wanted: Wanted::Is(employees[place].to_string().into()),
+    });
+    Outcome {
+        on: on.into(),
+        when: When {
+            select: select.into_iter().collect(),
+            ..When::default()
+        },
+        then: then.into(),
+        code: None,
+        after: None,
+        source: "trigger".to_owned(),
+    }
+}
+
+/// People looked at in each company: of its first ones some can always be paid, unless a test has used them up.
+const LOOKED_AT: u64 = 100;
+
+/// A company that may pay without asking anyone, or that very one, and so many of its employees who can be paid.
+fn payable(
+    world: &World,
+    people: usize,
+    prepared: Option<Id<Company>>,
+) -> Result<(Id<Company>, Vec<Id<Employee>>), ApiError> {
+    let size = world.base().shape().employees_per_company;
+    for index in 0..world.base().shape().companies.min(LOOKED_AT) {
+        let active = world.at::<Company>(index).filter(|company| {
+            company.status == CompanyStatus::Active
+                && prepared.map_or(!company.payroll_settings.approval_required, |id| {
+                    id == company.id
+                })
+        });
+        let Some(company) = active else { continue };
+        let employees: Vec<Id<Employee>> = (0..size.min(LOOKED_AT))
+            .filter_map(|number| world.at::<Employee>(index * size + number))
+            .filter(|employee| employee.not_payable().is_none())
+            .map(|employee| employee.id)
+            .take(people)
+            .collect();
+        if employees.len() == people {
+            return Ok((company.id, employees));
+        }
+    }
+    let detail =
+        "no company of this world has people enough who can be paid: reset it, or verify some";
+    Err(ApiError::new(ErrorCode::EmployeeNotPayable, detail))
+}
+
+/// The refusal that says which call to make, or which types there are.
+fn no_recipe(name: &str) -> ApiError {
+    let rows = || product().chain(control());
+    let causes: Vec<String> = rows()
+        .filter(|row| row.emits.contains(&name))
+        .map(|row| {
+            format!(
+                "{} ({} {})",
+                row.operation_id(),
+                row.method.name(),
+                row.path
+            )
+        })
+        .collect();
+    let detail = if causes.is_empty() {
+        let known = system::event_types();
+        format!(
+            "no event has the type {name:?}: there are {}",
+            known.join(", ")
+        )
+    } else {
+        format!(
+            "{name} needs something of yours: call {}",
+            causes.join(" or ")
+        )
+    };
+    ApiError::invalid(vec![Violation::new("/type", "no_recipe", detail)])
+}

@@ -1,0 +1,417 @@
+//! Verification: did so many requests, or events, look like this? Pass, fail with the nearest miss, or unknown.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::api;
+use crate::api::check::suggestion;
+use crate::api::control::deliveries;
+use crate::api::control::requests::RequestShape;
+use crate::api::operation::{Contract, Domain, Method, Operation, Session, operation};
+use crate::api::reply::Plain;
+use crate::api::system;
+use crate::desk::outbox::delivery::Delivery;
+use crate::desk::requests::Body;
+use crate::desk::verify::{self, ANY, Candidate, Verdict, first_out_of_order};
+use crate::value::error::{ApiError, Violation};
+use crate::value::text::Text;
+use crate::world::World;
+use crate::world::envelope::{EventShape, event_id, named};
+use crate::world::event::Event;
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        method: Method::Post,
+        path: "/_sandbox/requests/verify",
+        domain: Domain::Sandbox,
+        contract: Contract::Control,
+        summary: "Verify requests",
+        description: "Whether so many requests look like this. A failure shows the nearest miss and where it differs; where requests that \
+            had to go from the journal could change the verdict it is unknown, and never pass.",
+        example: r#"{"operation":"runPayroll","match":{"status":201},"times":0}"#,
+        ..operation!(desk verify_requests)
+    },
+    Operation {
+        method: Method::Post,
+        path: "/_sandbox/events/verify",
+        domain: Domain::Sandbox,
+        contract: Contract::Control,
+        summary: "Verify events",
+        description: "Whether so many events look like this, and whether they came in this order.",
+        example: r#"{"type":"payroll_run.created","times":{"at_most":10}}"#,
+        ..operation!(desk verify_events)
+    },
+    Operation {
+        method: Method::Post,
+        path: "/_sandbox/deliveries/verify",
+        domain: Domain::Sandbox,
+        contract: Contract::Control,
+        summary: "Verify deliveries",
+        description: "Whether deliveries to webhook endpoints as asked for were made so often. *Unknown*, never *pass*, once deliveries that \
+            could change it are no longer remembered.",
+        example: r#"{"match":{"status":"delivered"},"times":{"at_least":0}}"#,
+        ..operation!(desk verify_deliveries)
+    },
+];
+
+/// Members of a request that a pattern may name.
+const REQUEST_MEMBERS: &[&str] = &[
+    "number",
+    "request_id",
+    "at",
+    "operation",
+    "method",
+    "path",
+    "query",
+    "status",
+    "error",
+    "idempotency_key",
+    "idempotency",
+    "fault",
+    "body",
+    "body_bytes",
+    "resource_id",
+    "first_event",
+    "last_event",
+];
+
+/// Members of an event that a pattern may name.
+const EVENT_MEMBERS: &[&str] = &[
+    "id",
+    "type",
+    "timestamp",
+    "sequence",
+    "api_version",
+    "company_id",
+    "livemode",
+    "request",
+    "data",
+];
+
+/// Members of a delivery that a pattern may name.
+const DELIVERY_MEMBERS: &[&str] = &[
+    "id",
+    "object",
+    "endpoint_id",
+    "event_id",
+    "event_type",
+    "sequence",
+    "request_id",
+    "status",
+    "reason",
+    "shaped",
+    "next_at",
+    "attempts",
+];
+
+/// How often.
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum Times {
+    /// Exactly so often.
+    Exactly(u64),
+    /// Between two bounds.
+    Between(Bounds),
+}
+
+/// Bounds of a number.
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+pub(crate) struct Bounds {
+    /// At least so often; 0 if absent.
+    at_least: Option<u64>,
+    /// At most so often; without end if absent.
+    at_most: Option<u64>,
+}
+
+impl Times {
+    /// At least once, if nothing is said.
+    fn of(said: Option<Self>) -> Result<verify::Times, ApiError> {
+        let times = match said {
+            None => (1, None),
+            Some(Self::Exactly(count)) => (count, Some(count)),
+            Some(Self::Between(bounds)) => (bounds.at_least.unwrap_or(0), bounds.at_most),
+        };
+        let (at_least, at_most) = times;
+        if at_most.is_some_and(|most| most < at_least) {
+            let detail = "at_most is less than at_least: no number is both";
+            let wrong = Violation::new("/times", "contradiction", detail);
+            return Err(ApiError::invalid(vec![wrong]));
+        }
+        Ok(verify::Times { at_least, at_most })
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct VerifyRequests {
+    /// Only calls of that operation; short for a member of `match`.
+    operation: Option<Text<80>>,
+    /// A part of a request as `GET /_sandbox/requests` shows it: what is named must be equal, members of objects that are not named may
+    /// be anything, and the text `…` is any value.
+    #[serde(rename = "match")]
+    pattern: Option<Map<String, Value>>,
+    /// How often: a number, or bounds. At least once if absent.
+    times: Option<Times>,
+}
+
+/// A verdict and its grounds.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Verified {
+    /// Whether it is so; unknown if what is no longer there could change it.
+    verdict: Verdict,
+    /// How many match.
+    matched: u64,
+    /// Their ids, in order; the first hundred.
+    ids: Vec<String>,
+    /// How many had to go, and were not looked at.
+    evicted: u64,
+    /// The one that differs least, where too few match.
+    nearest: Option<Nearest>,
+    /// The first of `in_order` that did not come in its turn.
+    out_of_order: Option<OutOfOrder>,
+}
+
+/// A miss and why it is one.
+#[derive(Serialize, JsonSchema)]
+struct Nearest {
+    /// Its id.
+    id: String,
+    /// Where it differs; the first twenty places.
+    differences: Vec<DifferenceShape>,
+}
+
+/// A place at which something differs.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Difference")]
+struct DifferenceShape {
+    /// JSON pointer into it.
+    pointer: String,
+    /// What the pattern has there.
+    expected: Value,
+    /// What is there; null where nothing is.
+    actual: Value,
+}
+
+/// What did not come in its turn.
+#[derive(Serialize, JsonSchema)]
+struct OutOfOrder {
+    /// Its place in the list, from 0.
+    index: u64,
+    /// The type that was expected.
+    expected: String,
+}
+
+/// Ids that an answer lists.
+const MOST_IDS: usize = 100;
+
+/// What came of a verification, as callers see it.
+pub(crate) fn shown(found: verify::Verification, evicted: u64) -> Verified {
+    let difference = |difference: verify::Difference| DifferenceShape {
+        pointer: difference.pointer,
+        expected: difference.expected,
+        actual: difference.actual.unwrap_or(Value::Null),
+    };
+    let nearest = found.nearest.map(|(id, differences)| Nearest {
+        id,
+        differences: differences.into_iter().map(difference).collect(),
+    });
+    let matched = found.matched.len() as u64;
+    let mut ids = found.matched;
+    ids.truncate(MOST_IDS);
+    Verified {
+        verdict: found.verdict,
+        matched,
+        ids,
+        evicted,
+        nearest,
+        out_of_order: None,
+    }
+}
+
+/// A pattern whose members exist; a misspelt one would never match, and pass for a failure of the code under test.
+pub(crate) fn pattern(
+    given: Option<Map<String, Value>>,
+    known: &[&str],
+    short: (&str, Option<&str>),
+) -> Result<Map<String, Value>, ApiError> {
+    let mut pattern = given.unwrap_or_default();
+    let unknown = pattern
+        .keys()
+        .filter(|name| !known.contains(&name.as_str()));
+    let mut wrong: Vec<Violation> = unknown
+        .map(|name| {
+            let near = suggestion(name, known.iter().copied());
+            let name = name.replace('~', "~0").replace('/', "~1");
+            let detail = format!("there is no such member{near}");
+            Violation::new(format!("/match/{name}"), "unknown", detail)
+        })
+        .collect();
+    if let (name, Some(value)) = short {
+        let other = pattern.insert(name.to_owned(), json!(value));
+        if other.is_some_and(|other| other != value) {
+            let detail = format!("match.{name} says something else");
+            wrong.push(Violation::new(format!("/{name}"), "contradiction", detail));
+        }
+    }
+    if wrong.is_empty() {
+        Ok(pattern)
+    } else {
+        Err(ApiError::invalid(wrong))
+    }
+}
+
+fn verify_requests(
+    session: &mut Session<'_>,
+    input: VerifyRequests,
+) -> Result<Plain<Verified>, ApiError> {
+    let operation = input.operation.as_ref().map(Text::as_str);
+    let pattern = pattern(input.pattern, REQUEST_MEMBERS, ("operation", operation))?;
+    check_operation(&pattern)?;
+    let times = Times::of(input.times)?;
+    let requests = &session.desk.requests;
+    let candidates = requests.entries().map(|entry| Candidate {
+        id: entry.request_id.as_str().to_owned(),
+        value: json!(RequestShape::of(entry)),
+        hidden: matches!(entry.body, Body::TooLarge(_) | Body::Unread).then_some("body"),
+    });
+    let evicted = requests.evicted();
+    let found = verify::verify(&pattern, times, candidates, evicted);
+    Ok(Plain(shown(found, evicted)))
+}
+
+/// An operation that does not exist is never called: to say so is better than to fail.
+fn check_operation(pattern: &Map<String, Value>) -> Result<(), ApiError> {
+    let Some(Value::String(id)) = pattern.get("operation") else {
+        return Ok(());
+    };
+    let known: Vec<String> = api::product().map(Operation::operation_id).collect();
+    if id == ANY || known.contains(id) {
+        return Ok(());
+    }
+    let near = suggestion(id, known.iter().map(String::as_str));
+    let detail = format!("no operation of the product has this id{near}");
+    let wrong = Violation::new("/operation", "unknown", detail);
+    Err(ApiError::invalid(vec![wrong]))
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct VerifyEvents {
+    /// Only events of that type; `payroll_run.*` for all of a resource.
+    #[serde(rename = "type")]
+    name: Option<Text<64>>,
+    /// A part of an event as `GET /_sandbox/events` shows it: what is named must be equal, members of objects that are not named may be
+    /// anything, and the text `…` is any value.
+    #[serde(rename = "match")]
+    pattern: Option<Map<String, Value>>,
+    /// How often: a number, or bounds. At least once if absent; with `in_order` alone as often as that needs.
+    times: Option<Times>,
+    /// Types of events that came one after the other, with any others between; `payroll_run.*` for any of a resource.
+    #[schemars(length(min = 1, max = 1_000))]
+    in_order: Option<Vec<Text<64>>>,
+}
+
+/// At the desk, though it only looks: the answer to a read is kept by its path and query, and this one has a body.
+fn verify_events(
+    session: &mut Session<'_>,
+    input: VerifyEvents,
+) -> Result<Plain<Verified>, ApiError> {
+    let world: &World = session.world;
+    let known = system::event_types();
+    let mut wrong = Vec::new();
+    let mut check = |pointer: String, filter: &str| {
+        if !known.iter().any(|name| named(filter, name)) {
+            let near = suggestion(filter, known.iter().copied());
+            let detail = format!("no event has this type{near}");
+            wrong.push(Violation::new(pointer, "unknown", detail));
+        }
+    };
+    if let Some(filter) = &input.name {
+        check("/type".to_owned(), filter.as_str());
+    }
+    let order = input.in_order.unwrap_or_default();
+    for (place, filter) in order.iter().enumerate() {
+        check(format!("/in_order/{place}"), filter.as_str());
+    }
+    if !wrong.is_empty() {
+        return Err(ApiError::invalid(wrong));
+    }
+    let pattern = pattern(input.pattern, EVENT_MEMBERS, ("type", None))?;
+    let counts = input.times.is_some() || !pattern.is_empty() || input.name.is_some();
+    let times = if counts || order.is_empty() {
+        Times::of(input.times)?
+    } else {
+        verify::Times {
+            at_least: 0,
+            at_most: None,
+        }
+    };
+    let of_type = |event: &&Event| {
+        let filter = input.name.as_ref();
+        filter.is_none_or(|filter| named(filter.as_str(), &event.name))
+    };
+    let log = || world.log().iter().map(|event| &**event);
+    let candidates = log().filter(of_type).map(|event| Candidate {
+        id: event_id(event),
+        value: json!(EventShape::of(event)),
+        hidden: None,
+    });
+    let evicted = world.log().first_sequence() - 1;
+    let found = verify::verify(&pattern, times, candidates, evicted);
+    let mut verified = shown(found, evicted);
+    let meets = |filter: &Text<64>, event: &&Event| named(filter.as_str(), &event.name);
+    if let Some((index, expected)) = first_out_of_order(&order, log(), meets) {
+        // What had to go may have been what is missed.
+        verified.verdict = if evicted > 0 {
+            Verdict::Unknown
+        } else {
+            Verdict::Fail
+        };
+        verified.out_of_order = Some(OutOfOrder {
+            index: index as u64,
+            expected: expected.as_str().to_owned(),
+        });
+    }
+    Ok(Plain(verified))
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct VerifyDeliveries {
+    /// Only deliveries of events of that type; short for a member of `match`.
+    event_type: Option<Text<64>>,
+    /// A part of a delivery as `GET /_sandbox/deliveries` shows it: what is named must be equal, members of objects that are not named
+    /// may be anything, and the text `…` is any value.
+    #[serde(rename = "match")]
+    pattern: Option<Map<String, Value>>,
+    /// How often: a number, or bounds. At least once if absent.
+    times: Option<Times>,
+}
+
+fn verify_deliveries(
+    session: &mut Session<'_>,
+    input: VerifyDeliveries,
+) -> Result<Plain<Verified>, ApiError> {
+    let event_type = input.event_type.as_ref().map(Text::as_str);
+    let pattern = pattern(input.pattern, DELIVERY_MEMBERS, ("event_type", event_type))?;
+    let times = Times::of(input.times)?;
+    let lanes = session.desk.outbox.lanes();
+    let evicted = lanes.iter().map(|lane| lane.evicted).sum();
+    let shown_of = |lane| {
+        move |delivery: &Delivery| {
+            (
+                delivery.id.clone(),
+                json!(deliveries::shown(lane, delivery)),
+            )
+        }
+    };
+    let candidates = lanes.iter().flat_map(|lane| {
+        let all: Vec<(String, Value)> = lane.deliveries().into_iter().map(shown_of(lane)).collect();
+        all
+    });
+    let candidates = candidates.map(|(id, value)| Candidate {
+        id,
+        value,
+        hidden: None,
+    });
+    let found = verify::verify(&pattern, times, candidates, evicted);
+    Ok(Plain(shown(found, evicted)))
+}

@@ -1,0 +1,70 @@
+//! What a scenario's timeline does when its hour comes: an operation as the system, or something of the outside world.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::api::control::inbound;
+use crate::api::operation::{Call, Operation};
+use crate::api::{product, system};
+use crate::model::Kind;
+use crate::value::error::{ApiError, ErrorCode};
+use crate::value::id::encode_to_string;
+use crate::world::World;
+use crate::world::event::RequestRef;
+use crate::world::script::{Deed, TimelineRow};
+
+/// Does what the row says. A refusal changes nothing and stands in the scenario's coverage.
+pub(crate) fn perform(world: &mut World, place: u32, row: &TimelineRow) {
+    if let Err(error) = attempt(world, place, &row.does) {
+        world.script_refused(place, format!("{}: {}", error.code.code(), error.detail));
+    }
+}
+
+fn attempt(world: &mut World, place: u32, deed: &Deed) -> Result<(), ApiError> {
+    let key = world.base().key().with("scripted");
+    let key = key.at(world.log_length()).at(u64::from(place));
+    let origin = |operation: String| {
+        let id = format!(
+            "{}_{}",
+            Kind::Request.prefix(),
+            encode_to_string(key.hash())
+        );
+        Arc::new(RequestRef {
+            id,
+            operation: operation.into(),
+            idempotency_key: None,
+        })
+    };
+    let resolved = |world: &World, with: &Value| {
+        let mut input = with.clone();
+        world
+            .resolve(&mut input)
+            .map_err(|detail| ApiError::new(ErrorCode::ResourceNotFound, detail))?;
+        Ok::<Value, ApiError>(input)
+    };
+    match deed {
+        Deed::Call { operation, with } => {
+            let row = product().find(|row| row.operation_id() == *operation);
+            let row = row.filter(|row| matches!(row.call, Call::Write(_)));
+            let row: &Operation = row.ok_or_else(|| {
+                let detail = format!("{operation} is no operation that changes anything");
+                ApiError::new(ErrorCode::ResourceNotFound, detail)
+            })?;
+            let input = resolved(world, with)?;
+            let origin = origin(row.name.to_owned());
+            system::perform(world, row, origin, Vec::new(), input).map(drop)
+        }
+        Deed::Inbound { kind, with } => {
+            let input = resolved(world, with)?;
+            let row = inbound::row(kind)?;
+            world.begin(Some(origin(format!("inbound {kind}"))));
+            let received = (row.receive)(world, input);
+            match &received {
+                Ok(_) => world.commit(),
+                Err(_) => world.roll_back(),
+            }
+            received.map(drop)
+        }
+    }
+}

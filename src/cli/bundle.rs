@@ -1,0 +1,92 @@
+//! `sandbox bundle`: all that somebody else needs to see what you saw, in one text file.
+
+use std::fs::OpenOptions;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use crate::cli::{Failure, WorldArgs, replay};
+use crate::engine::recording::Header;
+use crate::io::journal::salt;
+use crate::io::journal::text::{Enclosed, Kind, Recording, write_bundle};
+use crate::world::ClockMode;
+
+/// The most that an enclosed file may hold.
+const MOST_BYTES: usize = 1_024 * 1_024;
+
+/// What to pack.
+#[derive(Args, Debug)]
+pub(super) struct BundleArgs {
+    #[command(flatten)]
+    world: WorldArgs,
+    /// A recording or a journal's file; its seed and shape go before those of the flags
+    #[arg(long, value_name = "FILE")]
+    recording: Option<PathBuf>,
+    /// A scenario file; may be repeated
+    #[arg(long, value_name = "FILE")]
+    scenario: Vec<PathBuf>,
+    /// A contract overlay
+    #[arg(long, value_name = "FILE")]
+    contract: Option<PathBuf>,
+    /// Where to write, `-` for stdout; a file must be new or empty
+    #[arg(long, short, value_name = "FILE")]
+    out: PathBuf,
+}
+
+/// Packs.
+pub(super) fn run(args: &BundleArgs) -> Result<(), Failure> {
+    let mut bundle = match &args.recording {
+        Some(file) => replay::read(file)?,
+        None => Recording {
+            header: Header::new(
+                args.world.seed,
+                args.world.shape()?,
+                ClockMode::default(),
+                salt(),
+            ),
+            entries: Vec::new(),
+            files: Vec::new(),
+            notes: Vec::new(),
+        },
+    };
+    for file in &args.scenario {
+        bundle.files.push(enclose(file, Kind::Scenario)?);
+    }
+    if let Some(file) = &args.contract {
+        bundle.files.push(enclose(file, Kind::Contract)?);
+    }
+    if args.out == Path::new("-") {
+        return write_bundle(bundle, &mut BufWriter::new(io::stdout().lock()))
+            .or_else(|error| Failure::of_output(&error));
+    }
+    let shown = args.out.display();
+    let failed = |error: io::Error| Failure::Impossible(format!("cannot write {shown}: {error}"));
+    let mut options = OpenOptions::new();
+    let out = options.append(true).create(true).open(&args.out);
+    let out = out.map_err(failed)?;
+    if out.metadata().map_err(failed)?.len() > 0 {
+        return Err(Failure::Impossible(format!(
+            "{shown} is there already and not empty: a bundle overwrites nothing"
+        )));
+    }
+    let mut out = BufWriter::new(out);
+    write_bundle(bundle, &mut out).map_err(failed)?;
+    out.flush().map_err(failed)
+}
+
+fn enclose(file: &Path, kind: Kind) -> Result<Enclosed, Failure> {
+    let failed = |why: String| Failure::Impossible(format!("{}: {why}", file.display()));
+    let text = std::fs::read_to_string(file).map_err(|error| failed(error.to_string()))?;
+    if text.len() > MOST_BYTES {
+        return Err(failed(format!(
+            "it has more than {MOST_BYTES} bytes, which no such file needs"
+        )));
+    }
+    let name = file.file_name().unwrap_or(file.as_os_str());
+    Ok(Enclosed {
+        kind,
+        name: name.to_string_lossy().into_owned(),
+        text,
+    })
+}

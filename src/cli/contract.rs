@@ -1,0 +1,102 @@
+//! `sandbox contract`: every assumption about the real service, and the files that override some.
+
+use std::fs::File;
+use std::io::{self, IsTerminal, Read, Write};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+
+use crate::cli::Failure;
+use crate::engine::contract::Overlay;
+use crate::render::assumptions;
+use crate::value::diagnostic::Look;
+
+/// Bytes of an overlay. Nobody writes a longer one.
+const MOST_BYTES: u64 = 1024 * 1024;
+
+/// What to print.
+#[derive(Args, Debug)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(super) struct ContractArgs {
+    #[command(subcommand)]
+    command: Option<ContractCommand>,
+    /// As JSON, one object an assumption
+    #[arg(long)]
+    json: bool,
+    /// Show which assumptions this file overrides; or `published`
+    #[arg(long, env = "SANDBOX_CONTRACT", value_name = "FILE|published")]
+    contract: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+enum ContractCommand {
+    /// Check a contract file without serving it: exit code 1 and every mistake if there is one
+    Check {
+        /// The file
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+    },
+}
+
+/// Prints the assumptions, or checks a file.
+pub(super) fn run(args: &ContractArgs) -> Result<(), Failure> {
+    let text = if let Some(ContractCommand::Check { file }) = &args.command {
+        let overlay = read(file)?;
+        format!(
+            "{} is a contract: it overrides {}\n",
+            file.display(),
+            assumptions::overridden(&overlay)
+        )
+    } else {
+        let overlay = overlay(args.contract.as_deref())?;
+        if args.json {
+            assumptions::json(&overlay)
+        } else {
+            assumptions::text(&overlay)
+        }
+    };
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())
+        .and_then(|()| out.flush())
+        .or_else(|error| Failure::of_output(&error))
+}
+
+/// The overlay that `--contract` names.
+pub(super) fn overlay(named: Option<&Path>) -> Result<Overlay, Failure> {
+    match named {
+        None => Ok(Overlay::default()),
+        Some(name) if name == "published" => Ok(Overlay::published()),
+        Some(file) => read(file),
+    }
+}
+
+fn read(file: &Path) -> Result<Overlay, Failure> {
+    let name = file.display().to_string();
+    let cannot =
+        |error: &dyn std::fmt::Display| Failure::Impossible(format!("cannot read {name}: {error}"));
+    let opened = File::open(file).map_err(|error| cannot(&error))?;
+    let mut bytes = Vec::new();
+    opened
+        .take(MOST_BYTES + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| cannot(&error))?;
+    if bytes.len() as u64 > MOST_BYTES {
+        return Err(cannot(&format_args!(
+            "a contract file has {MOST_BYTES} bytes at most, and this one has more"
+        )));
+    }
+    let source = String::from_utf8(bytes).map_err(|error| {
+        let good = error.utf8_error().valid_up_to();
+        let before = &error.as_bytes()[..good];
+        let line = before.split(|byte| *byte == b'\n').count();
+        cannot(&format_args!(
+            "line {line} is not UTF-8, at byte {good} of the file"
+        ))
+    })?;
+    let look = if io::stderr().is_terminal() {
+        Look::Coloured
+    } else {
+        Look::Plain
+    };
+    Overlay::parse(&name, &source, look).map_err(Failure::Report)
+}

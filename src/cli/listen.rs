@@ -1,0 +1,249 @@
+//! `sandbox listen`: receives webhooks, checks their signatures and prints them as they come.
+
+use std::io::{self, IsTerminal, Write};
+
+use clap::Args;
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+
+use crate::api::control::webhooks::check_filter;
+use crate::cli::Failure;
+use crate::cli::serve::DEFAULT_PORT;
+use crate::desk::address::{Policy, Target};
+use crate::desk::signature::{Secret, Verdict};
+use crate::io::receiver::{Received, Receiving, receive};
+use crate::io::signal;
+use crate::world::envelope::named;
+
+/// How to receive.
+#[derive(Args, Debug)]
+pub(super) struct ListenArgs {
+    /// Port to listen on, 0 for a free one
+    #[arg(long, short, default_value_t = 0, value_name = "P")]
+    port: u16,
+    /// Pass every delivery on to this URL, and answer what it answers
+    #[arg(long, value_name = "URL")]
+    forward_to: Option<String>,
+    /// Print only events of this type, or of a resource: `payroll_run.*`; may be repeated
+    #[arg(long, value_name = "EVENT", value_delimiter = ',')]
+    filter: Vec<String>,
+    /// What deliveries are signed with; without it signatures are not checked
+    #[arg(
+        long,
+        env = "SANDBOX_WEBHOOK_SECRET",
+        hide_env_values = true,
+        value_name = "SECRET"
+    )]
+    secret: Option<String>,
+    /// Print a line of JSON for each delivery, and nothing else
+    #[arg(long)]
+    json: bool,
+}
+
+/// Receives until a signal comes.
+pub(super) fn run(args: &ListenArgs) -> Result<(), Failure> {
+    let secret = args.secret.as_deref().map(Secret::parse).transpose();
+    let secret = secret.map_err(|expected| Failure::Usage(format!("--secret: {expected}")))?;
+    let target = |url: &String| Target::parse(url, &Policy::default());
+    let forward_to = args.forward_to.as_ref().map(target).transpose();
+    let forward_to = forward_to.map_err(|why| Failure::Usage(format!("--forward-to: {why}")))?;
+    for filter in &args.filter {
+        check_filter(filter).map_err(|why| Failure::Usage(format!("--filter: {why}")))?;
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(Failure::impossible)?;
+    runtime.block_on(async {
+        let shutdown = signal::shutdown().map_err(Failure::impossible)?;
+        let address = ("127.0.0.1", args.port);
+        let listener = TcpListener::bind(address).await.map_err(|error| {
+            Failure::Impossible(format!(
+                "cannot listen on 127.0.0.1:{}: {error}; choose another --port",
+                args.port
+            ))
+        })?;
+        let port = listener.local_addr().map_err(Failure::impossible)?.port();
+        let signed = secret.is_some();
+        announce(args, port, signed).or_else(|error| Failure::of_output(&error))?;
+        let printer = Printer {
+            filters: args.filter.clone(),
+            json: args.json,
+            colour: io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none(),
+        };
+        let receiving = Receiving { secret, forward_to };
+        // A closed stdout leaves nobody to tell; deliveries are answered all the same.
+        let show = move |received: &Received| drop(printer.print(received, io::stdout().lock()));
+        receive(listener, receiving, show, shutdown).await;
+        Ok(())
+    })
+}
+
+/// The ready line, and how to have webhooks sent here.
+fn announce(args: &ListenArgs, port: u16, signed: bool) -> io::Result<()> {
+    let url = format!("http://127.0.0.1:{port}");
+    let secret = if signed {
+        r#","secret":"'"$SANDBOX_WEBHOOK_SECRET"'""#
+    } else {
+        ""
+    };
+    let mut err = io::stderr().lock();
+    writeln!(
+        err,
+        "have webhooks sent here:\n  sandbox --webhook {url}\nor, of one key's world:\n  \
+         curl -X POST http://127.0.0.1:{DEFAULT_PORT}/_sandbox/webhook-endpoints -H 'Authorization: Bearer test_key' \
+         -H 'Content-Type: application/json' -d '{{\"url\":\"{url}\"{secret}}}'\n"
+    )?;
+    if args.json {
+        writeln!(err, "listening on {url}")
+    } else {
+        let mut out = io::stdout().lock();
+        writeln!(out, "listening on {url}").and_then(|()| out.flush())
+    }
+}
+
+/// How deliveries are printed.
+struct Printer {
+    filters: Vec<String>,
+    json: bool,
+    colour: bool,
+}
+
+impl Printer {
+    fn print(&self, received: &Received, mut out: impl Write) -> io::Result<()> {
+        let body: Value = serde_json::from_slice(&received.body).unwrap_or(Value::Null);
+        let name = body["type"].as_str().unwrap_or("");
+        if !self.filters.is_empty() && !self.filters.iter().any(|filter| named(filter, name)) {
+            return Ok(());
+        }
+        let line = if self.json {
+            ndjson(received, &body)
+        } else {
+            self.line(received, &body)
+        };
+        writeln!(out, "{line}")?;
+        out.flush()
+    }
+
+    fn line(&self, received: &Received, body: &Value) -> String {
+        let (mark, colour) = match (received.verdict, received.duplicate) {
+            (Some(Verdict::Valid), false) => ("valid", "32"),
+            (Some(Verdict::Valid), true) => ("valid, duplicate", "33"),
+            (Some(Verdict::Stale), _) => ("STALE", "31"),
+            (Some(Verdict::Invalid), _) => ("INVALID", "31"),
+            (Some(Verdict::Unsigned), _) => ("UNSIGNED", "31"),
+            (None, false) => ("unchecked", "36"),
+            (None, true) => ("unchecked, duplicate", "33"),
+        };
+        let mark = if self.colour {
+            format!("\x1b[{colour}m{mark:<20}\x1b[0m")
+        } else {
+            format!("{mark:<20}")
+        };
+        let text = |value: &Value| printable(value.as_str().unwrap_or("-"));
+        format!(
+            "{}  {mark}  {:<28}  {}  #{}  {}  {}",
+            received.at,
+            text(&body["type"]),
+            printable(received.id.as_deref().unwrap_or("-")),
+            body["sequence"].as_u64().unwrap_or(0),
+            text(&body["data"]["object"]["id"]),
+            received.answered,
+        )
+    }
+}
+
+fn ndjson(received: &Received, body: &Value) -> String {
+    let event = match body {
+        Value::Null => Value::String(String::from_utf8_lossy(&received.body).into_owned()),
+        body => body.clone(),
+    };
+    json!({
+        "received_at": received.at,
+        "signature": received.verdict,
+        "duplicate": received.duplicate,
+        "id": received.id,
+        "type": body["type"],
+        "answered": received.answered,
+        "event": event,
+    })
+    .to_string()
+}
+
+/// What a sender says reaches a terminal as text, never as a command to it.
+fn printable(text: &str) -> String {
+    let shown = text.chars().take(80);
+    shown
+        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bytes::Bytes;
+
+    fn received(body: &'static str) -> Received {
+        Received {
+            at: "2026-03-01T12:00:00Z".parse().unwrap(),
+            id: Some("evt_1".to_owned()),
+            verdict: Some(Verdict::Valid),
+            duplicate: false,
+            answered: 200,
+            body: Bytes::from_static(body.as_bytes()),
+        }
+    }
+
+    fn printed(printer: &Printer, received: &Received) -> String {
+        let mut out = Vec::new();
+        printer.print(received, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn a_filter_keeps_other_events_off_the_screen_and_colour_is_for_terminals() {
+        let mut printer = Printer {
+            filters: vec!["payout.*".to_owned()],
+            json: false,
+            colour: false,
+        };
+        let payout =
+            received(r#"{"type":"payout.paid","sequence":7,"data":{"object":{"id":"pyo_1"}}}"#);
+        let line = printed(&printer, &payout);
+        assert!(line.contains("valid") && line.contains("payout.paid") && line.contains("#7"));
+        assert!(!line.contains('\x1b'));
+        printer.colour = true;
+        assert!(printed(&printer, &payout).contains("\x1b[32m"));
+        assert_eq!(
+            printed(&printer, &received(r#"{"type":"wallet.debited"}"#)),
+            ""
+        );
+    }
+
+    #[test]
+    fn hostile_text_does_not_reach_the_terminal() {
+        let printer = Printer {
+            filters: Vec::new(),
+            json: false,
+            colour: false,
+        };
+        let line = printed(&printer, &received("{\"type\":\"\\u001b[2Jx\\nfake\"}"));
+        assert!(
+            !line.contains('\x1b') && line.lines().count() == 1,
+            "{line:?}"
+        );
+    }
+
+    #[test]
+    fn a_body_that_is_no_json_is_shown_as_text_in_json() {
+        let printer = Printer {
+            filters: Vec::new(),
+            json: true,
+            colour: false,
+        };
+        let line: Value =
+            serde_json::from_str(&printed(&printer, &received("{\"type\":"))).unwrap();
+        assert_eq!(line["event"], "{\"type\":");
+        assert_eq!(line["signature"], "valid");
+    }
+}

@@ -1,0 +1,157 @@
+//! `sandbox replay`: plays a recording again and tells whether it leads where it led.
+
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::Args;
+use serde_json::json;
+
+use crate::cli::{Failure, serve};
+use crate::engine::recording::{Header, Recorder};
+use crate::engine::{Config, Engine};
+use crate::io::journal::log::Log;
+use crate::io::journal::replay::{self, Difference, Played, Stopped};
+use crate::io::journal::text::{self, Recording};
+use crate::render::pages;
+use crate::scenario;
+
+/// What to play again.
+#[derive(Args, Debug)]
+pub(super) struct ReplayArgs {
+    /// A recording (--record), a journal's file (--journal), or a bundle
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Stop after the input of that number
+    #[arg(long, value_name = "SEQ")]
+    until: Option<u64>,
+    /// Then serve the worlds as they are, each under its own key; nothing more is recorded
+    #[arg(long)]
+    serve: bool,
+    /// Port to serve on, 0 for a free one
+    #[arg(long, short, value_name = "P", requires = "serve", default_value_t = serve::DEFAULT_PORT)]
+    port: u16,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Plays, prints, and serves if asked to.
+pub(super) fn run(args: &ReplayArgs) -> Result<(), Failure> {
+    let recording = read(&args.file)?;
+    for note in &recording.notes {
+        let _ = writeln!(io::stderr(), "note: {note}"); // a closed stderr leaves nobody to tell
+    }
+    let Recording {
+        header, entries, ..
+    } = recording;
+    let log = Arc::new(Log::playing(header.salt));
+    let engine = Arc::new(engine(&header, &log));
+    match replay::play(&engine, &log, entries.into_iter().map(Ok), args.until) {
+        Ok(played) => {
+            print(args, &engine, &played)?;
+            log.rest();
+            if let Some(wall) = played.wall {
+                engine.resume_wall(wall);
+            }
+            if args.serve {
+                return serve::serve_replayed(args.port, &header, engine);
+            }
+            Ok(())
+        }
+        Err(Stopped::Wrong(why)) => Err(Failure::Impossible(format!(
+            "{}, {why}",
+            args.file.display()
+        ))),
+        Err(Stopped::Differs(difference)) => Err(differs(args, &header, &difference)),
+    }
+}
+
+/// Reads a recording, a journal or a bundle.
+pub(super) fn read(file: &Path) -> Result<Recording, Failure> {
+    let failed = |why: String| Failure::Impossible(format!("{}, {why}", file.display()));
+    let bytes = std::fs::read(file)
+        .map_err(|error| Failure::Impossible(format!("cannot read {}: {error}", file.display())))?;
+    text::read(&bytes).map_err(failed)
+}
+
+fn engine(header: &Header, log: &Arc<Log>) -> Engine {
+    let mut scenarios = header.scenarios.clone();
+    scenarios.extend(scenario::shipped());
+    let named = |name: &String| scenarios.iter().find(|scenario| scenario.name == *name);
+    let started = header.started.iter().filter_map(named).cloned().collect();
+    let engine = Engine::new(Config {
+        seed: header.seed,
+        shape: header.shape.clone(),
+        mode: header.clock,
+        contract: crate::engine::contract::Overlay::default(),
+        api_keys: Vec::new(),
+        max_worlds: usize::MAX,
+        max_events: None,
+        pages: pages::page,
+        scenarios,
+        recorder: Some(Arc::clone(log) as Arc<dyn Recorder>),
+    });
+    engine.with_started(started)
+}
+
+fn print(args: &ReplayArgs, engine: &Engine, played: &Played) -> Result<(), Failure> {
+    let ends = played.ends(engine);
+    let mut out = io::stdout().lock();
+    let printed = if args.json {
+        let report = json!({
+            "ok": true,
+            "inputs": played.inputs,
+            "complete": played.is_complete,
+            "worlds": ends,
+        });
+        writeln!(out, "{report}")
+    } else {
+        let end = if played.is_complete {
+            "as do the digests at its end"
+        } else if args.until.is_some_and(|until| until <= played.inputs) {
+            "stopped where it was asked to"
+        } else {
+            "it has no end: its process was killed"
+        };
+        let mut text = format!(
+            "{} {} played, every reply and check agrees; {end}\n",
+            played.inputs,
+            if played.inputs == 1 {
+                "input"
+            } else {
+                "inputs"
+            }
+        );
+        for end in ends {
+            let _ = writeln!(
+                text,
+                "world {}: {} events, digest {}",
+                end.world, end.log, end.digest
+            );
+        }
+        out.write_all(text.as_bytes())
+    };
+    printed
+        .and_then(|()| out.flush())
+        .or_else(|error| Failure::of_output(&error))
+}
+
+fn differs(args: &ReplayArgs, header: &Header, difference: &Difference) -> Failure {
+    if args.json {
+        let report = json!({"ok": false, "difference": difference});
+        // A closed stdout leaves nobody to tell; the exit code still does.
+        let _ = writeln!(io::stdout(), "{report}");
+    }
+    let mut text = difference.text();
+    let here = env!("CARGO_PKG_VERSION");
+    if header.engine != here {
+        let _ = write!(
+            text,
+            "\n  recorded by sandbox {}, played by {here}",
+            header.engine
+        );
+    }
+    Failure::Impossible(text)
+}

@@ -1,0 +1,49 @@
+//! `sandbox scenario new`: a file to begin with, which passes `check` as it is.
+
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Write};
+
+use clap::Args;
+
+use crate::cli::Failure;
+use crate::cli::scenario::print;
+use crate::scenario;
+
+/// A commented file of every part.
+const STARTER: &str = include_str!("starter.toml");
+
+/// What to write.
+#[derive(Args, Debug)]
+pub(super) struct NewArgs {
+    /// The scenario's name, or the path of its file
+    name: String,
+    /// A shipped scenario to begin with
+    #[arg(long, value_name = "SHIPPED")]
+    from: Option<String>,
+}
+
+/// Writes it, where nothing stands yet.
+pub(super) fn run(args: &NewArgs) -> Result<(), Failure> {
+    let text = match &args.from {
+        None => STARTER,
+        Some(name) => {
+            scenario::source(name).ok_or_else(|| Failure::Impossible(scenario::unknown(name)))?
+        }
+    };
+    let path = match args.name.strip_suffix(".toml") {
+        Some(_) => args.name.clone(),
+        None => format!("{}.toml", args.name),
+    };
+    let file = OpenOptions::new().write(true).create_new(true).open(&path);
+    let mut file = file.map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists => {
+            Failure::Impossible(format!("{path} exists already, and is left as it is"))
+        }
+        _ => Failure::Impossible(format!("cannot write {path}: {error}")),
+    })?;
+    file.write_all(text.as_bytes())
+        .map_err(|error| Failure::Impossible(format!("cannot write {path}: {error}")))?;
+    print(&format!(
+        "{path} is written; next: sandbox scenario check {path}\n"
+    ))
+}

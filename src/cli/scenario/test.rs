@@ -1,0 +1,179 @@
+//! `sandbox scenario test`: runs the steps of scenarios, each twice on a fresh world, and says what came.
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use clap::Args;
+use serde_json::{Value, json};
+
+use crate::cli::Failure;
+use crate::cli::scenario::server::Served;
+use crate::cli::scenario::{check, print};
+use crate::scenario::{self, Outcome};
+use crate::world::script::Scenario;
+
+/// What to run.
+#[derive(Args, Debug)]
+pub(super) struct TestArgs {
+    /// Scenario files, or names of shipped scenarios
+    #[arg(required = true, value_name = "FILE|NAME")]
+    scenarios: Vec<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// One scenario's run.
+struct Tested {
+    name: String,
+    outcome: Outcome,
+    /// The first event in which a second run differs.
+    differing: Option<usize>,
+}
+
+impl Tested {
+    fn passed(&self) -> bool {
+        self.outcome.passed() && self.differing.is_none()
+    }
+}
+
+/// Runs them all, whatever the first ones come to.
+pub(super) fn run(args: &TestArgs) -> Result<(), Failure> {
+    let mut failed = 0;
+    let mut report = Vec::new();
+    for wanted in &args.scenarios {
+        let scenario = Arc::new(find(wanted)?);
+        let tested = test(&scenario)
+            .map_err(|why| Failure::Impossible(format!("{}: {why}", scenario.name)))?;
+        failed += usize::from(!tested.passed());
+        if args.json {
+            report.push(as_json(&tested));
+        } else {
+            print(&as_text(&tested))?;
+        }
+    }
+    if args.json {
+        print(&format!("{:#}\n", Value::Array(report)))?;
+    }
+    match (failed, args.scenarios.len()) {
+        (0, _) => Ok(()),
+        (_, 1) => Err(Failure::Impossible(
+            "what came is not what was expected".to_owned(),
+        )),
+        (failed, all) => Err(Failure::Impossible(format!(
+            "{failed} of {all} scenarios did not come as expected"
+        ))),
+    }
+}
+
+/// A shipped scenario where the word is the name of one, and else a file.
+fn find(wanted: &str) -> Result<Scenario, Failure> {
+    if let Ok(shipped) = scenario::find(wanted) {
+        return Ok(Scenario::clone(&shipped));
+    }
+    let is_file = wanted.contains(['/', '\\', '.']);
+    if !is_file && !std::path::Path::new(wanted).exists() {
+        return Err(Failure::Impossible(scenario::unknown(wanted)));
+    }
+    check::load(wanted).ok_or_else(|| Failure::Impossible(format!("{wanted} cannot be used")))
+}
+
+fn test(scenario: &Arc<Scenario>) -> Result<Tested, String> {
+    let once = || scenario::run(scenario, &mut Served::start(scenario)?);
+    let (outcome, again) = (once()?, once()?);
+    // Both are compared as text: the bytes that a client would have read.
+    let lines = |outcome: &Outcome| -> Vec<String> {
+        outcome.events.iter().map(Value::to_string).collect()
+    };
+    let (first, second) = (lines(&outcome), lines(&again));
+    let longest = first.len().max(second.len());
+    let differing = (0..longest).find(|&place| first.get(place) != second.get(place));
+    Ok(Tested {
+        name: scenario.name.clone(),
+        outcome,
+        differing,
+    })
+}
+
+fn as_text(tested: &Tested) -> String {
+    let outcome = &tested.outcome;
+    let mut text = format!("{}\n", tested.name);
+    for step in &outcome.steps {
+        let verdict = if step.differences.is_empty() {
+            "ok"
+        } else {
+            "NOT"
+        };
+        let came = step.came.as_ref().map(|came| format!(" → {came}"));
+        let _ = writeln!(
+            text,
+            "  {verdict:<4}{}  {}{}",
+            step.source,
+            step.step,
+            came.unwrap_or_default()
+        );
+        for it in &step.differences {
+            let _ = writeln!(
+                text,
+                "        {}: expected {}, came {}",
+                it.at, it.expected, it.came
+            );
+        }
+    }
+    for it in &outcome.differences {
+        let _ = writeln!(text, "  NOT {}: expected {}", it.at, it.expected);
+        let _ = writeln!(text, "        came {}", it.came);
+    }
+    if let Some(place) = tested.differing {
+        let _ = writeln!(
+            text,
+            "  NOT the same twice: the {} event of a second run differs",
+            ordinal(place + 1)
+        );
+    }
+    let hit = outcome.rows.iter().filter(|row| row.hits > 0).count();
+    if !outcome.rows.is_empty() {
+        let _ = writeln!(text, "  rows that acted: {hit} of {}", outcome.rows.len());
+    }
+    for row in outcome.rows.iter().filter(|row| row.hits == 0) {
+        let _ = writeln!(text, "        {} never did", row.source);
+    }
+    for row in &outcome.rows {
+        if let Some(why) = &row.refused {
+            let _ = writeln!(text, "        {} was refused: {why}", row.source);
+        }
+    }
+    let count = outcome.differences() + usize::from(tested.differing.is_some());
+    let verdict = match count {
+        0 => "  as expected".to_owned(),
+        1 => "  1 difference".to_owned(),
+        many => format!("  {many} differences"),
+    };
+    let _ = writeln!(text, "{verdict}, {} events", outcome.events.len());
+    text
+}
+
+fn ordinal(place: usize) -> String {
+    let ending = match (place % 10, place % 100) {
+        (1, last) if last != 11 => "st",
+        (2, last) if last != 12 => "nd",
+        (3, last) if last != 13 => "rd",
+        _ => "th",
+    };
+    format!("{place}{ending}")
+}
+
+fn as_json(tested: &Tested) -> Value {
+    let mut value = json!({
+        "name": tested.name,
+        "passed": tested.passed(),
+        "events": tested.outcome.events.len(),
+        "first_differing_event": tested.differing.map(|place| place + 1),
+    });
+    if let (Some(whole), Ok(Value::Object(part))) =
+        (value.as_object_mut(), serde_json::to_value(&tested.outcome))
+    {
+        whole.extend(part);
+    }
+    value
+}

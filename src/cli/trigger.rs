@@ -1,0 +1,133 @@
+//! `sandbox trigger`: an event on demand, in a sandbox that runs.
+
+use std::io::{self, Write};
+use std::time::Duration;
+
+use clap::Args;
+use serde_json::{Map, Value, json};
+
+use crate::cli::Failure;
+use crate::cli::ask::Sandbox;
+use crate::cli::serve::DEFAULT_PORT;
+
+/// A payroll of a large company takes a while.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What to trigger, and where.
+#[derive(Args, Debug)]
+pub(super) struct TriggerArgs {
+    /// The event's type: `payout.returned`
+    #[arg(value_name = "TYPE")]
+    event: String,
+    /// Replace a member of the call that causes it: `company_id=com_…`, `payroll_settings.pay_day=28`; may be repeated
+    #[arg(long, value_name = "PATH=VALUE")]
+    set: Vec<String>,
+    /// The key whose world it happens in
+    #[arg(
+        long,
+        env = "SANDBOX_API_KEY",
+        default_value = "test_key",
+        hide_env_values = true,
+        value_name = "KEY"
+    )]
+    api_key: String,
+    /// Host of the sandbox
+    #[arg(long, env = "SANDBOX_HOST", default_value = "127.0.0.1")]
+    host: String,
+    /// Port of the sandbox
+    #[arg(long, short, env = "SANDBOX_PORT", default_value_t = DEFAULT_PORT, value_name = "P")]
+    port: u16,
+    /// Token of the control routes, where the sandbox was started with one
+    #[arg(
+        long,
+        env = "SANDBOX_ADMIN_TOKEN",
+        hide_env_values = true,
+        value_name = "TOKEN"
+    )]
+    admin_token: Option<String>,
+}
+
+/// Triggers it, and prints the event and what led to it.
+pub(super) fn run(args: &TriggerArgs) -> Result<(), Failure> {
+    if !args.api_key.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err(Failure::Usage(
+            "an --api-key has visible ASCII characters only".to_owned(),
+        ));
+    }
+    let mut own = Map::new();
+    for set in &args.set {
+        let (path, value) = set
+            .split_once('=')
+            .ok_or_else(|| Failure::Usage(format!("--set {set:?}: expected PATH=VALUE")))?;
+        put(&mut own, path, value)
+            .map_err(|why| Failure::Usage(format!("--set {set:?}: {why}")))?;
+    }
+    let sandbox = Sandbox {
+        host: &args.host,
+        port: args.port,
+        admin_token: args.admin_token.as_deref(),
+        patience: PATIENCE,
+    };
+    let body = json!({"type": args.event, "override": own}).to_string();
+    let head = format!("Authorization: Bearer {}\r\n", args.api_key);
+    let reply = sandbox.ask("POST", "/_sandbox/trigger", &head, &body);
+    let reply = reply.map_err(|error| {
+        Failure::Impossible(format!(
+            "no sandbox answers at {}:{}: {error}",
+            args.host, args.port
+        ))
+    })?;
+    let answer: Value = serde_json::from_slice(&reply.body).map_err(|_| {
+        Failure::Impossible(format!("what answers is no sandbox: {:?}", reply.status))
+    })?;
+    if !reply.status.contains(" 200 ") {
+        let detail = answer["detail"].as_str().unwrap_or(&reply.status);
+        return Err(Failure::Impossible(detail.to_owned()));
+    }
+    let mut out = io::stdout().lock();
+    serde_json::to_writer_pretty(&mut out, &answer)
+        .map_err(io::Error::from)
+        .and_then(|()| writeln!(out))
+        .or_else(|error| Failure::of_output(&error))
+}
+
+/// Puts a value at a path with dots. What is JSON is taken as JSON, anything else as text.
+fn put(members: &mut Map<String, Value>, path: &str, value: &str) -> Result<(), String> {
+    let (first, rest) = path
+        .split_once('.')
+        .map_or((path, None), |(first, rest)| (first, Some(rest)));
+    if first.is_empty() {
+        return Err("a part of the path is empty".to_owned());
+    }
+    let Some(rest) = rest else {
+        let value = serde_json::from_str(value).unwrap_or_else(|_| value.into());
+        members.insert(first.to_owned(), value);
+        return Ok(());
+    };
+    let inner = members
+        .entry(first)
+        .or_insert_with(|| Value::Object(Map::new()));
+    match inner {
+        Value::Object(inner) => put(inner, rest, value),
+        _ => Err(format!(
+            "{first} was set to a value before, and has no members"
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_with_dots_become_members_of_members() {
+        let mut members = Map::new();
+        for (path, value) in [("a.b", "28"), ("a.c", "text"), ("d", "[1]"), ("e", "\"7\"")] {
+            put(&mut members, path, value).expect("a path");
+        }
+        let expected = json!({"a": {"b": 28, "c": "text"}, "d": [1], "e": "7"});
+        assert_eq!(Value::Object(members.clone()), expected);
+        assert!(put(&mut members, "d.x", "1").is_err());
+        assert!(put(&mut members, ".x", "1").is_err());
+    }
+}

@@ -1,0 +1,135 @@
+//! What a server is told of webhooks on its command line.
+
+use std::str::FromStr;
+
+use clap::{Args, ValueEnum};
+
+use crate::api::control::webhooks::check_filter;
+use crate::cli::Failure;
+use crate::desk::outbox::schedule::Retries;
+use crate::desk::signature::Secret;
+use crate::io::webhooks::{Receiver, Webhooks};
+
+/// Webhook endpoints of every world.
+#[derive(Args, Debug)]
+pub(super) struct WebhookArgs {
+    /// Send webhooks of every world there; may be repeated. After `=` come the events to send, all if absent:
+    /// `http://127.0.0.1:8080/hooks=payroll_run.*,payout.paid`
+    #[arg(
+        long,
+        env = "SANDBOX_WEBHOOK",
+        value_delimiter = ' ',
+        value_name = "URL[=EVENT,…]"
+    )]
+    webhook: Vec<Given>,
+    /// What those webhooks are signed with, `whsec_…` [default: each world draws one from its seed]
+    #[arg(
+        long,
+        env = "SANDBOX_WEBHOOK_SECRET",
+        hide_env_values = true,
+        value_name = "SECRET"
+    )]
+    webhook_secret: Option<String>,
+    /// When a webhook that failed is sent again: on the virtual clock, by the wall clock in 77 s or in 4 days; auto is virtual with
+    /// a manual clock and compressed otherwise
+    #[arg(
+        long,
+        env = "SANDBOX_WEBHOOK_RETRIES",
+        default_value = "auto",
+        value_name = "SCHEDULE"
+    )]
+    webhook_retries: Schedule,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Schedule {
+    Auto,
+    Virtual,
+    Compressed,
+    Real,
+}
+
+/// `URL` or `URL=filter,filter`.
+#[derive(Clone, Debug)]
+struct Given(Receiver);
+
+impl FromStr for Given {
+    type Err = String;
+
+    /// What follows the last `=` are filters if it looks like them: a URL may have such a sign of its own.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let is_filter = |text: &str| text == "*" || text.contains('.') && !text.contains('/');
+        let (url, events) = match text.rsplit_once('=') {
+            Some((url, filters)) if filters.split(',').all(is_filter) => (url, filters),
+            _ => (text, ""),
+        };
+        let events: Vec<String> = events
+            .split(',')
+            .filter(|filter| !filter.is_empty())
+            .map(str::to_owned)
+            .collect();
+        for filter in &events {
+            check_filter(filter)?;
+        }
+        Ok(Self(Receiver {
+            url: url.to_owned(),
+            events,
+        }))
+    }
+}
+
+impl WebhookArgs {
+    /// What was said. A secret that is none is not repeated.
+    pub(super) fn read(&self) -> Result<Webhooks, Failure> {
+        let secret = self.webhook_secret.as_deref().map(Secret::parse);
+        let secret = secret
+            .transpose()
+            .map_err(|expected| Failure::Usage(format!("--webhook-secret: {expected}")))?;
+        let endpoints = self.webhook.iter().map(|given| given.0.clone());
+        Ok(Webhooks {
+            retries: match self.webhook_retries {
+                Schedule::Auto => Retries::Auto,
+                Schedule::Virtual => Retries::Virtual,
+                Schedule::Compressed => Retries::Compressed,
+                Schedule::Real => Retries::Real,
+            },
+            endpoints: endpoints.collect(),
+            secret,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn filters_follow_the_last_equals_sign_and_a_url_may_have_its_own() {
+        let read = |text: &str| text.parse::<Given>().map(|given| given.0);
+        let receiver = |url: &str, events: &[&str]| {
+            Ok(Receiver {
+                url: url.to_owned(),
+                events: events.iter().map(|&event| event.to_owned()).collect(),
+            })
+        };
+        assert_eq!(read("http://h/p"), receiver("http://h/p", &[]));
+        let two = read("http://h/p=payroll_run.*,payout.paid");
+        assert_eq!(
+            two,
+            receiver("http://h/p", &["payroll_run.*", "payout.paid"])
+        );
+        assert_eq!(
+            read("http://h/?token=abc"),
+            receiver("http://h/?token=abc", &[])
+        );
+        assert_eq!(
+            read("http://h/?token=abc=*"),
+            receiver("http://h/?token=abc", &["*"])
+        );
+        assert!(
+            read("http://h/=payrol.run")
+                .unwrap_err()
+                .contains("payroll_run")
+        );
+    }
+}

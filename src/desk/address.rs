@@ -1,0 +1,317 @@
+//! Where a webhook may go: the URL that a caller gave, read strictly, and every address it could lead to, judged.
+//!
+//! A simulator that sends what it is told to wherever it is told would be a way into the network it stands in. One spelling of an
+//! address is taken, the plain one; whatever a lenient resolver might read as an address is refused, and a name is judged again by
+//! what it resolves to (`io::courier`). Deliberately absent: names and sockets; only the edge resolves.
+
+use core::fmt;
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+/// Characters of a URL at most.
+const MOST_CHARACTERS: usize = 2_048;
+
+/// What may be reached, by how the server itself can be reached.
+#[derive(Clone, Debug)]
+pub(crate) struct Policy {
+    /// Whether this machine and private networks may be: so where only this machine reaches the server.
+    pub(crate) private: bool,
+    /// Where the server listens: never a receiver of its own webhooks.
+    pub(crate) own: Vec<SocketAddr>,
+}
+
+impl Default for Policy {
+    /// Of a server on loopback.
+    fn default() -> Self {
+        Self {
+            private: true,
+            own: Vec::new(),
+        }
+    }
+}
+
+/// A receiver's URL, taken apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Target {
+    pub(crate) host: Host,
+    pub(crate) port: u16,
+    /// Path and query, from the slash.
+    pub(crate) path: String,
+}
+
+/// Whom a URL names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Host {
+    /// In lower case, without a dot at the end.
+    Name(String),
+    Address(IpAddr),
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "http://{}{}", self.authority(), self.path)
+    }
+}
+
+impl Target {
+    /// `Host`: without the port where it is the usual one.
+    pub(crate) fn authority(&self) -> String {
+        let host = match &self.host {
+            Host::Name(name) => name.clone(),
+            Host::Address(IpAddr::V4(address)) => address.to_string(),
+            Host::Address(IpAddr::V6(address)) => format!("[{address}]"),
+        };
+        match self.port {
+            80 => host,
+            port => format!("{host}:{port}"),
+        }
+    }
+
+    /// Reads a URL, and judges its host as far as it can be without asking for names.
+    pub(crate) fn parse(url: &str, policy: &Policy) -> Result<Self, String> {
+        let (authority, path) = split(url)?;
+        let (host, port) = host_and_port(authority)?;
+        let host = read_host(host)?;
+        match &host {
+            Host::Address(address) => policy.judge(SocketAddr::new(*address, port))?,
+            Host::Name(name) => policy.judge_name(name, port)?,
+        }
+        Ok(Self {
+            host,
+            port,
+            path: path.to_owned(),
+        })
+    }
+}
+
+/// Authority, and path with query.
+fn split(url: &str) -> Result<(&str, &str), String> {
+    if url.len() > MOST_CHARACTERS {
+        return Err(format!("a URL has at most {MOST_CHARACTERS} characters"));
+    }
+    if let Some(odd) = url.chars().find(|c| {
+        !c.is_ascii_graphic() || matches!(c, '\\' | '"' | '<' | '>' | '^' | '`' | '{' | '|' | '}')
+    }) {
+        return Err(format!(
+            "{odd:?} does not belong in a URL: write host names in their ASCII form and percent-encode the path"
+        ));
+    }
+    let (scheme, rest) = url
+        .split_once("://")
+        .ok_or("expected a whole URL such as http://127.0.0.1:8080/webhooks")?;
+    match scheme.to_ascii_lowercase().as_str() {
+        "http" => {}
+        "https" => {
+            return Err(
+                "this build speaks no TLS: give an http URL, or put a proxy that adds TLS in between"
+                    .to_owned(),
+            );
+        }
+        _ => return Err(format!("webhooks go to http URLs, not to {scheme:?}")),
+    }
+    if rest.contains('#') {
+        return Err("a URL to send to has no fragment".to_owned());
+    }
+    let end = rest.find(['/', '?']).unwrap_or(rest.len());
+    let (authority, path) = rest.split_at(end);
+    match path.as_bytes().first() {
+        None => return Ok((authority, "/")),
+        Some(b'/') => {}
+        Some(_) => return Err("expected a slash between the host and the query".to_owned()),
+    }
+    http::uri::PathAndQuery::try_from(path)
+        .map_err(|error| format!("the path is not well-formed: {error}"))?;
+    Ok((authority, path))
+}
+
+fn host_and_port(authority: &str) -> Result<(&str, u16), String> {
+    if authority.contains('@') {
+        return Err("a URL to send to names no user and no password".to_owned());
+    }
+    if authority.contains('%') {
+        return Err(
+            "a host is written as it is, without percent-encoding and without a zone".to_owned(),
+        );
+    }
+    let (host, port) = match authority.strip_prefix('[') {
+        Some(rest) => {
+            let (inside, after) = rest
+                .split_once(']')
+                .ok_or("the bracket of the host is not closed")?;
+            let end = inside.len() + 2;
+            match after.strip_prefix(':') {
+                Some(port) => (&authority[..end], Some(port)),
+                None if after.is_empty() => (authority, None),
+                None => return Err("expected a colon and a port after the bracket".to_owned()),
+            }
+        }
+        None => match authority.split_once(':') {
+            Some((host, port)) => (host, Some(port)),
+            None => (authority, None),
+        },
+    };
+    let port = match port {
+        None => 80,
+        Some(text) => {
+            let digits = (1..=5).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit());
+            let port = digits.then(|| text.parse::<u16>().ok()).flatten();
+            port.filter(|port| *port > 0)
+                .ok_or("expected a port from 1 to 65535; an IPv6 address stands in brackets")?
+        }
+    };
+    Ok((host, port))
+}
+
+fn read_host(text: &str) -> Result<Host, String> {
+    if let Some(inside) = text
+        .strip_prefix('[')
+        .and_then(|rest| rest.strip_suffix(']'))
+    {
+        let address: Ipv6Addr = inside
+            .parse()
+            .map_err(|_| "expected an IPv6 address between the brackets".to_owned())?;
+        return Ok(Host::Address(plain(address)));
+    }
+    let name = text.strip_suffix('.').unwrap_or(text).to_ascii_lowercase();
+    let label = |label: &str| {
+        (1..=63).contains(&label.len())
+            && label
+                .bytes()
+                .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
+            && !label.starts_with('-')
+            && !label.ends_with('-')
+    };
+    if name.len() > 253 || !name.split('.').all(label) {
+        return Err(format!("{text:?} is no host name"));
+    }
+    if let Ok(address) = name.parse::<Ipv4Addr>() {
+        return Ok(Host::Address(IpAddr::V4(address)));
+    }
+    // Resolvers read such names as addresses: 127.1, 0x7f.1, 2130706433, 0177.0.0.1.
+    let last = name.rsplit('.').next().unwrap_or_default();
+    let number = last.bytes().all(|b| b.is_ascii_digit())
+        || last
+            .strip_prefix("0x")
+            .is_some_and(|rest| rest.bytes().all(|b| b.is_ascii_hexdigit()));
+    if number {
+        return Err(format!(
+            "{text:?} is no usual spelling of an address: write four decimal numbers, without zeros before them"
+        ));
+    }
+    Ok(Host::Name(name))
+}
+
+/// An address that is IPv4 in other clothes as what it is.
+fn plain(address: Ipv6Addr) -> IpAddr {
+    address
+        .to_ipv4_mapped()
+        .map_or(IpAddr::V6(address), IpAddr::V4)
+}
+
+/// What kind of place an address is.
+enum Place {
+    /// This machine, or a network that is nobody else's.
+    Private(&'static str),
+    Never(&'static str),
+    Public,
+}
+
+impl Policy {
+    /// Whether a connection to that address may be made; an error says why not.
+    pub(crate) fn judge(&self, address: SocketAddr) -> Result<(), String> {
+        let ip = match address.ip() {
+            IpAddr::V4(ip) => IpAddr::V4(ip),
+            IpAddr::V6(ip) => plain(ip),
+        };
+        if self.is_own(SocketAddr::new(ip, address.port())) {
+            return Err(format!(
+                "{ip}:{} is this sandbox itself: it does not call itself",
+                address.port()
+            ));
+        }
+        let place = match ip {
+            IpAddr::V4(ip) => place_v4(ip),
+            IpAddr::V6(ip) => place_v6(ip),
+        };
+        match place {
+            Place::Never(what) => Err(format!("{ip} is {what}: no webhook goes there")),
+            Place::Private(what) if !self.private => Err(format!(
+                "{ip} is {what}: it may be sent to only where the server is bound to loopback, or where the \
+                 endpoint was given at the start with --webhook"
+            )),
+            Place::Private(_) | Place::Public => Ok(()),
+        }
+    }
+
+    /// Whether that is one of our own doors. All of this machine's loopback addresses count as one.
+    fn is_own(&self, address: SocketAddr) -> bool {
+        self.own.iter().any(|own| {
+            let same = own.ip() == address.ip()
+                || own.ip().is_unspecified()
+                || own.ip().is_loopback() && address.ip().is_loopback();
+            own.port() == address.port() && same
+        })
+    }
+
+    /// Names that are known without asking.
+    fn judge_name(&self, name: &str, port: u16) -> Result<(), String> {
+        if name == "localhost" || name.ends_with(".localhost") {
+            return self.judge(SocketAddr::new(Ipv4Addr::LOCALHOST.into(), port));
+        }
+        if matches!(
+            name,
+            "metadata" | "metadata.google.internal" | "instance-data"
+        ) {
+            return Err(format!(
+                "{name} is a cloud's metadata service: no webhook goes there"
+            ));
+        }
+        Ok(())
+    }
+}
+
+fn place_v4(ip: Ipv4Addr) -> Place {
+    use Place::{Never, Private, Public};
+    match ip.octets() {
+        [0, ..] => Never("no address of a host"),
+        [169, 254, ..] => Never("link-local, where clouds keep their metadata"),
+        [100, 100, 100, 200] | [192, 0, 0, _] => {
+            Never("reserved, where clouds keep their metadata")
+        }
+        [127, ..] => Private("this machine"),
+        [10, ..] | [172, 16..=31, ..] | [192, 168, ..] => {
+            Private("an address of a private network")
+        }
+        [100, 64..=127, ..] => Private("an address of a carrier's own network"),
+        [192, 0, 2, _] | [198, 51, 100, _] | [203, 0, 113, _] => Never("reserved for examples"),
+        [198, 18..=19, ..] => Never("reserved for benchmarks"),
+        [224..=239, ..] => Never("multicast"),
+        [255, 255, 255, 255] => Never("broadcast"),
+        [240..=255, ..] => Never("reserved"),
+        _ => Public,
+    }
+}
+
+fn place_v6(ip: Ipv6Addr) -> Place {
+    use Place::{Never, Private, Public};
+    const EMBEDS: &str = "an IPv4 address inside an IPv6 one; write it as IPv4";
+    match ip.segments() {
+        [0, 0, 0, 0, 0, 0, 0, 0] => Never("no address of a host"),
+        [0, 0, 0, 0, 0, 0, 0, 1] => Private("this machine"),
+        [0, 0, 0, 0, 0 | 0xffff, ..] | [0x64, 0xff9b, ..] | [0x2002, ..] | [0x2001, 0, ..] => {
+            Never(EMBEDS)
+        }
+        [_, _, _, _, 0 | 0x200, 0x5efe, ..] => Never(EMBEDS),
+        [0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254] => Never("a cloud's metadata service"),
+        [0xfc00..=0xfdff, ..] => Private("an address of a private network"),
+        [0xfe80..=0xfebf, ..] => Never("link-local"),
+        [0xfec0..=0xfeff, ..] => Never("site-local"),
+        [0xff00..=0xffff, ..] => Never("multicast"),
+        [0x2001, 0xdb8, ..] | [0x3fff, 0..=0xfff, ..] => Never("reserved for examples"),
+        [0x100, 0, 0, 0, ..] => Never("where everything is discarded"),
+        [0x2000..=0x3fff, ..] => Public,
+        _ => Never("reserved"),
+    }
+}
+
+#[cfg(test)]
+mod tests;

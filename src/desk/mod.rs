@@ -1,0 +1,73 @@
+//! What a tester holds beside a world: webhook endpoints and deliveries, the journal of requests, snapshots, faults of the wire.
+//!
+//! All of it is outside the world's digest: whether a webhook was answered, or a reply lost, changes nothing of what happened.
+//! Pure, as the world is: it is told the time and hands out what is to be sent. May import `value`, `model` and `world`.
+
+pub(crate) mod address;
+pub(crate) mod fault;
+pub(crate) mod outbox;
+pub(crate) mod requests;
+pub(crate) mod signature;
+pub(crate) mod snapshots;
+pub(crate) mod verify;
+pub(crate) mod wire;
+
+use std::sync::Arc;
+
+use crate::desk::outbox::Outbox;
+use crate::desk::requests::Requests;
+use crate::desk::snapshots::Snapshots;
+use crate::desk::wire::Wire;
+use crate::world::base::Base;
+use crate::world::script::{Limits, Scenario};
+
+/// One key's desk.
+#[derive(Debug, Default)]
+pub(crate) struct Desk {
+    /// The scenarios that are running, in the order in which they were loaded.
+    pub(crate) scenarios: Vec<Arc<Scenario>>,
+    /// Webhooks: who receives them, and what is on its way.
+    pub(crate) outbox: Outbox,
+    /// What the log names this key by; the key itself is not here.
+    pub(crate) tag: u32,
+    pub(crate) snapshots: Snapshots,
+    /// Faults of the wire, and limits.
+    pub(crate) wire: Wire,
+    /// The journal of requests.
+    pub(crate) requests: Requests,
+}
+
+impl Desk {
+    /// Arms the rows of the scenarios that run, in their order, with counters at zero. Of several limits the first stands.
+    pub(crate) fn follow_scenarios(&mut self, base: &Base) {
+        let faults = self
+            .scenarios
+            .iter()
+            .flat_map(|scenario| scenario.faults.clone());
+        let limits = self
+            .scenarios
+            .iter()
+            .map(|scenario| scenario.limits.clone());
+        let limits = limits.reduce(|first, next| Limits {
+            rate: first.rate.or(next.rate),
+            latency: first.latency.or(next.latency),
+        });
+        let limits = limits.unwrap_or_default();
+        self.wire.set(faults.collect(), limits, base.key());
+        let shaping = self
+            .scenarios
+            .iter()
+            .flat_map(|scenario| scenario.webhooks.clone());
+        self.outbox.set_shaping(shaping.collect());
+    }
+
+    /// The scenarios that run, in their new form; none if all of them are as they were.
+    pub(crate) fn renewed(&self, known: &[Arc<Scenario>]) -> Option<Vec<Arc<Scenario>>> {
+        let new = |old: &Arc<Scenario>| {
+            let found = known.iter().find(|scenario| scenario.name == old.name);
+            Arc::clone(found.unwrap_or(old))
+        };
+        let renewed: Vec<_> = self.scenarios.iter().map(new).collect();
+        (renewed != self.scenarios).then_some(renewed)
+    }
+}

@@ -1,0 +1,73 @@
+//! The bytes of a delivery: the envelope, compact, below 20 kB.
+
+use serde_json::Value;
+
+use crate::world::envelope::EventShape;
+use crate::world::event::Event;
+
+/// A body is below this: what the largest receivers known take.
+pub(crate) const MOST_BYTES: usize = 20_000;
+
+/// The body of an event's delivery.
+///
+/// Of an object that is too large its largest members are left out, and named in `data.omitted`: a receiver that needs them
+/// reads the resource by its id. `id` and `object` always stay.
+pub(crate) fn body(event: &Event) -> Vec<u8> {
+    let whole = serde_json::to_vec(&EventShape::of(event)).expect("an envelope serialises");
+    if whole.len() < MOST_BYTES {
+        return whole;
+    }
+    let mut envelope: Value = serde_json::from_slice(&whole).expect("it was just written");
+    let mut omitted = Vec::new();
+    while let Some(name) = largest_member(&mut envelope) {
+        omitted.push(Value::String(name));
+        envelope["data"]["omitted"] = Value::Array(omitted.clone());
+        let cut = serde_json::to_vec(&envelope).expect("an envelope serialises");
+        if cut.len() < MOST_BYTES {
+            return cut;
+        }
+    }
+    serde_json::to_vec(&envelope).expect("an envelope serialises")
+}
+
+/// Takes the largest member out of what the event is about, and of what that was before; gives its name.
+fn largest_member(envelope: &mut Value) -> Option<String> {
+    let size = |value: &Value| value.to_string().len();
+    let mut largest: Option<(usize, &str, String)> = None;
+    for part in ["object", "previous"] {
+        let members = envelope["data"][part].as_object()?;
+        for (name, value) in members {
+            let fixed = part == "object" && matches!(name.as_str(), "id" | "object");
+            if !fixed
+                && largest
+                    .as_ref()
+                    .is_none_or(|(most, ..)| size(value) > *most)
+            {
+                largest = Some((size(value), part, name.clone()));
+            }
+        }
+    }
+    let (_, part, name) = largest?;
+    envelope["data"][part].as_object_mut()?.shift_remove(&name);
+    Some(format!("{part}.{name}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn the_largest_member_goes_first_and_the_id_never() {
+        let mut envelope = json!({"data": {
+            "object": {"id": "x".repeat(99), "object": "run", "small": 1, "rows": [1, 2, 3]},
+            "previous": {"rows": [1, 2, 3, 4, 5]},
+        }});
+        let mut taken = Vec::new();
+        while let Some(name) = largest_member(&mut envelope) {
+            taken.push(name);
+        }
+        assert_eq!(taken, ["previous.rows", "object.rows", "object.small"]);
+        assert_eq!(envelope["data"]["object"]["object"], "run");
+    }
+}

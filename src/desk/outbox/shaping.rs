@@ -1,0 +1,169 @@
+//! What a scenario does to deliveries: its rows with their counters, asked once an event.
+//!
+//! All endpoints see the same: an event is shaped, not a delivery, so that one more endpoint shifts nothing.
+
+use serde_json::Value;
+
+use crate::model::business::company::Company;
+use crate::model::business::employee::Employee;
+use crate::value::id::{Id, Prefixed};
+use crate::value::time::Timestamp;
+use crate::world::World;
+use crate::world::envelope::named;
+use crate::world::event::Event;
+use crate::world::script::{Comparison, Selector, Shaping, Wanted, WebhookRow};
+
+/// How late, where a row does not say.
+const USUAL_DELAY_MS: i64 = 5 * 60 * 1_000;
+
+/// The rows that are in force.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Shapes {
+    rows: Vec<Counted>,
+}
+
+#[derive(Clone, Debug)]
+struct Counted {
+    row: WebhookRow,
+    /// Events that its selectors let through.
+    asked: u64,
+    /// Events that it shaped.
+    hits: u64,
+}
+
+/// What becomes of an event's deliveries.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Shape {
+    pub(crate) does: Shaping,
+    /// In virtual time.
+    pub(crate) delay_ms: i64,
+    /// The row that says so.
+    pub(crate) source: String,
+}
+
+impl Shapes {
+    /// These rows from now on, their counters at zero.
+    pub(crate) fn set(&mut self, rows: Vec<WebhookRow>) {
+        let counted = |row| Counted {
+            row,
+            asked: 0,
+            hits: 0,
+        };
+        self.rows = rows.into_iter().map(counted).collect();
+    }
+
+    /// Every row, with how often it shaped an event.
+    pub(crate) fn hits(&self) -> impl Iterator<Item = (&WebhookRow, u64)> {
+        self.rows.iter().map(|counted| (&counted.row, counted.hits))
+    }
+
+    /// What the first row that matches does to an event.
+    pub(crate) fn shape(&mut self, world: &World, event: &Event) -> Option<Shape> {
+        let named = |counted: &&mut Counted| named(&counted.row.on, &event.name);
+        let mut object = None;
+        for counted in self.rows.iter_mut().filter(named) {
+            let when = &counted.row.when;
+            let selected = when.select.iter().all(|selector| {
+                let object = object.get_or_insert_with(|| event.object.to_wire());
+                holds(selector, object, world)
+            });
+            if !selected {
+                continue;
+            }
+            counted.asked += 1;
+            let place = counted.asked;
+            let in_turn = when.nth.is_empty()
+                || when.nth.iter().any(|range| {
+                    place >= range.first && range.last.is_none_or(|last| place <= last)
+                });
+            let draw = world.base().key().with("webhook").at(event.id);
+            let lucky = when
+                .chance_ppm
+                .is_none_or(|ppm| draw.below(1_000_000) < u64::from(ppm));
+            if in_turn && lucky && when.times.is_none_or(|times| counted.hits < times) {
+                counted.hits += 1;
+                return Some(Shape::of(&counted.row, event.at));
+            }
+        }
+        None
+    }
+}
+
+impl Shape {
+    fn of(row: &WebhookRow, at: Timestamp) -> Self {
+        let delay_ms = match (row.delay, row.shape) {
+            (Some(span), _) => at.plus(span).millis() - at.millis(),
+            (None, Shaping::Delay | Shaping::Reorder) => USUAL_DELAY_MS,
+            (None, _) => 0,
+        };
+        Self {
+            does: row.shape,
+            delay_ms,
+            source: row.source.clone(),
+        }
+    }
+}
+
+/// Whether a selector holds of what an event is about.
+fn holds(selector: &Selector, object: &Value, world: &World) -> bool {
+    let field = selector.field.as_str();
+    let member = || {
+        // `employee` is the object itself, or the one that it names as `employee_id`.
+        object.get(field).or_else(|| {
+            if object["object"] == field {
+                object.get("id")
+            } else {
+                object.get(format!("{field}_id"))
+            }
+        })
+    };
+    match &selector.wanted {
+        Wanted::Is(wanted) => member() == Some(wanted),
+        Wanted::Compare(comparison, number) => member()
+            .and_then(Value::as_i64)
+            .is_some_and(|value| compares(*comparison, value, *number)),
+        Wanted::Ordinal(place) => {
+            let id = member().and_then(Value::as_str);
+            id.is_some_and(|id| ordinal(field, id, world) == Some(*place))
+        }
+        Wanted::Reference(place) => {
+            let id = member().and_then(Value::as_str);
+            id.is_some_and(|id| grown(field, id, world) == Some(*place))
+        }
+    }
+}
+
+const fn compares(comparison: Comparison, value: i64, than: i64) -> bool {
+    match comparison {
+        Comparison::Less => value < than,
+        Comparison::LessOrEqual => value <= than,
+        Comparison::Equal => value == than,
+        Comparison::NotEqual => value != than,
+        Comparison::GreaterOrEqual => value >= than,
+        Comparison::Greater => value > than,
+    }
+}
+
+/// The place at which a company or an employee was grown, from 1.
+fn grown(kind: &str, id: &str, world: &World) -> Option<u64> {
+    let index = match kind {
+        Company::NAME => world.base().index_of::<Company>(read(id)?),
+        Employee::NAME => world.base().index_of::<Employee>(read(id)?),
+        _ => None,
+    };
+    Some(index? + 1)
+}
+
+/// The place in what it belongs to: of an employee, in the company.
+fn ordinal(kind: &str, id: &str, world: &World) -> Option<u64> {
+    let place = grown(kind, id, world)?;
+    if kind == Employee::NAME {
+        let in_company = world.base().shape().employees_per_company.max(1);
+        return Some((place - 1) % in_company + 1);
+    }
+    Some(place)
+}
+
+fn read<T: Prefixed>(id: &str) -> Option<Id<T>> {
+    id.parse().ok()
+}

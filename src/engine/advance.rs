@@ -1,0 +1,174 @@
+//! Advancing the clock of a world that has webhook endpoints: step by step, and between steps the deliveries that are due are awaited.
+//!
+//! The world's lock is held for a step and never while a receiver answers: it may call back. Without endpoints none of this is used, and
+//! the clock is moved in one go.
+
+use std::future::poll_fn;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+use http::header::CONTENT_TYPE;
+use http::{HeaderValue, Response};
+
+use crate::api::control::clock::{Advance, AdvanceClock};
+use crate::api::operation::{Contract, decode};
+use crate::api::reply::Answer;
+use crate::desk::outbox::delivery::Attempted;
+use crate::engine::recording::{Before, Tape};
+use crate::engine::request::{Request, request_id};
+use crate::engine::worlds::Slot;
+use crate::engine::write::{guard, settle};
+use crate::engine::{JSON, REQUEST_ID, SANDBOX_TIME, problem};
+use crate::value::error::ApiError;
+use crate::value::time::{Span, Timestamp};
+use crate::world::World;
+
+/// In a reply's extensions: the rest of it, to be awaited by the edge. What it replies to has been accepted and goes on, whether its
+/// caller waits or not.
+#[derive(Clone)]
+pub(crate) struct Unfinished(Arc<Mutex<Option<Run>>>);
+
+impl Unfinished {
+    /// The finished reply, made of the one that it came in.
+    pub(crate) async fn finish(self, response: Response<Bytes>) -> Response<Bytes> {
+        let run = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        match run {
+            Some(run) => run.reply(response).await,
+            None => response,
+        }
+    }
+}
+
+/// The start of an answer to `advanceClock` in a world with endpoints; none for anything else, refusals included.
+pub(super) fn begin(request: &Request<'_>, slot: &Arc<Slot>) -> Option<Response<Bytes>> {
+    let operation = request.route.operation;
+    let advances = operation.name == "advance_clock" && operation.contract == Contract::Control;
+    if !advances || !slot.has_post() {
+        return None;
+    }
+    let input = request.bind(request.parse().ok()?).ok()?;
+    let input: AdvanceClock = decode(input).ok()?;
+    let world = slot.world();
+    let advance = Advance::of(&world, &input).ok()?;
+    let id = world.base().key().with("write").at(world.log_length());
+    let run = Run::new(slot, advance);
+    let mut response = Response::new(Bytes::new());
+    response.headers_mut().insert(CONTENT_TYPE, JSON);
+    response.headers_mut().insert(REQUEST_ID, request_id(id));
+    let unfinished = Unfinished(Arc::new(Mutex::new(Some(run))));
+    response.extensions_mut().insert(unfinished);
+    Some(response)
+}
+
+/// Moves a world's clock on by a length of time.
+pub(super) async fn by(slot: &Arc<Slot>, span: Span) -> Result<Timestamp, ApiError> {
+    let advance = Advance::by(&slot.world(), span);
+    let mut run = Run::new(slot, advance);
+    run.drive().await?;
+    let now = slot.world().now();
+    Ok(now)
+}
+
+/// An advance on its way.
+struct Run {
+    slot: Arc<Slot>,
+    advance: Advance,
+    /// The number of the first attempt that belongs to it; none once it has ended.
+    watch: Option<u64>,
+}
+
+impl Run {
+    fn new(slot: &Arc<Slot>, advance: Advance) -> Self {
+        Self {
+            watch: Some(slot.desk().outbox.watch()),
+            slot: Arc::clone(slot),
+            advance,
+        }
+    }
+
+    async fn reply(mut self, mut response: Response<Bytes>) -> Response<Bytes> {
+        let ended = self.drive().await;
+        let deliveries = self.end();
+        let world = self.slot.world();
+        let id = response.headers().get(REQUEST_ID).cloned();
+        match ended {
+            Ok(()) => {
+                let reply = self.advance.end(&world, deliveries).into_reply();
+                *response.body_mut() = Bytes::from(reply.into_bytes());
+            }
+            Err(error) => {
+                let id = id.unwrap_or(HeaderValue::from_static("req_0"));
+                let tag = response.extensions().get().copied();
+                response = problem::reply(&error, &id);
+                if let Some(tag) = tag {
+                    response.extensions_mut().insert::<super::WorldTag>(tag);
+                }
+            }
+        }
+        let time = self.slot.memory().time_header(world.now());
+        response.headers_mut().insert(SANDBOX_TIME, time);
+        if let Some(ticket) = self.slot.tape.as_ref().and_then(Tape::ticket) {
+            response.extensions_mut().insert(ticket);
+        }
+        response
+    }
+
+    async fn drive(&mut self) -> Result<(), ApiError> {
+        loop {
+            poll_fn(|cx| self.slot.poll_quiet(cx)).await;
+            if !self.step()? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Moves the world on until a delivery is due; false at the end.
+    fn step(&mut self) -> Result<bool, ApiError> {
+        let slot = Arc::clone(&self.slot);
+        let world = &mut *slot.world_mut();
+        let (before, reached) = (Before::of(world), self.advance.is_reached());
+        let more = self.step_held(world);
+        if let Some(tape) = &slot.tape {
+            tape.advanced(before, world, self.advance.is_reached() && !reached);
+        }
+        more
+    }
+
+    fn step_held(&mut self, world: &mut World) -> Result<bool, ApiError> {
+        loop {
+            let delivery = {
+                let outbox = &self.slot.desk().outbox;
+                let due = world
+                    .timers()
+                    .next()
+                    .is_some_and(|timer| timer.due <= world.now());
+                // What is due at the same instant is one moment: nothing comes between its parts.
+                if !due && !outbox.is_quiet() && self.slot.has_post() {
+                    return Ok(true);
+                }
+                outbox.next_virtual()
+            };
+            let delivery = delivery.filter(|_| self.slot.has_post());
+            let advance = &mut self.advance;
+            let more = guard(world, |world: &mut World| Ok(advance.step(world, delivery)))?;
+            self.slot.changed(world);
+            self.slot.post_events(world);
+            if !more {
+                settle(world);
+                self.slot.post_events(world);
+                return Ok(false);
+            }
+        }
+    }
+
+    fn end(&mut self) -> Vec<Attempted> {
+        let watch = self.watch.take();
+        watch.map_or_else(Vec::new, |from| self.slot.desk().outbox.unwatch(from))
+    }
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        self.end();
+    }
+}

@@ -1,0 +1,238 @@
+//! The dialect that the doors speak: names of headers, and the form of refusals.
+//!
+//! Within, headers have our names and a refusal is a problem document. What comes in is renamed before anybody looks at it,
+//! what goes out after everybody has, so no layer, the edge included, can answer in the wrong dialect.
+
+use bytes::Bytes;
+use http::header::CONTENT_TYPE;
+use http::{HeaderMap, HeaderName, HeaderValue, Response};
+use serde_json::{Map, Value, json};
+
+use crate::engine::REQUEST_ID;
+
+/// The request's id for the log, in a reply's extensions: its header may be called otherwise, or be off.
+#[derive(Clone, Debug)]
+pub(crate) struct LoggedId(pub(crate) HeaderValue);
+
+/// How refusals look.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum ErrorFormat {
+    /// RFC 9457.
+    #[default]
+    Problem,
+    /// `{"error": {…}}`, as `application/json`.
+    Envelope,
+}
+
+/// A header that the specification does not mention.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Header {
+    /// In the overlay.
+    pub(crate) key: &'static str,
+    /// Ours, as it is written in documents.
+    pub(crate) name: &'static str,
+    /// Ours, as it is compared.
+    lower: &'static str,
+    /// Whether it comes with requests; with replies otherwise.
+    pub(crate) of_requests: bool,
+}
+
+impl Header {
+    const fn new(
+        key: &'static str,
+        name: &'static str,
+        lower: &'static str,
+        of_requests: bool,
+    ) -> Self {
+        Self {
+            key,
+            name,
+            lower,
+            of_requests,
+        }
+    }
+
+    /// Every header that an overlay may rename or switch off.
+    pub(crate) const ALL: [Self; 6] = [
+        Self::new("request_id", "Request-Id", "request-id", false),
+        Self::new("sandbox_time", "Sandbox-Time", "sandbox-time", false),
+        Self::new(
+            "sandbox_decision",
+            "Sandbox-Decision",
+            "sandbox-decision",
+            false,
+        ),
+        Self::new(
+            "idempotent_replayed",
+            "Idempotent-Replayed",
+            "idempotent-replayed",
+            false,
+        ),
+        Self::new(
+            "idempotency_key",
+            "Idempotency-Key",
+            "idempotency-key",
+            true,
+        ),
+        Self::new("api_version", "Api-Version", "api-version", true),
+    ];
+
+    /// Ours, on the wire.
+    pub(crate) fn own(self) -> HeaderName {
+        HeaderName::from_static(self.lower)
+    }
+}
+
+/// What a header is called; `None` where it is not used at all.
+pub(crate) type Renamed = (Header, Option<Name>);
+
+/// A header's name, as it was written and as it is compared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Name {
+    pub(crate) written: String,
+    pub(crate) wire: HeaderName,
+}
+
+/// Names of headers and the form of refusals; ours by default.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Dialect {
+    pub(crate) errors: ErrorFormat,
+    /// Only those that are not called what we call them.
+    pub(crate) headers: Vec<Renamed>,
+}
+
+impl Dialect {
+    /// Whether there is nothing to translate.
+    pub(crate) fn is_own(&self) -> bool {
+        self.errors == ErrorFormat::Problem && self.headers.is_empty()
+    }
+
+    /// The names of reply headers that are not ours.
+    pub(crate) fn reply_headers(&self) -> Vec<String> {
+        let names = self.renames(false).filter_map(|(_, name)| name.as_ref());
+        names.map(|name| name.written.clone()).collect()
+    }
+
+    /// The headers, of requests or of replies, that are not called what we call them.
+    fn renames(&self, of_requests: bool) -> impl Iterator<Item = &Renamed> {
+        self.headers
+            .iter()
+            .filter(move |(header, _)| header.of_requests == of_requests)
+    }
+
+    /// Gives the headers of a request our names. One that is called otherwise, or not used, is not heard under ours.
+    pub(crate) fn enter(&self, path: &str, headers: &mut HeaderMap) {
+        if self.headers.is_empty() || is_control(path) {
+            return;
+        }
+        // All are taken out before the first is put back: two may have swapped their names.
+        let taken: Vec<(HeaderName, Vec<HeaderValue>)> = self
+            .renames(true)
+            .filter_map(|(header, name)| {
+                let values = headers.get_all(&name.as_ref()?.wire).iter().cloned();
+                Some((header.own(), values.collect()))
+            })
+            .collect();
+        for (header, name) in self.renames(true) {
+            headers.remove(header.own());
+            if let Some(name) = name {
+                headers.remove(&name.wire);
+            }
+        }
+        for (own, values) in taken {
+            for value in values {
+                headers.append(own.clone(), value);
+            }
+        }
+    }
+
+    /// Puts a reply into this dialect.
+    pub(crate) fn leave(&self, path: &str, mut response: Response<Bytes>) -> Response<Bytes> {
+        if self.is_own() || is_control(path) {
+            return response;
+        }
+        let is_problem = response
+            .headers()
+            .get(CONTENT_TYPE)
+            .is_some_and(|kind| kind == "application/problem+json");
+        if is_problem && let Ok(problem) = serde_json::from_slice(response.body()) {
+            let refusal = self.refusal(problem);
+            *response.body_mut() = Bytes::from(refusal.to_string());
+            if self.errors == ErrorFormat::Envelope {
+                let json = HeaderValue::from_static("application/json");
+                response.headers_mut().insert(CONTENT_TYPE, json);
+            }
+        }
+        if let Some(id) = response.headers().get(REQUEST_ID).cloned() {
+            response.extensions_mut().insert(LoggedId(id));
+        }
+        let headers = response.headers_mut();
+        let taken: Vec<(&Option<Name>, Option<HeaderValue>)> = self
+            .renames(false)
+            .map(|(header, name)| (name, headers.remove(header.own())))
+            .collect();
+        for (name, value) in taken {
+            if let (Some(name), Some(value)) = (name, value) {
+                headers.insert(name.wire.clone(), value);
+            }
+        }
+        response
+    }
+
+    /// A problem document in the form that refusals have here, with headers called by their names.
+    pub(crate) fn refusal(&self, mut problem: Value) -> Value {
+        for member in ["title", "detail"] {
+            if let Some(Value::String(text)) = problem.get_mut(member) {
+                *text = self.words(text);
+            }
+        }
+        match self.errors {
+            ErrorFormat::Problem => problem,
+            ErrorFormat::Envelope => envelope(problem),
+        }
+    }
+
+    /// A sentence that calls headers by the names they have here.
+    pub(crate) fn words(&self, text: &str) -> String {
+        let mut words = text.to_owned();
+        for (header, name) in &self.headers {
+            if let Some(name) = name {
+                words = words.replace(header.name, &name.written);
+            }
+        }
+        words
+    }
+}
+
+/// `{"error": {code, message, status, request_id, …}}`: what a problem document says, but for its links.
+fn envelope(mut problem: Value) -> Value {
+    let mut error = Map::new();
+    let mut member = |from: &str, to: &str| {
+        if let Some(value) = problem.get_mut(from) {
+            error.insert(to.to_owned(), value.take());
+        }
+    };
+    for (from, to) in ENVELOPE {
+        member(from, to);
+    }
+    json!({ "error": error })
+}
+
+/// Members of a problem document, and what an envelope calls them, in its order.
+pub(crate) const ENVELOPE: [(&str, &str); 9] = [
+    ("code", "code"),
+    ("detail", "message"),
+    ("status", "status"),
+    ("request_id", "request_id"),
+    ("errors", "errors"),
+    ("resource_id", "resource_id"),
+    ("current", "current"),
+    ("allowed", "allowed"),
+    ("retryable", "retryable"),
+];
+
+/// The control plane is no part of the product: it keeps our dialect, so that what drives a sandbox works under any overlay.
+fn is_control(path: &str) -> bool {
+    path.strip_prefix("/_sandbox")
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}

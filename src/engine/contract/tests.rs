@@ -1,0 +1,326 @@
+//! Every kind of mistake with its report, and the list of assumptions against the code.
+
+use std::collections::BTreeSet;
+
+use http::{HeaderMap, HeaderValue};
+
+use super::assumptions::all;
+use super::values::KEYS;
+use super::{Header, Overlay};
+use crate::api;
+use crate::api::operation::Contract;
+use crate::value::diagnostic::Look;
+use crate::value::error::ErrorCode;
+
+fn report(source: &str) -> String {
+    Overlay::parse("c.toml", source, Look::Plain).expect_err("the overlay is wrong")
+}
+
+fn good(source: &str) -> Overlay {
+    Overlay::parse("c.toml", source, Look::Plain).unwrap_or_else(|report| panic!("{report}"))
+}
+
+/// Source, the mistake, where it is, what stands under the caret, and how to mend it.
+type Mistake = (
+    &'static str,
+    &'static str,
+    &'static str,
+    &'static str,
+    &'static str,
+);
+
+#[rustfmt::skip] // a table
+const MISTAKES: &[Mistake] = &[
+    ("erors.format = 1", "an overlay has no `erors`", "1:1", "unknown key", "did you mean `errors`?"),
+    ("[errors]\nformta = \"problem\"", "`errors` has no key `formta`", "2:1", "unknown key", "did you mean `format`?"),
+    ("[errors]\nformat = \"envelop\"", "`format` cannot be \"envelop\"", "2:10", "expected \"problem\" or \"envelope\"", "did you mean `envelope`?"),
+    ("[errors]\nformat = 3", "`format` is an integer", "2:10", "expected \"problem\" or \"envelope\"", ""),
+    ("errors = \"problem\"", "`errors` is a section, and a string here", "1:1", "expected [errors]", ""),
+    ("serve = \"publish\"", "`serve` cannot be \"publish\"", "1:9", "expected \"all\" or \"published\"", "did you mean `published`?"),
+    ("operations = 1", "`operations` is a section, and an integer here", "1:1", "expected [operations.runPayroll]", ""),
+    ("[operations.runPayrol]\nstatus = 202", "there is no operation `runPayrol`", "1:13", "expected an operationId of the product", "did you mean `runPayroll`?"),
+    ("[operations.zzzzzzzzz]", "there is no operation `zzzzzzzzz`", "1:13", "expected an operationId of the product", "`sandbox openapi` lists every operationId"),
+    ("[operations.getClock]\nstatus = 202", "there is no operation `getClock`", "1:13", "expected an operationId of the product", "operations of the control plane are the sandbox's own"),
+    ("[operations]\nrunPayroll = 202", "`operations.runPayroll` is an integer", "2:1", "expected [operations.runPayroll]", ""),
+    ("[operations.runPayroll]\nstats = 202", "`operations.runPayroll` has no key `stats`", "2:1", "unknown key", "did you mean `status`?"),
+    ("[operations.runPayroll]\nstatus = 302", "302 is no status of a success", "2:10", "expected a status from 200 to 299", ""),
+    ("[operations.runPayroll]\nstatus = -1", "-1 is no status of a success", "2:10", "expected a status from 200 to 299", ""),
+    ("[operations.runPayroll]\nstatus = 204", "`runPayroll` answers with a whole body", "2:10", "this status has none", ""),
+    ("[operations.listEmployees]\nstatus = 203", "the status of `listEmployees` is published", "2:10", "the specification, §4.2, shows 200 OK", ""),
+    ("[operations.runPayroll]\nstatus = \"202\"", "`status` is a string", "2:10", "expected a status from 200 to 299", ""),
+    ("[operations.runPayroll]\nenabled = false", "`runPayroll` cannot be switched off", "2:11", "the specification shows this operation, §4", ""),
+    ("[operations.getCompany]\nstatus = 203\nenabled = false", "`getCompany` is switched off and described at the same time", "3:11", "off here", ""),
+    ("[operations.runPayroll]\naliases = \"/v2\"", "`aliases` is a string", "2:11", "expected a list of paths", ""),
+    ("[operations.runPayroll]\naliases = [2]", "`aliases` is an integer", "2:12", "expected a list of paths", ""),
+    ("[operations.runPayroll]\naliases = [\"v2/run\"]", "an alias is a path", "2:12", "expected the like of \"/v2/payroll/run\"", ""),
+    ("[operations.runPayroll]\naliases = [\"/v2/run/\"]", "an alias is a path", "2:12", "expected the like of", ""),
+    ("[operations.runPayroll]\naliases = [\"/v2/r?n\"]", "`r?n` is no part of a path", "2:12", "expected letters, digits", ""),
+    ("[operations.runPayroll]\naliases = [\"/v2/{*x}\"]", "`{*x}` is no part of a path", "2:12", "expected letters, digits", ""),
+    ("[operations.runPayroll]\naliases = [\"/v2/{id}\"]", "the parameters of an alias are those of its operation, /v1/payroll/run", "2:12", "expected a path without parameters", ""),
+    ("[operations.getCompany]\naliases = [\"/c/{id}\"]", "the parameters of an alias are those of its operation", "2:12", "expected exactly {company_id}", ""),
+    ("[operations.runPayroll]\naliases = [\"/_sandbox/run\"]", "/_sandbox is the sandbox's own", "2:12", "expected another path", ""),
+    ("[operations.runPayroll]\naliases = [\"/docs\"]", "/docs is the sandbox's own", "2:12", "expected another path", ""),
+    ("[operations.runPayroll]\naliases = [\"/api/business/companies\"]", "/api/business/companies is a path already", "2:12", "POST /api/business/companies is createCompany", ""),
+    ("[operations.getCompany]\naliases = [\"/x/{company_id}\"]\n[operations.getPayslip]\naliases = [\"/x/{payslip_id}\"]", "is the alias of two operations", "4:12", "here of getPayslip", ""),
+    ("[operations.updateCompany]\naliases = [\"/api/business/employees/{company_id}\"]", "is a path already", "2:12", "updateEmployee", ""),
+    ("[operations.updateCompany]\naliases = [\"/api/business/payslips/{company_id}\"]", "calls its parameters otherwise than /api/business/payslips/{payslip_id}", "2:12", "expected \"/api/business/payslips/{payslip_id}\"", ""),
+    ("serve = \"published\"\n[operations.getCompany]\nstatus = 203", "`getCompany` is not served", "2:13", "left out by serve = \"published\"", ""),
+    ("[paging]\nper_page_max = 0", "a page cannot have 0 rows", "2:16", "expected an integer from 1 to 1000", ""),
+    ("[paging]\nper_page_max = 1001", "a page cannot have 1001 rows", "2:16", "expected an integer from 1 to 1000", ""),
+    ("[paging]\nper_page_default = 1.5", "`per_page_default` is a number with a fraction", "2:20", "expected an integer from 1 to 1000", ""),
+    ("[paging]\nper_page_default = 50\nper_page_max = 20", "a page has more rows by default than at most", "2:20", "50 by default", ""),
+    ("[paging]\nper_page_default = 200", "a page has more rows by default than at most", "2:20", "200 by default, and 100 at most", "say `per_page_max`, too"),
+    ("[paging]\nper_page_max = 10", "a page has more rows by default than at most", "2:16", "10 at most, and 25 by default", "say `per_page_default`, too"),
+    ("[auth]\nkeys = []", "nobody could come in", "2:8", "expected a key at least", "leave `keys` out to take any test key"),
+    ("[auth]\nkeys = \"a\"", "`keys` is a string", "2:8", "expected a list of keys", ""),
+    ("[auth]\nkeys = [\"a b\"]", "no request can send this key", "2:9", "expected 1 to 255 visible ASCII characters", ""),
+    ("[auth]\nkeys = [\"\"]", "no request can send this key", "2:9", "expected 1 to 255 visible ASCII characters", ""),
+    ("[auth]\nkeys = [\"sk_live_a\"]", "this key looks like one of a live system", "2:9", "expected a test key", "say `refuse_live = false`"),
+    ("[auth]\nkeys = [\"a\", \"a\"]", "a key is listed twice", "2:14", "again here", ""),
+    ("[auth]\nrefuse_live = \"no\"", "`refuse_live` is a string", "2:15", "expected true or false", ""),
+    ("[idempotency]\nrequired = 1", "`required` is an integer", "2:12", "expected true or false", ""),
+    ("[idempotency]\nrequired = true\n[headers]\nidempotency_key = false", "an idempotency key is required and cannot be sent", "2:12", "required here", ""),
+    ("[headers]\nrequest_id = \"a b\"", "\"a b\" cannot be the name of this header", "2:14", "expected letters, digits and hyphens", ""),
+    ("[headers]\nrequest_id = \"Content-Length\"", "\"Content-Length\" cannot be the name of this header", "2:14", "expected letters, digits and hyphens", ""),
+    ("[headers]\nrequest_id = 3", "`request_id` is an integer", "2:14", "expected a header's name, or false", ""),
+    ("[headers]\nrequest_id = true", "`request_id` is true", "2:14", "expected a header's name, or false", ""),
+    ("[headers]\nrequest_id = \"Sandbox-Time\"", "request_id and sandbox_time have the same name", "2:14", "taken", ""),
+    ("[headers]\nrequest_id = \"X\"\nsandbox_time = \"x\"", "request_id and sandbox_time have the same name", "3:16", "taken", ""),
+    ("[headers]\nrequst_id = \"X\"", "`headers` has no key `requst_id`", "2:1", "unknown key", "did you mean `request_id`?"),
+    ("[errors]\nformat = \"problem", "this is no TOML", "2:", "", ""),
+    ("[errors]\nformat = \"problem\"\nformat = \"problem\"", "this is no TOML", "3:1", "duplicate key", ""),
+];
+
+#[test]
+fn every_kind_of_mistake_is_shown_with_its_place_and_how_to_mend_it() {
+    for (source, message, place, label, help) in MISTAKES {
+        let report = report(source);
+        for expected in [
+            &format!("error: {message}"),
+            &format!("--> c.toml:{place}"),
+            *label,
+            *help,
+        ] as [&str; 4]
+        {
+            let expected = expected
+                .trim_start_matches("error: is")
+                .trim_start_matches("error: calls");
+            assert!(report.contains(expected), "{source}\n{expected}\n{report}");
+        }
+        assert!(report.ends_with("1 mistake in c.toml\n"), "{report}");
+        assert!(report.contains('^'), "{report}");
+    }
+}
+
+#[test]
+fn every_key_of_the_overlay_has_a_mistake_of_its_own() {
+    for key in KEYS {
+        let general = [
+            "sandbox_time",
+            "sandbox_decision",
+            "idempotent_replayed",
+            "api_version",
+        ];
+        let meant = if general.contains(&key.name) {
+            "request_id"
+        } else {
+            key.name
+        };
+        assert!(
+            MISTAKES.iter().any(|(source, ..)| source.contains(meant)),
+            "{}",
+            key.name
+        );
+    }
+}
+
+#[test]
+fn every_mistake_of_a_file_is_shown_in_one_go() {
+    let source = "[erors]\nformat = 1\n[paging]\nper_page_max = 0\nper_page_default = \"x\"\n\
+                  [operations.nope]\n[operations.runPayroll]\nstatus = 500\naliases = [\"x\", 3]\n";
+    assert_eq!(
+        report(source),
+        "error: an overlay has no `erors`
+ --> c.toml:1:2
+  |
+1 | [erors]
+  |  ^^^^^ unknown key
+  |
+  = help: did you mean `errors`?
+
+error: a page cannot have 0 rows
+ --> c.toml:4:16
+  |
+4 | per_page_max = 0
+  |                ^ expected an integer from 1 to 1000
+
+error: `per_page_default` is a string
+ --> c.toml:5:20
+  |
+5 | per_page_default = \"x\"
+  |                    ^^^ expected an integer from 1 to 1000
+
+error: there is no operation `nope`
+ --> c.toml:6:13
+  |
+6 | [operations.nope]
+  |             ^^^^ expected an operationId of the product
+  |
+  = help: `sandbox openapi` lists every operationId
+
+error: 500 is no status of a success
+ --> c.toml:8:10
+  |
+8 | status = 500
+  |          ^^^ expected a status from 200 to 299
+
+error: an alias is a path
+ --> c.toml:9:12
+  |
+9 | aliases = [\"x\", 3]
+  |            ^^^ expected the like of \"/v2/payroll/run\"
+
+error: `aliases` is an integer
+ --> c.toml:9:17
+  |
+9 | aliases = [\"x\", 3]
+  |                 ^ expected a list of paths
+
+7 mistakes in c.toml
+"
+    );
+}
+
+#[test]
+fn a_mistake_of_the_language_hides_no_other() {
+    let report = report("[errors]\nformat = \n[paging]\nper_page_max = 0\n");
+    assert!(report.contains("this is no TOML"), "{report}");
+    assert!(report.contains("a page cannot have 0 rows"), "{report}");
+    assert!(report.ends_with("2 mistakes in c.toml\n"), "{report}");
+}
+
+#[test]
+fn no_report_shows_a_key() {
+    for source in [
+        "[auth]\nkeys = [\"s3cret value\"]",
+        "[auth]\nkeys = [\"sk_live_s3cret\", \"s3cret\", \"s3cret\"]",
+        "[auth]\nkeys = \"s3cret\"",
+        "[auth]\nkey = \"s3cret\"",
+        "[auht]\nkeys = [\"s3cret\"]",
+        "[auth]\nkeys = [\"s3cret\n",
+        "[auth]\nkeys = [\"s3cret\"]\nkeys = [\"s3cret\"]",
+        "[auth]\nkeys = s3cret",
+        "[auth]\nkeys = [s3cret]\n[errors]\nformat = 1",
+        "auth = [\"s3cret\"]",
+        "[auth]\ns3cret = true",
+        "[auth.keys]\ns3cret = true",
+    ] {
+        let report = report(source);
+        assert!(!report.contains("s3cret"), "{source}\n{report}");
+    }
+    let debug = format!("{:?}", good("[auth]\nkeys = [\"s3cret\"]"));
+    assert!(!debug.contains("s3cret"), "{debug}");
+}
+
+#[test]
+fn no_text_makes_it_panic() {
+    let whole = "serve = \"all\"\n[operations.runPayroll]\nstatus = 202\naliases = [\"/v2/é\"]\n[auth]\nkeys = ['a']\n\
+                 [headers]\nrequest_id = \"X\"\n[paging]\nper_page_max = 0x1f\n";
+    for end in (0..whole.len()).filter(|end| whole.is_char_boundary(*end)) {
+        let _ = Overlay::parse("c.toml", &whole[..end], Look::Plain);
+        let _ = Overlay::parse("c.toml", &whole[end..], Look::Plain);
+        let twice = format!("{}\"{}", &whole[..end], &whole[end..]);
+        let _ = Overlay::parse("c.toml", &twice, Look::Plain);
+    }
+}
+
+#[test]
+fn what_says_our_own_assumptions_changes_nothing() {
+    let ours = "serve = \"all\"\n[operations.getCompany]\nenabled = true\n[errors]\nformat = \"problem\"\n[paging]\n\
+                per_page_default = 25\nper_page_max = 100\n[auth]\nrefuse_live = true\n[idempotency]\nrequired = false\n\
+                [headers]\nrequest_id = \"Request-Id\"\n";
+    let overlay = good(ours);
+    assert!(overlay.dialect.is_own());
+    assert!(
+        api::product()
+            .all(|row| overlay.rows.serves(row) && overlay.rows.status(row) == row.success)
+    );
+    assert_eq!(good(""), Overlay::default());
+    assert_eq!(good("serve = \"published\""), Overlay::published());
+}
+
+#[test]
+fn headers_may_swap_their_names() {
+    let overlay =
+        good("[headers]\nidempotency_key = \"Api-Version\"\napi_version = \"Idempotency-Key\"\n");
+    let mut headers = HeaderMap::new();
+    headers.insert("api-version", HeaderValue::from_static("key"));
+    headers.insert("idempotency-key", HeaderValue::from_static("version"));
+    overlay.dialect.enter("/v1/payroll/run", &mut headers);
+    assert_eq!(headers["idempotency-key"], "key");
+    assert_eq!(headers["api-version"], "version");
+}
+
+#[test]
+fn the_headers_of_the_overlay_are_those_of_its_keys() {
+    let keys: Vec<&str> = KEYS
+        .iter()
+        .filter(|key| key.section == "headers")
+        .map(|key| key.name)
+        .collect();
+    assert_eq!(Header::ALL.map(|header| header.key).to_vec(), keys);
+}
+
+/// What is missing in the list of assumptions, whatever it may be.
+fn missing() -> Vec<String> {
+    let mut missing = Vec::new();
+    let answered = |word: &str| all().any(|one| one.answer.contains(&format!("`{word}")));
+    let codes = ErrorCode::ALL.iter().map(|code| code.code());
+    for word in codes.chain(Header::ALL.map(|header| header.name)) {
+        if !answered(word) {
+            missing.push(word.to_owned());
+        }
+    }
+    for row in api::product().filter(|row| row.contract == Contract::Assumed) {
+        let area: Vec<&str> = row.path.split('/').take(4).collect();
+        let area = area.join("/");
+        let reports = row.path.starts_with("/api/business/reports/");
+        if !answered(&area) && !reports {
+            missing.push(area);
+        }
+    }
+    for key in KEYS {
+        let name = format!("{}.{}", key.section, key.name);
+        let name = name.trim_start_matches('.');
+        if !all().any(|one| one.keys.contains(&name)) {
+            missing.push(name.to_owned());
+        }
+    }
+    missing
+}
+
+#[test]
+fn no_assumption_is_without_a_row() {
+    assert_eq!(missing(), Vec::<String>::new());
+}
+
+#[test]
+fn every_row_of_the_list_is_whole() {
+    let mut ids = BTreeSet::new();
+    for one in all() {
+        assert!(ids.insert(one.id), "{} is there twice", one.id);
+        assert!(one.section.starts_with('§'), "{}", one.id);
+        assert!(
+            one.question.ends_with('?') && !one.answer.is_empty() && !one.answer.ends_with('.'),
+            "{}",
+            one.id
+        );
+        assert!(!one.proof.is_empty(), "{}", one.id);
+        for key in one.keys {
+            let known = |known: &super::values::Key| {
+                format!("{}.{}", known.section, known.name).trim_start_matches('.') == *key
+            };
+            assert!(KEYS.iter().any(known), "{}: {key}", one.id);
+        }
+    }
+}

@@ -1,0 +1,303 @@
+//! Faults of the wire on their way through the engine: judged once the key is known, acted on before or after the commit.
+//!
+//! What is refused before the commit changes nothing and leaves no idempotency record; what goes wrong after it has happened all
+//! the same, and a retry under the same key gets the success. Deliberately absent: which row acts (`desk::wire`), and what the
+//! edge does to connections and bytes (`io`), which is told by [`Transport`].
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::request::Parts;
+use http::{HeaderName, HeaderValue, Response};
+
+use crate::api::operation::{Contract, Operation};
+use crate::desk::fault;
+use crate::desk::wire::{Allowance, Applied, Exchange, Verdict, Wire};
+use crate::engine::request::request_id;
+use crate::engine::worlds::{Slot, ever_armed};
+use crate::engine::{Delivery, Engine, REQUEST_ID, SANDBOX_TIME, Transport, problem};
+use crate::value::error::{ApiError, ErrorCode};
+use crate::value::stream::Key;
+use crate::value::time::Span;
+use crate::world::script::{BodyFault, Fault, Lose};
+
+const SANDBOX_FAULT: HeaderName = HeaderName::from_static("sandbox-fault");
+const SANDBOX_DECISION: HeaderName = HeaderName::from_static("sandbox-decision");
+const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
+const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
+
+/// Where a reply says that a limit, and no row, made it.
+const LIMITS: &str = "limits";
+
+/// Why a request goes no further than its head.
+pub(super) enum Refused {
+    Error(ApiError),
+    /// A fault, as it is to be sent, or not.
+    Injected(Box<Response<Bytes>>),
+}
+
+impl From<ApiError> for Refused {
+    fn from(error: ApiError) -> Self {
+        Self::Error(error)
+    }
+}
+
+/// What the journal says of a fault before the commit; in the refusal's extensions.
+#[derive(Clone, Debug)]
+pub(super) struct Acted(pub(super) Option<Applied>);
+
+impl Engine {
+    /// Whether somebody needs the time of the wall clock.
+    pub(crate) fn wants_time() -> bool {
+        ever_armed()
+    }
+
+    /// Tells how long the edge has been serving. Threads may tell out of order; time does not run back.
+    pub(crate) fn tell_time(&self, elapsed: Duration) {
+        let ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
+        self.edge_ms.fetch_max(ms, Ordering::Relaxed);
+    }
+
+    /// What is to happen to an exchange; an error is what happens before the commit.
+    pub(super) fn judge(
+        &self,
+        operation: &Operation,
+        slot: Option<&Slot>,
+        head: &Parts,
+    ) -> Result<Option<Box<Verdict>>, Refused> {
+        let asked = asked(head)?;
+        if self.is_replaying() {
+            return Ok(None); // what was recorded is what really happened
+        }
+        let armed = slot.filter(|slot| slot.is_armed() && !is_exempt(operation));
+        if asked.is_none() && armed.is_none() {
+            return Ok(None);
+        }
+        // The tag of a domain is its name; asked for only where something is armed.
+        let domain = format!("{:?}", operation.domain).to_ascii_lowercase();
+        let exchange = Exchange {
+            operation: operation.name,
+            domain: &domain,
+            product: operation.contract != Contract::Control,
+        };
+        let key = slot.map_or_else(|| self.base().key(), |slot| slot.world().base().key());
+        let now = self.edge_ms.load(Ordering::Relaxed);
+        let verdict = match armed {
+            Some(slot) => slot.desk().wire.judge(exchange, asked, key, now),
+            None => Wire::default().judge(exchange, asked, key, now),
+        };
+        match before_commit(&verdict, head, key) {
+            None => Ok(Some(Box::new(verdict))),
+            Some(mut refusal) => {
+                let time = match slot {
+                    Some(slot) => {
+                        let now = slot.world().now();
+                        refusal.extensions_mut().insert(slot.tag());
+                        slot.memory().time_header(now)
+                    }
+                    None => HeaderValue::try_from(self.config.shape.start.to_string())
+                        .expect("an instant is ASCII"),
+                };
+                refusal.headers_mut().insert(SANDBOX_TIME, time);
+                Err(Refused::Injected(Box::new(refusal)))
+            }
+        }
+    }
+}
+
+/// Rows by which faults and limits are taken away again: no fault may lock its maker out.
+fn is_exempt(operation: &Operation) -> bool {
+    ["/_sandbox/faults", "/_sandbox/limits"]
+        .iter()
+        .any(|path| operation.path.starts_with(path))
+}
+
+/// The fault that the request's own header asks for.
+fn asked(head: &Parts) -> Result<Option<Fault>, ApiError> {
+    let mut values = head.headers.get_all(&SANDBOX_FAULT).iter();
+    let Some(value) = values.next() else {
+        return Ok(None);
+    };
+    let refused = |detail: &str| {
+        let detail = format!(
+            "Sandbox-Fault: {detail}; send such as status=503;retry_after=1s, lose=reply, latency=2s or body=garbage"
+        );
+        ApiError::new(ErrorCode::InvalidHeader, detail)
+    };
+    if values.next().is_some() {
+        return Err(refused("it is sent twice"));
+    }
+    let text = value.to_str().map_err(|_| refused("it is no ASCII text"))?;
+    fault::parse(text)
+        .map(Some)
+        .map_err(|error| refused(&error))
+}
+
+/// The refusal in place of the call: one that a limit or a fault makes, or that nobody will see.
+fn before_commit(verdict: &Verdict, head: &Parts, key: Key) -> Option<Response<Bytes>> {
+    let id = |source: &str, place: u64| {
+        let key = key.with("faulted").with(source).at(place);
+        request_id(key.with(head.method.as_str()).with(head.uri.path()))
+    };
+    if let Some(at) = verdict.allowance.filter(|at| at.exceeded) {
+        let seconds = at.reset_ms.div_ceil(1_000).max(1);
+        let detail = format!(
+            "more than {} requests in {}: the next window begins in {seconds} s",
+            at.rate.requests,
+            shown_ms(at.rate.window_ms),
+        );
+        let mut error = ApiError::new(ErrorCode::RateLimited, detail);
+        error.header = Some(("retry-after", seconds.to_string()));
+        let mut refusal = problem::reply(&error, &id(LIMITS, 0));
+        decided(&mut refusal, LIMITS);
+        wire_up(verdict, &mut refusal, Transport::default());
+        refusal.extensions_mut().insert(Acted(None));
+        return Some(refusal);
+    }
+    let applied = verdict.fault.as_ref()?;
+    let fault = &applied.fault;
+    let lost = fault.lose == Some(Lose::Request);
+    let status = fault.status.filter(|_| !fault.after_commit);
+    if status.is_none() && !lost {
+        return None;
+    }
+    let (status, id) = (status.unwrap_or(503), id(&applied.source, applied.place));
+    let mut refusal =
+        problem::reply_with(&error(applied, status, "nothing has happened"), status, &id);
+    decided(&mut refusal, &applied.source);
+    let transport = Transport {
+        lost,
+        ..Transport::default()
+    };
+    wire_up(verdict, &mut refusal, transport);
+    refusal
+        .extensions_mut()
+        .insert(Acted(Some(applied.clone())));
+    Some(refusal)
+}
+
+/// What happens to the reply to a call that has been answered, and recorded under its key.
+pub(super) fn after_commit(verdict: &Verdict, response: &mut Response<Bytes>) {
+    let mut transport = Transport::default();
+    if let Some(applied) = &verdict.fault {
+        let fault = &applied.fault;
+        if let Some(status) = fault.status {
+            replace(response, applied, status);
+        }
+        transport.lost = fault.lose.is_some();
+        match fault.body {
+            None => {}
+            Some(BodyFault::Truncated) => transport.body = Delivery::Truncated,
+            Some(BodyFault::Slow) => transport.body = Delivery::Slow,
+            Some(BodyFault::Garbage) => *response.body_mut() = garbage(response.body()),
+        }
+        decided(response, &applied.source);
+    }
+    wire_up(verdict, response, transport);
+}
+
+/// Puts a refusal in the place of a reply that stays what was recorded.
+fn replace(response: &mut Response<Bytes>, applied: &Applied, status: u16) {
+    let kept = [REQUEST_ID, SANDBOX_TIME, SANDBOX_DECISION].map(|name| {
+        response
+            .headers()
+            .get(&name)
+            .cloned()
+            .map(|value| (name, value))
+    });
+    let id = response.headers().get(REQUEST_ID).cloned();
+    let id = id.unwrap_or(HeaderValue::from_static(""));
+    let error = error(
+        applied,
+        status,
+        "what was asked may have happened all the same",
+    );
+    let mut refusal = problem::reply_with(&error, status, &id);
+    for (name, value) in kept.into_iter().flatten() {
+        refusal.headers_mut().insert(name, value);
+    }
+    if let Some(tag) = response.extensions().get::<crate::engine::WorldTag>() {
+        let tag = *tag;
+        refusal.extensions_mut().insert(tag);
+    }
+    *response = refusal;
+}
+
+/// The refusal of a fault with that status.
+fn error(applied: &Applied, status: u16, what: &str) -> ApiError {
+    let code = match status {
+        403 => ErrorCode::Forbidden,
+        404 => ErrorCode::ResourceNotFound,
+        408 => ErrorCode::RequestTimeout,
+        429 => ErrorCode::RateLimited,
+        500 => ErrorCode::InternalError,
+        502 => ErrorCode::UpstreamRailError,
+        503 => ErrorCode::Maintenance,
+        504 => ErrorCode::UpstreamTimeout,
+        _ => ErrorCode::InjectedFault,
+    };
+    let detail = format!("a fault asked for by {}; {what}", applied.source);
+    let mut error = ApiError::new(code, detail);
+    if let Some(Span::Millis(ms)) = applied.fault.retry_after {
+        let seconds = u64::try_from(ms).unwrap_or_default().div_ceil(1_000);
+        error.header = Some(("retry-after", seconds.to_string()));
+    }
+    error
+}
+
+/// Delays and rate headers, which every reply has while they are set.
+fn wire_up(verdict: &Verdict, response: &mut Response<Bytes>, mut transport: Transport) {
+    let of_fault = verdict
+        .fault
+        .as_ref()
+        .and_then(|applied| applied.fault.latency_ms);
+    transport.delay = Duration::from_millis(verdict.latency_ms + of_fault.unwrap_or(0));
+    if transport != Transport::default() {
+        response.extensions_mut().insert(transport);
+    }
+    let Some(Allowance {
+        rate,
+        remaining,
+        reset_ms,
+        ..
+    }) = verdict.allowance
+    else {
+        return;
+    };
+    // draft-ietf-httpapi-ratelimit-headers: a policy has a quota and a window, a limit what remains and until when.
+    let window = rate.window_ms.div_ceil(1_000).max(1);
+    let policy = format!("\"default\";q={};w={window}", rate.requests);
+    let reset = reset_ms.div_ceil(1_000).max(1);
+    let limit = format!("\"default\";r={remaining};t={reset}");
+    for (name, value) in [(RATE_LIMIT_POLICY, policy), (RATE_LIMIT, limit)] {
+        let value = HeaderValue::try_from(value).expect("numbers are ASCII");
+        response.headers_mut().insert(name, value);
+    }
+}
+
+/// Says on the reply whence its fault comes, behind what else was decided.
+fn decided(response: &mut Response<Bytes>, source: &str) {
+    let headers = response.headers_mut();
+    let mut value = headers
+        .get(&SANDBOX_DECISION)
+        .map(|before| [before.as_bytes(), b", "].concat())
+        .unwrap_or_default();
+    value.extend_from_slice(b"fault=");
+    value.extend_from_slice(source.as_bytes());
+    // The name of a file may hold anything; then at least that there was a fault is said.
+    let value = HeaderValue::try_from(value).unwrap_or(HeaderValue::from_static("fault"));
+    headers.insert(SANDBOX_DECISION, value);
+}
+
+/// As many bytes, drawn from those that were to be sent, that are neither JSON nor UTF-8.
+fn garbage(body: &Bytes) -> Bytes {
+    let key = Key::new(0).with("garbage").with_bytes(body);
+    let byte =
+        |place: usize| u8::try_from(key.at(place as u64).below(128)).unwrap_or_default() | 0x80;
+    (0..body.len()).map(byte).collect::<Vec<u8>>().into()
+}
+
+fn shown_ms(ms: u64) -> Span {
+    Span::Millis(i64::try_from(ms).unwrap_or(i64::MAX))
+}

@@ -1,0 +1,145 @@
+//! Outcomes by header: `Sandbox-Scenario` on the way in, `Sandbox-Decision` on the way out.
+
+use std::sync::Arc;
+
+use http::{HeaderMap, HeaderName, HeaderValue};
+
+use crate::api::operation::House;
+use crate::model::decision::{DECISIONS, Decision};
+use crate::model::payments::return_code::ReturnCode;
+use crate::value::error::{ApiError, ErrorCode};
+use crate::value::time::Span;
+use crate::world::World;
+use crate::world::decide::{Decided, Why};
+use crate::world::script::{Outcome, When};
+
+const SANDBOX_SCENARIO: HeaderName = HeaderName::from_static("sandbox-scenario");
+pub(super) const SANDBOX_DECISION: HeaderName = HeaderName::from_static("sandbox-decision");
+/// Kinds of decisions that one header lists.
+const MOST_LISTED: usize = 16;
+
+/// The outcomes that a request asks for: `payout.settle=returned;code=R02`, several with commas between, or a scenario's name
+/// for all of its outcomes. An unknown name is refused, never passed over.
+pub(super) fn wanted(headers: &HeaderMap, house: &dyn House) -> Result<Vec<Outcome>, ApiError> {
+    let mut outcomes = Vec::new();
+    for value in headers.get_all(SANDBOX_SCENARIO) {
+        let text = value
+            .to_str()
+            .map_err(|_| unknown("expected visible ASCII characters"))?;
+        for part in text.split(',').map(str::trim) {
+            if part.contains('=') {
+                outcomes.push(outcome(part)?);
+            } else {
+                outcomes.extend(house.scenario(part)?.outcomes.iter().cloned());
+            }
+        }
+    }
+    Ok(outcomes)
+}
+
+fn unknown(detail: impl Into<String>) -> ApiError {
+    ApiError::new(
+        ErrorCode::UnknownScenario,
+        format!("Sandbox-Scenario: {}", detail.into()),
+    )
+}
+
+fn outcome(text: &str) -> Result<Outcome, ApiError> {
+    let mut parts = text.split(';').map(str::trim);
+    let (name, then) = parts
+        .next()
+        .and_then(|first| first.split_once('='))
+        .unwrap_or((text, ""));
+    let (name, then) = (name.trim(), then.trim());
+    let Some(decision) = Decision::find(name) else {
+        let known: Vec<&str> = DECISIONS.iter().map(|row| row.name).collect();
+        return Err(unknown(format!(
+            "no decision is called {name:?}: expected {}",
+            known.join(", ")
+        )));
+    };
+    let Some(choice) = decision.choice(then) else {
+        let known: Vec<&str> = decision.choices.iter().map(|choice| choice.name).collect();
+        return Err(unknown(format!(
+            "{name} has no choice {then:?}: expected {}",
+            known.join(", ")
+        )));
+    };
+    let mut outcome = Outcome {
+        on: decision.name.into(),
+        when: When::default(),
+        then: choice.name.into(),
+        code: None,
+        after: None,
+        source: "Sandbox-Scenario".to_owned(),
+    };
+    for part in parts {
+        match part.split_once('=') {
+            Some(("code", code)) if choice.code.is_some() => {
+                let code: ReturnCode = code.parse().map_err(|expected: &str| unknown(expected))?;
+                outcome.code = Some(code.to_string());
+            }
+            Some(("after", after)) if choice.after.is_some() => {
+                let after: Span = after.parse().map_err(|expected: &str| unknown(expected))?;
+                outcome.after = Some(after);
+            }
+            _ => return Err(unknown(format!("{name}={then} does not take {part:?}"))),
+        }
+    }
+    Ok(outcome)
+}
+
+/// What was decided after that many decisions.
+pub(super) fn since(world: &World, sequence: u64) -> Vec<Arc<Decided>> {
+    let decided = world.decided().iter().rev();
+    let mut new: Vec<_> = decided
+        .take_while(|decided| decided.sequence > sequence)
+        .cloned()
+        .collect();
+    new.reverse();
+    new
+}
+
+/// How many decisions a world has taken.
+pub(super) fn count(world: &World) -> u64 {
+    world.decided().last().map_or(0, |last| last.sequence)
+}
+
+/// `Sandbox-Decision`: `payout.settle=returned;code=R02;why=rule;times=2`, those that somebody asked for first.
+pub(super) fn header(decided: &[Arc<Decided>]) -> Option<HeaderValue> {
+    let mut kinds: Vec<(&Decided, u64)> = Vec::new();
+    for decided in decided {
+        let same = |other: &Decided| {
+            other.decision == decided.decision
+                && other.chosen == decided.chosen
+                && other.code == decided.code
+                && other.why == decided.why
+        };
+        match kinds.iter_mut().find(|(other, _)| same(other)) {
+            Some((_, times)) => *times += 1,
+            None => kinds.push((decided, 1)),
+        }
+    }
+    kinds.sort_by_key(|(decided, _)| decided.why == Why::Default);
+    kinds.truncate(MOST_LISTED);
+    let parts: Vec<String> = kinds
+        .iter()
+        .map(|(decided, times)| {
+            let code = decided
+                .code
+                .map(|code| format!(";code={code}"))
+                .unwrap_or_default();
+            let times = if *times > 1 {
+                format!(";times={times}")
+            } else {
+                String::new()
+            };
+            let why = decided.why.name();
+            format!(
+                "{}={}{code};why={why}{times}",
+                decided.decision, decided.chosen
+            )
+        })
+        .collect();
+    (!parts.is_empty()).then(|| HeaderValue::try_from(parts.join(", ")).expect("names are ASCII"))
+}

@@ -1,0 +1,84 @@
+//! What the engine offers to whoever plays a recording again.
+
+use std::sync::atomic::Ordering;
+
+use bytes::Bytes;
+use http::header::{AUTHORIZATION, CONTENT_TYPE};
+use http::{Request, Response};
+
+use crate::engine::recording::{EndOf, Input, KeyHash};
+use crate::engine::{Engine, JSON};
+use crate::value::error::ApiError;
+use crate::value::time::Timestamp;
+use crate::world::World;
+
+impl Engine {
+    /// Whether inputs are being played again.
+    pub(crate) fn is_replaying(&self) -> bool {
+        let recorder = self.config.recorder.as_ref();
+        recorder.is_some_and(|recorder| recorder.is_replaying())
+    }
+
+    /// Sends a recorded request to the world of that key.
+    ///
+    /// # Errors
+    /// If it is no request: somebody has edited the recording.
+    pub(crate) fn play(&self, input: &Input, world: KeyHash) -> Result<Response<Bytes>, String> {
+        if let Some(wall) = input.wall {
+            self.wall.store(wall.millis(), Ordering::Relaxed);
+        }
+        let body = input.body.as_ref().map_or("", |body| body.get());
+        let mut request = Request::builder()
+            .method(input.method.as_str())
+            .uri(&input.path)
+            .header(AUTHORIZATION, format!("Bearer {}", world.as_key()));
+        if !body.is_empty() {
+            request = request.header(CONTENT_TYPE, JSON);
+        }
+        for (name, value) in &input.headers {
+            request = request.header(name, value);
+        }
+        let request = request.body(Bytes::copy_from_slice(body.as_bytes()));
+        Ok(self.call(request.map_err(|error| error.to_string())?))
+    }
+
+    /// Lets the wall clock move the world of that key, as it was recorded.
+    pub(crate) fn play_clock(&self, wall: Timestamp, world: KeyHash) -> Result<(), ApiError> {
+        self.wall.store(wall.millis(), Ordering::Relaxed);
+        self.follow_wall(&self.worlds.open(&world.as_key())?);
+        Ok(())
+    }
+
+    /// Goes on where the wall clock of a recording ended.
+    pub(crate) fn resume_wall(&self, wall: Timestamp) {
+        self.wall.store(wall.millis(), Ordering::Relaxed);
+        self.wall_origin.store(wall.millis(), Ordering::Relaxed);
+    }
+
+    /// Looks at the world of a key that was played.
+    pub(crate) fn played<T>(
+        &self,
+        world: KeyHash,
+        look: impl FnOnce(&World) -> T,
+    ) -> Result<T, ApiError> {
+        self.with_world(&world.as_key(), look)
+    }
+
+    /// Where the worlds stand to which `number` gives a number, by it.
+    pub(crate) fn ends(&self, number: impl Fn(KeyHash) -> Option<u32>) -> Vec<EndOf> {
+        let end = |slot: std::sync::Arc<crate::engine::worlds::Slot>| {
+            let tape = slot.tape.as_ref()?;
+            let number = number(tape.world())?;
+            let world = slot.world();
+            Some(EndOf {
+                world: number,
+                wall: tape.wall(&world),
+                log: world.log_length(),
+                digest: world.digest(),
+            })
+        };
+        let mut ends: Vec<_> = self.worlds.recorded().into_iter().filter_map(end).collect();
+        ends.sort_by_key(|end| end.world);
+        ends
+    }
+}

@@ -1,0 +1,188 @@
+//! One world's way to what is recorded. Everything here is called while the world is held.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+
+use bytes::Bytes;
+use http::{HeaderValue, StatusCode};
+
+use crate::api::operation::{Contract, Operation};
+use crate::engine::idempotency;
+use crate::engine::recording::{Call, KeyHash, Recorder, Step, Ticket};
+use crate::engine::request::{Request, request_id};
+use crate::value::error::ApiError;
+use crate::value::time::Timestamp;
+use crate::world::{ClockMode, World};
+
+/// Headers that have a say in what a write does. The type of a body that was accepted is known.
+const HEADERS: [&str; 3] = ["idempotency-key", "if-match", "sandbox-scenario"];
+
+/// Rows that act on what stands beside the world and is not recorded: endpoints of webhooks, whose bodies hold secrets, and
+/// questions that are asked by POST.
+const BESIDE: [&str; 4] = [
+    "/_sandbox/webhook-endpoints",
+    "/_sandbox/deliveries",
+    "/_sandbox/events",
+    "/_sandbox/requests",
+];
+
+/// Whether a row acts on what stands beside the world and is not recorded.
+pub(in crate::engine) fn is_beside(row: &Operation) -> bool {
+    BESIDE.iter().any(|path| row.path.starts_with(path))
+}
+
+/// Where a world stood before a step.
+#[derive(Clone, Copy)]
+pub(in crate::engine) struct Before {
+    at: Timestamp,
+    version: u64,
+    log: u64,
+}
+
+impl Before {
+    pub(in crate::engine) fn of(world: &World) -> Self {
+        Self {
+            at: world.now(),
+            version: world.version(),
+            log: world.log_length(),
+        }
+    }
+
+    pub(in crate::engine) const fn version(self) -> u64 {
+        self.version
+    }
+}
+
+/// One world's way to the recorder.
+pub(in crate::engine) struct Tape {
+    recorder: Arc<dyn Recorder>,
+    world: KeyHash,
+    /// Place of the world's last input; 0 before the first.
+    last: AtomicU64,
+    /// Where the wall clock last moved the world.
+    wall: AtomicI64,
+}
+
+impl fmt::Debug for Tape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tape")
+            .field("world", &self.world)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Tape {
+    pub(in crate::engine) fn new(recorder: Arc<dyn Recorder>, world: KeyHash) -> Self {
+        Self {
+            recorder,
+            world,
+            last: AtomicU64::new(0),
+            wall: AtomicI64::new(0),
+        }
+    }
+
+    pub(in crate::engine) fn accepts(&self) -> Result<(), ApiError> {
+        self.recorder.accepts()
+    }
+
+    pub(in crate::engine) const fn world(&self) -> KeyHash {
+        self.world
+    }
+
+    /// What must be on the disk before anybody is told of the world as it was seen up to now.
+    pub(in crate::engine) fn ticket(&self) -> Option<Ticket> {
+        let last = self.last.load(Ordering::Acquire);
+        (last > 0).then_some(Ticket(last))
+    }
+
+    /// The wall clock's virtual time as the world last saw it.
+    pub(in crate::engine) fn wall(&self, world: &World) -> Option<Timestamp> {
+        let wall = Timestamp::from_millis(self.wall.load(Ordering::Relaxed));
+        (world.mode() == ClockMode::Real).then_some(wall)
+    }
+
+    /// The wall clock has moved the world there. It is an input only if something fell due: of two moves in a row the second
+    /// alone makes the same world.
+    pub(in crate::engine) fn followed(&self, wall: Timestamp, before: Before, world: &World) {
+        self.wall.store(wall.millis(), Ordering::Relaxed);
+        if world.version() != before.version {
+            self.keep(None, before, world);
+        }
+    }
+
+    /// A request was executed, with that status, by the world as it stands now.
+    pub(in crate::engine) fn wrote(
+        &self,
+        request: &Request<'_>,
+        before: Before,
+        world: &World,
+        reply: (StatusCode, &HeaderValue),
+    ) {
+        let row = request.route.operation;
+        let (status, request_id) = reply;
+        let is_remembered = request.head.headers.contains_key("idempotency-key")
+            && idempotency::is_kept(status)
+            && row.contract != Contract::Control;
+        let is_input = status.is_success() || is_remembered || world.version() != before.version;
+        if !is_input || is_beside(row) {
+            return;
+        }
+        let header = |name: &'static str| {
+            let value = request.head.headers.get(name)?.to_str().ok()?;
+            Some((name, value.to_owned()))
+        };
+        let call = Call {
+            method: row.method.name(),
+            target: request.target().to_owned(),
+            headers: HEADERS.into_iter().filter_map(header).collect(),
+            body: request.body.clone(),
+            is_control: row.contract == Contract::Control,
+            status: status.as_u16(),
+            request_id: request_id.to_str().unwrap_or_default().to_owned(),
+        };
+        self.keep(Some(call), before, world);
+    }
+
+    /// The clock was moved there while deliveries were awaited. `reached` says whether it was moved to the end.
+    pub(in crate::engine) fn advanced(&self, before: Before, world: &World, reached: bool) {
+        if !reached {
+            if world.version() != before.version {
+                self.put(None, Some(world.now()), before, world);
+            }
+            return;
+        }
+        let id = request_id(world.base().key().with("write").at(before.log));
+        let call = Call {
+            method: "POST",
+            target: "/_sandbox/clock/advance".to_owned(),
+            headers: Vec::new(),
+            body: Bytes::from(format!(r#"{{"to":"{}"}}"#, world.now())),
+            is_control: true,
+            status: 200,
+            request_id: id.to_str().unwrap_or_default().to_owned(),
+        };
+        self.keep(Some(call), before, world);
+    }
+
+    fn keep(&self, call: Option<Call>, before: Before, world: &World) {
+        self.put(call, self.wall(world), before, world);
+    }
+
+    fn put(&self, call: Option<Call>, wall: Option<Timestamp>, before: Before, world: &World) {
+        // A world that was reset or restored may have a shorter log.
+        let events = world.log().since(before.log).cloned().collect();
+        let step = Step {
+            world: self.world,
+            wall,
+            call,
+            at: before.at,
+            now: world.now(),
+            version: world.version(),
+            log: world.log_length(),
+            events,
+        };
+        let Ticket(place) = self.recorder.record(step, world);
+        self.last.store(place, Ordering::Release);
+    }
+}

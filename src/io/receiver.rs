@@ -1,0 +1,215 @@
+//! A receiver of webhooks: takes deliveries, checks them, hands them to whoever shows them, and passes them on if asked to.
+//!
+//! Deliberately absent: what a delivery looks like on a terminal (`cli::listen`), and memory of more than the last ids.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::convert::Infallible;
+use std::future::Future;
+use std::pin::pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{CONNECTION, CONTENT_LENGTH, HOST, RETRY_AFTER, TRANSFER_ENCODING};
+use http::request::Parts;
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::TcpListener;
+
+use crate::desk::address::{Policy, Target};
+use crate::desk::signature::{Secret, Signed, Verdict, verify};
+use crate::io::courier::line::{Line, post_to, read};
+use crate::io::courier::wall;
+use crate::value::time::Timestamp;
+
+/// A delivery is far smaller; more is refused.
+const MOST_BYTES: usize = 1024 * 1024;
+/// Ids that are remembered to tell a delivery that comes again.
+const MOST_IDS: usize = 10_000;
+/// From the first byte of a request to the last, and the same for whom it is passed on to.
+const DEADLINE: Duration = Duration::from_secs(15);
+
+/// What a receiver is told.
+#[derive(Debug)]
+pub(crate) struct Receiving {
+    /// What deliveries are checked with; none are if absent.
+    pub(crate) secret: Option<Secret>,
+    /// Where they are passed on to.
+    pub(crate) forward_to: Option<Target>,
+}
+
+/// A delivery that came.
+#[derive(Clone, Debug)]
+pub(crate) struct Received {
+    pub(crate) at: Timestamp,
+    /// `webhook-id`.
+    pub(crate) id: Option<String>,
+    /// None where there is no secret to check it with.
+    pub(crate) verdict: Option<Verdict>,
+    /// Whether this id came before and was taken.
+    pub(crate) duplicate: bool,
+    /// What it was answered.
+    pub(crate) answered: u16,
+    pub(crate) body: Bytes,
+}
+
+/// Ids that came, the oldest first.
+#[derive(Debug, Default)]
+struct Ids {
+    known: BTreeSet<String>,
+    order: VecDeque<String>,
+}
+
+impl Ids {
+    /// Whether it came before.
+    fn came(&mut self, id: &str) -> bool {
+        if !self.known.insert(id.to_owned()) {
+            return true;
+        }
+        self.order.push_back(id.to_owned());
+        if self.order.len() > MOST_IDS
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.known.remove(&oldest);
+        }
+        false
+    }
+}
+
+/// Receives until `shutdown` is done.
+pub(crate) async fn receive(
+    listener: TcpListener,
+    receiving: Receiving,
+    show: impl Fn(&Received) + Send + Sync + 'static,
+    shutdown: impl Future<Output = ()>,
+) {
+    let (receiving, show) = (Arc::new(receiving), Arc::new(show));
+    let ids = Arc::new(Mutex::new(Ids::default()));
+    let mut shutdown = pin!(shutdown);
+    loop {
+        let accepted = tokio::select! {
+            biased;
+            () = &mut shutdown => return,
+            accepted = listener.accept() => accepted,
+        };
+        let Ok((stream, _)) = accepted else {
+            // No means for another socket: it passes when connections close.
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            continue;
+        };
+        let _ = stream.set_nodelay(true);
+        let (receiving, show, ids) = (Arc::clone(&receiving), Arc::clone(&show), Arc::clone(&ids));
+        let service = service_fn(move |request: Request<Incoming>| {
+            let (receiving, show, ids) =
+                (Arc::clone(&receiving), Arc::clone(&show), Arc::clone(&ids));
+            async move {
+                let response = answer(request, &receiving, &ids, show.as_ref()).await;
+                Ok::<_, Infallible>(response)
+            }
+        });
+        tokio::spawn(async move {
+            let mut http = http1::Builder::new();
+            http.timer(TokioTimer::new()).header_read_timeout(DEADLINE);
+            // A connection that breaks concerns its sender.
+            let _ = http.serve_connection(TokioIo::new(stream), service).await;
+        });
+    }
+}
+
+async fn answer(
+    request: Request<Incoming>,
+    receiving: &Receiving,
+    ids: &Mutex<Ids>,
+    show: &(impl Fn(&Received) + Sync),
+) -> Response<Full<Bytes>> {
+    let (head, body) = request.into_parts();
+    if head.method != Method::POST {
+        return plain(StatusCode::METHOD_NOT_ALLOWED, "deliveries are POSTed\n");
+    }
+    let body = tokio::time::timeout(DEADLINE, Limited::new(body, MOST_BYTES).collect()).await;
+    let Ok(Ok(body)) = body else {
+        return plain(StatusCode::BAD_REQUEST, "the body did not come whole\n");
+    };
+    let body = body.to_bytes();
+    let (at, signed) = (wall(), signed(&head.headers));
+    let verdict = receiving
+        .secret
+        .as_ref()
+        .map(|secret| verify(secret, signed, &body, at.millis() / 1_000));
+    let good = verdict.is_none_or(|verdict| verdict == Verdict::Valid);
+    // A forged delivery does not use an id up.
+    let duplicate = {
+        let mut ids = ids.lock().unwrap_or_else(PoisonError::into_inner);
+        good && signed.id.is_some_and(|id| ids.came(id))
+    };
+    let response = match (&receiving.forward_to, verdict) {
+        (Some(target), _) => forward(target, &head, body.clone()).await,
+        (None, None | Some(Verdict::Valid)) => plain(StatusCode::OK, "taken\n"),
+        (None, Some(Verdict::Stale)) => plain(StatusCode::BAD_REQUEST, "the timestamp is stale\n"),
+        (None, Some(_)) => plain(StatusCode::UNAUTHORIZED, "the signature is not good\n"),
+    };
+    show(&Received {
+        at,
+        id: signed.id.map(str::to_owned),
+        verdict,
+        duplicate,
+        answered: response.status().as_u16(),
+        body,
+    });
+    response
+}
+
+fn signed(headers: &HeaderMap) -> Signed<'_> {
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    Signed {
+        id: text("webhook-id"),
+        timestamp: text("webhook-timestamp"),
+        signatures: text("webhook-signature"),
+    }
+}
+
+fn plain(status: StatusCode, text: &'static str) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::new(Bytes::from_static(text.as_bytes())));
+    *response.status_mut() = status;
+    response
+}
+
+/// Passes a delivery on with its own headers, and gives back what the target answered.
+async fn forward(target: &Target, head: &Parts, body: Bytes) -> Response<Full<Bytes>> {
+    let policy = Policy::default();
+    let mut line = Line::default();
+    let request = |target: &Target| {
+        let mut request = post_to(target, body.clone());
+        for (name, value) in &head.headers {
+            let own = [HOST, CONNECTION, CONTENT_LENGTH, TRANSFER_ENCODING].contains(name);
+            if !own {
+                request.headers_mut().insert(name.clone(), value.clone());
+            }
+        }
+        request
+    };
+    let sent = async {
+        let response = line.send(target, &policy, request).await?;
+        let asked = response.headers().get(RETRY_AFTER).cloned();
+        let (answered, _) = read(response).await;
+        Ok::<_, String>((answered, asked))
+    };
+    match tokio::time::timeout(DEADLINE, sent).await {
+        Ok(Ok((answered, asked))) => passed_back(answered.status, answered.text, asked),
+        Ok(Err(error)) => passed_back(502, format!("{target}: {error}\n"), None),
+        Err(_) => passed_back(504, format!("{target} did not answer\n"), None),
+    }
+}
+
+fn passed_back(status: u16, text: String, asked: Option<HeaderValue>) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::new(Bytes::from(text)));
+    *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_GATEWAY);
+    if let Some(asked) = asked {
+        response.headers_mut().insert(RETRY_AFTER, asked);
+    }
+    response
+}

@@ -1,0 +1,115 @@
+//! The body of a reply on its way out: whole, as nearly all are, or broken or slowed down as a fault asked.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::body::{Body, Frame, SizeHint};
+use tokio::time::Sleep;
+
+use crate::engine::Delivery;
+use crate::io::edge::Lost;
+
+/// Into how many pieces a slow body is cut, and the time between two: three seconds in all, whatever its length.
+const PIECES: usize = 25;
+const BETWEEN: Duration = Duration::from_millis(125);
+/// Until the connection of a truncated body is closed: what was sent must have left by then.
+const BEFORE_CLOSE: Duration = Duration::from_millis(20);
+
+/// A reply's body.
+pub(crate) enum Sent {
+    Whole(Full<Bytes>),
+    /// Boxed, so that the usual body stays small.
+    Faulty(Box<Faulty>),
+}
+
+/// A body that does not go out as it should.
+pub(crate) struct Faulty {
+    rest: Bytes,
+    /// Bytes at a time.
+    piece: usize,
+    /// What the connection is closed over.
+    withheld: usize,
+    pause: Option<Pin<Box<Sleep>>>,
+    between: Duration,
+}
+
+impl Sent {
+    pub(crate) fn new(body: Bytes, delivery: Delivery) -> Self {
+        // Of less than two bytes there is no half.
+        if delivery == Delivery::Whole || body.len() < 2 {
+            return Self::Whole(Full::new(body));
+        }
+        let faulty = match delivery {
+            Delivery::Truncated => {
+                let half = body.len() / 2;
+                Faulty {
+                    withheld: body.len() - half,
+                    rest: body.slice(..half),
+                    piece: half,
+                    pause: None,
+                    between: BEFORE_CLOSE,
+                }
+            }
+            Delivery::Whole | Delivery::Slow => Faulty {
+                piece: body.len().div_ceil(PIECES),
+                rest: body,
+                withheld: 0,
+                pause: None,
+                between: BETWEEN,
+            },
+        };
+        Self::Faulty(Box::new(faulty))
+    }
+}
+
+impl Body for Sent {
+    type Data = Bytes;
+    type Error = Lost;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Lost>>> {
+        match self.get_mut() {
+            Self::Whole(body) => Pin::new(body)
+                .poll_frame(cx)
+                .map_err(|never| match never {}),
+            Self::Faulty(body) => body.poll(cx),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match self {
+            Self::Whole(body) => body.is_end_stream(),
+            Self::Faulty(body) => body.rest.is_empty() && body.withheld == 0,
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self {
+            Self::Whole(body) => body.size_hint(),
+            // The whole, also where not all of it will come: that is the fault.
+            Self::Faulty(body) => SizeHint::with_exact((body.rest.len() + body.withheld) as u64),
+        }
+    }
+}
+
+impl Faulty {
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Lost>>> {
+        if let Some(pause) = &mut self.pause {
+            ready!(pause.as_mut().poll(cx));
+        }
+        if self.rest.is_empty() {
+            let end = (self.withheld > 0).then_some(Err(Lost));
+            self.withheld = 0;
+            return Poll::Ready(end);
+        }
+        let piece = self.rest.split_to(self.piece.min(self.rest.len()));
+        self.pause = Some(Box::pin(tokio::time::sleep(self.between)));
+        Poll::Ready(Some(Ok(Frame::data(piece))))
+    }
+}

@@ -1,0 +1,221 @@
+//! What a Rust test does to the world of a key, by typed methods: scenarios, rules, events, verification.
+//!
+//! Each is the row of the control plane of the same name, called in process.
+
+use bytes::Bytes;
+use http::Request;
+use http::header::{AUTHORIZATION, CONTENT_TYPE};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::io::embed::{Sandbox, SandboxError};
+use crate::value::time::Timestamp;
+
+/// What the outside world is to answer: a scenario's outcome row, made at run time.
+///
+/// ```
+/// use sandbox::{Rule, Sandbox};
+/// let sandbox = Sandbox::builder().start()?;
+/// sandbox.add_rule("test_key", &Rule::on("payout.settle").then("returned").code("R02").times(1))?;
+/// let event = sandbox.trigger("test_key", "payroll_run.partially_paid")?;
+/// assert_eq!(event.name, "payroll_run.partially_paid");
+/// # Ok::<(), sandbox::SandboxError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Rule {
+    wanted: Map<String, Value>,
+    outcome: Map<String, Value>,
+    limits: Map<String, Value>,
+}
+
+impl Rule {
+    /// About that decision: `payout.settle`.
+    #[must_use]
+    pub fn on(decision: &str) -> Self {
+        let mut wanted = Map::new();
+        wanted.insert("decision".to_owned(), decision.into());
+        Self {
+            wanted,
+            outcome: Map::new(),
+            limits: Map::new(),
+        }
+    }
+
+    /// Answers with that choice.
+    #[must_use]
+    pub fn then(mut self, choice: &str) -> Self {
+        self.outcome.insert("then".to_owned(), choice.into());
+        self
+    }
+
+    /// With that return code: `R02`.
+    #[must_use]
+    pub fn code(mut self, code: &str) -> Self {
+        self.outcome.insert("code".to_owned(), code.into());
+        self
+    }
+
+    /// After that length of time, instead of the normal one: `2bd`.
+    #[must_use]
+    pub fn after(mut self, span: &str) -> Self {
+        self.outcome.insert("after".to_owned(), span.into());
+        self
+    }
+
+    /// Only about that resource, or what is related to it.
+    #[must_use]
+    pub fn about(mut self, id: &str) -> Self {
+        self.wanted.insert("resource".to_owned(), id.into());
+        self
+    }
+
+    /// At most so often.
+    #[must_use]
+    pub fn times(mut self, times: u64) -> Self {
+        self.limits.insert("times".to_owned(), times.into());
+        self
+    }
+
+    fn body(&self) -> Value {
+        let mut body = self.limits.clone();
+        body.insert("match".to_owned(), Value::Object(self.wanted.clone()));
+        body.insert("outcome".to_owned(), Value::Object(self.outcome.clone()));
+        Value::Object(body)
+    }
+}
+
+/// Something that happened in a world.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[non_exhaustive]
+pub struct Event {
+    /// Its id, `evt_…`.
+    pub id: String,
+    /// What happened: `payout.paid`.
+    #[serde(rename = "type")]
+    pub name: String,
+    /// Its place in the world's log, from 1.
+    pub sequence: u64,
+    /// When, in virtual time.
+    pub timestamp: Timestamp,
+    /// `object`, the whole resource as it was left, and `previous`, what it changed.
+    pub data: Value,
+}
+
+/// Whether what was asked for has happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Verdict {
+    /// It has.
+    Pass,
+    /// It has not; the nearest miss, as JSON.
+    Fail(String),
+    /// Nobody can say any more: entries that could change the verdict were dropped.
+    Unknown,
+}
+
+impl Sandbox {
+    /// Runs a shipped scenario in a key's world, which is grown as its `[world]` says, in place of what ran before.
+    ///
+    /// # Errors
+    /// If no scenario has this name.
+    pub fn load_scenario(&self, key: &str, name: &str) -> Result<(), SandboxError> {
+        let path = format!("/_sandbox/scenarios/{name}/load");
+        self.control(key, "POST", &path, &json!({})).map(drop)
+    }
+
+    /// Makes a rule, which comes before every row of a scenario. Gives its id.
+    ///
+    /// # Errors
+    /// If the decision, the choice or what it takes is not in the table: all that is wrong is named.
+    pub fn add_rule(&self, key: &str, rule: &Rule) -> Result<String, SandboxError> {
+        let made = self.control(key, "POST", "/_sandbox/rules", &rule.body())?;
+        Ok(made["id"].as_str().unwrap_or_default().to_owned())
+    }
+
+    /// Makes an event of that type happen, by the real calls that cause it.
+    ///
+    /// # Errors
+    /// If the type is not known, or needs a call of the test's own: it is named.
+    pub fn trigger(&self, key: &str, event: &str) -> Result<Event, SandboxError> {
+        let body = json!({ "type": event });
+        let mut made = self.control(key, "POST", "/_sandbox/trigger", &body)?;
+        serde_json::from_value(made["event"].take()).map_err(unreadable)
+    }
+
+    /// Everything that happened in a key's world since growth, in order.
+    ///
+    /// # Errors
+    /// If the key opens no world.
+    pub fn events(&self, key: &str) -> Result<Vec<Event>, SandboxError> {
+        let (mut events, mut after) = (Vec::new(), 0);
+        loop {
+            let path = format!("/_sandbox/events?per_page=100&after={after}");
+            let mut page = self.control(key, "GET", &path, &Value::Null)?;
+            let page: Vec<Event> =
+                serde_json::from_value(page["data"].take()).map_err(unreadable)?;
+            let Some(last) = page.last() else {
+                return Ok(events);
+            };
+            after = last.sequence;
+            events.extend(page);
+        }
+    }
+
+    /// Whether that operation was called so often with what `wanted` asks for, as `POST /_sandbox/requests/verify` matches it.
+    ///
+    /// ```
+    /// use sandbox::{Sandbox, Verdict};
+    /// let sandbox = Sandbox::builder().start()?;
+    /// let never = sandbox.verify("test_key", "runPayroll", &serde_json::json!({"status": 201}), 1)?;
+    /// assert!(matches!(never, Verdict::Fail(_)));
+    /// # Ok::<(), sandbox::SandboxError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If no operation has this id, or `wanted` is no pattern.
+    pub fn verify(
+        &self,
+        key: &str,
+        operation: &str,
+        wanted: &Value,
+        times: u64,
+    ) -> Result<Verdict, SandboxError> {
+        let body = json!({ "operation": operation, "match": wanted, "times": times });
+        let found = self.control(key, "POST", "/_sandbox/requests/verify", &body)?;
+        Ok(match found["verdict"].as_str() {
+            Some("pass") => Verdict::Pass,
+            Some("fail") => Verdict::Fail(found["nearest"].to_string()),
+            _ => Verdict::Unknown,
+        })
+    }
+
+    fn control(
+        &self,
+        key: &str,
+        method: &str,
+        path: &str,
+        body: &Value,
+    ) -> Result<Value, SandboxError> {
+        let mut request = Request::builder()
+            .method(method)
+            .uri(path)
+            .header(AUTHORIZATION, format!("Bearer {key}"));
+        let mut bytes = Bytes::new();
+        if !body.is_null() {
+            request = request.header(CONTENT_TYPE, "application/json");
+            bytes = Bytes::from(body.to_string());
+        }
+        let request = request.body(bytes).map_err(unreadable)?;
+        let reply = self.engine.call(request);
+        let answer: Value = serde_json::from_slice(reply.body()).map_err(unreadable)?;
+        if reply.status().is_success() {
+            return Ok(answer);
+        }
+        let detail = answer["detail"].as_str().unwrap_or("the call was refused");
+        Err(SandboxError(detail.to_owned()))
+    }
+}
+
+fn unreadable(error: impl std::fmt::Display) -> SandboxError {
+    SandboxError(error.to_string())
+}

@@ -1,0 +1,62 @@
+//! What a server is told of webhooks at its start, made into what the engine is told.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use tokio::runtime::Handle;
+
+use crate::desk::address::{Policy, Target};
+use crate::desk::outbox::schedule::Retries;
+use crate::desk::outbox::{Given, Settings};
+use crate::desk::signature::Secret;
+use crate::engine::Engine;
+use crate::io::courier::Courier;
+
+/// Webhooks of every world.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Webhooks {
+    pub(crate) retries: Retries,
+    pub(crate) endpoints: Vec<Receiver>,
+    /// What all of them are signed with; each world draws its own if absent.
+    pub(crate) secret: Option<Secret>,
+}
+
+/// A receiver that every world has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Receiver {
+    pub(crate) url: String,
+    /// `payroll_run.*`; every event if empty.
+    pub(crate) events: Vec<String>,
+}
+
+impl Webhooks {
+    /// Opens the post of a server that listens at these addresses. To be called within its runtime. An error is for whoever started it.
+    pub(crate) fn open(&self, engine: &Engine, addresses: &[SocketAddr]) -> Result<(), String> {
+        let policy = Policy {
+            private: addresses.iter().all(|address| address.ip().is_loopback()),
+            own: addresses.to_vec(),
+        };
+        let trusting = Policy {
+            private: true,
+            ..policy.clone()
+        };
+        let given = |receiver: &Receiver| {
+            let target = Target::parse(&receiver.url, &trusting)
+                .map_err(|error| format!("--webhook {}: {error}", receiver.url))?;
+            Ok(Given {
+                target,
+                events: receiver.events.clone(),
+                secret: self.secret.clone(),
+            })
+        };
+        let given = self.endpoints.iter().map(given);
+        let settings = Settings {
+            retries: self.retries,
+            policy: policy.clone(),
+            given: given.collect::<Result<_, String>>()?,
+        };
+        let courier = Courier::new(Handle::current(), policy);
+        engine.open_post(settings, Arc::new(courier));
+        Ok(())
+    }
+}

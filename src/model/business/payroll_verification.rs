@@ -1,0 +1,226 @@
+//! A payroll verification: the checks that an employee passes before wages may be paid.
+
+use std::borrow::Cow;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::model::business::company::Company;
+use crate::model::business::employee::Employee;
+use crate::model::lifecycle::{State, StatusChange, states};
+use crate::model::{Object, Wire};
+use crate::value::id::Id;
+use crate::value::text::Metadata;
+use crate::value::time::Timestamp;
+
+states! {
+    /// How the checks came out. `cancelled` is one that was overtaken: by a newer one, or by the end of the employment.
+    VerificationStatus { Pending "pending", Verified "verified", Failed "failed", Cancelled "cancelled" }
+    "pass": Pending => Verified;
+    "fail": Pending => Failed;
+    "cancel": Pending => Cancelled;
+}
+
+/// What is checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum CheckName {
+    /// The bank knows the account, it is open, and the holder's name is the employee's.
+    BankAccount,
+    /// The tax authority's number for the person is on record.
+    TaxId,
+    /// There are pay terms.
+    Compensation,
+}
+
+/// How one check came out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum CheckStatus {
+    Pending,
+    Passed,
+    Failed,
+}
+
+/// One check.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Check {
+    /// What is checked.
+    pub(crate) name: CheckName,
+    /// How it came out.
+    pub(crate) status: CheckStatus,
+    /// A word for programs where it failed: `name_mismatch`, `account_closed`, `account_not_found`, `missing`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) code: Option<Cow<'static, str>>,
+    /// The same in a sentence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) detail: Option<Cow<'static, str>>,
+}
+
+impl Check {
+    /// A check whose answer is awaited.
+    pub(crate) const fn pending(name: CheckName) -> Self {
+        Self {
+            name,
+            status: CheckStatus::Pending,
+            code: None,
+            detail: None,
+        }
+    }
+
+    /// A check that came out like that: an error is its code and its sentence.
+    pub(crate) fn finished(
+        name: CheckName,
+        result: Result<(), (&'static str, &'static str)>,
+    ) -> Self {
+        let (status, fault) = match result {
+            Ok(()) => (CheckStatus::Passed, None),
+            Err(fault) => (CheckStatus::Failed, Some(fault)),
+        };
+        Self {
+            name,
+            status,
+            code: fault.map(|(code, _)| Cow::Borrowed(code)),
+            detail: fault.map(|(_, detail)| Cow::Borrowed(detail)),
+        }
+    }
+}
+
+/// What the bank says of an account; decided when it is asked, known when it answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum BankAnswer {
+    Match,
+    NameMismatch,
+    AccountClosed,
+    AccountNotFound,
+}
+
+impl BankAnswer {
+    /// The answer that a choice of `bank_account.check` names.
+    pub(crate) fn of(choice: &str) -> Self {
+        match choice {
+            "match" => Self::Match,
+            "name_mismatch" => Self::NameMismatch,
+            "account_closed" => Self::AccountClosed,
+            "account_not_found" => Self::AccountNotFound,
+            other => unreachable!("bank_account.check has no choice {other}"),
+        }
+    }
+
+    /// What it means for the check.
+    pub(crate) const fn result(self) -> Result<(), (&'static str, &'static str)> {
+        match self {
+            Self::Match => Ok(()),
+            Self::NameMismatch => Err((
+                "name_mismatch",
+                "the account is open and its holder has another name than the employee",
+            )),
+            Self::AccountClosed => Err(("account_closed", "the account is closed")),
+            Self::AccountNotFound => Err(("account_not_found", "the bank knows no such account")),
+        }
+    }
+}
+
+/// One employee's checks, as a world keeps them.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct PayrollVerification {
+    pub(crate) id: Id<PayrollVerification>,
+    pub(crate) company_id: Id<Company>,
+    pub(crate) employee_id: Id<Employee>,
+    pub(crate) status: VerificationStatus,
+    pub(crate) checks: Vec<Check>,
+    /// On its way and not shown; none where there is no account to ask about.
+    pub(crate) answer: Option<BankAnswer>,
+    pub(crate) created_at: Timestamp,
+    pub(crate) status_history: Vec<StatusChange<VerificationStatus>>,
+}
+
+impl PayrollVerification {
+    pub(crate) const fn parent_bits(&self) -> u64 {
+        self.employee_id.bits()
+    }
+
+    pub(crate) const fn company_of(&self) -> Id<Company> {
+        self.company_id
+    }
+
+    /// Enters `status`, which the lifecycle allows.
+    pub(crate) fn enter(&mut self, status: VerificationStatus, at: Timestamp) {
+        assert!(
+            self.status.may_become(status),
+            "a verification went from {:?} to {status:?}",
+            self.status
+        );
+        self.status = status;
+        self.status_history.push(StatusChange::plain(status, at));
+    }
+}
+
+/// The checks that an employee passes before wages may be paid.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "PayrollVerification")]
+pub(crate) struct PayrollVerificationShape<'a> {
+    /// The verification's id.
+    id: Id<PayrollVerification>,
+    /// Always `payroll_verification`.
+    object: Object<PayrollVerification>,
+    /// The employer.
+    company_id: Id<Company>,
+    /// The employee.
+    employee_id: Id<Employee>,
+    /// How the checks came out: `verified` if all passed.
+    status: VerificationStatus,
+    /// Each check.
+    checks: &'a [Check],
+    /// When it was created, in virtual time.
+    created_at: Timestamp,
+    /// When it last changed, in virtual time.
+    updated_at: Timestamp,
+    /// Always empty: a verification is made by the employee's own calls.
+    metadata: Cow<'a, Metadata>,
+    /// Every status it had.
+    status_history: &'a [StatusChange<VerificationStatus>],
+}
+
+impl Wire for PayrollVerification {
+    type Shape<'a> = PayrollVerificationShape<'a>;
+
+    fn wire(&self) -> PayrollVerificationShape<'_> {
+        PayrollVerificationShape {
+            id: self.id,
+            object: Object::NAME,
+            company_id: self.company_id,
+            employee_id: self.employee_id,
+            status: self.status,
+            checks: &self.checks,
+            created_at: self.created_at,
+            updated_at: self
+                .status_history
+                .last()
+                .map_or(self.created_at, |change| change.at),
+            metadata: Cow::Owned(Metadata::default()),
+            status_history: &self.status_history,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::decision::BANK_ACCOUNT_CHECK;
+
+    #[test]
+    fn every_status_of_a_verification_can_be_reached() {
+        crate::model::lifecycle::assert_sound(VerificationStatus::Pending);
+    }
+
+    #[test]
+    fn every_choice_of_the_bank_is_an_answer() {
+        let failed = BANK_ACCOUNT_CHECK
+            .choices
+            .iter()
+            .filter(|choice| BankAnswer::of(choice.name).result().is_err());
+        assert_eq!(failed.count(), BANK_ACCOUNT_CHECK.choices.len() - 1);
+    }
+}

@@ -1,0 +1,128 @@
+//! A tax filing: what a company declares to an authority for a month, and pays.
+
+use std::borrow::Cow;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::model::Object;
+use crate::model::business::company::Company;
+use crate::model::business::tax_liability::TaxLiability;
+use crate::model::lifecycle::{State, StatusChange, states};
+use crate::value::id::Id;
+use crate::value::money::Currency;
+use crate::value::text::Metadata;
+use crate::value::time::{Date, Period, Timestamp};
+
+states! {
+    /// Where a return stands. A rejected one is mended by an amended one, which is a filing of its own.
+    FilingStatus {
+        Pending "pending", Blocked "blocked", Submitted "submitted", Filed "filed", Rejected "rejected", Amended "amended",
+    }
+    "block": Pending => Blocked;
+    "unblock": Blocked => Pending;
+    "submit": Pending => Submitted;
+    "accept": Submitted => Filed;
+    "reject": Submitted => Rejected;
+    "amend": Filed | Rejected => Amended;
+}
+
+/// The `tax_type` of the returns of the months before the world's start, each of which holds all that was owed.
+pub(crate) const MONTHLY: &str = "monthly";
+
+/// What a return declares to one authority.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct FilingLine {
+    /// Whom it is owed to, as in a liability's `authority`.
+    pub(crate) authority: String,
+    /// Minor units; negative where the authority owes.
+    pub(crate) amount: i64,
+}
+
+/// What a company declares to an authority for a month, and pays.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct TaxFiling {
+    /// The filing's id.
+    pub(crate) id: Id<TaxFiling>,
+    /// Always `tax_filing`.
+    pub(crate) object: Object<TaxFiling>,
+    /// Who declares.
+    pub(crate) company_id: Id<Company>,
+    /// The country, ISO 3166-1 alpha-2.
+    pub(crate) jurisdiction: String,
+    /// What is declared, by whom it is owed to: a liability's `authority`. `monthly` in the months before the world's start:
+    /// one return for all.
+    pub(crate) tax_type: String,
+    /// The month whose pay it is on.
+    pub(crate) period: Period,
+    /// The form's name, where the country's payroll pack knows it.
+    pub(crate) form: Option<String>,
+    /// Where it stands.
+    pub(crate) status: FilingStatus,
+    /// What is declared in all, in minor units.
+    pub(crate) amount: i64,
+    /// What of it is paid.
+    pub(crate) amount_paid: i64,
+    /// The currency of both.
+    pub(crate) currency: Currency,
+    /// The same by authority.
+    pub(crate) lines: Vec<FilingLine>,
+    /// The last day for form and money, where the country's payroll pack knows it.
+    pub(crate) due_on: Option<Date>,
+    /// The liabilities that it declares. None in the months before the world's start.
+    pub(crate) tax_liability_ids: Vec<Id<TaxLiability>>,
+    /// Why it cannot be submitted yet, in sentences.
+    pub(crate) blocked_reasons: Vec<String>,
+    /// Who declared it to be right, once submitted.
+    pub(crate) declaration: Option<String>,
+    /// When the authority confirmed that it has it.
+    pub(crate) acknowledged_at: Option<Timestamp>,
+    /// Why the authority rejected it.
+    pub(crate) rejection_reason: Option<String>,
+    /// The filing that this one amends.
+    pub(crate) amends: Option<Id<TaxFiling>>,
+    /// When it was created, in virtual time.
+    pub(crate) created_at: Timestamp,
+    /// When it last changed, in virtual time.
+    pub(crate) updated_at: Timestamp,
+    /// The caller's own pairs.
+    pub(crate) metadata: Metadata,
+    /// Every status it had.
+    pub(crate) status_history: Vec<StatusChange<FilingStatus>>,
+}
+
+impl TaxFiling {
+    pub(crate) const fn parent_bits(&self) -> u64 {
+        self.company_id.bits()
+    }
+
+    pub(crate) const fn company_of(&self) -> Id<Company> {
+        self.company_id
+    }
+
+    /// Enters `status`, which the lifecycle allows.
+    pub(crate) fn enter(&mut self, status: FilingStatus, at: Timestamp, reason: Option<String>) {
+        assert!(
+            self.status.may_become(status),
+            "a filing went from {:?} to {status:?}",
+            self.status
+        );
+        self.status = status;
+        self.updated_at = at;
+        self.status_history.push(StatusChange {
+            status,
+            at,
+            reason: reason.map(Cow::Owned),
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_status_of_a_filing_can_be_reached() {
+        crate::model::lifecycle::assert_sound(FilingStatus::Pending);
+    }
+}

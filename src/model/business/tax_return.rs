@@ -1,0 +1,149 @@
+//! Which form an authority wants for a month's pay, and by when: the packs' `[[filing]]` rows, reckoned.
+//!
+//! Deliberately absent: annual reconciliations and certificates, which declare what monthly returns have paid.
+
+use crate::model::business::authority::Authority;
+use crate::model::ledger::Account;
+use crate::model::payroll::{self, Day, Due, Filing, Frequency, Pack, Roll};
+use crate::value::time::{Date, Period};
+
+/// The code under which liabilities are owed to an account.
+pub(crate) fn code_of(account: Account) -> &'static str {
+    match account {
+        Account::TaxPayable(authority) => authority.code(),
+        _ => PENSION,
+    }
+}
+
+/// The account that holds what is owed under that code.
+pub(crate) fn account_of(code: &str) -> Option<Account> {
+    match code {
+        PENSION => Some(Account::PensionPayable),
+        code => Authority::find(code).map(Authority::account),
+    }
+}
+
+/// Whatever fund holds it: the chart has one account for pensions.
+const PENSION: &str = "pension";
+
+/// The form for what is owed to `code` on the pay of `period`, paid on `paid_on`, and the last day for form and money.
+pub(crate) fn of(
+    country: &str,
+    code: &str,
+    period: Period,
+    paid_on: Date,
+) -> Option<(&'static str, Date)> {
+    let pack = payroll::library().in_force(country, paid_on.civil()).pack;
+    let wanted = pack
+        .filings
+        .iter()
+        .filter(|filing| code_of(Authority::of_line("", Some(&filing.authority)).account()) == code)
+        .filter_map(|filing| Some((rank(filing)?, filing)));
+    let (_, filing) = wanted.min_by_key(|(rank, _)| *rank)?;
+    Some((&filing.form, due_on(pack, filing, period, paid_on)))
+}
+
+/// The form that the month's money goes with: the one with a day for money, then a monthly one, then one a payday.
+fn rank(filing: &Filing) -> Option<u8> {
+    match filing.frequency {
+        _ if filing.deposit.is_some() || filing.remit.is_some() => Some(0),
+        Frequency::Monthly => Some(1),
+        Frequency::EveryPayday | Frequency::Weekly => Some(2),
+        Frequency::Quarterly | Frequency::HalfYearly | Frequency::Annual => None,
+    }
+}
+
+fn due_on(pack: &Pack, filing: &Filing, period: Period, paid_on: Date) -> Date {
+    if let Some(deposit) = &filing.deposit {
+        return on(
+            period.plus_months(i32::from(deposit.months_after)),
+            deposit.day,
+        );
+    }
+    match filing.due {
+        Due::MonthsAfter { months, day, roll } => {
+            let date = on(period.plus_months(i32::from(months)), day);
+            match roll {
+                None => date,
+                Some(Roll::PreviousBusinessDay) => date.or_business_day_before(),
+                Some(Roll::NextBusinessDay) => date.or_business_day_after(),
+            }
+        }
+        Due::OnPayDate => paid_on,
+        Due::BusinessDaysAfterPay(days) => paid_on.plus_business_days(u32::from(days)),
+        Due::DayAfterTaxMonth(day) => {
+            let day = filing.remit.map_or(day, |remit| remit.day_electronic);
+            on(tax_month_end(pack, paid_on), Day::Number(day))
+        }
+        Due::DayOfYear { month, day } => {
+            let months = i32::from(month) - 1;
+            let january = Date::new(period.year() + 1, 1, 1).map_or(period, Date::period);
+            on(january.plus_months(months), day)
+        }
+    }
+}
+
+/// The month in which the tax month of that day ends: tax months begin on the day on which the tax year does.
+fn tax_month_end(pack: &Pack, day: Date) -> Period {
+    let first = pack.effective_from.day();
+    let begun = day.civil().day() >= first;
+    day.period().plus_months(i32::from(begun && first > 1))
+}
+
+fn on(month: Period, day: Day) -> Date {
+    match day {
+        Day::Number(day) => month.day(i8::try_from(day).unwrap_or(i8::MAX)),
+        Day::Last => month.last_day(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forms_and_days_are_those_of_the_packs() {
+        let rows = [
+            (
+                "NG",
+                "SIRS",
+                "2026-01-23",
+                Some(("PAYE monthly schedule", "2026-02-10")),
+            ),
+            (
+                "NG",
+                "pension",
+                "2026-01-23",
+                Some(("Pension schedule", "2026-02-03")),
+            ),
+            ("NG", "NSITF", "2026-01-23", None),
+            ("GB", "HMRC", "2026-01-23", Some(("EPS", "2026-02-22"))),
+            ("GB", "HMRC", "2026-01-05", Some(("EPS", "2026-01-22"))),
+            ("US", "IRS", "2026-01-23", Some(("941", "2026-02-15"))),
+            ("KE", "KRA", "2026-01-23", Some(("P10", "2026-02-09"))),
+            ("ZA", "SARS", "2026-01-23", Some(("EMP201", "2026-02-06"))),
+            ("CA", "CRA", "2026-01-23", Some(("PD7A", "2026-02-15"))),
+            (
+                "FR",
+                "other",
+                "2026-01-23",
+                Some(("Payroll return (placeholder)", "2026-02-15")),
+            ),
+        ];
+        for (country, code, paid_on, expected) in rows {
+            let paid_on: Date = paid_on.parse().expect("a date");
+            let found = of(country, code, paid_on.period(), paid_on);
+            let found = found.map(|(form, due)| (form, due.to_string()));
+            let expected = expected.map(|(form, due)| (form, due.to_owned()));
+            assert_eq!(found, expected, "{country} {code}");
+        }
+    }
+
+    #[test]
+    fn codes_and_accounts_are_each_others_inverse() {
+        for code in ["HMRC", "pension", "vat", "other"] {
+            assert_eq!(account_of(code).map(code_of), Some(code));
+        }
+        assert_eq!(account_of("nobody"), None);
+    }
+}

@@ -1,0 +1,220 @@
+//! What the outside world decides: one table of decisions, their choices and what each choice may carry.
+//!
+//! Our own state never decides here: a short wallet is a fact. `world.decide` is the one door through which a handler asks.
+
+use crate::model::Kind;
+
+/// One question that the outside world answers.
+pub(crate) struct Decision {
+    /// `payout.settle`: what scenario rows and the `Sandbox-Scenario` header call it.
+    pub(crate) name: &'static str,
+    /// Who decides, and what.
+    pub(crate) about: &'static str,
+    /// What it is asked of.
+    pub(crate) subject: Kind,
+    /// What a selector may look at beyond the subject, nearest first.
+    pub(crate) related: &'static [Kind],
+    /// Every answer; the first is what happens when nobody says otherwise.
+    pub(crate) choices: &'static [Choice],
+}
+
+/// One answer.
+pub(crate) struct Choice {
+    pub(crate) name: &'static str,
+    pub(crate) about: &'static str,
+    /// The return code it carries unless another is given; none where a code has no meaning.
+    pub(crate) code: Option<&'static str>,
+    /// What `after` changes; none where a time has no meaning.
+    pub(crate) after: Option<&'static str>,
+}
+
+impl Decision {
+    /// The decision of that name.
+    pub(crate) fn find(name: &str) -> Option<&'static Self> {
+        DECISIONS
+            .iter()
+            .copied()
+            .find(|decision| decision.name == name)
+    }
+
+    /// The answer of that name.
+    pub(crate) fn choice(&self, name: &str) -> Option<&'static Choice> {
+        self.choices.iter().find(|choice| choice.name == name)
+    }
+}
+
+const fn choice(name: &'static str, about: &'static str) -> Choice {
+    Choice {
+        name,
+        about,
+        code: None,
+        after: None,
+    }
+}
+
+/// A run's gross to net, from the request to the figures.
+pub(crate) static RUN_CALCULATE: Decision = Decision {
+    name: "payroll_run.calculate",
+    about: "How long the payroll engine takes over a run",
+    subject: Kind::PayrollRun,
+    related: &[Kind::Company],
+    choices: &[
+        choice("on_time", "after two seconds"),
+        Choice {
+            after: Some("from the request to the figures; ten minutes if not said"),
+            ..choice("delayed", "later than that")
+        },
+    ],
+};
+
+/// Whether the company's bank lets the run's money go.
+pub(crate) static RUN_FUND: Decision = Decision {
+    name: "payroll_run.fund",
+    about: "Whether the company's bank lets the money of an approved run go",
+    subject: Kind::PayrollRun,
+    related: &[Kind::Company],
+    choices: &[
+        choice("funded", "the money is reserved"),
+        choice(
+            "insufficient_funds",
+            "the bank says that the account is short; the run waits in funding_failed",
+        ),
+        Choice {
+            after: Some("from the cut-off to the money; one business day if not said"),
+            ..choice("delayed", "the money comes late")
+        },
+    ],
+};
+
+/// What becomes of one payout.
+pub(crate) static PAYOUT_SETTLE: Decision = Decision {
+    name: "payout.settle",
+    about: "What the receiving bank does with a payout that was sent",
+    subject: Kind::Payout,
+    related: &[
+        Kind::PayrollItem,
+        Kind::Employee,
+        Kind::PayrollRun,
+        Kind::Company,
+    ],
+    choices: &[
+        Choice {
+            after: Some("from sent to paid, instead of the rail's own time"),
+            ..choice("paid", "the money arrives in the rail's own time")
+        },
+        Choice {
+            after: Some("from sent to paid; three business days if not said"),
+            ..choice("delayed", "the money arrives late")
+        },
+        Choice {
+            code: Some("R03"),
+            after: Some("from sent to failed; the rail's own time if not said"),
+            ..choice("failed", "the rail gives up; nothing left the bank")
+        },
+        Choice {
+            code: Some("R02"),
+            after: Some("from sent to returned; two business days if not said"),
+            ..choice("returned", "the money comes back instead of arriving")
+        },
+        Choice {
+            code: Some("R02"),
+            after: Some("from paid to returned; two business days if not said"),
+            ..choice(
+                "returned_late",
+                "the money arrives, and comes back afterwards",
+            )
+        },
+        Choice {
+            after: Some("how long it is held; one business day if not said"),
+            ..choice(
+                "held_then_paid",
+                "the rail holds it for a look, then lets it go",
+            )
+        },
+        Choice {
+            code: Some("R16"),
+            after: Some("how long it is held; one business day if not said"),
+            ..choice(
+                "held_then_rejected",
+                "the rail holds it for a look, then refuses it",
+            )
+        },
+        Choice {
+            code: Some("R85"),
+            after: Some("from sent to failed; at once if not said"),
+            ..choice(
+                "rail_down",
+                "the rail does not answer; sending again can help",
+            )
+        },
+    ],
+};
+
+/// Whether an employee's bank account stands the check.
+pub(crate) static BANK_ACCOUNT_CHECK: Decision = Decision {
+    name: "bank_account.check",
+    about: "What the bank answers when an employee's account is checked",
+    subject: Kind::Employee,
+    related: &[Kind::Company],
+    choices: &[
+        Choice {
+            after: Some("from the request to the answer, instead of 30 seconds"),
+            ..choice(
+                "match",
+                "the account is open and the name is the employee's",
+            )
+        },
+        Choice {
+            after: Some("from the request to the answer, instead of 30 seconds"),
+            ..choice(
+                "name_mismatch",
+                "the account is open and belongs to somebody else",
+            )
+        },
+        Choice {
+            after: Some("from the request to the answer, instead of 30 seconds"),
+            ..choice("account_closed", "the account is closed")
+        },
+        Choice {
+            after: Some("from the request to the answer, instead of 30 seconds"),
+            ..choice("account_not_found", "the bank knows no such account")
+        },
+    ],
+};
+
+/// What the tax office says to a return.
+pub(crate) static TAX_OFFICE: Decision = Decision {
+    name: "tax_filing.reply",
+    about: "What the tax office answers to a return that was submitted",
+    subject: Kind::TaxFiling,
+    related: &[Kind::Company],
+    choices: &[
+        Choice {
+            after: Some("from the acknowledgement to the answer, instead of two business days"),
+            ..choice(
+                "accepted",
+                "acknowledged after an hour, taken two business days later",
+            )
+        },
+        Choice {
+            after: Some("from the acknowledgement to the answer, instead of two business days"),
+            ..choice(
+                "rejected",
+                "the return is to be amended; what was paid stays paid",
+            )
+        },
+        Choice {
+            after: Some("from the return to the acknowledgement; one business day if not said"),
+            ..choice("delayed", "acknowledged late, and taken then")
+        },
+    ],
+};
+
+/// Every decision, in the order in which a payroll meets them.
+pub(crate) static DECISIONS: &[&Decision] = &[
+    &BANK_ACCOUNT_CHECK,
+    &RUN_CALCULATE,
+    &RUN_FUND,
+    &PAYOUT_SETTLE,
+    &TAX_OFFICE,
+];

@@ -1,0 +1,165 @@
+//! The list of assumptions as people and programs read it.
+
+use core::fmt::Write as _;
+
+use serde::Serialize;
+
+use crate::engine::contract::assumptions::{Assumption, all};
+use crate::engine::contract::{ErrorFormat, Header, Overlay, Paging};
+
+/// Where a line of text ends.
+const WIDTH: usize = 100;
+
+/// One assumption under a contract.
+#[derive(Serialize)]
+struct Row<'a> {
+    id: &'a str,
+    section: &'a str,
+    question: &'a str,
+    answer: &'a str,
+    /// Keys of the contract file; empty where it cannot be overridden yet.
+    overridden_by: &'a [&'a str],
+    /// Of those keys, what this contract says.
+    overrides: Vec<String>,
+    proof: &'a str,
+}
+
+impl Row<'static> {
+    fn of(one: &'static Assumption, said: &[(String, String)]) -> Self {
+        let own = said.iter().filter(|(key, _)| {
+            let general = general(key);
+            one.keys.contains(&general.as_str())
+        });
+        Self {
+            id: one.id,
+            section: one.section,
+            question: one.question,
+            answer: one.answer,
+            overridden_by: one.keys,
+            overrides: own.map(|(key, value)| format!("{key} = {value}")).collect(),
+            proof: one.proof,
+        }
+    }
+}
+
+/// `operations.*.status` for `operations.runPayroll.status`.
+fn general(key: &str) -> String {
+    match key.split('.').collect::<Vec<_>>().as_slice() {
+        ["operations", _, name] => format!("operations.*.{name}"),
+        _ => key.to_owned(),
+    }
+}
+
+/// The list as one array of JSON.
+pub(crate) fn json(overlay: &Overlay) -> String {
+    let said = said(overlay);
+    let rows: Vec<Row<'_>> = all().map(|one| Row::of(one, &said)).collect();
+    let mut text = serde_json::to_string_pretty(&rows).expect("texts are written as JSON");
+    text.push('\n');
+    text
+}
+
+/// The list for people.
+pub(crate) fn text(overlay: &Overlay) -> String {
+    let said = said(overlay);
+    let mut text = String::new(); // which takes every letter
+    for one in all() {
+        let row = Row::of(one, &said);
+        let _ = writeln!(text, "{:<5} {}", row.section, row.question);
+        for line in wrapped(row.answer, WIDTH - 6) {
+            let _ = writeln!(text, "      {line}");
+        }
+        let key = match row.overridden_by {
+            [] => "not overridable yet".to_owned(),
+            keys => format!("override: {}", keys.join(", ")),
+        };
+        let _ = writeln!(text, "      [{}; {key}]", row.id);
+        for over in row.overrides {
+            let _ = writeln!(text, "      > {over}");
+        }
+        text.push('\n');
+    }
+    let _ = writeln!(text, "{} assumptions", all().count());
+    text
+}
+
+/// What a contract overrides, in a sentence's end.
+pub(crate) fn overridden(overlay: &Overlay) -> String {
+    let said = said(overlay);
+    if said.is_empty() {
+        return "nothing".to_owned();
+    }
+    let keys: Vec<&str> = said.iter().map(|(key, _)| key.as_str()).collect();
+    keys.join(", ")
+}
+
+/// What a contract says otherwise than ours, key by key as its file has them. Keys of callers are counted, not shown.
+fn said(overlay: &Overlay) -> Vec<(String, String)> {
+    let mut said = Vec::new();
+    let mut say = |key: &str, value: String| said.push((key.to_owned(), value));
+    if overlay.rows.published_only {
+        say("serve", "\"published\"".to_owned());
+    }
+    for row in crate::api::product() {
+        let Some(changed) = overlay.rows.changed.get(row.name) else {
+            continue;
+        };
+        let id = row.operation_id();
+        if let Some(status) = changed.status {
+            say(&format!("operations.{id}.status"), status.to_string());
+        }
+        if !changed.aliases.is_empty() {
+            say(
+                &format!("operations.{id}.aliases"),
+                format!("{:?}", changed.aliases),
+            );
+        }
+        if changed.disabled {
+            say(&format!("operations.{id}.enabled"), "false".to_owned());
+        }
+    }
+    if overlay.dialect.errors == ErrorFormat::Envelope {
+        say("errors.format", "\"envelope\"".to_owned());
+    }
+    let (paging, ours) = (overlay.rows.paging, Paging::default());
+    if paging.default != ours.default {
+        say("paging.per_page_default", paging.default.to_string());
+    }
+    if paging.most != ours.most {
+        say("paging.per_page_max", paging.most.to_string());
+    }
+    if !overlay.auth.keys.is_empty() {
+        say("auth.keys", format!("({})", overlay.auth.keys.len()));
+    }
+    if !overlay.auth.refuse_live {
+        say("auth.refuse_live", "false".to_owned());
+    }
+    if overlay.rows.key_required {
+        say("idempotency.required", "true".to_owned());
+    }
+    for Header { key, name, .. } in Header::ALL {
+        match overlay.called(key) {
+            None => say(&format!("headers.{key}"), "false".to_owned()),
+            Some(called) if called != name => say(&format!("headers.{key}"), format!("{called:?}")),
+            Some(_) => {}
+        }
+    }
+    said
+}
+
+/// A text in lines of that many characters at most, broken at spaces.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let line = lines.last_mut().expect("there is a first line");
+        if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > width {
+            lines.push(word.to_owned());
+            continue;
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    lines
+}

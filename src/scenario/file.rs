@@ -1,0 +1,439 @@
+//! From a file, with what it includes, to a checked scenario, or to everything that is wrong with it.
+//!
+//! Files are read through a function of the caller's, so that nothing here touches a disk.
+
+use core::ops::Range;
+use std::fmt::Write as _;
+use std::path::Path;
+
+use toml::de::{DeArray, DeTable};
+
+use crate::api::json::quoted;
+use crate::scenario::form::FILE;
+use crate::scenario::reading::{Fields, Reading, meant};
+use crate::scenario::shipped;
+use crate::value::diagnostic::{Diagnostic, Look, report};
+use crate::world::script::{Limits, Scenario, WorldPart};
+
+/// The largest file that is read: a scenario is written by hand.
+pub(crate) const MOST_BYTES: usize = 1 << 20;
+/// Files within files within files.
+const DEEPEST: usize = 8;
+
+/// Reads the file at a path; an error says why it cannot be, in words that follow the path.
+pub(crate) type Read<'r> = dyn Fn(&str) -> Result<Vec<u8>, String> + 'r;
+
+/// What became of a file.
+#[derive(Debug)]
+pub(crate) struct Checked {
+    /// The scenario, if nothing is wrong with it.
+    pub(crate) scenario: Option<Scenario>,
+    /// Every file that was looked at.
+    files: Vec<Judged>,
+}
+
+/// One file and what is wrong with it.
+#[derive(Debug)]
+struct Judged {
+    path: String,
+    source: String,
+    found: Vec<Diagnostic>,
+    /// Why it was not even parsed.
+    refused: Option<String>,
+}
+
+impl Checked {
+    /// Everything that is wrong or doubtful, as text; empty if nothing is.
+    pub(crate) fn report(&self, look: Look) -> String {
+        let mut text = String::new();
+        for file in &self.files {
+            if let Some(why) = &file.refused {
+                let _ = writeln!(text, "error: {}: {why}", file.path);
+            }
+            if !file.found.is_empty() {
+                text.push_str(&report(&file.path, &file.source, &file.found, look));
+            }
+        }
+        text
+    }
+}
+
+/// Reads and checks the file at that path.
+pub(crate) fn check(path: &str, read: &Read<'_>) -> Checked {
+    gather(Origin::File(normal(path)), read)
+}
+
+/// The same of a shipped one.
+pub(crate) fn check_shipped(name: &'static str) -> Checked {
+    gather(Origin::Shipped(name), &|_| Err("is not shipped".to_owned()))
+}
+
+fn gather(origin: Origin, read: &Read<'_>) -> Checked {
+    let mut gathering = Gathering {
+        read,
+        files: Vec::new(),
+        open: Vec::new(),
+        done: Vec::new(),
+    };
+    let scenario = match gathering.source(&origin) {
+        Ok(bytes) => gathering.file(origin, &bytes),
+        Err(why) => {
+            gathering.files.push(Judged {
+                path: origin.path(),
+                source: String::new(),
+                found: Vec::new(),
+                refused: Some(why),
+            });
+            Scenario::default()
+        }
+    };
+    let wrong = |file: &Judged| {
+        file.refused.is_some() || file.found.iter().any(|found| !found.is_warning())
+    };
+    let sound = !gathering.files.iter().any(wrong);
+    Checked {
+        scenario: sound.then_some(scenario),
+        files: gathering.files,
+    }
+}
+
+/// Where a file comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Origin {
+    File(String),
+    Shipped(&'static str),
+}
+
+impl Origin {
+    /// What messages call it.
+    fn path(&self) -> String {
+        match self {
+            Self::File(path) => path.clone(),
+            Self::Shipped(name) => format!("{name}.toml"),
+        }
+    }
+}
+
+struct Gathering<'r> {
+    read: &'r Read<'r>,
+    files: Vec<Judged>,
+    /// The files around this one, outermost first.
+    open: Vec<Origin>,
+    /// Those whose rows are in: a second time they could never match.
+    done: Vec<Origin>,
+}
+
+impl Gathering<'_> {
+    fn source(&self, origin: &Origin) -> Result<Vec<u8>, String> {
+        let bytes = match origin {
+            Origin::Shipped(name) => {
+                let source = shipped::source(name).ok_or("is not shipped")?;
+                source.as_bytes().to_vec()
+            }
+            Origin::File(path) => (self.read)(path)?,
+        };
+        if bytes.len() > MOST_BYTES {
+            let most = MOST_BYTES >> 10;
+            return Err(format!("is larger than {most} KiB, which no scenario is"));
+        }
+        Ok(bytes)
+    }
+
+    /// What a file says, and the files that it includes.
+    fn file(&mut self, origin: Origin, bytes: &[u8]) -> Scenario {
+        let place = self.files.len();
+        self.files.push(Judged {
+            path: origin.path(),
+            source: String::from_utf8_lossy(bytes).into_owned(),
+            found: Vec::new(),
+            refused: None,
+        });
+        let source = match core::str::from_utf8(bytes) {
+            Ok(source) => source,
+            Err(error) => {
+                let at = error.valid_up_to();
+                self.files[place].found.push(
+                    Diagnostic::new(at..at + 1, "the file is not UTF-8")
+                        .expected(format!("the byte 0x{:02x} begins no letter", bytes[at]))
+                        .help("save it as UTF-8"),
+                );
+                return Scenario::default();
+            }
+        };
+        self.open.push(origin.clone());
+        self.done.push(origin.clone());
+        let path = origin.path();
+        let name = path.rsplit(['/', '\\']).next().unwrap_or(&path);
+        let (document, broken) = DeTable::parse_recoverable(source);
+        let mut reading = Reading::new(name, source);
+        let scenario = self.scenario(&origin, name, &mut reading, document.get_ref());
+        let mut found = reading.found;
+        if !broken.is_empty() {
+            found = beside(source, &broken, found);
+        }
+        self.files[place].found = found;
+        self.open.pop();
+        scenario
+    }
+
+    fn scenario<'a>(
+        &mut self,
+        origin: &Origin,
+        name: &str,
+        reading: &mut Reading<'a>,
+        document: &'a DeTable<'a>,
+    ) -> Scenario {
+        let file = reading.table(document, 0..0, &FILE);
+        let title = reading.text(&file, "title");
+        let about = reading.text(&file, "about");
+        let world = reading.part(&file, "world");
+        let world = world.map(|part| reading.world(&part)).unwrap_or_default();
+        let limits = reading.part(&file, "limits");
+        let limits = limits.map(|part| reading.limits(&part)).unwrap_or_default();
+        let outcomes = reading.each(&file, "outcome", Reading::outcome);
+        let webhooks = reading.each(&file, "webhook", Reading::webhook);
+        let faults = reading.each(&file, "fault", Reading::fault);
+        let timeline = reading.each(&file, "timeline", |reading, row| {
+            reading.timeline(row, world.start)
+        });
+        let steps = reading.rows(&file, "step");
+        let steps = reading.steps(&steps);
+        let expect = reading.part(&file, "expect");
+        let expect = expect.map(|part| reading.expectation(&part));
+        reading.shadowed(&outcomes);
+        reading.shadowed(&webhooks);
+        reading.shadowed(&faults);
+        let mut scenario = Scenario {
+            name: name.strip_suffix(".toml").unwrap_or(name).to_owned(),
+            title: title.map_or_else(String::new, |title| title.value.to_owned()),
+            about: about.map_or_else(String::new, |about| about.value.to_owned()),
+            world,
+            outcomes: rows(outcomes),
+            webhooks: rows(webhooks),
+            faults: rows(faults),
+            timeline: rows(timeline),
+            limits,
+            steps,
+            expect: expect.unwrap_or_default(),
+        };
+        if let Some(list) = reading.list(&file, "include") {
+            self.includes(origin, reading, list, &mut scenario);
+        }
+        scenario
+    }
+
+    /// Rows of included files follow, so that they lose to those of the file itself. Steps and expectations stay behind: they
+    /// are about the included file alone.
+    fn includes<'a>(
+        &mut self,
+        origin: &Origin,
+        reading: &mut Reading<'a>,
+        list: &'a DeArray<'a>,
+        scenario: &mut Scenario,
+    ) {
+        for item in list {
+            let Some(wanted) = reading.text_of("include", item) else {
+                continue;
+            };
+            match self.include(origin, wanted.value, &wanted.span) {
+                Ok(Some(other)) => merge(scenario, other),
+                Ok(None) => {}
+                Err(diagnostic) => reading.note(diagnostic),
+            }
+        }
+    }
+
+    fn include(
+        &mut self,
+        from: &Origin,
+        wanted: &str,
+        span: &Range<usize>,
+    ) -> Result<Option<Scenario>, Diagnostic> {
+        let refused = |message: String| Diagnostic::new(span.clone(), message);
+        let origin = target(from, wanted).map_err(|diagnostic| {
+            let refusal = refused(format!("no shipped scenario is called {}", quoted(wanted)))
+                .expected("unknown name");
+            match diagnostic {
+                Missing::Shipped => meant(refusal, wanted, &shipped::names()),
+                Missing::FileOfShipped => {
+                    refusal.help("a shipped scenario includes shipped ones only, by name")
+                }
+            }
+        })?;
+        if let Some(first) = self.open.iter().position(|open| *open == origin) {
+            let circle: Vec<String> = self.open[first..]
+                .iter()
+                .chain([&origin])
+                .map(Origin::path)
+                .collect();
+            return Err(refused("this file includes itself".to_owned())
+                .expected(circle.join(" → "))
+                .help("take one of them out"));
+        }
+        if self.done.contains(&origin) {
+            return Ok(None);
+        }
+        if self.open.len() >= DEEPEST {
+            return Err(refused(format!("includes go deeper than {DEEPEST} files"))
+                .expected("one too many")
+                .help("include the files directly"));
+        }
+        match self.source(&origin) {
+            Ok(bytes) => Ok(Some(self.file(origin, &bytes))),
+            Err(why) => Err(refused(format!("{} cannot be included", quoted(wanted)))
+                .expected(format!("{}: {why}", origin.path()))),
+        }
+    }
+}
+
+/// A row of the file.
+pub(crate) struct Placed<T> {
+    pub(crate) row: T,
+    /// Its head.
+    pub(crate) span: Range<usize>,
+    /// Whether nothing is wrong with it: of another it is not known what it would match.
+    pub(crate) sound: bool,
+}
+
+impl<'a> Reading<'a> {
+    /// What the rows under that key say, with their places.
+    fn each<T>(
+        &mut self,
+        file: &Fields<'a>,
+        name: &str,
+        read: impl Fn(&mut Self, &Fields<'a>) -> Option<T>,
+    ) -> Vec<Placed<T>> {
+        let mut placed = Vec::new();
+        for fields in self.rows(file, name) {
+            let before = self.found.len();
+            let row = read(self, &fields);
+            let sound = self.found[before..].iter().all(Diagnostic::is_warning);
+            placed.extend(row.map(|row| Placed {
+                row,
+                span: fields.span,
+                sound,
+            }));
+        }
+        placed
+    }
+}
+
+fn rows<T>(placed: Vec<Placed<T>>) -> Vec<T> {
+    placed.into_iter().map(|placed| placed.row).collect()
+}
+
+/// Why an include names nothing.
+enum Missing {
+    Shipped,
+    FileOfShipped,
+}
+
+/// A file relative to the including one, or a shipped scenario by its name.
+fn target(from: &Origin, wanted: &str) -> Result<Origin, Missing> {
+    let is_file = wanted.contains(['/', '\\']) || Path::new(wanted).extension().is_some();
+    match (from, is_file) {
+        (_, false) => shipped::known(wanted)
+            .map(Origin::Shipped)
+            .ok_or(Missing::Shipped),
+        (Origin::Shipped(_), true) => Err(Missing::FileOfShipped),
+        (Origin::File(path), true) => {
+            let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+            let whole = match (folder, wanted.starts_with('/')) {
+                (_, true) => wanted.to_owned(),
+                ("", _) if path.starts_with('/') => format!("/{wanted}"),
+                ("", _) => wanted.to_owned(),
+                _ => format!("{folder}/{wanted}"),
+            };
+            Ok(Origin::File(normal(&whole)))
+        }
+    }
+}
+
+/// One spelling for a path, so that a circle is seen: without `.` and inner `..`.
+fn normal(path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match (part, parts.last()) {
+            (".", _) | ("", Some(_)) => {}
+            ("..", Some(last)) if !matches!(*last, ".." | "") => {
+                parts.pop();
+            }
+            _ => parts.push(part),
+        }
+    }
+    parts.join("/")
+}
+
+/// The file's own word is kept where both say something.
+fn merge(scenario: &mut Scenario, other: Scenario) {
+    scenario.outcomes.extend(other.outcomes);
+    scenario.webhooks.extend(other.webhooks);
+    scenario.faults.extend(other.faults);
+    scenario.timeline.extend(other.timeline);
+    let (own, theirs) = (core::mem::take(&mut scenario.limits), other.limits);
+    scenario.limits = Limits {
+        rate: own.rate.or(theirs.rate),
+        latency: own.latency.or(theirs.latency),
+    };
+    let (own, theirs) = (core::mem::take(&mut scenario.world), other.world);
+    scenario.world = WorldPart {
+        seed: own.seed.or(theirs.seed),
+        companies: own.companies.or(theirs.companies),
+        employees_per_company: own.employees_per_company.or(theirs.employees_per_company),
+        countries: own.countries.or(theirs.countries),
+        start: own.start.or(theirs.start),
+        clock: own.clock.or(theirs.clock),
+    };
+}
+
+/// Broken syntax, and what else is wrong; of a table whose syntax is broken only that, for what follows from it is guesswork.
+fn beside(source: &str, broken: &[toml::de::Error], found: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let heads: Vec<usize> = source
+        .match_indices('\n')
+        .map(|(end, _)| end + 1)
+        .filter(|&start| {
+            source[start..]
+                .trim_start_matches([' ', '\t'])
+                .starts_with('[')
+        })
+        .collect();
+    let table = |at: usize| heads.partition_point(|&head| head <= at);
+    let spans = || broken.iter().map(|error| error.span().unwrap_or(0..0));
+    let tables: Vec<usize> = spans().map(|span| table(span.start)).collect();
+    let mut all: Vec<Diagnostic> = broken
+        .iter()
+        .zip(spans())
+        .map(|(error, span)| {
+            let (message, label) = match error.message().split_once(", ") {
+                Some((message, label)) => (message, label),
+                None => (error.message(), ""),
+            };
+            Diagnostic::new(span, message).expected(label)
+        })
+        .collect();
+    all.extend(
+        found
+            .into_iter()
+            .filter(|one| !tables.contains(&table(one.span().start))),
+    );
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_have_one_spelling() {
+        for (path, expected) in [
+            ("a.toml", "a.toml"),
+            ("./a.toml", "a.toml"),
+            ("x/./y/../a.toml", "x/a.toml"),
+            ("../a.toml", "../a.toml"),
+            ("x/../../a.toml", "../a.toml"),
+            ("/x//a.toml", "/x/a.toml"),
+        ] {
+            assert_eq!(normal(path), expected, "{path}");
+        }
+    }
+}

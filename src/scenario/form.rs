@@ -1,0 +1,489 @@
+//! The form of a scenario file: every table, its keys, and what each takes.
+//!
+//! The one description: the reader takes only keys that stand here, and the JSON Schema for editors is made from it.
+//! Deliberately absent: what keys mean together, which the readers of the rows say.
+
+use crate::model::decision::DECISIONS;
+use crate::scenario::vocabulary::vocabulary;
+
+/// A table of the file.
+#[derive(Debug)]
+pub(crate) struct Table {
+    /// What messages call it: `[[outcome]]`, `a step's expect`.
+    pub(crate) name: &'static str,
+    pub(crate) about: &'static str,
+    pub(crate) keys: &'static [Key],
+}
+
+/// A key of a table.
+#[derive(Debug)]
+pub(crate) struct Key {
+    pub(crate) name: &'static str,
+    pub(crate) about: &'static str,
+    pub(crate) takes: Takes,
+    pub(crate) required: bool,
+}
+
+/// What a key takes.
+#[derive(Debug)]
+pub(crate) enum Takes {
+    Text,
+    /// A text that says something in a form of its own.
+    Spelt(Spelling),
+    /// A whole number in these bounds.
+    Count(u64, u64),
+    /// From 0 to 1.
+    Chance,
+    Truth,
+    /// One of these names.
+    Name(fn() -> Vec<String>),
+    /// A list of such.
+    List(&'static Takes),
+    /// Any one of these.
+    Either(&'static [Takes]),
+    /// Free names, each with such a value.
+    Each(&'static Takes),
+    /// Whatever JSON can say in a table, with references.
+    Members,
+    /// A table.
+    Part(&'static Table),
+    /// Any number of tables.
+    Rows(&'static Table),
+}
+
+/// Forms of text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Spelling {
+    /// `2bd`, `1h30m`.
+    Span,
+    /// An instant.
+    Instant,
+    /// `+3d` or an instant.
+    Moment,
+    /// `R01` to `R85`.
+    ReturnCode,
+    /// `2..`, `2..4`.
+    Places,
+    /// `100/min`.
+    Rate,
+    /// A name of lower-case letters, digits and underscores.
+    Identifier,
+}
+
+impl Spelling {
+    /// What a message says is expected.
+    pub(crate) const fn expected(self) -> &'static str {
+        match self {
+            Self::Span => "expected a length of time such as \"2bd\", \"90s\" or \"1h30m\"",
+            Self::Instant => "expected an instant such as \"2026-03-20T08:00:00Z\"",
+            Self::Moment => "expected \"+3d\" or an instant such as \"2026-03-20T08:00:00Z\"",
+            Self::ReturnCode => "expected a return code from \"R01\" to \"R85\"",
+            Self::Places => "expected a number from 1, a list of them, \"2..\" or \"2..4\"",
+            Self::Rate => "expected a rate such as \"100/min\", \"10/s\" or \"1000/h\"",
+            Self::Identifier => {
+                "expected lower-case letters, digits and underscores, a letter first"
+            }
+        }
+    }
+
+    /// The regular expression of the schema.
+    pub(crate) const fn pattern(self) -> &'static str {
+        const INSTANT: &str = "^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt].+$";
+        match self {
+            Self::Span => "^([0-9]+bd|([0-9]+(ms|s|m|h|d|w))+)$",
+            Self::Instant => INSTANT,
+            Self::Moment => {
+                "^(\\+([0-9]+bd|([0-9]+(ms|s|m|h|d|w))+)|[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt].+)$"
+            }
+            Self::ReturnCode => "^R(0[1-9]|[1-7][0-9]|8[0-5])$",
+            Self::Places => "^[1-9][0-9]*\\.\\.([1-9][0-9]*)?$",
+            Self::Rate => "^[1-9][0-9]*/(s|min|h)$",
+            Self::Identifier => "^[a-z][a-z0-9_]*$",
+        }
+    }
+}
+
+/// The largest number that every reader of JSON keeps exactly.
+const MOST: u64 = 9_007_199_254_740_991;
+
+const fn key(name: &'static str, takes: Takes, about: &'static str) -> Key {
+    Key {
+        name,
+        about,
+        takes,
+        required: false,
+    }
+}
+
+const fn required(name: &'static str, takes: Takes, about: &'static str) -> Key {
+    Key {
+        required: true,
+        ..key(name, takes, about)
+    }
+}
+
+const SPAN: Takes = Takes::Spelt(Spelling::Span);
+
+/// Which times a row acts.
+const NTH: Key = key(
+    "nth",
+    Takes::Either(&[
+        Takes::Count(1, MOST),
+        Takes::List(&Takes::Count(1, MOST)),
+        Takes::Spelt(Spelling::Places),
+    ]),
+    "Only those times, counted from 1 over what the row matches: 1, [1, 2], \"2..\" or \"2..4\".",
+);
+const TIMES: Key = key("times", Takes::Count(1, MOST), "At most so often.");
+const CHANCE: Key = key(
+    "chance",
+    Takes::Chance,
+    "In this share of cases, from 0 to 1; drawn from the seed, so it is the same every run.",
+);
+
+/// The file.
+pub(crate) static FILE: Table = Table {
+    name: "a scenario",
+    about: "What the outside world does, as `sandbox --scenario FILE` plays it.",
+    keys: &[
+        key("title", Takes::Text, "What happens, in a few words."),
+        key("about", Takes::Text, "What happens, in sentences."),
+        key(
+            "include",
+            Takes::List(&Takes::Text),
+            "Files, relative to this one, or shipped scenarios, whose rows follow those of this file.",
+        ),
+        key("world", Takes::Part(&WORLD), WORLD.about),
+        key("outcome", Takes::Rows(&OUTCOME), OUTCOME.about),
+        key("webhook", Takes::Rows(&WEBHOOK), WEBHOOK.about),
+        key("fault", Takes::Rows(&FAULT), FAULT.about),
+        key("timeline", Takes::Rows(&TIMELINE), TIMELINE.about),
+        key("limits", Takes::Part(&LIMITS), LIMITS.about),
+        key("step", Takes::Rows(&STEP), STEP.about),
+        key("expect", Takes::Part(&EXPECT), EXPECT.about),
+    ],
+};
+
+/// `[world]`.
+pub(crate) static WORLD: Table = Table {
+    name: "[world]",
+    about: "How the world is grown when the scenario starts it.",
+    keys: &[
+        key("seed", Takes::Count(0, MOST), "What it is grown from."),
+        key("companies", Takes::Count(1, 1_000_000_000), "Companies."),
+        key(
+            "employees_per_company",
+            Takes::Count(0, 1_000_000_000),
+            "Employees of each.",
+        ),
+        key(
+            "countries",
+            Takes::List(&Takes::Text),
+            "ISO 3166-1 codes of the companies' countries, dealt out in turn.",
+        ),
+        key(
+            "start",
+            Takes::Spelt(Spelling::Instant),
+            "Where virtual time begins.",
+        ),
+        key("clock", Takes::Name(clocks), "How time passes."),
+    ],
+};
+
+/// `[[outcome]]`.
+pub(crate) static OUTCOME: Table = Table {
+    name: "[[outcome]]",
+    about: "A decision of the outside world; the first row that matches wins.",
+    keys: &[
+        required(
+            "on",
+            Takes::Name(decisions),
+            "The decision: `sandbox scenario list --decisions` lists all.",
+        ),
+        key(
+            "where",
+            Takes::Members,
+            "What must be true of the subject: members, or a kind with an ordinal, an id or a reference.",
+        ),
+        NTH,
+        TIMES,
+        CHANCE,
+        required("then", Takes::Name(choices), "What is decided."),
+        key(
+            "code",
+            Takes::Spelt(Spelling::ReturnCode),
+            "The rail's return code.",
+        ),
+        key("after", SPAN, "Instead of the normal timing."),
+    ],
+};
+
+/// `[[webhook]]`.
+pub(crate) static WEBHOOK: Table = Table {
+    name: "[[webhook]]",
+    about: "What happens to deliveries of matching events; the first row that matches wins.",
+    keys: &[
+        required(
+            "on",
+            Takes::Name(matched),
+            "A type of event, all of a resource (`payroll_run.*`), or `*`.",
+        ),
+        key(
+            "where",
+            Takes::Members,
+            "What must be true of what the event is about.",
+        ),
+        NTH,
+        TIMES,
+        CHANCE,
+        required("do", Takes::Name(shapings), "What happens to the delivery."),
+        key(
+            "delay",
+            SPAN,
+            "How late: a duplicate's copy, a delayed delivery, or one held back.",
+        ),
+    ],
+};
+
+/// `[[fault]]`.
+pub(crate) static FAULT: Table = Table {
+    name: "[[fault]]",
+    about: "What happens to the caller's own HTTP exchange; the first row that matches wins.",
+    keys: &[
+        required(
+            "on",
+            Takes::Name(faulted),
+            "An operationId, all of a domain (`payments.*`), or `*`.",
+        ),
+        NTH,
+        TIMES,
+        CHANCE,
+        key(
+            "status",
+            Takes::Count(400, 599),
+            "Refuse with this status before anything happens.",
+        ),
+        key(
+            "after_commit",
+            Takes::Truth,
+            "The status comes after what was asked has happened.",
+        ),
+        key("retry_after", SPAN, "`Retry-After` of the refusal."),
+        key("latency", SPAN, "Hold the reply back, on the wall clock."),
+        key(
+            "lose",
+            Takes::Name(halves),
+            "Lose the request before it acts, or the reply after it has.",
+        ),
+        key("body", Takes::Name(bodies), "Spoil the reply's body."),
+    ],
+};
+
+/// `[[timeline]]`.
+pub(crate) static TIMELINE: Table = Table {
+    name: "[[timeline]]",
+    about: "Something that happens on a date.",
+    keys: &[
+        key(
+            "at",
+            Takes::Spelt(Spelling::Moment),
+            "So long after the start, or after the event that `after` names (`+3d`), or an instant.",
+        ),
+        key(
+            "after",
+            Takes::Name(events),
+            "When an event of this type happens first.",
+        ),
+        key(
+            "call",
+            Takes::Name(operations),
+            "The operation that the system calls.",
+        ),
+        key(
+            "inbound",
+            Takes::Name(inbound),
+            "What the outside world does.",
+        ),
+        key("with", Takes::Members, "Its input."),
+    ],
+};
+
+/// `[limits]`.
+pub(crate) static LIMITS: Table = Table {
+    name: "[limits]",
+    about: "Rate limit, and latency of every call.",
+    keys: &[
+        key(
+            "rate",
+            Takes::Spelt(Spelling::Rate),
+            "So many requests in a second, minute or hour of the wall clock.",
+        ),
+        key(
+            "latency",
+            Takes::Either(&[SPAN, Takes::Part(&LATENCY)]),
+            "Of every call, on the wall clock.",
+        ),
+    ],
+};
+
+/// The table form of `latency`.
+pub(crate) static LATENCY: Table = Table {
+    name: "latency",
+    about: "Evenly between mean - spread and mean + spread.",
+    keys: &[
+        required("mean", SPAN, "The mean."),
+        key("spread", SPAN, "How far a call may be from it."),
+    ],
+};
+
+/// `[[step]]`.
+pub(crate) static STEP: Table = Table {
+    name: "[[step]]",
+    about: "What `sandbox scenario test` does: a call, or moving the clock.",
+    keys: &[
+        key("call", Takes::Name(callable), "The operation to call."),
+        key(
+            "with",
+            Takes::Members,
+            "Members of its path, query and body, by name.",
+        ),
+        key(
+            "headers",
+            Takes::Each(&Takes::Text),
+            "Further request headers.",
+        ),
+        key("expect", Takes::Part(&REACTION), REACTION.about),
+        key(
+            "save",
+            Takes::Spelt(Spelling::Identifier),
+            "Keep the reply's body under this name, for `@name.data.id`.",
+        ),
+        key("advance", SPAN, "Move the clock on."),
+        key("idle", Takes::Truth, "Move the clock until nothing is due."),
+    ],
+};
+
+/// `expect` of a step.
+pub(crate) static REACTION: Table = Table {
+    name: "expect of a step",
+    about: "What the reply must be.",
+    keys: &[
+        key("status", Takes::Count(100, 599), "Its status."),
+        key(
+            "body",
+            Takes::Members,
+            "Members that must be there with these values; others may be there, too.",
+        ),
+        key(
+            "headers",
+            Takes::Each(&Takes::Text),
+            "Headers that must be there with these values.",
+        ),
+        key(
+            "lost",
+            Takes::Truth,
+            "The exchange ends without a whole reply.",
+        ),
+    ],
+};
+
+/// `[expect]`.
+pub(crate) static EXPECT: Table = Table {
+    name: "[expect]",
+    about: "What must have happened when the steps are done.",
+    keys: &[
+        key(
+            "events",
+            Takes::List(&Takes::Text),
+            "Types of events in order; \"…\" for any in between.",
+        ),
+        key(
+            "deliveries",
+            Takes::Each(&Takes::Count(0, MOST)),
+            "Deliveries that a receiver got, by type of event.",
+        ),
+    ],
+};
+
+/// What `do` of a webhook row takes.
+pub(crate) const SHAPINGS: [&str; 7] = [
+    "duplicate",
+    "delay",
+    "drop",
+    "reorder",
+    "bad_signature",
+    "stale_timestamp",
+    "truncate",
+];
+const CLOCKS: [&str; 3] = ["instant", "manual", "real"];
+const HALVES: [&str; 2] = ["request", "reply"];
+const BODIES: [&str; 3] = ["truncated", "garbage", "slow"];
+
+fn owned(names: &[&str]) -> Vec<String> {
+    names.iter().map(|&name| name.to_owned()).collect()
+}
+
+fn clocks() -> Vec<String> {
+    owned(&CLOCKS)
+}
+
+fn shapings() -> Vec<String> {
+    owned(&SHAPINGS)
+}
+
+fn halves() -> Vec<String> {
+    owned(&HALVES)
+}
+
+fn bodies() -> Vec<String> {
+    owned(&BODIES)
+}
+
+fn decisions() -> Vec<String> {
+    DECISIONS.iter().map(|row| row.name.to_owned()).collect()
+}
+
+/// The choices of all decisions: which of them a decision has, the reader says.
+fn choices() -> Vec<String> {
+    let mut names = Vec::new();
+    for choice in DECISIONS.iter().flat_map(|decision| decision.choices) {
+        if !names.iter().any(|name| name == choice.name) {
+            names.push(choice.name.to_owned());
+        }
+    }
+    names
+}
+
+fn events() -> Vec<String> {
+    vocabulary().events.iter().cloned().collect()
+}
+
+fn operations() -> Vec<String> {
+    vocabulary().product().map(str::to_owned).collect()
+}
+
+/// Steps may call the control plane, too: to send an event again, to take a snapshot.
+fn callable() -> Vec<String> {
+    vocabulary().operations.keys().cloned().collect()
+}
+
+fn faulted() -> Vec<String> {
+    let domains = vocabulary()
+        .domains
+        .iter()
+        .map(|domain| format!("{domain}.*"));
+    let all = ["*".to_owned()];
+    operations().into_iter().chain(domains).chain(all).collect()
+}
+
+fn matched() -> Vec<String> {
+    let names = vocabulary();
+    let resources = names.resources();
+    let groups = resources.iter().map(|resource| format!("{resource}.*"));
+    let all = ["*".to_owned()];
+    events().into_iter().chain(groups).chain(all).collect()
+}
+
+fn inbound() -> Vec<String> {
+    vocabulary().inbound.keys().cloned().collect()
+}

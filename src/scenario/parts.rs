@@ -1,0 +1,369 @@
+//! The parts that are not rows of what the outside world does: `[world]`, `[limits]`, `[[step]]`, `[expect]`.
+
+use std::collections::BTreeMap;
+
+use crate::api::json::quoted;
+use crate::scenario::form::{LATENCY, Spelling};
+use crate::scenario::members::Refers;
+use crate::scenario::reading::{At, Fields, Reading};
+use crate::scenario::vocabulary::vocabulary;
+use crate::value::diagnostic::Diagnostic;
+use crate::value::time::{Span, Timestamp};
+use crate::world::ClockMode;
+use crate::world::base::Shape;
+use crate::world::script::{
+    CallStep, Expectation, Latency, Limits, Rate, Reaction, Step, WorldPart,
+};
+
+/// In a list of events: any in between.
+pub(crate) const ANY: &str = "…";
+
+impl<'a> Reading<'a> {
+    /// `[world]`.
+    pub(crate) fn world(&mut self, part: &Fields<'a>) -> WorldPart {
+        let seed = self.count(part, "seed");
+        let companies = self.count(part, "companies");
+        let employees = self.count(part, "employees_per_company");
+        let countries = self.countries(part);
+        let start = self.spelt::<Timestamp>(part, "start");
+        let clock = self.name(part, "clock");
+        if let Some(start) = &start {
+            let shape = Shape {
+                start: start.value,
+                ..Shape::default()
+            };
+            self.shaped(&shape, &start.span);
+        }
+        let fallback = Shape::default();
+        let shape = Shape {
+            companies: companies.as_ref().map_or(fallback.companies, |it| it.value),
+            employees_per_company: employees
+                .as_ref()
+                .map_or(fallback.employees_per_company, |it| it.value),
+            ..fallback
+        };
+        if let Some(count) = employees.as_ref().or(companies.as_ref()) {
+            self.shaped(&shape, &count.span);
+        }
+        let clock = clock.map(|clock| match clock.value {
+            "manual" => ClockMode::Manual,
+            "real" => ClockMode::Real,
+            _ => ClockMode::Instant,
+        });
+        WorldPart {
+            seed: seed.map(|it| it.value),
+            companies: companies.map(|it| it.value),
+            employees_per_company: employees.map(|it| it.value),
+            countries,
+            start: start.map(|it| it.value),
+            clock,
+        }
+    }
+
+    fn countries(&mut self, part: &Fields<'a>) -> Option<Vec<String>> {
+        let list = self.list(part, "countries")?;
+        let mut countries = Vec::new();
+        for item in list {
+            let Some(country) = self.text_of("countries", item) else {
+                continue;
+            };
+            let shape = Shape {
+                countries: vec![country.value.to_owned()],
+                ..Shape::default()
+            };
+            if self.shaped(&shape, &country.span) {
+                countries.push(country.value.to_owned());
+            }
+        }
+        if list.is_empty() {
+            let span = part.key_span("countries").unwrap_or_default();
+            self.note(Diagnostic::new(span, "a world needs at least one country"));
+        }
+        Some(countries)
+    }
+
+    /// Whether a world can be grown so.
+    fn shaped(&mut self, shape: &Shape, span: &core::ops::Range<usize>) -> bool {
+        match shape.check() {
+            Ok(()) => true,
+            Err(why) => {
+                self.note(Diagnostic::new(span.clone(), "no world can be grown so").expected(why));
+                false
+            }
+        }
+    }
+
+    /// `[limits]`.
+    pub(crate) fn limits(&mut self, part: &Fields<'a>) -> Limits {
+        let rate = self.text(part, "rate");
+        let rate = rate.and_then(|text| {
+            let rate = rate_of(text.value);
+            if rate.is_none() {
+                self.misspelt("rate", &text, Spelling::Rate.expected());
+            }
+            rate
+        });
+        Limits {
+            rate,
+            latency: self.latency(part),
+        }
+    }
+
+    fn latency(&mut self, part: &Fields<'a>) -> Option<Latency> {
+        let found = part.get("latency")?;
+        if found.get_ref().is_str() {
+            let mean_ms = self.wall(part, "latency")?;
+            return Some(Latency {
+                mean_ms,
+                spread_ms: 0,
+            });
+        }
+        if !found.get_ref().is_table() {
+            self.wrong_type(
+                "latency",
+                found,
+                "a length of time, or a table of mean and spread",
+            );
+            return None;
+        }
+        let table = self.part_of("latency", found, &LATENCY)?;
+        let mean = self.wall(&table, "mean");
+        let spread_ms = self.wall(&table, "spread").unwrap_or(0);
+        let mean_ms = mean?;
+        if spread_ms > mean_ms {
+            self.contradiction(
+                &table,
+                "mean",
+                "spread",
+                "a call cannot take less than no time: the spread is at most the mean",
+            );
+        }
+        Some(Latency { mean_ms, spread_ms })
+    }
+
+    /// Every `[[step]]`, in order.
+    pub(crate) fn steps(&mut self, rows: &[Fields<'a>]) -> Vec<Step> {
+        let mut saves: Vec<String> = Vec::new();
+        let mut steps = Vec::new();
+        for row in rows {
+            steps.extend(self.step(row, &mut saves));
+        }
+        steps
+    }
+
+    fn step(&mut self, row: &Fields<'a>, saves: &mut Vec<String>) -> Option<Step> {
+        let source = self.place(&row.span);
+        let call = self.name(row, "call");
+        let advance = self.spelt::<Span>(row, "advance");
+        let idle = self.truth(row, "idle");
+        let two = "a step does one thing: make two steps of it";
+        self.contradiction(row, "call", "advance", two);
+        self.contradiction(row, "call", "idle", two);
+        self.contradiction(row, "advance", "idle", two);
+        let moves = row.key_span("advance").or_else(|| row.key_span("idle"));
+        for key in ["with", "headers", "expect", "save"] {
+            if let (Some(_), None, Some(span)) = (&moves, row.key_span("call"), row.key_span(key)) {
+                self.note(
+                    Diagnostic::new(span, format!("moving the clock takes no `{key}`"))
+                        .expected("belongs to a step with `call`"),
+                );
+            }
+        }
+        if moves.is_none() && row.key_span("call").is_none() {
+            self.note(
+                Diagnostic::new(row.span.clone(), "this step does nothing")
+                    .expected("one of `call`, `advance`, `idle` is missing"),
+            );
+        }
+        if idle.as_ref().is_some_and(|idle| !idle.value) {
+            let span = row.key_span("idle").unwrap_or_default();
+            self.note(Diagnostic::new(span, "this step does nothing").expected("leave it out"));
+        }
+        // Read in any case, so that what is wrong in them is said.
+        let made = self.call_step(row, call, saves, source.clone());
+        match (made, advance, idle) {
+            (Some(call), ..) => Some(Step::Call(Box::new(call))),
+            (None, Some(by), _) => Some(Step::Advance {
+                by: by.value,
+                source,
+            }),
+            (None, None, Some(_)) => Some(Step::Idle { source }),
+            (None, None, None) => None,
+        }
+    }
+
+    fn call_step(
+        &mut self,
+        row: &Fields<'a>,
+        call: Option<At<&'a str>>,
+        saves: &mut Vec<String>,
+        source: String,
+    ) -> Option<CallStep> {
+        let with = self.members("with", row.get("with"), Refers::ToSaves(saves));
+        if let Some(call) = &call
+            && let Some(callable) = vocabulary().operations.get(call.value)
+        {
+            self.check_input(
+                call.value,
+                callable,
+                row.get("with"),
+                call.span.clone(),
+                &with,
+            );
+        }
+        let headers = self.headers(row);
+        let expect = self.reaction(row, saves);
+        let save = self.text(row, "save");
+        if let Some(save) = &save {
+            self.may_save(save, saves);
+        }
+        Some(CallStep {
+            call: call?.value.to_owned(),
+            with,
+            headers,
+            expect,
+            save: save.map(|save| save.value.to_owned()),
+            source,
+        })
+    }
+
+    fn may_save(&mut self, save: &At<&str>, saves: &mut Vec<String>) {
+        let mut letters = save.value.bytes();
+        let first = letters.next().is_some_and(|byte| byte.is_ascii_lowercase());
+        let spelt = first
+            && letters
+                .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_');
+        if !spelt {
+            self.misspelt("save", save, Spelling::Identifier.expected());
+        } else if saves.iter().any(|name| name == save.value) {
+            let message = format!("two steps save {}", quoted(save.value));
+            self.note(
+                Diagnostic::new(save.span.clone(), message)
+                    .expected("an earlier step has this name"),
+            );
+        }
+        // Known even if it is misspelt: what refers to it is not wrong for that.
+        saves.push(save.value.to_owned());
+    }
+
+    fn headers(&mut self, row: &Fields<'a>) -> BTreeMap<String, String> {
+        let Some(entries) = row
+            .get("headers")
+            .and_then(|found| self.entries("headers", found))
+        else {
+            return BTreeMap::new();
+        };
+        let mut headers = BTreeMap::new();
+        for (key, value) in entries {
+            let name = key.get_ref().as_ref();
+            if http::HeaderName::try_from(name).is_err() {
+                self.note(
+                    Diagnostic::new(key.span(), format!("{} is no header", quoted(name)))
+                        .expected("expected the name of a header, such as Idempotency-Key"),
+                );
+            }
+            let Some(text) = self.text_of(name, value) else {
+                continue;
+            };
+            if http::HeaderValue::try_from(text.value).is_err() {
+                self.misspelt(name, &text, "expected visible characters");
+            }
+            headers.insert(name.to_owned(), text.value.to_owned());
+        }
+        headers
+    }
+
+    fn reaction(&mut self, row: &Fields<'a>, saves: &[String]) -> Reaction {
+        let Some(part) = self.part(row, "expect") else {
+            return Reaction::default();
+        };
+        let status = self.count(&part, "status");
+        let body = part
+            .get("body")
+            .map(|found| self.members("body", Some(found), Refers::ToSaves(saves)));
+        let headers = self.headers(&part);
+        let lost = self.truth(&part, "lost").is_some_and(|lost| lost.value);
+        if lost {
+            let why = "of a lost exchange nothing arrives that could be compared";
+            for key in ["status", "body", "headers"] {
+                self.contradiction(&part, "lost", key, why);
+            }
+        }
+        Reaction {
+            status: status.and_then(|status| status.value.try_into().ok()),
+            body,
+            headers,
+            lost,
+        }
+    }
+
+    /// `[expect]`.
+    pub(crate) fn expectation(&mut self, part: &Fields<'a>) -> Expectation {
+        let mut events = Vec::new();
+        for item in self.list(part, "events").into_iter().flatten() {
+            let Some(name) = self.text_of("events", item) else {
+                continue;
+            };
+            match name.value {
+                ANY | "..." => events.push(ANY.to_owned()),
+                _ if self.is_event(&name) => events.push(name.value.to_owned()),
+                _ => {}
+            }
+        }
+        let counts = part
+            .get("deliveries")
+            .and_then(|found| self.entries("deliveries", found));
+        let mut deliveries = BTreeMap::new();
+        for (key, value) in counts.into_iter().flatten() {
+            let name = At {
+                value: key.get_ref().as_ref(),
+                span: key.span(),
+            };
+            let known = self.is_event(&name);
+            let count = self.count_of(name.value, value, 0, u64::MAX);
+            if let (true, Some(count)) = (known, count) {
+                deliveries.insert(name.value.to_owned(), count.value);
+            }
+        }
+        Expectation { events, deliveries }
+    }
+}
+
+/// `100/min`.
+fn rate_of(text: &str) -> Option<Rate> {
+    let (requests, window) = text.split_once('/')?;
+    let plain = !requests.is_empty() && requests.bytes().all(|byte| byte.is_ascii_digit());
+    let requests = plain.then(|| requests.parse().ok()).flatten();
+    let window_ms = match window {
+        "s" => 1_000,
+        "min" => 60_000,
+        "h" => 3_600_000,
+        _ => return None,
+    };
+    let requests = requests.filter(|requests| (1..=1_000_000_000).contains(requests))?;
+    Some(Rate {
+        requests,
+        window_ms,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_are_read() {
+        let of = |requests, window_ms| {
+            Some(Rate {
+                requests,
+                window_ms,
+            })
+        };
+        assert_eq!(rate_of("100/min"), of(100, 60_000));
+        assert_eq!(rate_of("10/s"), of(10, 1_000));
+        assert_eq!(rate_of("1000/h"), of(1_000, 3_600_000));
+        for text in ["", "100", "0/s", "-1/s", "10/d", "1e3/s", "/s"] {
+            assert_eq!(rate_of(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,321 @@
+//! `where`: conditions on the members of what a decision or an event is about, known from the published schemas.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use schemars::SchemaGenerator;
+use schemars::generate::SchemaSettings;
+use serde_json::{Map, Value};
+use toml::de::DeValue;
+
+use crate::api;
+use crate::api::json::quoted;
+use crate::model::Kind;
+use crate::scenario::members::Reference;
+use crate::scenario::reading::{Found, Reading, listed, meant};
+use crate::scenario::vocabulary::{plural, resolved, words};
+use crate::value::diagnostic::Diagnostic;
+use crate::value::id::parse;
+use crate::value::time::{Date, Period, Timestamp};
+use crate::world::script::{Comparison, Selector, Wanted};
+
+/// What a member of a resource can be compared with.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Member {
+    number: bool,
+    text: bool,
+    truth: bool,
+    /// The only texts, if there is a list of them.
+    words: Vec<String>,
+    format: Option<String>,
+}
+
+impl Member {
+    fn of(schema: &Value, definitions: &Map<String, Value>) -> Self {
+        let schema = resolved(schema, definitions);
+        let types: Vec<&str> = match &schema["type"] {
+            Value::String(only) => vec![only],
+            Value::Array(many) => many.iter().filter_map(Value::as_str).collect(),
+            _ => Vec::new(),
+        };
+        let has = |name| types.contains(&name);
+        let mut member = Self {
+            number: has("integer"),
+            text: has("string"),
+            truth: has("boolean"),
+            words: words(schema, definitions),
+            format: schema["format"].as_str().map(str::to_owned),
+        };
+        for forms in ["oneOf", "anyOf", "allOf"] {
+            for form in schema[forms].as_array().into_iter().flatten() {
+                let form = Self::of(form, definitions);
+                member.number |= form.number;
+                member.text |= form.text;
+                member.truth |= form.truth;
+                member.format = member.format.or(form.format);
+            }
+        }
+        member.text |= !member.words.is_empty();
+        member
+    }
+
+    const fn is_plain(&self) -> bool {
+        self.number || self.text || self.truth
+    }
+
+    fn expected(&self) -> &'static str {
+        match (self.number, self.text, self.truth) {
+            (true, false, _) => "a whole number, or a comparison such as \">= 500000\"",
+            (_, _, true) => "true or false",
+            (true, true, _) => "a text or a whole number",
+            _ => "a text",
+        }
+    }
+}
+
+/// The members of a kind of resource, as the API shows it; none of a kind that it does not show.
+fn members_of(kind: Kind) -> BTreeMap<String, Member> {
+    static KNOWN: Mutex<BTreeMap<Kind, BTreeMap<String, Member>>> = Mutex::new(BTreeMap::new());
+    // Put in whole, so that a panic elsewhere leaves nothing half done.
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    known.entry(kind).or_insert_with(|| shown(kind)).clone()
+}
+
+fn shown(kind: Kind) -> BTreeMap<String, Member> {
+    let names = [
+        format!("get_{}", kind.name()),
+        format!("list_{}", plural(kind.name())),
+    ];
+    let Some(row) = api::product().find(|row| names.iter().any(|name| name == row.name)) else {
+        return BTreeMap::new();
+    };
+    let mut generator = SchemaGenerator::new(SchemaSettings::draft2020_12());
+    let schema = Value::from((row.output)(&mut generator));
+    let definitions = generator.take_definitions(true);
+    let data = resolved(
+        &resolved(&schema, &definitions)["properties"]["data"],
+        &definitions,
+    );
+    let one = match data.get("items") {
+        Some(items) => resolved(items, &definitions),
+        None => data,
+    };
+    let mut found = BTreeMap::new();
+    collect(one, &definitions, &mut found);
+    found
+}
+
+fn collect(schema: &Value, definitions: &Map<String, Value>, found: &mut BTreeMap<String, Member>) {
+    for part in schema["allOf"].as_array().into_iter().flatten() {
+        collect(resolved(part, definitions), definitions, found);
+    }
+    for (name, schema) in schema["properties"].as_object().into_iter().flatten() {
+        found.insert(name.clone(), Member::of(schema, definitions));
+    }
+}
+
+impl<'a> Reading<'a> {
+    /// The conditions of a `where` about these kinds, the nearest first; of `named` ones only which one it is, not its members.
+    pub(crate) fn selectors(
+        &mut self,
+        found: Option<Found<'a>>,
+        kinds: &[Kind],
+        named: &[Kind],
+    ) -> Vec<Selector> {
+        let Some(entries) = found.and_then(|found| self.entries("where", found)) else {
+            return Vec::new();
+        };
+        let mut entries: Vec<_> = entries.iter().collect();
+        entries.sort_by_key(|(key, _)| key.span().start);
+        let mut selectors = Vec::new();
+        for (key, value) in entries {
+            let name: &str = key.get_ref();
+            let wanted =
+                if let Some(kind) = kinds.iter().chain(named).find(|kind| kind.name() == name) {
+                    self.wanted_kind(*kind, value)
+                } else if let Some(member) =
+                    kinds.iter().find_map(|&kind| members_of(kind).remove(name))
+                {
+                    self.wanted_member(name, &member, value)
+                } else {
+                    self.unknown_field(key.span(), name, kinds);
+                    None
+                };
+            selectors.extend(wanted.map(|wanted| Selector {
+                field: name.to_owned(),
+                wanted,
+            }));
+        }
+        selectors
+    }
+
+    fn unknown_field(&mut self, span: core::ops::Range<usize>, name: &str, kinds: &[Kind]) {
+        let mut known: Vec<String> = kinds.iter().map(|kind| kind.name().to_owned()).collect();
+        for &kind in kinds {
+            let members = members_of(kind);
+            let plain = members.into_iter().filter(|(_, member)| member.is_plain());
+            known.extend(plain.map(|(name, _)| name));
+        }
+        let of = listed(kinds.iter().map(|kind| kind.name()));
+        let diagnostic = Diagnostic::new(span, format!("`where` knows no {}", quoted(name)))
+            .expected(format!("expected a member of {of}, or one of these kinds"));
+        self.note(meant(diagnostic, name, &known));
+    }
+
+    /// The third of the run, `@employee:3`, or an id.
+    fn wanted_kind(&mut self, kind: Kind, found: Found<'a>) -> Option<Wanted> {
+        let name = kind.name();
+        let expected = format!(
+            "expected an ordinal from 1, an id such as \"{}_…\", or \"@{name}:1\"",
+            kind.prefix()
+        );
+        let wanted = match found.get_ref() {
+            DeValue::Integer(_) => {
+                return self
+                    .count_of(name, found, 1, u64::MAX)
+                    .map(|ordinal| Wanted::Ordinal(ordinal.value));
+            }
+            DeValue::String(text) => match Reference::read(text) {
+                Some(Ok(Reference::Nth { kind, place })) if kind == name => {
+                    Some(Wanted::Reference(place))
+                }
+                Some(_) => None,
+                None => parse(kind.prefix(), text).map(|_| Wanted::Is(Value::from(text.as_ref()))),
+            },
+            _ => None,
+        };
+        if wanted.is_none() {
+            let message = format!("`{name}` cannot be {}", self.shown(found));
+            self.note(Diagnostic::new(found.span(), message).expected(expected));
+        }
+        wanted
+    }
+
+    fn wanted_member(&mut self, name: &str, member: &Member, found: Found<'a>) -> Option<Wanted> {
+        let wanted = match found.get_ref() {
+            DeValue::Integer(number) if member.number => {
+                i64::from_str_radix(number.as_str(), number.radix())
+                    .ok()
+                    .map(|number| Wanted::Is(Value::from(number)))
+            }
+            DeValue::String(text) if member.number => compared(text),
+            DeValue::Boolean(truth) if member.truth => Some(Wanted::Is(Value::from(*truth))),
+            DeValue::String(text) if member.text => {
+                return self.wanted_text(name, member, text, found);
+            }
+            DeValue::Datetime(instant) if member.format.is_some() => {
+                return self.wanted_text(name, member, &instant.to_string(), found);
+            }
+            _ => None,
+        };
+        if wanted.is_none() {
+            let expected = if member.is_plain() {
+                format!("expected {}", member.expected())
+            } else {
+                "this member is no single value: choose one that is".to_owned()
+            };
+            let message = format!("`{name}` cannot be {}", self.shown(found));
+            self.note(Diagnostic::new(found.span(), message).expected(expected));
+        }
+        wanted
+    }
+
+    fn wanted_text(
+        &mut self,
+        name: &str,
+        member: &Member,
+        text: &str,
+        found: Found<'a>,
+    ) -> Option<Wanted> {
+        let message = || format!("`{name}` cannot be {}", quoted(text));
+        if !member.words.is_empty() && !member.words.iter().any(|word| word == text) {
+            self.stranger(found.span(), message(), text, &member.words);
+            return None;
+        }
+        let spelt = match member.format.as_deref() {
+            Some("date") => text.parse::<Date>().map(|day| day.to_string()),
+            Some("period") => text.parse::<Period>().map(|month| month.to_string()),
+            Some("date-time") => text.parse::<Timestamp>().map(|instant| instant.to_string()),
+            _ => Ok(text.to_owned()),
+        };
+        match spelt {
+            Ok(text) => Some(Wanted::Is(Value::from(text))),
+            Err(expected) => {
+                self.note(Diagnostic::new(found.span(), message()).expected(expected));
+                None
+            }
+        }
+    }
+
+    /// A value as a message shows it.
+    fn shown(&self, found: Found<'a>) -> String {
+        match found.get_ref() {
+            DeValue::String(text) => quoted(text),
+            DeValue::Table(_) => "a table".to_owned(),
+            DeValue::Array(_) => "a list".to_owned(),
+            _ => self.text_at(&found.span()).to_owned(),
+        }
+    }
+}
+
+/// Kinds of which a resource names one: `employee` of what has an `employee_id`.
+pub(crate) fn named_by(kind: Kind) -> Vec<Kind> {
+    let members = members_of(kind);
+    let named = |other: &Kind| members.contains_key(&format!("{}_id", other.name()));
+    [Kind::Employee, Kind::Company]
+        .into_iter()
+        .filter(named)
+        .collect()
+}
+
+/// `>= 500000`.
+fn compared(text: &str) -> Option<Wanted> {
+    const SIGNS: [(&str, Comparison); 7] = [
+        ("<=", Comparison::LessOrEqual),
+        (">=", Comparison::GreaterOrEqual),
+        ("!=", Comparison::NotEqual),
+        ("==", Comparison::Equal),
+        ("<", Comparison::Less),
+        (">", Comparison::Greater),
+        ("=", Comparison::Equal),
+    ];
+    let (number, relation) = SIGNS
+        .iter()
+        .find_map(|&(sign, relation)| Some((text.strip_prefix(sign)?, relation)))?;
+    let number = number.trim_start();
+    let digits = number.strip_prefix('-').unwrap_or(number);
+    let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let number = plain.then(|| number.parse().ok()).flatten()?;
+    Some(Wanted::Compare(relation, number))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_come_from_the_published_schemas() {
+        let payout = members_of(Kind::Payout);
+        assert!(payout["amount"].number && !payout["amount"].text);
+        assert!(payout["rail"].words.iter().any(|word| word == "instant"));
+        assert!(!payout["recipient"].is_plain());
+        let item = members_of(Kind::PayrollItem);
+        assert_eq!(item["period"].format.as_deref(), Some("period"));
+        assert!(members_of(Kind::Employee)["department"].text);
+        assert!(members_of(Kind::Event).is_empty());
+    }
+
+    #[test]
+    fn comparisons_are_read() {
+        let of = |relation, number| Some(Wanted::Compare(relation, number));
+        assert_eq!(
+            compared(">= 500000"),
+            of(Comparison::GreaterOrEqual, 500_000)
+        );
+        assert_eq!(compared("<-5"), of(Comparison::Less, -5));
+        assert_eq!(compared("!= 0"), of(Comparison::NotEqual, 0));
+        for text in ["", ">", ">= ", "500000", "=> 5", "> 5.0", "> +5"] {
+            assert_eq!(compared(text), None, "{text}");
+        }
+    }
+}

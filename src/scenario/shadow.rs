@@ -1,0 +1,124 @@
+//! Rows that can never match, because an earlier row of the same file takes everything that they would.
+
+use core::ops::Range as Bytes;
+
+use crate::scenario::file::Placed;
+use crate::scenario::reading::Reading;
+use crate::value::diagnostic::Diagnostic;
+use crate::world::script::{FaultRow, Outcome, Range, Selector, WebhookRow, When};
+
+/// Earlier rows that a row is held against: more than a file for people has.
+const MOST_COMPARED: usize = 1_000;
+
+/// A row that acts on what its `on` names.
+pub(crate) trait Acts {
+    fn on(&self) -> &str;
+    fn when(&self) -> &When;
+}
+
+impl Acts for Outcome {
+    fn on(&self) -> &str {
+        &self.on
+    }
+
+    fn when(&self) -> &When {
+        &self.when
+    }
+}
+
+impl Acts for WebhookRow {
+    fn on(&self) -> &str {
+        &self.on
+    }
+
+    fn when(&self) -> &When {
+        &self.when
+    }
+}
+
+impl Acts for FaultRow {
+    fn on(&self) -> &str {
+        &self.on
+    }
+
+    fn when(&self) -> &When {
+        &self.when
+    }
+}
+
+impl Reading<'_> {
+    /// Warns of rows that can never match, or not as often as they say.
+    pub(crate) fn shadowed<R: Acts>(&mut self, rows: &[Placed<R>]) {
+        let mut greedy: Vec<&Placed<R>> = Vec::new();
+        for placed in rows.iter().filter(|placed| placed.sound) {
+            let (row, span) = (&placed.row, &placed.span);
+            if let Some(earlier) = greedy.iter().find(|earlier| takes_all(&earlier.row, row)) {
+                let at = self.place(&earlier.span);
+                self.note(
+                    Diagnostic::new(span.clone(), "this row can never match")
+                        .expected(format!("whatever it matches, the row at {at} takes first"))
+                        .help("put the narrower row first, or narrow the earlier one")
+                        .warning(),
+                );
+            }
+            let when = row.when();
+            self.beyond(when, span);
+            if when.times.is_none() && when.chance_ppm.is_none() && greedy.len() < MOST_COMPARED {
+                greedy.push(placed);
+            }
+        }
+    }
+
+    /// Places of `nth` beyond what `times` allows.
+    fn beyond(&mut self, when: &When, span: &Bytes<usize>) {
+        let (Some(times), false) = (when.times, when.nth.is_empty()) else {
+            return;
+        };
+        let places = when.nth.iter().try_fold(0_u64, |sum, range| {
+            let last = range.last?;
+            sum.checked_add((last - range.first).checked_add(1)?)
+        });
+        if when.chance_ppm.is_none() && places.is_some_and(|places| places > times) {
+            self.note(
+                Diagnostic::new(span.clone(), "this row acts less often than its `nth` says")
+                    .expected(format!("`times` stops it after {times}"))
+                    .help("leave `times` out: `nth` already says how often")
+                    .warning(),
+            );
+        }
+    }
+}
+
+/// Whether the earlier row acts whenever the later one could.
+fn takes_all<R: Acts>(earlier: &R, later: &R) -> bool {
+    let (one, other) = (earlier.when(), later.when());
+    let narrower = |selector: &Selector| other.select.contains(selector);
+    covers_name(earlier.on(), later.on())
+        && one.select.iter().all(narrower)
+        && (one.nth.is_empty()
+            || (earlier.on() == later.on()
+                && one.select.len() == other.select.len()
+                && !other.nth.is_empty()
+                && other.nth.iter().all(|place| covers(&one.nth, place))))
+}
+
+/// Whether everything that `other` names is named by `one`.
+fn covers_name(one: &str, other: &str) -> bool {
+    let within = |group: &str| {
+        let rest = other.strip_prefix(group);
+        rest.is_some_and(|rest| rest.starts_with('.'))
+    };
+    one == "*" || one == other || one.strip_suffix(".*").is_some_and(within)
+}
+
+/// Whether one of the ranges holds all of that one.
+fn covers(ranges: &[Range], place: &Range) -> bool {
+    ranges.iter().any(|range| {
+        range.first <= place.first
+            && match (range.last, place.last) {
+                (None, _) => true,
+                (Some(_), None) => false,
+                (Some(last), Some(wanted)) => wanted <= last,
+            }
+    })
+}

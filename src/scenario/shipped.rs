@@ -1,0 +1,139 @@
+//! The scenarios that ship with the binary: one list of files.
+
+use std::sync::{Arc, OnceLock};
+
+use crate::api::json::quoted;
+use crate::scenario::file::check_shipped;
+use crate::value::diagnostic::nearest;
+use crate::value::error::{ApiError, ErrorCode};
+use crate::world::script::Scenario;
+
+/// Embeds `scenarios/NAME.toml` for each name.
+macro_rules! embedded {
+    ($($name:literal,)*) => {
+        &[$(($name, include_str!(concat!("../../scenarios/", $name, ".toml"))),)*]
+    };
+}
+
+/// Every shipped file, in the order in which they are listed.
+const FILES: &[(&str, &str)] = embedded![
+    "happy-path",
+    "insufficient-funds",
+    "partial-failure",
+    "delayed-settlement",
+    "late-return",
+    "approval-required",
+    "payroll-twice",
+    "webhook-duplicates",
+    "webhook-out-of-order",
+    "webhook-outage-and-recovery",
+    "webhook-bad-signature",
+    "lost-reply",
+    "flaky-503",
+    "rate-limited",
+    "slow-network",
+];
+
+/// The scenarios that ship with the binary.
+pub(crate) fn shipped() -> Vec<Arc<Scenario>> {
+    static SHIPPED: OnceLock<Vec<Arc<Scenario>>> = OnceLock::new();
+    let read = || {
+        let scenario = |(name, _): &(&'static str, &str)| {
+            let checked = check_shipped(name).scenario;
+            Arc::new(checked.expect("a test checks every shipped scenario"))
+        };
+        FILES.iter().map(scenario).collect()
+    };
+    SHIPPED.get_or_init(read).clone()
+}
+
+/// The shipped scenario of that name, or the refusal that names the nearest.
+pub(crate) fn find(name: &str) -> Result<Arc<Scenario>, ApiError> {
+    let found = shipped().into_iter().find(|scenario| scenario.name == name);
+    found.ok_or_else(|| ApiError::new(ErrorCode::UnknownScenario, unknown(name)))
+}
+
+/// That there is no such scenario, with the nearest name or all of them.
+pub(crate) fn unknown(name: &str) -> String {
+    let names = FILES.iter().map(|(name, _)| *name);
+    let hint = match nearest(name, names.clone()) {
+        Some(near) => format!("did you mean {near}?"),
+        None => format!("shipped are {}", names.collect::<Vec<_>>().join(", ")),
+    };
+    format!("there is no scenario {}; {hint}", quoted(name))
+}
+
+/// The name as the list has it, if it does.
+pub(crate) fn known(name: &str) -> Option<&'static str> {
+    FILES
+        .iter()
+        .map(|(known, _)| *known)
+        .find(|known| *known == name)
+}
+
+/// Every name.
+pub(crate) fn names() -> Vec<String> {
+    FILES.iter().map(|(name, _)| (*name).to_owned()).collect()
+}
+
+/// The text of the file of that name.
+pub(crate) fn source(name: &str) -> Option<&'static str> {
+    let found = FILES.iter().find(|(known, _)| *known == name);
+    found.map(|(_, source)| *source)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::diagnostic::Look;
+
+    #[test]
+    fn every_shipped_scenario_is_sound_and_explained() {
+        for (name, _) in FILES {
+            let checked = check_shipped(name);
+            assert_eq!(checked.report(Look::Plain), "", "{name}");
+            let scenario = checked.scenario.expect("nothing is wrong with it");
+            assert_eq!(scenario.name, *name);
+            assert!(
+                !scenario.title.is_empty() && !scenario.about.is_empty(),
+                "{name}"
+            );
+            assert!(!scenario.steps.is_empty(), "{name} shows nothing");
+        }
+    }
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "a test looks at the repository")]
+    fn the_list_is_the_folder() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/scenarios");
+        let mut files: Vec<String> = std::fs::read_dir(folder)
+            .expect("the folder is part of the repository")
+            .map(|entry| {
+                entry
+                    .expect("an entry")
+                    .file_name()
+                    .into_string()
+                    .expect("UTF-8")
+            })
+            .collect();
+        files.sort();
+        let mut listed: Vec<String> = names().iter().map(|name| format!("{name}.toml")).collect();
+        listed.sort();
+        assert_eq!(files, listed);
+    }
+
+    #[test]
+    fn an_unknown_scenario_is_told_the_nearest() {
+        let refusal = find("hapy-path").expect_err("misspelt");
+        assert_eq!(
+            refusal.detail,
+            "there is no scenario \"hapy-path\"; did you mean happy-path?"
+        );
+        assert!(
+            find("x")
+                .expect_err("unknown")
+                .detail
+                .contains("shipped are happy-path, ")
+        );
+    }
+}

@@ -1,0 +1,245 @@
+//! The names that a scenario may use, read from the tables that the program runs on: nothing here is a list of its own.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
+
+use schemars::SchemaGenerator;
+use schemars::generate::SchemaSettings;
+use serde_json::{Map, Value};
+
+use crate::api::check::Checker;
+use crate::api::control::inbound::INBOUND;
+use crate::api::operation::{Contract, Operation};
+use crate::api::{self, system};
+use crate::model::Kind;
+use crate::model::task::Task;
+
+/// Every name that is not a decision's.
+pub(crate) struct Vocabulary {
+    /// Types of events.
+    pub(crate) events: BTreeSet<String>,
+    /// Operations by operationId, those of the control plane included.
+    pub(crate) operations: BTreeMap<String, Callable>,
+    /// `business`, `payments`.
+    pub(crate) domains: BTreeSet<String>,
+    /// Kinds that `@kind:n` can name.
+    pub(crate) kinds: BTreeMap<&'static str, Places>,
+    /// What the outside world can do on its own, with the row that does it.
+    pub(crate) inbound: BTreeMap<String, Callable>,
+}
+
+/// What the places of a kind are counted over.
+#[derive(Clone, Copy)]
+pub(crate) enum Places {
+    /// Everything that this row lists.
+    Listed(&'static Operation),
+    /// What was made since the world's start.
+    Made,
+}
+
+/// An operation, with what its input must be.
+pub(crate) struct Callable {
+    pub(crate) operation: &'static Operation,
+    checker: OnceLock<Checker>,
+}
+
+impl std::fmt::Debug for Callable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.operation.name)
+    }
+}
+
+impl Callable {
+    const fn new(operation: &'static Operation) -> Self {
+        Self {
+            operation,
+            checker: OnceLock::new(),
+        }
+    }
+
+    /// The checker of its input, compiled when it is first asked for.
+    pub(crate) fn checker(&self) -> &Checker {
+        self.checker.get_or_init(|| {
+            let (schema, definitions) = input_of(self.operation);
+            Checker::compile(&schema, &definitions)
+        })
+    }
+
+    /// Whether it is the product's and not the sandbox's.
+    pub(crate) fn is_product(&self) -> bool {
+        self.operation.contract != Contract::Control
+    }
+}
+
+fn input_of(operation: &Operation) -> (Value, Map<String, Value>) {
+    let mut generator = SchemaGenerator::new(SchemaSettings::draft2020_12());
+    let schema = Value::from((operation.input)(&mut generator));
+    (schema, generator.take_definitions(true))
+}
+
+/// The names of this build.
+pub(crate) fn vocabulary() -> &'static Vocabulary {
+    static VOCABULARY: OnceLock<Vocabulary> = OnceLock::new();
+    VOCABULARY.get_or_init(|| Vocabulary::of(api::product(), api::control()))
+}
+
+impl Vocabulary {
+    fn of(
+        product: impl Iterator<Item = &'static Operation>,
+        control: impl Iterator<Item = &'static Operation>,
+    ) -> Self {
+        let (product, control): (Vec<_>, Vec<_>) = (product.collect(), control.collect());
+        let all = || product.iter().chain(&control).copied();
+        let declared = all().flat_map(|row| row.emits);
+        let tasks = Task::ONE_OF_EACH
+            .iter()
+            .flat_map(|&task| system::row(task).emits);
+        let domain = |row: &&Operation| format!("{:?}", row.domain).to_ascii_lowercase();
+        let events: BTreeSet<String> = declared.chain(tasks).map(|&name| name.to_owned()).collect();
+        let places = |kind: Kind| {
+            let listed = format!("list_{}", plural(kind.name()));
+            let row = product.iter().find(|row| row.name == listed);
+            match (kind, row) {
+                // As the world itself counts them.
+                (Kind::Company | Kind::Employee | Kind::Wallet, Some(row)) => {
+                    Some(Places::Listed(row))
+                }
+                _ => events
+                    .contains(&format!("{}.created", kind.name()))
+                    .then_some(Places::Made),
+            }
+        };
+        let kinds = Kind::ALL
+            .iter()
+            .filter_map(|&kind| Some((kind.name(), places(kind)?)));
+        Self {
+            kinds: kinds.collect(),
+            operations: all()
+                .map(|row| (row.operation_id(), Callable::new(row)))
+                .collect(),
+            domains: product.iter().map(domain).collect(),
+            inbound: inbound(&control),
+            events,
+        }
+    }
+
+    /// operationIds of the product.
+    pub(crate) fn product(&self) -> impl Iterator<Item = &str> + Clone {
+        self.operations
+            .iter()
+            .filter(|(_, callable)| callable.is_product())
+            .map(|(name, _)| name.as_str())
+    }
+
+    /// Resources that have events: `payroll_run` of `payroll_run.paid`.
+    pub(crate) fn resources(&self) -> BTreeSet<&str> {
+        self.events
+            .iter()
+            .filter_map(|name| Some(name.split_once('.')?.0))
+            .collect()
+    }
+}
+
+/// `companies`.
+pub(crate) fn plural(noun: &str) -> String {
+    match noun.strip_suffix('y') {
+        Some(stem) => format!("{stem}ies"),
+        None => format!("{noun}s"),
+    }
+}
+
+/// What the outside world can do, each with the row that takes its input.
+fn inbound(control: &[&'static Operation]) -> BTreeMap<String, Callable> {
+    let row = control
+        .iter()
+        .find(|row| row.path == "/_sandbox/inbound/{kind}");
+    let named = |row: &&'static Operation| {
+        let kinds = INBOUND.iter().map(|kind| kind.kind.to_owned());
+        kinds.map(|kind| (kind, Callable::new(row))).collect()
+    };
+    row.map(named).unwrap_or_default()
+}
+
+/// The words that a schema of text allows: `enum`, or one form a word with its own remark.
+pub(crate) fn words(schema: &Value, definitions: &Map<String, Value>) -> Vec<String> {
+    let schema = resolved(schema, definitions);
+    let own = schema["enum"].as_array().into_iter().flatten();
+    let alone = schema.get("const").into_iter();
+    let mut found: Vec<String> = own
+        .chain(alone)
+        .filter_map(|word| word.as_str().map(str::to_owned))
+        .collect();
+    for forms in ["oneOf", "anyOf"] {
+        let forms = schema[forms].as_array().into_iter().flatten();
+        found.extend(forms.flat_map(|form| words(form, definitions)));
+    }
+    found
+}
+
+/// The schema behind a `$ref`.
+pub(crate) fn resolved<'a>(schema: &'a Value, definitions: &'a Map<String, Value>) -> &'a Value {
+    let mut schema = schema;
+    // A chain of references that is longer than the list of definitions would be a circle.
+    for _ in 0..=definitions.len() {
+        let name = schema["$ref"]
+            .as_str()
+            .and_then(|target| target.strip_prefix("#/$defs/"));
+        match name.and_then(|name| definitions.get(name)) {
+            Some(target) => schema = target,
+            None => break,
+        }
+    }
+    schema
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_come_from_the_tables() {
+        let names = vocabulary();
+        assert!(names.events.contains("payroll_run.paid"));
+        assert!(names.events.contains("payout.sent"));
+        assert!(names.operations.contains_key("runPayroll"));
+        assert!(names.operations.contains_key("advanceClock"));
+        assert!(names.product().all(|name| name != "advanceClock"));
+        assert!(names.domains.contains("payments"));
+        assert!(
+            matches!(names.kinds["company"], Places::Listed(row) if row.name == "list_companies")
+        );
+        assert!(matches!(names.kinds["payout"], Places::Made));
+        assert!(!names.kinds.contains_key("payroll_item"));
+        assert!(names.inbound.contains_key("bank_transfer"));
+    }
+
+    #[test]
+    fn every_task_of_the_clock_is_asked_for_its_events() {
+        // A new task does not compile here: it belongs into Task::ONE_OF_EACH as well.
+        let place = |task: &Task| match task {
+            Task::CalculateRun(_) => 0,
+            Task::FundRun(_) => 1,
+            Task::FundRunLate(_) => 2,
+            Task::SendRunPayouts(_) => 3,
+            Task::ReleasePayout(..) => 4,
+            Task::SettlePayout(..) => 5,
+            Task::FinishVerification(_) => 6,
+            Task::AcknowledgeFiling(_) => 7,
+            Task::AcceptFiling(_) => 8,
+            Task::RejectFiling(_) => 9,
+            Task::Scripted(_) => 10,
+        };
+        assert!(
+            Task::ONE_OF_EACH
+                .iter()
+                .map(place)
+                .eq(0..Task::ONE_OF_EACH.len())
+        );
+    }
+
+    #[test]
+    fn nouns_have_the_plural_of_the_paths() {
+        assert_eq!(plural("company"), "companies");
+        assert_eq!(plural("payroll_run"), "payroll_runs");
+    }
+}

@@ -1,0 +1,365 @@
+//! What is wrong in a file that somebody wrote: where, what was expected, and what was perhaps meant, as text with the source
+//! line and a caret under it.
+//!
+//! Of any format: a finding is a span of bytes and words. Deliberately absent: reading files and printing, which are the
+//! command line's.
+
+use core::fmt::Write as _;
+use core::ops::Range;
+
+use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+
+/// Mistakes of one file that are shown; the rest is counted.
+const MOST_SHOWN: usize = 50;
+/// Bytes of a file of one line that are shown around a mistake; longer lines are not for people.
+const LONGEST_SHOWN: usize = 2_000;
+
+/// One mistake of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Diagnostic {
+    /// Bytes of the source that are wrong.
+    span: Range<usize>,
+    /// What is wrong, a lower-case sentence without a full stop.
+    message: String,
+    /// Under the caret: what was expected there.
+    label: String,
+    /// Another place that this one contradicts, and what it says.
+    against: Option<(Range<usize>, String)>,
+    /// How to mend it.
+    help: Option<String>,
+    /// Whether the file can be used all the same.
+    harmless: bool,
+}
+
+impl Diagnostic {
+    /// What is wrong with those bytes of the source.
+    pub(crate) fn new(span: Range<usize>, message: impl Into<String>) -> Self {
+        Self {
+            span,
+            message: message.into(),
+            label: String::new(),
+            against: None,
+            help: None,
+            harmless: false,
+        }
+    }
+
+    /// Where it begins.
+    pub(crate) fn start(&self) -> usize {
+        self.span.start
+    }
+
+    /// The same as a warning: the file can be used, but hardly means this.
+    pub(crate) const fn warning(mut self) -> Self {
+        self.harmless = true;
+        self
+    }
+
+    /// Whether it is a warning only.
+    pub(crate) const fn is_warning(&self) -> bool {
+        self.harmless
+    }
+
+    /// Where it is.
+    pub(crate) fn span(&self) -> Range<usize> {
+        self.span.clone()
+    }
+
+    /// The same, with what was expected there.
+    pub(crate) fn expected(mut self, label: impl Into<String>) -> Self {
+        self.label = label.into();
+        self
+    }
+
+    /// The same, with the other place that it contradicts.
+    pub(crate) fn against(mut self, span: Range<usize>, label: impl Into<String>) -> Self {
+        self.against = Some((span, label.into()));
+        self
+    }
+
+    /// The same, with how to mend it.
+    pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// The same, with the name that was perhaps meant, or else all that there are.
+    pub(crate) fn one_of<'a>(
+        self,
+        word: &str,
+        known: impl Iterator<Item = &'a str> + Clone,
+    ) -> Self {
+        if let Some(near) = nearest(word, known.clone()) {
+            return self.help(format!("did you mean `{near}`?"));
+        }
+        let listed: Vec<String> = known.map(|name| format!("`{name}`")).collect();
+        self.help(format!("there are {}", listed.join(", ")))
+    }
+}
+
+/// Whether the text is for a terminal with colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Look {
+    /// Letters only.
+    Plain,
+    /// With the escape sequences of a terminal.
+    Coloured,
+}
+
+/// Every mistake of a file in the order of its lines, and how many there are.
+pub(crate) fn report(file: &str, source: &str, found: &[Diagnostic], look: Look) -> String {
+    let renderer = match look {
+        Look::Plain => Renderer::plain(),
+        Look::Coloured => Renderer::styled(),
+    };
+    let mut ordered: Vec<&Diagnostic> = found.iter().collect();
+    ordered.sort_by_key(|one| one.span.start);
+    let shown = ordered
+        .iter()
+        .take(MOST_SHOWN)
+        .map(|one| render(&renderer, file, source, one));
+    let mut text = shown.collect::<Vec<_>>().join("\n\n");
+    let warnings = found.iter().filter(|one| one.harmless).count();
+    let counted = |count: usize, what: &str| {
+        let plural = if count == 1 { "" } else { "s" };
+        (count > 0).then(|| format!("{count} {what}{plural}"))
+    };
+    let counts = [
+        counted(found.len() - warnings, "mistake"),
+        counted(warnings, "warning"),
+    ];
+    let counts: Vec<String> = counts.into_iter().flatten().collect();
+    // A string takes every letter.
+    let _ = write!(text, "\n\n{} in {file}", counts.join(" and "));
+    if found.len() > MOST_SHOWN {
+        let _ = write!(text, "; the first {MOST_SHOWN} are shown");
+    }
+    text.push('\n');
+    text
+}
+
+fn render(renderer: &Renderer, file: &str, source: &str, one: &Diagnostic) -> String {
+    let main = within(source, &one.span);
+    let against = one
+        .against
+        .as_ref()
+        .map(|(span, label)| (within(source, span), label));
+    let (first, last) = match &against {
+        Some((span, _)) => (main.start.min(span.start), main.end.max(span.end)),
+        None => (main.start, main.end),
+    };
+    let cut = lines_around(source, first, last);
+    let line = source[..cut.start].matches('\n').count() + 1;
+    let moved = |span: &Range<usize>| {
+        let end = span.end.min(cut.end).max(span.start) - cut.start;
+        span.start - cut.start..end
+    };
+    let mut snippet = Snippet::source(&source[cut.clone()])
+        .path(file)
+        .line_start(line)
+        .fold(true)
+        .annotation(
+            AnnotationKind::Primary
+                .span(moved(&main))
+                .label(one.label.as_str()),
+        );
+    if let Some((span, label)) = &against
+        && cut.contains(&span.start)
+    {
+        snippet = snippet.annotation(
+            AnnotationKind::Context
+                .span(moved(span))
+                .label(label.as_str()),
+        );
+    }
+    let level = if one.harmless {
+        Level::WARNING
+    } else {
+        Level::ERROR
+    };
+    let mut group = level.primary_title(one.message.as_str()).element(snippet);
+    if let Some(help) = &one.help {
+        group = group.element(Level::HELP.message(help.as_str()));
+    }
+    renderer.render(&[group])
+}
+
+/// The span, cut to what the source has, on the borders of characters, and to its first line: a table that is wrong is shown
+/// by its head.
+fn within(source: &str, span: &Range<usize>) -> Range<usize> {
+    let border = |mut at: usize| {
+        at = at.min(source.len());
+        while !source.is_char_boundary(at) {
+            at -= 1;
+        }
+        at
+    };
+    let start = border(span.start);
+    let end = border(span.end.max(start));
+    let line = source[start..end]
+        .find('\n')
+        .map_or(end, |length| start + length);
+    start..line
+}
+
+/// The whole lines from one byte to another; of very long ones only what is near the first.
+fn lines_around(source: &str, first: usize, last: usize) -> Range<usize> {
+    let start = source[..first].rfind('\n').map_or(0, |at| at + 1);
+    let end = source[last..]
+        .find('\n')
+        .map_or(source.len(), |length| last + length);
+    if end - start <= LONGEST_SHOWN || source[start..end].matches('\n').count() > 0 {
+        return start..end;
+    }
+    // The column stays right, as what comes before the mistake is kept.
+    let mut end = last.min(first + LONGEST_SHOWN);
+    while !source.is_char_boundary(end) {
+        end += 1;
+    }
+    start..end
+}
+
+/// The candidate that a slip of the fingers could have turned into `word`: a third of its letters may differ, case aside.
+pub(crate) fn nearest<'a>(
+    word: &str,
+    candidates: impl Iterator<Item = &'a str>,
+) -> Option<&'a str> {
+    const LONGEST: usize = 64; // the distance costs the product of both lengths, and the word is a caller's
+    if word.len() > LONGEST {
+        return None;
+    }
+    let word: Vec<char> = word.chars().map(|c| c.to_ascii_lowercase()).collect();
+    let near = candidates.map(|candidate| (distance(&word, candidate), candidate));
+    let near = near
+        .filter(|(distance, _)| *distance <= (word.len() / 3).max(1))
+        .min_by_key(|(distance, _)| *distance);
+    near.map(|(_, candidate)| candidate)
+}
+
+/// How many letters were mistyped, left out, added or swapped with their neighbour, case aside.
+fn distance(word: &[char], candidate: &str) -> usize {
+    let candidate: Vec<char> = candidate.chars().map(|c| c.to_ascii_lowercase()).collect();
+    let mut before_last = Vec::new();
+    let mut last: Vec<usize> = (0..=word.len()).collect();
+    for (i, letter) in candidate.iter().enumerate() {
+        let mut row = vec![i + 1];
+        for (j, other) in word.iter().enumerate() {
+            let mut cost = (last[j] + usize::from(letter != other))
+                .min(last[j + 1] + 1)
+                .min(row[j] + 1);
+            if i > 0 && j > 0 && *letter == word[j - 1] && candidate[i - 1] == *other {
+                cost = cost.min(before_last[j - 1] + 1);
+            }
+            row.push(cost);
+        }
+        before_last = core::mem::replace(&mut last, row);
+    }
+    last[word.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mistake_is_shown_with_its_place_and_how_to_mend_it() {
+        let source = "[errors]\nfromat = \"problem\"\n";
+        let found = [Diagnostic::new(9..15, "`errors` has no key `fromat`")
+            .expected("unknown key")
+            .one_of("fromat", ["format"].into_iter())];
+        assert_eq!(
+            report("overlay.toml", source, &found, Look::Plain),
+            "error: `errors` has no key `fromat`\n \
+             --> overlay.toml:2:1\n  \
+             |\n\
+             2 | fromat = \"problem\"\n  \
+             | ^^^^^^ unknown key\n  \
+             |\n  \
+             = help: did you mean `format`?\n\n\
+             1 mistake in overlay.toml\n"
+        );
+    }
+
+    #[test]
+    fn a_warning_is_counted_apart() {
+        let found = [
+            Diagnostic::new(0..1, "a").warning(),
+            Diagnostic::new(2..3, "b"),
+        ];
+        let text = report("f", "x\ny\n", &found, Look::Plain);
+        assert!(text.starts_with("warning: a\n"), "{text}");
+        assert!(
+            text.ends_with("\n\n1 mistake and 1 warning in f\n"),
+            "{text}"
+        );
+        let text = report("f", "x\ny\n", &found[..1], Look::Plain);
+        assert!(text.ends_with("\n\n1 warning in f\n"), "{text}");
+    }
+
+    #[test]
+    fn a_contradiction_shows_both_places() {
+        let source = "a = 1\nb = 2\nc = 3\n";
+        let found = [Diagnostic::new(12..17, "c is more than a")
+            .expected("3")
+            .against(0..5, "1 here")];
+        let text = report("f", source, &found, Look::Plain);
+        assert!(text.contains("f:3:1"), "{text}");
+        assert!(text.contains("1 | a = 1\n  | ----- 1 here"), "{text}");
+        assert!(text.contains("3 | c = 3\n  | ^^^^^ 3"), "{text}");
+    }
+
+    #[test]
+    fn spans_beyond_the_source_and_within_letters_do_not_break() {
+        let long = format!("a = \"{}\"\n", "é".repeat(100_000));
+        for (source, span) in [
+            ("", 0..0),
+            ("", 7..9),
+            ("é", 1..2),
+            ("a\n", 2..2),
+            ("a", Range { start: 5, end: 3 }),
+            (long.as_str(), 6..99_999),
+            (long.as_str(), 0..long.len()),
+        ] {
+            let text = report("f", source, &[Diagnostic::new(span, "m")], Look::Plain);
+            assert!(text.starts_with("error: m\n"), "{text}");
+            assert!(text.len() < 150_000);
+        }
+    }
+
+    #[test]
+    fn mistakes_come_in_the_order_of_the_lines_and_are_bounded() {
+        let source = "x\n".repeat(200);
+        let found: Vec<Diagnostic> = (0..200)
+            .rev()
+            .map(|line| Diagnostic::new(line * 2..line * 2 + 1, format!("m{line}")))
+            .collect();
+        let text = report("f", &source, &found, Look::Plain);
+        assert!(text.starts_with("error: m0\n"), "{text}");
+        assert!(text.contains("error: m49\n") && !text.contains("error: m50\n"));
+        assert!(text.ends_with("200 mistakes in f; the first 50 are shown\n"));
+    }
+
+    #[test]
+    fn only_a_terminal_gets_escape_sequences() {
+        let found = [Diagnostic::new(0..1, "m")];
+        assert!(!report("f", "x", &found, Look::Plain).contains('\u{1b}'));
+        assert!(report("f", "x", &found, Look::Coloured).contains('\u{1b}'));
+        // What a file holds cannot speak to the terminal either.
+        assert!(!report("f", "\u{1b}[2Jx", &found, Look::Plain).contains('\u{1b}'));
+    }
+
+    #[test]
+    fn a_slip_is_recognised_and_a_stranger_is_not() {
+        let known = ["status", "company_id", "page", "USD", "EUR"];
+        let near = |word| nearest(word, known.into_iter());
+        assert_eq!(near("statsu"), Some("status"));
+        assert_eq!(near("companyId"), Some("company_id"));
+        assert_eq!(near("usd"), Some("USD"));
+        assert_eq!(near("pge"), Some("page"));
+        assert_eq!(near("apge"), Some("page"));
+        assert_eq!(near("name"), None);
+        assert_eq!(near(""), None);
+        assert_eq!(near("employee"), None);
+        assert_eq!(near(&"x".repeat(100_000)), None);
+    }
+}

@@ -1,0 +1,405 @@
+//! Decisions: after growth, chance has this one door.
+//!
+//! The outside world decides (bank, tax office, payer), our own state never does. Order: rule of the running scenario →
+//! `Sandbox-Scenario` header → magic value → default. A draw is keyed by (seed, decision, subject), so that an unrelated
+//! call changes nothing; every answer is logged with its reason.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use imbl::Vector;
+use serde::{Deserialize, Serialize};
+
+use crate::model::AnyId;
+use crate::model::decision::Decision;
+use crate::model::payments::return_code::ReturnCode;
+use crate::model::task::Task;
+use crate::value::time::{Span, Timestamp};
+use crate::world::World;
+use crate::world::event::RequestRef;
+use crate::world::script::{Moment, Outcome, Range, Scenario, TimelineRow, When};
+use crate::world::transaction::Undo;
+
+/// Decisions that are remembered; beyond them the oldest go.
+const MOST_DECIDED: usize = 100_000;
+/// A chance is so many in a million.
+const MILLION: u64 = 1_000_000;
+
+/// What the outside world answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Answer {
+    /// The name of the choice.
+    pub(crate) choice: &'static str,
+    /// The return code, where the choice has one.
+    pub(crate) code: Option<ReturnCode>,
+    /// Instead of the normal timing.
+    pub(crate) after: Option<Span>,
+}
+
+impl Answer {
+    /// That choice, with its own code and the normal timing.
+    pub(crate) fn plain(decision: &'static Decision, choice: &str) -> Self {
+        let choice = decision.choice(choice).expect("a choice of the table");
+        let code = choice.code.map(str::parse);
+        Self {
+            choice: choice.name,
+            code: code.map(|code| code.expect("the table holds return codes")),
+            after: None,
+        }
+    }
+}
+
+/// Why an answer is what it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Why {
+    /// A row of a scenario, or a rule made at run time.
+    Rule,
+    /// The `Sandbox-Scenario` header of the request behind it.
+    Header,
+    /// A reserved value in the data.
+    MagicValue,
+    /// Nobody said otherwise.
+    Default,
+}
+
+impl Why {
+    /// The word for it on the wire.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Rule => "rule",
+            Self::Header => "header",
+            Self::MagicValue => "magic_value",
+            Self::Default => "default",
+        }
+    }
+}
+
+/// A decision that was taken.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Decided {
+    /// Its place among the world's decisions, from 1.
+    pub(crate) sequence: u64,
+    pub(crate) at: Timestamp,
+    pub(crate) decision: Cow<'static, str>,
+    pub(crate) subject: AnyId,
+    pub(crate) chosen: Cow<'static, str>,
+    pub(crate) code: Option<ReturnCode>,
+    pub(crate) after: Option<Span>,
+    pub(crate) why: Why,
+    /// The row, header or value that decided.
+    pub(crate) source: Option<String>,
+}
+
+/// What travels from a request to everything that follows from it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Cause {
+    pub(crate) request: Arc<RequestRef>,
+    /// Outcomes that its header asked for.
+    pub(crate) outcomes: Vec<Outcome>,
+}
+
+/// Rows that decide, and what they did so far.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Script {
+    pub(crate) outcomes: Vec<OutcomeState>,
+    pub(crate) timeline: Vec<TimelineState>,
+    /// Rules made at run time so far: numbers the next one.
+    pub(crate) rules: u64,
+}
+
+/// An outcome row and what it did so far.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct OutcomeState {
+    pub(crate) row: Outcome,
+    /// The scenario it came with; none for a rule made at run time.
+    pub(crate) scenario: Option<String>,
+    /// The rule's own number, if it is one.
+    pub(crate) rule: Option<u64>,
+    /// How often its selectors let a subject through.
+    pub(crate) asked: u64,
+    /// How often it decided.
+    pub(crate) hits: u64,
+}
+
+/// A timeline row and what it did so far.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct TimelineState {
+    pub(crate) row: TimelineRow,
+    pub(crate) scenario: Option<String>,
+    /// Its timer is set, or has gone off.
+    pub(crate) armed: bool,
+    pub(crate) hits: u64,
+    /// Why what it did last was refused, if it was.
+    pub(crate) refused: Option<String>,
+}
+
+/// Whether a row acts the `asked`th time that its selectors let something through, having acted `hits` times.
+pub(crate) fn in_turn(when: &When, asked: u64, hits: u64) -> bool {
+    let place = |range: &Range| range.first <= asked && range.last.is_none_or(|last| asked <= last);
+    (when.nth.is_empty() || when.nth.iter().any(place))
+        && when.times.is_none_or(|times| hits < times)
+}
+
+impl World {
+    /// What the outside world answers about that subject.
+    pub(crate) fn decide(
+        &mut self,
+        decision: &'static Decision,
+        subject: AnyId,
+        magic: Option<(Answer, String)>,
+    ) -> Answer {
+        let by_rule = self.by_rule(decision, subject);
+        let by_header = || self.by_header(decision, subject);
+        let (answer, why, source) = by_rule
+            .map(|(answer, source)| (answer, Why::Rule, Some(source)))
+            .or_else(by_header)
+            .or_else(|| magic.map(|(answer, value)| (answer, Why::MagicValue, Some(value))))
+            .unwrap_or_else(|| {
+                let default = decision.choices[0].name;
+                (Answer::plain(decision, default), Why::Default, None)
+            });
+        let decided = Arc::new(Decided {
+            sequence: self.decided.last().map_or(1, |last| last.sequence + 1),
+            at: self.now,
+            decision: Cow::Borrowed(decision.name),
+            subject,
+            chosen: Cow::Borrowed(answer.choice),
+            code: answer.code,
+            after: answer.after,
+            why,
+            source,
+        });
+        self.decided.push_back(Arc::clone(&decided));
+        let dropped = (self.decided.len() > MOST_DECIDED)
+            .then(|| self.decided.pop_front())
+            .flatten();
+        self.transaction.undo.push(Undo::Decided { dropped });
+        self.transaction.latest = Some(Arc::clone(&decided));
+        self.transaction.decided = Some(decided);
+        answer
+    }
+
+    /// The first row that says something about the subject. A row is asked when its selectors let the subject through, whether
+    /// or not it then acts.
+    fn by_rule(&mut self, decision: &'static Decision, subject: AnyId) -> Option<(Answer, String)> {
+        let rows = &self.script.outcomes;
+        if !rows.iter().any(|state| state.row.on == decision.name) {
+            return None;
+        }
+        let facts = self.facts(subject);
+        for place in 0..self.script.outcomes.len() {
+            let row = &self.script.outcomes[place].row;
+            let selected = row.on == decision.name
+                && (row.when.select.iter()).all(|selector| self.selects(selector, &facts));
+            if !selected {
+                continue;
+            }
+            let drawn = self.draws(row.when.chance_ppm, decision.name, subject, &row.then);
+            let state = &mut self.script.outcomes[place];
+            let (asked, hits) = (state.asked, state.hits);
+            state.asked += 1;
+            let acts = in_turn(&state.row.when, state.asked, hits) && drawn;
+            state.hits += u64::from(acts);
+            self.transaction
+                .undo
+                .push(Undo::Asked { place, asked, hits });
+            if acts {
+                let row = &self.script.outcomes[place].row;
+                return Some((answer(decision, row), row.source.clone()));
+            }
+        }
+        None
+    }
+
+    /// What the header of the request behind it asked for. Its rows do not count how often they are asked.
+    fn by_header(
+        &self,
+        decision: &'static Decision,
+        subject: AnyId,
+    ) -> Option<(Answer, Why, Option<String>)> {
+        let cause = self.transaction.cause.as_ref()?;
+        let mut rows = cause
+            .outcomes
+            .iter()
+            .filter(|row| row.on == decision.name)
+            .peekable();
+        rows.peek()?;
+        let facts = self.facts(subject);
+        let row = rows.find(|row| {
+            row.when
+                .select
+                .iter()
+                .all(|selector| self.selects(selector, &facts))
+                && self.draws(row.when.chance_ppm, decision.name, subject, &row.then)
+        })?;
+        Some((answer(decision, row), Why::Header, Some(row.source.clone())))
+    }
+
+    fn draws(&self, chance_ppm: Option<u32>, decision: &str, subject: AnyId, then: &str) -> bool {
+        let Some(chance) = chance_ppm else {
+            return true;
+        };
+        let key = self.base.key().with("decision").with(decision);
+        let key = key.with(subject.kind.name()).at(subject.bits);
+        // Two rows about one subject draw apart.
+        key.with(then).below(MILLION) < u64::from(chance)
+    }
+
+    /// Decisions that are remembered, in order.
+    pub(crate) const fn decided(&self) -> &Vector<Arc<Decided>> {
+        &self.decided
+    }
+
+    /// The rows that decide.
+    pub(crate) const fn script(&self) -> &Script {
+        &self.script
+    }
+
+    /// Adds the rows of a scenario behind those that are there, and sets the timers of its dates.
+    pub(crate) fn load(&mut self, scenario: &Scenario) {
+        self.begin(None);
+        self.keep_script();
+        let of = Some(scenario.name.clone());
+        let outcomes = scenario.outcomes.iter().map(|row| OutcomeState {
+            row: row.clone(),
+            scenario: of.clone(),
+            rule: None,
+            asked: 0,
+            hits: 0,
+        });
+        self.script.outcomes.extend(outcomes);
+        for row in &scenario.timeline {
+            self.script.timeline.push(TimelineState {
+                row: row.clone(),
+                scenario: of.clone(),
+                armed: false,
+                hits: 0,
+                refused: None,
+            });
+            let due = match row.at {
+                Moment::In(span) => self.now.plus(span),
+                Moment::At(instant) => instant,
+                Moment::After { .. } => continue,
+            };
+            self.arm(self.script.timeline.len() - 1, due);
+        }
+        self.commit();
+    }
+
+    /// What was loaded up to now is how the world began, not something that has happened in it.
+    pub(crate) fn is_as_grown(&mut self) {
+        self.version = 0;
+    }
+
+    /// Ends every scenario: its rows and what they were waiting for. Rules made at run time stay.
+    pub(crate) fn unload(&mut self) {
+        self.begin(None);
+        self.keep_script();
+        self.script.outcomes.retain(|state| state.rule.is_some());
+        self.script.timeline.clear();
+        self.drop_timers(|task| matches!(task, Task::Scripted(_)));
+        self.commit();
+    }
+
+    /// Puts a rule before every row that is there: the last word is the tester's. Gives back its number.
+    pub(crate) fn add_rule(&mut self, row: Outcome) -> u64 {
+        self.begin(None);
+        self.keep_script();
+        self.script.rules += 1;
+        let rule = self.script.rules;
+        let state = OutcomeState {
+            row,
+            scenario: None,
+            rule: Some(rule),
+            asked: 0,
+            hits: 0,
+        };
+        self.script.outcomes.insert(0, state);
+        self.commit();
+        rule
+    }
+
+    /// Takes rules away: one by its number, or all. Gives back how many went.
+    pub(crate) fn remove_rules(&mut self, number: Option<u64>) -> usize {
+        self.begin(None);
+        let goes = |state: &OutcomeState| {
+            state
+                .rule
+                .is_some_and(|rule| number.is_none_or(|number| number == rule))
+        };
+        let gone = self
+            .script
+            .outcomes
+            .iter()
+            .filter(|state| goes(state))
+            .count();
+        if gone > 0 {
+            self.keep_script();
+            self.script.outcomes.retain(|state| !goes(state));
+        }
+        self.commit();
+        gone
+    }
+
+    /// A timeline row has gone off.
+    pub(crate) fn scripted(&mut self, place: u32) -> Option<TimelineRow> {
+        let place = usize::try_from(place).ok()?;
+        let row = self.script.timeline.get(place)?.row.clone();
+        self.keep_script();
+        self.script.timeline[place].hits += 1;
+        Some(row)
+    }
+
+    /// What a timeline row did was refused.
+    pub(crate) fn script_refused(&mut self, place: u32, why: String) {
+        self.begin(None);
+        self.keep_script();
+        let row = usize::try_from(place).ok();
+        if let Some(state) = row.and_then(|place| self.script.timeline.get_mut(place)) {
+            state.refused = Some(why);
+        }
+        self.commit();
+    }
+
+    fn keep_script(&mut self) {
+        let before = Box::new(self.script.clone());
+        self.transaction.undo.push(Undo::Script { before });
+    }
+
+    /// Sets the timers of timeline rows that wait for an event of that name.
+    pub(super) fn arm_after(&mut self, name: &str) {
+        for place in 0..self.script.timeline.len() {
+            let state = &self.script.timeline[place];
+            let Moment::After { event, delay } = &state.row.at else {
+                continue;
+            };
+            if state.armed || event != name {
+                continue;
+            }
+            let due = self.now.plus(*delay);
+            self.arm(place, due);
+        }
+    }
+
+    /// Sets the timer of a timeline row.
+    pub(super) fn arm(&mut self, place: usize, due: Timestamp) {
+        self.script.timeline[place].armed = true;
+        self.transaction.undo.push(Undo::Armed { place });
+        let row = u32::try_from(place).expect("a scenario has few rows");
+        self.remind_at(due, Task::Scripted(row));
+    }
+}
+
+/// What a row answers: it was checked against the table when it was read.
+fn answer(decision: &'static Decision, row: &Outcome) -> Answer {
+    let plain = Answer::plain(decision, &row.then);
+    let code = row.code.as_deref().map(str::parse);
+    Answer {
+        code: code.map_or(plain.code, |code| {
+            Some(code.expect("checked when it was read"))
+        }),
+        after: row.after,
+        ..plain
+    }
+}

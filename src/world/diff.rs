@@ -1,0 +1,180 @@
+//! What two worlds of one growth differ in: records, books and the balances that follow from them.
+//!
+//! Deliberately absent: how a difference is shown. Parts that both worlds share are the same allocation, and are not looked into.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use imbl::Vector;
+
+use crate::model::business::company::Company;
+use crate::model::business::compliance_requirement::ComplianceRequirement;
+use crate::model::business::employee::Employee;
+use crate::model::business::payroll_item::PayrollItem;
+use crate::model::business::payroll_run::PayrollRun;
+use crate::model::business::payslip::Payslip;
+use crate::model::business::tax_liability::TaxLiability;
+use crate::model::payments::payout::Payout;
+use crate::model::payments::wallet::Wallet;
+use crate::model::{AnyId, Entity, Kind, Record};
+use crate::value::id::Id;
+use crate::world::base::Base;
+use crate::world::books::Book;
+use crate::world::grow::Grow;
+use crate::world::{World, digest};
+
+/// One resource that stands otherwise in the two worlds, or in one of them only.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Difference {
+    pub(crate) before: Option<Record>,
+    pub(crate) after: Option<Record>,
+}
+
+/// Differences by what they are about.
+pub(crate) type Differences = BTreeMap<AnyId, Difference>;
+
+/// Everything in which `after` differs from `before`. Both were grown from the same seed and shape.
+pub(crate) fn differences(before: &World, after: &World) -> Differences {
+    let mut found = Differences::new();
+    for (kind, bits, record) in after.records() {
+        let id = AnyId { kind, bits };
+        let stood = before.overlay.get(kind, bits);
+        if !stood.is_some_and(|stood| stood.is(record)) {
+            // What only one of them has in its overlay stands in the other as it was grown, if it was.
+            let stood = stood.cloned().or_else(|| grown(before.base(), id));
+            let after = Some(record.clone());
+            found.insert(
+                id,
+                Difference {
+                    before: stood,
+                    after,
+                },
+            );
+        }
+    }
+    for (kind, bits, record) in before.records() {
+        let id = AnyId { kind, bits };
+        if after.overlay.get(kind, bits).is_none() {
+            let (before, after) = (Some(record.clone()), grown(after.base(), id));
+            found.insert(id, Difference { before, after });
+        }
+    }
+    let mut companies = before.books.differing(&after.books);
+    companies.extend(found.values().filter_map(Difference::wallet_of));
+    for bits in companies {
+        let company = Id::from_bits(bits);
+        books(&mut found, before.book(company), after.book(company));
+        for (world, side) in [(before, Side::Before), (after, Side::After)] {
+            wallets(&mut found, world, company, side);
+        }
+    }
+    found.retain(|_, difference| difference.is_one());
+    found
+}
+
+/// How many events both have, before their histories part.
+pub(crate) fn common_events(before: &World, after: &World) -> u64 {
+    let (one, other) = (before.log(), after.log());
+    let both = one.len().min(other.len());
+    let same = |sequence: u64| match (one.get(sequence), other.get(sequence)) {
+        (Some(one), Some(other)) => Arc::ptr_eq(one, other) || digest::of(one) == digest::of(other),
+        // Dropped from one of them: too long ago to tell, and whatever is kept says better where they part.
+        _ => true,
+    };
+    // Histories that have parted stay apart: times and ids of an event follow from those before it.
+    let (mut low, mut high) = (0, both);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if same(middle + 1) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    low
+}
+
+impl Difference {
+    /// The company whose wallet this is.
+    fn wallet_of(&self) -> Option<u64> {
+        let record = self.after.as_ref().or(self.before.as_ref())?;
+        Wallet::of_record(record).map(|wallet| wallet.company_id.bits())
+    }
+
+    /// Whether the two sides really differ. A record that was written again as it stood does not.
+    fn is_one(&self) -> bool {
+        match (&self.before, &self.after) {
+            (Some(one), Some(other)) => !one.is(other) && digest::of(one) != digest::of(other),
+            (None, None) => false,
+            _ => true,
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Before,
+    After,
+}
+
+fn note(found: &mut Differences, id: AnyId, side: Side, record: Record) {
+    let difference = found.entry(id).or_default();
+    match side {
+        Side::Before => difference.before = Some(record),
+        Side::After => difference.after = Some(record),
+    }
+}
+
+/// Entries and lines of the statement that only one of two books has, or that they have in different forms.
+fn books(found: &mut Differences, before: Option<&Book>, after: Option<&Book>) {
+    let none = Book::default();
+    let (before, after) = (before.unwrap_or(&none), after.unwrap_or(&none));
+    tails(found, &before.entries, &after.entries);
+    tails(found, &before.statement, &after.statement);
+}
+
+/// What two lists that only ever grow hold beyond their common beginning.
+fn tails<T: Entity>(found: &mut Differences, before: &Vector<Arc<T>>, after: &Vector<Arc<T>>) {
+    let pairs = before.iter().zip(after.iter());
+    let common = pairs.take_while(|(one, other)| Arc::ptr_eq(one, other));
+    let common = common.count();
+    for (list, side) in [(before, Side::Before), (after, Side::After)] {
+        for row in list.iter().skip(common) {
+            let record = Arc::clone(row).into_record();
+            note(found, AnyId::of(row.id()), side, record);
+        }
+    }
+}
+
+/// The company's wallets with the balances that follow from its books.
+fn wallets(found: &mut Differences, world: &World, company: Id<Company>, side: Side) {
+    let grown = world.base().index_of(company);
+    let grown = grown.and_then(|index| world.at::<Wallet>(index));
+    let created = world.children::<Wallet>(company.bits());
+    let created = created.filter_map(|id| world.find(id));
+    for wallet in grown.into_iter().chain(created) {
+        let shown = Arc::new(world.with_balances(&wallet));
+        note(found, AnyId::of(wallet.id), side, shown.into_record());
+    }
+}
+
+/// The resource as it was grown, if it was.
+fn grown(base: &Base, id: AnyId) -> Option<Record> {
+    fn of<T: Grow>(base: &Base, id: AnyId) -> Option<Record> {
+        let index = base.index_of(Id::<T>::from_bits(id.bits))?;
+        base.record::<T>(index).map(Entity::into_record)
+    }
+    match id.kind {
+        Kind::Company => of::<Company>(base, id),
+        Kind::Employee => of::<Employee>(base, id),
+        Kind::PayrollRun => of::<PayrollRun>(base, id),
+        Kind::PayrollItem => of::<PayrollItem>(base, id),
+        Kind::Payslip => of::<Payslip>(base, id),
+        Kind::TaxLiability => of::<TaxLiability>(base, id),
+        Kind::ComplianceRequirement => of::<ComplianceRequirement>(base, id),
+        Kind::Wallet => of::<Wallet>(base, id),
+        Kind::Payout => of::<Payout>(base, id),
+        // Of the books nothing grown can change, and the rest is not kept as records.
+        _ => None,
+    }
+}

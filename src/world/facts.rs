@@ -1,0 +1,199 @@
+//! What scenario rows may look at: a resource of any kind, what it is related to, and references such as `@employee:3`.
+
+use serde_json::Value;
+
+use crate::model::business::company::Company;
+use crate::model::business::compliance_requirement::ComplianceRequirement;
+use crate::model::business::employee::Employee;
+use crate::model::business::payroll_item::PayrollItem;
+use crate::model::business::payroll_run::PayrollRun;
+use crate::model::business::payroll_verification::PayrollVerification;
+use crate::model::business::payslip::Payslip;
+use crate::model::business::tax_filing::TaxFiling;
+use crate::model::business::tax_liability::TaxLiability;
+use crate::model::payments::payout::Payout;
+use crate::model::payments::wallet::Wallet;
+use crate::model::{AnyId, Entity, Kind, Record};
+use crate::value::id::{Id, parse};
+use crate::world::World;
+use crate::world::script::{Comparison, Selector, Wanted};
+
+/// One thing that a selector may look at.
+pub(crate) struct Fact {
+    pub(crate) id: AnyId,
+    /// Its place in what it belongs to, from 1: an employee's in the run that is asked about.
+    place: Option<u64>,
+    wire: Value,
+}
+
+impl World {
+    /// The resource of that id, whatever its kind.
+    pub(crate) fn record(&self, id: AnyId) -> Option<Record> {
+        macro_rules! found {
+            ($($kind:ident),*) => {
+                match id.kind {
+                    $(Kind::$kind => self.find(Id::<$kind>::from_bits(id.bits)).map(Entity::into_record),)*
+                    _ => None,
+                }
+            };
+        }
+        found!(
+            Company,
+            Employee,
+            PayrollRun,
+            PayrollItem,
+            Payslip,
+            PayrollVerification,
+            TaxLiability,
+            TaxFiling,
+            ComplianceRequirement,
+            Wallet,
+            Payout
+        )
+    }
+
+    /// The resource and what it is related to, nearest first.
+    pub(crate) fn facts(&self, subject: AnyId) -> Vec<Fact> {
+        let mut ids = vec![(subject, None)];
+        let bits = |id: AnyId| id.bits;
+        if subject.kind == Kind::Payout
+            && let Some(payout) = self.find(Id::<Payout>::from_bits(bits(subject)))
+        {
+            ids.extend(payout.source.map(|source| (source, None)));
+        }
+        let item = ids.last().map(|&(id, _)| id);
+        if let Some(AnyId {
+            kind: Kind::PayrollItem,
+            bits,
+        }) = item
+            && let Some(item) = self.find(Id::<PayrollItem>::from_bits(bits))
+        {
+            let run = self.find(item.payroll_run_id);
+            let employees = run.as_ref().map_or(&[][..], |run| &run.employees);
+            let place = (1..)
+                .zip(employees)
+                .find(|(_, id)| **id == item.employee_id);
+            ids.push((AnyId::of(item.employee_id), place.map(|(place, _)| place)));
+            ids.push((AnyId::of(item.payroll_run_id), None));
+        }
+        let mut facts: Vec<Fact> = ids
+            .into_iter()
+            .filter_map(|(id, place)| {
+                let wire = self.record(id)?.to_wire();
+                Some(Fact { id, place, wire })
+            })
+            .collect();
+        let company = facts.first().and_then(|fact| fact.wire.get("company_id"));
+        let company = company.and_then(Value::as_str);
+        let company = company.and_then(|id| parse(Kind::Company.prefix(), id));
+        if let Some(company) = company.and_then(|bits| self.find(Id::<Company>::from_bits(bits))) {
+            facts.push(Fact {
+                id: AnyId::of(company.id),
+                place: None,
+                wire: company.into_record().to_wire(),
+            });
+        }
+        facts
+    }
+
+    /// Whether a selector lets those facts through.
+    pub(crate) fn selects(&self, selector: &Selector, facts: &[Fact]) -> bool {
+        let kind = kind_named(&selector.field);
+        if let Some(kind) = kind {
+            let of_kind = facts.iter().find(|fact| fact.id.kind == kind);
+            return of_kind.is_some_and(|fact| match &selector.wanted {
+                Wanted::Is(id) => id.as_str() == Some(&fact.id.to_string()),
+                Wanted::Ordinal(place) => {
+                    fact.place.or_else(|| self.place(fact.id)) == Some(*place)
+                }
+                Wanted::Reference(place) => self.at_place(kind, *place) == Some(fact.id),
+                Wanted::Compare(..) => false,
+            });
+        }
+        let mut members = facts
+            .iter()
+            .filter_map(|fact| fact.wire.get(&selector.field));
+        members
+            .next()
+            .is_some_and(|value| holds(&selector.wanted, value))
+    }
+
+    /// The id of the resource at a place of the world, from 1: of companies, employees and wallets as lists show them; of
+    /// other kinds the ones that were made since the world's start.
+    pub(crate) fn at_place(&self, kind: Kind, place: u64) -> Option<AnyId> {
+        let index = place.checked_sub(1)?;
+        let grown = match kind {
+            Kind::Company | Kind::Employee | Kind::Wallet => self.base.count(kind),
+            _ => 0,
+        };
+        if index < grown {
+            return Some(self.base.any_at(kind, index));
+        }
+        let index = usize::try_from(index - grown).ok()?;
+        let bits = *self.overlay.created(kind).get(index)?;
+        Some(AnyId { kind, bits })
+    }
+
+    fn place(&self, id: AnyId) -> Option<u64> {
+        match id.kind {
+            Kind::Employee => {
+                let index = self.base.index_of(Id::<Employee>::from_bits(id.bits));
+                let size = self.base.shape().employees_per_company.max(1);
+                index.map(|index| index % size + 1)
+            }
+            Kind::Company => {
+                let index = self.base.index_of(Id::<Company>::from_bits(id.bits));
+                index.map(|index| index + 1)
+            }
+            kind => {
+                let created = self.overlay.created(kind).iter();
+                let found = (1..).zip(created).find(|(_, bits)| **bits == id.bits);
+                found.map(|(place, _)| place)
+            }
+        }
+    }
+
+    /// Replaces every reference in a value by the id that it stands for; an error names the one that stands for nothing.
+    pub(crate) fn resolve(&self, value: &mut Value) -> Result<(), String> {
+        match value {
+            Value::String(text) => {
+                let Some((name, place)) = text.strip_prefix('@').and_then(|r| r.split_once(':'))
+                else {
+                    return Ok(());
+                };
+                let kind = kind_named(name).zip(place.parse().ok());
+                let id = kind.and_then(|(kind, place)| self.at_place(kind, place));
+                *text = id
+                    .ok_or_else(|| format!("{text} stands for nothing in this world"))?
+                    .to_string();
+                Ok(())
+            }
+            Value::Array(items) => items.iter_mut().try_for_each(|item| self.resolve(item)),
+            Value::Object(members) => members
+                .values_mut()
+                .try_for_each(|member| self.resolve(member)),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The kind of that name.
+pub(crate) fn kind_named(name: &str) -> Option<Kind> {
+    Kind::ALL.iter().copied().find(|kind| kind.name() == name)
+}
+
+fn holds(wanted: &Wanted, value: &Value) -> bool {
+    match wanted {
+        Wanted::Is(wanted) => wanted == value,
+        Wanted::Ordinal(number) => value.as_u64() == Some(*number),
+        Wanted::Compare(relation, number) => value.as_i64().is_some_and(|value| match relation {
+            Comparison::Less => value < *number,
+            Comparison::LessOrEqual => value <= *number,
+            Comparison::Equal => value == *number,
+            Comparison::NotEqual => value != *number,
+            Comparison::GreaterOrEqual => value >= *number,
+            Comparison::Greater => value > *number,
+        }),
+        Wanted::Reference(_) => false,
+    }
+}

@@ -1,0 +1,93 @@
+//! The tax returns of the months before the world's start: one a month and company, for all that was owed. The last one is
+//! often still to be sent when the world begins.
+
+use crate::model::business::tax_filing::{FilingLine, FilingStatus, MONTHLY, TaxFiling};
+use crate::model::business::tax_return::code_of;
+use crate::model::lifecycle::StatusChange;
+use crate::model::posting;
+use crate::model::{Kind, Object};
+use crate::value::text::Metadata;
+use crate::value::time::Date;
+use crate::world::base::Base;
+use crate::world::grow::Grow;
+use crate::world::history::POSTING_HOUR;
+
+/// Day of the month by which last month's withholdings and sales tax are paid.
+const FILING_DAY: i8 = 9;
+
+/// The day on which what was owed for a month of history is declared and paid.
+pub(crate) fn filing_day(base: &Base, month: u64) -> Date {
+    let next = base.period(month).plus_months(1);
+    next.day(FILING_DAY).or_business_day_before()
+}
+
+impl Grow for TaxFiling {
+    fn grow(base: &Base, index: u64) -> Option<Self> {
+        let (month, company) =
+            (index < base.count(Kind::TaxFiling)).then(|| base.run_place(index))?;
+        let (plan, history, period) = (
+            base.plan(company),
+            base.history_at(company),
+            base.period(month),
+        );
+        let place = usize::try_from(month).ok()?;
+        let vat = (posting::vat_account(), history.vat[place]);
+        let owed = history.payroll.months[place]
+            .cost
+            .owed
+            .iter()
+            .copied()
+            .chain([vat]);
+        let lines: Vec<FilingLine> = owed
+            .filter(|(_, amount)| *amount != 0)
+            .map(|(account, amount)| FilingLine {
+                authority: code_of(account).to_owned(),
+                amount,
+            })
+            .collect();
+        let amount = lines.iter().map(|line| line.amount).sum();
+        let due_on = filing_day(base, month);
+        let sent = due_on < base.shape().start.date();
+        let nth = i64::try_from(company).ok()?;
+        let created_at = period.last_day().at_hour(18).plus_millis(nth);
+        let submitted = due_on.at_hour(POSTING_HOUR);
+        let acknowledged = due_on.at_hour(POSTING_HOUR + 1);
+        let accepted = due_on.at_hour(POSTING_HOUR + 2);
+        let mut steps = vec![(FilingStatus::Pending, created_at)];
+        if sent {
+            steps.extend([
+                (FilingStatus::Submitted, submitted),
+                (FilingStatus::Filed, accepted),
+            ]);
+        }
+        let (status, updated_at) = *steps.last()?;
+        Some(Self {
+            id: base.id_at(index),
+            object: Object::NAME,
+            company_id: base.id_at(company),
+            jurisdiction: plan.country.code.to_owned(),
+            tax_type: MONTHLY.to_owned(),
+            period,
+            form: None,
+            status,
+            amount,
+            amount_paid: if sent { amount } else { 0 },
+            currency: plan.currency,
+            lines,
+            due_on: Some(due_on),
+            tax_liability_ids: Vec::new(),
+            blocked_reasons: Vec::new(),
+            declaration: None,
+            acknowledged_at: sent.then_some(acknowledged),
+            rejection_reason: None,
+            amends: None,
+            created_at,
+            updated_at,
+            metadata: Metadata::default(),
+            status_history: steps
+                .into_iter()
+                .map(|(status, at)| StatusChange::plain(status, at))
+                .collect(),
+        })
+    }
+}

@@ -1,0 +1,281 @@
+//! Faults of the wire and limits, over raw TCP: what a client sees, and what has happened all the same.
+
+mod limits;
+mod rows;
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::harness::http::{Answer, exchange};
+use crate::harness::{Caller, Request};
+
+const RUN: &str = "/v1/payroll/run";
+const EMPLOYEES: &str = "/api/business/employees";
+
+/// A run of January under a key, with a fault.
+fn run(caller: &Caller, key: &str, fault: Option<&str>) -> Request {
+    let body = json!({"company_id": caller.company(0), "period": "2026-01"});
+    let request = caller.request("POST", RUN).header("Idempotency-Key", key);
+    let request = match fault {
+        Some(fault) => request.header("Sandbox-Fault", fault),
+        None => request,
+    };
+    request.json(&body)
+}
+
+fn get(caller: &Caller, fault: &str) -> Request {
+    caller
+        .request("GET", EMPLOYEES)
+        .header("Sandbox-Fault", fault)
+}
+
+/// Everything that comes until the connection is closed.
+fn raw(caller: &Caller, request: &Request) -> Vec<u8> {
+    let mut stream = TcpStream::connect(("127.0.0.1", caller.port())).unwrap();
+    stream
+        .set_read_timeout(Some(Duration::from_secs(60)))
+        .unwrap();
+    stream.write_all(&request.wire()).unwrap();
+    let mut all = Vec::new();
+    // A reset is an end, too.
+    let _ = stream.read_to_end(&mut all);
+    all
+}
+
+/// Head and body of what came.
+fn halves(all: &[u8]) -> (String, Vec<u8>) {
+    let end = all
+        .windows(4)
+        .position(|four| four == b"\r\n\r\n")
+        .expect("a head");
+    let head = String::from_utf8(all[..end].to_vec())
+        .unwrap()
+        .to_ascii_lowercase();
+    (head, all[end + 4..].to_vec())
+}
+
+fn length(head: &str) -> usize {
+    let rest = head.split("content-length: ").nth(1).expect("a length");
+    rest.lines().next().unwrap().parse().unwrap()
+}
+
+fn last_request(caller: &Caller) -> Value {
+    caller.all("/_sandbox/requests").pop().expect("a request")
+}
+
+fn is_replayed(answer: &Answer) -> bool {
+    answer.header("idempotent-replayed") == Some("true")
+}
+
+#[test]
+fn a_lost_reply_has_happened_and_a_retry_with_the_same_key_replays_it() {
+    let caller = Caller::instant();
+    let before = caller.digest();
+    assert_eq!(raw(&caller, &run(&caller, "k", Some("lose=reply"))), b"");
+    assert_ne!(caller.digest(), before, "the run was committed");
+    let entry = last_request(&caller);
+    assert_eq!(entry["status"], 201);
+    assert_eq!(
+        entry["fault"],
+        json!({"source": "Sandbox-Fault", "does": "lose=reply"})
+    );
+    let after = caller.digest();
+    let retry = caller.send(&run(&caller, "k", None));
+    assert!(is_replayed(&retry));
+    let id = retry.expect(201)["data"]["id"].clone();
+    assert_eq!(entry["resource_id"], id);
+    assert_eq!(caller.digest(), after);
+}
+
+#[test]
+fn a_lost_request_has_not_happened_and_its_key_is_free() {
+    let caller = Caller::instant();
+    let before = caller.digest();
+    assert_eq!(raw(&caller, &run(&caller, "k", Some("lose=request"))), b"");
+    assert_eq!(caller.digest(), before);
+    let entry = last_request(&caller);
+    assert_eq!(
+        (&entry["status"], &entry["operation"]),
+        (&Value::Null, &json!("runPayroll"))
+    );
+    assert_eq!(
+        entry["body"]["period"], "2026-01",
+        "what was sent is known all the same"
+    );
+    let retry = caller.send(&run(&caller, "k", None));
+    assert!(!is_replayed(&retry));
+    retry.expect(201);
+}
+
+#[test]
+fn a_status_before_the_commit_changes_nothing_and_one_after_it_replays_the_success() {
+    let caller = Caller::instant();
+    let before = caller.digest();
+    let refused = caller.send(&run(&caller, "k", Some("status=503;retry_after=1500ms")));
+    let problem = refused.refused(503, "maintenance");
+    assert_eq!(problem["retryable"], true);
+    assert_eq!(
+        refused.header("retry-after"),
+        Some("2"),
+        "whole seconds, rounded up"
+    );
+    assert_eq!(
+        refused.header("sandbox-decision"),
+        Some("fault=Sandbox-Fault")
+    );
+    assert_eq!(caller.digest(), before);
+    let late = caller.send(&run(&caller, "k", Some("status=500;after_commit=true")));
+    late.refused(500, "internal_error");
+    assert_ne!(caller.digest(), before);
+    let retry = caller.send(&run(&caller, "k", None));
+    retry.expect(201);
+    assert!(is_replayed(&retry));
+    assert_eq!(retry.header("request-id"), late.header("request-id"));
+}
+
+#[test]
+fn every_status_travels_with_the_code_that_says_what_it_means() {
+    let caller = Caller::instant();
+    for (status, code) in [
+        (429, "rate_limited"),
+        (500, "internal_error"),
+        (502, "upstream_rail_error"),
+        (503, "maintenance"),
+        (504, "upstream_timeout"),
+        (418, "injected_fault"),
+        (599, "injected_fault"),
+    ] {
+        let answer = get(&caller, &format!("status={status}")).send(caller.port());
+        answer.refused(status, code);
+    }
+}
+
+#[test]
+fn a_truncated_body_ends_at_half_its_length() {
+    let caller = Caller::instant();
+    let whole = caller.get(EMPLOYEES);
+    let (head, body) = halves(&raw(&caller, &get(&caller, "body=truncated")));
+    assert!(head.starts_with("http/1.1 200"));
+    assert_eq!(length(&head), whole.body.len());
+    assert_eq!(body, whole.body[..whole.body.len() / 2]);
+    let error = exchange(caller.port(), &get(&caller, "body=truncated").wire(), false);
+    assert!(error.is_err(), "a client that counts notices");
+}
+
+#[test]
+fn a_garbage_body_is_as_long_as_it_says_and_no_json() {
+    let caller = Caller::instant();
+    let whole = caller.get(EMPLOYEES);
+    let answer = get(&caller, "body=garbage").send(caller.port());
+    assert_eq!((answer.status, answer.body.len()), (200, whole.body.len()));
+    assert_eq!(answer.header("content-type"), Some("application/json"));
+    assert!(std::str::from_utf8(&answer.body).is_err());
+    assert_eq!(
+        caller.get(EMPLOYEES).body,
+        whole.body,
+        "the next one is whole"
+    );
+}
+
+#[test]
+fn a_slow_body_comes_whole_and_a_few_bytes_at_a_time() {
+    let caller = Caller::instant();
+    let whole = caller.get(EMPLOYEES);
+    let started = Instant::now();
+    let mut stream = TcpStream::connect(("127.0.0.1", caller.port())).unwrap();
+    stream.write_all(&get(&caller, "body=slow").wire()).unwrap();
+    let (mut all, mut reads) = (Vec::new(), 0);
+    let mut chunk = [0; 4 * 1_024];
+    loop {
+        let read = stream.read(&mut chunk).unwrap();
+        if read == 0 {
+            break;
+        }
+        reads += 1;
+        all.extend_from_slice(&chunk[..read]);
+    }
+    let (head, body) = halves(&all);
+    assert_eq!((length(&head), &body), (whole.body.len(), &whole.body));
+    let took = started.elapsed();
+    assert!(
+        reads > 5 && took > Duration::from_secs(2),
+        "{reads} reads in {took:?}"
+    );
+}
+
+#[test]
+fn latency_holds_the_reply_back_and_not_what_was_asked() {
+    let caller = Caller::instant();
+    let before = caller.digest();
+    let mut stream = TcpStream::connect(("127.0.0.1", caller.port())).unwrap();
+    let started = Instant::now();
+    stream
+        .write_all(&run(&caller, "k", Some("latency=1500ms")).wire())
+        .unwrap();
+    while caller.digest() == before {
+        assert!(
+            started.elapsed() < Duration::from_secs(60),
+            "it never happens"
+        );
+        std::thread::yield_now();
+    }
+    let mut all = Vec::new();
+    stream.read_to_end(&mut all).unwrap();
+    assert!(halves(&all).0.starts_with("http/1.1 201"));
+    assert!(started.elapsed() >= Duration::from_millis(1_500));
+}
+
+#[test]
+fn what_a_header_cannot_ask_for_is_refused_with_what_it_can() {
+    let caller = Caller::instant();
+    for wrong in [
+        "",
+        "status",
+        "status=200",
+        "lose=both",
+        "status=503;lose=reply",
+        "colour=red",
+    ] {
+        let answer = caller.send(&get(&caller, wrong));
+        let detail = answer.refused(400, "invalid_header")["detail"].to_string();
+        assert!(detail.contains("lose=reply"), "{detail}");
+    }
+    let twice = get(&caller, "latency=1ms").header("Sandbox-Fault", "latency=1ms");
+    caller.send(&twice).refused(400, "invalid_header");
+}
+
+#[test]
+fn a_fault_comes_after_the_key_and_before_all_that_is_wrong_with_a_request() {
+    let caller = Caller::instant();
+    let fault = "status=503";
+    let nowhere = caller
+        .request("GET", "/api/nowhere")
+        .header("Sandbox-Fault", fault);
+    caller.send(&nowhere).refused(404, "route_not_found");
+    let no_key = Request::new("GET", EMPLOYEES).header("Sandbox-Fault", fault);
+    no_key
+        .send(caller.port())
+        .refused(401, "missing_credentials");
+    let post = || caller.request("POST", RUN).header("Sandbox-Fault", fault);
+    for request in [
+        post().bytes(b"no type"),
+        post()
+            .header("Content-Type", "text/plain")
+            .bytes(b"wrong type"),
+        post()
+            .header("Content-Type", "application/json")
+            .bytes(b"{no json"),
+        post()
+            .header("Idempotency-Key", "with space")
+            .json(&json!({})),
+        post().json(&json!({"unknown": 1})),
+        post()
+            .header("Content-Type", "application/json")
+            .bytes(" ".repeat(2 << 20).as_bytes()),
+    ] {
+        caller.send(&request).refused(503, "maintenance");
+    }
+}

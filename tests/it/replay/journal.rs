@@ -1,0 +1,315 @@
+//! `--journal`: what it refuses, what it mends, and that it goes on.
+
+use std::fs::OpenOptions;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_json::json;
+
+use crate::harness::{Caller, Server, command};
+
+use super::{hire, path, run, serve, session};
+
+fn file(folder: &Path) -> PathBuf {
+    folder.join("journal.sandbox")
+}
+
+/// Serves with a journal until the guard is dropped, which kills.
+fn keep(folder: &Path, flags: &[&str]) -> (Arc<Server>, Caller) {
+    serve(
+        &[&["--journal", path(folder)], flags].concat(),
+        "test_secret_key",
+    )
+}
+
+#[test]
+fn a_killed_server_comes_back_as_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path().join("made/when/needed");
+    for clock in ["instant", "manual"] {
+        let folder = folder.join(clock);
+        let flags = ["--clock", clock];
+        let (server, caller) = keep(&folder, &flags);
+        session(&caller);
+        let request = caller.request("POST", "/_sandbox/clock/advance");
+        caller.send(&request.json(&json!({"by": "1h"}))).expect(200);
+        let company = caller.company(0);
+        let hire_once = |caller: &Caller| {
+            let body = json!({"company_id": company, "name": "Once Only", "role": "Baker", "department": "Kitchen", "start_date": "2026-02-02"});
+            let request = caller
+                .request("POST", "/api/business/employees")
+                .json(&body);
+            caller.send(&request.header("Idempotency-Key", "once"))
+        };
+        let first = hire_once(&caller);
+        let (digest, events) = (caller.digest(), caller.events());
+        drop((server, caller));
+
+        let bytes = std::fs::read(file(&folder)).unwrap();
+        let text = String::from_utf8_lossy(&bytes);
+        assert!(!text.contains("test_secret_key"), "a key is in the journal");
+
+        let (server, caller) = keep(&folder, &flags);
+        assert_eq!(caller.digest(), digest);
+        assert_eq!(caller.events(), events);
+        // A retry after the crash is still a retry.
+        let again = hire_once(&caller);
+        assert_eq!(again.header("idempotent-replayed"), Some("true"));
+        assert_eq!(again.body, first.body);
+        assert_eq!(caller.digest(), digest);
+        // And it goes on from there, over another restart.
+        hire(&caller, &company, "Second Life").expect(201);
+        let digest = caller.digest();
+        drop((server, caller));
+        let (server, caller) = keep(&folder, &flags);
+        assert_eq!(caller.digest(), digest);
+        caller.audit();
+        drop((server, caller));
+        let (code, out, err) = run(&["replay", path(&file(&folder))]);
+        assert_eq!(code, 0, "{err}");
+        assert!(out.contains(&digest), "{out}");
+    }
+}
+
+#[test]
+fn a_wall_clock_goes_on_where_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let flags = ["--clock", "real:1000000"]; // eleven days a second
+    let (server, caller) = keep(folder.path(), &flags);
+    let run = caller.run_payroll(&caller.company(0), "2026-01");
+    let id = crate::harness::world::id(&run).to_owned();
+    let status = |caller: &Caller| caller.run(&id)["status"].as_str().unwrap().to_owned();
+    until("the run is paid", || status(&caller) == "paid");
+    let (now, events) = (caller.now(), caller.events());
+    drop((server, caller));
+    let (_server, caller) = keep(folder.path(), &flags);
+    // Whatever was seen to happen has happened, at the instants at which it was seen to.
+    assert_eq!(status(&caller), "paid");
+    assert_eq!(caller.events()[..events.len()], events);
+    until("time goes on", || caller.now() > now);
+    caller.audit();
+}
+
+#[track_caller]
+fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let started = std::time::Instant::now();
+    while !holds() {
+        assert!(started.elapsed().as_secs() < 60, "{what}: it never came");
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn a_journal_has_one_process_at_a_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let (server, caller) = keep(folder.path(), &[]);
+    let (code, _, err) = run(&["--port", "0", "--journal", path(folder.path())]);
+    assert_eq!(code, 1);
+    assert!(err.contains("in use by another sandbox"), "{err}");
+    hire(&caller, &caller.company(0), "Still Served").expect(201);
+    drop((server, caller));
+    keep(folder.path(), &[]); // the lock died with its process
+}
+
+#[test]
+fn a_journal_is_not_served_as_other_worlds() {
+    let folder = tempfile::tempdir().unwrap();
+    let (server, caller) = keep(folder.path(), &["--seed", "5"]);
+    hire(&caller, &caller.company(0), "Ada Obi").expect(201);
+    drop((server, caller));
+    let before = std::fs::read(file(folder.path())).unwrap();
+    for (flags, said) in [
+        (vec!["--seed", "6"], "--seed 5 (asked for: 6)"),
+        (
+            vec!["--seed", "5", "--clock", "manual"],
+            "--clock instant (asked for: manual)",
+        ),
+        (
+            vec!["--seed", "5", "--companies", "4"],
+            "--companies 3 (asked for: 4)",
+        ),
+        (
+            vec!["--seed", "5", "--countries", "NG"],
+            "--countries NG,GB,US,KE,ZA,CA (asked for: NG)",
+        ),
+    ] {
+        let (code, _, err) = run(&[
+            &["--port", "0", "--journal", path(folder.path())],
+            &flags[..],
+        ]
+        .concat());
+        assert_eq!(code, 1, "{err}");
+        assert!(err.contains(said), "{said:?} is not in {err}");
+    }
+    assert_eq!(std::fs::read(file(folder.path())).unwrap(), before);
+}
+
+/// The frame of a payload, reckoned apart from the code under test.
+fn frame(payload: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(payload.len()).unwrap().to_le_bytes();
+    let sum = |bytes: &[u8]| crc32(bytes).to_le_bytes();
+    [&length[..], &sum(&length), payload, &sum(payload)].concat()
+}
+
+/// IEEE 802.3, bit by bit.
+fn crc32(bytes: &[u8]) -> u32 {
+    !bytes.iter().fold(u32::MAX, |crc, byte| {
+        (0..8).fold(crc ^ u32::from(*byte), |crc, _| {
+            (crc >> 1) ^ if crc & 1 == 1 { 0xEDB8_8320 } else { 0 }
+        })
+    })
+}
+
+#[test]
+fn a_journal_of_a_newer_sandbox_is_refused_and_left_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    drop(keep(folder.path(), &[]));
+    let bytes = std::fs::read(file(folder.path())).unwrap();
+    let header = String::from_utf8(bytes[16..bytes.len() - 4].to_vec()).unwrap();
+    assert_eq!(bytes, [b"SANDBX01", &frame(header.as_bytes())[..]].concat());
+    let version = env!("CARGO_PKG_VERSION");
+    for (from, to, said) in [
+        (
+            format!("\"engine\":\"{version}\""),
+            "\"engine\":\"999.0.0\"".to_owned(),
+            "newer than this sandbox",
+        ),
+        (
+            "\"format\":1".to_owned(),
+            "\"format\":2".to_owned(),
+            "format 2",
+        ),
+        (
+            "\"world_version\":1".to_owned(),
+            "\"world_version\":999".to_owned(),
+            "world version 999",
+        ),
+    ] {
+        assert!(header.contains(&from), "{from} is not in {header}");
+        let newer = frame(header.replace(&from, &to).as_bytes());
+        let newer = [b"SANDBX01", &newer[..], b"torn"].concat();
+        std::fs::write(file(folder.path()), &newer).unwrap();
+        let (code, _, err) = run(&["--port", "0", "--journal", path(folder.path())]);
+        assert_eq!(code, 1, "{err}");
+        assert!(err.contains(said) && err.contains("byte 8"), "{err}");
+        assert_eq!(std::fs::read(file(folder.path())).unwrap(), newer);
+    }
+    std::fs::write(file(folder.path()), b"SANDBX02 and more").unwrap();
+    let (code, _, err) = run(&["--port", "0", "--journal", path(folder.path())]);
+    assert_eq!(code, 1);
+    assert!(err.contains("another version of its form"), "{err}");
+}
+
+/// Every byte of the last three frames is tried in the unit tests of the frames and of the journal; here, that the process does
+/// as they say.
+#[test]
+fn a_torn_end_is_cut_off_and_damage_is_refused_with_its_offset() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = file(folder.path());
+    let (server, caller) = keep(folder.path(), &[]);
+    let company = caller.company(0);
+    let mut states = Vec::new();
+    for name in ["Ada Obi", "Ben Obi", "Cem Obi"] {
+        hire(&caller, &company, name).expect(201);
+        states.push((std::fs::metadata(&journal).unwrap().len(), caller.digest()));
+    }
+    drop((server, caller));
+    let whole = std::fs::read(&journal).unwrap();
+    assert_eq!(
+        whole.len() as u64,
+        states[2].0,
+        "an answer left before its frame"
+    );
+    for torn in [states[2].0 - 1, states[1].0 + 9, states[1].0 + 1] {
+        let file = OpenOptions::new().write(true).open(&journal).unwrap();
+        file.set_len(torn).unwrap();
+        let (server, caller) = keep(folder.path(), &[]);
+        assert_eq!(caller.digest(), states[1].1);
+        hire(&caller, &company, "Dan Obi").expect(201);
+        let digest = caller.digest();
+        drop((server, caller));
+        let (server, caller) = keep(folder.path(), &[]);
+        assert_eq!(caller.digest(), digest, "what came after the cut is kept");
+        drop((server, caller));
+        std::fs::write(&journal, &whole).unwrap();
+    }
+    let start = usize::try_from(states[1].0).unwrap();
+    for flipped in [start + 1, start + 5, start + 40, whole.len() - 1] {
+        let mut damaged = whole.clone();
+        damaged[flipped] ^= 0x10;
+        std::fs::write(&journal, &damaged).unwrap();
+        let (code, _, err) = run(&["--port", "0", "--journal", path(folder.path())]);
+        assert_eq!(code, 1, "{err}");
+        assert!(err.contains(&format!("byte {start}")), "{err}");
+        assert_eq!(
+            std::fs::read(&journal).unwrap(),
+            damaged,
+            "it is left as it is"
+        );
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_full_disk_is_said_and_nothing_is_acknowledged() {
+    use std::process::Command;
+
+    let folder = tempfile::tempdir().unwrap();
+    // Files may not grow beyond 4 blocks of 512 bytes, as a full disk would have it.
+    let program = env!("CARGO_BIN_EXE_sandbox");
+    let journal = path(folder.path());
+    let script = format!(
+        "trap '' XFSZ; ulimit -f 4; exec '{program}' --port 0 --quiet --journal '{journal}'"
+    );
+    let server = Arc::new(Server::spawn(Command::new("sh").args(["-c", &script])));
+    let caller = Caller::with_key(&server, "test_full");
+    let company = caller.company(0);
+    let mut acknowledged = 0;
+    let refusal = loop {
+        let answer = hire(&caller, &company, "Ada Obi");
+        if answer.status != 201 {
+            break answer;
+        }
+        acknowledged += 1;
+    };
+    assert!(acknowledged > 0);
+    let problem = refusal.refused(500, "internal_error");
+    assert!(
+        problem["detail"]
+            .as_str()
+            .unwrap()
+            .contains("cannot be written"),
+        "{problem}"
+    );
+    // Nothing is read of what may be lost, other worlds are read, and no write is taken at all.
+    caller
+        .get("/api/business/companies")
+        .refused(500, "internal_error");
+    let other = Caller::with_key(&server, "test_other");
+    other.get("/api/business/companies").expect(200);
+    hire(&other, &company, "Ada Obi").refused(500, "internal_error");
+    drop((caller, other));
+    let (_, err) = Arc::into_inner(server).expect("nobody else has it").stop();
+    assert!(err.contains("cannot be written down"), "{err}");
+
+    let (server, caller) = keep(folder.path(), &[]);
+    assert_eq!(
+        caller.get("/_sandbox/events").expect(200)["meta"]["total"],
+        0
+    );
+    let caller = Caller::with_key(&server, "test_full");
+    let employees = caller.events();
+    assert_eq!(employees.len(), acknowledged);
+}
+
+#[test]
+fn a_journal_that_cannot_be_made_is_said_before_anything_is_served() {
+    let folder = tempfile::tempdir().unwrap();
+    let in_the_way = folder.path().join("file");
+    std::fs::write(&in_the_way, "").unwrap();
+    let (code, _, err) = run(&["--port", "0", "--journal", path(&in_the_way)]);
+    assert_eq!(code, 1);
+    assert!(err.contains("cannot make the folder of"), "{err}");
+    let mut both = command(&["--record", "a", "--journal", "b"]);
+    assert_eq!(crate::harness::finish(&mut both).status.code(), Some(2));
+}

@@ -1,0 +1,292 @@
+//! `--record`, `sandbox replay` and `sandbox bundle`.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::harness::{Caller, Request, Server, command};
+use crate::walk::stroll;
+
+use super::{hire, lines, path, run, serve, session};
+
+const KEY: &str = "test_very_secret_key";
+
+/// A recording of the session under two keys, ended gracefully; and the digests of the worlds.
+fn recorded(folder: &Path, flags: &[&str]) -> (PathBuf, Vec<String>) {
+    let file = folder.join("session.ndjson");
+    let flags = [flags, &["--record", path(&file)]].concat();
+    let (server, caller) = serve(&flags, KEY);
+    session(&caller);
+    let other = Caller::with_key(&server, "test_other_key");
+    other.run_payroll(&other.company(1), "2026-01");
+    let digests = vec![caller.digest(), other.digest()];
+    drop((caller, other));
+    let server = std::sync::Arc::into_inner(server).expect("nobody else has it");
+    server.end();
+    (file, digests)
+}
+
+#[test]
+fn a_recording_leads_to_the_digests_it_led_to() {
+    for clock in ["instant", "manual"] {
+        let folder = tempfile::tempdir().unwrap();
+        let flags = ["--seed", "7", "--companies", "2", "--clock", clock];
+        let (file, digests) = recorded(folder.path(), &flags);
+        let (code, out, err) = run(&["replay", path(&file)]);
+        assert_eq!(code, 0, "{err}");
+        assert!(out.contains("as do the digests at its end"), "{out}");
+        for digest in &digests {
+            assert!(out.contains(digest), "{digest} is not in {out}");
+        }
+        let (code, out, _) = run(&["replay", path(&file), "--json"]);
+        let report: Value = serde_json::from_str(&out).unwrap();
+        assert_eq!((code, &report["ok"]), (0, &json!(true)), "{report}");
+        assert_eq!(report["complete"], true);
+        assert_eq!(report["worlds"][0]["digest"], digests[0]);
+        assert_eq!(report["worlds"][1]["digest"], digests[1]);
+    }
+}
+
+/// Whatever the table offers, two callers at a time, and over the first mark of a whole digest.
+#[test]
+fn random_walks_are_played_again() {
+    for (seed, clock) in [(11, "instant"), (12, "manual"), (13, "real:50000")] {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("walk.ndjson");
+        let (server, caller) = serve(&["--clock", clock, "--record", path(&file)], KEY);
+        let other = Caller::with_key(&server, "test_other_key");
+        std::thread::scope(|scope| {
+            scope.spawn(|| stroll(&caller, seed, 150));
+            scope.spawn(|| stroll(&other, seed + 100, 50));
+            let company = caller.company(0);
+            let third = Caller::with_key(&server, "test_third_key");
+            for number in 0..70 {
+                hire(&third, &company, &format!("Ada {number}")).expect(201);
+            }
+        });
+        drop((caller, other));
+        std::sync::Arc::into_inner(server)
+            .expect("nobody else has it")
+            .end();
+        let marks = lines(&file)
+            .iter()
+            .filter(|line| line.get("mark").is_some())
+            .count();
+        assert!(marks > 0, "no digest on the way");
+        let (code, out, err) = run(&["replay", path(&file)]);
+        assert_eq!(code, 0, "seed {seed}, clock {clock}: {err}");
+        assert!(out.contains("as do the digests at its end"), "{out}");
+    }
+}
+
+#[test]
+fn reads_and_refusals_that_are_not_remembered_are_not_recorded() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, _) = recorded(folder.path(), &[]);
+    let inputs: Vec<Value> = lines(&file)
+        .iter()
+        .filter_map(|line| line.get("input").cloned())
+        .collect();
+    let seen: Vec<(&str, i64)> = inputs
+        .iter()
+        .map(|input| {
+            let status = input["reply"]["status"].as_i64().unwrap();
+            (input["path"].as_str().unwrap(), status)
+        })
+        .collect();
+    let expected = [
+        ("/v1/payroll/run", 201),
+        ("/v1/payroll/run", 409), // its key gives the same answer again
+        ("/_sandbox/clock/advance", 200),
+        ("/_sandbox/reset", 200),
+        ("/api/business/employees", 201),
+        ("/v1/payroll/run", 201),
+        ("/_sandbox/clock/advance", 200),
+        ("/v1/payroll/run", 201),
+    ];
+    assert_eq!(seen, expected);
+    let text = std::fs::read_to_string(&file).unwrap();
+    assert!(!text.contains(KEY) && !text.contains("test_other_key"));
+    assert!(!text.to_ascii_lowercase().contains("authorization"));
+}
+
+#[test]
+fn the_first_input_that_differs_is_named_with_what_was_expected_and_what_came() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, _) = recorded(folder.path(), &[]);
+    let text = std::fs::read_to_string(&file).unwrap();
+    let doctored = |from: &str, to: &str| {
+        assert!(text.contains(from), "{from} is not in {text}");
+        std::fs::write(&file, text.replace(from, to)).unwrap();
+        let (code, out, err) = run(&["replay", path(&file)]);
+        assert_eq!((code, out.as_str()), (1, ""), "{err}");
+        err
+    };
+    // A name is in no request id and no count of events: the hash of what happened tells.
+    let err = doctored("Ada Obi", "Ada Oba");
+    assert!(
+        err.contains("input 5") && err.contains("POST /api/business/employees"),
+        "{err}"
+    );
+    assert!(err.contains("\"check\""), "{err}");
+    // What was refused then goes through now.
+    let err = doctored(
+        "\"idempotency-key\":\"second\"",
+        "\"idempotency-key\":\"first\"",
+    );
+    assert!(
+        err.contains("input 2") && err.contains("nothing was changed"),
+        "{err}"
+    );
+    // The header decides what everything grows from: the first input is the first to notice.
+    let err = doctored("\"seed\":42", "\"seed\":43");
+    assert!(err.contains("input 1 "), "{err}");
+    assert!(
+        err.contains("\"status\":404") && err.contains("\"status\":201"),
+        "{err}"
+    );
+    let digest = text.split("\"digest\":\"").nth(1).unwrap();
+    let err = doctored(&digest[..64], &"0".repeat(64));
+    assert!(
+        err.contains("the world at the end") && err.contains(&digest[..64]),
+        "{err}"
+    );
+    std::fs::write(&file, text.replace("Ada Obi", "Ada Oba")).unwrap();
+    let (code, out, _) = run(&["replay", path(&file), "--json"]);
+    let report: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(
+        (code, &report["difference"]["seq"]),
+        (1, &json!(5)),
+        "{report}"
+    );
+}
+
+#[test]
+fn a_replay_stops_where_it_is_told_and_serves_each_world_under_its_own_key() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("session.ndjson");
+    let (server, caller) = serve(&["--record", path(&file)], KEY);
+    let company = caller.company(0);
+    hire(&caller, &company, "Ada Obi").expect(201);
+    let after_one = caller.digest();
+    hire(&caller, &company, "Ben Obi").expect(201);
+    let other = Caller::with_key(&server, "test_other");
+    other.run_payroll(&company, "2026-01");
+    let ends = [caller.digest(), other.digest()];
+    drop((server, caller, other)); // killed: the recording has no end
+
+    let (code, out, err) = run(&["replay", path(&file), "--until", "1"]);
+    assert_eq!(code, 0, "{err}");
+    assert!(
+        out.contains("1 input played") && out.contains(&after_one),
+        "{out}"
+    );
+
+    let replay = ["replay", path(&file), "--serve", "--port", "0"];
+    let server = std::sync::Arc::new(Server::spawn_after(&mut command(&replay)));
+    for (key, digest) in [KEY, "test_other"].into_iter().zip(&ends) {
+        assert_eq!(&Caller::with_key(&server, key).digest(), digest);
+    }
+    // It goes on from there, and a key that was not recorded opens a fresh world.
+    let caller = Caller::with_key(&server, KEY);
+    hire(&caller, &company, "Cem Obi").expect(201);
+    let fresh = Caller::with_key(&server, "test_third").get("/_sandbox/events");
+    assert_eq!(fresh.expect(200)["meta"]["total"], 0);
+    // The name under which a world was played again is no way into it.
+    let hash = lines(&file)[1]["world"]["key"].as_str().unwrap().to_owned();
+    Request::new("GET", "/_sandbox/clock")
+        .key(&format!("recorded_{hash}"))
+        .send(server.port())
+        .refused(401, "invalid_api_key");
+}
+
+#[test]
+fn a_recording_overwrites_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("there.txt");
+    std::fs::write(&file, "a shopping list\n").unwrap();
+    for arguments in [
+        ["--port", "0", "--record", path(&file)],
+        ["bundle", "--seed", "7", "--out"].map(|flag| flag),
+    ] {
+        let mut arguments = arguments.to_vec();
+        if arguments[0] == "bundle" {
+            arguments.push(path(&file));
+        }
+        let (code, _, err) = run(&arguments);
+        assert_eq!(code, 1, "{err}");
+        assert!(err.contains("there already and not empty"), "{err}");
+    }
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "a shopping list\n");
+}
+
+#[test]
+fn a_file_that_is_no_recording_is_refused_with_its_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, _) = recorded(folder.path(), &[]);
+    let text = std::fs::read_to_string(&file).unwrap();
+    let header = text.lines().next().unwrap();
+    let newer = header.replace("\"format\":1", "\"format\":2");
+    let lost = text.lines().enumerate().filter(|(number, _)| *number != 3);
+    let lost: Vec<&str> = lost.map(|(_, line)| line).collect();
+    for (content, said) in [
+        (String::new(), "it is empty"),
+        (
+            "hello\n".to_owned(),
+            "line 1, column 1: this is no line of a recording",
+        ),
+        (
+            text.replacen(header, "", 1),
+            "line 2: a recording begins with its header",
+        ),
+        (newer, "line 1: it has format 2"),
+        (format!("{text}{text}"), "a second recording begins here"),
+        (
+            lost.join("\n"),
+            "line 4: input 3 stands where input 2 is expected",
+        ),
+        (header.replace("\"NG\"", "\"XX\""), "no country \"XX\""),
+        (
+            text.replace("\"method\":\"POST\"", "\"method\":\"PO ST\""),
+            "line 3: ",
+        ),
+    ] {
+        std::fs::write(&file, content).unwrap();
+        let (code, _, err) = run(&["replay", path(&file)]);
+        assert_eq!(code, 1, "{err}");
+        assert!(err.contains(said), "{said:?} is not in {err}");
+    }
+    // What a killed process left of its last line is no reason not to play the rest.
+    let cut = text.rfind("{\"end\"").unwrap() + 10;
+    std::fs::write(&file, &text[..cut]).unwrap();
+    let (code, out, err) = run(&["replay", path(&file)]);
+    assert_eq!(code, 0, "{err}");
+    assert!(err.contains("ends early and is left out"), "{err}");
+    assert!(out.contains("it has no end"), "{out}");
+}
+
+#[test]
+fn a_bundle_holds_the_recording_and_the_files_and_is_played_like_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, digests) = recorded(folder.path(), &["--seed", "9"]);
+    let scenario = folder.path().join("late.toml");
+    std::fs::write(&scenario, "title = \"Late\"\n# \"quoted\", ünïcode\n").unwrap();
+    let out = folder.path().join("bundle.ndjson");
+    let flags = ["--recording", path(&file), "--scenario", path(&scenario)];
+    let (code, _, err) = run(&[&["bundle"], &flags[..], &["-o", path(&out)]].concat());
+    assert_eq!(code, 0, "{err}");
+    let packed = &lines(&out)[1]["file"];
+    assert_eq!(packed["kind"], "scenario");
+    assert_eq!(packed["name"], "late.toml");
+    assert_eq!(packed["text"], std::fs::read_to_string(&scenario).unwrap());
+    let (code, played, err) = run(&["replay", path(&out)]);
+    assert_eq!(code, 0, "{err}");
+    assert!(
+        played.contains(&digests[0]) && played.contains("as do the digests"),
+        "{played}"
+    );
+    // Without a recording it is a world to be, and a journal can be packed as well.
+    let (code, printed, _) = run(&["bundle", "--seed", "11", "-o", "-"]);
+    let header: Value = serde_json::from_str(&printed).unwrap();
+    assert_eq!((code, &header["recording"]["seed"]), (0, &json!(11)));
+}

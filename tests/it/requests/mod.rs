@@ -1,0 +1,192 @@
+//! The journal of requests and its verification, over TCP.
+
+mod verify;
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use crate::harness::{Answer, Caller, Request, Server};
+
+const RUN: &str = "/v1/payroll/run";
+const EMPLOYEES: &str = "/api/business/employees";
+const REQUESTS: &str = "/_sandbox/requests";
+
+/// A caller of a server whose journals keep so many requests.
+fn keeping(most: &str) -> Caller {
+    let server = Arc::new(Server::start(&["--seed", "42", "--max-requests", most]));
+    Caller::of(&server)
+}
+
+fn run(caller: &Caller, company: &str, key: &str) -> Request {
+    let body = json!({"company_id": company, "period": "2026-01"});
+    caller
+        .request("POST", RUN)
+        .header("Idempotency-Key", key)
+        .json(&body)
+}
+
+/// Members of each request of the journal, a line a request; a dash for null.
+fn listed(caller: &Caller, query: &str, members: &str) -> Vec<String> {
+    let shown = |value: &Value| match value {
+        Value::Null => "-".to_owned(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    let line = |row: &Value| {
+        let members = members.split(' ').map(|name| shown(&row[name]));
+        members.collect::<Vec<_>>().join(" ")
+    };
+    let rows = caller.all(&format!("{REQUESTS}{query}"));
+    rows.iter().map(line).collect()
+}
+
+/// Calls that are answered, replayed and refused in every way.
+fn call_in_every_way(caller: &Caller) -> Answer {
+    let company = caller.company(0);
+    let first = caller.send(&run(caller, &company, "k"));
+    caller.send(&run(caller, &company, "k"));
+    let other = json!({"company_id": company, "period": "2026-02"});
+    let post = || caller.request("POST", RUN);
+    let reused = post().header("Idempotency-Key", "k").json(&other);
+    let old = caller.request("GET", EMPLOYEES);
+    let long = post().header("Content-Type", "application/json");
+    let long = long.bytes(" ".repeat(2 << 20).as_bytes());
+    for (request, status, code) in [
+        (reused, 422, "idempotency_key_reused"),
+        (post().json(&json!({})), 422, "validation_failed"),
+        (
+            caller.request("GET", "/nowhere?x=1"),
+            404,
+            "route_not_found",
+        ),
+        (
+            old.header("Api-Version", "1999-01-01"),
+            400,
+            "invalid_header",
+        ),
+        (post().bytes(b"x"), 415, "unsupported_media_type"),
+        (long, 413, "payload_too_large"),
+    ] {
+        caller.send(&request).refused(status, code);
+    }
+    first
+}
+
+#[test]
+fn every_call_of_the_product_is_noted_with_what_came_of_it() {
+    let caller = Caller::instant();
+    call_in_every_way(&caller);
+    let members = "number operation method path query status error idempotency";
+    assert_eq!(
+        listed(&caller, "", members),
+        [
+            "1 listCompanies GET /api/business/companies - 200 - -",
+            "2 runPayroll POST /v1/payroll/run - 201 - fresh",
+            "3 runPayroll POST /v1/payroll/run - 201 - replayed",
+            "4 runPayroll POST /v1/payroll/run - 422 idempotency_key_reused reused",
+            "5 runPayroll POST /v1/payroll/run - 422 validation_failed -",
+            "6 - GET /nowhere x=1 404 route_not_found -",
+            "7 listEmployees GET /api/business/employees - 400 invalid_header -",
+            "8 runPayroll POST /v1/payroll/run - 415 unsupported_media_type -",
+            "9 runPayroll POST /v1/payroll/run - 413 payload_too_large -",
+        ]
+    );
+}
+
+#[test]
+fn the_journal_is_filtered_by_what_was_asked_and_answered() {
+    let caller = Caller::instant();
+    let first = call_in_every_way(&caller);
+    let by_id = format!("?request_id={}", first.header("request-id").unwrap());
+    for (query, numbers) in [
+        ("?operation=runPayroll&status=201", vec!["2", "3"]),
+        ("?idempotency_key=k&after=2", vec!["3", "4"]),
+        ("?path=/nowhere", vec!["6"]),
+        ("?operation=nothing", vec![]),
+        (&by_id, vec!["2", "3"]),
+    ] {
+        assert_eq!(listed(&caller, query, "number"), numbers, "{query}");
+    }
+}
+
+#[test]
+fn a_request_leads_to_its_events_and_each_event_to_its_changes() {
+    let caller = Caller::instant();
+    let company = caller.company(0);
+    let answer = caller.send(&run(&caller, &company, "k"));
+    let id = answer.header("request-id").unwrap().to_owned();
+    let detail = caller.get(&format!("{REQUESTS}/{id}")).expect(200);
+    let events = detail["events"].as_array().unwrap();
+    assert!(!events.is_empty());
+    assert_eq!(
+        detail["request"]["resource_id"],
+        answer.json()["data"]["id"]
+    );
+    let event = caller
+        .get(&format!("/_sandbox/events/{}", events[0].as_str().unwrap()))
+        .expect(200);
+    assert_eq!(event["event"]["type"], "payroll_run.created");
+    assert_eq!(event["event"]["request"]["id"], json!(id));
+    let change = &event["changes"][0];
+    assert_eq!(
+        (&change["before"], &change["after"]["id"]),
+        (&Value::Null, &change["id"])
+    );
+    let changed = caller
+        .events()
+        .into_iter()
+        .find(|event| event["type"] == "payroll_run.approved");
+    let path = format!(
+        "/_sandbox/events/{}",
+        changed.unwrap()["id"].as_str().unwrap()
+    );
+    let change = caller.get(&path).expect(200)["changes"][0].clone();
+    assert_eq!(change["after"]["status"], "approved");
+    assert!(change["before"]["status"].is_string() && change["before"]["id"].is_null());
+    caller
+        .get("/_sandbox/events/evt_0000000000000")
+        .refused(404, "resource_not_found");
+    caller
+        .get(&format!("{REQUESTS}/req_0000000000000"))
+        .refused(404, "resource_not_found");
+}
+
+#[test]
+fn keys_never_stand_in_the_journal_and_see_only_their_own() {
+    let server = Server::instant();
+    let secret = "sk_test_shown_to_nobody";
+    let (caller, other) = (Caller::with_key(&server, secret), Caller::of(&server));
+    caller.get(EMPLOYEES).expect(200);
+    let text = caller.get(REQUESTS).text().to_owned();
+    assert!(text.contains("listEmployees") && !text.contains(secret));
+    assert_eq!(other.all(REQUESTS), Vec::<Value>::new());
+}
+
+#[test]
+fn a_large_body_is_noted_by_its_size_and_one_that_is_no_json_as_text() {
+    let caller = Caller::instant();
+    let large = json!({"company_id": "x".repeat(20_000)});
+    caller.post(RUN, &large);
+    let broken = caller
+        .request("POST", RUN)
+        .header("Content-Type", "application/json");
+    caller.send(&broken.bytes(b"{broken"));
+    let size = large.to_string().len();
+    let sizes = [format!("- {size}"), "{broken -".to_owned()];
+    assert_eq!(listed(&caller, "", "body body_bytes"), sizes);
+}
+
+#[test]
+fn a_full_journal_forgets_the_oldest_and_clearing_it_starts_anew() {
+    let caller = keeping("2");
+    for page in 1..=3 {
+        caller.get(&format!("{EMPLOYEES}?page={page}")).expect(200);
+    }
+    let kept = ["2 page=2", "3 page=3"];
+    assert_eq!(listed(&caller, "", "number query"), kept);
+    let clear = caller.request("DELETE", REQUESTS);
+    assert_eq!(caller.send(&clear).expect(200)["removed"], 2);
+    caller.get(EMPLOYEES);
+    assert_eq!(listed(&caller, "", "number"), ["4"]);
+}

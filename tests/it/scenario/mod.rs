@@ -1,0 +1,223 @@
+//! `sandbox scenario`: from outside, and every shipped file.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::harness::schema::violations;
+use crate::harness::{command, finish};
+
+fn run(folder: &Path, arguments: &[&str]) -> (i32, String, String) {
+    let mut all = vec!["scenario"];
+    all.extend(arguments);
+    let output = finish(command(&all).current_dir(folder));
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    (
+        output.status.code().unwrap(),
+        text(&output.stdout),
+        text(&output.stderr),
+    )
+}
+
+fn here() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Files of `scenarios/`, by name.
+fn shipped() -> Vec<(String, String)> {
+    let entries = std::fs::read_dir(here().join("scenarios")).unwrap();
+    let mut files: Vec<(String, String)> = entries
+        .map(|entry| {
+            let path = entry.unwrap().path();
+            let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
+            (name, std::fs::read_to_string(path).unwrap())
+        })
+        .collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn check_tells_every_mistake_of_every_file_and_its_exit_code_whether_they_can_be_used() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    write("good.toml", "title = \"x\"\n");
+    write(
+        "bad.toml",
+        "[[outcome]]\non = \"payrol.run\"\nthen = \"paid\"\ncolour = 1\n",
+    );
+    write(
+        "odd.toml",
+        "[[fault]]\non = \"*\"\nstatus = 503\nchance = 0\n",
+    );
+    assert_eq!(
+        run(folder.path(), &["check", "good.toml"]),
+        (0, String::new(), String::new())
+    );
+    let (code, out, err) = run(folder.path(), &["check", "odd.toml"]);
+    assert_eq!((code, out.as_str()), (0, ""));
+    assert!(err.starts_with("warning: this row can never match\n --> odd.toml:4:1\n"));
+    let (code, out, err) = run(
+        folder.path(),
+        &["check", "bad.toml", "none.toml", "good.toml"],
+    );
+    assert_eq!((code, out.as_str()), (1, ""));
+    assert!(err.contains("bad.toml:2:6\n") && err.contains("did you mean `payroll_run`?"));
+    assert!(err.contains("bad.toml:4:1\n") && err.contains("error: none.toml: "));
+    assert!(
+        err.ends_with("error: 2 of 3 files cannot be used\n"),
+        "{err}"
+    );
+}
+
+#[test]
+fn fifty_megabytes_are_refused_without_reading_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = std::fs::File::create(folder.path().join("big.toml")).unwrap();
+    file.set_len(50_000_000).unwrap();
+    let (code, _, err) = run(folder.path(), &["check", "big.toml"]);
+    assert_eq!(code, 1);
+    assert!(
+        err.starts_with("error: big.toml: is larger than 1024 KiB"),
+        "{err}"
+    );
+}
+
+#[test]
+fn list_and_show_tell_what_ships_and_the_nearest_name() {
+    let (code, out, _) = run(here(), &["list"]);
+    assert_eq!((code, out.lines().count()), (0, shipped().len()));
+    let (code, out, _) = run(here(), &["list", "--json"]);
+    let listed: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(code, 0);
+    for (name, source) in shipped() {
+        let row = listed
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|row| row["name"] == *name);
+        assert!(
+            !row.unwrap()["about"].as_str().unwrap().is_empty(),
+            "{name}"
+        );
+        assert_eq!(run(here(), &["show", &name]), (0, source, String::new()));
+    }
+    assert_eq!(
+        run(here(), &["show", "hapy-path"]),
+        (
+            1,
+            String::new(),
+            "error: there is no scenario \"hapy-path\"; did you mean happy-path?\n".to_owned()
+        )
+    );
+    let (_, out, _) = run(here(), &["list", "--decisions"]);
+    assert!(
+        out.contains("payout.settle  ") && out.contains("  paid ") && out.contains("(the default)")
+    );
+    let (_, out, _) = run(here(), &["list", "--decisions", "--json"]);
+    let decisions: Value = serde_json::from_str(&out).unwrap();
+    let settle = decisions
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|row| row["name"] == "payout.settle");
+    let default = &settle.unwrap()["choices"][0];
+    assert_eq!(
+        (&default["name"], &default["default"]),
+        (&"paid".into(), &true.into())
+    );
+}
+
+#[test]
+fn a_new_file_passes_the_check_and_none_is_overwritten() {
+    let folder = tempfile::tempdir().unwrap();
+    let (code, out, _) = run(folder.path(), &["new", "mine"]);
+    assert_eq!(code, 0);
+    assert!(out.contains("sandbox scenario check mine.toml"), "{out}");
+    assert_eq!(run(folder.path(), &["check", "mine.toml"]).0, 0);
+    let (code, _, err) = run(folder.path(), &["new", "mine.toml", "--from", "flaky-503"]);
+    assert_eq!(
+        (code, err.as_str()),
+        (1, "error: mine.toml exists already, and is left as it is\n")
+    );
+    assert_eq!(
+        run(folder.path(), &["new", "other", "--from", "flaky-503"]).0,
+        0
+    );
+    let written = std::fs::read_to_string(folder.path().join("other.toml")).unwrap();
+    let shipped = std::fs::read_to_string(here().join("scenarios/flaky-503.toml")).unwrap();
+    assert_eq!(written, shipped);
+}
+
+fn schema() -> Value {
+    serde_json::from_str(&run(here(), &["schema"]).1).unwrap()
+}
+
+fn of(source: &str) -> Value {
+    serde_json::to_value(toml::from_str::<toml::Value>(source).unwrap()).unwrap()
+}
+
+#[test]
+fn every_shipped_file_validates_against_the_schema() {
+    let mut schema = schema();
+    schema.as_object_mut().unwrap().remove("$schema").unwrap();
+    for (name, source) in shipped() {
+        assert_eq!(
+            violations(&schema, &schema, &of(&source)),
+            [""; 0],
+            "{name}"
+        );
+    }
+    // The control run.
+    for source in [
+        "colour = 1",
+        "[[outcome]]\non = \"payrol.run\"\nthen = \"paid\"",
+        "[[outcome]]\non = \"payout.settle\"",
+        "[[fault]]\non = \"*\"\nstatus = 200",
+        "[limits]\nrate = \"100/day\"",
+        "[[outcome]]\non = \"payout.settle\"\nthen = \"paid\"\nnth = 0",
+    ] {
+        assert!(
+            !violations(&schema, &schema, &of(source)).is_empty(),
+            "{source}"
+        );
+    }
+}
+
+#[test]
+fn every_shipped_scenario_comes_as_it_says_twice() {
+    let files = shipped();
+    let mut arguments = vec!["test", "--json"];
+    arguments.extend(files.iter().map(|(name, _)| name.as_str()));
+    let (code, out, err) = run(here(), &arguments);
+    let report: Value = serde_json::from_str(&out).unwrap();
+    for tested in report.as_array().unwrap() {
+        assert_eq!(tested["passed"], true, "{tested:#}");
+        let idle = |row: &&Value| row["hits"] == 0;
+        let rows = tested["rows"].as_array().unwrap();
+        assert_eq!(rows.iter().find(idle), None, "{tested:#}");
+    }
+    assert_eq!((code, err.as_str()), (0, ""));
+}
+
+#[test]
+fn what_does_not_come_as_expected_is_told_with_its_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = "[[step]]\ncall = \"listCompanies\"\nexpect = { status = 404, body = { data = [] } }\n\n\
+        [expect]\nevents = [\"payroll_run.created\"]\n";
+    std::fs::write(folder.path().join("wrong.toml"), file).unwrap();
+    let (code, out, err) = run(folder.path(), &["test", "wrong.toml"]);
+    assert_eq!(code, 1);
+    assert_eq!(
+        out,
+        "wrong\n  NOT wrong.toml:1  listCompanies → 200\n        \
+         status: expected 404, came 200\n        \
+         body/data: expected 0 items, came 3 items\n  \
+         NOT events: expected payroll_run.created\n        came none\n  \
+         3 differences, 0 events\n"
+    );
+    assert_eq!(err, "error: what came is not what was expected\n");
+    let (code, _, err) = run(folder.path(), &["test", "hapy-path"]);
+    assert_eq!(code, 1);
+    assert!(err.contains("did you mean happy-path?"), "{err}");
+}

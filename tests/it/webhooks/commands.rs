@@ -1,0 +1,160 @@
+//! `sandbox listen` and `sandbox webhook-test`.
+
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use super::run_payroll;
+use crate::harness::receiver::{Reaction, Receiver};
+use crate::harness::{Caller, Server, command, finish};
+
+const SECRET: &str = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
+
+/// `sandbox listen` with those flags, and its URL.
+fn listen(flags: &[&str]) -> (Server, String) {
+    let server = Server::spawn(command(&["listen", "--port", "0"]).args(flags));
+    let url = format!("http://127.0.0.1:{}/", server.port());
+    (server, url)
+}
+
+fn webhook_test(target: &str, more: &[&str]) -> (Option<i32>, String) {
+    let arguments = ["webhook-test", "--target", target, "--secret", SECRET];
+    let output = finish(command(&arguments).args(more));
+    let out = String::from_utf8(output.stdout).unwrap();
+    (output.status.code(), out)
+}
+
+#[test]
+fn listen_checks_signatures_and_prints_events_as_they_come() {
+    let (listener, url) = listen(&["--secret", SECRET, "--filter", "payroll_run.*"]);
+    let caller = Caller::manual();
+    let body = json!({"url": url, "secret": SECRET});
+    caller
+        .post("/_sandbox/webhook-endpoints", &body)
+        .expect(201);
+    let wrong = json!({"url": url});
+    caller
+        .post("/_sandbox/webhook-endpoints", &wrong)
+        .expect(201);
+    run_payroll(&caller);
+    caller.advance(&json!({"by": "2s"}));
+    let (out, err) = listener.stop();
+    assert!(
+        out.lines()
+            .any(|line| line.contains("  valid ") && line.contains("payroll_run.created")),
+        "{out}"
+    );
+    assert!(out.lines().any(|line| line.contains("INVALID")), "{out}");
+    assert!(!out.contains("payout.") && !out.contains('\x1b'), "{out}");
+    assert!(
+        err.contains("curl -X POST") && !err.contains(&SECRET[6..]),
+        "{err}"
+    );
+}
+
+#[test]
+fn listen_passes_on_what_it_gets_and_answers_what_it_is_answered() {
+    let target = Receiver::start(|_, _| Reaction::status(418));
+    let (_listener, url) = listen(&["--forward-to", &target.url()]);
+    let caller = Caller::manual();
+    let body = json!({"url": url, "secret": SECRET, "events": ["payroll_run.created"]});
+    caller
+        .post("/_sandbox/webhook-endpoints", &body)
+        .expect(201);
+    run_payroll(&caller);
+    let passed = &target.wait_for(1)[0];
+    assert_eq!(passed.good_signatures(SECRET), 1);
+    caller.advance(&json!({"by": "1s"}));
+    let rows = caller.all("/_sandbox/deliveries");
+    assert_eq!(rows[0]["attempts"][0]["http_status"], 418);
+}
+
+#[test]
+fn listen_prints_a_line_of_json_for_each_delivery_and_nothing_else() {
+    let mut child = command(&["listen", "--port", "0", "--json", "--secret", SECRET])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut err = BufReader::new(child.stderr.take().unwrap()).lines();
+    let ready = err.find_map(|line| {
+        let line = line.unwrap();
+        line.strip_prefix("listening on ").map(str::to_owned)
+    });
+    let (code, _) = webhook_test(&ready.unwrap(), &[]);
+    child.kill().unwrap();
+    let output = child.wait_with_output().unwrap();
+    let out = String::from_utf8(output.stdout).unwrap();
+    let lines: Vec<Value> = out
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(lines.len(), 12);
+    let marks: Vec<&str> = lines
+        .iter()
+        .map(|line| line["signature"].as_str().unwrap())
+        .collect();
+    let expected = [
+        "valid", "valid", "valid", "invalid", "unsigned", "stale", "stale", "valid", "valid",
+        "valid", "invalid", "valid",
+    ];
+    assert_eq!(marks, expected);
+    let duplicates: Vec<usize> = (0..12)
+        .filter(|&at| lines[at]["duplicate"] == true)
+        .collect();
+    assert_eq!(duplicates, [1, 11]);
+    assert_eq!(code, Some(0), "listen is a good receiver");
+}
+
+#[test]
+fn webhook_test_finds_what_a_careless_receiver_takes_and_a_strict_one_refuses() {
+    let (code, out) = webhook_test(&Receiver::taking().url(), &["--json"]);
+    assert_eq!(code, Some(1));
+    let report: Value = serde_json::from_str(&out).unwrap();
+    let wrong = |report: &Value| -> Vec<String> {
+        let cases = report["cases"].as_array().unwrap().iter();
+        let wrong = cases.filter(|case| case["passed"] == false);
+        wrong
+            .map(|case| case["case"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    let forged = [
+        "bad_signature",
+        "missing_signature",
+        "stale_timestamp",
+        "future_timestamp",
+        "truncated_body",
+    ];
+    assert_eq!(wrong(&report), forged);
+    let refusing = Receiver::start(|_, _| Reaction::status(400));
+    let (code, out) = webhook_test(&refusing.url(), &[]);
+    assert_eq!(code, Some(1));
+    assert_eq!(
+        out.matches("WRONG: should have been taken").count(),
+        7,
+        "{out}"
+    );
+}
+
+#[test]
+fn webhook_test_sends_the_same_set_for_the_same_seed() {
+    let bodies = |seed: &str| {
+        let receiver = Receiver::taking();
+        webhook_test(&receiver.url(), &["--seed", seed]);
+        let ids = receiver.seen().into_iter();
+        ids.map(|one| one.header("webhook-id").to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(bodies("7"), bodies("7"));
+    assert_ne!(bodies("7"), bodies("8"));
+}
+
+#[test]
+fn a_target_that_cannot_be_tested_is_wrong_usage_and_one_that_is_not_there_a_failure() {
+    let (code, _) = webhook_test("https://example.com/", &[]);
+    assert_eq!(code, Some(2));
+    let (code, out) = webhook_test("http://127.0.0.1:9/", &[]);
+    assert_eq!(code, Some(1));
+    assert!(out.contains("0 of 12 right"), "{out}");
+}

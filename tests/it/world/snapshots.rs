@@ -1,0 +1,320 @@
+//! Snapshots, forks, differences and fingerprints, over the wire.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use crate::harness::http::Answer;
+use crate::harness::world::{id, number};
+use crate::harness::{Caller, Server};
+
+const SNAPSHOTS: &str = "/_sandbox/snapshots";
+
+fn take(caller: &Caller, name: &str) -> String {
+    let taken = caller.post(SNAPSHOTS, &json!({"name": name})).expect(201);
+    assert_eq!(taken["name"], name);
+    id(&taken).to_owned()
+}
+
+fn restore(caller: &Caller, snapshot: &str) {
+    let path = format!("{SNAPSHOTS}/{snapshot}/restore");
+    caller.post(&path, &json!({})).expect(200);
+}
+
+fn fork(caller: &Caller, snapshot: &str, key: &str) -> Answer {
+    let path = format!("{SNAPSHOTS}/{snapshot}/fork");
+    caller.post(&path, &json!({"key": key}))
+}
+
+fn diff(caller: &Caller, query: &str) -> Value {
+    caller.get(&format!("/_sandbox/diff?{query}")).expect(200)
+}
+
+fn hire(caller: &Caller, name: &str) -> Value {
+    let company = caller.company(0);
+    let body = json!({"company_id": company, "name": name, "role": "Baker", "department": "Kitchen", "start_date": "2026-02-02"});
+    caller.post("/api/business/employees", &body).expect(201)["data"].take()
+}
+
+/// Everything of an answer but the wall clock's date.
+fn lasting(answer: &Answer) -> (u16, Vec<(String, String)>, String) {
+    let headers = answer.headers.iter().filter(|(name, _)| name != "date");
+    let headers = headers.cloned().collect();
+    (answer.status, headers, answer.text().to_owned())
+}
+
+#[test]
+fn going_back_undoes_and_the_same_call_gets_the_same_bytes() {
+    let caller = Caller::instant();
+    let company = caller.company(0);
+    let body = json!({"company_id": company, "period": "2026-01"});
+    let run = || {
+        let request = caller.request("POST", "/v1/payroll/run");
+        caller.send(&request.header("Idempotency-Key", "january").json(&body))
+    };
+    let fresh = caller.digest();
+    let before = take(&caller, "before");
+    let first = (lasting(&run()), caller.events(), caller.digest());
+    assert_eq!(first.0.0, 201);
+    restore(&caller, &before);
+    assert_eq!(caller.digest(), fresh);
+    assert_eq!(caller.events(), Vec::<Value>::new());
+    assert_eq!((lasting(&run()), caller.events(), caller.digest()), first);
+    assert_eq!(run().header("idempotent-replayed"), Some("true"));
+    caller.audit();
+}
+
+#[test]
+fn reads_are_not_stale_after_going_back() {
+    let caller = Caller::instant();
+    let total = || number(&caller.get("/api/business/employees").expect(200)["meta"]["total"]);
+    let before = take(&caller, "before");
+    let fresh = total();
+    hire(&caller, "Ada Obi");
+    assert_eq!([total(), total(), total()], [fresh + 1; 3]);
+    restore(&caller, &before);
+    assert_eq!([total(), total(), total()], [fresh; 3]);
+}
+
+#[test]
+fn a_fork_and_its_origin_know_nothing_of_each_other() {
+    let server = Arc::new(Server::start(&[]));
+    let one = Caller::with_key(&server, "test_one");
+    let other = Caller::with_key(&server, "test_other");
+    hire(&one, "Ada Obi");
+    let snapshot = take(&one, "with Ada");
+    let forked = fork(&one, &snapshot, "test_other");
+    forked.expect(201);
+    assert!(!forked.text().contains("test_other"), "{}", forked.text());
+    assert_eq!(one.digest(), other.digest());
+    hire(&other, "Bola Eze");
+    assert_ne!(one.digest(), other.digest());
+    let listed = other.get(SNAPSHOTS).expect(200);
+    assert_eq!(listed["data"], json!([]), "snapshots are the origin's");
+    other
+        .post(&format!("{SNAPSHOTS}/{snapshot}/restore"), &json!({}))
+        .refused(404, "resource_not_found");
+    let same = hire(&one, "Bola Eze");
+    let twin = other.all("/api/business/employees");
+    assert_eq!(
+        same["id"],
+        twin.last().unwrap()["id"],
+        "both went the same way"
+    );
+    assert_eq!(one.digest(), other.digest());
+}
+
+#[test]
+fn keys_that_cannot_be_opened_are_refused_and_not_repeated() {
+    let server = Arc::new(Server::start(&[]));
+    let caller = Caller::with_key(&server, "test_origin");
+    let snapshot = take(&caller, "origin");
+    let used = Caller::with_key(&server, "test_used");
+    used.digest();
+    for (key, status, code) in [
+        ("sk_live_4eC39HqLyjWD", 401, "live_key_refused"),
+        ("test_used", 409, "duplicate_reference"),
+        ("test_origin", 409, "duplicate_reference"),
+        ("two words", 422, "validation_failed"),
+    ] {
+        let answer = fork(&caller, &snapshot, key);
+        answer.refused(status, code);
+        assert!(!answer.text().contains(key), "{}", answer.text());
+    }
+    fork(&caller, "snp_0", "test_new").refused(404, "resource_not_found");
+}
+
+#[test]
+fn what_is_deleted_is_gone_and_the_rest_stays() {
+    let caller = Caller::instant();
+    let (first, second) = (take(&caller, "first"), take(&caller, "second"));
+    let delete = || caller.send(&caller.request("DELETE", &format!("{SNAPSHOTS}/{first}")));
+    assert_eq!(delete().expect(200), json!({"id": first, "deleted": true}));
+    delete().refused(404, "resource_not_found");
+    let listed = caller.get(SNAPSHOTS).expect(200);
+    let rows = listed["data"].as_array().unwrap();
+    assert_eq!(rows.iter().map(id).collect::<Vec<_>>(), [second.as_str()]);
+    restore(&caller, &second);
+}
+
+#[test]
+fn a_hundred_snapshots_are_the_most() {
+    let caller = Caller::instant();
+    for number in 0..100 {
+        take(&caller, &format!("number {number}"));
+    }
+    let refused = caller.post(SNAPSHOTS, &json!({}));
+    let problem = refused.refused(422, "validation_failed");
+    assert_eq!(problem["errors"][0]["code"], "too_many");
+    assert!(refused.text().contains("100 snapshots"), "{problem}");
+}
+
+#[test]
+fn differences_are_told_field_by_field() {
+    let caller = Caller::instant();
+    let employee = caller.all("/api/business/employees")[0].clone();
+    let path = format!("/api/business/employees/{}", id(&employee));
+    let before = take(&caller, "before");
+    caller.patch(&path, &json!({"role": "Chair"})).expect(200);
+    let ada = hire(&caller, "Ada Obi");
+    let found = diff(&caller, &format!("from={before}"));
+    assert_eq!(
+        found["kinds"],
+        json!({"employee": {"created": 1, "changed": 1, "removed": 0}})
+    );
+    assert_eq!(found["meta"], json!({"total": 2, "page": 1}));
+    let row = |change: &str| {
+        let mut rows = found["data"].as_array().unwrap().iter();
+        rows.find(|row| row["change"] == change).unwrap()
+    };
+    let changed = row("changed");
+    assert_eq!(id(changed), id(&employee));
+    let fields = changed["fields"].as_array().unwrap();
+    let role = fields.iter().find(|field| field["field"] == "/role");
+    assert_eq!(role.unwrap()["before"], employee["role"]);
+    assert_eq!(role.unwrap()["after"], "Chair");
+    let created = row("created");
+    assert_eq!(
+        (id(created), &created["resource"]["name"]),
+        (id(&ada), &ada["name"])
+    );
+    let types = found["events"]["types"].as_object().unwrap();
+    let all: i64 = types.values().map(number).sum();
+    assert_eq!(number(&found["events"]["added"]), all);
+    // The other way round it is undone.
+    let undone = diff(&caller, &format!("from=now&to={before}"));
+    assert_eq!(undone["kinds"]["employee"]["removed"], 1);
+    assert_eq!(undone["events"]["removed"], all);
+    assert_eq!(diff(&caller, "from=now")["meta"]["total"], 0);
+}
+
+#[test]
+fn differences_of_a_payroll_run_reach_the_wallets_balance() {
+    let caller = Caller::instant();
+    let company = caller.company(0);
+    let balance = || caller.get("/api/payments/wallets").data()[0]["available"].clone();
+    let before = balance();
+    let run = caller.run_payroll(&company, "2026-01");
+    let after = balance();
+    let first = diff(&caller, "per_page=1");
+    let total = number(&first["meta"]["total"]);
+    assert!(total > 50, "{first}");
+    assert_eq!(first["data"].as_array().unwrap().len(), 1);
+    let kinds = first["kinds"].as_object().unwrap();
+    let counted: i64 = kinds
+        .values()
+        .flat_map(|kind| kind.as_object().unwrap().values())
+        .map(number)
+        .sum();
+    assert_eq!(counted, total);
+    assert_eq!(kinds["payroll_run"]["created"], 1);
+    assert!(number(&kinds["journal_entry"]["created"]) > 0);
+    let pages = (1..=total / 100 + 1).flat_map(|page| {
+        let page = diff(&caller, &format!("per_page=100&page={page}"));
+        page["data"].as_array().unwrap().clone()
+    });
+    let rows: Vec<Value> = pages.collect();
+    assert_eq!(rows.len(), usize::try_from(total).unwrap());
+    assert!(rows.iter().any(|row| id(row) == id(&run)));
+    let wallet = rows.iter().find(|row| row["kind"] == "wallet").unwrap();
+    let fields = wallet["fields"].as_array().unwrap();
+    let field = fields.iter().find(|field| field["field"] == "/available");
+    let field = field.unwrap();
+    assert_eq!((&field["before"], &field["after"]), (&before, &after));
+}
+
+/// Done again after going back, the same is no difference: values are compared, not how they came about.
+#[test]
+fn the_same_done_twice_is_no_difference() {
+    let caller = Caller::instant();
+    let company = caller.company(0);
+    let before = take(&caller, "before");
+    caller.run_payroll(&company, "2026-01");
+    let after = take(&caller, "after");
+    restore(&caller, &before);
+    caller.run_payroll(&company, "2026-01");
+    let found = diff(&caller, &format!("from={after}"));
+    assert_eq!(found["meta"]["total"], 0, "{found}");
+    let events = &found["events"];
+    assert_eq!(
+        (&events["added"], &events["removed"]),
+        (&json!(0), &json!(0))
+    );
+}
+
+#[test]
+fn worlds_of_different_growth_are_not_compared() {
+    let caller = Caller::instant();
+    let before = take(&caller, "before");
+    caller
+        .post("/_sandbox/reset", &json!({"seed": 7}))
+        .expect(200);
+    let path = format!("/_sandbox/diff?from={before}");
+    caller.get(&path).refused(422, "validation_failed");
+    restore(&caller, &before);
+    assert_eq!(diff(&caller, &format!("from={before}"))["meta"]["total"], 0);
+}
+
+#[test]
+fn a_fingerprint_shows_which_part_differs() {
+    let (one, other) = (Caller::manual(), Caller::manual());
+    let print = |caller: &Caller| caller.get("/_sandbox/fingerprint").expect(200);
+    assert_eq!(print(&one), print(&other));
+    assert_eq!(print(&one)["digest"], one.digest());
+    hire(&one, "Ada Obi");
+    hire(&other, "Ada Eze");
+    let (first, second) = (print(&one), print(&other));
+    assert_ne!(first["digest"], second["digest"]);
+    let part = |print: &Value, name: &str| print["parts"][name].clone();
+    for name in ["records", "log"] {
+        assert_ne!(part(&first, name), part(&second, name), "{name}");
+    }
+    for name in ["frame", "order", "books", "timers"] {
+        assert_eq!(part(&first, name), part(&second, name), "{name}");
+    }
+}
+
+#[test]
+fn open_worlds_are_listed_without_their_keys() {
+    let server = Arc::new(Server::start(&[]));
+    let one = Caller::with_key(&server, "test_first_of_two");
+    let other = Caller::with_key(&server, "test_second_of_two");
+    hire(&one, "Ada Obi");
+    take(&one, "one");
+    let answer = other.get("/_sandbox/worlds");
+    let worlds = answer.expect(200)["data"].take();
+    assert!(!answer.text().contains("_of_two"), "{}", answer.text());
+    let worlds = worlds.as_array().unwrap();
+    let yours: Vec<bool> = worlds.iter().map(|world| world["yours"] == true).collect();
+    assert_eq!(yours, [false, true]);
+    let shown = |world: &Value| {
+        ["opened", "events", "records", "snapshots"].map(|name| number(&world[name]))
+    };
+    let events = i64::try_from(one.events().len()).unwrap();
+    assert_eq!(shown(&worlds[0]), [1, events, 1, 1]);
+    assert_eq!(shown(&worlds[1]), [2, 0, 0, 0]);
+    assert_eq!(worlds[0]["now"], json!(one.now()));
+}
+
+#[test]
+fn a_bounded_log_says_that_its_audit_is_partial() {
+    let server = Arc::new(Server::start(&["--max-events", "20"]));
+    let caller = Caller::of(&server);
+    let company = caller.company(0);
+    caller.run_payroll(&company, "2026-01");
+    let events = caller.events();
+    assert_eq!(events.len(), 20);
+    let first = number(&events[0]["sequence"]);
+    assert!(first > 20, "{first}");
+    let check = caller.get("/_sandbox/ledger/check").expect(200);
+    assert_eq!(
+        (&check["ok"], &check["log_begins_at"]),
+        (&json!(true), &json!(first))
+    );
+    assert_eq!(
+        caller
+            .all(&format!("/_sandbox/events?after={}", first + 9))
+            .len(),
+        10
+    );
+}
