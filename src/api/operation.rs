@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use crate::api::check::Checker;
 use crate::api::reply::{Answer, Reply};
 use crate::desk::Desk;
 use crate::desk::snapshots::DeskPart;
@@ -181,6 +182,22 @@ impl Operation {
             id.push_str(rest);
         }
         id
+    }
+
+    /// What checks its input as a whole, wherever its members travel. Compiled anew: for calls that no route carries.
+    pub(crate) fn checker(&self) -> Checker {
+        let mut generator = SchemaGenerator::default();
+        let schema = (self.input)(&mut generator).to_value();
+        let definitions = generator.take_definitions(true);
+        Checker::compile(&schema, &definitions)
+    }
+
+    /// Checks an input that no route has bound.
+    pub(crate) fn check(&self, input: &Value) -> Result<(), ApiError> {
+        match self.checker().check(input) {
+            wrong if wrong.is_empty() => Ok(()),
+            wrong => Err(ApiError::invalid(wrong)),
+        }
     }
 
     /// Names in braces, in the order of the path.

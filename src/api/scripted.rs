@@ -52,6 +52,7 @@ fn attempt(world: &mut World, place: u32, deed: &Deed) -> Result<(), ApiError> {
                 ApiError::new(ErrorCode::ResourceNotFound, detail)
             })?;
             let input = resolved(world, with)?;
+            row.check(&input)?;
             let origin = origin(row.name.to_owned());
             system::perform(world, row, origin, Vec::new(), input).map(drop)
         }

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::api;
-use crate::api::business::{employee_pay, payroll_clock, payroll_payouts, tax_clock};
+use crate::api::business::{
+    employee_pay, employee_verbs, payroll_clock, payroll_payouts, tax_clock,
+};
 use crate::api::operation::{Call, Operation};
 use crate::api::reply::Reply;
 use crate::api::scripted;
@@ -103,6 +105,10 @@ pub(crate) const fn row(task: Task) -> SystemRow {
                 "payroll_run.failed",
             ],
         },
+        Task::EndEmployment(_) => SystemRow {
+            name: "end_employment",
+            emits: &["employee.terminated", "employee.payroll_status_changed"],
+        },
         // What it calls declares its own.
         Task::Scripted(_) => SystemRow {
             name: "scenario_timeline",
@@ -150,6 +156,7 @@ fn call(world: &mut World, task: Task) {
         Task::SendRunPayouts(run) => payroll_payouts::send_run_payouts(world, run),
         Task::ReleasePayout(payout, fate) => payroll_payouts::release_payout(world, payout, fate),
         Task::SettlePayout(payout, fate) => payroll_payouts::settle_payout(world, payout, fate),
+        Task::EndEmployment(employee) => employee_verbs::end_employment(world, employee),
         Task::Scripted(_) => unreachable!("a scenario's row has transactions of its own"),
         Task::FinishVerification(id) => employee_pay::finish_verification(world, id),
         Task::AcknowledgeFiling(filing) => tax_clock::acknowledge_filing(world, filing),

@@ -385,7 +385,7 @@ fn banner(args: &ServeArgs, url: &str, engine: &Engine) -> String {
     let _ = writeln!(
         text,
         "\n  docs {url}/docs   document {url}/openapi.json   clock {}\n",
-        args.clock.mode.name()
+        engine.mode().name()
     );
     text
 }

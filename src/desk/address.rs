@@ -274,7 +274,7 @@ fn place_v4(ip: Ipv4Addr) -> Place {
     match ip.octets() {
         [0, ..] => Never("no address of a host"),
         [169, 254, ..] => Never("link-local, where clouds keep their metadata"),
-        [100, 100, 100, 200] | [192, 0, 0, _] => {
+        [100, 100, 100, 200] | [168, 63, 129, 16] | [192, 0, 0, _] => {
             Never("reserved, where clouds keep their metadata")
         }
         [127, ..] => Private("this machine"),

@@ -60,14 +60,17 @@ impl Desk {
             .flat_map(|scenario| scenario.webhooks.clone());
         self.outbox.set_shaping(shaping.collect());
     }
+}
 
-    /// The scenarios that run, in their new form; none if all of them are as they were.
-    pub(crate) fn renewed(&self, known: &[Arc<Scenario>]) -> Option<Vec<Arc<Scenario>>> {
-        let new = |old: &Arc<Scenario>| {
-            let found = known.iter().find(|scenario| scenario.name == old.name);
-            Arc::clone(found.unwrap_or(old))
-        };
-        let renewed: Vec<_> = self.scenarios.iter().map(new).collect();
-        (renewed != self.scenarios).then_some(renewed)
-    }
+/// Scenarios in their new form; none if all of them are as they were.
+pub(crate) fn renewed(
+    running: &[Arc<Scenario>],
+    known: &[Arc<Scenario>],
+) -> Option<Vec<Arc<Scenario>>> {
+    let new = |old: &Arc<Scenario>| {
+        let found = known.iter().find(|scenario| scenario.name == old.name);
+        Arc::clone(found.unwrap_or(old))
+    };
+    let renewed: Vec<_> = running.iter().map(new).collect();
+    (renewed != running).then_some(renewed)
 }

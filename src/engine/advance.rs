@@ -127,9 +127,11 @@ impl Run {
         let slot = Arc::clone(&self.slot);
         let world = &mut *slot.world_mut();
         let (before, reached) = (Before::of(world), self.advance.is_reached());
+        let tasks = self.advance.tasks();
         let more = self.step_held(world);
         if let Some(tape) = &slot.tape {
-            tape.advanced(before, world, self.advance.is_reached() && !reached);
+            let tasks = self.advance.tasks() - tasks;
+            tape.advanced(before, world, tasks, self.advance.is_reached() && !reached);
         }
         more
     }
@@ -162,8 +164,15 @@ impl Run {
     }
 
     fn end(&mut self) -> Vec<Attempted> {
-        let watch = self.watch.take();
-        watch.map_or_else(Vec::new, |from| self.slot.desk().outbox.unwatch(from))
+        let Some(from) = self.watch.take() else {
+            return Vec::new();
+        };
+        let mut desk = self.slot.desk();
+        let mut attempted = desk.outbox.unwatch(from);
+        attempted.retain(|one| self.advance.caused(one));
+        // What a receiver that hangs was spared while somebody waited is due now.
+        self.slot.stir(&desk);
+        attempted
     }
 }
 

@@ -199,7 +199,7 @@ impl Engine {
 
     /// Runs scenarios in every world from its start. To be said before the first request.
     pub(crate) fn with_started(mut self, scenarios: Vec<Arc<Scenario>>) -> Self {
-        self.worlds.started = scenarios;
+        self.worlds.started = RwLock::new(scenarios);
         self
     }
 
@@ -212,9 +212,13 @@ impl Engine {
             .unwrap_or_else(PoisonError::into_inner);
         known.clone_from(&scenarios);
         drop(known);
+        if let Some(renewed) = crate::desk::renewed(&self.worlds.started(), &scenarios) {
+            let started = self.worlds.started.write();
+            *started.unwrap_or_else(PoisonError::into_inner) = renewed;
+        }
         for slot in self.worlds.recorded() {
             let mut world = slot.world_mut();
-            let renewed = slot.desk().renewed(&scenarios);
+            let renewed = crate::desk::renewed(&slot.desk().scenarios, &scenarios);
             let Some(renewed) = renewed else { continue };
             let world = &mut *world;
             let done = guard(world, |world| {
@@ -396,7 +400,7 @@ impl Engine {
         {
             return problem::reply(&error, &request.refused_id(&slot.world()));
         }
-        if self.config.mode == ClockMode::Real {
+        if self.config.mode == ClockMode::Real && slot.world().mode() == ClockMode::Real {
             self.follow_wall(slot);
         }
         let mut response = match request.route.operation.call {

@@ -158,7 +158,7 @@ impl Slot {
     }
 
     /// Sends off what is due, and wakes who waits for quiet.
-    fn stir(self: &Arc<Self>, desk: &Desk) {
+    pub(super) fn stir(self: &Arc<Self>, desk: &Desk) {
         let outbox = &desk.outbox;
         let due = outbox.due().map(|endpoint| endpoint.id.as_str());
         let later = outbox.lanes().iter().map(|lane| lane.endpoint.id.as_str());

@@ -261,7 +261,7 @@ pub(super) struct Worlds {
     /// Events that each keeps; all of them if none.
     most_events: Option<u64>,
     /// Scenarios that run in every world from its start.
-    pub(super) started: Vec<Arc<Scenario>>,
+    pub(super) started: RwLock<Vec<Arc<Scenario>>>,
     /// Requests that each world's journal keeps.
     pub(super) most_requests: usize,
     open: RwLock<HashMap<Box<str>, Arc<Slot>>>,
@@ -287,7 +287,7 @@ impl Worlds {
             most,
             office: Arc::default(),
             most_events,
-            started: Vec::new(),
+            started: RwLock::default(),
             most_requests: requests::DEFAULT_MOST,
             open: RwLock::default(),
             opened: AtomicU64::new(0),
@@ -321,10 +321,16 @@ impl Worlds {
         worlds
     }
 
+    /// The scenarios of a fresh world.
+    pub(super) fn started(&self) -> Vec<Arc<Scenario>> {
+        let started = self.started.read();
+        started.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// What lies on a fresh desk.
     fn part(&self) -> DeskPart {
         let mut desk = Desk {
-            scenarios: self.started.clone(),
+            scenarios: self.started(),
             ..Desk::default()
         };
         desk.follow_scenarios(&self.base);
@@ -469,8 +475,8 @@ impl Worlds {
     fn fresh(&self) -> World {
         let mut world = World::new(Arc::clone(&self.base), self.mode);
         world.keep_events(self.most_events);
-        for scenario in &self.started {
-            world.load(scenario);
+        for scenario in self.started() {
+            world.load(&scenario);
         }
         world.is_as_grown();
         world

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::AnyId;
+use crate::model::business::employee::Employee;
 use crate::model::business::payroll_run::PayrollRun;
 use crate::model::business::payroll_verification::PayrollVerification;
 use crate::model::business::tax_filing::TaxFiling;
@@ -35,6 +36,8 @@ pub(crate) enum Task {
     AcceptFiling(Id<TaxFiling>),
     /// The tax office does not take a return.
     RejectFiling(Id<TaxFiling>),
+    /// An employment whose last day is over ends.
+    EndEmployment(Id<Employee>),
     /// Row of the running scenarios' timeline.
     Scripted(u32),
 }
@@ -55,7 +58,7 @@ pub(crate) enum Fate {
 
 impl Task {
     /// One of each kind, about nothing: whose rows are asked for.
-    pub(crate) const ONE_OF_EACH: [Self; 11] = [
+    pub(crate) const ONE_OF_EACH: [Self; 12] = [
         Self::CalculateRun(Id::UNKNOWN),
         Self::FundRun(Id::UNKNOWN),
         Self::FundRunLate(Id::UNKNOWN),
@@ -66,6 +69,7 @@ impl Task {
         Self::AcknowledgeFiling(Id::UNKNOWN),
         Self::AcceptFiling(Id::UNKNOWN),
         Self::RejectFiling(Id::UNKNOWN),
+        Self::EndEmployment(Id::UNKNOWN),
         Self::Scripted(0),
     ];
 
@@ -83,6 +87,7 @@ impl Task {
             Self::AcknowledgeFiling(filing)
             | Self::AcceptFiling(filing)
             | Self::RejectFiling(filing) => Some(AnyId::of(filing)),
+            Self::EndEmployment(employee) => Some(AnyId::of(employee)),
             Self::Scripted(_) => None,
         }
     }

@@ -62,6 +62,10 @@ impl<'a> Reading<'a> {
                 let place = self.count_of("nth", found, 1, u64::MAX);
                 place.map(one).into_iter().collect()
             }
+            DeValue::Array(places) if places.is_empty() => {
+                self.wrong_type("nth", found, "at least one place");
+                Vec::new()
+            }
             DeValue::Array(places) => places
                 .iter()
                 .filter_map(|place| self.count_of("nth", place, 1, u64::MAX).map(one))

@@ -14,9 +14,18 @@ const MOST_COMPARED: usize = 1_000;
 pub(crate) trait Acts {
     fn on(&self) -> &str;
     fn when(&self) -> &When;
+
+    /// What it says, where two rows about the same contradict one another by it.
+    fn says(&self) -> Option<&str> {
+        None
+    }
 }
 
 impl Acts for Outcome {
+    fn says(&self) -> Option<&str> {
+        Some(&self.then)
+    }
+
     fn on(&self) -> &str {
         &self.on
     }
@@ -54,6 +63,17 @@ impl Reading<'_> {
             let (row, span) = (&placed.row, &placed.span);
             if let Some(earlier) = greedy.iter().find(|earlier| takes_all(&earlier.row, row)) {
                 let at = self.place(&earlier.span);
+                if contradicts(&earlier.row, row) {
+                    let says = earlier.row.says().unwrap_or_default();
+                    self.note(
+                        Diagnostic::new(span.clone(), "this row contradicts an earlier one")
+                            .expected(format!(
+                                "of the same subjects the row at {at} says {says:?}"
+                            ))
+                            .help("leave one of them out, or say by `nth` which time each is for"),
+                    );
+                    continue;
+                }
                 self.note(
                     Diagnostic::new(span.clone(), "this row can never match")
                         .expected(format!("whatever it matches, the row at {at} takes first"))
@@ -87,6 +107,11 @@ impl Reading<'_> {
             );
         }
     }
+}
+
+/// Whether two rows are about the very same, and say different things.
+fn contradicts<R: Acts>(one: &R, other: &R) -> bool {
+    one.on() == other.on() && one.when() == other.when() && one.says() != other.says()
 }
 
 /// Whether the earlier row acts whenever the later one could.

@@ -3,8 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
-use schemars::SchemaGenerator;
-use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
 
 use crate::api::check::Checker;
@@ -59,22 +57,13 @@ impl Callable {
 
     /// The checker of its input, compiled when it is first asked for.
     pub(crate) fn checker(&self) -> &Checker {
-        self.checker.get_or_init(|| {
-            let (schema, definitions) = input_of(self.operation);
-            Checker::compile(&schema, &definitions)
-        })
+        self.checker.get_or_init(|| self.operation.checker())
     }
 
     /// Whether it is the product's and not the sandbox's.
     pub(crate) fn is_product(&self) -> bool {
         self.operation.contract != Contract::Control
     }
-}
-
-fn input_of(operation: &Operation) -> (Value, Map<String, Value>) {
-    let mut generator = SchemaGenerator::new(SchemaSettings::draft2020_12());
-    let schema = Value::from((operation.input)(&mut generator));
-    (schema, generator.take_definitions(true))
 }
 
 /// The names of this build.
@@ -227,7 +216,8 @@ mod tests {
             Task::AcknowledgeFiling(_) => 7,
             Task::AcceptFiling(_) => 8,
             Task::RejectFiling(_) => 9,
-            Task::Scripted(_) => 10,
+            Task::EndEmployment(_) => 10,
+            Task::Scripted(_) => 11,
         };
         assert!(
             Task::ONE_OF_EACH

@@ -113,9 +113,18 @@ impl World {
         let mut members = facts
             .iter()
             .filter_map(|fact| fact.wire.get(&selector.field));
-        members
-            .next()
-            .is_some_and(|value| holds(&selector.wanted, value))
+        let wanted = self.resolved(&selector.wanted);
+        members.next().is_some_and(|value| holds(&wanted, value))
+    }
+
+    /// `company_id = "@company:2"`: the id that is meant. What stands for nothing equals nothing.
+    fn resolved(&self, wanted: &Wanted) -> Wanted {
+        let mut wanted = wanted.clone();
+        if let Wanted::Is(value) = &mut wanted {
+            // An error leaves the reference as it is, which no member is.
+            let _ = self.resolve(value);
+        }
+        wanted
     }
 
     /// The id of the resource at a place of the world, from 1: of companies, employees and wallets as lists show them; of

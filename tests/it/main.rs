@@ -18,6 +18,7 @@ mod headers;
 mod idempotency;
 mod layers;
 mod lists;
+mod outside;
 mod payroll;
 mod payroll_flow;
 mod published;

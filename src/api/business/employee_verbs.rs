@@ -10,12 +10,14 @@ use serde::Deserialize;
 use crate::api::business::employee_pay::cancel_check;
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::reply::{Data, Shown};
+use crate::model::AnyId;
 use crate::model::business::employee::{Employee, EmployeeStatus, HoldReason, PayrollStatus};
 use crate::model::lifecycle::step;
+use crate::model::task::Task;
 use crate::value::error::{ApiError, ErrorCode, Violation};
 use crate::value::id::Id;
 use crate::value::text::Text;
-use crate::value::time::Date;
+use crate::value::time::{Date, Timestamp};
 use crate::world::World;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
@@ -55,7 +57,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             final pay beside it: run the last period before.",
         example: r#"{"reason":"Resignation","last_working_day":"2025-12-31"}"#,
         errors: &[ErrorCode::InvalidStateTransition],
-        emits: &["employee.terminated", "employee.payroll_status_changed"],
+        emits: &[
+            "employee.updated",
+            "employee.terminated",
+            "employee.payroll_status_changed",
+        ],
         ..operation!(write terminate_employee)
     },
 ];
@@ -131,7 +137,7 @@ pub(crate) struct TerminateEmployee {
     employee_id: Id<Employee>,
     /// Why, for the history of statuses.
     reason: Text<500>,
-    /// The last day of work: not after today, and not before the first.
+    /// The last day of work, not before the first. The employment ends with it: one that lies ahead waits for its date.
     last_working_day: Date,
 }
 
@@ -140,24 +146,43 @@ fn terminate_employee(
     input: TerminateEmployee,
 ) -> Result<Data<Shown<Employee>>, ApiError> {
     let mut employee = (*world.get(input.employee_id)?).clone();
-    not_ahead(world, "/last_working_day", input.last_working_day)?;
     let began = employee.status != EmployeeStatus::Pending;
     if began && input.last_working_day < employee.start_date {
         let detail = format!("the first day of work was {}", employee.start_date);
         return Err(invalid("/last_working_day", "before_start", detail));
     }
-    let status = next(&employee, "terminate")?;
+    if input.last_working_day >= Timestamp::MAX.date() {
+        let detail = "no world lasts as long as that".to_owned();
+        return Err(invalid("/last_working_day", "range", detail));
+    }
+    next(&employee, "terminate")?;
     employee.end_date = Some(input.last_working_day);
-    let reason = Some(input.reason.into_string());
-    employee.enter(status, world.now(), reason);
+    let reason = input.reason.into_string();
+    if input.last_working_day <= world.today() {
+        return Ok(Data(Shown(terminate(world, employee, Some(reason)))));
+    }
+    employee.updated_at = world.now();
+    world.forget_timers(AnyId::of(employee.id));
+    let over = input.last_working_day.plus_days(1).midnight();
+    world.remind_at(over, Task::EndEmployment(employee.id));
+    Ok(Data(Shown(store(world, "employee.updated", employee))))
+}
+
+/// The day after the last day of work has come.
+pub(crate) fn end_employment(world: &mut World, id: Id<Employee>) {
+    let Some(employee) = world.find(id) else {
+        return;
+    };
+    if next(&employee, "terminate").is_ok() {
+        terminate(world, (*employee).clone(), None);
+    }
+}
+
+fn terminate(world: &mut World, mut employee: Employee, reason: Option<String>) -> Arc<Employee> {
+    employee.enter(EmployeeStatus::Terminated, world.now(), reason);
     cancel_check(world, employee.id);
     let employee = store(world, "employee.terminated", employee);
-    Ok(Data(Shown(enter_payroll(
-        world,
-        &employee,
-        PayrollStatus::Closed,
-        None,
-    ))))
+    enter_payroll(world, &employee, PayrollStatus::Closed, None)
 }
 
 fn next(employee: &Employee, verb: &str) -> Result<EmployeeStatus, ApiError> {

@@ -142,7 +142,8 @@ pub(crate) struct AdvanceClock {
     by: Option<Span>,
     /// An instant, not in the past.
     to: Option<Timestamp>,
-    /// The next thing that falls due, or the last of all.
+    /// `next_event`: the next event, or the next attempt of a delivery if that comes first. `idle`: until nothing is due any
+    /// more, retries of deliveries included.
     until: Option<Until>,
 }
 
@@ -185,6 +186,8 @@ pub(crate) struct Advance {
     logged: u64,
     goal: Goal,
     steps: usize,
+    /// Tasks that were run.
+    tasks: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -193,6 +196,8 @@ enum Goal {
     NextEvent,
     Idle,
     Reached,
+    /// The next thing to happen was a delivery, which is attempted now.
+    Attempted,
 }
 
 impl Advance {
@@ -234,7 +239,18 @@ impl Advance {
             logged: world.log_length(),
             goal,
             steps: 0,
+            tasks: 0,
         }
+    }
+
+    /// Whether an attempt belongs to it: not what was due before it began, which may have been on its way already.
+    pub(crate) fn caused(&self, attempted: &Attempted) -> bool {
+        attempted.at > self.from || attempted.sequence > self.logged
+    }
+
+    /// How many tasks it has run so far.
+    pub(crate) const fn tasks(&self) -> u64 {
+        self.tasks
     }
 
     /// Whether the clock was moved to where it was to be.
@@ -249,17 +265,23 @@ impl Advance {
         let last = match self.goal {
             Goal::To(to) => to,
             Goal::NextEvent if world.log_length() == self.logged => Timestamp::MAX,
-            Goal::Idle if self.steps < MOST_TASKS => timer.unwrap_or(world.now()),
-            Goal::NextEvent | Goal::Idle | Goal::Reached => return false,
+            Goal::Idle if self.steps < MOST_TASKS => Timestamp::MAX,
+            Goal::NextEvent | Goal::Idle | Goal::Reached | Goal::Attempted => return false,
         };
         let timer = timer.filter(|due| *due <= last);
         let delivery =
             delivery.filter(|due| *due <= last && timer.is_none_or(|timer| *due < timer));
         match (delivery, timer, self.goal) {
             // Not a change of the world: it is the same with and without endpoints.
-            (Some(due), ..) => world.follow_clock(due),
+            (Some(due), _, goal) => {
+                world.follow_clock(due);
+                if matches!(goal, Goal::NextEvent) {
+                    self.goal = Goal::Attempted;
+                }
+            }
             (None, Some(due), _) => {
                 system::run_next(world, due);
+                self.tasks += 1;
             }
             (None, None, Goal::To(to)) => {
                 system::advance(world, to);

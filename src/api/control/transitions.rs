@@ -8,10 +8,12 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::api::business::{payroll_clock, payroll_payouts};
+use crate::api::business::employee_pay::cancel_check;
+use crate::api::business::{payroll_clock, payroll_payouts, tax_clock};
 use crate::model::business::company::{Company, CompanyStatus};
 use crate::model::business::employee::{Employee, EmployeeStatus, PayrollStatus};
 use crate::model::business::payroll_run::{PayrollRun, RunStatus};
+use crate::model::business::tax_filing::{FilingStatus, TaxFiling};
 use crate::model::lifecycle::{State, StatusChange};
 use crate::model::payments::payout::{Payout, PayoutStatus};
 use crate::model::payments::return_code::ReturnCode;
@@ -51,6 +53,8 @@ pub(crate) const EMITS: &[&str] = &[
     "payroll_run.paid",
     "payroll_run.partially_paid",
     "payroll_run.failed",
+    "tax_filing.filed",
+    "tax_filing.rejected",
 ];
 
 /// How a move is to be made.
@@ -73,6 +77,7 @@ pub(crate) fn go(world: &mut World, id: &str, to: &str, wanted: Wanted) -> Resul
         Kind::Employee => employee(world, Id::from_bits(id.bits), to, wanted)?,
         Kind::Company => company(world, Id::from_bits(id.bits), to, wanted)?,
         Kind::PayrollRun => run(world, Id::from_bits(id.bits), to)?,
+        Kind::TaxFiling => filing(world, Id::from_bits(id.bits), to)?,
         kind => {
             let detail = format!(
                 "a {} is not moved by hand: it follows from others",
@@ -97,6 +102,12 @@ fn refused(
     error
 }
 
+/// States to which an arrow leads from that one, with their names.
+fn reachable<S: State>(from: S) -> impl Iterator<Item = (S, &'static str)> {
+    let states = S::STATES.iter().copied();
+    states.filter(move |(state, _)| from.may_become(*state))
+}
+
 /// The state of that name, if the lifecycle leads there from `current` and it is one of those that a hand can reach.
 fn target<S: State>(
     id: AnyId,
@@ -104,14 +115,11 @@ fn target<S: State>(
     to: &str,
     by_hand: impl Fn(S) -> bool,
 ) -> Result<S, ApiError> {
-    let reachable = || {
-        let states = S::STATES.iter();
-        states.filter(|(state, _)| current.may_become(*state) && by_hand(*state))
-    };
-    if let Some((state, _)) = reachable().find(|(_, name)| *name == to) {
-        return Ok(*state);
+    let moves = || reachable(current).filter(|(state, _)| by_hand(*state));
+    if let Some((state, _)) = moves().find(|(_, name)| *name == to) {
+        return Ok(state);
     }
-    let allowed: Vec<&'static str> = reachable().map(|(_, name)| *name).collect();
+    let allowed: Vec<&'static str> = moves().map(|(_, name)| name).collect();
     let detail = format!(
         "{id} is {}, and cannot become {to:?} from there",
         current.name()
@@ -134,14 +142,25 @@ fn payout(world: &mut World, id: Id<Payout>, to: &str, wanted: Wanted) -> Result
 fn employee(world: &mut World, id: Id<Employee>, to: &str, wanted: Wanted) -> Result<(), ApiError> {
     let mut employee = (*world.get(id)?).clone();
     employee.updated_at = world.now();
-    let is_status = EmployeeStatus::STATES.iter().any(|(_, name)| *name == to);
-    if !is_status || to == "pending" {
-        let status = target(AnyId::of(id), employee.payroll_status, to, |_| true)?;
-        employee.payroll_status = status;
-        put(world, employee, "employee.payroll_status_changed");
-        return Ok(());
-    }
-    let status = target(AnyId::of(id), employee.status, to, |_| true)?;
+    // Two machines in one resource: a name that both have is the employment's.
+    let (current, payroll) = (employee.status, employee.payroll_status);
+    let by_name = reachable(current).find(|(_, name)| *name == to);
+    let Some((status, _)) = by_name else {
+        if let Some((payroll, _)) = reachable(payroll).find(|(_, name)| *name == to) {
+            cancel_check(world, id);
+            employee.payroll_status = payroll;
+            put(world, employee, "employee.payroll_status_changed");
+            return Ok(());
+        }
+        let names = reachable(current).map(|(_, name)| name);
+        let allowed = names
+            .chain(reachable(payroll).map(|(_, name)| name))
+            .collect();
+        let (of, status, payroll) = (AnyId::of(id), current.name(), payroll.name());
+        let detail =
+            format!("{of} is {status}, its payroll_status {payroll}; it cannot become {to:?}");
+        return Err(refused(of, status, allowed, detail));
+    };
     employee.status = status;
     employee.status_history.push(StatusChange {
         status,
@@ -154,6 +173,9 @@ fn employee(world: &mut World, id: Id<Employee>, to: &str, wanted: Wanted) -> Re
         EmployeeStatus::Terminated => ("employee.terminated", Some(PayrollStatus::Closed)),
         EmployeeStatus::Active | EmployeeStatus::Pending => ("employee.activated", None),
     };
+    if payroll.is_some() {
+        cancel_check(world, id); // a check that is under way would come to another end
+    }
     if status == EmployeeStatus::Terminated {
         employee.end_date = Some(world.today());
     }
@@ -185,6 +207,19 @@ fn company(world: &mut World, id: Id<Company>, to: &str, wanted: Wanted) -> Resu
     let company = Arc::new(company);
     world.put(&company);
     world.emit("company.status_changed", &company);
+    Ok(())
+}
+
+/// The tax office answers now.
+fn filing(world: &mut World, id: Id<TaxFiling>, to: &str) -> Result<(), ApiError> {
+    let filing = world.get(id)?;
+    let by_hand = |state| matches!(state, FilingStatus::Filed | FilingStatus::Rejected);
+    let to = target(AnyId::of(id), filing.status, to, by_hand)?;
+    world.forget_timers(AnyId::of(id));
+    match to {
+        FilingStatus::Filed => tax_clock::accept_filing(world, id),
+        _ => tax_clock::reject_filing(world, id),
+    }
     Ok(())
 }
 

@@ -6,13 +6,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use crate::api::check::suggestion;
 use crate::api::control::{inbound, transitions};
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::reply::{Plain, Reply};
 use crate::api::{control, product, system};
 use crate::model::Kind;
 use crate::model::business::company::{Company, CompanyStatus};
-use crate::model::business::employee::Employee;
+use crate::model::business::employee::{Employee, EmployeeStatus};
 use crate::value::error::{ApiError, ErrorCode, Violation};
 use crate::value::id::{Id, encode_to_string, parse};
 use crate::value::text::Text;
@@ -261,13 +262,17 @@ fn perform(
                 r#"{"company_id":"@company:1","amount":1000000}"#,
                 own,
             )?;
+            let mut whole = input.clone();
+            whole["kind"] = "bank_transfer".into();
+            inbound::OPERATIONS[0].check(&whole)?;
             let row = inbound::row("bank_transfer")?;
             let received = in_transaction(world, origin, |world| (row.receive)(world, input))?;
             Ok(received.id.unwrap_or_default())
         }
         Move(what, to) => {
-            let id = match *what {
-                LAST => last.to_owned(),
+            let id = match (*what, chosen(own)?) {
+                (LAST, None) => last.to_owned(),
+                (_, Some(id)) => id,
                 _ => payable(world, 1, None)?.1[0].to_string(),
             };
             let wanted = transitions::Wanted {
@@ -279,6 +284,36 @@ fn perform(
             })?;
             Ok(id)
         }
+    }
+}
+
+/// The resource that is to be moved, where the caller names one.
+fn chosen(own: Map<String, Value>) -> Result<Option<String>, ApiError> {
+    let mut id = None;
+    let mut wrong = Vec::new();
+    for (name, value) in own {
+        match (name.as_str(), value) {
+            ("employee_id" | "company_id" | "resource_id", Value::String(text)) => id = Some(text),
+            ("employee_id" | "company_id" | "resource_id", _) => {
+                let pointer = format!("/override/{name}");
+                wrong.push(Violation::new(pointer, "type", "expected an id"));
+            }
+            _ => {
+                let detail =
+                    "the resource alone can be chosen here: employee_id, company_id or resource_id";
+                let name = name.replace('~', "~0").replace('/', "~1");
+                wrong.push(Violation::new(
+                    format!("/override/{name}"),
+                    "unknown",
+                    detail,
+                ));
+            }
+        }
+    }
+    if wrong.is_empty() {
+        Ok(id)
+    } else {
+        Err(ApiError::invalid(wrong))
     }
 }
 
@@ -333,6 +368,7 @@ fn call(
 ) -> Result<String, ApiError> {
     let row = product().find(|row| row.name == name);
     let row = row.expect("a recipe calls a row of the table");
+    row.check(&input)?;
     let reply: Reply = system::perform(world, row, Arc::clone(origin), outcomes, input)?;
     Ok(reply.id.unwrap_or_default())
 }
@@ -424,7 +460,9 @@ fn payable(
         let Some(company) = active else { continue };
         let employees: Vec<Id<Employee>> = (0..size.min(LOOKED_AT))
             .filter_map(|number| world.at::<Employee>(index * size + number))
-            .filter(|employee| employee.not_payable().is_none())
+            .filter(|employee| {
+                employee.status == EmployeeStatus::Active && employee.not_payable().is_none()
+            })
             .map(|employee| employee.id)
             .take(people)
             .collect();
@@ -453,8 +491,9 @@ fn no_recipe(name: &str) -> ApiError {
         .collect();
     let detail = if causes.is_empty() {
         let known = system::event_types();
+        let near = suggestion(name, known.iter().copied());
         format!(
-            "no event has the type {name:?}: there are {}",
+            "no event has the type {name:?}{near}; there are {}",
             known.join(", ")
         )
     } else {

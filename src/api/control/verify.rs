@@ -391,6 +391,13 @@ fn verify_deliveries(
     input: VerifyDeliveries,
 ) -> Result<Plain<Verified>, ApiError> {
     let event_type = input.event_type.as_ref().map(Text::as_str);
+    let known = system::event_types();
+    if let Some(name) = event_type.filter(|name| !known.contains(name)) {
+        let near = suggestion(name, known.iter().copied());
+        let detail = format!("no event has this type{near}");
+        let wrong = Violation::new("/event_type", "unknown", detail);
+        return Err(ApiError::invalid(vec![wrong]));
+    }
     let pattern = pattern(input.pattern, DELIVERY_MEMBERS, ("event_type", event_type))?;
     let times = Times::of(input.times)?;
     let lanes = session.desk.outbox.lanes();

@@ -68,6 +68,7 @@ const NEVER: &[(&str, &str)] = &[
     ("http://240.0.0.1/", "reserved"),
     ("http://192.0.0.192/", "metadata"),
     ("http://100.100.100.200/", "metadata"),
+    ("http://168.63.129.16/", "metadata"),
     ("http://198.51.100.7/", "examples"),
     ("http://metadata.google.internal/", "metadata"),
     ("http://METADATA.google.internal./", "metadata"),

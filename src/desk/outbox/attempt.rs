@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::desk::outbox::delivery::{Attempt, Attempted, Delivery, Outcome, Status, Unanswered};
+use crate::desk::outbox::delivery::{Attempt, Attempted, Delivery, Outcome, Status};
 use crate::desk::outbox::endpoint::Endpoint;
 use crate::desk::outbox::lane::{Entry, Lane};
 use crate::desk::outbox::schedule::{Clocks, MOST_ATTEMPTS, Pace};
@@ -55,35 +55,29 @@ impl Outbox {
     /// Hands out the next delivery that is due for that endpoint.
     pub(crate) fn take(&mut self, endpoint: &str, wall: Timestamp) -> Option<Job> {
         self.tick(wall);
-        loop {
-            let (now, virtual_now) = (self.now(), self.clocks.now);
-            let lane = self.lane_mut(endpoint)?;
-            let (target, secrets) = (
-                lane.endpoint.target.clone(),
-                lane.endpoint.secrets(virtual_now),
-            );
-            let (trusted, hung) = (lane.endpoint.trusted, lane.hung);
-            let delivery = lane.take(now)?;
-            let attempt = delivery.attempts.len() + 1;
-            let spoils = matches!(
-                delivery.shaped,
-                Some(Shaping::BadSignature | Shaping::StaleTimestamp | Shaping::Truncate)
-            );
-            let job = Job {
-                target,
-                trusted,
-                delivery_id: delivery.id.clone(),
-                order: delivery.order,
-                event: Arc::clone(&delivery.event),
-                attempt,
-                spoilt: delivery.shaped.filter(|_| spoils && attempt == 1),
-                secrets,
-            };
-            if !hung {
-                return Some(job);
-            }
-            self.report(endpoint, job.order, Outcome::not_tried(), wall);
-        }
+        let (now, virtual_now) = (self.now(), self.clocks.now);
+        let lane = self.lane_mut(endpoint)?;
+        let (target, secrets) = (
+            lane.endpoint.target.clone(),
+            lane.endpoint.secrets(virtual_now),
+        );
+        let trusted = lane.endpoint.trusted;
+        let delivery = lane.take(now)?;
+        let attempt = delivery.attempts.len() + 1;
+        let spoils = matches!(
+            delivery.shaped,
+            Some(Shaping::BadSignature | Shaping::StaleTimestamp | Shaping::Truncate)
+        );
+        Some(Job {
+            target,
+            trusted,
+            delivery_id: delivery.id.clone(),
+            order: delivery.order,
+            event: Arc::clone(&delivery.event),
+            attempt,
+            spoilt: delivery.shaped.filter(|_| spoils && attempt == 1),
+            secrets,
+        })
     }
 
     /// What came of a delivery that was handed out.
@@ -102,14 +96,16 @@ impl Outbox {
         delivery.attempts.push(attempt);
         lane.keep_text(order, number - 1, text);
         if number == 1
-            && let Some(copy_ms) = delivery.copy_ms.take()
+            && let Some((copies, later_ms)) = delivery.copies.take()
         {
-            let copy = Entry {
-                loose: true,
-                shaped: delivery.shaped,
-                ..Entry::at(now.plus_millis(copy_ms))
-            };
-            lane.push(&delivery.event, copy);
+            for _ in 0..copies {
+                let copy = Entry {
+                    loose: true,
+                    shaped: delivery.shaped,
+                    ..Entry::at(now.plus_millis(later_ms))
+                };
+                lane.push(&delivery.event, copy);
+            }
         }
         lane.hung |= watched && outcome.has_timed_out();
         let (id, event) = (delivery.id.clone(), Arc::clone(&delivery.event));
@@ -124,6 +120,7 @@ impl Outbox {
                 at: clocks.now,
                 status,
                 http_status,
+                sequence: event.sequence,
             });
         }
     }
@@ -234,19 +231,6 @@ fn settle(
 }
 
 impl Outcome {
-    /// Of an attempt that is not made, since an earlier one ran into its deadline while somebody waits for the clock.
-    fn not_tried() -> Self {
-        Self {
-            result: Err(Unanswered {
-                error:
-                    "not tried: an attempt during this advance of the clock ran into its deadline"
-                        .to_owned(),
-                timed_out: false,
-            }),
-            duration_ms: 0,
-        }
-    }
-
     fn has_timed_out(&self) -> bool {
         matches!(&self.result, Err(unanswered) if unanswered.timed_out)
     }

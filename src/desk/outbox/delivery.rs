@@ -44,7 +44,7 @@ pub(crate) struct Delivery {
     /// Whether it goes when it is due, whatever stands before it.
     pub(crate) loose: bool,
     /// How long after the first attempt a copy follows.
-    pub(crate) copy_ms: Option<i64>,
+    pub(crate) copies: Option<(u64, i64)>,
     pub(crate) attempts: Vec<Attempt>,
 }
 
@@ -114,4 +114,7 @@ pub(crate) struct Attempted {
     pub(crate) status: Status,
     /// What the receiver answered; null if it did not.
     pub(crate) http_status: Option<u16>,
+    /// Place of the event in the world's log.
+    #[serde(skip)]
+    pub(crate) sequence: u64,
 }

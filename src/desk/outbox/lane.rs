@@ -45,7 +45,8 @@ pub(crate) struct Lane {
     pub(crate) not_before: Option<Timestamp>,
     /// How often in a row it said so.
     pub(crate) busy_in_a_row: usize,
-    /// Whether an attempt ran into its deadline while somebody waits for the clock.
+    /// An attempt ran into its deadline while somebody waits for the clock: nothing more is due until nobody does, so that one
+    /// deadline is all that a wait can cost.
     pub(crate) hung: bool,
     /// What receivers answered, by delivery and attempt, the oldest first.
     texts: VecDeque<((u64, usize), String)>,
@@ -58,7 +59,7 @@ pub(crate) struct Entry {
     pub(crate) due: Timestamp,
     pub(crate) loose: bool,
     pub(crate) shaped: Option<Shaping>,
-    pub(crate) copy_ms: Option<i64>,
+    pub(crate) copies: Option<(u64, i64)>,
     /// Where it is not to be sent at all: why.
     pub(crate) dropped: Option<String>,
 }
@@ -70,7 +71,7 @@ impl Entry {
             due,
             loose: false,
             shaped: None,
-            copy_ms: None,
+            copies: None,
             dropped: None,
         }
     }
@@ -167,7 +168,7 @@ impl Lane {
             shaped: entry.shaped,
             due: entry.due,
             loose: entry.loose || !self.endpoint.ordered,
-            copy_ms: entry.copy_ms,
+            copies: entry.copies,
             attempts: Vec::new(),
         };
         match reason {
@@ -291,7 +292,7 @@ impl Lane {
     /// The next to go and when: a loose one that is due before the strict one whose turn it is. None while as many are in flight as
     /// may be.
     fn next(&self, now: Timestamp) -> Option<(Timestamp, u64)> {
-        if self.in_flight.len() >= self.endpoint.most_in_flight() {
+        if self.hung || self.in_flight.len() >= self.endpoint.most_in_flight() {
             return None;
         }
         let loose = self.loose.first().copied();

@@ -296,7 +296,7 @@ impl Outbox {
             let delay_ms = self.pace.scaled_ms(shape.delay_ms);
             entry.shaped = Some(shape.does);
             match shape.does {
-                Shaping::Duplicate => entry.copy_ms = Some(delay_ms),
+                Shaping::Duplicate => entry.copies = Some((shape.copies, delay_ms)),
                 Shaping::Delay => entry.due = at.plus_millis(delay_ms),
                 Shaping::Reorder => {
                     entry.due = at.plus_millis(delay_ms);

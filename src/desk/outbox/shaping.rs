@@ -16,6 +16,9 @@ use crate::world::script::{Comparison, Selector, Shaping, Wanted, WebhookRow};
 /// How late, where a row does not say.
 const USUAL_DELAY_MS: i64 = 5 * 60 * 1_000;
 
+/// Copies that one duplicate makes.
+const MOST_COPIES: u64 = 100;
+
 /// The rows that are in force.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Shapes {
@@ -37,6 +40,8 @@ pub(crate) struct Shape {
     pub(crate) does: Shaping,
     /// In virtual time.
     pub(crate) delay_ms: i64,
+    /// Copies of a duplicate.
+    pub(crate) copies: u64,
     /// The row that says so.
     pub(crate) source: String,
 }
@@ -80,7 +85,9 @@ impl Shapes {
             let lucky = when
                 .chance_ppm
                 .is_none_or(|ppm| draw.below(1_000_000) < u64::from(ppm));
-            if in_turn && lucky && when.times.is_none_or(|times| counted.hits < times) {
+            // Of a duplicate `times` says how many copies, not how often.
+            let again = counted.row.shape == Shaping::Duplicate;
+            if in_turn && lucky && (again || when.times.is_none_or(|times| counted.hits < times)) {
                 counted.hits += 1;
                 return Some(Shape::of(&counted.row, event.at));
             }
@@ -99,6 +106,7 @@ impl Shape {
         Self {
             does: row.shape,
             delay_ms,
+            copies: row.when.times.unwrap_or(1).min(MOST_COPIES),
             source: row.source.clone(),
         }
     }

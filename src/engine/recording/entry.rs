@@ -147,6 +147,10 @@ pub(crate) struct ClockMove {
     pub(crate) seq: u64,
     pub(crate) world: u32,
     pub(crate) wall: Timestamp,
+    /// How many tasks ran, where an advance that waited for deliveries stopped between two of one instant; all that are due if
+    /// absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) tasks: Option<u64>,
     pub(crate) after: After,
 }
 
@@ -202,6 +206,7 @@ impl Step {
                 seq,
                 world,
                 wall,
+                tasks: self.tasks,
                 after,
             });
         };

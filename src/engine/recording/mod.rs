@@ -51,8 +51,10 @@ pub(crate) struct Step {
     pub(crate) world: KeyHash,
     /// The wall clock's virtual time, where it drives the world.
     pub(crate) wall: Option<Timestamp>,
-    /// None where the wall clock alone moved the world.
+    /// None where the clock alone moved the world.
     pub(crate) call: Option<Call>,
+    /// How many tasks the clock ran, where it may have left others of the same instant.
+    pub(crate) tasks: Option<u64>,
     /// Virtual time before.
     pub(crate) at: Timestamp,
     /// Virtual time after it.

@@ -1,12 +1,16 @@
 //! What the engine offers to whoever plays a recording again.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_TYPE};
 use http::{Request, Response};
 
-use crate::engine::recording::{EndOf, Input, KeyHash};
+use crate::api::system;
+use crate::engine::recording::{Before, ClockMove, EndOf, Input, KeyHash};
+use crate::engine::worlds::Slot;
+use crate::engine::write::guard;
 use crate::engine::{Engine, JSON};
 use crate::value::error::ApiError;
 use crate::value::time::Timestamp;
@@ -42,10 +46,37 @@ impl Engine {
         Ok(self.call(request.map_err(|error| error.to_string())?))
     }
 
-    /// Lets the wall clock move the world of that key, as it was recorded.
-    pub(crate) fn play_clock(&self, wall: Timestamp, world: KeyHash) -> Result<(), ApiError> {
+    /// Lets the clock move the world of that key, as it was recorded.
+    pub(crate) fn play_clock(&self, moved: &ClockMove, world: KeyHash) -> Result<(), ApiError> {
+        let slot = self.worlds.open(&world.as_key())?;
+        let Some(tasks) = moved.tasks else {
+            self.play_wall(moved.wall, &slot);
+            return Ok(());
+        };
+        let world = &mut *slot.world_mut();
+        let before = Before::of(world);
+        guard(world, |world| {
+            for _ in 0..tasks {
+                system::run_next(world, moved.wall);
+            }
+            world.follow_clock(moved.wall);
+            Ok(())
+        })?;
+        slot.changed(world);
+        if let Some(tape) = &slot.tape {
+            tape.advanced(before, world, tasks, false);
+        }
+        Ok(())
+    }
+
+    fn play_wall(&self, wall: Timestamp, slot: &Arc<Slot>) {
         self.wall.store(wall.millis(), Ordering::Relaxed);
-        self.follow_wall(&self.worlds.open(&world.as_key())?);
+        self.follow_wall(slot);
+    }
+
+    /// Lets the wall clock move the world of that key to where a recording ended.
+    pub(crate) fn play_end(&self, wall: Timestamp, world: KeyHash) -> Result<(), ApiError> {
+        self.play_wall(wall, &self.worlds.open(&world.as_key())?);
         Ok(())
     }
 
@@ -66,7 +97,7 @@ impl Engine {
 
     /// Where the worlds stand to which `number` gives a number, by it.
     pub(crate) fn ends(&self, number: impl Fn(KeyHash) -> Option<u32>) -> Vec<EndOf> {
-        let end = |slot: std::sync::Arc<crate::engine::worlds::Slot>| {
+        let end = |slot: Arc<Slot>| {
             let tape = slot.tape.as_ref()?;
             let number = number(tape.world())?;
             let world = slot.world();

@@ -107,7 +107,7 @@ impl Tape {
     pub(in crate::engine) fn followed(&self, wall: Timestamp, before: Before, world: &World) {
         self.wall.store(wall.millis(), Ordering::Relaxed);
         if world.version() != before.version {
-            self.keep(None, before, world);
+            self.keep(self.step(before, world), world);
         }
     }
 
@@ -141,14 +141,30 @@ impl Tape {
             status: status.as_u16(),
             request_id: request_id.to_str().unwrap_or_default().to_owned(),
         };
-        self.keep(Some(call), before, world);
+        let call = Some(call);
+        let step = self.step(before, world);
+        self.keep(Step { call, ..step }, world);
     }
 
     /// The clock was moved there while deliveries were awaited. `reached` says whether it was moved to the end.
-    pub(in crate::engine) fn advanced(&self, before: Before, world: &World, reached: bool) {
+    pub(in crate::engine) fn advanced(
+        &self,
+        before: Before,
+        world: &World,
+        tasks: u64,
+        reached: bool,
+    ) {
         if !reached {
-            if world.version() != before.version {
-                self.put(None, Some(world.now()), before, world);
+            if tasks > 0 || world.now() != before.at {
+                let step = self.step(before, world);
+                self.keep(
+                    Step {
+                        wall: Some(world.now()),
+                        tasks: Some(tasks),
+                        ..step
+                    },
+                    world,
+                );
             }
             return;
         }
@@ -162,26 +178,28 @@ impl Tape {
             status: 200,
             request_id: id.to_str().unwrap_or_default().to_owned(),
         };
-        self.keep(Some(call), before, world);
+        let call = Some(call);
+        let step = self.step(before, world);
+        self.keep(Step { call, ..step }, world);
     }
 
-    fn keep(&self, call: Option<Call>, before: Before, world: &World) {
-        self.put(call, self.wall(world), before, world);
-    }
-
-    fn put(&self, call: Option<Call>, wall: Option<Timestamp>, before: Before, world: &World) {
+    fn step(&self, before: Before, world: &World) -> Step {
         // A world that was reset or restored may have a shorter log.
         let events = world.log().since(before.log).cloned().collect();
-        let step = Step {
+        Step {
             world: self.world,
-            wall,
-            call,
+            wall: self.wall(world),
+            call: None,
+            tasks: None,
             at: before.at,
             now: world.now(),
             version: world.version(),
             log: world.log_length(),
             events,
-        };
+        }
+    }
+
+    fn keep(&self, step: Step, world: &World) {
         let Ticket(place) = self.recorder.record(step, world);
         self.last.store(place, Ordering::Release);
     }

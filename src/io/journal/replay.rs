@@ -173,7 +173,7 @@ impl Player<'_> {
 
     fn clock(&mut self, place: Place, clock: &ClockMove) -> Result<(), Stopped> {
         let world = self.world(place, clock.world)?;
-        let followed = self.engine.play_clock(clock.wall, world);
+        let followed = self.engine.play_clock(clock, world);
         followed.map_err(|error| refused(place, &error))?;
         let came = self.log.take().as_ref().map(Step::after);
         self.played.inputs = clock.seq;
@@ -203,7 +203,7 @@ impl Player<'_> {
         for end in &end.worlds {
             let key = self.world(place, end.world)?;
             if let Some(wall) = end.wall {
-                let followed = self.engine.play_clock(wall, key);
+                let followed = self.engine.play_end(wall, key);
                 followed.map_err(|error| refused(place, &error))?;
                 self.log.take();
                 self.played.wall = self.played.wall.max(Some(wall));

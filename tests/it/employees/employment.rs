@@ -89,8 +89,6 @@ fn the_end_of_an_employment_is_final() {
     let caller = Caller::manual();
     let person = caller.payable(&caller.company(0)).remove(0);
     let end = |day: &str| json!({"reason": "Resignation", "last_working_day": day});
-    let ahead = act(&caller, &person, "terminate", &end("2026-01-02")).expect(422);
-    assert_eq!(ahead["errors"][0]["code"], "in_the_future");
     let before = act(&caller, &person, "terminate", &end("1990-01-02")).expect(422);
     assert_eq!(before["errors"][0]["code"], "before_start");
     set_account(&caller, &person, &json!({})).expect(200);
@@ -124,4 +122,43 @@ fn pay_terms_are_of_the_companys_currency_and_not_ahead() {
     terms["effective_from"] = json!("2026-01-02");
     let refused = put(&caller, &person, "compensation", &terms).expect(422);
     assert_eq!(refused["errors"][0]["pointer"], "/effective_from");
+}
+
+#[test]
+fn an_employment_that_is_to_end_goes_on_until_its_last_day_is_over() {
+    let caller = Caller::manual();
+    let person = caller.payable(&caller.company(0)).remove(0);
+    let end = json!({"reason": "Resignation", "last_working_day": "2026-01-31"});
+    let leaving = act(&caller, &person, "terminate", &end).data();
+    assert_eq!(leaving["status"], "active");
+    assert_eq!(leaving["end_date"], "2026-01-31");
+    caller.advance(&json!({"to": "2026-01-31T23:59:59Z"}));
+    assert_eq!(employee(&caller, &person)["status"], "active");
+    caller.advance(&json!({"by": "1s"}));
+    let gone = employee(&caller, &person);
+    assert_eq!(gone["status"], "terminated");
+    assert_eq!(gone["payroll_status"], "closed");
+}
+
+#[test]
+fn a_hand_that_moves_somebody_overtakes_the_check_that_is_under_way() {
+    let caller = Caller::manual();
+    let person = caller.payable(&caller.company(0)).remove(0);
+    set_account(&caller, &person, &json!({})).expect(200);
+    let path = format!("/_sandbox/resources/{person}/transition");
+    caller.post(&path, &json!({"to": "failed"})).expect(200);
+    caller.advance(&json!({"by": "2m"}));
+    assert_eq!(employee(&caller, &person)["payroll_status"], "failed");
+    let refused = caller.post(&path, &json!({"to": "nonsense"})).expect(409);
+    assert_eq!(refused["current"], "active");
+    let allowed: Vec<&str> = refused["allowed"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one.as_str().unwrap())
+        .collect();
+    assert_eq!(
+        allowed,
+        ["on_leave", "suspended", "terminated", "pending", "closed"]
+    );
 }

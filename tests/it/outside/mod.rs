@@ -1,0 +1,277 @@
+//! The outside world's answers: by rule, header, reserved value and default; and the tester's own hand.
+
+mod hand;
+
+use serde_json::{Value, json};
+
+use crate::harness::{Answer, Caller};
+
+/// Runs the first month of those people of the first company, as far as the clock goes.
+fn pay(caller: &Caller, people: &[String], header: Option<&str>) -> (Value, Answer) {
+    let period = &caller.now()[..7];
+    let body = json!({"company_id": caller.company(0), "period": period, "employees": people});
+    let mut request = caller.request("POST", "/v1/payroll/run").json(&body);
+    if let Some(value) = header {
+        request = request.header("Sandbox-Scenario", value);
+    }
+    let answer = caller.send(&request);
+    let id = answer.expect(201)["data"]["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    caller.advance(&json!({"by": "60d"}));
+    (caller.run(&id), answer)
+}
+
+fn people(caller: &Caller, count: usize) -> Vec<String> {
+    let mut people = caller.payable(&caller.company(0));
+    people.truncate(count);
+    people
+}
+
+fn rule(caller: &Caller, matched: &Value, outcome: &Value) -> Value {
+    let body = json!({"match": matched, "outcome": outcome});
+    caller.post("/_sandbox/rules", &body).expect(201)
+}
+
+fn names(caller: &Caller) -> Vec<String> {
+    let events = caller.events();
+    events
+        .iter()
+        .map(|event| event["type"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+/// Types of events, and how often each happened.
+type Happened = &'static [(&'static str, usize)];
+
+/// Every choice, how the run ends, and how often each of these happened.
+#[test]
+fn every_choice_of_a_payout_leads_where_it_says_and_the_books_stay_right() {
+    let cases: [(&str, &str, Happened); 8] = [
+        ("paid", "paid", &[("payout.paid", 2), ("payslip.issued", 2)]),
+        ("delayed", "paid", &[("payout.paid", 2)]),
+        (
+            "failed",
+            "partially_paid",
+            &[
+                ("payout.failed", 1),
+                ("payroll_item.failed", 1),
+                ("payslip.issued", 1),
+            ],
+        ),
+        (
+            "returned",
+            "partially_paid",
+            &[
+                ("payout.returned", 1),
+                ("payroll_item.returned", 1),
+                ("payslip.issued", 1),
+            ],
+        ),
+        (
+            "returned_late",
+            "paid",
+            &[
+                ("payout.paid", 2),
+                ("payout.returned", 1),
+                ("payslip.issued", 2),
+            ],
+        ),
+        (
+            "held_then_paid",
+            "paid",
+            &[("payout.on_hold", 1), ("payout.paid", 2)],
+        ),
+        (
+            "held_then_rejected",
+            "partially_paid",
+            &[
+                ("payout.on_hold", 1),
+                ("payout.failed", 1),
+                ("payout.sent", 1),
+            ],
+        ),
+        ("rail_down", "partially_paid", &[("payout.failed", 1)]),
+    ];
+    for clock in [Caller::manual, Caller::instant] {
+        for (choice, ends, happened) in cases {
+            let caller = clock();
+            let people = people(&caller, 2);
+            let matched = json!({"decision": "payout.settle", "resource": people[0]});
+            rule(&caller, &matched, &json!({"then": choice}));
+            let (run, _) = pay(&caller, &people, None);
+            assert_eq!(run["status"], ends, "{choice}");
+            let names = names(&caller);
+            for (name, times) in happened {
+                let came = names.iter().filter(|other| other == name).count();
+                assert_eq!(came, *times, "{choice}: {name}");
+            }
+            caller.audit();
+        }
+    }
+}
+
+#[test]
+fn a_run_whose_payouts_all_fail_has_failed() {
+    let caller = Caller::manual();
+    rule(
+        &caller,
+        &json!({"decision": "payout.settle"}),
+        &json!({"then": "failed", "code": "R04"}),
+    );
+    let (run, _) = pay(&caller, &people(&caller, 2), None);
+    assert_eq!(run["status"], "failed");
+    assert_eq!(
+        run["settlement"],
+        json!({"paid": 0, "failed": 2, "pending": 0})
+    );
+    let items = caller.all(&format!(
+        "/api/business/payroll-runs/{}/items",
+        run["id"].as_str().unwrap()
+    ));
+    assert_eq!(items[0]["failure"]["return_code"], "R04");
+    assert_eq!(items[0]["failure"]["code"], "invalid_account_number");
+    caller.audit();
+}
+
+#[test]
+fn a_bank_that_says_no_leaves_the_run_waiting_for_its_money() {
+    let caller = Caller::manual();
+    rule(
+        &caller,
+        &json!({"decision": "payroll_run.fund"}),
+        &json!({"then": "insufficient_funds"}),
+    );
+    let (run, _) = pay(&caller, &people(&caller, 1), None);
+    assert_eq!(run["status"], "funding_failed");
+    assert!(run["blockers"][0].as_str().unwrap().contains("bank"));
+    caller.audit();
+}
+
+#[test]
+fn a_rule_comes_before_the_header_the_header_before_the_value_and_the_value_before_the_default() {
+    let settled = |setup: &dyn Fn(&Caller, &str), header: Option<&str>| {
+        let caller = Caller::manual();
+        let people = people(&caller, 1);
+        setup(&caller, &people[0]);
+        caller.advance(&json!({"by": "2m"}));
+        pay(&caller, &people, header);
+        let decided = caller.all("/_sandbox/decisions?decision=payout.settle");
+        (decided[0]["chosen"].clone(), decided[0]["why"].clone())
+    };
+    let account = |caller: &Caller, person: &str| {
+        let method = json!({"type": "bank", "bank_code": "058", "account_number": "9999999990"});
+        let path = format!("/api/business/employees/{person}/payment-method");
+        let request = caller.request("PUT", &path).json(&method);
+        caller.send(&request).expect(200);
+    };
+    let ruled = |caller: &Caller, person: &str| {
+        account(caller, person);
+        rule(
+            caller,
+            &json!({"decision": "payout.settle"}),
+            &json!({"then": "rail_down"}),
+        );
+    };
+    let nothing = |_: &Caller, _: &str| {};
+    let asked = Some("payout.settle=failed;code=R03");
+    assert_eq!(settled(&nothing, None), (json!("paid"), json!("default")));
+    assert_eq!(
+        settled(&account, None),
+        (json!("delayed"), json!("magic_value"))
+    );
+    assert_eq!(settled(&account, asked), (json!("failed"), json!("header")));
+    assert_eq!(settled(&ruled, asked), (json!("rail_down"), json!("rule")));
+}
+
+#[test]
+fn what_was_decided_stands_on_the_event_in_the_reply_and_in_the_list() {
+    let caller = Caller::instant();
+    let header = "payout.settle=returned;code=R02, payroll_run.calculate=on_time";
+    let (_, answer) = pay(&caller, &people(&caller, 2), Some(header));
+    let decided = answer.header("sandbox-decision").unwrap();
+    assert!(
+        decided.contains("payout.settle=returned;code=R02;why=header;times=2"),
+        "{decided}"
+    );
+    let events = caller.events();
+    let returned = events
+        .iter()
+        .find(|event| event["type"] == "payout.returned")
+        .unwrap();
+    assert_eq!(returned["decision"]["chosen"], "returned");
+    assert_eq!(returned["decision"]["code"], "R02");
+    let listed = caller.all("/_sandbox/decisions?why=header");
+    assert_eq!(listed[0]["source"], "Sandbox-Scenario");
+    let choices = listed.last().unwrap()["choices"].as_array().unwrap();
+    assert!(choices.contains(&json!("returned_late")));
+}
+
+#[test]
+fn a_name_that_nobody_knows_is_refused_with_those_that_are_known() {
+    let caller = Caller::instant();
+    for header in [
+        "payout.setle=failed",
+        "payout.settle=lost",
+        "payout.settle=paid;code=R02",
+        "payout.settle=failed;code=R99",
+        "no-such-scenario",
+    ] {
+        let request = caller
+            .request("GET", "/api/business/companies")
+            .header("Sandbox-Scenario", header);
+        caller.send(&request).refused(400, "unknown_scenario");
+    }
+}
+
+#[test]
+fn an_unrelated_call_shifts_no_answer_of_the_outside_world() {
+    let ids = |noise: bool| {
+        let caller = Caller::manual();
+        let people = people(&caller, 3);
+        if noise {
+            caller
+                .post(
+                    "/_sandbox/inbound/bank_transfer",
+                    &json!({"company_id": caller.company(1), "amount": 5}),
+                )
+                .expect(200);
+        }
+        rule(
+            &caller,
+            &json!({"decision": "payout.settle", "where": {"employee": 3}}),
+            &json!({"then": "returned"}),
+        );
+        pay(&caller, &people, None);
+        let decided = caller.all("/_sandbox/decisions?decision=payout.settle");
+        let decided = decided
+            .iter()
+            .map(|one| (one["subject_id"].clone(), one["chosen"].clone()));
+        decided.collect::<Vec<_>>()
+    };
+    let quiet = ids(false);
+    assert_eq!(quiet[2].1, "returned");
+    assert_eq!(quiet, ids(true));
+}
+
+#[test]
+fn a_loaded_scenario_decides_and_its_coverage_counts() {
+    let caller = Caller::manual();
+    let loaded = caller
+        .post("/_sandbox/scenarios/partial-failure/load", &json!({}))
+        .expect(200);
+    assert_eq!(loaded["regrown"], true);
+    let (run, _) = pay(&caller, &people(&caller, 3), None);
+    assert_eq!(run["status"], "partially_paid");
+    let coverage = caller.get("/_sandbox/scenarios/coverage").expect(200);
+    assert!(coverage["hit"].as_u64().unwrap() > 0, "{coverage}");
+    let ended = caller
+        .send(&caller.request("DELETE", "/_sandbox/scenarios/current"))
+        .expect(200);
+    assert_eq!(ended["ended"], json!(["partial-failure"]));
+    caller
+        .post("/_sandbox/scenarios/partial-failur/load", &json!({}))
+        .refused(400, "unknown_scenario");
+    caller.audit();
+}
