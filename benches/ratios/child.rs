@@ -78,41 +78,12 @@ impl Child {
 
     /// One request on a connection of its own.
     pub(crate) fn get(&self, path: &str, key: &str) -> Result<Got, String> {
-        self.ask(path, &format!(
-            "GET {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {key}\r\nConnection: close\r\n\r\n"
-        ))
+        get(self.address, path, key)
     }
 
     /// One POST of JSON, which must be accepted.
     pub(crate) fn post(&self, path: &str, key: &str, body: &str) -> Result<Got, String> {
-        let got = self.ask(path, &format!(
-            "POST {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {key}\r\nConnection: close\r\n\
-             Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
-            body.len()
-        ))?;
-        if got.status == 201 {
-            Ok(got)
-        } else {
-            Err(format!("POST {path}: {} {}", got.status, got.body))
-        }
-    }
-
-    fn ask(&self, path: &str, head: &str) -> Result<Got, String> {
-        let fault = |error: std::io::Error| format!("{path}: {error}");
-        let mut stream = TcpStream::connect(self.address).map_err(fault)?;
-        stream.write_all(head.as_bytes()).map_err(fault)?;
-        let mut whole = String::new();
-        stream.read_to_string(&mut whole).map_err(fault)?;
-        let (head, body) = whole
-            .split_once("\r\n\r\n")
-            .ok_or_else(|| format!("{path}: no reply"))?;
-        let status = head.get(9..12).and_then(|status| status.parse().ok());
-        let status = status.ok_or_else(|| format!("{path}: no status in {head:?}"))?;
-        Ok(Got {
-            status,
-            head: head.to_owned(),
-            body: body.to_owned(),
-        })
+        post(self.address, path, key, body)
     }
 
     /// Microseconds of CPU that all its threads took so far.
@@ -149,6 +120,53 @@ impl Drop for Child {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
+}
+
+/// One request on a connection of its own.
+pub(crate) fn get(address: SocketAddr, path: &str, key: &str) -> Result<Got, String> {
+    ask(
+        address,
+        path,
+        &format!(
+            "GET {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {key}\r\nConnection: close\r\n\r\n"
+        ),
+    )
+}
+
+/// One POST of JSON, which must be accepted.
+pub(crate) fn post(address: SocketAddr, path: &str, key: &str, body: &str) -> Result<Got, String> {
+    let got = ask(
+        address,
+        path,
+        &format!(
+            "POST {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {key}\r\nConnection: close\r\n\
+         Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+            body.len()
+        ),
+    )?;
+    if got.status == 200 || got.status == 201 {
+        Ok(got)
+    } else {
+        Err(format!("POST {path}: {} {}", got.status, got.body))
+    }
+}
+
+fn ask(address: SocketAddr, path: &str, head: &str) -> Result<Got, String> {
+    let fault = |error: std::io::Error| format!("{path}: {error}");
+    let mut stream = TcpStream::connect(address).map_err(fault)?;
+    stream.write_all(head.as_bytes()).map_err(fault)?;
+    let mut whole = String::new();
+    stream.read_to_string(&mut whole).map_err(fault)?;
+    let (head, body) = whole
+        .split_once("\r\n\r\n")
+        .ok_or_else(|| format!("{path}: no reply"))?;
+    let status = head.get(9..12).and_then(|status| status.parse().ok());
+    let status = status.ok_or_else(|| format!("{path}: no status in {head:?}"))?;
+    Ok(Got {
+        status,
+        head: head.to_owned(),
+        body: body.to_owned(),
+    })
 }
 
 fn ready_line(process: &mut Process) -> Result<SocketAddr, String> {

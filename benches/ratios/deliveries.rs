@@ -27,11 +27,47 @@ pub(crate) fn eight_lanes(bench: &mut Bench) -> Result<String, String> {
     measure(bench, 8)
 }
 
-fn measure(bench: &mut Bench, lanes: usize) -> Result<String, String> {
+/// Seven endpoints with an eighth that takes what comes and never answers, against the seven alone.
+pub(crate) fn beside_a_dead_one(bench: &mut Bench) -> Result<String, String> {
+    const LANES: usize = 7;
+    let sandbox = start(bench)?;
+    let dead = TcpListener::bind(("127.0.0.1", 0)).map_err(|error| error.to_string())?;
+    let dead_address = dead.local_addr().map_err(|error| error.to_string())?;
+    std::thread::spawn(move || dead.incoming().collect::<Vec<_>>());
+    let (mut beside, mut alone, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
+    for round in 0..bench.rounds {
+        let rate_of = |with_dead: bool| -> Result<u64, String> {
+            let receiver = Receiver::start().map_err(|error| error.to_string())?;
+            let key = format!("bench_dead_{with_dead}_{round}");
+            if with_dead {
+                let body = format!("{{\"url\":\"http://{dead_address}/hook\"}}");
+                sandbox.post("/_sandbox/webhook-endpoints", &key, &body)?;
+            }
+            let total = happen(&sandbox, &key, LANES, receiver.address)? * LANES;
+            let took = receiver.open(total)?;
+            Ok(total as u64 * 1_000_000 / micros(took).max(1))
+        };
+        let (one, other) = (rate_of(true)?, rate_of(false)?);
+        ratios.push(one * 100 / other.max(1));
+        beside.push(one);
+        alone.push(other);
+    }
+    Ok(format!(
+        "{} x without it; {}/s of {}/s",
+        hundredths(median(ratios)),
+        median(beside),
+        median(alone)
+    ))
+}
+
+fn start(bench: &Bench) -> Result<Child, String> {
     let people = PEOPLE.to_string();
     let arguments = ["--port", "0", "--quiet", "--employees-per-company", &people];
-    let arguments = arguments.map(ToOwned::to_owned);
-    let sandbox = Child::start(bench.program(), &arguments, PAGE)?;
+    Child::start(bench.program(), &arguments.map(ToOwned::to_owned), PAGE)
+}
+
+fn measure(bench: &mut Bench, lanes: usize) -> Result<String, String> {
+    let sandbox = start(bench)?;
     let (mut ours, mut raw, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
     for round in 0..bench.rounds {
         let fault = |error: io::Error| error.to_string();

@@ -4,7 +4,7 @@
 //! contains it. Speed is said as a ratio inside a round, with the median of the rounds: on shared cores nothing else
 //! repeats. CPU is the server's own, from the kernel's count. Instructions: the rows `instructions…`, which need valgrind.
 //!
-//! Speaks the documented HTTP interface only. Whole numbers throughout: a ratio is in hundredths.
+//! Speaks the documented interface only: HTTP, and the library's methods where a row says so. Whole numbers throughout: a ratio is in hundredths.
 
 #![allow(
     clippy::disallowed_methods,
@@ -20,6 +20,7 @@ mod instructions;
 mod load;
 mod requests;
 mod rows;
+mod worlds;
 
 use std::process::ExitCode;
 

@@ -7,6 +7,7 @@ use crate::child::Child;
 use crate::deliveries;
 use crate::load::{self, Write};
 use crate::requests::{self, KEY};
+use crate::worlds;
 
 const EMPLOYEES: &str = "/api/business/employees";
 const LIST: &str = "/api/business/employees?";
@@ -68,6 +69,32 @@ pub(crate) const ROWS: &[Row] = &[
         ">= 0.6 x raw",
         deliveries::eight_lanes,
     ),
+    row(
+        "deliveries, 7 beside a dead one",
+        "",
+        deliveries::beside_a_dead_one,
+    ),
+    row(
+        "a year of 1,200 runs, HTTP",
+        "double work <= 2.2 x",
+        worlds::year_by_http,
+    ),
+    row(
+        "a year of 1,200 runs, library",
+        "double work <= 2.2 x",
+        worlds::year_in_process,
+    ),
+    row(
+        "fork of 10,000 records, HTTP",
+        "both <= 1 ms",
+        worlds::fork_by_http,
+    ),
+    row(
+        "fork of 10,000 records, library",
+        "both <= 1 ms",
+        worlds::fork_in_process,
+    ),
+    row("journal and recording", ">= 3000 writes/s", worlds::kept),
     row("new world", "<= 50 us", new_world),
     row("start", "<= 3 x bare", start),
     row("start, 10M people", "<= 1.5 x 75 people", start_large),
