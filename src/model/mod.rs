@@ -77,6 +77,11 @@ macro_rules! entities {
                 }
             }
 
+            /// Writes the resource as callers see it.
+            pub(crate) fn write_wire<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                match self { $(Self::$kind(record) => record.wire().serialize(serializer),)* }
+            }
+
             /// The resource as callers see it.
             pub(crate) fn to_wire(&self) -> serde_json::Value {
                 match self { $(Self::$kind(record) => serde_json::to_value(record.wire()),)* }

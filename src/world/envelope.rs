@@ -1,7 +1,7 @@
 //! An event as a webhook carries it, and filters over types of events.
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use crate::model::decision::Decision;
@@ -103,16 +103,26 @@ struct EventRequest {
 #[derive(Serialize, JsonSchema)]
 struct EventData {
     /// The whole resource as the event left it.
-    object: Value,
+    #[schemars(with = "Value")]
+    object: Wired,
     /// Members that the event changed, as they were before; empty for a new resource.
     previous: Value,
+}
+
+/// A resource in the form in which callers see it, written when it is needed.
+struct Wired(Record);
+
+impl Serialize for Wired {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.write_wire(serializer)
+    }
 }
 
 impl EventShape {
     /// The event as a webhook carries it.
     pub(crate) fn of(event: &Event) -> Self {
-        let object = event.object.to_wire();
-        let previous = previous(event, &object);
+        let object = Wired(event.object.clone());
+        let previous = previous(event);
         Self {
             id: event_id(event),
             name: event.name.to_string(),
@@ -141,7 +151,7 @@ pub(crate) fn event_id(event: &Event) -> String {
 }
 
 /// Members that differ from what stood before.
-fn previous(event: &Event, object: &Value) -> Value {
+fn previous(event: &Event) -> Value {
     let subject = |record: &Record| record.bits() == event.subject.bits;
     let change = event
         .changes
@@ -150,9 +160,10 @@ fn previous(event: &Event, object: &Value) -> Value {
     let before = change
         .and_then(|change| change.before.as_ref())
         .map(Record::to_wire);
-    let (Some(Value::Object(before)), Value::Object(object)) = (before, object) else {
-        return Value::Object(serde_json::Map::new());
+    let Some(Value::Object(before)) = before else {
+        return Value::Object(serde_json::Map::new()); // nothing stood there: most events are of this kind
     };
+    let object = event.object.to_wire();
     Value::Object(
         before
             .into_iter()

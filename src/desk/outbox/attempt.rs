@@ -77,6 +77,7 @@ impl Outbox {
             attempt,
             spoilt: delivery.shaped.filter(|_| spoils && attempt == 1),
             secrets,
+            body: Arc::clone(&delivery.body),
         })
     }
 
@@ -102,6 +103,7 @@ impl Outbox {
                 let copy = Entry {
                     loose: true,
                     shaped: delivery.shaped,
+                    body: Arc::clone(&delivery.body),
                     ..Entry::at(now.plus_millis(later_ms))
                 };
                 lane.push(&delivery.event, copy);

@@ -1,7 +1,8 @@
 //! One event on its way to one endpoint.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use bytes::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -45,6 +46,8 @@ pub(crate) struct Delivery {
     pub(crate) loose: bool,
     /// How long after the first attempt a copy follows.
     pub(crate) copies: Option<(u64, i64)>,
+    /// Shared by the event's deliveries until they have ended.
+    pub(crate) body: Arc<OnceLock<Bytes>>,
     pub(crate) attempts: Vec<Attempt>,
 }
 

@@ -4,7 +4,9 @@
 //! due: copies, what a scenario holds back, what is sent again by hand, and everything where no order is asked for.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+
+use bytes::Bytes;
 
 use crate::desk::outbox::delivery::{Delivery, Status};
 use crate::desk::outbox::endpoint::Endpoint;
@@ -62,17 +64,20 @@ pub(crate) struct Entry {
     pub(crate) copies: Option<(u64, i64)>,
     /// Where it is not to be sent at all: why.
     pub(crate) dropped: Option<String>,
+    /// Made by the first to send it, and shared by the event's deliveries to all endpoints.
+    pub(crate) body: Arc<OnceLock<Bytes>>,
 }
 
 impl Entry {
     /// The usual one.
-    pub(crate) const fn at(due: Timestamp) -> Self {
+    pub(crate) fn at(due: Timestamp) -> Self {
         Self {
             due,
             loose: false,
             shaped: None,
             copies: None,
             dropped: None,
+            body: Arc::default(),
         }
     }
 }
@@ -169,6 +174,7 @@ impl Lane {
             due: entry.due,
             loose: entry.loose || !self.endpoint.ordered,
             copies: entry.copies,
+            body: entry.body,
             attempts: Vec::new(),
         };
         match reason {
@@ -211,6 +217,7 @@ impl Lane {
         }
         delivery.status = status;
         delivery.reason = reason;
+        delivery.body = Arc::default();
         self.ended.push_back(delivery);
         if self.ended.len() > MOST_ENDED {
             self.ended.pop_front();

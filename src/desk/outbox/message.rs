@@ -1,5 +1,7 @@
 //! A delivery as it is sent: body and headers, spoilt where a scenario asks for it.
 
+use bytes::Bytes;
+
 use crate::desk::outbox::body::body;
 use crate::desk::outbox::{Job, event_id};
 use crate::desk::signature::{Secret, TOLERANCE_SECONDS};
@@ -19,14 +21,17 @@ pub(crate) struct Message {
     pub(crate) timestamp: i64,
     /// `webhook-signature`: one for each secret, the newest first.
     pub(crate) signatures: String,
-    pub(crate) body: Vec<u8>,
+    pub(crate) body: Bytes,
 }
 
 impl Job {
     /// The message, sent at that instant of the machine's clock.
     pub(crate) fn message(&self, wall: Timestamp) -> Message {
         let id = event_id(&self.event);
-        let mut body = body(&self.event);
+        let mut body = self
+            .body
+            .get_or_init(|| Bytes::from(body(&self.event)))
+            .clone();
         let mut timestamp = wall.millis().div_euclid(1_000);
         if self.spoilt == Some(Shaping::StaleTimestamp) {
             timestamp -= STALE_SECONDS;
@@ -40,7 +45,7 @@ impl Job {
             self.secrets.iter().map(sign).collect()
         };
         if self.spoilt == Some(Shaping::Truncate) {
-            body.truncate(body.len() / 2);
+            body = body.slice(..body.len() / 2);
         }
         Message {
             id,

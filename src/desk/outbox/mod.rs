@@ -16,7 +16,9 @@ pub(crate) mod shaping;
 mod tests;
 
 use std::collections::VecDeque;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+
+use bytes::Bytes;
 
 use crate::desk::address::{Policy, Target};
 use crate::desk::outbox::delivery::Attempted;
@@ -118,6 +120,8 @@ pub(crate) struct Job {
     /// What is wrong with it on purpose. Only ever with the first attempt: what a receiver rightly refuses comes whole the next time.
     pub(crate) spoilt: Option<Shaping>,
     pub(crate) secrets: Vec<Secret>,
+    /// Shared by the event's deliveries to all endpoints.
+    pub(crate) body: Arc<OnceLock<Bytes>>,
 }
 
 /// The id of an event on the wire.

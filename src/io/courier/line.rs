@@ -42,7 +42,7 @@ impl Line {
         policy.private |= job.trusted;
         let message = job.message(wall());
         let post = Post::of(job, &message);
-        let body = Bytes::from(message.body);
+        let body = message.body;
         let sent = self.send(&job.target, &policy, |target| {
             post.request(target, body.clone())
         });
