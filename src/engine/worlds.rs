@@ -95,7 +95,9 @@ impl Memory {
     /// Forgets answers that the last write may have made wrong; of a world that started again, its keys, too.
     fn changed(&mut self, world: &World) {
         self.reads.clear();
-        let again = world.version() < self.stands.version || !Arc::ptr_eq(world.base(), &self.base);
+        let again = world.version() < self.stands.version
+            || world.log().len() < self.stands.events
+            || !Arc::ptr_eq(world.base(), &self.base);
         if again {
             self.seen.exchange(Answers::default());
             self.base = Arc::clone(world.base());
@@ -478,7 +480,8 @@ impl Worlds {
         for scenario in self.started() {
             world.load(&scenario);
         }
-        world.is_as_grown();
+        world.begins_here();
+        world.is_like_every_fresh_one();
         world
     }
 }

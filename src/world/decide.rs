@@ -288,7 +288,7 @@ impl World {
     }
 
     /// What was loaded up to now is how the world began, not something that has happened in it.
-    pub(crate) fn is_as_grown(&mut self) {
+    pub(crate) const fn begins_here(&mut self) {
         self.version = 0;
     }
 

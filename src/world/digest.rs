@@ -84,6 +84,7 @@ impl World {
             timers,
             script,
             decided,
+            fresh: _,
             transaction: _,
         } = self;
         let mut sinks: BTreeMap<Kind, (u64, Sink)> = BTreeMap::new();

@@ -95,6 +95,9 @@ pub(crate) struct World {
     script: Script,
     /// What was decided, in order.
     decided: Vector<Arc<Decided>>,
+    /// Opened as every world of its process is, and not started again in its own way.
+    #[serde(skip)]
+    fresh: bool,
     #[serde(skip)]
     transaction: Transaction,
 }
@@ -114,6 +117,7 @@ impl World {
             timers: Timers::default(),
             script: Script::default(),
             decided: Vector::new(),
+            fresh: false,
             transaction: Transaction::default(),
         }
     }
@@ -136,6 +140,16 @@ impl World {
     /// Virtual date, UTC.
     pub(crate) fn today(&self) -> Date {
         self.now.date()
+    }
+
+    /// Whether it was opened as every world of its process is: until its first change all of these answer alike.
+    pub(crate) const fn is_fresh(&self) -> bool {
+        self.fresh
+    }
+
+    /// It is opened as every world of its process is.
+    pub(crate) const fn is_like_every_fresh_one(&mut self) {
+        self.fresh = true;
     }
 
     /// How often it has changed.

@@ -344,6 +344,7 @@ fn reset_world(session: &mut Session<'_>, input: ResetWorld) -> Result<Plain<Res
     for scenario in running {
         session.begin_scenario(scenario);
     }
+    session.world.begins_here();
     Ok(Plain(Reset {
         seed: session.world.base().seed(),
         now: session.world.now(),

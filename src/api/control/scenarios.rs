@@ -147,6 +147,9 @@ fn load_scenario(
     }
     let (name, title) = (scenario.name.clone(), scenario.title.clone());
     session.begin_scenario(scenario);
+    if grown {
+        session.world.begins_here();
+    }
     Ok(Plain(Loaded {
         name,
         title,

@@ -4,7 +4,7 @@ mod hand;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, Caller};
+use crate::harness::{Answer, Caller, Server};
 
 /// Runs the first month of those people of the first company, as far as the clock goes.
 fn pay(caller: &Caller, people: &[String], header: Option<&str>) -> (Value, Answer) {
@@ -274,4 +274,31 @@ fn a_loaded_scenario_decides_and_its_coverage_counts() {
         .post("/_sandbox/scenarios/partial-failur/load", &json!({}))
         .refused(400, "unknown_scenario");
     caller.audit();
+}
+
+#[test]
+fn a_reset_gives_the_first_world_back_scenario_keys_and_all() {
+    let server = std::sync::Arc::new(Server::start(&["--scenario", "partial-failure"]));
+    let caller = Caller::with_key(&server, "test_reset");
+    let (digest, body) = (caller.digest(), json!({"company_id": caller.company(0)}));
+    let hire = |caller: &Caller| {
+        let mut hired = body.clone();
+        for (name, value) in [
+            ("name", "Ada Obi"),
+            ("role", "Clerk"),
+            ("department", "Finance"),
+            ("start_date", "2026-03-20"),
+        ] {
+            hired[name] = value.into();
+        }
+        let request = caller.request("POST", "/api/business/employees");
+        caller.send(&request.header("Idempotency-Key", "k").json(&hired))
+    };
+    hire(&caller).expect(201);
+    assert_eq!(hire(&caller).header("idempotent-replayed"), Some("true"));
+    caller.post("/_sandbox/reset", &json!({})).expect(200);
+    assert_eq!(caller.digest(), digest);
+    let again = hire(&caller);
+    again.expect(201);
+    assert_eq!(again.header("idempotent-replayed"), None);
 }
