@@ -164,8 +164,10 @@ pub(crate) struct Operation {
     pub(crate) success: u16,
     /// What the handler itself may refuse with, beyond what every row may.
     pub(crate) errors: &'static [ErrorCode],
-    /// What the call causes, at once or later as the clock moves.
+    /// The events of the call itself.
     pub(crate) emits: &'static [&'static str],
+    /// Names of the system rows that it sets off: what they cause comes as the clock moves.
+    pub(crate) starts: &'static [&'static str],
     pub(crate) call: Call,
     pub(crate) input: fn(&mut SchemaGenerator) -> Schema,
     pub(crate) output: fn(&mut SchemaGenerator) -> Schema,
@@ -291,6 +293,7 @@ pub(crate) const BLANK: Operation = Operation {
     success: 200,
     errors: &[],
     emits: &[],
+    starts: &[],
     call: Call::Open(|_, _| unreachable!("every row is filled by operation!")),
     input: |generator| Nothing::json_schema(generator),
     output: |generator| Nothing::json_schema(generator),

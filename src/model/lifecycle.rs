@@ -1,5 +1,6 @@
 //! Lifecycles as const rows: the check, the 409 with `allowed`, the docs and the tests all read the same rows.
 
+use core::fmt;
 use std::borrow::Cow;
 
 use schemars::JsonSchema;
@@ -135,6 +136,72 @@ impl<S> StatusChange<S> {
         }
     }
 }
+
+/// A resource that stands somewhere in a lifecycle and remembers where it stood.
+pub(crate) trait Stateful {
+    /// Its states.
+    type Status: State + fmt::Debug;
+
+    /// Its status, and what changes with it.
+    fn standing(&mut self) -> Standing<'_, Self::Status>;
+
+    /// Enters `status`, which the lifecycle allows: whoever calls has asked before, or is the lifecycle's own clock.
+    fn enter(&mut self, status: Self::Status, at: Timestamp) {
+        self.enter_because(status, at, None);
+    }
+
+    /// The same, with why.
+    fn enter_because(&mut self, status: Self::Status, at: Timestamp, reason: Option<String>) {
+        let standing = self.standing();
+        let before = *standing.status;
+        assert!(
+            before.may_become(status),
+            "no lifecycle row leads from {before:?} to {status:?}"
+        );
+        *standing.status = status;
+        if let Some(updated_at) = standing.updated_at {
+            *updated_at = at;
+        }
+        standing.history.push(StatusChange {
+            status,
+            at,
+            reason: reason.map(Cow::Owned),
+        });
+    }
+}
+
+/// Where a resource stands.
+pub(crate) struct Standing<'a, S> {
+    pub(crate) status: &'a mut S,
+    /// None where the resource reads it from its history.
+    pub(crate) updated_at: Option<&'a mut Timestamp>,
+    pub(crate) history: &'a mut Vec<StatusChange<S>>,
+}
+
+/// Says where a resource keeps its status: in `status`, `status_history` and, unless it reads it from there, `updated_at`.
+macro_rules! stateful {
+    ($resource:ident: $status:ident) => {
+        $crate::model::lifecycle::stateful!($resource: $status, |it| Some(&mut it.updated_at));
+    };
+    ($resource:ident: $status:ident, without updated_at) => {
+        $crate::model::lifecycle::stateful!($resource: $status, |_it| None);
+    };
+    ($resource:ident: $status:ident, |$it:ident| $updated_at:expr) => {
+        impl $crate::model::lifecycle::Stateful for $resource {
+            type Status = $status;
+
+            fn standing(&mut self) -> $crate::model::lifecycle::Standing<'_, $status> {
+                let $it = self;
+                $crate::model::lifecycle::Standing {
+                    updated_at: $updated_at,
+                    status: &mut $it.status,
+                    history: &mut $it.status_history,
+                }
+            }
+        }
+    };
+}
+pub(crate) use stateful;
 
 /// Walks every row of a lifecycle; for the test that each state can be reached and left as declared.
 #[cfg(test)]

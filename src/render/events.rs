@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::api::operation::Operation;
+use crate::api::system::events_of;
 
 /// One kind of event.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,7 +27,7 @@ impl EventKind {
 pub(crate) fn catalogue<'a>(rows: impl IntoIterator<Item = &'a Operation>) -> Vec<EventKind> {
     let mut causes: BTreeMap<&'static str, Vec<String>> = BTreeMap::new();
     for row in rows {
-        for name in row.emits {
+        for name in events_of(row) {
             causes.entry(name).or_default().push(row.operation_id());
         }
     }

@@ -10,7 +10,6 @@ use crate::api::control::inbound::INBOUND;
 use crate::api::operation::{Contract, Operation};
 use crate::api::{self, system};
 use crate::model::Kind;
-use crate::model::task::Task;
 
 /// Every name that is not a decision's.
 pub(crate) struct Vocabulary {
@@ -79,12 +78,9 @@ impl Vocabulary {
     ) -> Self {
         let (product, control): (Vec<_>, Vec<_>) = (product.collect(), control.collect());
         let all = || product.iter().chain(&control).copied();
-        let declared = all().flat_map(|row| row.emits);
-        let tasks = Task::ONE_OF_EACH
-            .iter()
-            .flat_map(|&task| system::row(task).emits);
+        let declared = system::event_types();
         let domain = |row: &&Operation| format!("{:?}", row.domain).to_ascii_lowercase();
-        let events: BTreeSet<String> = declared.chain(tasks).map(|&name| name.to_owned()).collect();
+        let events: BTreeSet<String> = declared.into_iter().map(str::to_owned).collect();
         let places = |kind: Kind| {
             let listed = format!("list_{}", plural(kind.name()));
             let row = product.iter().find(|row| row.name == listed);
@@ -184,6 +180,7 @@ pub(crate) fn resolved<'a>(schema: &'a Value, definitions: &'a Map<String, Value
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::task::Task;
 
     #[test]
     fn names_come_from_the_tables() {

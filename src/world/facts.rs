@@ -28,7 +28,7 @@ pub(crate) struct Fact {
 
 impl World {
     /// The resource of that id, whatever its kind.
-    pub(crate) fn record(&self, id: AnyId) -> Option<Record> {
+    pub(crate) fn any(&self, id: AnyId) -> Option<Record> {
         macro_rules! found {
             ($($kind:ident),*) => {
                 match id.kind {
@@ -79,7 +79,7 @@ impl World {
         let mut facts: Vec<Fact> = ids
             .into_iter()
             .filter_map(|(id, place)| {
-                let wire = self.record(id)?.to_wire();
+                let wire = self.any(id)?.to_wire();
                 Some(Fact { id, place, wire })
             })
             .collect();

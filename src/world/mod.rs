@@ -352,6 +352,20 @@ impl World {
         });
     }
 
+    /// Stages a resource, new or changed, and shares it.
+    pub(crate) fn keep<T: Grow>(&mut self, resource: T) -> Arc<T> {
+        let resource = Arc::new(resource);
+        self.put(&resource);
+        resource
+    }
+
+    /// Stages a resource and seals it into the event that tells of it.
+    pub(crate) fn record<T: Grow>(&mut self, event: &'static str, resource: T) -> Arc<T> {
+        let resource = self.keep(resource);
+        self.emit(event, &resource);
+        resource
+    }
+
     fn grown_record<T: Grow>(&self, origin: Origin) -> Option<Record> {
         match origin {
             Origin::Grown { index } => self.base.record::<T>(index).map(Entity::into_record),
@@ -513,6 +527,14 @@ impl World {
     /// The same, after a delay.
     pub(crate) fn settle_after(&mut self, delay: Span, task: Task) {
         self.settle_at(self.now.plus(delay), task);
+    }
+
+    /// What was set since `begin`.
+    pub(crate) fn timers_set(&self) -> impl Iterator<Item = Task> {
+        self.transaction.undo.iter().filter_map(|undo| match undo {
+            Undo::SetTimer { timer } => Some(timer.task),
+            _ => None,
+        })
     }
 
     /// Timers in the order in which they fall due.

@@ -168,28 +168,29 @@ fn create_company(
     known_country(&input.country.0)?;
     let now = world.now();
     let defaults = PayrollSettings::default();
-    let company = Arc::new(Company {
-        id: world.next_id(0),
-        object: Object::NAME,
-        status: CompanyStatus::Pending,
-        legal_name: input.legal_name.into_string(),
-        country: input.country.0,
-        currency: input.currency,
-        industry: input.industry.map(Text::into_string),
-        registration_number: input.registration_number.map(Text::into_string),
-        tax_id: input.tax_id.map(Text::into_string),
-        address: None,
-        contact: None,
-        payroll_settings: input
-            .payroll_settings
-            .map_or(defaults, |change| change.apply(defaults)),
-        created_at: now,
-        updated_at: now,
-        metadata: input.metadata.unwrap_or_default(),
-        status_history: vec![StatusChange::plain(CompanyStatus::Pending, now)],
-    });
-    world.put(&company);
-    world.emit("company.created", &company);
+    let company = world.record(
+        "company.created",
+        Company {
+            id: world.next_id(0),
+            object: Object::NAME,
+            status: CompanyStatus::Pending,
+            legal_name: input.legal_name.into_string(),
+            country: input.country.0,
+            currency: input.currency,
+            industry: input.industry.map(Text::into_string),
+            registration_number: input.registration_number.map(Text::into_string),
+            tax_id: input.tax_id.map(Text::into_string),
+            address: None,
+            contact: None,
+            payroll_settings: input
+                .payroll_settings
+                .map_or(defaults, |change| change.apply(defaults)),
+            created_at: now,
+            updated_at: now,
+            metadata: input.metadata.unwrap_or_default(),
+            status_history: vec![StatusChange::plain(CompanyStatus::Pending, now)],
+        },
+    );
     open_wallet(world, &company);
     require_verification(world, &company);
     Ok(Data(with_blockers(world, &company)))
@@ -197,39 +198,41 @@ fn create_company(
 
 fn open_wallet(world: &mut World, company: &Company) {
     let now = world.now();
-    let wallet = Arc::new(Wallet {
-        id: world.next_id(company.id.bits()),
-        object: Object::NAME,
-        company_id: company.id,
-        status: WalletStatus::Active,
-        currency: company.currency,
-        balances: Balances::default(),
-        created_at: now,
-        updated_at: now,
-        metadata: Metadata::default(),
-        status_history: vec![StatusChange::plain(WalletStatus::Active, now)],
-    });
-    world.put(&wallet);
-    world.emit("wallet.created", &wallet);
+    world.record(
+        "wallet.created",
+        Wallet {
+            id: world.next_id(company.id.bits()),
+            object: Object::NAME,
+            company_id: company.id,
+            status: WalletStatus::Active,
+            currency: company.currency,
+            balances: Balances::default(),
+            created_at: now,
+            updated_at: now,
+            metadata: Metadata::default(),
+            status_history: vec![StatusChange::plain(WalletStatus::Active, now)],
+        },
+    );
 }
 
 fn require_verification(world: &mut World, company: &Company) {
     let now = world.now();
-    let requirement = Arc::new(ComplianceRequirement {
-        id: world.next_id(company.id.bits()),
-        object: Object::NAME,
-        company_id: company.id,
-        kind: RequirementType::BusinessVerification,
-        status: RequirementStatus::Open,
-        blocking: true,
-        description: "verify the business: its registration and its owners".to_owned(),
-        created_at: now,
-        updated_at: now,
-        metadata: Metadata::default(),
-        status_history: vec![StatusChange::plain(RequirementStatus::Open, now)],
-    });
-    world.put(&requirement);
-    world.emit("compliance_requirement.created", &requirement);
+    world.record(
+        "compliance_requirement.created",
+        ComplianceRequirement {
+            id: world.next_id(company.id.bits()),
+            object: Object::NAME,
+            company_id: company.id,
+            kind: RequirementType::BusinessVerification,
+            status: RequirementStatus::Open,
+            blocking: true,
+            description: "verify the business: its registration and its owners".to_owned(),
+            created_at: now,
+            updated_at: now,
+            metadata: Metadata::default(),
+            status_history: vec![StatusChange::plain(RequirementStatus::Open, now)],
+        },
+    );
 }
 
 /// A country whose banks, holidays and forms the sandbox knows; others would be accepted and then behave like none.
@@ -387,9 +390,7 @@ fn update_company(
         company.metadata = metadata;
     }
     company.updated_at = world.now();
-    let company = Arc::new(company);
-    world.put(&company);
-    world.emit("company.updated", &company);
+    let company = world.record("company.updated", company);
     Ok(Data(with_blockers(world, &company)))
 }
 

@@ -20,7 +20,7 @@ use crate::model::business::payroll_verification::{
     BankAnswer, Check, CheckName, PayrollVerification, VerificationStatus,
 };
 use crate::model::decision::BANK_ACCOUNT_CHECK;
-use crate::model::lifecycle::{StatusChange, refused, step};
+use crate::model::lifecycle::{Stateful, StatusChange, refused, step};
 use crate::model::task::Task;
 use crate::value::error::{ApiError, ErrorCode};
 use crate::value::id::Id;
@@ -61,8 +61,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         emits: &[
             "employee.payment_method_updated",
             "employee.payroll_status_changed",
-            "bank_account_verification.completed",
         ],
+        starts: &["finish_verification"],
         ..operation!(write set_employee_payment_method)
     },
     Operation {
@@ -75,10 +75,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             and pay terms. The answers come after 30 seconds: `payroll_status` is `verified` if every check passed, else `failed`.",
         success: 202,
         errors: &[ErrorCode::InvalidStateTransition],
-        emits: &[
-            "employee.payroll_status_changed",
-            "bank_account_verification.completed",
-        ],
+        emits: &["employee.payroll_status_changed"],
+        starts: &["finish_verification"],
         ..operation!(write verify_employee_payroll)
     },
     Operation {
@@ -117,9 +115,7 @@ fn set_employee_compensation(
     }
     employee.compensation = Some(terms);
     employee.updated_at = world.now();
-    let employee = Arc::new(employee);
-    world.put(&employee);
-    world.emit("employee.compensation_changed", &employee);
+    let employee = world.record("employee.compensation_changed", employee);
     Ok(Data(Shown(employee)))
 }
 
@@ -246,7 +242,7 @@ pub(crate) fn cancel_check(world: &mut World, employee: Id<Employee>) {
     };
     let mut last = (*last).clone();
     last.enter(VerificationStatus::Cancelled, world.now());
-    world.put(&Arc::new(last));
+    world.keep(last);
 }
 
 /// The answers have come: the employee is verified, or not.
@@ -291,9 +287,7 @@ pub(crate) fn finish_verification(world: &mut World, id: Id<PayrollVerification>
         (VerificationStatus::Failed, PayrollStatus::Failed)
     };
     verification.enter(status, world.now());
-    let verification = Arc::new(verification);
-    world.put(&verification);
-    world.emit("bank_account_verification.completed", &verification);
+    world.record("bank_account_verification.completed", verification);
     enter_payroll(world, &employee, payroll, None);
 }
 

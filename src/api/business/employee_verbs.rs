@@ -12,7 +12,7 @@ use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::reply::{Data, Shown};
 use crate::model::AnyId;
 use crate::model::business::employee::{Employee, EmployeeStatus, HoldReason, PayrollStatus};
-use crate::model::lifecycle::step;
+use crate::model::lifecycle::{Stateful, step};
 use crate::model::task::Task;
 use crate::value::error::{ApiError, ErrorCode, Violation};
 use crate::value::id::Id;
@@ -62,6 +62,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             "employee.terminated",
             "employee.payroll_status_changed",
         ],
+        starts: &["end_employment"],
         ..operation!(write terminate_employee)
     },
 ];
@@ -81,8 +82,8 @@ fn suspend_employee(
     let mut employee = (*world.get(input.employee_id)?).clone();
     let status = next(&employee, "suspend")?;
     let reason = Some(input.reason.into_string());
-    employee.enter(status, world.now(), reason);
-    let employee = store(world, "employee.suspended", employee);
+    employee.enter_because(status, world.now(), reason);
+    let employee = world.record("employee.suspended", employee);
     if employee.payroll_status != PayrollStatus::Verified {
         return Ok(Data(Shown(employee)));
     }
@@ -118,8 +119,8 @@ fn activate_employee(
         let first = employee.start_date.min(world.today());
         employee.start_date = input.effective_on.unwrap_or(first);
     }
-    employee.enter(status, world.now(), None);
-    let employee = store(world, "employee.activated", employee);
+    employee.enter(status, world.now());
+    let employee = world.record("employee.activated", employee);
     if !released {
         return Ok(Data(Shown(employee)));
     }
@@ -165,7 +166,7 @@ fn terminate_employee(
     world.forget_timers(AnyId::of(employee.id));
     let over = input.last_working_day.plus_days(1).midnight();
     world.remind_at(over, Task::EndEmployment(employee.id));
-    Ok(Data(Shown(store(world, "employee.updated", employee))))
+    Ok(Data(Shown(world.record("employee.updated", employee))))
 }
 
 /// The day after the last day of work has come.
@@ -179,9 +180,9 @@ pub(crate) fn end_employment(world: &mut World, id: Id<Employee>) {
 }
 
 fn terminate(world: &mut World, mut employee: Employee, reason: Option<String>) -> Arc<Employee> {
-    employee.enter(EmployeeStatus::Terminated, world.now(), reason);
+    employee.enter_because(EmployeeStatus::Terminated, world.now(), reason);
     cancel_check(world, employee.id);
-    let employee = store(world, "employee.terminated", employee);
+    let employee = world.record("employee.terminated", employee);
     enter_payroll(world, &employee, PayrollStatus::Closed, None)
 }
 
@@ -203,13 +204,6 @@ pub(crate) fn invalid(pointer: &str, code: &'static str, detail: String) -> ApiE
     ApiError::invalid(vec![Violation::new(pointer, code, detail)])
 }
 
-fn store(world: &mut World, event: &'static str, employee: Employee) -> Arc<Employee> {
-    let employee = Arc::new(employee);
-    world.put(&employee);
-    world.emit(event, &employee);
-    employee
-}
-
 /// The employee with another payroll status, which the lifecycle allows, and the event that tells of it.
 pub(crate) fn enter_payroll(
     world: &mut World,
@@ -219,5 +213,5 @@ pub(crate) fn enter_payroll(
 ) -> Arc<Employee> {
     let mut employee = employee.clone();
     employee.enter_payroll(status, world.now(), hold);
-    store(world, "employee.payroll_status_changed", employee)
+    world.record("employee.payroll_status_changed", employee)
 }

@@ -1,7 +1,6 @@
 //! Employees: the published list (specification, §4.2), create, read, update.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
@@ -207,32 +206,33 @@ fn create_employee(
         .payment_method
         .map(|method| payment_method(&company.country, method, &name, "/payment_method"))
         .transpose()?;
-    let employee = Arc::new(Employee {
-        id: world.next_id(company.id.bits()),
-        object: Object::NAME,
-        company_id: company.id,
-        role: input.role.into_string(),
-        department: input.department.into_string(),
-        status: EmployeeStatus::Pending,
-        payroll_status: PayrollStatus::NotEnrolled,
-        payroll_hold: None,
-        email: input.email.map(|email| email.as_str().to_owned()),
-        employment_type: input.employment_type.unwrap_or(EmploymentType::FullTime),
-        country: company.country.clone(),
-        start_date: input.start_date,
-        end_date: None,
-        compensation,
-        payment_method: method,
-        name,
-        tax_id: input.tax_id.map(Text::into_string),
-        tax_attributes: BTreeMap::new(),
-        created_at: now,
-        updated_at: now,
-        metadata: input.metadata.unwrap_or_default(),
-        status_history: vec![StatusChange::plain(EmployeeStatus::Pending, now)],
-    });
-    world.put(&employee);
-    world.emit("employee.created", &employee);
+    let employee = world.record(
+        "employee.created",
+        Employee {
+            id: world.next_id(company.id.bits()),
+            object: Object::NAME,
+            company_id: company.id,
+            role: input.role.into_string(),
+            department: input.department.into_string(),
+            status: EmployeeStatus::Pending,
+            payroll_status: PayrollStatus::NotEnrolled,
+            payroll_hold: None,
+            email: input.email.map(|email| email.as_str().to_owned()),
+            employment_type: input.employment_type.unwrap_or(EmploymentType::FullTime),
+            country: company.country.clone(),
+            start_date: input.start_date,
+            end_date: None,
+            compensation,
+            payment_method: method,
+            name,
+            tax_id: input.tax_id.map(Text::into_string),
+            tax_attributes: BTreeMap::new(),
+            created_at: now,
+            updated_at: now,
+            metadata: input.metadata.unwrap_or_default(),
+            status_history: vec![StatusChange::plain(EmployeeStatus::Pending, now)],
+        },
+    );
     Ok(Data(Shown(employee)))
 }
 
@@ -338,8 +338,6 @@ fn update_employee(
         employee.metadata = metadata;
     }
     employee.updated_at = world.now();
-    let employee = Arc::new(employee);
-    world.put(&employee);
-    world.emit("employee.updated", &employee);
+    let employee = world.record("employee.updated", employee);
     Ok(Data(Shown(employee)))
 }

@@ -13,7 +13,7 @@ use crate::model::business::payroll_run::{Funding, PayrollRun, RunStatus, RunTot
 use crate::model::business::tax_liability::{LiabilityStatus, TaxLiability};
 use crate::model::business::tax_return::code_of;
 use crate::model::decision::RUN_FUND;
-use crate::model::lifecycle::StatusChange;
+use crate::model::lifecycle::{Stateful, StatusChange};
 use crate::model::payments::payout::{Payout, PayoutStatus, Recipient};
 use crate::model::payments::wallet::Wallet;
 use crate::model::posting::{self, RunCost};
@@ -58,16 +58,14 @@ pub(crate) fn calculate_run(world: &mut World, id: Id<PayrollRun>) {
         ..Settlement::default()
     };
     run.enter(RunStatus::Calculated, world.now());
-    let run = store(world, run);
-    world.emit("payroll_run.calculated", &run);
+    let run = world.record("payroll_run.calculated", run);
     if get(world, run.company_id)
         .payroll_settings
         .approval_required
     {
         let mut run = (*run).clone();
         run.enter(RunStatus::PendingApproval, world.now());
-        let run = store(world, run);
-        world.emit("payroll_run.pending_approval", &run);
+        world.record("payroll_run.pending_approval", run);
     } else {
         approve_run(world, &run, None);
     }
@@ -164,12 +162,6 @@ fn add(totals: &mut RunTotals, pay: &Calculation) {
     totals.employer_cost = totals.gross + totals.employer_contributions;
 }
 
-pub(crate) fn store(world: &mut World, run: PayrollRun) -> Arc<PayrollRun> {
-    let run = Arc::new(run);
-    world.put(&run);
-    run
-}
-
 pub(crate) fn items(world: &World, run: Id<PayrollRun>) -> Vec<Arc<PayrollItem>> {
     world
         .children::<PayrollItem>(run.bits())
@@ -195,7 +187,7 @@ pub(crate) fn approve_run(world: &mut World, run: &PayrollRun, reason: Option<St
         shortfall: 0,
     });
     run.enter_because(RunStatus::Approved, world.now(), reason);
-    let run = store(world, run);
+    let run = world.keep(run);
     world.post(
         run.company_id,
         posting::run_approved(AnyId::of(run.id), run.currency, &cost),
@@ -267,15 +259,14 @@ pub(crate) fn fund_run(world: &mut World, id: Id<PayrollRun>, late: bool) {
         run.funding = Some(funding);
         run.blockers = vec![blocker];
         run.enter(RunStatus::FundingFailed, world.now());
-        let run = store(world, run);
-        world.emit("payroll_run.funding_failed", &run);
+        world.record("payroll_run.funding_failed", run);
         return;
     }
     funding.reserved = funding.required;
     funding.shortfall = 0;
     run.funding = Some(funding);
     run.blockers.clear();
-    let run = store(world, run);
+    let run = world.keep(run);
     let reserve = posting::reserved(
         "Payroll funded",
         AnyId::of(run.id),
@@ -312,7 +303,7 @@ fn open_payouts(world: &mut World, run: &PayrollRun, wallet: &Wallet) {
         let mut item = (*item).clone();
         if item.calculation.net <= 0 {
             item.enter(ItemStatus::Skipped, world.now());
-            world.put(&Arc::new(item));
+            world.keep(item);
             skipped += 1;
             continue;
         }
@@ -347,15 +338,14 @@ fn open_payouts(world: &mut World, run: &PayrollRun, wallet: &Wallet) {
         });
         item.payout_id = Some(payout.id);
         item.enter(ItemStatus::Processing, now);
-        world.put(&Arc::new(item));
+        world.keep(item);
         world.put(&payout);
         world.emit("payout.created", &payout);
     }
     run.settlement.pending -= skipped;
     run.settlement.paid += skipped;
     run.enter(RunStatus::Processing, world.now());
-    let run = store(world, run);
-    world.emit("payroll_run.processing", &run);
+    let run = world.record("payroll_run.processing", run);
     if run.settlement.pending == 0 {
         finish(world, &run);
     } else {

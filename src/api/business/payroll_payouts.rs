@@ -6,14 +6,14 @@
 use std::sync::Arc;
 
 use crate::api::business::employee_verbs::enter_payroll;
-use crate::api::business::payroll_clock::{get, items, store};
+use crate::api::business::payroll_clock::{get, items};
 use crate::model::AnyId;
 use crate::model::business::employee::{Employee, HoldReason, PayrollStatus};
 use crate::model::business::payroll_item::{ItemStatus, PayrollItem};
 use crate::model::business::payroll_run::{PayrollRun, RunStatus, Settlement};
 use crate::model::business::payslip::{Payslip, PayslipStatus};
 use crate::model::decision::PAYOUT_SETTLE;
-use crate::model::lifecycle::State;
+use crate::model::lifecycle::{State, Stateful};
 use crate::model::payments::payout::{Failure, Payout, PayoutStatus};
 use crate::model::payments::return_code::ReturnCode;
 use crate::model::posting;
@@ -190,8 +190,7 @@ fn unsettled(world: &mut World, id: Id<Payout>, status: PayoutStatus, failure: F
     let mut payout = (*get(world, id)).clone();
     payout.enter(status, world.now());
     payout.failure = Some(failure.clone());
-    let payout = Arc::new(payout);
-    world.put(&payout);
+    let payout = world.keep(payout);
     let (source, currency, amount) = (AnyId::of(id), payout.currency, payout.amount);
     match before {
         PayoutStatus::Sent => world.post(
@@ -247,9 +246,7 @@ fn item_unsettled(
     };
     item.enter(status, world.now());
     item.failure = Some(failure);
-    let item = Arc::new(item);
-    world.put(&item);
-    item
+    world.keep(item)
 }
 
 /// Wages that came back go out again only when somebody has looked at the account.
@@ -272,7 +269,7 @@ fn settled(
     count(&mut run.settlement);
     run.updated_at = world.now();
     let ends = run.settlement.pending == 0 && run.status == RunStatus::Processing;
-    let run = store(world, run);
+    let run = world.keep(run);
     world.emit(name, item);
     if ends {
         finish(world, &run);
@@ -282,9 +279,7 @@ fn settled(
 fn enter(world: &mut World, id: Id<Payout>, status: PayoutStatus) -> Arc<Payout> {
     let mut payout = (*get(world, id)).clone();
     payout.enter(status, world.now());
-    let payout = Arc::new(payout);
-    world.put(&payout);
-    payout
+    world.keep(payout)
 }
 
 fn issue_payslip(world: &mut World, item: &PayrollItem) -> Arc<PayrollItem> {
@@ -306,8 +301,7 @@ fn issue_payslip(world: &mut World, item: &PayrollItem) -> Arc<PayrollItem> {
     let mut item = item.clone();
     item.payslip_id = Some(payslip.id);
     item.enter(ItemStatus::Paid, world.now());
-    let item = Arc::new(item);
-    world.put(&item);
+    let item = world.keep(item);
     world.put(&payslip);
     world.emit("payslip.issued", &payslip);
     item
@@ -322,6 +316,5 @@ pub(crate) fn finish(world: &mut World, run: &PayrollRun) {
     };
     let mut run = run.clone();
     run.enter(status, world.now());
-    let run = store(world, run);
-    world.emit(name, &run);
+    world.record(name, run);
 }

@@ -2,8 +2,6 @@
 //!
 //! Deliberately absent: drafts. Every run is made by the published call.
 
-use std::sync::Arc;
-
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -15,7 +13,7 @@ use crate::model::AnyId;
 use crate::model::business::payroll_item::{ItemStatus, PayrollItem};
 use crate::model::business::payroll_run::{PayrollRun, RunStatus};
 use crate::model::business::tax_liability::{LiabilityStatus, TaxLiability};
-use crate::model::lifecycle::step;
+use crate::model::lifecycle::{Stateful, step};
 use crate::model::posting::{self, RunCost};
 use crate::value::error::{ApiError, ErrorCode};
 use crate::value::id::Id;
@@ -37,19 +35,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             ErrorCode::ComplianceBlocked,
             ErrorCode::CompanySuspended,
         ],
-        emits: &[
-            "payroll_run.approved",
-            "tax_liability.created",
-            "payroll_run.funded",
-            "payroll_run.funding_failed",
-            "wallet.debited",
-            "payout.created",
-            "payroll_run.processing",
-            "payroll_run.paid",
-            "payroll_run.partially_paid",
-            "payroll_run.failed",
-            "payslip.issued",
-        ],
+        emits: &["payroll_run.approved", "tax_liability.created"],
+        starts: &["fund_run"],
         ..operation!(write approve_payroll_run)
     },
     Operation {
@@ -81,10 +68,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             "payout.created",
             "payroll_run.processing",
             "payroll_run.paid",
-            "payroll_run.partially_paid",
-            "payroll_run.failed",
-            "payslip.issued",
         ],
+        starts: &["fund_run", "send_run_payouts"],
         ..operation!(write retry_payroll_funding)
     },
 ];
@@ -147,7 +132,7 @@ fn cancel_payroll_run(
         let mut item = (*world.get(id)?).clone();
         cost.add(&item.calculation, 1);
         item.enter(ItemStatus::Skipped, now);
-        world.put(&Arc::new(item));
+        world.keep(item);
     }
     for id in world
         .children::<TaxLiability>(run.id.bits())
@@ -155,7 +140,7 @@ fn cancel_payroll_run(
     {
         let mut liability = (*world.get(id)?).clone();
         liability.enter(LiabilityStatus::Void, now);
-        world.put(&Arc::new(liability));
+        world.keep(liability);
     }
     // What was approved has accrued, and knows what it needs; nothing is reserved before the run is processing.
     if run.funding.is_some() {
@@ -165,9 +150,7 @@ fn cancel_payroll_run(
     run.settlement.pending = 0;
     run.blockers.clear();
     run.enter_because(status, now, reason);
-    let run = Arc::new(run);
-    world.put(&run);
-    world.emit("payroll_run.cancelled", &run);
+    let run = world.record("payroll_run.cancelled", run);
     Ok(Data(Shown(run)))
 }
 

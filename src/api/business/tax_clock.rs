@@ -1,10 +1,9 @@
 //! What the tax office answers to a return that was sent: that it has it, and that it takes it or does not.
 
-use std::sync::Arc;
-
 use crate::model::AnyId;
 use crate::model::business::tax_filing::{FilingStatus, TaxFiling};
 use crate::model::decision::TAX_OFFICE;
+use crate::model::lifecycle::Stateful;
 use crate::model::task::Task;
 use crate::value::id::Id;
 use crate::value::time::Span;
@@ -39,25 +38,19 @@ fn sent(world: &World, id: Id<TaxFiling>) -> TaxFiling {
     (*filing.expect("a task is set for what exists, and nothing is deleted")).clone()
 }
 
-fn store(world: &mut World, event: &'static str, filing: TaxFiling) {
-    let filing = Arc::new(filing);
-    world.put(&filing);
-    world.emit(event, &filing);
-}
-
 /// The tax office has the return.
 pub(crate) fn acknowledge_filing(world: &mut World, id: Id<TaxFiling>) {
     let mut filing = sent(world, id);
     filing.acknowledged_at = Some(world.now());
     filing.updated_at = world.now();
-    store(world, "tax_filing.acknowledged", filing);
+    world.record("tax_filing.acknowledged", filing);
 }
 
 /// The tax office takes the return.
 pub(crate) fn accept_filing(world: &mut World, id: Id<TaxFiling>) {
     let mut filing = sent(world, id);
-    filing.enter(FilingStatus::Filed, world.now(), None);
-    store(world, "tax_filing.filed", filing);
+    filing.enter(FilingStatus::Filed, world.now());
+    world.record("tax_filing.filed", filing);
 }
 
 /// The tax office does not take the return. It keeps the money: what is owed is paid, and only the return is to be amended.
@@ -65,6 +58,6 @@ pub(crate) fn reject_filing(world: &mut World, id: Id<TaxFiling>) {
     let mut filing = sent(world, id);
     let reason = "the authority does not accept the return: amend it and submit the new one; what was paid stays paid";
     filing.rejection_reason = Some(reason.to_owned());
-    filing.enter(FilingStatus::Rejected, world.now(), None);
-    store(world, "tax_filing.rejected", filing);
+    filing.enter(FilingStatus::Rejected, world.now());
+    world.record("tax_filing.rejected", filing);
 }

@@ -19,7 +19,7 @@ use crate::model::business::payroll_run::PayrollRun;
 use crate::model::business::tax_filing::{FilingLine, FilingStatus, TaxFiling};
 use crate::model::business::tax_liability::{LiabilityStatus, TaxLiability};
 use crate::model::business::tax_return;
-use crate::model::lifecycle::StatusChange;
+use crate::model::lifecycle::{Stateful, StatusChange};
 use crate::model::{Kind, Object};
 use crate::value::error::ApiError;
 use crate::value::id::Id;
@@ -192,24 +192,17 @@ fn create_tax_filing(
         let mut liability = (**liability).clone();
         liability.tax_filing_id = Some(filing.id);
         liability.updated_at = now;
-        world.put(&Arc::new(liability));
+        world.keep(liability);
     }
-    let filing = store(world, "tax_filing.created", filing);
+    let filing = world.record("tax_filing.created", filing);
     let reasons = unfunded(world, &filing);
     if reasons.is_empty() {
         return Ok(Data(Shown(filing)));
     }
     let mut filing = (*filing).clone();
     filing.blocked_reasons = reasons;
-    filing.enter(FilingStatus::Blocked, now, None);
-    Ok(Data(Shown(store(world, "tax_filing.blocked", filing))))
-}
-
-pub(crate) fn store(world: &mut World, event: &'static str, filing: TaxFiling) -> Arc<TaxFiling> {
-    let filing = Arc::new(filing);
-    world.put(&filing);
-    world.emit(event, &filing);
-    filing
+    filing.enter(FilingStatus::Blocked, now);
+    Ok(Data(Shown(world.record("tax_filing.blocked", filing))))
 }
 
 type Owed = (Arc<PayrollRun>, Arc<TaxLiability>);

@@ -6,7 +6,6 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::api::business::tax_clock;
-use crate::api::business::tax_filings::store;
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::reply::{Data, Shown};
 use crate::model::AnyId;
@@ -15,7 +14,7 @@ use crate::model::business::tax_filing::{FilingLine, FilingStatus, TaxFiling};
 use crate::model::business::tax_liability::{LiabilityStatus, TaxLiability};
 use crate::model::business::tax_return::account_of;
 use crate::model::ledger::Account;
-use crate::model::lifecycle::{StatusChange, refused, step};
+use crate::model::lifecycle::{Stateful, StatusChange, refused, step};
 use crate::model::posting;
 use crate::value::error::{ApiError, ErrorCode};
 use crate::value::id::Id;
@@ -41,10 +40,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             "tax_filing.submitted",
             "tax_liability.paid",
             "wallet.debited",
-            "tax_filing.acknowledged",
-            "tax_filing.filed",
-            "tax_filing.rejected",
         ],
+        starts: &["acknowledge_filing", "accept_filing", "reject_filing"],
         ..operation!(write submit_tax_filing)
     },
     Operation {
@@ -84,15 +81,15 @@ fn submit_tax_filing(
             return Err(refused(filing.id, filing.status, detail));
         }
         filing.blocked_reasons.clear();
-        filing.enter(FilingStatus::Pending, now, None);
+        filing.enter(FilingStatus::Pending, now);
     }
     let status = step("submit", "the filing", filing.id, filing.status)?;
     let liabilities = still_owed(world, &mut filing)?;
     let set_aside = pay(world, &filing)?;
     filing.amount_paid = filing.amount;
     filing.declaration = Some(input.declaration.into_string());
-    filing.enter(status, now, None);
-    let filing = store(world, "tax_filing.submitted", filing);
+    filing.enter(status, now);
+    let filing = world.record("tax_filing.submitted", filing);
     if set_aside {
         let wallet = world.wallet_of(filing.company_id, filing.currency);
         world.emit_wallet("wallet.debited", &wallet.expect("it has paid"));
@@ -100,9 +97,7 @@ fn submit_tax_filing(
     for liability in liabilities {
         let mut liability = (*liability).clone();
         liability.enter(LiabilityStatus::Paid, now);
-        let liability = Arc::new(liability);
-        world.put(&liability);
-        world.emit("tax_liability.paid", &liability);
+        world.record("tax_liability.paid", liability);
     }
     tax_clock::send(world, filing.id);
     Ok(Data(Shown(filing)))
@@ -212,8 +207,8 @@ fn amend_tax_filing(
     let mut old = (*world.get(input.tax_filing_id)?).clone();
     let status = step("amend", "the filing", old.id, old.status)?;
     let now = world.now();
-    old.enter(status, now, Some(input.reason.into_string()));
-    let old = store(world, "tax_filing.amended", old);
+    old.enter_because(status, now, Some(input.reason.into_string()));
+    let old = world.record("tax_filing.amended", old);
     let new = TaxFiling {
         id: world.next_id(old.company_id.bits()),
         status: FilingStatus::Pending,
@@ -230,7 +225,7 @@ fn amend_tax_filing(
         let mut liability = (*world.get(*id)?).clone();
         liability.tax_filing_id = Some(new.id);
         liability.updated_at = now;
-        world.put(&Arc::new(liability));
+        world.keep(liability);
     }
-    Ok(Data(Shown(store(world, "tax_filing.created", new))))
+    Ok(Data(Shown(world.record("tax_filing.created", new))))
 }

@@ -4,7 +4,6 @@
 //! resource's own arithmetic leads to (a run that ends with its last payout) is not moved by hand.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -70,7 +69,7 @@ pub(crate) fn go(world: &mut World, id: &str, to: &str, wanted: Wanted) -> Resul
         Some(AnyId { kind, bits })
     });
     let missing = || ApiError::not_found("resource").about(id);
-    let id = found.filter(|id| world.record(*id).is_some());
+    let id = found.filter(|id| world.any(*id).is_some());
     let id = id.ok_or_else(missing)?;
     match id.kind {
         Kind::Payout => payout(world, Id::from_bits(id.bits), to, wanted)?,
@@ -86,7 +85,7 @@ pub(crate) fn go(world: &mut World, id: &str, to: &str, wanted: Wanted) -> Resul
             return Err(refused(id, "", Vec::new(), detail));
         }
     }
-    let record = world.record(id).ok_or_else(missing)?;
+    let record = world.any(id).ok_or_else(missing)?;
     Ok(record.to_wire())
 }
 
@@ -188,9 +187,7 @@ fn employee(world: &mut World, id: Id<Employee>, to: &str, wanted: Wanted) -> Re
 }
 
 fn put(world: &mut World, employee: Employee, name: &'static str) -> Employee {
-    let employee = Arc::new(employee);
-    world.put(&employee);
-    world.emit(name, &employee);
+    let employee = world.record(name, employee);
     (*employee).clone()
 }
 
@@ -204,9 +201,7 @@ fn company(world: &mut World, id: Id<Company>, to: &str, wanted: Wanted) -> Resu
         at: world.now(),
         reason: wanted.reason.map(Cow::Owned),
     });
-    let company = Arc::new(company);
-    world.put(&company);
-    world.emit("company.status_changed", &company);
+    world.record("company.status_changed", company);
     Ok(())
 }
 

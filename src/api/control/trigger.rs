@@ -479,7 +479,7 @@ fn payable(
 fn no_recipe(name: &str) -> ApiError {
     let rows = || product().chain(control());
     let causes: Vec<String> = rows()
-        .filter(|row| row.emits.contains(&name))
+        .filter(|row| system::events_of(row).contains(&name))
         .map(|row| {
             format!(
                 "{} ({} {})",

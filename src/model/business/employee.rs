@@ -1,6 +1,5 @@
 //! An employee: who is paid. The published list shows six of these members (specification, §2).
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
@@ -8,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::Object;
 use crate::model::business::company::Company;
-use crate::model::lifecycle::{State, StatusChange, states};
+use crate::model::lifecycle::{State, StatusChange, stateful, states};
 use crate::value::id::Id;
 use crate::value::money::Currency;
 use crate::value::text::Metadata;
@@ -97,22 +96,6 @@ impl Employee {
         self.company_id
     }
 
-    /// Enters an employment status, which the lifecycle allows.
-    pub(crate) fn enter(&mut self, status: EmployeeStatus, at: Timestamp, reason: Option<String>) {
-        assert!(
-            self.status.may_become(status),
-            "an employee went from {:?} to {status:?}",
-            self.status
-        );
-        self.status = status;
-        self.updated_at = at;
-        self.status_history.push(StatusChange {
-            status,
-            at,
-            reason: reason.map(Cow::Owned),
-        });
-    }
-
     /// Enters a payroll status, which the lifecycle allows; `hold` says why, where pay is held.
     pub(crate) fn enter_payroll(
         &mut self,
@@ -169,6 +152,8 @@ impl Employee {
         }
     }
 }
+
+stateful!(Employee: EmployeeStatus);
 
 /// Why pay is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -11,7 +11,7 @@ use crate::model::business::company::Company;
 use crate::model::business::employee::Employee;
 use crate::model::business::payroll_run::PayrollRun;
 use crate::model::business::payslip::Payslip;
-use crate::model::lifecycle::{StatusChange, states};
+use crate::model::lifecycle::{StatusChange, stateful, states};
 use crate::model::payments::payout::{Failure, Payout};
 use crate::model::{Object, Wire};
 use crate::value::id::Id;
@@ -63,19 +63,9 @@ impl PayrollItem {
     pub(crate) const fn company_of(&self) -> Id<Company> {
         self.company_id
     }
-
-    /// Enters `status`, which the lifecycle allows.
-    pub(crate) fn enter(&mut self, status: ItemStatus, at: Timestamp) {
-        use crate::model::lifecycle::State;
-        assert!(
-            self.status.may_become(status),
-            "an item went from {:?} to {status:?}",
-            self.status
-        );
-        self.status = status;
-        self.status_history.push(StatusChange::plain(status, at));
-    }
 }
+
+stateful!(PayrollItem: ItemStatus, without updated_at);
 
 /// One employee's part of a run.
 #[derive(Serialize, JsonSchema)]

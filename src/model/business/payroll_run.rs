@@ -1,14 +1,12 @@
 //! A payroll run: one payday of one company, from gross pay to settled payouts.
 
-use std::borrow::Cow;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::model::Object;
 use crate::model::business::company::Company;
 use crate::model::business::employee::Employee;
-use crate::model::lifecycle::{StatusChange, states};
+use crate::model::lifecycle::{StatusChange, stateful, states};
 use crate::model::payments::wallet::Wallet;
 use crate::value::id::Id;
 use crate::value::money::Currency;
@@ -99,34 +97,9 @@ impl PayrollRun {
     pub(crate) const fn company_of(&self) -> Id<Company> {
         self.company_id
     }
-
-    /// Enters `status`, which the lifecycle allows: whoever calls has asked before, or is the lifecycle's own clock.
-    pub(crate) fn enter(&mut self, status: RunStatus, at: Timestamp) {
-        self.enter_because(status, at, None);
-    }
-
-    /// The same, with why.
-    pub(crate) fn enter_because(
-        &mut self,
-        status: RunStatus,
-        at: Timestamp,
-        reason: Option<String>,
-    ) {
-        use crate::model::lifecycle::State;
-        assert!(
-            self.status.may_become(status),
-            "a run went from {:?} to {status:?}",
-            self.status
-        );
-        self.status = status;
-        self.updated_at = at;
-        self.status_history.push(StatusChange {
-            status,
-            at,
-            reason: reason.map(Cow::Owned),
-        });
-    }
 }
+
+stateful!(PayrollRun: RunStatus);
 
 /// Sums over the employees of a run, in minor units.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::business::company::Company;
 use crate::model::business::employee::Employee;
-use crate::model::lifecycle::{State, StatusChange, states};
+use crate::model::lifecycle::{StatusChange, stateful, states};
 use crate::model::{Object, Wire};
 use crate::value::id::Id;
 use crate::value::text::Metadata;
@@ -144,18 +144,9 @@ impl PayrollVerification {
     pub(crate) const fn company_of(&self) -> Id<Company> {
         self.company_id
     }
-
-    /// Enters `status`, which the lifecycle allows.
-    pub(crate) fn enter(&mut self, status: VerificationStatus, at: Timestamp) {
-        assert!(
-            self.status.may_become(status),
-            "a verification went from {:?} to {status:?}",
-            self.status
-        );
-        self.status = status;
-        self.status_history.push(StatusChange::plain(status, at));
-    }
 }
+
+stateful!(PayrollVerification: VerificationStatus, without updated_at);
 
 /// The checks that an employee passes before wages may be paid.
 #[derive(Serialize, JsonSchema)]

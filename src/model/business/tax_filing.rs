@@ -1,14 +1,12 @@
 //! A tax filing: what a company declares to an authority for a month, and pays.
 
-use std::borrow::Cow;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::model::Object;
 use crate::model::business::company::Company;
 use crate::model::business::tax_liability::TaxLiability;
-use crate::model::lifecycle::{State, StatusChange, states};
+use crate::model::lifecycle::{StatusChange, stateful, states};
 use crate::value::id::Id;
 use crate::value::money::Currency;
 use crate::value::text::Metadata;
@@ -99,23 +97,9 @@ impl TaxFiling {
     pub(crate) const fn company_of(&self) -> Id<Company> {
         self.company_id
     }
-
-    /// Enters `status`, which the lifecycle allows.
-    pub(crate) fn enter(&mut self, status: FilingStatus, at: Timestamp, reason: Option<String>) {
-        assert!(
-            self.status.may_become(status),
-            "a filing went from {:?} to {status:?}",
-            self.status
-        );
-        self.status = status;
-        self.updated_at = at;
-        self.status_history.push(StatusChange {
-            status,
-            at,
-            reason: reason.map(Cow::Owned),
-        });
-    }
 }
+
+stateful!(TaxFiling: FilingStatus);
 
 #[cfg(test)]
 mod tests {

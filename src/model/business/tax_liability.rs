@@ -7,7 +7,7 @@ use crate::model::Object;
 use crate::model::business::company::Company;
 use crate::model::business::payroll_run::PayrollRun;
 use crate::model::business::tax_filing::TaxFiling;
-use crate::model::lifecycle::{State, StatusChange, states};
+use crate::model::lifecycle::{StatusChange, stateful, states};
 use crate::value::id::Id;
 use crate::value::money::Currency;
 use crate::value::text::Metadata;
@@ -65,16 +65,6 @@ impl TaxLiability {
     pub(crate) const fn company_of(&self) -> Id<Company> {
         self.company_id
     }
-
-    /// Enters `status`, which the lifecycle allows.
-    pub(crate) fn enter(&mut self, status: LiabilityStatus, at: Timestamp) {
-        assert!(
-            self.status.may_become(status),
-            "a liability went from {:?} to {status:?}",
-            self.status
-        );
-        self.status = status;
-        self.updated_at = at;
-        self.status_history.push(StatusChange::plain(status, at));
-    }
 }
+
+stateful!(TaxLiability: LiabilityStatus);

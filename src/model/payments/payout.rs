@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::model::business::company::Company;
-use crate::model::lifecycle::{StatusChange, states};
+use crate::model::lifecycle::{StatusChange, stateful, states};
 use crate::model::payments::wallet::Wallet;
 use crate::model::{AnyId, Object};
 use crate::value::id::Id;
@@ -98,20 +98,9 @@ impl Payout {
     pub(crate) const fn company_of(&self) -> Id<Company> {
         self.company_id
     }
-
-    /// Enters `status`, which the lifecycle allows.
-    pub(crate) fn enter(&mut self, status: PayoutStatus, at: Timestamp) {
-        use crate::model::lifecycle::State;
-        assert!(
-            self.status.may_become(status),
-            "a payout went from {:?} to {status:?}",
-            self.status
-        );
-        self.status = status;
-        self.updated_at = at;
-        self.status_history.push(StatusChange::plain(status, at));
-    }
 }
+
+stateful!(Payout: PayoutStatus);
 
 /// Who receives a payout.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

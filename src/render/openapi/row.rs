@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::api::operation::{Call, Contract, Method, Operation};
+use crate::api::system::events_of;
 use crate::render::openapi::schemas::{RowSchemas, Schemas, referred};
 use crate::render::openapi::{header, problem};
 use crate::render::samples::Sample;
@@ -42,8 +43,9 @@ pub(crate) fn operation(
     if row.contract == Contract::Published {
         operation["x-badges"] = json!([{ "label": "published", "color": "green" }]); // what RapiDoc shows of it
     }
-    if !row.emits.is_empty() {
-        operation["x-emits"] = json!(row.emits);
+    let events = events_of(row);
+    if !events.is_empty() {
+        operation["x-emits"] = json!(events);
     }
     if matches!(row.call, Call::Open(_)) {
         operation["security"] = json!([{}, { super::BEARER: [] }]); // no key is needed, and one is taken
@@ -67,10 +69,11 @@ pub(crate) fn operation(
 
 /// The row's own words, and what it emits for viewers that do not show `x-emits`.
 fn description(row: &Operation) -> String {
-    if row.emits.is_empty() {
+    let events = events_of(row);
+    if events.is_empty() {
         return row.description.to_owned();
     }
-    let events: Vec<String> = row.emits.iter().map(|name| format!("`{name}`")).collect();
+    let events: Vec<String> = events.iter().map(|name| format!("`{name}`")).collect();
     let paragraphs = [row.description, &format!("Events: {}.", events.join(", "))];
     paragraphs
         .into_iter()
