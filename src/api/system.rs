@@ -64,7 +64,7 @@ pub(crate) struct SystemRow {
 
 impl SystemRow {
     /// One that sets nothing.
-    const LAST: Self = Self {
+    pub(crate) const LAST: Self = Self {
         name: "",
         emits: &[],
         starts: &[],
@@ -131,31 +131,11 @@ pub(crate) const fn row(task: Task) -> SystemRow {
             ],
             starts: &["settle_payout"],
         },
-        Task::BeginEmployment(_) => SystemRow {
-            name: "begin_employment",
-            emits: &["employee.activated"],
-            ..SystemRow::LAST
-        },
-        Task::ChangePay(_) => SystemRow {
-            name: "change_pay",
-            emits: &["employee.compensation_changed"],
-            ..SystemRow::LAST
-        },
-        Task::BeginLeave(_) => SystemRow {
-            name: "begin_leave",
-            emits: &["employee.leave_started", "employee.leave_ended"],
-            ..SystemRow::LAST
-        },
-        Task::EndLeave(_) => SystemRow {
-            name: "end_leave",
-            emits: &["employee.leave_ended"],
-            ..SystemRow::LAST
-        },
-        Task::EndEmployment(_) => SystemRow {
-            name: "end_employment",
-            emits: &["employee.terminated", "employee.payroll_status_changed"],
-            ..SystemRow::LAST
-        },
+        Task::BeginEmployment(_) => employee_verbs::BEGIN_EMPLOYMENT,
+        Task::ChangePay(_) => pay_terms::CHANGE_PAY,
+        Task::BeginLeave(_) => leave_clock::BEGIN_LEAVE,
+        Task::EndLeave(_) => leave_clock::END_LEAVE,
+        Task::EndEmployment(_) => employee_verbs::END_EMPLOYMENT,
         // What it calls declares its own.
         Task::Scripted(_) => SystemRow {
             name: "scenario_timeline",

@@ -11,6 +11,7 @@ use crate::api::business::employee_pay::cancel_check;
 use crate::api::business::leave_clock;
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::reply::{Data, Shown};
+use crate::api::system::SystemRow;
 use crate::model::AnyId;
 use crate::model::business::employee::{Employee, EmployeeStatus, HoldReason, PayrollStatus};
 use crate::model::lifecycle::{Stateful, step};
@@ -67,6 +68,18 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ..operation!(write terminate_employee)
     },
 ];
+
+pub(crate) const BEGIN_EMPLOYMENT: SystemRow = SystemRow {
+    name: "begin_employment",
+    emits: &["employee.activated"],
+    ..SystemRow::LAST
+};
+
+pub(crate) const END_EMPLOYMENT: SystemRow = SystemRow {
+    name: "end_employment",
+    emits: &["employee.terminated", "employee.payroll_status_changed"],
+    ..SystemRow::LAST
+};
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct SuspendEmployee {

@@ -1,5 +1,6 @@
 //! What leave does to an employment: away on its first day, back on the day after its last one, or when work resumes before.
 
+use crate::api::system::SystemRow;
 use crate::model::AnyId;
 use crate::model::business::employee::{Employee, EmployeeStatus};
 use crate::model::business::leave_request::{LeaveRequest, LeaveStatus, LeaveType};
@@ -8,6 +9,18 @@ use crate::model::task::Task;
 use crate::value::id::Id;
 use crate::value::time::Date;
 use crate::world::World;
+
+pub(crate) const BEGIN_LEAVE: SystemRow = SystemRow {
+    name: "begin_leave",
+    emits: &["employee.leave_started", "employee.leave_ended"],
+    ..SystemRow::LAST
+};
+
+pub(crate) const END_LEAVE: SystemRow = SystemRow {
+    name: "end_leave",
+    emits: &["employee.leave_ended"],
+    ..SystemRow::LAST
+};
 
 /// The parts of an employee's approved unpaid leave between two days, both included: ascending, none within another. A leave
 /// that was ended early counts up to its end, and none beyond the last day of work.
