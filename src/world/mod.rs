@@ -373,30 +373,38 @@ impl World {
         }
     }
 
-    /// Posts a journal entry for today, and the wallet's view of it.
+    /// Posts a journal entry for today, and the wallet's view of it. None where it has no lines: nothing moved.
     ///
     /// # Panics
     /// If debits and credits differ: a cause of `posting` is wrong, and the request that met it is undone.
-    pub(crate) fn post(&mut self, company: Id<Company>, posting: Posting) {
+    pub(crate) fn post(
+        &mut self,
+        company: Id<Company>,
+        posting: Posting,
+    ) -> Option<Arc<JournalEntry>> {
+        self.post_on(company, posting, self.today())
+    }
+
+    /// The same, to count for another day in reports.
+    ///
+    /// # Panics
+    /// If debits and credits differ.
+    pub(crate) fn post_on(
+        &mut self,
+        company: Id<Company>,
+        posting: Posting,
+        effective_on: Date,
+    ) -> Option<Arc<JournalEntry>> {
         assert!(posting.balances(), "an entry does not balance: {posting:?}");
         if posting.lines.is_empty() {
-            return;
+            return None;
         }
-        let ordinal = self.book(company).map_or(0, |book| book.entries.len()) as u64;
-        let id = Id::from_bits(
-            self.base
-                .key()
-                .with("entry")
-                .at(company.bits())
-                .at(ordinal)
-                .hash(),
-        );
         let entry = Arc::new(JournalEntry {
-            id,
+            id: self.next_entry_id(company),
             object: Object::NAME,
             company_id: company,
             status: EntryStatus::Posted,
-            effective_on: self.today(),
+            effective_on,
             posted_at: self.now,
             memo: posting.memo,
             source: posting.source,
@@ -411,10 +419,18 @@ impl World {
             before: None,
             after: Record::JournalEntry(Arc::clone(&entry)),
         });
-        self.books.post(entry, transaction);
+        self.books.post(Arc::clone(&entry), transaction);
         self.transaction.undo.push(Undo::Post {
             company: company.bits(),
         });
+        Some(entry)
+    }
+
+    /// The id of the entry that is posted next to that company's books.
+    pub(crate) fn next_entry_id(&self, company: Id<Company>) -> Id<JournalEntry> {
+        let ordinal = self.book(company).map_or(0, |book| book.entries.len()) as u64;
+        let key = self.base.key().with("entry").at(company.bits());
+        Id::from_bits(key.at(ordinal).hash())
     }
 
     /// The wallet's view of an entry about to be posted, if it moves available money.
