@@ -11,6 +11,7 @@ use crate::model::business::payroll_verification::PayrollVerification;
 use crate::model::business::payslip::Payslip;
 use crate::model::business::tax_filing::TaxFiling;
 use crate::model::business::tax_liability::TaxLiability;
+use crate::model::ledger::JournalEntry;
 use crate::model::payments::payout::Payout;
 use crate::model::payments::wallet::Wallet;
 use crate::model::{AnyId, Entity, Kind, Record};
@@ -48,7 +49,8 @@ impl World {
             TaxFiling,
             ComplianceRequirement,
             Wallet,
-            Payout
+            Payout,
+            JournalEntry
         )
     }
 
