@@ -17,8 +17,8 @@ pub(crate) mod scripted;
 pub(crate) mod system;
 
 use crate::api::business::{
-    accounting, companies, employee_pay, employee_verbs, employees, payroll, payroll_verbs,
-    payslips, reports, tax_filings, tax_liabilities, tax_submit,
+    accounting, cash_flow, companies, employee_pay, employee_verbs, employees, journal_entries,
+    payroll, payroll_verbs, payslips, reports, tax_filings, tax_liabilities, tax_submit,
 };
 use crate::api::control::{
     clock, decisions, deliveries, diff, events, faults, inbound, intervene, limits, process,
@@ -41,7 +41,9 @@ pub(crate) fn product() -> impl Iterator<Item = &'static Operation> {
         tax_filings::OPERATIONS,
         tax_submit::OPERATIONS,
         accounting::OPERATIONS,
+        journal_entries::OPERATIONS,
         reports::OPERATIONS,
+        cash_flow::OPERATIONS,
         wallets::OPERATIONS,
         payouts::OPERATIONS,
     ];

@@ -135,7 +135,12 @@ impl Rates {
         };
         let (elapsed, days) = (
             i128::from(day.days_since(period.first_day())),
-            i128::from(period.plus_months(1).first_day().days_since(period.first_day())),
+            i128::from(
+                period
+                    .plus_months(1)
+                    .first_day()
+                    .days_since(period.first_day()),
+            ),
         );
         let between = anchor(0) + (anchor(1) - anchor(0)) * elapsed / days;
         Some(between + between * self.bridge(currency, period, elapsed, days) / MOVES)
@@ -235,9 +240,8 @@ mod tests {
     fn amounts_cross_currencies_with_their_own_minor_units() {
         let rates = Rates::new(Key::new(42));
         let first = day("2026-01-01");
-        let translate = |amount, from, to| {
-            rates.translate(amount, currency(from), currency(to), first)
-        };
+        let translate =
+            |amount, from, to| rates.translate(amount, currency(from), currency(to), first);
         assert_eq!(translate(100_00, "GBP", "USD"), Some(133_29));
         assert_eq!(translate(1_00, "GBP", "UGX"), Some(4_751));
         assert_eq!(translate(-1_00, "GBP", "UGX"), Some(-4_751));

@@ -153,14 +153,16 @@ impl JsonSchema for Account {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let codes: Vec<&str> = Self::FIXED
-            .iter()
-            .filter_map(|account| account.fixed_code())
+        let fixed = Self::FIXED.iter().copied();
+        let owed = Authority::all().map(Self::TaxPayable);
+        let codes: Vec<String> = fixed
+            .chain(owed)
+            .map(|account| account.to_string())
             .collect();
         json_schema!({
             "type": "string",
-            "description": format!("An account of the chart: {}, or tax_payable:AUTHORITY.", codes.join(", ")),
-            "examples": ["cash_available", "tax_payable:HMRC"],
+            "description": "An account of the chart; `tax_payable:` names the authority.",
+            "enum": codes,
         })
     }
 }

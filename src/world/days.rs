@@ -47,9 +47,9 @@ impl Days {
         }
     }
 
-    /// The days up to that one, in order.
-    pub(crate) fn until(&self, last: Date) -> impl Iterator<Item = (Date, &Day)> {
-        self.0.range(..=last).map(|(date, day)| (*date, &**day))
+    /// Every day, in order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Date, &Day)> {
+        self.0.iter().map(|(date, day)| (*date, &**day))
     }
 
     /// The days from one to another, both included, in order.

@@ -166,9 +166,7 @@ fn wallets(found: &mut Differences, world: &World, company: Id<Company>, side: S
 /// The resource as it is where no record changed it: an entry as it was posted, the rest as it was grown.
 fn untouched(world: &World, id: AnyId) -> Option<Record> {
     match id.kind {
-        Kind::JournalEntry => world
-            .entry(Id::from_bits(id.bits))
-            .map(Entity::into_record),
+        Kind::JournalEntry => world.entry(Id::from_bits(id.bits)).map(Entity::into_record),
         _ => grown(world.base(), id),
     }
 }

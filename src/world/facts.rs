@@ -11,7 +11,6 @@ use crate::model::business::payroll_verification::PayrollVerification;
 use crate::model::business::payslip::Payslip;
 use crate::model::business::tax_filing::TaxFiling;
 use crate::model::business::tax_liability::TaxLiability;
-use crate::model::ledger::JournalEntry;
 use crate::model::payments::payout::Payout;
 use crate::model::payments::wallet::Wallet;
 use crate::model::{AnyId, Entity, Kind, Record};
@@ -33,6 +32,7 @@ impl World {
         macro_rules! found {
             ($($kind:ident),*) => {
                 match id.kind {
+                    Kind::JournalEntry => self.entry(Id::from_bits(id.bits)).map(Entity::into_record),
                     $(Kind::$kind => self.find(Id::<$kind>::from_bits(id.bits)).map(Entity::into_record),)*
                     _ => None,
                 }
@@ -49,8 +49,7 @@ impl World {
             TaxFiling,
             ComplianceRequirement,
             Wallet,
-            Payout,
-            JournalEntry
+            Payout
         )
     }
 

@@ -321,10 +321,7 @@ impl Grow for JournalEntry {
     fn grow(base: &Base, index: u64) -> Option<Self> {
         let history = base.history_at(index / ENTRIES_A_COMPANY);
         let number = usize::try_from(index % ENTRIES_A_COMPANY).ok()?;
-        history
-            .entries
-            .get(number)
-            .map(|entry| (**entry).clone())
+        history.entries.get(number).map(|entry| (**entry).clone())
     }
 }
 

@@ -178,5 +178,4 @@ impl World {
             before,
         ))
     }
-
 }

@@ -1,11 +1,14 @@
 //! The Business domain's operations.
 
 pub(crate) mod accounting;
+pub(crate) mod cash_flow;
 pub(crate) mod companies;
 pub(crate) mod employee_list;
 pub(crate) mod employee_pay;
 pub(crate) mod employee_verbs;
 pub(crate) mod employees;
+pub(crate) mod figures;
+pub(crate) mod journal_entries;
 pub(crate) mod payment_account;
 pub(crate) mod payroll;
 pub(crate) mod payroll_clock;

@@ -62,6 +62,12 @@ const NEW_EMPLOYEE: Act = Call(
     "create_employee",
     r#"{"company_id":"@company:1","name":"Ada Trigger","role":"Engineer","department":"Engineering","start_date":"2026-01-05"}"#,
 );
+const NEW_ENTRY: Act = Call(
+    "create_journal_entry",
+    r#"{"company_id":"@company:1","effective_on":"@today","memo":"Triggered","lines":[
+        {"account":"rent","direction":"debit","amount":100000,"currency":"@currency"},
+        {"account":"refunds_payable","direction":"credit","amount":100000,"currency":"@currency"}]}"#,
+);
 /// Stands for an employee who can be paid.
 const PAYABLE: &str = "@payable";
 /// Stands for what the act before made or moved.
@@ -107,6 +113,17 @@ const RECIPES: &[(&[&str], &[Act])] = &[
     (&["employee.leave_started"], &[Move(PAYABLE, "on_leave")]),
     (&["employee.terminated"], &[Move(PAYABLE, "terminated")]),
     (&["wallet.credited"], &[Transfer]),
+    (&["journal_entry.posted"], &[NEW_ENTRY]),
+    (
+        &["journal_entry.reversed"],
+        &[
+            NEW_ENTRY,
+            Call(
+                "reverse_journal_entry",
+                r#"{"journal_entry_id":"@last","reason":"Triggered"}"#,
+            ),
+        ],
+    ),
     (
         &[
             "payroll_run.created",
@@ -252,7 +269,7 @@ fn perform(
 ) -> Result<String, ApiError> {
     match act {
         Call(name, input) => {
-            let input = prepared(world, input, own)?;
+            let input = prepared(world, &input.replace(LAST, last), own)?;
             call(world, name, input, Vec::new(), origin)
         }
         Payroll(outcomes) => payroll(world, outcomes, last, own, origin),
@@ -346,12 +363,22 @@ fn prepared(world: &World, input: &str, own: Map<String, Value>) -> Result<Value
 fn fill_in(world: &World, value: &mut Value) -> Result<(), ApiError> {
     match value {
         Value::String(text) if text == "@count" => *text = world.log_length().to_string(),
+        Value::String(text) if text == "@currency" => {
+            let first = world.at::<Company>(0);
+            *text = first.map_or_else(String::new, |company| company.currency.to_string());
+        }
+        Value::String(text) if text == "@today" => *text = world.today().to_string(),
         Value::String(text) if text == "@paying_company" => {
             *text = payable(world, 2, None)?.0.to_string();
         }
         Value::Object(members) => {
             for member in members.values_mut() {
                 fill_in(world, member)?;
+            }
+        }
+        Value::Array(items) => {
+            for item in items {
+                fill_in(world, item)?;
             }
         }
         _ => {}
