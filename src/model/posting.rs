@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use crate::model::AnyId;
 use crate::model::business::authority::Authority;
 use crate::model::business::calculation::Calculation;
-use crate::model::ledger::{Account, Direction, Line};
+use crate::model::ledger::{Account, Direction, JournalEntry, Line};
 use crate::value::money::Currency;
 
 /// A journal entry before it has a number and a date.
@@ -43,6 +43,28 @@ impl Posting {
         }
     }
 
+    /// What a caller wrote, as it was written.
+    pub(crate) fn manual(memo: Cow<'static, str>, source: AnyId, lines: Vec<Line>) -> Self {
+        Self {
+            memo,
+            source,
+            lines,
+        }
+    }
+
+    /// The lines of an entry, each on its other side.
+    pub(crate) fn mirror(entry: &JournalEntry, memo: Cow<'static, str>, source: AnyId) -> Self {
+        let mirrored = entry.lines.iter().map(|line| Line {
+            direction: line.direction.opposite(),
+            ..*line
+        });
+        Self {
+            memo,
+            source,
+            lines: mirrored.collect(),
+        }
+    }
+
     /// Whether debits equal credits in every currency, all lines being positive.
     pub(crate) fn balances(&self) -> bool {
         let sum = |currency| -> i128 {
@@ -63,12 +85,8 @@ fn positive(line: Line) -> Line {
     if line.amount > 0 {
         return line;
     }
-    let direction = match line.direction {
-        Direction::Debit => Direction::Credit,
-        Direction::Credit => Direction::Debit,
-    };
     Line {
-        direction,
+        direction: line.direction.opposite(),
         amount: -line.amount,
         ..line
     }

@@ -24,7 +24,7 @@ use crate::model::business::payslip::{Payslip, PayslipStatus};
 use crate::model::business::tax_liability::TaxLiability;
 use crate::model::growth::workforce::{Place, Selection};
 use crate::model::growth::{accounts, identity, names, people};
-use crate::model::ledger::{JournalEntry, WalletTransaction};
+use crate::model::ledger::WalletTransaction;
 use crate::model::lifecycle::StatusChange;
 use crate::model::payments::payout::{Payout, PayoutStatus, Rail, Recipient};
 use crate::model::payments::wallet::{Balances, Wallet, WalletStatus};
@@ -58,7 +58,6 @@ never_grown!(
     PayrollVerification,
     TaxLiability,
     ComplianceRequirement,
-    JournalEntry,
     WalletTransaction
 );
 

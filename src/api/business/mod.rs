@@ -2,11 +2,14 @@
 
 pub(crate) mod accounting;
 pub(crate) mod brought_in;
+pub(crate) mod cash_flow;
 pub(crate) mod companies;
 pub(crate) mod employee_list;
 pub(crate) mod employee_pay;
 pub(crate) mod employee_verbs;
 pub(crate) mod employees;
+pub(crate) mod figures;
+pub(crate) mod journal_entries;
 pub(crate) mod leave;
 pub(crate) mod leave_clock;
 pub(crate) mod pay_terms;

@@ -193,16 +193,13 @@ fn unsettled(world: &mut World, id: Id<Payout>, status: PayoutStatus, failure: F
     payout.failure = Some(failure.clone());
     let payout = world.keep(payout);
     let (source, currency, amount) = (AnyId::of(id), payout.currency, payout.amount);
-    match before {
-        PayoutStatus::Sent => world.post(
-            payout.company_id,
-            posting::net_pay_bounced(source, currency, amount),
-        ),
-        PayoutStatus::Paid => world.post(
-            payout.company_id,
-            posting::net_pay_returned(source, currency, amount),
-        ),
-        _ => {} // it was held: no money had left
+    let back = match before {
+        PayoutStatus::Sent => Some(posting::net_pay_bounced(source, currency, amount)),
+        PayoutStatus::Paid => Some(posting::net_pay_returned(source, currency, amount)),
+        _ => None, // it was held: no money had left
+    };
+    if let Some(back) = back {
+        world.post(payout.company_id, back);
     }
     let returned = status == PayoutStatus::Returned;
     let name = if returned {
