@@ -17,8 +17,8 @@ pub(crate) mod scripted;
 pub(crate) mod system;
 
 use crate::api::business::{
-    accounting, companies, employee_pay, employee_verbs, employees, payroll, payroll_verbs,
-    payslips, reports, tax_filings, tax_liabilities, tax_submit,
+    accounting, audit_logs, companies, employee_pay, employee_verbs, employees, payroll,
+    payroll_verbs, payslips, reports, tax_filings, tax_liabilities, tax_submit,
 };
 use crate::api::control::{
     clock, decisions, deliveries, diff, events, faults, inbound, intervene, limits, process,
@@ -40,6 +40,7 @@ pub(crate) fn product() -> impl Iterator<Item = &'static Operation> {
         tax_liabilities::OPERATIONS,
         tax_filings::OPERATIONS,
         tax_submit::OPERATIONS,
+        audit_logs::OPERATIONS,
         accounting::OPERATIONS,
         reports::OPERATIONS,
         wallets::OPERATIONS,

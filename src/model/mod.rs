@@ -144,6 +144,7 @@ entities! {
         Invoice "inv" "invoice";
         Collection "col" "collection";
         Event "evt" "event";
+        AuditLog "aud" "audit_log";
         Request "req" "request";
     }
 }

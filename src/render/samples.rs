@@ -265,6 +265,12 @@ impl Session {
                 self.happen()?;
                 return self.world.log().iter().next().map(|event| event_id(event));
             }
+            "audit_log_id" => {
+                self.happen()?;
+                let first = self.world.log().iter().next()?;
+                let kind = Kind::AuditLog;
+                return Some(AnyId { kind, bits: first.id }.to_string());
+            }
             "endpoint_id" => {
                 let lane = self.desk.outbox.lanes().first();
                 return lane.map(|lane| lane.endpoint.id.clone());

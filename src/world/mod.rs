@@ -5,6 +5,7 @@
 //! Deliberately absent: routes, requests as bytes, sockets, the wall clock.
 
 pub(crate) mod audit;
+pub(crate) mod audit_trail;
 pub(crate) mod base;
 pub(crate) mod books;
 pub(crate) mod decide;

@@ -157,6 +157,7 @@ impl Walk {
                 "payout_id" => "pyo_",
                 "payroll_verification_id" => "pvr_",
                 "tax_filing_id" => "txf_",
+                "audit_log_id" => "aud_",
                 _ => "",
             };
             let known: Vec<&String> = self

@@ -1,6 +1,7 @@
 //! The Business domain's operations.
 
 pub(crate) mod accounting;
+pub(crate) mod audit_logs;
 pub(crate) mod companies;
 pub(crate) mod employee_list;
 pub(crate) mod employee_pay;
