@@ -17,8 +17,9 @@ pub(crate) mod scripted;
 pub(crate) mod system;
 
 use crate::api::business::{
-    accounting, audit_logs, companies, employee_pay, employee_verbs, employees, payroll,
-    payroll_verbs, payslips, reports, tax_filings, tax_liabilities, tax_submit,
+    accounting, audit_logs, companies, compliance, employee_pay, employee_verbs, employees,
+    payroll, payroll_verbs, payslips, regulatory_reports, reports, tax_amend, tax_filings,
+    tax_liabilities, tax_submit,
 };
 use crate::api::control::{
     clock, decisions, deliveries, diff, events, faults, inbound, intervene, limits, process,
@@ -40,7 +41,10 @@ pub(crate) fn product() -> impl Iterator<Item = &'static Operation> {
         tax_liabilities::OPERATIONS,
         tax_filings::OPERATIONS,
         tax_submit::OPERATIONS,
+        tax_amend::OPERATIONS,
+        compliance::OPERATIONS,
         audit_logs::OPERATIONS,
+        regulatory_reports::OPERATIONS,
         accounting::OPERATIONS,
         reports::OPERATIONS,
         wallets::OPERATIONS,

@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use crate::api;
 use crate::api::business::{
-    employee_pay, employee_verbs, payroll_clock, payroll_payouts, tax_clock,
+    compliance, employee_pay, employee_verbs, payroll_clock, payroll_payouts, regulatory_reports,
+    tax_clock,
 };
 use crate::api::operation::{Call, Operation};
 use crate::api::reply::Reply;
@@ -82,7 +83,7 @@ pub(crate) const fn row(task: Task) -> SystemRow {
                 "payroll_run.approved",
                 "tax_liability.created",
             ],
-            starts: &["fund_run"],
+            starts: &["fund_run", "fall_due"],
         },
         Task::FundRun(_) | Task::FundRunLate(_) => SystemRow {
             name: "fund_run",
@@ -130,6 +131,31 @@ pub(crate) const fn row(task: Task) -> SystemRow {
                 "payroll_run.failed",
             ],
             starts: &["settle_payout"],
+        },
+        Task::LiabilityDue(_) => SystemRow {
+            name: "fall_due",
+            emits: &["tax_liability.due"],
+            starts: &["miss_liability"],
+        },
+        Task::LiabilityLate(_) => SystemRow {
+            name: "miss_liability",
+            emits: &["tax_liability.late", "compliance_requirement.created"],
+            starts: &["miss_requirement"],
+        },
+        Task::RequirementOverdue(_) => SystemRow {
+            name: "miss_requirement",
+            emits: &["compliance_requirement.overdue"],
+            ..SystemRow::LAST
+        },
+        Task::AcknowledgeReport(_) => SystemRow {
+            name: "acknowledge_report",
+            emits: &["regulatory_report.acknowledged"],
+            ..SystemRow::LAST
+        },
+        Task::RejectReport(_) => SystemRow {
+            name: "reject_report",
+            emits: &["regulatory_report.rejected"],
+            ..SystemRow::LAST
         },
         Task::EndEmployment(_) => SystemRow {
             name: "end_employment",
@@ -241,6 +267,11 @@ fn call(world: &mut World, task: Task) {
         Task::SendRunPayouts(run) => payroll_payouts::send_run_payouts(world, run),
         Task::ReleasePayout(payout, fate) => payroll_payouts::release_payout(world, payout, fate),
         Task::SettlePayout(payout, fate) => payroll_payouts::settle_payout(world, payout, fate),
+        Task::LiabilityDue(liability) => tax_clock::fall_due(world, liability),
+        Task::LiabilityLate(liability) => tax_clock::miss(world, liability),
+        Task::RequirementOverdue(requirement) => compliance::miss(world, requirement),
+        Task::AcknowledgeReport(report) => regulatory_reports::acknowledge(world, report),
+        Task::RejectReport(report) => regulatory_reports::reject(world, report),
         Task::EndEmployment(employee) => employee_verbs::end_employment(world, employee),
         Task::Scripted(_) => unreachable!("a scenario's row has transactions of its own"),
         Task::FinishVerification(id) => employee_pay::finish_verification(world, id),

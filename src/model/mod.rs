@@ -26,6 +26,7 @@ use crate::model::business::payroll_item::PayrollItem;
 use crate::model::business::payroll_run::PayrollRun;
 use crate::model::business::payroll_verification::PayrollVerification;
 use crate::model::business::payslip::Payslip;
+use crate::model::business::regulatory_report::RegulatoryReport;
 use crate::model::business::tax_filing::TaxFiling;
 use crate::model::business::tax_liability::TaxLiability;
 use crate::model::ledger::{JournalEntry, WalletTransaction};
@@ -137,6 +138,7 @@ entities! {
         Payout "pyo" "payout";
         PayrollVerification "pvr" "payroll_verification";
         TaxFiling "txf" "tax_filing";
+        RegulatoryReport "rgr" "regulatory_report";
     }
     named {
         LedgerAccount "acc" "ledger_account";
@@ -145,6 +147,7 @@ entities! {
         Collection "col" "collection";
         Event "evt" "event";
         AuditLog "aud" "audit_log";
+        Document "doc" "document";
         Request "req" "request";
     }
 }
@@ -201,6 +204,7 @@ shown_as_kept!(
     TaxFiling,
     TaxLiability,
     ComplianceRequirement,
+    RegulatoryReport,
     JournalEntry,
     Wallet,
     WalletTransaction,

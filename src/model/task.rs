@@ -3,10 +3,13 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::AnyId;
+use crate::model::business::compliance_requirement::ComplianceRequirement;
 use crate::model::business::employee::Employee;
 use crate::model::business::payroll_run::PayrollRun;
 use crate::model::business::payroll_verification::PayrollVerification;
+use crate::model::business::regulatory_report::RegulatoryReport;
 use crate::model::business::tax_filing::TaxFiling;
+use crate::model::business::tax_liability::TaxLiability;
 use crate::model::payments::payout::Payout;
 use crate::model::payments::return_code::ReturnCode;
 use crate::value::id::Id;
@@ -36,6 +39,16 @@ pub(crate) enum Task {
     AcceptFiling(Id<TaxFiling>),
     /// The tax office does not take a return.
     RejectFiling(Id<TaxFiling>),
+    /// The last day for what is owed to an authority has come.
+    LiabilityDue(Id<TaxLiability>),
+    /// That day is over.
+    LiabilityLate(Id<TaxLiability>),
+    /// The last day to meet a requirement is over.
+    RequirementOverdue(Id<ComplianceRequirement>),
+    /// The regulator takes a report.
+    AcknowledgeReport(Id<RegulatoryReport>),
+    /// The regulator does not take a report.
+    RejectReport(Id<RegulatoryReport>),
     /// An employment whose last day is over ends.
     EndEmployment(Id<Employee>),
     /// Row of the running scenarios' timeline.
@@ -58,7 +71,7 @@ pub(crate) enum Fate {
 
 impl Task {
     /// One of each kind, about nothing: whose rows are asked for.
-    pub(crate) const ONE_OF_EACH: [Self; 12] = [
+    pub(crate) const ONE_OF_EACH: [Self; 17] = [
         Self::CalculateRun(Id::UNKNOWN),
         Self::FundRun(Id::UNKNOWN),
         Self::FundRunLate(Id::UNKNOWN),
@@ -69,6 +82,11 @@ impl Task {
         Self::AcknowledgeFiling(Id::UNKNOWN),
         Self::AcceptFiling(Id::UNKNOWN),
         Self::RejectFiling(Id::UNKNOWN),
+        Self::LiabilityDue(Id::UNKNOWN),
+        Self::LiabilityLate(Id::UNKNOWN),
+        Self::RequirementOverdue(Id::UNKNOWN),
+        Self::AcknowledgeReport(Id::UNKNOWN),
+        Self::RejectReport(Id::UNKNOWN),
         Self::EndEmployment(Id::UNKNOWN),
         Self::Scripted(0),
     ];
@@ -87,6 +105,11 @@ impl Task {
             Self::AcknowledgeFiling(filing)
             | Self::AcceptFiling(filing)
             | Self::RejectFiling(filing) => Some(AnyId::of(filing)),
+            Self::LiabilityDue(liability) | Self::LiabilityLate(liability) => {
+                Some(AnyId::of(liability))
+            }
+            Self::RequirementOverdue(requirement) => Some(AnyId::of(requirement)),
+            Self::AcknowledgeReport(report) | Self::RejectReport(report) => Some(AnyId::of(report)),
             Self::EndEmployment(employee) => Some(AnyId::of(employee)),
             Self::Scripted(_) => None,
         }

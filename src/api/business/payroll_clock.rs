@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::api::business::payroll::CUT_OFF_HOUR;
 use crate::api::business::payroll_payouts::finish;
+use crate::api::business::tax_clock;
 use crate::model::business::calculation::{Calculation, Terms};
 use crate::model::business::company::Company;
 use crate::model::business::employee::Employee;
@@ -209,6 +210,7 @@ fn owe(world: &mut World, run: &PayrollRun, cost: &RunCost) {
             company_id: run.company_id,
             payroll_run_id: run.id,
             authority: code_of(account).to_owned(),
+            due_on: tax_clock::due_on(&company, run, account),
             jurisdiction: company.country.clone(),
             period: run.period,
             status: LiabilityStatus::Accrued,
@@ -222,6 +224,7 @@ fn owe(world: &mut World, run: &PayrollRun, cost: &RunCost) {
         });
         world.put(&liability);
         world.emit("tax_liability.created", &liability);
+        tax_clock::watch(world, &liability);
     }
 }
 

@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use crate::api::business::payroll::may_pay;
 use crate::api::business::payroll_clock::{approve_run, fund_run};
+use crate::api::business::tax_clock;
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::reply::{Data, Shown};
 use crate::model::AnyId;
@@ -36,7 +37,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             ErrorCode::CompanySuspended,
         ],
         emits: &["payroll_run.approved", "tax_liability.created"],
-        starts: &["fund_run"],
+        starts: &["fund_run", "fall_due"],
         ..operation!(write approve_payroll_run)
     },
     Operation {
@@ -49,7 +50,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             items `skipped`; the employees can be in another run of the period.",
         example: r#"{"reason":"Wrong period"}"#,
         errors: &[ErrorCode::InvalidStateTransition],
-        emits: &["payroll_run.cancelled"],
+        emits: &["payroll_run.cancelled", "compliance_requirement.resolved"],
         ..operation!(write cancel_payroll_run)
     },
     Operation {
@@ -151,6 +152,7 @@ fn cancel_payroll_run(
     run.blockers.clear();
     run.enter_because(status, now, reason);
     let run = world.record("payroll_run.cancelled", run);
+    tax_clock::release(world, run.id);
     Ok(Data(Shown(run)))
 }
 
