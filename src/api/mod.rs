@@ -17,9 +17,9 @@ pub(crate) mod scripted;
 pub(crate) mod system;
 
 use crate::api::business::{
-    accounting, audit_logs, companies, compliance, employee_pay, employee_verbs, employees,
-    payroll, payroll_verbs, payslips, regulatory_reports, reports, tax_amend, tax_filings,
-    tax_liabilities, tax_submit,
+    accounting, audit_logs, companies, compliance, employee_pay, employee_verbs, employees, leave,
+    pay_terms, payroll, payroll_verbs, payslips, regulatory_reports, reports, tax_amend,
+    tax_filings, tax_liabilities, tax_submit,
 };
 use crate::api::control::{
     clock, decisions, deliveries, diff, events, faults, inbound, intervene, limits, process,
@@ -34,7 +34,9 @@ pub(crate) fn product() -> impl Iterator<Item = &'static Operation> {
         companies::OPERATIONS,
         employees::OPERATIONS,
         employee_verbs::OPERATIONS,
+        pay_terms::OPERATIONS,
         employee_pay::OPERATIONS,
+        leave::OPERATIONS,
         payroll::OPERATIONS,
         payroll_verbs::OPERATIONS,
         payslips::OPERATIONS,

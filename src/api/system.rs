@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use crate::api;
 use crate::api::business::{
-    compliance, employee_pay, employee_verbs, payroll_clock, payroll_payouts, regulatory_reports,
-    tax_clock,
+    compliance, employee_pay, employee_verbs, leave_clock, pay_terms, payroll_clock,
+    payroll_payouts, regulatory_reports, tax_clock,
 };
 use crate::api::operation::{Call, Operation};
 use crate::api::reply::Reply;
@@ -157,6 +157,26 @@ pub(crate) const fn row(task: Task) -> SystemRow {
             emits: &["regulatory_report.rejected"],
             ..SystemRow::LAST
         },
+        Task::BeginEmployment(_) => SystemRow {
+            name: "begin_employment",
+            emits: &["employee.activated"],
+            ..SystemRow::LAST
+        },
+        Task::ChangePay(_) => SystemRow {
+            name: "change_pay",
+            emits: &["employee.compensation_changed"],
+            ..SystemRow::LAST
+        },
+        Task::BeginLeave(_) => SystemRow {
+            name: "begin_leave",
+            emits: &["employee.leave_started", "employee.leave_ended"],
+            ..SystemRow::LAST
+        },
+        Task::EndLeave(_) => SystemRow {
+            name: "end_leave",
+            emits: &["employee.leave_ended"],
+            ..SystemRow::LAST
+        },
         Task::EndEmployment(_) => SystemRow {
             name: "end_employment",
             emits: &["employee.terminated", "employee.payroll_status_changed"],
@@ -272,6 +292,10 @@ fn call(world: &mut World, task: Task) {
         Task::RequirementOverdue(requirement) => compliance::miss(world, requirement),
         Task::AcknowledgeReport(report) => regulatory_reports::acknowledge(world, report),
         Task::RejectReport(report) => regulatory_reports::reject(world, report),
+        Task::BeginEmployment(employee) => employee_verbs::begin_employment(world, employee),
+        Task::ChangePay(employee) => pay_terms::change_pay(world, employee),
+        Task::BeginLeave(leave) => leave_clock::begin_leave(world, leave),
+        Task::EndLeave(leave) => leave_clock::end_leave(world, leave),
         Task::EndEmployment(employee) => employee_verbs::end_employment(world, employee),
         Task::Scripted(_) => unreachable!("a scenario's row has transactions of its own"),
         Task::FinishVerification(id) => employee_pay::finish_verification(world, id),

@@ -22,6 +22,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use crate::model::business::company::Company;
 use crate::model::business::compliance_requirement::ComplianceRequirement;
 use crate::model::business::employee::Employee;
+use crate::model::business::leave_request::LeaveRequest;
 use crate::model::business::payroll_item::PayrollItem;
 use crate::model::business::payroll_run::PayrollRun;
 use crate::model::business::payroll_verification::PayrollVerification;
@@ -139,6 +140,7 @@ entities! {
         PayrollVerification "pvr" "payroll_verification";
         TaxFiling "txf" "tax_filing";
         RegulatoryReport "rgr" "regulatory_report";
+        LeaveRequest "lvr" "leave_request";
     }
     named {
         LedgerAccount "acc" "ledger_account";
@@ -200,6 +202,7 @@ macro_rules! shown_as_kept {
 shown_as_kept!(
     Company,
     Employee,
+    LeaveRequest,
     PayrollRun,
     TaxFiling,
     TaxLiability,

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::model::AnyId;
 use crate::model::business::compliance_requirement::ComplianceRequirement;
 use crate::model::business::employee::Employee;
+use crate::model::business::leave_request::LeaveRequest;
 use crate::model::business::payroll_run::PayrollRun;
 use crate::model::business::payroll_verification::PayrollVerification;
 use crate::model::business::regulatory_report::RegulatoryReport;
@@ -49,6 +50,14 @@ pub(crate) enum Task {
     AcknowledgeReport(Id<RegulatoryReport>),
     /// The regulator does not take a report.
     RejectReport(Id<RegulatoryReport>),
+    /// The first day of work of somebody who was hired.
+    BeginEmployment(Id<Employee>),
+    /// The first day of pay terms.
+    ChangePay(Id<Employee>),
+    /// The first day of approved leave.
+    BeginLeave(Id<LeaveRequest>),
+    /// The day after the last one of approved leave.
+    EndLeave(Id<LeaveRequest>),
     /// An employment whose last day is over ends.
     EndEmployment(Id<Employee>),
     /// Row of the running scenarios' timeline.
@@ -71,7 +80,7 @@ pub(crate) enum Fate {
 
 impl Task {
     /// One of each kind, about nothing: whose rows are asked for.
-    pub(crate) const ONE_OF_EACH: [Self; 17] = [
+    pub(crate) const ONE_OF_EACH: [Self; 21] = [
         Self::CalculateRun(Id::UNKNOWN),
         Self::FundRun(Id::UNKNOWN),
         Self::FundRunLate(Id::UNKNOWN),
@@ -87,6 +96,10 @@ impl Task {
         Self::RequirementOverdue(Id::UNKNOWN),
         Self::AcknowledgeReport(Id::UNKNOWN),
         Self::RejectReport(Id::UNKNOWN),
+        Self::BeginEmployment(Id::UNKNOWN),
+        Self::ChangePay(Id::UNKNOWN),
+        Self::BeginLeave(Id::UNKNOWN),
+        Self::EndLeave(Id::UNKNOWN),
         Self::EndEmployment(Id::UNKNOWN),
         Self::Scripted(0),
     ];
@@ -110,7 +123,10 @@ impl Task {
             }
             Self::RequirementOverdue(requirement) => Some(AnyId::of(requirement)),
             Self::AcknowledgeReport(report) | Self::RejectReport(report) => Some(AnyId::of(report)),
-            Self::EndEmployment(employee) => Some(AnyId::of(employee)),
+            Self::BeginEmployment(employee)
+            | Self::ChangePay(employee)
+            | Self::EndEmployment(employee) => Some(AnyId::of(employee)),
+            Self::BeginLeave(leave) | Self::EndLeave(leave) => Some(AnyId::of(leave)),
             Self::Scripted(_) => None,
         }
     }

@@ -269,7 +269,13 @@ impl Session {
                 self.happen()?;
                 let first = self.world.log().iter().next()?;
                 let kind = Kind::AuditLog;
-                return Some(AnyId { kind, bits: first.id }.to_string());
+                return Some(
+                    AnyId {
+                        kind,
+                        bits: first.id,
+                    }
+                    .to_string(),
+                );
             }
             "endpoint_id" => {
                 let lane = self.desk.outbox.lanes().first();

@@ -8,14 +8,14 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use crate::api::business::employee_pay::cancel_check;
+use crate::api::business::leave::{self, LeaveDecision};
 use crate::api::business::{
-    compliance, payroll_clock, payroll_payouts, regulatory_reports, tax_clock,
+    compliance, leave_clock, payroll_clock, payroll_payouts, regulatory_reports, tax_clock,
 };
 use crate::model::business::company::{Company, CompanyStatus};
-use crate::model::business::compliance_requirement::{
-    ComplianceRequirement, RequirementStatus,
-};
+use crate::model::business::compliance_requirement::{ComplianceRequirement, RequirementStatus};
 use crate::model::business::employee::{Employee, EmployeeStatus, PayrollStatus};
+use crate::model::business::leave_request::{LeaveRequest, LeaveStatus};
 use crate::model::business::payroll_run::{PayrollRun, RunStatus};
 use crate::model::business::regulatory_report::{RegulatoryReport, ReportStatus};
 use crate::model::business::tax_filing::{FilingStatus, TaxFiling};
@@ -34,6 +34,7 @@ pub(crate) const EMITS: &[&str] = &[
     "company.status_changed",
     "employee.activated",
     "employee.leave_started",
+    "employee.leave_ended",
     "employee.suspended",
     "employee.terminated",
     "employee.payroll_status_changed",
@@ -67,17 +68,20 @@ pub(crate) const EMITS: &[&str] = &[
     "compliance_requirement.overdue",
     "regulatory_report.acknowledged",
     "regulatory_report.rejected",
+    "leave_request.decided",
 ];
 
-/// Every timer that a move can set: those of the tasks that it does at once.
+/// The tasks that a move can set.
 pub(crate) const STARTS: &[&str] = &[
-    "fund_run",
+    "begin_leave",
+    "end_leave",
     "fall_due",
+    "miss_liability",
+    "miss_requirement",
+    "fund_run",
     "send_run_payouts",
     "release_payout",
     "settle_payout",
-    "miss_liability",
-    "miss_requirement",
 ];
 
 /// How a move is to be made.
@@ -104,6 +108,7 @@ pub(crate) fn go(world: &mut World, id: &str, to: &str, wanted: Wanted) -> Resul
         Kind::TaxLiability => liability(world, Id::from_bits(id.bits), to)?,
         Kind::ComplianceRequirement => requirement(world, Id::from_bits(id.bits), to)?,
         Kind::RegulatoryReport => report(world, Id::from_bits(id.bits), to)?,
+        Kind::LeaveRequest => leave_request(world, Id::from_bits(id.bits), to, wanted)?,
         kind => {
             let detail = format!(
                 "a {} is not moved by hand: it follows from others",
@@ -202,8 +207,15 @@ fn employee(world: &mut World, id: Id<Employee>, to: &str, wanted: Wanted) -> Re
     if payroll.is_some() {
         cancel_check(world, id); // a check that is under way would come to another end
     }
-    if status == EmployeeStatus::Terminated {
-        employee.end_date = Some(world.today());
+    match status {
+        EmployeeStatus::Terminated => {
+            employee.end_date = Some(world.today());
+            employee.end_reason = None;
+            leave_clock::end_with_employment(world, id);
+            world.forget_timers(AnyId::of(id));
+        }
+        EmployeeStatus::Active => leave_clock::return_to_work(world, id, world.today()),
+        _ => {}
     }
     let mut moved = put(world, employee, name);
     if let Some(payroll) = payroll.filter(|to| moved.payroll_status.may_become(*to)) {
@@ -230,6 +242,21 @@ fn company(world: &mut World, id: Id<Company>, to: &str, wanted: Wanted) -> Resu
     });
     world.record("company.status_changed", company);
     Ok(())
+}
+
+/// Somebody decides it now.
+fn leave_request(
+    world: &mut World,
+    id: Id<LeaveRequest>,
+    to: &str,
+    wanted: Wanted,
+) -> Result<(), ApiError> {
+    let request = world.get(id)?;
+    let decision = match target(AnyId::of(id), request.status, to, |_| true)? {
+        LeaveStatus::Declined => LeaveDecision::Decline,
+        LeaveStatus::Approved | LeaveStatus::Pending => LeaveDecision::Approve,
+    };
+    leave::decide(world, id, decision, wanted.reason)
 }
 
 /// The tax office answers now.
@@ -259,11 +286,7 @@ fn liability(world: &mut World, id: Id<TaxLiability>, to: &str) -> Result<(), Ap
 }
 
 /// Its last day is over now. What meets it is shown, and not moved.
-fn requirement(
-    world: &mut World,
-    id: Id<ComplianceRequirement>,
-    to: &str,
-) -> Result<(), ApiError> {
+fn requirement(world: &mut World, id: Id<ComplianceRequirement>, to: &str) -> Result<(), ApiError> {
     let requirement = world.get(id)?;
     let by_hand = |state| state == RequirementStatus::Overdue;
     target(AnyId::of(id), requirement.status, to, by_hand)?;
