@@ -279,6 +279,12 @@ pub(crate) fn event_types() -> Vec<&'static str> {
     types
 }
 
+/// Whether a deadline causes events of that type.
+pub(crate) fn is_by_deadline(event: &str) -> bool {
+    let mut deadlines = Task::ONE_OF_EACH.iter().filter(|task| task.is_deadline());
+    deadlines.any(|task| row(*task).emits.contains(&event))
+}
+
 fn call(world: &mut World, task: Task) {
     match task {
         Task::CalculateRun(run) => payroll_clock::calculate_run(world, run),
@@ -310,9 +316,10 @@ pub(crate) fn run_next(world: &mut World, instant: Timestamp) -> Option<Task> {
     run(world, |world| world.take_due(instant))
 }
 
-/// Runs the next task that a request has set, directly or by what followed from it, whether it is due or not.
-pub(crate) fn run_caused(world: &mut World, request: &str) -> bool {
-    run(world, |world| world.take_caused(request)).is_some()
+/// Runs the next task that a request has set, directly or by what followed from it, whether it is due or not; deadlines only if
+/// they are wanted.
+pub(crate) fn run_caused(world: &mut World, request: &str, deadlines: bool) -> bool {
+    run(world, |world| world.take_caused(request, deadlines)).is_some()
 }
 
 fn run(world: &mut World, take: impl FnOnce(&mut World) -> Option<Timer>) -> Option<Task> {

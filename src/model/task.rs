@@ -104,6 +104,14 @@ impl Task {
         Self::Scripted(0),
     ];
 
+    /// Whether it comes by the calendar alone, and not because somebody outside takes his time.
+    pub(crate) const fn is_deadline(self) -> bool {
+        matches!(
+            self,
+            Self::LiabilityDue(_) | Self::LiabilityLate(_) | Self::RequirementOverdue(_)
+        )
+    }
+
     /// The resource that it is about; a scenario's row is about none.
     pub(crate) fn subject(self) -> Option<AnyId> {
         match self {
