@@ -213,12 +213,17 @@ mod tests {
             Task::AcknowledgeFiling(_) => 7,
             Task::AcceptFiling(_) => 8,
             Task::RejectFiling(_) => 9,
-            Task::BeginEmployment(_) => 10,
-            Task::ChangePay(_) => 11,
-            Task::BeginLeave(_) => 12,
-            Task::EndLeave(_) => 13,
-            Task::EndEmployment(_) => 14,
-            Task::Scripted(_) => 15,
+            Task::LiabilityDue(_) => 10,
+            Task::LiabilityLate(_) => 11,
+            Task::RequirementOverdue(_) => 12,
+            Task::AcknowledgeReport(_) => 13,
+            Task::RejectReport(_) => 14,
+            Task::BeginEmployment(_) => 15,
+            Task::ChangePay(_) => 16,
+            Task::BeginLeave(_) => 17,
+            Task::EndLeave(_) => 18,
+            Task::EndEmployment(_) => 19,
+            Task::Scripted(_) => 20,
         };
         assert!(
             Task::ONE_OF_EACH

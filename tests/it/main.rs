@@ -7,6 +7,7 @@
 )]
 
 mod cli;
+mod compliance;
 mod contract;
 mod contract_overlay;
 mod determinism;
