@@ -8,6 +8,7 @@
 
 mod accounting;
 mod cli;
+mod compliance;
 mod contract;
 mod contract_overlay;
 mod determinism;
