@@ -7,6 +7,7 @@
 pub(crate) mod audit;
 pub(crate) mod base;
 pub(crate) mod books;
+mod days;
 pub(crate) mod decide;
 pub(crate) mod diff;
 pub(crate) mod digest;
@@ -512,7 +513,7 @@ impl World {
     /// Sets a timer after the normal delay, or on its date if the outside world named one.
     pub(crate) fn settle_when(&mut self, normal: Span, named: Option<Span>, task: Task) {
         match named {
-            Some(span) => self.remind_at(self.now.plus(span), task),
+            Some(span) => self.remind_at(self.after(span, task.subject()), task),
             None => self.settle_after(normal, task),
         }
     }
@@ -526,7 +527,7 @@ impl World {
 
     /// The same, after a delay.
     pub(crate) fn settle_after(&mut self, delay: Span, task: Task) {
-        self.settle_at(self.now.plus(delay), task);
+        self.settle_at(self.after(delay, task.subject()), task);
     }
 
     /// What was set since `begin`.

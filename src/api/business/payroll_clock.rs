@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::api::business::payroll::CUT_OFF_HOUR;
 use crate::api::business::payroll_payouts::finish;
 use crate::model::business::calculation::{Calculation, Terms};
 use crate::model::business::company::Company;
@@ -194,8 +193,9 @@ pub(crate) fn approve_run(world: &mut World, run: &PayrollRun, reason: Option<St
     );
     world.emit("payroll_run.approved", &run);
     owe(world, &run, &cost);
-    let funded = run.pay_date.minus_business_days(1).at_hour(CUT_OFF_HOUR);
-    world.settle_at(funded, Task::FundRun(run.id));
+    let calendar = world.calendar_of(run.company_id);
+    let day_before = calendar.minus_business_days(run.pay_date, 1);
+    world.settle_at(calendar.cut_off(day_before), Task::FundRun(run.id));
 }
 
 /// One liability for each account that the run owes.
@@ -290,7 +290,10 @@ fn ask_bank(world: &mut World, run: Id<PayrollRun>) -> BankReply {
     let answer = world.decide(&RUN_FUND, AnyId::of(run), None);
     match answer.choice {
         "insufficient_funds" => BankReply::No,
-        "delayed" => BankReply::Later(world.now().plus(answer.after.unwrap_or(LATE_FUNDS))),
+        "delayed" => {
+            let late = answer.after.unwrap_or(LATE_FUNDS);
+            BankReply::Later(world.after(late, Some(AnyId::of(run))))
+        }
         _ => BankReply::Yes,
     }
 }
