@@ -17,8 +17,8 @@ pub(crate) mod scripted;
 pub(crate) mod system;
 
 use crate::api::business::{
-    accounting, companies, employee_pay, employee_verbs, employees, payroll, payroll_verbs,
-    payslips, reports, tax_filings, tax_liabilities, tax_submit,
+    accounting, companies, employee_pay, employee_verbs, employees, leave, pay_terms, payroll,
+    payroll_verbs, payslips, reports, tax_filings, tax_liabilities, tax_submit,
 };
 use crate::api::control::{
     clock, decisions, deliveries, diff, events, faults, inbound, intervene, limits, process,
@@ -33,7 +33,9 @@ pub(crate) fn product() -> impl Iterator<Item = &'static Operation> {
         companies::OPERATIONS,
         employees::OPERATIONS,
         employee_verbs::OPERATIONS,
+        pay_terms::OPERATIONS,
         employee_pay::OPERATIONS,
+        leave::OPERATIONS,
         payroll::OPERATIONS,
         payroll_verbs::OPERATIONS,
         payslips::OPERATIONS,

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::api;
 use crate::api::business::{
-    employee_pay, employee_verbs, payroll_clock, payroll_payouts, tax_clock,
+    employee_pay, employee_verbs, leave_clock, pay_terms, payroll_clock, payroll_payouts, tax_clock,
 };
 use crate::api::operation::{Call, Operation};
 use crate::api::reply::Reply;
@@ -131,6 +131,26 @@ pub(crate) const fn row(task: Task) -> SystemRow {
             ],
             starts: &["settle_payout"],
         },
+        Task::BeginEmployment(_) => SystemRow {
+            name: "begin_employment",
+            emits: &["employee.activated"],
+            ..SystemRow::LAST
+        },
+        Task::ChangePay(_) => SystemRow {
+            name: "change_pay",
+            emits: &["employee.compensation_changed"],
+            ..SystemRow::LAST
+        },
+        Task::BeginLeave(_) => SystemRow {
+            name: "begin_leave",
+            emits: &["employee.leave_started", "employee.leave_ended"],
+            ..SystemRow::LAST
+        },
+        Task::EndLeave(_) => SystemRow {
+            name: "end_leave",
+            emits: &["employee.leave_ended"],
+            ..SystemRow::LAST
+        },
         Task::EndEmployment(_) => SystemRow {
             name: "end_employment",
             emits: &["employee.terminated", "employee.payroll_status_changed"],
@@ -241,6 +261,10 @@ fn call(world: &mut World, task: Task) {
         Task::SendRunPayouts(run) => payroll_payouts::send_run_payouts(world, run),
         Task::ReleasePayout(payout, fate) => payroll_payouts::release_payout(world, payout, fate),
         Task::SettlePayout(payout, fate) => payroll_payouts::settle_payout(world, payout, fate),
+        Task::BeginEmployment(employee) => employee_verbs::begin_employment(world, employee),
+        Task::ChangePay(employee) => pay_terms::change_pay(world, employee),
+        Task::BeginLeave(leave) => leave_clock::begin_leave(world, leave),
+        Task::EndLeave(leave) => leave_clock::end_leave(world, leave),
         Task::EndEmployment(employee) => employee_verbs::end_employment(world, employee),
         Task::Scripted(_) => unreachable!("a scenario's row has transactions of its own"),
         Task::FinishVerification(id) => employee_pay::finish_verification(world, id),

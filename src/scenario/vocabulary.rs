@@ -213,8 +213,12 @@ mod tests {
             Task::AcknowledgeFiling(_) => 7,
             Task::AcceptFiling(_) => 8,
             Task::RejectFiling(_) => 9,
-            Task::EndEmployment(_) => 10,
-            Task::Scripted(_) => 11,
+            Task::BeginEmployment(_) => 10,
+            Task::ChangePay(_) => 11,
+            Task::BeginLeave(_) => 12,
+            Task::EndLeave(_) => 13,
+            Task::EndEmployment(_) => 14,
+            Task::Scripted(_) => 15,
         };
         assert!(
             Task::ONE_OF_EACH

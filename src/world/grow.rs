@@ -16,6 +16,7 @@ use crate::model::business::compliance_requirement::ComplianceRequirement;
 use crate::model::business::employee::{
     Employee, EmployeeStatus, EmploymentType, PaymentMethod, PaymentMethodType, PayrollStatus,
 };
+use crate::model::business::leave_request::LeaveRequest;
 use crate::model::business::payroll_item::{ItemStatus, PayrollItem};
 use crate::model::business::payroll_run::{Funding, PayrollRun, RunStatus, RunType, Settlement};
 use crate::model::business::payroll_verification::PayrollVerification;
@@ -53,6 +54,7 @@ macro_rules! never_grown {
 }
 
 never_grown!(
+    LeaveRequest,
     PayrollVerification,
     TaxLiability,
     ComplianceRequirement,
@@ -169,6 +171,7 @@ impl Grow for Employee {
             country: plan.country.code.to_owned(),
             start_date,
             end_date: left,
+            end_reason: None,
             compensation: Some(people::compensation(
                 plan.country,
                 plan.industry,
@@ -177,6 +180,8 @@ impl Grow for Employee {
                 place.step,
                 effective_from,
             )),
+            compensation_history: Vec::new(),
+            brought_in: None,
             payment_method: (payroll_status != PayrollStatus::NotEnrolled).then(|| PaymentMethod {
                 kind: PaymentMethodType::Bank,
                 bank_name: Some(account.bank_name.to_owned()),

@@ -1,11 +1,15 @@
 //! The Business domain's operations.
 
 pub(crate) mod accounting;
+pub(crate) mod brought_in;
 pub(crate) mod companies;
 pub(crate) mod employee_list;
 pub(crate) mod employee_pay;
 pub(crate) mod employee_verbs;
 pub(crate) mod employees;
+pub(crate) mod leave;
+pub(crate) mod leave_clock;
+pub(crate) mod pay_terms;
 pub(crate) mod payment_account;
 pub(crate) mod payroll;
 pub(crate) mod payroll_clock;

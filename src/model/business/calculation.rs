@@ -196,7 +196,7 @@ impl Calculation {
 
 /// The first day of the tax year that a date lies in: the anniversary of the pack's own first day. A pack that stands in for
 /// other years has one each.
-fn tax_year(pack: &Pack, pay_date: Date) -> Date {
+pub(crate) fn tax_year(pack: &Pack, pay_date: Date) -> Date {
     let first = Date::from(pack.effective_from);
     let years = pay_date.period().year() - first.period().year();
     let anniversary = first.plus_years(years);

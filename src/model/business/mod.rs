@@ -5,6 +5,8 @@ pub(crate) mod calculation;
 pub(crate) mod company;
 pub(crate) mod compliance_requirement;
 pub(crate) mod employee;
+pub(crate) mod leave_request;
+pub(crate) mod pay_terms;
 pub(crate) mod payroll_item;
 pub(crate) mod payroll_run;
 pub(crate) mod payroll_verification;

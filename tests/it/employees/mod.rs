@@ -2,7 +2,9 @@
 
 mod account;
 mod employment;
+mod newcomers;
 mod runs;
+mod terms;
 
 use serde_json::{Value, json};
 
