@@ -66,7 +66,7 @@ impl Weekday {
 pub(super) enum Moved {
     /// Nobody gets another day.
     #[default]
-    NotMoved,
+    Lost,
     /// The next day that is neither weekend nor holiday.
     NextWeekday,
     /// The same for a Sunday; a Saturday is lost.
@@ -80,10 +80,10 @@ impl Moved {
     pub(super) fn instead_of(self, day: Date, taken: impl Fn(Date) -> bool) -> Option<Date> {
         let saturday = Weekday::of(day) == Weekday::Sat;
         match self {
-            Self::NotMoved => None,
+            Self::Lost => None,
             Self::SundayOnly if saturday => None,
             Self::NearestWeekday => Some(day.plus_days(if saturday { -1 } else { 1 })),
-            Self::NextWeekday | Self::SundayOnly => (1..)
+            Self::NextWeekday | Self::SundayOnly => (1..=31)
                 .map(|days| day.plus_days(days))
                 .find(|&day| !taken(day)),
         }
@@ -196,7 +196,7 @@ impl Sheet {
                 return Err(format!("{name}: {moved:?} is of Saturdays and Sundays"));
             }
             let (holiday, listed) = row.read().map_err(|error| format!("{name}: {error}"))?;
-            Ok((holiday, if listed { Moved::NotMoved } else { moved }))
+            Ok((holiday, if listed { Moved::Lost } else { moved }))
         });
         Ok((weekend, cut_off, rules.collect::<Result<_, String>>()?))
     }

@@ -207,7 +207,7 @@ fn a_table_that_says_what_it_cannot_mean_is_refused() {
             "A: expected dates",
         ),
         (
-            "holidays = [{ name = \"A\", dates = [\"2026-02-03\"], moved = \"not_moved\" }]",
+            "holidays = [{ name = \"A\", dates = [\"2026-02-03\"], moved = \"lost\" }]",
             "A: expected one of",
         ),
         (
