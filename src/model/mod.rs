@@ -5,6 +5,7 @@
 pub(crate) mod business;
 pub(crate) mod calendar;
 pub(crate) mod decision;
+pub(crate) mod fx;
 pub(crate) mod growth;
 pub(crate) mod ledger;
 pub(crate) mod lifecycle;

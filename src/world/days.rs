@@ -1,61 +1,74 @@
-//! Whose business days count: those of the country of the company that something belongs to.
+//! What entries came to by day, so that a report is a fold of days and not of entries.
 
-use crate::model::AnyId;
-use crate::model::Kind;
-use crate::model::business::company::Company;
-use crate::model::business::employee::Employee;
-use crate::model::business::payroll_item::PayrollItem;
-use crate::model::business::payroll_run::PayrollRun;
-use crate::model::business::payslip::Payslip;
-use crate::model::business::tax_filing::TaxFiling;
-use crate::model::calendar::Calendar;
-use crate::model::payments::payout::Payout;
-use crate::model::payments::wallet::Wallet;
-use crate::value::id::Id;
-use crate::value::time::{Span, Timestamp};
-use crate::world::World;
-use crate::world::grow::Grow;
+use std::sync::Arc;
 
-impl World {
-    /// The business days of the country that a company is registered in.
-    pub(crate) fn calendar_of(&self, company: Id<Company>) -> &'static Calendar {
-        let company = self.find(company);
-        Calendar::of(company.as_ref().map_or("", |company| &company.country))
+use imbl::OrdMap;
+
+use crate::model::ledger::{JournalEntry, Line};
+use crate::value::time::Date;
+use crate::world::books::Sums;
+
+/// What a company's entries came to on each day on which any counts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Days(OrdMap<Date, Arc<Day>>);
+
+/// What the entries of one day came to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Day {
+    /// Every line.
+    pub(crate) sums: Sums,
+    /// What stands against cash: of entries that touch cash in a currency, their other lines in that currency. What cash
+    /// moved by, by what it moved for.
+    pub(crate) against_cash: Sums,
+}
+
+impl Days {
+    /// Adds an entry to its day.
+    pub(crate) fn add(&mut self, entry: &JournalEntry) {
+        let day = Arc::make_mut(self.0.entry(entry.effective_on).or_default());
+        day.sums.add(&entry.lines);
+        for line in against_cash(&entry.lines) {
+            day.against_cash.add(core::slice::from_ref(line));
+        }
     }
 
-    /// Those of the company that a resource belongs to.
-    pub(crate) fn calendar_behind(&self, id: AnyId) -> &'static Calendar {
-        let company = match self.overlay.get(id.kind, id.bits) {
-            Some(record) => Some(record.company()),
-            None => self.grown_company(id),
+    /// Takes an entry back.
+    pub(crate) fn remove(&mut self, entry: &JournalEntry) {
+        let Some(day) = self.0.get_mut(&entry.effective_on) else {
+            return;
         };
-        company.map_or(Calendar::of(""), |company| self.calendar_of(company))
-    }
-
-    /// The instant one span from now, in the business days of what it is about.
-    pub(crate) fn after(&self, span: Span, about: Option<AnyId>) -> Timestamp {
-        match (span, about) {
-            (Span::BusinessDays(_), Some(id)) => self.calendar_behind(id).after(self.now, span),
-            _ => self.now.plus(span),
+        let day = Arc::make_mut(day);
+        day.sums.remove(&entry.lines);
+        for line in against_cash(&entry.lines) {
+            day.against_cash.remove(core::slice::from_ref(line));
+        }
+        if day.sums.is_empty() {
+            self.0.remove(&entry.effective_on);
         }
     }
 
-    fn grown_company(&self, id: AnyId) -> Option<Id<Company>> {
-        match id.kind {
-            Kind::Company => Some(Id::from_bits(id.bits)),
-            Kind::Wallet => self.company_of_grown::<Wallet>(id),
-            Kind::Employee => self.company_of_grown::<Employee>(id),
-            Kind::PayrollRun => self.company_of_grown::<PayrollRun>(id),
-            Kind::PayrollItem => self.company_of_grown::<PayrollItem>(id),
-            Kind::Payslip => self.company_of_grown::<Payslip>(id),
-            Kind::Payout => self.company_of_grown::<Payout>(id),
-            Kind::TaxFiling => self.company_of_grown::<TaxFiling>(id),
-            _ => None,
-        }
+    /// Every day, in order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Date, &Day)> {
+        self.0.iter().map(|(date, day)| (*date, &**day))
     }
 
-    fn company_of_grown<T: Grow>(&self, id: AnyId) -> Option<Id<Company>> {
-        let index = self.base.index_of(Id::<T>::from_bits(id.bits))?;
-        self.base.record::<T>(index).map(|record| record.company())
+    /// The days from one to another, both included, in order.
+    pub(crate) fn between(&self, first: Date, last: Date) -> impl Iterator<Item = (Date, &Day)> {
+        let any = first <= last;
+        let days = any.then(|| self.0.range(first..=last));
+        days.into_iter()
+            .flatten()
+            .map(|(date, day)| (*date, &**day))
     }
+}
+
+/// The lines that say what cash moved for. In a currency in which an entry moves no cash it tells of none.
+fn against_cash(lines: &[Line]) -> impl Iterator<Item = &Line> {
+    let moves_cash = |line: &Line| {
+        let mut others = lines.iter();
+        others.any(|other| other.account.is_cash() && other.currency == line.currency)
+    };
+    lines
+        .iter()
+        .filter(move |line| !line.account.is_cash() && moves_cash(line))
 }

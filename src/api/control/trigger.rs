@@ -75,6 +75,12 @@ const NEW_LEAVE: Act = Call(
     "create_leave_request",
     r#"{"employee_id":"@payable","type":"annual","start_date":"@day","end_date":"@day"}"#,
 );
+const NEW_ENTRY: Act = Call(
+    "create_journal_entry",
+    r#"{"company_id":"@company:1","effective_on":"@today","memo":"Triggered","lines":[
+        {"account":"rent","direction":"debit","amount":100000,"currency":"@currency"},
+        {"account":"refunds_payable","direction":"credit","amount":100000,"currency":"@currency"}]}"#,
+);
 /// Stands for an employee who can be paid.
 const PAYABLE: &str = "@payable";
 /// Stands for what the act before made or moved.
@@ -139,6 +145,17 @@ const RECIPES: &[(&[&str], &[Act])] = &[
         ],
     ),
     (&["wallet.credited"], &[Transfer]),
+    (&["journal_entry.posted"], &[NEW_ENTRY]),
+    (
+        &["journal_entry.reversed"],
+        &[
+            NEW_ENTRY,
+            Call(
+                "reverse_journal_entry",
+                r#"{"journal_entry_id":"@last","reason":"Triggered"}"#,
+            ),
+        ],
+    ),
     (
         &[
             "payroll_run.created",
@@ -284,12 +301,7 @@ fn perform(
 ) -> Result<String, ApiError> {
     match act {
         Call(name, input) => {
-            let mut input = prepared(world, input, own)?;
-            for member in input.as_object_mut().into_iter().flatten() {
-                if member.1 == LAST {
-                    *member.1 = last.into();
-                }
-            }
+            let input = prepared(world, &input.replace(LAST, last), own)?;
             call(world, name, input, Vec::new(), origin)
         }
         Payroll(outcomes) => payroll(world, outcomes, last, own, origin),
@@ -383,6 +395,11 @@ fn prepared(world: &World, input: &str, own: Map<String, Value>) -> Result<Value
 fn fill_in(world: &World, value: &mut Value) -> Result<(), ApiError> {
     match value {
         Value::String(text) if text == "@count" => *text = world.log_length().to_string(),
+        Value::String(text) if text == "@currency" => {
+            let first = world.at::<Company>(0);
+            *text = first.map_or_else(String::new, |company| company.currency.to_string());
+        }
+        Value::String(text) if text == "@today" => *text = world.today().to_string(),
         Value::String(text) if text == "@paying_company" => {
             *text = payable(world, 2, None)?.0.to_string();
         }
@@ -397,6 +414,11 @@ fn fill_in(world: &World, value: &mut Value) -> Result<(), ApiError> {
         Value::Object(members) => {
             for member in members.values_mut() {
                 fill_in(world, member)?;
+            }
+        }
+        Value::Array(items) => {
+            for item in items {
+                fill_in(world, item)?;
             }
         }
         _ => {}
