@@ -25,8 +25,6 @@ use crate::value::text::Metadata;
 use crate::value::time::{Date, Period, Span};
 use crate::world::World;
 
-/// Hour of the day (UTC) after which a run is not paid the same day.
-pub(crate) const CUT_OFF_HOUR: i64 = 16;
 /// From the call to the calculated run.
 pub(crate) const CALCULATION: Span = Span::seconds(2);
 /// The same, where the outside world takes its time.
@@ -175,17 +173,15 @@ pub(crate) fn new_run(
 
 /// The company's pay day of the period, or, where that has passed, the next day on which the cut-off can be met.
 fn pay_date(world: &World, company: &Company, period: Period) -> Date {
-    let due = period
-        .day(company.payroll_settings.pay_day)
-        .or_business_day_before();
+    let calendar = world.calendar_of(company.id);
+    let due = period.day(company.payroll_settings.pay_day);
+    let due = calendar.or_business_day_before(due);
     due.max(first_day_to_pay(world, company))
 }
 
 /// The next day whose cut-off can be met.
-pub(crate) fn first_day_to_pay(world: &World, _company: &Company) -> Date {
-    let today = world.today();
-    let late = world.now() >= today.at_hour(CUT_OFF_HOUR);
-    today.plus_days(i32::from(late)).or_business_day_after()
+pub(crate) fn first_day_to_pay(world: &World, company: &Company) -> Date {
+    world.calendar_of(company.id).open_day(world.now())
 }
 
 #[derive(Deserialize, JsonSchema)]

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::api::business::employee_verbs::end_final_pay;
-use crate::api::business::payroll::CUT_OFF_HOUR;
 use crate::api::business::payroll_earlier::EarlierPay;
 use crate::api::business::payroll_pay::{self, nothing, warnings};
 use crate::api::business::payroll_payouts::finish;
@@ -232,8 +231,9 @@ pub(crate) fn approve_run(world: &mut World, run: &PayrollRun, reason: Option<St
     for &(account, amount) in cost.owed.iter().filter(|(_, amount)| *amount != 0) {
         owe(world, &run, account, amount);
     }
-    let funded = run.pay_date.minus_business_days(1).at_hour(CUT_OFF_HOUR);
-    world.settle_at(funded, Task::FundRun(run.id));
+    let calendar = world.calendar_of(run.company_id);
+    let day_before = calendar.minus_business_days(run.pay_date, 1);
+    world.settle_at(calendar.cut_off(day_before), Task::FundRun(run.id));
 }
 
 /// What a run owes an account from now on.
@@ -326,7 +326,10 @@ fn ask_bank(world: &mut World, run: Id<PayrollRun>) -> BankReply {
     let answer = world.decide(&RUN_FUND, AnyId::of(run), None);
     match answer.choice {
         "insufficient_funds" => BankReply::No,
-        "delayed" => BankReply::Later(world.now().plus(answer.after.unwrap_or(LATE_FUNDS))),
+        "delayed" => {
+            let late = answer.after.unwrap_or(LATE_FUNDS);
+            BankReply::Later(world.after(late, Some(AnyId::of(run))))
+        }
         _ => BankReply::Yes,
     }
 }

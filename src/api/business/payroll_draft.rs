@@ -136,7 +136,7 @@ fn may_pay_on(world: &World, company: &Company, day: Option<Date>) -> Result<(),
         let violation = Violation::new("/pay_date", "cutoff_passed", detail.clone());
         return Err(ApiError::new(ErrorCode::CutoffPassed, detail).with_errors(vec![violation]));
     }
-    if !day.is_business_day() {
+    if !world.calendar_of(company.id).is_business_day(day) {
         let detail = format!("banks do not work on {day}");
         return Err(invalid("/pay_date", "no_business_day", detail));
     }

@@ -33,13 +33,14 @@ pub(crate) fn send(world: &mut World, filing: Id<TaxFiling>) {
         (true, after) => (after.unwrap_or(LATE_ACKNOWLEDGEMENT), ANSWER),
         (false, after) => (ACKNOWLEDGEMENT, after.unwrap_or(ANSWER)),
     };
-    let acknowledged = world.now().plus(acknowledged);
+    let calendar = world.calendar_behind(AnyId::of(filing));
+    let acknowledged = calendar.after(world.now(), acknowledged);
     let answer = match reply.choice {
         "rejected" => Task::RejectFiling(filing),
         _ => Task::AcceptFiling(filing),
     };
     world.settle_at(acknowledged, Task::AcknowledgeFiling(filing));
-    world.settle_at(acknowledged.plus(answered), answer);
+    world.settle_at(calendar.after(acknowledged, answered), answer);
 }
 
 fn sent(world: &World, id: Id<TaxFiling>) -> TaxFiling {

@@ -102,8 +102,8 @@ const STATES: &[Assumption] = &[
         "calculating, calculated, (pending_approval,) approved, funding, processing, paid; a short wallet is funding_failed",
         &[], "in_a_manual_world_a_run_waits_for_the_clock_at_every_step"),
     row("run-times", "§3", "How long does a run take?",
-        "calculated after 2 s; funded at 16:00 UTC of the business day before the pay date; sent at 09:00 of the pay date; no time at all \
-         under the clock `instant`",
+        "calculated after 2 s; funded at the country's cut-off (16:00 UTC unless its table says otherwise) of the business day before the pay \
+         date; sent at 09:00 of the pay date; no time at all under the clock `instant`",
         &[], "in_a_manual_world_a_run_waits_for_the_clock_at_every_step"),
     row("approval", "§3", "Does a run need approval?",
         "only of companies whose settings ask for it",
@@ -118,8 +118,9 @@ const STATES: &[Assumption] = &[
         "an item is ready, processing, paid with its payout; a payslip is issued when its item is paid",
         &[], "every_status_of_an_item_can_be_reached"),
     row("business-days", "§3", "Which days are business days?",
-        "Monday to Friday; public holidays are not known",
-        &[], "business_days_skip_the_weekend"),
+        "those of the company's country: its weekend, public holidays and what stands for one on a weekend, as data; half days and regional \
+         days are not known, feasts of the moon to 2027",
+        &[], "a_payday_on_christmas_is_paid_the_day_before_and_arrives_after_the_holidays"),
     row("success-by-default", "§1", "What does the outside world answer?",
         "yes, on the normal timeline, unless a rule, a header or a reserved value says otherwise",
         &[], "in_an_instant_world_a_run_is_paid_before_the_next_request"),
