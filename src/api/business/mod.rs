@@ -14,6 +14,7 @@ pub(crate) mod payroll;
 pub(crate) mod payroll_clock;
 pub(crate) mod payroll_payouts;
 pub(crate) mod payroll_verbs;
+pub(crate) mod payslip_paper;
 pub(crate) mod payslips;
 pub(crate) mod reports;
 pub(crate) mod tax_clock;
