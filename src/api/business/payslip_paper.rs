@@ -82,16 +82,12 @@ fn sender(company: &Company) -> Vec<String> {
 
 fn facts(payslip: &Payslip, employee: Option<&Employee>) -> Vec<(String, String)> {
     let fact = |name: &str, value: String| (name.to_owned(), value);
-    let period = (payslip.period.first_day(), payslip.period.last_day());
     let known = |of: fn(&Employee) -> String| employee.map_or_else(|| "—".to_owned(), of);
     vec![
         fact("Employee", payslip.employee_name.to_string()),
         fact("Pay date", long(payslip.pay_date)),
         fact("Role", known(|employee| employee.role.clone())),
-        fact(
-            "Period",
-            format!("{} to {}", long(period.0), long(period.1)),
-        ),
+        fact("Period", format!("1 to {}", long(payslip.period.last_day()))),
         fact("Department", known(|employee| employee.department.clone())),
         fact("Employee no.", payslip.employee_id.to_string()),
         fact(

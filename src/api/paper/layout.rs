@@ -16,7 +16,7 @@ const TOP: i32 = 54 * POINT;
 const BOTTOM: i32 = HEIGHT - 70 * POINT;
 const GUTTER: i32 = 22 * POINT;
 /// Between blocks.
-const SPACE: i32 = 20 * POINT;
+const SPACE: i32 = 30 * POINT;
 
 const BODY: i32 = 9;
 const SMALL: i32 = 8;
