@@ -19,7 +19,8 @@ pub(crate) mod system;
 
 use crate::api::business::{
     accounting, cash_flow, companies, employee_pay, employee_verbs, employees, journal_entries,
-    payroll, payroll_verbs, payslips, reports, tax_filings, tax_liabilities, tax_submit,
+    leave, pay_terms, payroll, payroll_draft, payroll_retry, payroll_reverse, payroll_verbs,
+    payslips, reports, tax_filings, tax_liabilities, tax_submit,
 };
 use crate::api::control::{
     clock, decisions, deliveries, diff, events, faults, inbound, intervene, limits, process,
@@ -34,9 +35,14 @@ pub(crate) fn product() -> impl Iterator<Item = &'static Operation> {
         companies::OPERATIONS,
         employees::OPERATIONS,
         employee_verbs::OPERATIONS,
+        pay_terms::OPERATIONS,
         employee_pay::OPERATIONS,
+        leave::OPERATIONS,
         payroll::OPERATIONS,
+        payroll_draft::OPERATIONS,
         payroll_verbs::OPERATIONS,
+        payroll_reverse::OPERATIONS,
+        payroll_retry::OPERATIONS,
         payslips::OPERATIONS,
         tax_liabilities::OPERATIONS,
         tax_filings::OPERATIONS,

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::api;
 use crate::api::business::{
-    employee_pay, employee_verbs, payroll_clock, payroll_payouts, tax_clock,
+    employee_pay, employee_verbs, leave_clock, pay_terms, payroll_clock, payroll_payouts, tax_clock,
 };
 use crate::api::operation::{Call, Operation};
 use crate::api::reply::Reply;
@@ -64,7 +64,7 @@ pub(crate) struct SystemRow {
 
 impl SystemRow {
     /// One that sets nothing.
-    const LAST: Self = Self {
+    pub(crate) const LAST: Self = Self {
         name: "",
         emits: &[],
         starts: &[],
@@ -83,6 +83,11 @@ pub(crate) const fn row(task: Task) -> SystemRow {
                 "tax_liability.created",
             ],
             starts: &["fund_run"],
+        },
+        Task::PreviewRun(_) => SystemRow {
+            name: "preview_run",
+            emits: &["payroll_run.calculated"],
+            ..SystemRow::LAST
         },
         Task::FundRun(_) | Task::FundRunLate(_) => SystemRow {
             name: "fund_run",
@@ -111,6 +116,7 @@ pub(crate) const fn row(task: Task) -> SystemRow {
                 "payroll_run.paid",
                 "payroll_run.partially_paid",
                 "payroll_run.failed",
+                "wallet.credited",
             ],
             starts: &["settle_payout"],
         },
@@ -121,6 +127,7 @@ pub(crate) const fn row(task: Task) -> SystemRow {
                 "payout.failed",
                 "payout.returned",
                 "payslip.issued",
+                "payslip.corrected",
                 "payroll_item.paid",
                 "payroll_item.failed",
                 "payroll_item.returned",
@@ -128,14 +135,15 @@ pub(crate) const fn row(task: Task) -> SystemRow {
                 "payroll_run.paid",
                 "payroll_run.partially_paid",
                 "payroll_run.failed",
+                "wallet.credited",
             ],
             starts: &["settle_payout"],
         },
-        Task::EndEmployment(_) => SystemRow {
-            name: "end_employment",
-            emits: &["employee.terminated", "employee.payroll_status_changed"],
-            ..SystemRow::LAST
-        },
+        Task::BeginEmployment(_) => employee_verbs::BEGIN_EMPLOYMENT,
+        Task::ChangePay(_) => pay_terms::CHANGE_PAY,
+        Task::BeginLeave(_) => leave_clock::BEGIN_LEAVE,
+        Task::EndLeave(_) => leave_clock::END_LEAVE,
+        Task::EndEmployment(_) => employee_verbs::END_EMPLOYMENT,
         // What it calls declares its own.
         Task::Scripted(_) => SystemRow {
             name: "scenario_timeline",
@@ -236,11 +244,16 @@ pub(crate) fn event_types() -> Vec<&'static str> {
 fn call(world: &mut World, task: Task) {
     match task {
         Task::CalculateRun(run) => payroll_clock::calculate_run(world, run),
+        Task::PreviewRun(run) => payroll_clock::preview_run(world, run),
         Task::FundRun(run) => payroll_clock::fund_run(world, run, false),
         Task::FundRunLate(run) => payroll_clock::fund_run(world, run, true),
         Task::SendRunPayouts(run) => payroll_payouts::send_run_payouts(world, run),
         Task::ReleasePayout(payout, fate) => payroll_payouts::release_payout(world, payout, fate),
         Task::SettlePayout(payout, fate) => payroll_payouts::settle_payout(world, payout, fate),
+        Task::BeginEmployment(employee) => employee_verbs::begin_employment(world, employee),
+        Task::ChangePay(employee) => pay_terms::change_pay(world, employee),
+        Task::BeginLeave(leave) => leave_clock::begin_leave(world, leave),
+        Task::EndLeave(leave) => leave_clock::end_leave(world, leave),
         Task::EndEmployment(employee) => employee_verbs::end_employment(world, employee),
         Task::Scripted(_) => unreachable!("a scenario's row has transactions of its own"),
         Task::FinishVerification(id) => employee_pay::finish_verification(world, id),

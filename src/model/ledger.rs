@@ -81,6 +81,7 @@ chart! {
     AccountsReceivable    "accounts_receivable"    Asset     "Accounts receivable";
     WagesPayable          "wages_payable"          Liability "Wages payable";
     PensionPayable        "pension_payable"        Liability "Pension payable";
+    DeductionsPayable     "deductions_payable"     Liability "Deductions payable";
     RefundsPayable        "refunds_payable"        Liability "Refunds payable";
     LoansPayable          "loans_payable"          Liability "Loans payable";
     OwnerEquity           "owner_equity"           Equity    "Owner's equity";

@@ -23,6 +23,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use crate::model::business::company::Company;
 use crate::model::business::compliance_requirement::ComplianceRequirement;
 use crate::model::business::employee::Employee;
+use crate::model::business::leave_request::LeaveRequest;
 use crate::model::business::payroll_item::PayrollItem;
 use crate::model::business::payroll_run::PayrollRun;
 use crate::model::business::payroll_verification::PayrollVerification;
@@ -138,6 +139,7 @@ entities! {
         Payout "pyo" "payout";
         PayrollVerification "pvr" "payroll_verification";
         TaxFiling "txf" "tax_filing";
+        LeaveRequest "lvr" "leave_request";
     }
     named {
         LedgerAccount "acc" "ledger_account";
@@ -197,6 +199,7 @@ macro_rules! shown_as_kept {
 shown_as_kept!(
     Company,
     Employee,
+    LeaveRequest,
     PayrollRun,
     TaxFiling,
     TaxLiability,

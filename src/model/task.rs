@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::AnyId;
 use crate::model::business::employee::Employee;
+use crate::model::business::leave_request::LeaveRequest;
 use crate::model::business::payroll_run::PayrollRun;
 use crate::model::business::payroll_verification::PayrollVerification;
 use crate::model::business::tax_filing::TaxFiling;
@@ -18,6 +19,8 @@ use crate::value::time::Span;
 pub(crate) enum Task {
     /// Gross to net of every employee of the run, then approval where nobody has to ask.
     CalculateRun(Id<PayrollRun>),
+    /// Gross to net of every employee of a draft.
+    PreviewRun(Id<PayrollRun>),
     /// Reserve the run's money and open its payouts.
     FundRun(Id<PayrollRun>),
     /// The run's money has come, late.
@@ -36,6 +39,14 @@ pub(crate) enum Task {
     AcceptFiling(Id<TaxFiling>),
     /// The tax office does not take a return.
     RejectFiling(Id<TaxFiling>),
+    /// The first day of work of somebody who was hired.
+    BeginEmployment(Id<Employee>),
+    /// The first day of pay terms.
+    ChangePay(Id<Employee>),
+    /// The first day of approved leave.
+    BeginLeave(Id<LeaveRequest>),
+    /// The day after the last one of approved leave.
+    EndLeave(Id<LeaveRequest>),
     /// An employment whose last day is over ends.
     EndEmployment(Id<Employee>),
     /// Row of the running scenarios' timeline.
@@ -58,8 +69,9 @@ pub(crate) enum Fate {
 
 impl Task {
     /// One of each kind, about nothing: whose rows are asked for.
-    pub(crate) const ONE_OF_EACH: [Self; 12] = [
+    pub(crate) const ONE_OF_EACH: [Self; 17] = [
         Self::CalculateRun(Id::UNKNOWN),
+        Self::PreviewRun(Id::UNKNOWN),
         Self::FundRun(Id::UNKNOWN),
         Self::FundRunLate(Id::UNKNOWN),
         Self::SendRunPayouts(Id::UNKNOWN),
@@ -69,6 +81,10 @@ impl Task {
         Self::AcknowledgeFiling(Id::UNKNOWN),
         Self::AcceptFiling(Id::UNKNOWN),
         Self::RejectFiling(Id::UNKNOWN),
+        Self::BeginEmployment(Id::UNKNOWN),
+        Self::ChangePay(Id::UNKNOWN),
+        Self::BeginLeave(Id::UNKNOWN),
+        Self::EndLeave(Id::UNKNOWN),
         Self::EndEmployment(Id::UNKNOWN),
         Self::Scripted(0),
     ];
@@ -77,6 +93,7 @@ impl Task {
     pub(crate) fn subject(self) -> Option<AnyId> {
         match self {
             Self::CalculateRun(run)
+            | Self::PreviewRun(run)
             | Self::FundRun(run)
             | Self::FundRunLate(run)
             | Self::SendRunPayouts(run) => Some(AnyId::of(run)),
@@ -87,7 +104,10 @@ impl Task {
             Self::AcknowledgeFiling(filing)
             | Self::AcceptFiling(filing)
             | Self::RejectFiling(filing) => Some(AnyId::of(filing)),
-            Self::EndEmployment(employee) => Some(AnyId::of(employee)),
+            Self::BeginEmployment(employee)
+            | Self::ChangePay(employee)
+            | Self::EndEmployment(employee) => Some(AnyId::of(employee)),
+            Self::BeginLeave(leave) | Self::EndLeave(leave) => Some(AnyId::of(leave)),
             Self::Scripted(_) => None,
         }
     }

@@ -65,6 +65,13 @@ const SCENES: &[(&str, &[(&str, &str)])] = &[
         ],
     ),
     (
+        "list_leave_requests",
+        &[(
+            "create_leave_request",
+            r#"{"employee_id":"@employee:4","type":"unpaid","start_date":"2026-01-12","end_date":"2026-01-16"}"#,
+        )],
+    ),
+    (
         "create_tax_filing",
         &[(
             "run_payroll",

@@ -204,17 +204,22 @@ mod tests {
         // A new task does not compile here: it belongs into Task::ONE_OF_EACH as well.
         let place = |task: &Task| match task {
             Task::CalculateRun(_) => 0,
-            Task::FundRun(_) => 1,
-            Task::FundRunLate(_) => 2,
-            Task::SendRunPayouts(_) => 3,
-            Task::ReleasePayout(..) => 4,
-            Task::SettlePayout(..) => 5,
-            Task::FinishVerification(_) => 6,
-            Task::AcknowledgeFiling(_) => 7,
-            Task::AcceptFiling(_) => 8,
-            Task::RejectFiling(_) => 9,
-            Task::EndEmployment(_) => 10,
-            Task::Scripted(_) => 11,
+            Task::PreviewRun(_) => 1,
+            Task::FundRun(_) => 2,
+            Task::FundRunLate(_) => 3,
+            Task::SendRunPayouts(_) => 4,
+            Task::ReleasePayout(..) => 5,
+            Task::SettlePayout(..) => 6,
+            Task::FinishVerification(_) => 7,
+            Task::AcknowledgeFiling(_) => 8,
+            Task::AcceptFiling(_) => 9,
+            Task::RejectFiling(_) => 10,
+            Task::BeginEmployment(_) => 11,
+            Task::ChangePay(_) => 12,
+            Task::BeginLeave(_) => 13,
+            Task::EndLeave(_) => 14,
+            Task::EndEmployment(_) => 15,
+            Task::Scripted(_) => 16,
         };
         assert!(
             Task::ONE_OF_EACH

@@ -5,6 +5,7 @@ use serde_json::Value;
 use crate::model::business::company::Company;
 use crate::model::business::compliance_requirement::ComplianceRequirement;
 use crate::model::business::employee::Employee;
+use crate::model::business::leave_request::LeaveRequest;
 use crate::model::business::payroll_item::PayrollItem;
 use crate::model::business::payroll_run::PayrollRun;
 use crate::model::business::payroll_verification::PayrollVerification;
@@ -41,6 +42,7 @@ impl World {
         found!(
             Company,
             Employee,
+            LeaveRequest,
             PayrollRun,
             PayrollItem,
             Payslip,

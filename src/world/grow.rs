@@ -16,6 +16,7 @@ use crate::model::business::compliance_requirement::ComplianceRequirement;
 use crate::model::business::employee::{
     Employee, EmployeeStatus, EmploymentType, PaymentMethod, PaymentMethodType, PayrollStatus,
 };
+use crate::model::business::leave_request::LeaveRequest;
 use crate::model::business::payroll_item::{ItemStatus, PayrollItem};
 use crate::model::business::payroll_run::{Funding, PayrollRun, RunStatus, RunType, Settlement};
 use crate::model::business::payroll_verification::PayrollVerification;
@@ -53,6 +54,7 @@ macro_rules! never_grown {
 }
 
 never_grown!(
+    LeaveRequest,
     PayrollVerification,
     TaxLiability,
     ComplianceRequirement,
@@ -168,6 +170,7 @@ impl Grow for Employee {
             country: plan.country.code.to_owned(),
             start_date,
             end_date: left,
+            end_reason: None,
             compensation: Some(people::compensation(
                 plan.country,
                 plan.industry,
@@ -176,6 +179,8 @@ impl Grow for Employee {
                 place.step,
                 effective_from,
             )),
+            compensation_history: Vec::new(),
+            brought_in: None,
             payment_method: (payroll_status != PayrollStatus::NotEnrolled).then(|| PaymentMethod {
                 kind: PaymentMethodType::Bank,
                 bank_name: Some(account.bank_name.to_owned()),
@@ -316,9 +321,11 @@ impl Grow for PayrollRun {
             period: base.period(month),
             kind: RunType::Regular,
             status: RunStatus::Paid,
-            employees: paid_people
-                .map(|e| base.id_at(company * size + e))
-                .collect(),
+            employees: Arc::new(
+                paid_people
+                    .map(|e| base.id_at(company * size + e))
+                    .collect(),
+            ),
             employee_count: history.payroll.head_count,
             pay_date: paid.pay_date,
             currency: plan.currency,
@@ -335,6 +342,11 @@ impl Grow for PayrollRun {
                 pending: 0,
             },
             blockers: Vec::new(),
+            warnings: Arc::default(),
+            inputs: Arc::default(),
+            notes: None,
+            reverses: None,
+            reversed_by: Vec::new(),
             created_at: times.created,
             updated_at: times.paid,
             metadata: Metadata::default(),
@@ -448,6 +460,7 @@ impl Grow for Payslip {
             currency: paid.plan.currency,
             created_at: paid.times.paid,
             calculation: paid.calculation,
+            changes: Vec::new(),
         })
     }
 }
@@ -503,6 +516,8 @@ fn salary_payout(base: &Base, index: u64, paid: &PaidPerson) -> Payout {
         reference: format!("Salary {}", base.period(paid.month)),
         source: Some(base.any_at(Kind::PayrollItem, base.item(paid.run, paid.employee))),
         failure: None,
+        supersedes: None,
+        superseded_by: None,
         created_at: paid.times.funded,
         updated_at: paid.times.paid,
         metadata: Metadata::default(),
@@ -552,6 +567,8 @@ fn vendor_payout(base: &Base, index: u64, month: u64, company: u64, vendor: u64)
         reference: format!("{what} {}", base.period(month)),
         source: None::<AnyId>,
         failure: None,
+        supersedes: None,
+        superseded_by: None,
         created_at: at,
         updated_at: at,
         metadata: Metadata::default(),

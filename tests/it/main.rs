@@ -18,6 +18,7 @@ mod harness;
 mod headers;
 mod idempotency;
 mod layers;
+mod leave;
 mod lists;
 mod outside;
 mod payroll;

@@ -157,6 +157,7 @@ impl Walk {
                 "payout_id" => "pyo_",
                 "payroll_verification_id" => "pvr_",
                 "tax_filing_id" => "txf_",
+                "leave_request_id" => "lvr_",
                 _ => "",
             };
             let known: Vec<&String> = self
@@ -173,7 +174,9 @@ impl Walk {
             "country" => (*self.chance.pick(&["NG", "GB", "US", "KE"])).to_owned(),
             "currency" => (*self.chance.pick(&["NGN", "GBP", "USD", "KES"])).to_owned(),
             "by" => (*self.chance.pick(&["1s", "2s", "3h", "1d", "2bd", "30d"])).to_owned(),
-            "to" | "from" | "as_of" | "start_date" if schema["format"] != "date-time" => {
+            "to" | "from" | "as_of" | "start_date" | "end_date" | "effective_from"
+                if schema["format"] != "date-time" =>
+            {
                 format!(
                     "2026-{:02}-{:02}",
                     1 + self.chance.below(12),
@@ -187,7 +190,7 @@ impl Walk {
                 (*self.chance.pick(&["SIRS", "HMRC", "IRS", "KRA", "pension"])).to_owned()
             }
             "jurisdiction" => (*self.chance.pick(&["NG", "GB", "US"])).to_owned(),
-            "last_working_day" | "effective_on" | "effective_from" => "2025-12-31".to_owned(),
+            "last_working_day" | "effective_on" => "2025-12-31".to_owned(),
             _ => format!("Text {}", self.chance.below(1_000)),
         }
     }

@@ -123,7 +123,9 @@ const fn activity(account: Account) -> Option<Activity> {
         | Account::Sales
         | Account::ChargebackLosses => Activity::ReceiptsFromCustomers,
         Account::Purchases | Account::Rent => Activity::PaymentsToSuppliers,
-        Account::WagesPayable | Account::Wages => Activity::PaymentsToEmployees,
+        Account::WagesPayable | Account::DeductionsPayable | Account::Wages => {
+            Activity::PaymentsToEmployees
+        }
         Account::TaxPayable(_) | Account::PensionPayable | Account::EmployerContributions => {
             Activity::PaymentsToAuthorities
         }

@@ -1,30 +1,28 @@
-//! What has to stand before wages are paid to somebody: pay terms, an account, and the checks of both.
+//! What has to stand before wages are paid to somebody beside pay terms: an account, and the checks of all of it.
 //!
-//! The bank is asked when a check begins and answers half a minute later. Deliberately absent: allowances and deductions of
-//! one employee, and pay terms that begin on a day that lies ahead.
+//! The bank is asked when a check begins and answers half a minute later.
 
 use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::api::business::employee_verbs::{enter_payroll, not_ahead};
-use crate::api::business::employees::{CompensationInput, compensation};
+use crate::api::business::employee_verbs::enter_payroll;
 use crate::api::business::payment_account::{PaymentMethodInput, payment_method};
 use crate::api::crud::show;
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::reply::{Data, Shown};
 use crate::model::AnyId;
-use crate::model::business::employee::{Employee, EmployeeStatus, PayrollStatus};
+use crate::model::business::employee::{Employee, PayrollStatus};
 use crate::model::business::payroll_verification::{
-    BankAnswer, Check, CheckName, PayrollVerification, VerificationStatus,
+    BankAnswer, Check, CheckName, CheckStatus, PayrollVerification, VerificationStatus,
 };
 use crate::model::decision::BANK_ACCOUNT_CHECK;
-use crate::model::lifecycle::{Stateful, StatusChange, refused, step};
+use crate::model::lifecycle::{Stateful, StatusChange, step};
 use crate::model::task::Task;
 use crate::value::error::{ApiError, ErrorCode};
 use crate::value::id::Id;
-use crate::value::time::{Date, Span};
+use crate::value::time::Span;
 use crate::world::World;
 use crate::world::decide::Answer;
 
@@ -32,21 +30,6 @@ use crate::world::decide::Answer;
 const CHECKS: Span = Span::seconds(30);
 
 pub(crate) const OPERATIONS: &[Operation] = &[
-    Operation {
-        method: Method::Put,
-        path: "/api/business/employees/{employee_id}/compensation",
-        domain: Domain::Business,
-        contract: Contract::Assumed,
-        summary: "Set an employee's pay terms",
-        description: "Replaces them. Runs calculated from now on use them; what was calculated stays.",
-        example: r#"{"amount":52000000,"currency":"NGN","interval":"month"}"#,
-        errors: &[
-            ErrorCode::CurrencyMismatch,
-            ErrorCode::InvalidStateTransition,
-        ],
-        emits: &["employee.compensation_changed"],
-        ..operation!(write set_employee_compensation)
-    },
     Operation {
         method: Method::Put,
         path: "/api/business/employees/{employee_id}/payment-method",
@@ -72,7 +55,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         contract: Contract::Assumed,
         summary: "Verify an employee for payroll",
         description: "Asks the bank whether the account is open and its holder's name is the employee's, and looks for a tax number \
-            and pay terms. The answers come after 30 seconds: `payroll_status` is `verified` if every check passed, else `failed`.",
+            and pay terms; `checks` chooses among the three. The answers come after 30 seconds: `payroll_status` is `verified` if every check passed, else `failed`.",
         success: 202,
         errors: &[ErrorCode::InvalidStateTransition],
         emits: &["employee.payroll_status_changed"],
@@ -89,35 +72,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ..operation!(read get_payroll_verification)
     },
 ];
-
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct SetCompensation {
-    /// The employee.
-    employee_id: Id<Employee>,
-    #[serde(flatten)]
-    terms: CompensationInput,
-    /// The first day it applies to, not after today; today if absent. Nothing is paid in arrears for days before.
-    effective_from: Option<Date>,
-}
-
-fn set_employee_compensation(
-    world: &mut World,
-    input: SetCompensation,
-) -> Result<Data<Shown<Employee>>, ApiError> {
-    let mut employee = (*world.get(input.employee_id)?).clone();
-    let effective_from = input.effective_from.unwrap_or_else(|| world.today());
-    not_ahead(world, "/effective_from", effective_from)?;
-    let company = world.get(employee.company_id)?;
-    let terms = compensation(&company, &input.terms, effective_from, "/currency")?;
-    if employee.status == EmployeeStatus::Terminated {
-        let detail = "the employment has ended: its pay terms stay as they were".to_owned();
-        return Err(refused(employee.id, employee.status, detail));
-    }
-    employee.compensation = Some(terms);
-    employee.updated_at = world.now();
-    let employee = world.record("employee.compensation_changed", employee);
-    Ok(Data(Shown(employee)))
-}
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct SetPaymentMethod {
@@ -140,12 +94,12 @@ fn set_employee_payment_method(
     cancel_check(world, employee.id);
     world.put(&employee);
     let (employee, _) = if employee.payroll_status == PayrollStatus::Pending {
-        let verification = begin_check(world, &employee);
+        let verification = begin_check(world, &employee, &CheckName::ALL);
         world.emit("employee.payment_method_updated", &employee);
         (employee, verification)
     } else {
         world.emit("employee.payment_method_updated", &employee);
-        begin(world, &employee)
+        begin(world, &employee, &CheckName::ALL)
     };
     Ok(Data(Shown(employee)))
 }
@@ -154,6 +108,9 @@ fn set_employee_payment_method(
 pub(crate) struct VerifyPayroll {
     /// The employee.
     employee_id: Id<Employee>,
+    /// What is checked, each once; everything if absent. What is not checked keeps nobody from being `verified`.
+    #[schemars(length(min = 1), extend("uniqueItems" = true))]
+    checks: Option<Vec<CheckName>>,
 }
 
 fn verify_employee_payroll(
@@ -162,7 +119,8 @@ fn verify_employee_payroll(
 ) -> Result<Data<Shown<PayrollVerification>>, ApiError> {
     let employee = world.get(input.employee_id)?;
     next(&employee, "verify")?;
-    Ok(Data(Shown(begin(world, &employee).1)))
+    let checks = input.checks.as_deref().unwrap_or(&CheckName::ALL);
+    Ok(Data(Shown(begin(world, &employee, checks).1)))
 }
 
 fn next(employee: &Employee, verb: &str) -> Result<PayrollStatus, ApiError> {
@@ -175,30 +133,36 @@ fn next(employee: &Employee, verb: &str) -> Result<PayrollStatus, ApiError> {
 }
 
 /// The employee is `pending`, and the checks run.
-fn begin(world: &mut World, employee: &Arc<Employee>) -> (Arc<Employee>, Arc<PayrollVerification>) {
-    let verification = begin_check(world, employee);
+fn begin(
+    world: &mut World,
+    employee: &Arc<Employee>,
+    checks: &[CheckName],
+) -> (Arc<Employee>, Arc<PayrollVerification>) {
+    let verification = begin_check(world, employee, checks);
     let employee = enter_payroll(world, employee, PayrollStatus::Pending, None);
     (employee, verification)
 }
 
 /// Stages the checks: the event of whoever calls seals them.
-fn begin_check(world: &mut World, employee: &Employee) -> Arc<PayrollVerification> {
-    let (answer, after) = match ask_bank(world, employee) {
+fn begin_check(
+    world: &mut World,
+    employee: &Employee,
+    checks: &[CheckName],
+) -> Arc<PayrollVerification> {
+    let asked = checks.contains(&CheckName::BankAccount);
+    let answer = asked.then(|| ask_bank(world, employee)).flatten();
+    let (answer, after) = match answer {
         Some(answer) => (Some(BankAnswer::of(answer.choice)), answer.after),
         None => (None, None),
     };
     let now = world.now();
-    let checks = [
-        CheckName::BankAccount,
-        CheckName::TaxId,
-        CheckName::Compensation,
-    ];
+    let checks = CheckName::ALL.iter().filter(|name| checks.contains(name));
     let verification = Arc::new(PayrollVerification {
         id: world.next_id(employee.id.bits()),
         company_id: employee.company_id,
         employee_id: employee.id,
         status: VerificationStatus::Pending,
-        checks: checks.map(Check::pending).to_vec(),
+        checks: checks.map(|name| Check::pending(*name)).collect(),
         answer,
         created_at: now,
         status_history: vec![StatusChange::plain(VerificationStatus::Pending, now)],
@@ -253,34 +217,13 @@ pub(crate) fn finish_verification(world: &mut World, id: Id<PayrollVerification>
         return; // overtaken meanwhile
     }
     let employee = world.find(verification.employee_id).expect(found);
-    let missing = |present: bool, detail| {
-        if present {
-            Ok(())
-        } else {
-            Err(("missing", detail))
-        }
-    };
-    let account = match verification.answer {
-        Some(answer) => answer.result(),
-        None => missing(
-            false,
-            "no payment method is set: setEmployeePaymentMethod sets one",
-        ),
-    };
-    let tax_id = missing(
-        employee.tax_id.is_some(),
-        "no tax number is on record: updateEmployee takes a tax_id",
-    );
-    let pay = missing(
-        employee.compensation.is_some(),
-        "no pay terms are set: setEmployeeCompensation sets them",
-    );
-    let passed = account.is_ok() && tax_id.is_ok() && pay.is_ok();
-    verification.checks = vec![
-        Check::finished(CheckName::BankAccount, account),
-        Check::finished(CheckName::TaxId, tax_id),
-        Check::finished(CheckName::Compensation, pay),
-    ];
+    let results = verification.checks.iter().map(|check| {
+        let result = result_of(check.name, verification.answer, &employee);
+        Check::finished(check.name, result)
+    });
+    verification.checks = results.collect();
+    let mut checks = verification.checks.iter();
+    let passed = checks.all(|check| check.status == CheckStatus::Passed);
     let (status, payroll) = if passed {
         (VerificationStatus::Verified, PayrollStatus::Verified)
     } else {
@@ -289,6 +232,34 @@ pub(crate) fn finish_verification(world: &mut World, id: Id<PayrollVerification>
     verification.enter(status, world.now());
     world.record("bank_account_verification.completed", verification);
     enter_payroll(world, &employee, payroll, None);
+}
+
+/// How a check comes out: an error is its code and its sentence.
+fn result_of(
+    check: CheckName,
+    answer: Option<BankAnswer>,
+    employee: &Employee,
+) -> Result<(), (&'static str, &'static str)> {
+    let (present, detail) = match (check, answer) {
+        (CheckName::BankAccount, Some(answer)) => return answer.result(),
+        (CheckName::BankAccount, None) => (
+            false,
+            "no payment method is set: setEmployeePaymentMethod sets one",
+        ),
+        (CheckName::TaxId, _) => (
+            employee.tax_id.is_some(),
+            "no tax number is on record: updateEmployee takes a tax_id",
+        ),
+        (CheckName::Compensation, _) => (
+            employee.compensation.is_some(),
+            "no pay terms are set: setEmployeeCompensation sets them",
+        ),
+    };
+    if present {
+        Ok(())
+    } else {
+        Err(("missing", detail))
+    }
 }
 
 #[derive(Deserialize, JsonSchema)]

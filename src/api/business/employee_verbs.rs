@@ -1,6 +1,6 @@
 //! What happens to an employment: it begins or resumes, is suspended, ends.
 //!
-//! Deliberately absent: days that lie ahead. A call says what is so today; the clock starts and ends no employment.
+//! A call says what is so today. What lies ahead is the clock's: a first day of work, a last one.
 
 use std::sync::Arc;
 
@@ -8,8 +8,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::api::business::employee_pay::cancel_check;
+use crate::api::business::leave_clock;
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::reply::{Data, Shown};
+use crate::api::system::SystemRow;
 use crate::model::AnyId;
 use crate::model::business::employee::{Employee, EmployeeStatus, HoldReason, PayrollStatus};
 use crate::model::lifecycle::{Stateful, step};
@@ -67,6 +69,18 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
+pub(crate) const BEGIN_EMPLOYMENT: SystemRow = SystemRow {
+    name: "begin_employment",
+    emits: &["employee.activated"],
+    ..SystemRow::LAST
+};
+
+pub(crate) const END_EMPLOYMENT: SystemRow = SystemRow {
+    name: "end_employment",
+    emits: &["employee.terminated", "employee.payroll_status_changed"],
+    ..SystemRow::LAST
+};
+
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct SuspendEmployee {
     /// The employee.
@@ -119,6 +133,10 @@ fn activate_employee(
         let first = employee.start_date.min(world.today());
         employee.start_date = input.effective_on.unwrap_or(first);
     }
+    let working_since = input.effective_on.unwrap_or(world.today());
+    leave_clock::return_to_work(world, employee.id, working_since);
+    let begun = Task::BeginEmployment(employee.id);
+    world.drop_timers(|task| task == begun);
     employee.enter(status, world.now());
     let employee = world.record("employee.activated", employee);
     if !released {
@@ -130,6 +148,18 @@ fn activate_employee(
         PayrollStatus::Verified,
         None,
     ))))
+}
+
+/// The first day of work has come.
+pub(crate) fn begin_employment(world: &mut World, id: Id<Employee>) {
+    let pending = |employee: &Arc<Employee>| employee.status == EmployeeStatus::Pending;
+    let Some(employee) = world.find(id).filter(pending) else {
+        return;
+    };
+    let mut employee = (*employee).clone();
+    employee.start_date = employee.start_date.min(world.today()); // somebody did not wait for the clock
+    employee.enter(EmployeeStatus::Active, world.now());
+    world.record("employee.activated", employee);
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -162,10 +192,11 @@ fn terminate_employee(
     if input.last_working_day <= world.today() {
         return Ok(Data(Shown(terminate(world, employee, Some(reason)))));
     }
+    employee.end_reason = Some(reason);
     employee.updated_at = world.now();
-    world.forget_timers(AnyId::of(employee.id));
-    let over = input.last_working_day.plus_days(1).midnight();
-    world.remind_at(over, Task::EndEmployment(employee.id));
+    let end = Task::EndEmployment(employee.id);
+    world.drop_timers(|task| task == end);
+    world.remind_at(input.last_working_day.plus_days(1).midnight(), end);
     Ok(Data(Shown(world.record("employee.updated", employee))))
 }
 
@@ -175,13 +206,18 @@ pub(crate) fn end_employment(world: &mut World, id: Id<Employee>) {
         return;
     };
     if next(&employee, "terminate").is_ok() {
-        terminate(world, (*employee).clone(), None);
+        let mut employee = (*employee).clone();
+        let reason = employee.end_reason.take();
+        terminate(world, employee, reason);
     }
 }
 
 fn terminate(world: &mut World, mut employee: Employee, reason: Option<String>) -> Arc<Employee> {
     employee.enter_because(EmployeeStatus::Terminated, world.now(), reason);
+    employee.end_reason = None;
     cancel_check(world, employee.id);
+    leave_clock::end_with_employment(world, employee.id);
+    world.forget_timers(AnyId::of(employee.id));
     let employee = world.record("employee.terminated", employee);
     enter_payroll(world, &employee, PayrollStatus::Closed, None)
 }

@@ -5,22 +5,21 @@ use std::collections::BTreeMap;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 
+use crate::api::business::brought_in::{YearToDateInput, brought_in};
 use crate::api::business::companies::named;
 use crate::api::business::employee_list::{EmployeePage, Filter, list};
+use crate::api::business::pay_terms::{CompensationInput, compensation};
 use crate::api::business::payment_account::{PaymentMethodInput, payment_method};
 use crate::api::crud::{Paging, Sort, SortKey, Sortable, show};
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::reply::{Answer, Data, Reply, Shown, list_schema};
 use crate::model::Object;
 use crate::model::business::company::Company;
-use crate::model::business::employee::{
-    Compensation, Component, Employee, EmployeeStatus, EmploymentType, PayInterval, PayrollStatus,
-};
-use crate::model::growth::{countries, people};
+use crate::model::business::employee::{Employee, EmployeeStatus, EmploymentType, PayrollStatus};
 use crate::model::lifecycle::StatusChange;
-use crate::value::error::{ApiError, ErrorCode, Violation};
+use crate::model::task::Task;
+use crate::value::error::{ApiError, ErrorCode};
 use crate::value::id::Id;
-use crate::value::money::{Amount, Currency};
 use crate::value::text::{Email, Metadata, Text};
 use crate::value::time::Date;
 use crate::world::World;
@@ -43,11 +42,12 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         contract: Contract::Assumed,
         summary: "Hire an employee",
         description: "The employee is `pending`, and `not_enrolled` for payroll until verified (`verifyEmployeePayroll`). Runs pay \
-            them once they are active, too (`activateEmployee`).",
+            them once they are active, too: by the clock on a first day of work that lies ahead, or by `activateEmployee`.",
         example: r#"{"company_id":"@company:1","name":"Ada Obi","role":"Accountant","department":"Finance","start_date":"2026-02-02","compensation":{"amount":45000000,"currency":"NGN","interval":"month"},"tax_id":"1023456789"}"#,
         success: 201,
         errors: &[ErrorCode::CurrencyMismatch],
         emits: &["employee.created"],
+        starts: &["begin_employment"],
         ..operation!(write create_employee)
     },
     Operation {
@@ -174,19 +174,10 @@ pub(crate) struct CreateEmployee {
     payment_method: Option<PaymentMethodInput>,
     /// The tax authority's number for the person.
     tax_id: Option<Text<64>>,
+    /// What the person was paid earlier in the tax year, by whom ever: cumulative taxes and yearly caps go on from there.
+    year_to_date: Option<YearToDateInput>,
     /// The caller's own pairs.
     metadata: Option<Metadata>,
-}
-
-/// Pay terms.
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct CompensationInput {
-    /// Gross pay an interval, in minor units.
-    amount: Amount,
-    /// Its currency, which is the company's.
-    currency: Currency,
-    /// The interval: a year is paid in twelfths, an hour as a twelfth of 52 weeks of 40 hours.
-    interval: PayInterval,
 }
 
 fn create_employee(
@@ -198,13 +189,20 @@ fn create_employee(
     let compensation = input
         .compensation
         .map(|terms| {
-            let at = "/compensation/currency";
-            compensation(&company, &terms, input.start_date, at)
+            let today = world.today();
+            compensation(&company, terms, input.start_date, today, "/compensation")
         })
         .transpose()?;
     let method = input
         .payment_method
         .map(|method| payment_method(&company.country, method, &name, "/payment_method"))
+        .transpose()?;
+    let brought_in = input
+        .year_to_date
+        .map(|totals| {
+            let day = input.start_date.max(world.today());
+            brought_in(&company.country, day, totals)
+        })
         .transpose()?;
     let employee = world.record(
         "employee.created",
@@ -222,7 +220,10 @@ fn create_employee(
             country: company.country.clone(),
             start_date: input.start_date,
             end_date: None,
+            end_reason: None,
             compensation,
+            compensation_history: Vec::new(),
+            brought_in: brought_in.flatten(),
             payment_method: method,
             name,
             tax_id: input.tax_id.map(Text::into_string),
@@ -233,40 +234,11 @@ fn create_employee(
             status_history: vec![StatusChange::plain(EmployeeStatus::Pending, now)],
         },
     );
-    Ok(Data(Shown(employee)))
-}
-
-/// Pay terms with a month's pay split as is usual in the company's country; `at` points at their currency.
-pub(crate) fn compensation(
-    company: &Company,
-    terms: &CompensationInput,
-    effective_from: Date,
-    at: &str,
-) -> Result<Compensation, ApiError> {
-    if terms.currency != company.currency {
-        let detail = format!(
-            "the company pays in {}, not in {}",
-            company.currency, terms.currency
-        );
-        let violation = Violation::new(at, "currency_mismatch", detail.clone());
-        return Err(ApiError::new(ErrorCode::CurrencyMismatch, detail).with_errors(vec![violation]));
+    if employee.start_date > world.today() {
+        let first = employee.start_date.midnight();
+        world.remind_at(first, Task::BeginEmployment(employee.id));
     }
-    let amount = terms.amount.minor();
-    let month = Compensation::monthly(amount, terms.interval);
-    let components = match countries::find(&company.country) {
-        Some(country) => people::parts(country, month),
-        None => vec![Component {
-            id: "basic".to_owned(),
-            amount: month,
-        }],
-    };
-    Ok(Compensation {
-        amount,
-        currency: terms.currency,
-        interval: terms.interval,
-        components,
-        effective_from,
-    })
+    Ok(Data(Shown(employee)))
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -294,6 +266,8 @@ pub(crate) struct UpdateEmployee {
     email: Option<Email>,
     /// The tax authority's number for the person.
     tax_id: Option<Text<64>>,
+    /// What the person was paid earlier in the tax year; replaces what was told before.
+    year_to_date: Option<YearToDateInput>,
     /// Replaces all pairs.
     metadata: Option<Metadata>,
 }
@@ -306,6 +280,7 @@ impl UpdateEmployee {
             && self.department.is_none()
             && self.email.is_none()
             && self.tax_id.is_none()
+            && self.year_to_date.is_none()
             && self.metadata.is_none()
     }
 }
@@ -333,6 +308,14 @@ fn update_employee(
     }
     if let Some(tax_id) = input.tax_id {
         employee.tax_id = Some(tax_id.into_string());
+    }
+    if let Some(totals) = input.year_to_date {
+        let today = world.today();
+        let day = match employee.status {
+            EmployeeStatus::Pending => employee.start_date.max(today),
+            _ => today,
+        };
+        employee.brought_in = brought_in(&employee.country, day, totals)?;
     }
     if let Some(metadata) = input.metadata {
         employee.metadata = metadata;

@@ -1,6 +1,7 @@
 //! The Business domain's operations.
 
 pub(crate) mod accounting;
+pub(crate) mod brought_in;
 pub(crate) mod cash_flow;
 pub(crate) mod companies;
 pub(crate) mod employee_list;
@@ -9,10 +10,20 @@ pub(crate) mod employee_verbs;
 pub(crate) mod employees;
 pub(crate) mod figures;
 pub(crate) mod journal_entries;
+pub(crate) mod leave;
+pub(crate) mod leave_clock;
+pub(crate) mod pay_terms;
 pub(crate) mod payment_account;
 pub(crate) mod payroll;
 pub(crate) mod payroll_clock;
+pub(crate) mod payroll_draft;
+pub(crate) mod payroll_earlier;
+pub(crate) mod payroll_pay;
 pub(crate) mod payroll_payouts;
+pub(crate) mod payroll_people;
+pub(crate) mod payroll_retry;
+pub(crate) mod payroll_reverse;
+pub(crate) mod payroll_undo;
 pub(crate) mod payroll_verbs;
 pub(crate) mod payslip_paper;
 pub(crate) mod payslips;

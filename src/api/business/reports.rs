@@ -191,7 +191,7 @@ fn counted_as(account: Account) -> Option<Account> {
     match account {
         Account::AccountsReceivable | Account::RefundsPayable => Some(Account::Sales),
         Account::TaxPayable(authority) if authority == Authority::VAT => Some(Account::Sales),
-        Account::WagesPayable => Some(Account::Wages),
+        Account::WagesPayable | Account::DeductionsPayable => Some(Account::Wages),
         Account::TaxPayable(_) | Account::PensionPayable => Some(Account::EmployerContributions),
         other => matches!(
             other.account_type(),

@@ -75,6 +75,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             ErrorCode::InvalidStateTransition,
         ],
         emits: transitions::EMITS,
+        starts: transitions::STARTS,
         ..operation!(write transition_resource)
     },
 ];

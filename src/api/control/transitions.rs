@@ -8,9 +8,11 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use crate::api::business::employee_pay::cancel_check;
-use crate::api::business::{payroll_clock, payroll_payouts, tax_clock};
+use crate::api::business::leave::{self, LeaveDecision};
+use crate::api::business::{leave_clock, payroll_clock, payroll_payouts, tax_clock};
 use crate::model::business::company::{Company, CompanyStatus};
 use crate::model::business::employee::{Employee, EmployeeStatus, PayrollStatus};
+use crate::model::business::leave_request::{LeaveRequest, LeaveStatus};
 use crate::model::business::payroll_run::{PayrollRun, RunStatus};
 use crate::model::business::tax_filing::{FilingStatus, TaxFiling};
 use crate::model::lifecycle::{State, StatusChange};
@@ -54,6 +56,17 @@ pub(crate) const EMITS: &[&str] = &[
     "payroll_run.failed",
     "tax_filing.filed",
     "tax_filing.rejected",
+    "leave_request.decided",
+];
+
+/// The tasks that a move can set.
+pub(crate) const STARTS: &[&str] = &[
+    "begin_leave",
+    "end_leave",
+    "fund_run",
+    "send_run_payouts",
+    "release_payout",
+    "settle_payout",
 ];
 
 /// How a move is to be made.
@@ -77,6 +90,7 @@ pub(crate) fn go(world: &mut World, id: &str, to: &str, wanted: Wanted) -> Resul
         Kind::Company => company(world, Id::from_bits(id.bits), to, wanted)?,
         Kind::PayrollRun => run(world, Id::from_bits(id.bits), to)?,
         Kind::TaxFiling => filing(world, Id::from_bits(id.bits), to)?,
+        Kind::LeaveRequest => leave_request(world, Id::from_bits(id.bits), to, wanted)?,
         kind => {
             let detail = format!(
                 "a {} is not moved by hand: it follows from others",
@@ -175,8 +189,15 @@ fn employee(world: &mut World, id: Id<Employee>, to: &str, wanted: Wanted) -> Re
     if payroll.is_some() {
         cancel_check(world, id); // a check that is under way would come to another end
     }
-    if status == EmployeeStatus::Terminated {
-        employee.end_date = Some(world.today());
+    match status {
+        EmployeeStatus::Terminated => {
+            employee.end_date = Some(world.today());
+            employee.end_reason = None;
+            leave_clock::end_with_employment(world, id);
+            world.forget_timers(AnyId::of(id));
+        }
+        EmployeeStatus::Active => leave_clock::return_to_work(world, id, world.today()),
+        _ => {}
     }
     let mut moved = put(world, employee, name);
     if let Some(payroll) = payroll.filter(|to| moved.payroll_status.may_become(*to)) {
@@ -203,6 +224,21 @@ fn company(world: &mut World, id: Id<Company>, to: &str, wanted: Wanted) -> Resu
     });
     world.record("company.status_changed", company);
     Ok(())
+}
+
+/// Somebody decides it now.
+fn leave_request(
+    world: &mut World,
+    id: Id<LeaveRequest>,
+    to: &str,
+    wanted: Wanted,
+) -> Result<(), ApiError> {
+    let request = world.get(id)?;
+    let decision = match target(AnyId::of(id), request.status, to, |_| true)? {
+        LeaveStatus::Declined => LeaveDecision::Decline,
+        LeaveStatus::Approved | LeaveStatus::Pending => LeaveDecision::Approve,
+    };
+    leave::decide(world, id, decision, wanted.reason)
 }
 
 /// The tax office answers now.

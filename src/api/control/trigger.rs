@@ -17,6 +17,7 @@ use crate::model::business::employee::{Employee, EmployeeStatus};
 use crate::value::error::{ApiError, ErrorCode, Violation};
 use crate::value::id::{Id, encode_to_string, parse};
 use crate::value::text::Text;
+use crate::value::time::Date;
 use crate::world::World;
 use crate::world::envelope::EventShape;
 use crate::world::event::RequestRef;
@@ -61,6 +62,18 @@ const NEW_COMPANY: Act = Call(
 const NEW_EMPLOYEE: Act = Call(
     "create_employee",
     r#"{"company_id":"@company:1","name":"Ada Trigger","role":"Engineer","department":"Engineering","start_date":"2026-01-05"}"#,
+);
+const NEW_PAY: Act = Call(
+    "set_employee_compensation",
+    r#"{"employee_id":"@payable","amount":1000000,"currency":"@currency","interval":"month"}"#,
+);
+const NEW_ACCOUNT: Act = Call(
+    "set_employee_payment_method",
+    r#"{"employee_id":"@payable","type":"bank","bank_code":"058","account_number":"9999999900"}"#,
+);
+const NEW_LEAVE: Act = Call(
+    "create_leave_request",
+    r#"{"employee_id":"@payable","type":"annual","start_date":"@day","end_date":"@day"}"#,
 );
 const NEW_ENTRY: Act = Call(
     "create_journal_entry",
@@ -112,6 +125,25 @@ const RECIPES: &[(&[&str], &[Act])] = &[
     ),
     (&["employee.leave_started"], &[Move(PAYABLE, "on_leave")]),
     (&["employee.terminated"], &[Move(PAYABLE, "terminated")]),
+    (&["employee.compensation_changed"], &[NEW_PAY]),
+    (
+        &[
+            "employee.payment_method_updated",
+            "bank_account_verification.completed",
+        ],
+        &[NEW_ACCOUNT],
+    ),
+    (&["leave_request.created"], &[NEW_LEAVE]),
+    (
+        &["leave_request.decided", "employee.leave_ended"],
+        &[
+            NEW_LEAVE,
+            Call(
+                "decide_leave_request",
+                r#"{"leave_request_id":"@last","decision":"approve"}"#,
+            ),
+        ],
+    ),
     (&["wallet.credited"], &[Transfer]),
     (&["journal_entry.posted"], &[NEW_ENTRY]),
     (
@@ -371,6 +403,14 @@ fn fill_in(world: &World, value: &mut Value) -> Result<(), ApiError> {
         Value::String(text) if text == "@paying_company" => {
             *text = payable(world, 2, None)?.0.to_string();
         }
+        Value::String(text) if text == PAYABLE => {
+            *text = payable(world, 1, None)?.1[0].to_string();
+        }
+        Value::String(text) if text == "@currency" => {
+            let company = world.get(payable(world, 1, None)?.0)?;
+            *text = company.currency.to_string();
+        }
+        Value::String(text) if text == "@day" => *text = free_day(world).to_string(),
         Value::Object(members) => {
             for member in members.values_mut() {
                 fill_in(world, member)?;
@@ -384,6 +424,15 @@ fn fill_in(world: &World, value: &mut Value) -> Result<(), ApiError> {
         _ => {}
     }
     Ok(())
+}
+
+/// Days to come among which one is chosen.
+const DAYS: u64 = 10_000;
+
+/// A day to come that no earlier trigger has taken, as far as the log is shorter than that many events.
+fn free_day(world: &World) -> Date {
+    let ahead = i32::try_from(world.log_length() % DAYS + 1).unwrap_or(1);
+    world.today().plus_days(ahead)
 }
 
 fn call(

@@ -213,6 +213,10 @@ const AREAS: &[Assumption] = &[
     row("payroll-verifications", "§4.3", "How is it told why an employee cannot be paid yet?",
         "`/api/business/payroll-verifications`: read one, with its checks; they take 30 s",
         AREA, "a_check_takes_half_a_minute_and_says_what_is_missing"),
+    row("leave-requests", "§4.3", "How is leave asked for, and what does it do?",
+        "`/api/business/leave-requests`: ask, list, read, decide; approved days make an active employee `on_leave` by the clock, and \
+         unpaid ones reduce the pay",
+        AREA, "an_employee_is_away_from_the_first_day_to_the_last"),
     row("payroll-runs", "§4.3", "How is a run followed?",
         "`/api/business/payroll-runs`: list, read, the items of one, approve, cancel, fund again",
         AREA, "a_runs_sums_are_those_of_its_items_in_every_country"),

@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::Object;
 use crate::model::business::company::Company;
+use crate::model::business::pay_terms::{Allowance, BroughtIn, Deduction};
+use crate::model::business::payroll_run::RunType;
 use crate::model::lifecycle::{State, StatusChange, stateful, states};
 use crate::value::id::Id;
 use crate::value::money::Currency;
@@ -18,6 +20,7 @@ states! {
     EmployeeStatus { Pending "pending", Active "active", OnLeave "on_leave", Suspended "suspended", Terminated "terminated" }
     "activate": Pending | OnLeave | Suspended => Active;
     "start_leave": Active => OnLeave;
+    "end_leave": OnLeave => Active;
     "suspend": Active => Suspended;
     "terminate": Pending | Active | OnLeave | Suspended => Terminated;
 }
@@ -69,8 +72,18 @@ pub(crate) struct Employee {
     /// Last day of work.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) end_date: Option<Date>,
-    /// What is paid.
+    /// Why the employment is to end, where its last day lies ahead; the history of statuses has it once it is over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) end_reason: Option<String>,
+    /// What is paid: the terms in force today, or the first ones where they lie ahead.
     pub(crate) compensation: Option<Compensation>,
+    /// All terms that were set, those of days to come included, by their first day. Absent where there are none but
+    /// `compensation`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) compensation_history: Vec<Compensation>,
+    /// What the person was paid earlier in the tax year, as far as it was told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) brought_in: Option<BroughtIn>,
     /// Where it is paid to.
     pub(crate) payment_method: Option<PaymentMethod>,
     /// The tax authority's number for the person.
@@ -123,6 +136,27 @@ impl Employee {
         self.payroll_status == PayrollStatus::OnHold
             && (self.payroll_hold == Some(HoldReason::Suspension)
                 || self.payroll_hold.is_none() && grown)
+    }
+
+    /// Why a run of that kind cannot pay this person, if so. Corrections and final pay reach those who have left, too.
+    pub(crate) fn not_payable_by(&self, kind: RunType) -> Option<&'static str> {
+        match kind {
+            RunType::Termination if self.end_date.is_none() => {
+                Some("the employment has no last day: terminate it first")
+            }
+            RunType::Termination | RunType::Correction
+                if self.status == EmployeeStatus::Terminated =>
+            {
+                match self.payroll_status {
+                    PayrollStatus::Verified | PayrollStatus::Closed => {
+                        let account = self.payment_method.as_ref();
+                        account.is_none().then_some("no payment method is set")
+                    }
+                    _ => Some("payroll_status is neither verified nor closed"),
+                }
+            }
+            _ => self.not_payable(),
+        }
     }
 
     /// Why wages cannot be paid to this person, if so.
@@ -196,6 +230,19 @@ pub(crate) struct Compensation {
     pub(crate) components: Vec<Component>,
     /// The first day it applies to.
     pub(crate) effective_from: Date,
+    /// The day on which it was set; absent where that is not told, as of people who were there before the world's start.
+    #[serde(
+        rename = "recorded_on",
+        default,
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub(crate) recorded: Option<Date>,
+    /// What is paid every month on top.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) allowances: Vec<Allowance>,
+    /// What is kept back every month.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) deductions: Vec<Deduction>,
 }
 
 /// One part of a month's gross pay.
@@ -208,6 +255,12 @@ pub(crate) struct Component {
 }
 
 impl Compensation {
+    /// The day on which it was set: its first one, where nothing else is known.
+    #[allow(dead_code, reason = "the calculation of pay reads it")]
+    pub(crate) fn recorded_on(&self) -> Date {
+        self.recorded.unwrap_or(self.effective_from)
+    }
+
     /// A month's gross pay in minor units, half a unit rounded up.
     pub(crate) fn monthly(amount: i64, interval: PayInterval) -> i64 {
         let (times, divisor) = match interval {

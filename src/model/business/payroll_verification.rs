@@ -33,6 +33,11 @@ pub(crate) enum CheckName {
     Compensation,
 }
 
+impl CheckName {
+    /// Every check, in the order in which they are shown.
+    pub(crate) const ALL: [Self; 3] = [Self::BankAccount, Self::TaxId, Self::Compensation];
+}
+
 /// How one check came out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

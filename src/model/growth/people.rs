@@ -46,6 +46,9 @@ pub(crate) fn compensation(
         interval: PayInterval::Month,
         components,
         effective_from,
+        recorded: None,
+        allowances: Vec::new(),
+        deductions: Vec::new(),
     }
 }
 

@@ -2,7 +2,10 @@
 
 mod account;
 mod employment;
+mod input;
+mod newcomers;
 mod runs;
+mod terms;
 
 use serde_json::{Value, json};
 

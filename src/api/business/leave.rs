@@ -1,0 +1,295 @@
+//! Leave requests: asked for, listed, decided. What the clock makes of an approved one is `leave_clock`.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::api::business::leave_clock;
+use crate::api::crud::{Candidates, Paging, Sort, SortKey, Sortable, is, show};
+use crate::api::operation::{Contract, Domain, Method, Operation, operation};
+use crate::api::reply::{Data, List, Shown};
+use crate::model::Object;
+use crate::model::business::company::Company;
+use crate::model::business::employee::{Employee, EmployeeStatus};
+use crate::model::business::leave_request::{LeaveRequest, LeaveStatus, LeaveType};
+use crate::model::lifecycle::{State, Stateful, StatusChange, refused, step};
+use crate::value::error::{ApiError, ErrorCode, Violation};
+use crate::value::id::Id;
+use crate::value::text::{Metadata, Text};
+use crate::value::time::{Date, Timestamp};
+use crate::world::World;
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        method: Method::Get,
+        path: "/api/business/leave-requests",
+        domain: Domain::Business,
+        contract: Contract::Assumed,
+        summary: "List leave requests",
+        description: "In creation order. People who were on leave before the world's start have none.",
+        ..operation!(read list_leave_requests)
+    },
+    Operation {
+        method: Method::Post,
+        path: "/api/business/leave-requests",
+        domain: Domain::Business,
+        contract: Contract::Assumed,
+        summary: "Ask for leave",
+        description: "Whole days, within the employment, that no other pending or approved request of the employee has. Days that \
+            are past are taken, too: somebody was ill.",
+        example: r#"{"employee_id":"@employee:3","type":"annual","start_date":"2026-02-09","end_date":"2026-02-13","reason":"Family visit"}"#,
+        success: 201,
+        errors: &[ErrorCode::InvalidStateTransition],
+        emits: &["leave_request.created"],
+        ..operation!(write create_leave_request)
+    },
+    Operation {
+        method: Method::Get,
+        path: "/api/business/leave-requests/{leave_request_id}",
+        domain: Domain::Business,
+        contract: Contract::Assumed,
+        summary: "Read a leave request",
+        description: "What was asked, what was decided and why, and when the employee was away by it.",
+        ..operation!(read get_leave_request)
+    },
+    Operation {
+        method: Method::Post,
+        path: "/api/business/leave-requests/{leave_request_id}/decide",
+        domain: Domain::Business,
+        contract: Contract::Assumed,
+        summary: "Approve or decline a leave request",
+        description: "Of an approved request an active employee is `on_leave` from the first day and `active` again on the day after \
+            the last one, by the clock; at once where the leave has begun. Leave that is over only counts: unpaid days reduce the \
+            pay of runs that are calculated from then on.",
+        example: r#"{"decision":"approve","note":"Enjoy it"}"#,
+        errors: &[ErrorCode::InvalidStateTransition],
+        emits: &["leave_request.decided", "employee.leave_started"],
+        starts: &["begin_leave", "end_leave"],
+        ..operation!(write decide_leave_request)
+    },
+];
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct ListLeaveRequests {
+    #[serde(flatten)]
+    paging: Paging,
+    sort: Option<Sort<LeaveRequest>>,
+    /// Only those of that employee.
+    employee_id: Option<Id<Employee>>,
+    /// Only those of that company.
+    company_id: Option<Id<Company>>,
+    /// Only those that stand there.
+    status: Option<LeaveStatus>,
+    /// Only those for that.
+    #[serde(rename = "type")]
+    kind: Option<LeaveType>,
+}
+
+impl Sortable for LeaveRequest {
+    const KEYS: &'static [(&'static str, fn(&Self) -> SortKey)] = &[
+        ("created_at", |request| {
+            SortKey::Number(request.created_at.millis())
+        }),
+        ("start_date", |request| {
+            SortKey::Number(request.start_date.midnight().millis())
+        }),
+        ("end_date", |request| {
+            SortKey::Number(request.end_date.midnight().millis())
+        }),
+    ];
+}
+
+fn list_leave_requests(
+    world: &World,
+    input: ListLeaveRequests,
+) -> Result<List<Shown<LeaveRequest>>, ApiError> {
+    let none = |_| None;
+    let candidates = match input.employee_id {
+        Some(employee) => Candidates::new(0, none, world.children(employee.bits())),
+        None => Candidates::new(0, none, world.created()),
+    };
+    if input.company_id.is_none() && input.status.is_none() && input.kind.is_none() {
+        return candidates.page(world, input.paging, input.sort.as_ref());
+    }
+    let keep = |request: &LeaveRequest| {
+        is(input.company_id.as_ref(), &request.company_id)
+            && is(input.status.as_ref(), &request.status)
+            && is(input.kind.as_ref(), &request.kind)
+    };
+    candidates.page_where(world, input.paging, input.sort.as_ref(), keep)
+}
+
+/// What a caller may say about new leave.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct CreateLeaveRequest {
+    /// Who asks.
+    employee_id: Id<Employee>,
+    /// What the leave is for. Only `unpaid` leave changes the pay.
+    #[serde(rename = "type")]
+    kind: LeaveType,
+    /// The first day away, not before the first day of work.
+    start_date: Date,
+    /// The last day away, not before the first one, nor after the last day of work where that is known.
+    end_date: Date,
+    /// Why, in the employee's words.
+    reason: Option<Text<500>>,
+    /// The caller's own pairs.
+    metadata: Option<Metadata>,
+}
+
+fn create_leave_request(
+    world: &mut World,
+    input: CreateLeaveRequest,
+) -> Result<Data<Shown<LeaveRequest>>, ApiError> {
+    let employee = world.get(input.employee_id)?;
+    still_employed(&employee)?;
+    let wrong = faults(world, &employee, &input);
+    if !wrong.is_empty() {
+        return Err(ApiError::invalid(wrong));
+    }
+    let now = world.now();
+    let request = LeaveRequest {
+        id: world.next_id(employee.id.bits()),
+        object: Object::NAME,
+        company_id: employee.company_id,
+        employee_id: employee.id,
+        kind: input.kind,
+        status: LeaveStatus::Pending,
+        start_date: input.start_date,
+        end_date: input.end_date,
+        reason: input.reason.map(Text::into_string),
+        note: None,
+        started_at: None,
+        ended_at: None,
+        returned_on: None,
+        created_at: now,
+        updated_at: now,
+        metadata: input.metadata.unwrap_or_default(),
+        status_history: vec![StatusChange::plain(LeaveStatus::Pending, now)],
+    };
+    Ok(Data(Shown(world.record("leave_request.created", request))))
+}
+
+fn still_employed(employee: &Employee) -> Result<(), ApiError> {
+    if employee.status != EmployeeStatus::Terminated {
+        return Ok(());
+    }
+    let detail = "the employment has ended: there is nothing to be away from".to_owned();
+    Err(refused(employee.id, employee.status, detail))
+}
+
+/// What is wrong with the days that are asked for.
+fn faults(world: &World, employee: &Employee, asked: &CreateLeaveRequest) -> Vec<Violation> {
+    let (first, last) = (asked.start_date, asked.end_date);
+    let mut wrong = Vec::new();
+    let mut fault = |pointer: &'static str, code, detail: String| {
+        wrong.push(Violation::new(pointer, code, detail));
+    };
+    if last < first {
+        let detail = format!("the leave ends before it starts, on {first}");
+        fault("/end_date", "before_start", detail);
+    }
+    if first < employee.start_date {
+        let detail = format!("the first day of work is {}", employee.start_date);
+        fault("/start_date", "before_employment", detail);
+    }
+    if let Some(end) = employee.end_date.filter(|end| last > *end) {
+        let detail = format!("the last day of work is {end}");
+        fault("/end_date", "after_employment", detail);
+    }
+    if last >= Timestamp::MAX.date() {
+        let detail = "no world lasts as long as that".to_owned();
+        fault("/end_date", "range", detail);
+    }
+    if let Some(other) = overlapping(world, employee.id, first, last) {
+        let detail = format!(
+            "{} has {} to {}, and is {}",
+            other.id,
+            other.start_date,
+            other.last_day(),
+            other.status.name()
+        );
+        fault("/start_date", "overlap", detail);
+    }
+    wrong
+}
+
+/// A request of the employee that may still, or does, take one of those days.
+fn overlapping(
+    world: &World,
+    employee: Id<Employee>,
+    first: Date,
+    last: Date,
+) -> Option<Arc<LeaveRequest>> {
+    let requests = world
+        .children::<LeaveRequest>(employee.bits())
+        .filter_map(|id| world.find(id));
+    let mut standing = requests.filter(|request| request.status != LeaveStatus::Declined);
+    standing.find(|request| request.within(first, last).is_some())
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct OneLeaveRequest {
+    /// The request.
+    leave_request_id: Id<LeaveRequest>,
+}
+
+fn get_leave_request(
+    world: &World,
+    input: OneLeaveRequest,
+) -> Result<Data<Shown<LeaveRequest>>, ApiError> {
+    show(world, input.leave_request_id)
+}
+
+/// Yes or no.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum LeaveDecision {
+    Approve,
+    Decline,
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct DecideLeaveRequest {
+    /// The request.
+    leave_request_id: Id<LeaveRequest>,
+    /// Yes or no.
+    decision: LeaveDecision,
+    /// Why, for the history of statuses.
+    note: Option<Text<500>>,
+}
+
+fn decide_leave_request(
+    world: &mut World,
+    input: DecideLeaveRequest,
+) -> Result<Data<Shown<LeaveRequest>>, ApiError> {
+    let note = input.note.map(Text::into_string);
+    decide(world, input.leave_request_id, input.decision, note)?;
+    show(world, input.leave_request_id)
+}
+
+/// Decides a request, and sets what the clock does of it.
+pub(crate) fn decide(
+    world: &mut World,
+    id: Id<LeaveRequest>,
+    decision: LeaveDecision,
+    note: Option<String>,
+) -> Result<(), ApiError> {
+    let mut request = (*world.get(id)?).clone();
+    let verb = match decision {
+        LeaveDecision::Approve => "approve",
+        LeaveDecision::Decline => "decline",
+    };
+    let status = step(verb, "the leave request", request.id, request.status)?;
+    if decision == LeaveDecision::Approve {
+        still_employed(&*world.get(request.employee_id)?)?;
+    }
+    request.note.clone_from(&note);
+    request.enter_because(status, world.now(), note);
+    let request = world.record("leave_request.decided", request);
+    if decision == LeaveDecision::Approve {
+        leave_clock::follow(world, &request);
+    }
+    Ok(())
+}

@@ -1,0 +1,260 @@
+//! What leave does to an employment: away on its first day, back on the day after its last one, or when work resumes before.
+
+use crate::api::system::SystemRow;
+use crate::model::AnyId;
+use crate::model::business::employee::{Employee, EmployeeStatus};
+use crate::model::business::leave_request::{LeaveRequest, LeaveStatus, LeaveType};
+use crate::model::lifecycle::Stateful;
+use crate::model::task::Task;
+use crate::value::id::Id;
+use crate::value::time::Date;
+use crate::world::World;
+
+pub(crate) const BEGIN_LEAVE: SystemRow = SystemRow {
+    name: "begin_leave",
+    emits: &["employee.leave_started", "employee.leave_ended"],
+    ..SystemRow::LAST
+};
+
+pub(crate) const END_LEAVE: SystemRow = SystemRow {
+    name: "end_leave",
+    emits: &["employee.leave_ended"],
+    ..SystemRow::LAST
+};
+
+/// The parts of an employee's approved unpaid leave between two days, both included: ascending, none within another. A leave
+/// that was ended early counts up to its end, and none beyond the last day of work.
+#[allow(dead_code, reason = "the calculation of pay reads it")]
+pub(crate) fn unpaid_leave(
+    world: &World,
+    employee: Id<Employee>,
+    from: Date,
+    to: Date,
+) -> Vec<(Date, Date)> {
+    let last = world.find(employee).and_then(|employee| employee.end_date);
+    let to = last.map_or(to, |last| to.min(last));
+    let mut parts: Vec<(Date, Date)> = approved(world, employee)
+        .filter(|request| request.kind == LeaveType::Unpaid)
+        .filter_map(|request| request.within(from, to))
+        .collect();
+    parts.sort_unstable();
+    parts
+}
+
+/// An employee's approved requests, in the order in which they were made.
+fn approved(world: &World, employee: Id<Employee>) -> impl Iterator<Item = LeaveRequest> + '_ {
+    world
+        .children::<LeaveRequest>(employee.bits())
+        .filter_map(|id| world.find(id))
+        .filter(|request| request.status == LeaveStatus::Approved)
+        .map(|request| (*request).clone())
+}
+
+/// Sets what the clock does on the days of a request that was just approved. Leave that has begun begins now; of leave that is
+/// over nothing is left to do but to count it.
+pub(crate) fn follow(world: &mut World, request: &LeaveRequest) {
+    let today = world.today();
+    if request.last_day() < today {
+        return;
+    }
+    let over = request.end_date.plus_days(1).midnight();
+    if request.start_date > today {
+        world.remind_at(request.start_date.midnight(), Task::BeginLeave(request.id));
+    } else {
+        begin_leave(world, request.id);
+    }
+    world.remind_at(over, Task::EndLeave(request.id));
+}
+
+/// The first day of an approved leave has come. Who is not at work then (suspended, not begun, gone) does not go on leave.
+pub(crate) fn begin_leave(world: &mut World, id: Id<LeaveRequest>) {
+    let Some(request) = world.find(id) else {
+        return;
+    };
+    // Leave that ended yesterday may wait for a timer that was set after this one.
+    let today = world.today();
+    let over: Vec<Id<LeaveRequest>> = approved(world, request.employee_id)
+        .filter(|other| other.is_running() && other.last_day() < today)
+        .map(|other| other.id)
+        .collect();
+    for other in over {
+        end_leave(world, other);
+    }
+    let Some(employee) = world.find(request.employee_id) else {
+        return;
+    };
+    let begins = request.started_at.is_none() && request.returned_on.is_none();
+    if !begins || employee.status != EmployeeStatus::Active {
+        return;
+    }
+    let (now, mut request, mut employee) = (world.now(), (*request).clone(), (*employee).clone());
+    request.started_at = Some(now);
+    request.updated_at = now;
+    let why = request.kind.in_words().to_owned();
+    world.keep(request);
+    employee.enter_because(EmployeeStatus::OnLeave, now, Some(why));
+    world.record("employee.leave_started", employee);
+}
+
+/// The day after the last one has come.
+pub(crate) fn end_leave(world: &mut World, id: Id<LeaveRequest>) {
+    let Some(request) = world.find(id).filter(|request| request.is_running()) else {
+        return;
+    };
+    let employee = world.find(request.employee_id);
+    let Some(employee) = employee.filter(|one| one.status == EmployeeStatus::OnLeave) else {
+        return;
+    };
+    let (now, today) = (world.now(), world.today());
+    let (mut request, mut employee) = ((*request).clone(), (*employee).clone());
+    if request.last_day() >= today {
+        request.returned_on = Some(today); // somebody did not wait for the clock
+    }
+    request.ended_at = Some(now);
+    request.updated_at = now;
+    let why = format!("{} is over", request.kind.in_words());
+    world.keep(request);
+    employee.enter_because(EmployeeStatus::Active, now, Some(why));
+    world.record("employee.leave_ended", employee);
+}
+
+/// Stages what work on that day makes of the employee's leave: what covers it ended the day before. The event of whoever calls
+/// seals it.
+pub(crate) fn return_to_work(world: &mut World, employee: Id<Employee>, day: Date) {
+    let (now, today) = (world.now(), world.today());
+    let covering: Vec<LeaveRequest> = approved(world, employee)
+        .filter(|leave| leave.start_date <= today && leave.last_day() >= day.min(today))
+        .filter(|leave| leave.ended_at.is_none())
+        .collect();
+    for mut leave in covering {
+        world.forget_timers(AnyId::of(leave.id));
+        leave.returned_on = Some(day.max(leave.start_date));
+        leave.ended_at = leave.started_at.map(|_| now);
+        leave.updated_at = now;
+        world.keep(leave);
+    }
+}
+
+/// Stages the end of the employee's leave with the employment. The event of whoever calls seals it.
+pub(crate) fn end_with_employment(world: &mut World, employee: Id<Employee>) {
+    let now = world.now();
+    let all: Vec<LeaveRequest> = approved(world, employee).collect();
+    for mut leave in all {
+        world.forget_timers(AnyId::of(leave.id));
+        if leave.is_running() {
+            leave.ended_at = Some(now);
+            leave.updated_at = now;
+            world.keep(leave);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::api;
+    use crate::api::system;
+    use crate::value::time::Timestamp;
+    use crate::world::ClockMode;
+    use crate::world::base::{Base, Shape};
+    use crate::world::event::RequestRef;
+
+    fn call(world: &mut World, name: &str, input: Value) -> Value {
+        let row = api::product().find(|row| row.name == name).expect("a row");
+        let origin = Arc::new(RequestRef {
+            id: "req_1".to_owned(),
+            operation: "test".into(),
+            idempotency_key: None,
+        });
+        let reply = system::perform(world, row, origin, Vec::new(), input);
+        let reply = reply.unwrap_or_else(|error| panic!("{name}: {error:?}"));
+        let body: Value = serde_json::from_slice(&reply.into_bytes()).expect("JSON");
+        body["data"].clone()
+    }
+
+    fn take(world: &mut World, employee: Id<Employee>, kind: &str, days: [&str; 2], say: &str) {
+        let asked = json!({
+            "employee_id": employee, "type": kind, "start_date": days[0], "end_date": days[1],
+        });
+        let asked = call(world, "create_leave_request", asked);
+        let decision = json!({"leave_request_id": asked["id"], "decision": say});
+        call(world, "decide_leave_request", decision);
+    }
+
+    fn day(text: &str) -> Date {
+        text.parse().expect("a day")
+    }
+
+    fn unpaid(world: &World, employee: Id<Employee>, days: [&str; 2]) -> Vec<String> {
+        let parts = unpaid_leave(world, employee, day(days[0]), day(days[1]));
+        let shown = parts.iter().map(|(from, to)| format!("{from}..{to}"));
+        shown.collect()
+    }
+
+    #[test]
+    fn unpaid_days_are_those_of_approved_unpaid_leave_that_was_taken() {
+        let base = Arc::new(Base::new(42, Shape::default()));
+        let mut world = World::new(base, ClockMode::Manual);
+        let active = |index: &u64| {
+            let employee = world.at::<Employee>(*index).expect("it is grown");
+            employee.status == EmployeeStatus::Active && employee.not_payable().is_none()
+        };
+        let index = (0..25).find(active).expect("somebody is at work");
+        let ada = world.base().id_at::<Employee>(index);
+        take(
+            &mut world,
+            ada,
+            "unpaid",
+            ["2026-01-28", "2026-02-03"],
+            "approve",
+        );
+        take(
+            &mut world,
+            ada,
+            "unpaid",
+            ["2025-12-30", "2026-01-02"],
+            "approve",
+        );
+        take(
+            &mut world,
+            ada,
+            "annual",
+            ["2026-01-12", "2026-01-13"],
+            "approve",
+        );
+        take(
+            &mut world,
+            ada,
+            "unpaid",
+            ["2026-01-19", "2026-01-20"],
+            "decline",
+        );
+        let january = ["2026-01-01", "2026-01-31"];
+        let february = ["2026-02-01", "2026-02-28"];
+        assert_eq!(
+            unpaid(&world, ada, january),
+            ["2026-01-01..2026-01-02", "2026-01-28..2026-01-31"]
+        );
+        assert_eq!(unpaid(&world, ada, february), ["2026-02-01..2026-02-03"]);
+        assert_eq!(unpaid(&world, ada, ["2026-01-05", "2026-01-27"]), [""; 0]);
+        system::advance(&mut world, day("2026-02-03").midnight());
+        let back = json!({"employee_id": ada, "effective_on": "2026-01-30"});
+        call(&mut world, "activate_employee", back);
+        assert_eq!(
+            unpaid(&world, ada, january),
+            ["2026-01-01..2026-01-02", "2026-01-28..2026-01-29"]
+        );
+        assert_eq!(unpaid(&world, ada, february), [""; 0]);
+        let end = json!({
+            "employee_id": ada, "reason": "Resignation", "last_working_day": "2026-01-01",
+        });
+        call(&mut world, "terminate_employee", end);
+        assert_eq!(unpaid(&world, ada, january), ["2026-01-01..2026-01-01"]);
+        system::advance(&mut world, Timestamp::MAX);
+        assert!(world.audit().findings.is_empty());
+    }
+}

@@ -1,0 +1,335 @@
+//! An employee's pay terms: from which day on, how much, and what is paid or kept back every month beside it.
+
+use std::collections::BTreeSet;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::api::business::employee_verbs::invalid;
+use crate::api::operation::{Contract, Domain, Method, Operation, operation};
+use crate::api::reply::{Data, Shown};
+use crate::api::system::SystemRow;
+use crate::model::business::company::Company;
+use crate::model::business::employee::{
+    Compensation, Component, Employee, EmployeeStatus, PayInterval,
+};
+use crate::model::business::pay_terms::{Allowance, Deduction, DeductionTiming};
+use crate::model::growth::{countries, people};
+use crate::model::lifecycle::refused;
+use crate::model::task::Task;
+use crate::value::error::{ApiError, ErrorCode, Violation};
+use crate::value::id::Id;
+use crate::value::money::{Amount, Currency};
+use crate::value::text::Text;
+use crate::value::time::{Date, Timestamp};
+use crate::world::World;
+
+pub(crate) const OPERATIONS: &[Operation] = &[Operation {
+    method: Method::Put,
+    path: "/api/business/employees/{employee_id}/compensation",
+    domain: Domain::Business,
+    contract: Contract::Assumed,
+    summary: "Set an employee's pay terms",
+    description: "From `effective_from` up to the next terms that are set; those of the same day are replaced. `compensation` shows \
+        the terms in force today, `compensation_history` all, once there are several. Terms of a day to come wait for it. Runs \
+        calculated from now on use them; what was calculated stays.",
+    example: r#"{"amount":52000000,"currency":"NGN","interval":"month","allowances":[{"label":"Fuel","amount":1500000}]}"#,
+    errors: &[
+        ErrorCode::CurrencyMismatch,
+        ErrorCode::InvalidStateTransition,
+    ],
+    emits: &["employee.compensation_changed"],
+    starts: &["change_pay"],
+    ..operation!(write set_employee_compensation)
+}];
+
+pub(crate) const CHANGE_PAY: SystemRow = SystemRow {
+    name: "change_pay",
+    emits: &["employee.compensation_changed"],
+    ..SystemRow::LAST
+};
+
+/// Pay terms.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct CompensationInput {
+    /// Gross pay an interval, in minor units.
+    amount: Amount,
+    /// Its currency, which is the company's.
+    currency: Currency,
+    /// The interval: a year is paid in twelfths, an hour as a twelfth of 52 weeks of 40 hours.
+    interval: PayInterval,
+    /// What is paid every month on top; it is taxable. Replaced as a whole, none if absent.
+    #[serde(default)]
+    #[schemars(length(max = 20))]
+    allowances: Vec<AllowanceInput>,
+    /// What is kept back every month. Replaced as a whole, none if absent.
+    #[serde(default)]
+    #[schemars(length(max = 20))]
+    deductions: Vec<DeductionInput>,
+}
+
+/// What is paid every month on top.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct AllowanceInput {
+    /// Its name for programs, unlike that of any other in the list; made of the label if absent.
+    id: Option<LineId>,
+    /// Its name on the payslip.
+    label: Text<100>,
+    /// Minor units a month.
+    amount: MonthlySum,
+}
+
+/// What is kept back every month.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct DeductionInput {
+    /// Its name for programs, unlike that of any other in the list; made of the label if absent.
+    id: Option<LineId>,
+    /// Its name on the payslip.
+    label: Text<100>,
+    /// Minor units a month; what exceeds the pay is not taken.
+    amount: MonthlySum,
+    /// Before taxes or after them.
+    timing: DeductionTiming,
+}
+
+/// Characters of a line's id.
+const LONGEST_ID: usize = 40;
+
+/// Lower-case letters, digits, `_` and `-`, a letter first.
+#[derive(Deserialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(inline)]
+pub(crate) struct LineId(
+    #[schemars(length(max = 40), regex(pattern = "^[a-z][a-z0-9_-]*$"))] String,
+);
+
+/// Minor units, from 0.
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(inline)]
+pub(crate) struct MonthlySum(#[schemars(range(min = 0, max = 1_000_000_000_000_000_i64))] i64);
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct SetCompensation {
+    /// The employee.
+    employee_id: Id<Employee>,
+    #[serde(flatten)]
+    terms: CompensationInput,
+    /// The first day it applies to, past or to come. If absent today, or the first day of work of somebody who has not begun.
+    effective_from: Option<Date>,
+}
+
+/// Terms that one employee may have. They travel with every event about the person.
+const MOST_TERMS: usize = 100;
+
+fn set_employee_compensation(
+    world: &mut World,
+    input: SetCompensation,
+) -> Result<Data<Shown<Employee>>, ApiError> {
+    let mut employee = (*world.get(input.employee_id)?).clone();
+    let today = world.today();
+    let company = world.get(employee.company_id)?;
+    let usual = match employee.status {
+        EmployeeStatus::Pending => employee.start_date.max(today),
+        _ => today,
+    };
+    let from = input.effective_from.unwrap_or(usual);
+    let terms = compensation(&company, input.terms, from, today, "")?;
+    if employee.status == EmployeeStatus::Terminated {
+        let detail = "the employment has ended: its pay terms stay as they were".to_owned();
+        return Err(refused(employee.id, employee.status, detail));
+    }
+    let end = employee.end_date.unwrap_or(Timestamp::MAX.date());
+    if from > end {
+        let detail = format!("the last day of work is {end}");
+        return Err(invalid("/effective_from", "after_employment", detail));
+    }
+    employee.set_terms(terms, today);
+    if employee.terms().len() > MOST_TERMS {
+        let detail =
+            format!("an employee has {MOST_TERMS} terms at most: set those of a day again");
+        return Err(invalid("/effective_from", "too_many", detail));
+    }
+    employee.updated_at = world.now();
+    let employee = world.record("employee.compensation_changed", employee);
+    let waiting = Task::ChangePay(employee.id);
+    world.drop_timers(|task| task == waiting);
+    for day in employee.terms_to_come(today) {
+        world.remind_at(day.midnight(), waiting);
+    }
+    Ok(Data(Shown(employee)))
+}
+
+/// The first day of terms has come.
+pub(crate) fn change_pay(world: &mut World, id: Id<Employee>) {
+    let Some(employee) = world.find(id) else {
+        return;
+    };
+    let mut employee = (*employee).clone();
+    let over = employee.status == EmployeeStatus::Terminated;
+    if !over && employee.follow_terms(world.today()) {
+        employee.updated_at = world.now();
+        world.record("employee.compensation_changed", employee);
+    }
+}
+
+/// Pay terms with a month's pay split as is usual in the company's country; `at` points at the object that holds them.
+pub(crate) fn compensation(
+    company: &Company,
+    terms: CompensationInput,
+    effective_from: Date,
+    today: Date,
+    at: &str,
+) -> Result<Compensation, ApiError> {
+    if terms.currency != company.currency {
+        let detail = format!(
+            "the company pays in {}, not in {}",
+            company.currency, terms.currency
+        );
+        let pointer = format!("{at}/currency");
+        let violation = Violation::new(pointer, "currency_mismatch", detail.clone());
+        return Err(ApiError::new(ErrorCode::CurrencyMismatch, detail).with_errors(vec![violation]));
+    }
+    let amount = terms.amount.minor();
+    let month = Compensation::monthly(amount, terms.interval);
+    let components = match countries::find(&company.country) {
+        Some(country) => people::parts(country, month),
+        None => vec![Component {
+            id: "basic".to_owned(),
+            amount: month,
+        }],
+    };
+    let allowances = allowances(terms.allowances, &format!("{at}/allowances"))?;
+    let deductions = deductions(terms.deductions, &format!("{at}/deductions"))?;
+    Ok(Compensation {
+        amount,
+        currency: terms.currency,
+        interval: terms.interval,
+        components,
+        effective_from,
+        recorded: Some(today),
+        allowances,
+        deductions,
+    })
+}
+
+/// What is paid beside the salary; `at` points at the list.
+pub(crate) fn allowances(list: Vec<AllowanceInput>, at: &str) -> Result<Vec<Allowance>, ApiError> {
+    let lines = list.iter().map(|one| (one.id.as_ref(), one.label.as_str()));
+    let ids = ids(lines, "allowance", at)?;
+    let named = list.into_iter().zip(ids).map(|(one, id)| Allowance {
+        id,
+        label: one.label.into_string(),
+        amount: one.amount.0,
+    });
+    Ok(named.collect())
+}
+
+/// What is kept back; `at` points at the list.
+pub(crate) fn deductions(list: Vec<DeductionInput>, at: &str) -> Result<Vec<Deduction>, ApiError> {
+    let lines = list.iter().map(|one| (one.id.as_ref(), one.label.as_str()));
+    let ids = ids(lines, "deduction", at)?;
+    let named = list.into_iter().zip(ids).map(|(one, id)| Deduction {
+        id,
+        label: one.label.into_string(),
+        amount: one.amount.0,
+        timing: one.timing,
+    });
+    Ok(named.collect())
+}
+
+/// The ids of a list's lines: those that were sent, which must differ, and for the others one made of the label.
+fn ids<'a>(
+    lines: impl Iterator<Item = (Option<&'a LineId>, &'a str)>,
+    kind: &str,
+    at: &str,
+) -> Result<Vec<String>, ApiError> {
+    let lines: Vec<_> = lines.collect();
+    let (mut taken, mut wrong) = (BTreeSet::new(), Vec::new());
+    for (place, (id, _)) in lines.iter().enumerate() {
+        let Some(LineId(id)) = id else { continue };
+        if !taken.insert(id.clone()) {
+            let detail = format!("another {kind} of this list is called {id}");
+            wrong.push(Violation::new(
+                format!("{at}/{place}/id"),
+                "duplicate",
+                detail,
+            ));
+        }
+    }
+    if !wrong.is_empty() {
+        return Err(ApiError::invalid(wrong));
+    }
+    let named = lines.into_iter().map(|(id, label)| match id {
+        Some(LineId(id)) => id.clone(),
+        None => unlike(&mut taken, &made_of(label, kind)),
+    });
+    Ok(named.collect())
+}
+
+/// `night_shift` of `Night shift`; the kind where the label has no letter that an id may have first.
+fn made_of(label: &str, kind: &str) -> String {
+    let words = label.split(|c: char| !c.is_ascii_alphanumeric());
+    let words: Vec<String> = words
+        .filter(|word| !word.is_empty())
+        .map(str::to_ascii_lowercase)
+        .collect();
+    let mut id = words.join("_");
+    id.truncate(LONGEST_ID - "_20".len());
+    if id.starts_with(|c: char| c.is_ascii_lowercase()) {
+        id
+    } else {
+        kind.to_owned()
+    }
+}
+
+/// The id, with a number behind it if it is taken.
+fn unlike(taken: &mut BTreeSet<String>, id: &str) -> String {
+    let numbered = (2..).map(|number| format!("{id}_{number}"));
+    let free = std::iter::once(id.to_owned())
+        .chain(numbered)
+        .find(|id| !taken.contains(id))
+        .expect("a list is finite");
+    taken.insert(free.clone());
+    free
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_without_an_id_is_called_after_its_label_and_unlike_the_others() {
+        let given = LineId("meal".to_owned());
+        let long = "x".repeat(100);
+        let lines = [
+            (None, "Night shift"),
+            (None, "Meal"),
+            (Some(&given), "Lunch"),
+            (None, "night  SHIFT!"),
+            (None, "2nd car"),
+            (None, "飯"),
+            (None, long.as_str()),
+        ];
+        let ids = ids(lines.into_iter(), "allowance", "").expect("none is given twice");
+        let expected = [
+            "night_shift",
+            "meal_2",
+            "meal",
+            "night_shift_2",
+            "allowance",
+            "allowance_2",
+            &long[..37],
+        ];
+        assert_eq!(ids, expected);
+    }
+
+    #[test]
+    fn ids_that_are_given_twice_are_pointed_at() {
+        let given = [LineId("meal".to_owned()), LineId("meal".to_owned())];
+        let lines = given.iter().map(|id| (Some(id), "Meal"));
+        let refused = ids(lines, "allowance", "/allowances").expect_err("they are alike");
+        assert_eq!(refused.errors[0].pointer, "/allowances/1/id");
+        assert_eq!(refused.errors[0].code, "duplicate");
+    }
+}

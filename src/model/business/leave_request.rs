@@ -1,0 +1,173 @@
+//! A leave request: days on which an employee asks to be away, and what became of them.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::model::Object;
+use crate::model::business::company::Company;
+use crate::model::business::employee::Employee;
+use crate::model::lifecycle::{StatusChange, stateful, states};
+use crate::value::id::Id;
+use crate::value::text::Metadata;
+use crate::value::time::{Date, Timestamp};
+
+states! {
+    /// Where a request stands. What an approved one does to the employee's own status is the clock's.
+    LeaveStatus { Pending "pending", Approved "approved", Declined "declined" }
+    "approve": Pending => Approved;
+    "decline": Pending => Declined;
+}
+
+/// What the leave is for. Only `unpaid` leave changes the pay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum LeaveType {
+    Annual,
+    Sick,
+    Unpaid,
+    Parental,
+}
+
+impl LeaveType {
+    /// As an employee's history says it.
+    pub(crate) const fn in_words(self) -> &'static str {
+        match self {
+            Self::Annual => "annual leave",
+            Self::Sick => "sick leave",
+            Self::Unpaid => "unpaid leave",
+            Self::Parental => "parental leave",
+        }
+    }
+}
+
+/// Days on which an employee asks to be away.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct LeaveRequest {
+    /// The request's id.
+    pub(crate) id: Id<LeaveRequest>,
+    /// Always `leave_request`.
+    pub(crate) object: Object<LeaveRequest>,
+    /// The employer.
+    pub(crate) company_id: Id<Company>,
+    /// Who asks.
+    pub(crate) employee_id: Id<Employee>,
+    /// What the leave is for.
+    #[serde(rename = "type")]
+    pub(crate) kind: LeaveType,
+    /// Where it stands.
+    pub(crate) status: LeaveStatus,
+    /// The first day away.
+    pub(crate) start_date: Date,
+    /// The last day away.
+    pub(crate) end_date: Date,
+    /// Why, in the employee's words.
+    pub(crate) reason: Option<String>,
+    /// What the one who decided it said.
+    pub(crate) note: Option<String>,
+    /// When the employee went on leave by it, in virtual time.
+    pub(crate) started_at: Option<Timestamp>,
+    /// When the employee was back from it, in virtual time.
+    pub(crate) ended_at: Option<Timestamp>,
+    /// The first day of work again, where that came before the leave was over: it counts up to the day before.
+    pub(crate) returned_on: Option<Date>,
+    /// When it was created, in virtual time.
+    pub(crate) created_at: Timestamp,
+    /// When it last changed, in virtual time.
+    pub(crate) updated_at: Timestamp,
+    /// The caller's own pairs.
+    pub(crate) metadata: Metadata,
+    /// Every status it had.
+    pub(crate) status_history: Vec<StatusChange<LeaveStatus>>,
+}
+
+impl LeaveRequest {
+    pub(crate) const fn parent_bits(&self) -> u64 {
+        self.employee_id.bits()
+    }
+
+    pub(crate) const fn company_of(&self) -> Id<Company> {
+        self.company_id
+    }
+
+    /// The last day that counts; before the first one where work went on all the time.
+    pub(crate) fn last_day(&self) -> Date {
+        match self.returned_on {
+            Some(day) => self.end_date.min(day.plus_days(-1)),
+            None => self.end_date,
+        }
+    }
+
+    /// Its days between two others, both included, if there are any.
+    pub(crate) fn within(&self, from: Date, to: Date) -> Option<(Date, Date)> {
+        let (first, last) = (self.start_date.max(from), self.last_day().min(to));
+        (first <= last).then_some((first, last))
+    }
+
+    /// Whether the employee is away by it.
+    pub(crate) const fn is_running(&self) -> bool {
+        self.started_at.is_some() && self.ended_at.is_none()
+    }
+}
+
+stateful!(LeaveRequest: LeaveStatus);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn day(text: &str) -> Date {
+        text.parse().expect("a day")
+    }
+
+    fn request(returned_on: Option<&str>) -> LeaveRequest {
+        LeaveRequest {
+            id: Id::UNKNOWN,
+            object: Object::NAME,
+            company_id: Id::UNKNOWN,
+            employee_id: Id::UNKNOWN,
+            kind: LeaveType::Unpaid,
+            status: LeaveStatus::Approved,
+            start_date: day("2026-01-28"),
+            end_date: day("2026-02-03"),
+            reason: None,
+            note: None,
+            started_at: None,
+            ended_at: None,
+            returned_on: returned_on.map(day),
+            created_at: Timestamp::EPOCH,
+            updated_at: Timestamp::EPOCH,
+            metadata: Metadata::default(),
+            status_history: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn every_status_of_a_leave_request_can_be_reached() {
+        crate::model::lifecycle::assert_sound(LeaveStatus::Pending);
+    }
+
+    #[test]
+    fn leave_counts_within_a_month_up_to_the_day_before_the_return() {
+        let january = |request: &LeaveRequest| request.within(day("2026-01-01"), day("2026-01-31"));
+        let february =
+            |request: &LeaveRequest| request.within(day("2026-02-01"), day("2026-02-28"));
+        let whole = request(None);
+        assert_eq!(
+            january(&whole),
+            Some((day("2026-01-28"), day("2026-01-31")))
+        );
+        assert_eq!(
+            february(&whole),
+            Some((day("2026-02-01"), day("2026-02-03")))
+        );
+        let early = request(Some("2026-01-30"));
+        assert_eq!(
+            january(&early),
+            Some((day("2026-01-28"), day("2026-01-29")))
+        );
+        assert_eq!(february(&early), None);
+        assert_eq!(january(&request(Some("2026-01-28"))), None);
+        // A return that is told late does not make the leave longer.
+        assert_eq!(request(Some("2026-03-01")).last_day(), day("2026-02-03"));
+    }
+}
