@@ -87,7 +87,10 @@ fn facts(payslip: &Payslip, employee: Option<&Employee>) -> Vec<(String, String)
         fact("Employee", payslip.employee_name.to_string()),
         fact("Pay date", long(payslip.pay_date)),
         fact("Role", known(|employee| employee.role.clone())),
-        fact("Period", format!("1 to {}", long(payslip.period.last_day()))),
+        fact(
+            "Period",
+            format!("1 to {}", long(payslip.period.last_day())),
+        ),
         fact("Department", known(|employee| employee.department.clone())),
         fact("Employee no.", payslip.employee_id.to_string()),
         fact(
