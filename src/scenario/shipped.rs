@@ -24,6 +24,8 @@ const FILES: &[(&str, &str)] = embedded![
     "late-return",
     "approval-required",
     "payroll-twice",
+    "closed-account-then-retry",
+    "employee-terminated-mid-period",
     "webhook-duplicates",
     "webhook-out-of-order",
     "webhook-outage-and-recovery",
