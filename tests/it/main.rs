@@ -7,6 +7,7 @@
 )]
 
 mod accounting;
+mod auditor;
 mod cli;
 mod contract;
 mod contract_overlay;
