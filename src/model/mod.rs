@@ -29,6 +29,7 @@ use crate::model::business::payroll_item::PayrollItem;
 use crate::model::business::payroll_run::PayrollRun;
 use crate::model::business::payroll_verification::PayrollVerification;
 use crate::model::business::payslip::Payslip;
+use crate::model::business::regulatory_report::RegulatoryReport;
 use crate::model::business::tax_filing::TaxFiling;
 use crate::model::business::tax_liability::TaxLiability;
 use crate::model::ledger::{JournalEntry, WalletTransaction};
@@ -145,6 +146,7 @@ entities! {
         Payout "pyo" "payout";
         PayrollVerification "pvr" "payroll_verification";
         TaxFiling "txf" "tax_filing";
+        RegulatoryReport "rgr" "regulatory_report";
         LeaveRequest "lvr" "leave_request";
     }
     named {
@@ -153,6 +155,8 @@ entities! {
         Invoice "inv" "invoice";
         Collection "col" "collection";
         Event "evt" "event";
+        AuditLog "aud" "audit_log";
+        Document "doc" "document";
         Request "req" "request";
     }
 }
@@ -210,6 +214,7 @@ shown_as_kept!(
     TaxFiling,
     TaxLiability,
     ComplianceRequirement,
+    RegulatoryReport,
     JournalEntry,
     Wallet,
     WalletTransaction,

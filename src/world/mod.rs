@@ -5,6 +5,7 @@
 //! Deliberately absent: routes, requests as bytes, sockets, the wall clock.
 
 pub(crate) mod audit;
+pub(crate) mod audit_trail;
 pub(crate) mod base;
 pub(crate) mod books;
 mod business_days;
@@ -496,11 +497,13 @@ impl World {
         Some(timer)
     }
 
-    /// Takes the first timer that a request set, directly or by what followed from it, and does not wait for it.
-    pub(crate) fn take_caused(&mut self, request: &str) -> Option<Timer> {
+    /// Takes the first timer that a request set, directly or by what followed from it, and does not wait for it; of deadlines
+    /// only if they are wanted.
+    pub(crate) fn take_caused(&mut self, request: &str, deadlines: bool) -> Option<Timer> {
         let caused = |timer: &Timer| {
             let cause = timer.cause.as_ref();
-            cause.is_some_and(|cause| cause.request.id == request)
+            (deadlines || !timer.task.is_deadline())
+                && cause.is_some_and(|cause| cause.request.id == request)
         };
         let timer = self.timers.take_first(caused)?;
         self.taken(&timer);

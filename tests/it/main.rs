@@ -9,6 +9,7 @@
 mod accounting;
 mod auditor;
 mod cli;
+mod compliance;
 mod contract;
 mod contract_overlay;
 mod determinism;

@@ -157,6 +157,9 @@ impl Walk {
                 "payout_id" => "pyo_",
                 "payroll_verification_id" => "pvr_",
                 "tax_filing_id" => "txf_",
+                "compliance_requirement_id" => "crq_",
+                "audit_log_id" => "aud_",
+                "regulatory_report_id" => "rgr_",
                 "leave_request_id" => "lvr_",
                 _ => "",
             };

@@ -221,6 +221,7 @@ fn create_employee(
             start_date: input.start_date,
             end_date: None,
             end_reason: None,
+            final_pay: None,
             compensation,
             compensation_history: Vec::new(),
             brought_in: brought_in.flatten(),

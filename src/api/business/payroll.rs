@@ -115,17 +115,26 @@ fn run_payroll(world: &mut World, input: RunPayroll) -> Result<Data<Shown<Payrol
         None => wanted.everyone(world)?,
     };
     wanted.not_yet_run(world, &employees, chosen.is_some(), None)?;
+    Ok(Data(Shown(submit(world, &wanted, employees))))
+}
+
+/// A run that goes on by itself: calculated, approved where nobody has to be asked, funded and paid.
+pub(crate) fn submit(
+    world: &mut World,
+    wanted: &Wanted<'_>,
+    employees: Vec<Id<Employee>>,
+) -> Arc<PayrollRun> {
     let run = PayrollRun {
         status: RunStatus::Calculating,
         status_history: vec![StatusChange::plain(RunStatus::Calculating, world.now())],
-        ..new_run(world, &wanted, employees)
+        ..new_run(world, wanted, employees)
     };
     let run = world.keep(run);
     let answer = world.decide(&RUN_CALCULATE, AnyId::of(run.id), None);
     let late = (answer.choice == "delayed").then(|| answer.after.unwrap_or(LATE_CALCULATION));
     world.settle_when(CALCULATION, late, Task::CalculateRun(run.id));
     world.emit("payroll_run.created", &run);
-    Ok(Data(Shown(run)))
+    run
 }
 
 /// A draft of a run of these employees.

@@ -13,7 +13,9 @@ use crate::api::reply::{Plain, Reply};
 use crate::api::{control, product, system};
 use crate::model::Kind;
 use crate::model::business::company::{Company, CompanyStatus};
+use crate::model::business::compliance_requirement::{ComplianceRequirement, RequirementStatus};
 use crate::model::business::employee::{Employee, EmployeeStatus};
+use crate::model::business::tax_liability::{LiabilityStatus, TaxLiability};
 use crate::value::error::{ApiError, ErrorCode, Violation};
 use crate::value::id::{Id, encode_to_string, parse};
 use crate::value::text::Text;
@@ -45,6 +47,12 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
 enum Act {
     /// An operation of the product by its handler's name, and its input.
     Call(&'static str, &'static str),
+    /// The same, and what the outside world answers then.
+    Answered(
+        &'static str,
+        &'static str,
+        &'static [(&'static str, &'static str)],
+    ),
     /// A resource moved along its lifecycle.
     Move(&'static str, &'static str),
     /// A payroll run of two people; the outside world answers so about the first of them.
@@ -53,7 +61,7 @@ enum Act {
     Transfer,
 }
 
-use Act::{Call, Move, Payroll, Transfer};
+use Act::{Answered, Call, Move, Payroll, Transfer};
 
 const NEW_COMPANY: Act = Call(
     "create_company",
@@ -81,6 +89,16 @@ const NEW_ENTRY: Act = Call(
         {"account":"rent","direction":"debit","amount":100000,"currency":"@currency"},
         {"account":"refunds_payable","direction":"credit","amount":100000,"currency":"@currency"}]}"#,
 );
+const NEW_FILING: Act = Call(
+    "create_tax_filing",
+    r#"{"company_id":"@owing_company","tax_type":"@owed_authority","period":"@owed_period","jurisdiction":"@owed_country"}"#,
+);
+const SUBMIT_FILING: &str = r#"{"tax_filing_id":"@last","declaration":"Ada Trigger"}"#;
+const NEW_REPORT: Act = Call(
+    "create_regulatory_report",
+    r#"{"company_id":"@company:1","type":"payroll_summary","period":"@month"}"#,
+);
+const SUBMIT_REPORT: &str = r#"{"regulatory_report_id":"@last","declaration":"Ada Trigger"}"#;
 /// Stands for an employee who can be paid.
 const PAYABLE: &str = "@payable";
 /// Stands for what the act before made or moved.
@@ -153,6 +171,85 @@ const RECIPES: &[(&[&str], &[Act])] = &[
             Call(
                 "reverse_journal_entry",
                 r#"{"journal_entry_id":"@last","reason":"Triggered"}"#,
+            ),
+        ],
+    ),
+    (
+        &["tax_liability.due", "tax_liability.late"],
+        &[Payroll(&[])],
+    ),
+    (&["tax_filing.created"], &[Payroll(&[]), NEW_FILING]),
+    (
+        &["tax_filing.blocked"],
+        &[
+            Payroll(&[("payroll_run.fund", "insufficient_funds")]),
+            NEW_FILING,
+        ],
+    ),
+    (
+        &[
+            "tax_filing.submitted",
+            "tax_filing.acknowledged",
+            "tax_filing.filed",
+            "tax_liability.paid",
+        ],
+        &[
+            Payroll(&[]),
+            NEW_FILING,
+            Call("submit_tax_filing", SUBMIT_FILING),
+        ],
+    ),
+    (
+        &["tax_filing.rejected"],
+        &[
+            Payroll(&[]),
+            NEW_FILING,
+            Answered(
+                "submit_tax_filing",
+                SUBMIT_FILING,
+                &[("tax_filing.reply", "rejected")],
+            ),
+        ],
+    ),
+    (
+        &["tax_filing.amended"],
+        &[
+            Payroll(&[]),
+            NEW_FILING,
+            Call("submit_tax_filing", SUBMIT_FILING),
+            Call(
+                "amend_tax_filing",
+                r#"{"tax_filing_id":"@last","reason":"A typing error"}"#,
+            ),
+        ],
+    ),
+    (&["compliance_requirement.overdue"], &[NEW_COMPANY]),
+    (
+        &["compliance_requirement.resolved"],
+        &[
+            NEW_COMPANY,
+            Call(
+                "resolve_compliance_requirement",
+                r#"{"compliance_requirement_id":"@open_requirement","evidence":{"value":"RC 1234567"}}"#,
+            ),
+        ],
+    ),
+    (&["regulatory_report.compiled"], &[NEW_REPORT]),
+    (
+        &[
+            "regulatory_report.submitted",
+            "regulatory_report.acknowledged",
+        ],
+        &[NEW_REPORT, Call("submit_regulatory_report", SUBMIT_REPORT)],
+    ),
+    (
+        &["regulatory_report.rejected"],
+        &[
+            NEW_REPORT,
+            Answered(
+                "submit_regulatory_report",
+                SUBMIT_REPORT,
+                &[("regulator.reply", "rejected")],
             ),
         ],
     ),
@@ -248,6 +345,8 @@ fn follow_recipe(world: &mut World, input: TriggerEvent) -> Result<Plain<Trigger
     let (_, acts) = recipe.ok_or_else(|| no_recipe(name))?;
     let logged = world.log_length();
     let mut last = String::new();
+    // What is only to be paid is not to be late, too.
+    let by_deadline = system::is_by_deadline(name);
     for (place, act) in (1..).zip(*acts) {
         let own = if place == acts.len() {
             input.r#override.clone()
@@ -256,7 +355,8 @@ fn follow_recipe(world: &mut World, input: TriggerEvent) -> Result<Plain<Trigger
         };
         let origin = origin(world, logged, place as u64);
         last = perform(world, act, &last, own, &origin)?;
-        while !happened(world, logged, name) && system::run_caused(world, &origin.id) {}
+        while !happened(world, logged, name) && system::run_caused(world, &origin.id, by_deadline) {
+        }
     }
     let events: Vec<EventShape> = system::events_since(world, logged)
         .map(|event| EventShape::of(event))
@@ -300,9 +400,14 @@ fn perform(
     origin: &Arc<RequestRef>,
 ) -> Result<String, ApiError> {
     match act {
-        Call(name, input) => {
+        Call(name, input) | Answered(name, input, _) => {
             let input = prepared(world, &input.replace(LAST, last), own)?;
-            call(world, name, input, Vec::new(), origin)
+            let outcomes = match act {
+                Answered(_, _, outcomes) => *outcomes,
+                _ => &[],
+            };
+            let outcomes = outcomes.iter().map(|&(on, then)| outcome(on, then, &[], 0));
+            call(world, name, input, outcomes.collect(), origin)
         }
         Payroll(outcomes) => payroll(world, outcomes, last, own, origin),
         Transfer => {
@@ -411,6 +516,26 @@ fn fill_in(world: &World, value: &mut Value) -> Result<(), ApiError> {
             *text = company.currency.to_string();
         }
         Value::String(text) if text == "@day" => *text = free_day(world).to_string(),
+        Value::String(text) if text == "@month" => *text = world.today().period().to_string(),
+        Value::String(text) if text == "@open_requirement" => {
+            let mut requirements = world.created::<ComplianceRequirement>().rev();
+            let open = requirements.find(|id| {
+                world
+                    .find(*id)
+                    .is_some_and(|one| one.status != RequirementStatus::Resolved)
+            });
+            *text = open.map_or_else(String::new, |id| id.to_string());
+        }
+        Value::String(text) if text.starts_with("@ow") => {
+            if let Some(owed) = newest_owed(world) {
+                *text = match text.as_str() {
+                    "@owing_company" => owed.company_id.to_string(),
+                    "@owed_authority" => owed.authority.clone(),
+                    "@owed_period" => owed.period.to_string(),
+                    _ => owed.jurisdiction.clone(),
+                };
+            }
+        }
         Value::Object(members) => {
             for member in members.values_mut() {
                 fill_in(world, member)?;
@@ -424,6 +549,20 @@ fn fill_in(world: &World, value: &mut Value) -> Result<(), ApiError> {
         _ => {}
     }
     Ok(())
+}
+
+/// The newest liability that no return holds.
+fn newest_owed(world: &World) -> Option<Arc<TaxLiability>> {
+    let mut liabilities = world.created::<TaxLiability>().rev();
+    liabilities.find_map(|id| {
+        world.find(id).filter(|liability| {
+            let over = matches!(
+                liability.status,
+                LiabilityStatus::Paid | LiabilityStatus::Void
+            );
+            !over && liability.tax_filing_id.is_none()
+        })
+    })
 }
 
 /// Days to come among which one is chosen.

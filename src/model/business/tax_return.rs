@@ -27,7 +27,8 @@ pub(crate) fn account_of(code: &str) -> Option<Account> {
 /// Whatever fund holds it: the chart has one account for pensions.
 const PENSION: &str = "pension";
 
-/// The form for what is owed to `code` on the pay of `period`, paid on `paid_on`, and the last day for form and money.
+/// The form for what is owed to `code` on the pay of `period`, paid on `paid_on`, and the last day for form and money. What is paid
+/// after its month is owed for the month of the payment.
 pub(crate) fn of(
     country: &str,
     code: &str,
@@ -35,6 +36,7 @@ pub(crate) fn of(
     paid_on: Date,
 ) -> Option<(&'static str, Date)> {
     let pack = payroll::library().in_force(country, paid_on.civil()).pack;
+    let period = period.max(paid_on.period());
     let wanted = pack
         .filings
         .iter()
@@ -148,6 +150,17 @@ mod tests {
             let expected = expected.map(|(form, due)| (form, due.to_owned()));
             assert_eq!(found, expected, "{country} {code}");
         }
+    }
+
+    #[test]
+    fn what_is_paid_after_its_month_is_owed_for_the_month_of_the_payment() {
+        let due = |period: &str, paid_on: &str| {
+            let (period, paid_on) = (period.parse().expect("a month"), paid_on.parse());
+            let found = of("NG", "SIRS", period, paid_on.expect("a date"));
+            found.map(|(_, due)| due.to_string())
+        };
+        assert_eq!(due("2026-01", "2026-03-05").as_deref(), Some("2026-04-10"));
+        assert_eq!(due("2026-03", "2026-02-27").as_deref(), Some("2026-04-10"));
     }
 
     #[test]
