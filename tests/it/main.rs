@@ -7,6 +7,7 @@
 )]
 
 mod accounting;
+mod auditor;
 mod cli;
 mod compliance;
 mod contract;
