@@ -17,9 +17,10 @@ pub(crate) mod scripted;
 pub(crate) mod system;
 
 use crate::api::business::{
-    accounting, audit_logs, companies, compliance, employee_pay, employee_verbs, employees, leave,
-    pay_terms, payroll, payroll_verbs, payslips, regulatory_reports, reports, tax_amend,
-    tax_filings, tax_liabilities, tax_submit,
+    accounting, audit_logs, cash_flow, companies, compliance, employee_pay, employee_verbs,
+    employees, journal_entries, leave, pay_terms, payroll, payroll_draft, payroll_retry,
+    payroll_reverse, payroll_verbs, payslips, regulatory_reports, reports, tax_amend, tax_filings,
+    tax_liabilities, tax_submit,
 };
 use crate::api::control::{
     clock, decisions, deliveries, diff, events, faults, inbound, intervene, limits, process,
@@ -38,7 +39,10 @@ pub(crate) fn product() -> impl Iterator<Item = &'static Operation> {
         employee_pay::OPERATIONS,
         leave::OPERATIONS,
         payroll::OPERATIONS,
+        payroll_draft::OPERATIONS,
         payroll_verbs::OPERATIONS,
+        payroll_reverse::OPERATIONS,
+        payroll_retry::OPERATIONS,
         payslips::OPERATIONS,
         tax_liabilities::OPERATIONS,
         tax_filings::OPERATIONS,
@@ -48,7 +52,9 @@ pub(crate) fn product() -> impl Iterator<Item = &'static Operation> {
         audit_logs::OPERATIONS,
         regulatory_reports::OPERATIONS,
         accounting::OPERATIONS,
+        journal_entries::OPERATIONS,
         reports::OPERATIONS,
+        cash_flow::OPERATIONS,
         wallets::OPERATIONS,
         payouts::OPERATIONS,
     ];

@@ -85,6 +85,11 @@ pub(crate) const fn row(task: Task) -> SystemRow {
             ],
             starts: &["fund_run", "fall_due"],
         },
+        Task::PreviewRun(_) => SystemRow {
+            name: "preview_run",
+            emits: &["payroll_run.calculated"],
+            ..SystemRow::LAST
+        },
         Task::FundRun(_) | Task::FundRunLate(_) => SystemRow {
             name: "fund_run",
             emits: &[
@@ -112,6 +117,7 @@ pub(crate) const fn row(task: Task) -> SystemRow {
                 "payroll_run.paid",
                 "payroll_run.partially_paid",
                 "payroll_run.failed",
+                "wallet.credited",
             ],
             starts: &["settle_payout"],
         },
@@ -122,6 +128,7 @@ pub(crate) const fn row(task: Task) -> SystemRow {
                 "payout.failed",
                 "payout.returned",
                 "payslip.issued",
+                "payslip.corrected",
                 "payroll_item.paid",
                 "payroll_item.failed",
                 "payroll_item.returned",
@@ -129,6 +136,7 @@ pub(crate) const fn row(task: Task) -> SystemRow {
                 "payroll_run.paid",
                 "payroll_run.partially_paid",
                 "payroll_run.failed",
+                "wallet.credited",
             ],
             starts: &["settle_payout"],
         },
@@ -288,6 +296,7 @@ pub(crate) fn is_by_deadline(event: &str) -> bool {
 fn call(world: &mut World, task: Task) {
     match task {
         Task::CalculateRun(run) => payroll_clock::calculate_run(world, run),
+        Task::PreviewRun(run) => payroll_clock::preview_run(world, run),
         Task::FundRun(run) => payroll_clock::fund_run(world, run, false),
         Task::FundRunLate(run) => payroll_clock::fund_run(world, run, true),
         Task::SendRunPayouts(run) => payroll_payouts::send_run_payouts(world, run),

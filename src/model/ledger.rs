@@ -10,7 +10,7 @@ use crate::model::business::authority::Authority;
 use crate::model::business::company::Company;
 use crate::model::lifecycle::states;
 use crate::model::payments::wallet::Wallet;
-use crate::model::{AnyId, Object};
+use crate::model::{AnyId, Kind, Object};
 use crate::value::id::Id;
 use crate::value::money::Currency;
 use crate::value::text::Metadata;
@@ -81,6 +81,7 @@ chart! {
     AccountsReceivable    "accounts_receivable"    Asset     "Accounts receivable";
     WagesPayable          "wages_payable"          Liability "Wages payable";
     PensionPayable        "pension_payable"        Liability "Pension payable";
+    DeductionsPayable     "deductions_payable"     Liability "Deductions payable";
     RefundsPayable        "refunds_payable"        Liability "Refunds payable";
     LoansPayable          "loans_payable"          Liability "Loans payable";
     OwnerEquity           "owner_equity"           Equity    "Owner's equity";
@@ -153,14 +154,16 @@ impl JsonSchema for Account {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let codes: Vec<&str> = Self::FIXED
-            .iter()
-            .filter_map(|account| account.fixed_code())
+        let fixed = Self::FIXED.iter().copied();
+        let owed = Authority::all().map(Self::TaxPayable);
+        let codes: Vec<String> = fixed
+            .chain(owed)
+            .map(|account| account.to_string())
             .collect();
         json_schema!({
             "type": "string",
-            "description": format!("An account of the chart: {}, or tax_payable:AUTHORITY.", codes.join(", ")),
-            "examples": ["cash_available", "tax_payable:HMRC"],
+            "description": "An account of the chart; `tax_payable:` names the authority.",
+            "enum": codes,
         })
     }
 }
@@ -184,6 +187,16 @@ pub(crate) struct Line {
     pub(crate) amount: i64,
     /// Their currency.
     pub(crate) currency: Currency,
+}
+
+impl Direction {
+    /// The other side.
+    pub(crate) const fn opposite(self) -> Self {
+        match self {
+            Self::Debit => Self::Credit,
+            Self::Credit => Self::Debit,
+        }
+    }
 }
 
 impl Line {
@@ -223,6 +236,12 @@ pub(crate) struct JournalEntry {
     pub(crate) source: AnyId,
     /// Two or more lines.
     pub(crate) lines: Vec<Line>,
+    /// The entry that this one mirrors, if it is a reversal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) reverses: Option<Id<JournalEntry>>,
+    /// The entry that mirrors this one, if it was reversed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) reversed_by: Option<Id<JournalEntry>>,
     /// When it was created, in virtual time: when it was posted.
     pub(crate) created_at: Timestamp,
     /// When it last changed, in virtual time.
@@ -232,6 +251,11 @@ pub(crate) struct JournalEntry {
 }
 
 impl JournalEntry {
+    /// Whether a caller wrote it, or reversed one so written: nothing else stands behind it.
+    pub(crate) fn is_manual(&self) -> bool {
+        self.source.kind == Kind::JournalEntry
+    }
+
     pub(crate) const fn parent_bits(&self) -> u64 {
         self.company_id.bits()
     }
@@ -314,7 +338,7 @@ impl WalletTransaction {
             object: Object::NAME,
             company_id: entry.company_id,
             wallet_id,
-            kind: if line.direction == Direction::Debit {
+            kind: if moved > 0 {
                 TransactionType::Credit
             } else {
                 TransactionType::Debit

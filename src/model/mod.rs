@@ -4,6 +4,7 @@
 
 pub(crate) mod business;
 pub(crate) mod decision;
+pub(crate) mod fx;
 pub(crate) mod growth;
 pub(crate) mod ledger;
 pub(crate) mod lifecycle;

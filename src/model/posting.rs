@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use crate::model::AnyId;
 use crate::model::business::authority::Authority;
 use crate::model::business::calculation::Calculation;
-use crate::model::ledger::{Account, Direction, Line};
+use crate::model::ledger::{Account, Direction, JournalEntry, Line};
 use crate::value::money::Currency;
 
 /// A journal entry before it has a number and a date.
@@ -43,6 +43,28 @@ impl Posting {
         }
     }
 
+    /// What a caller wrote, as it was written.
+    pub(crate) fn manual(memo: Cow<'static, str>, source: AnyId, lines: Vec<Line>) -> Self {
+        Self {
+            memo,
+            source,
+            lines,
+        }
+    }
+
+    /// The lines of an entry, each on its other side.
+    pub(crate) fn mirror(entry: &JournalEntry, memo: Cow<'static, str>, source: AnyId) -> Self {
+        let mirrored = entry.lines.iter().map(|line| Line {
+            direction: line.direction.opposite(),
+            ..*line
+        });
+        Self {
+            memo,
+            source,
+            lines: mirrored.collect(),
+        }
+    }
+
     /// Whether debits equal credits in every currency, all lines being positive.
     pub(crate) fn balances(&self) -> bool {
         let sum = |currency| -> i128 {
@@ -63,12 +85,8 @@ fn positive(line: Line) -> Line {
     if line.amount > 0 {
         return line;
     }
-    let direction = match line.direction {
-        Direction::Debit => Direction::Credit,
-        Direction::Credit => Direction::Debit,
-    };
     Line {
-        direction,
+        direction: line.direction.opposite(),
         amount: -line.amount,
         ..line
     }
@@ -82,6 +100,10 @@ pub(crate) struct RunCost {
     pub(crate) gross: i64,
     pub(crate) employer_contributions: i64,
     pub(crate) net: i64,
+    /// Kept back beside taxes and contributions.
+    pub(crate) deductions: i64,
+    /// Expenses paid back.
+    pub(crate) reimbursed: i64,
     /// By account: `tax_payable` of each authority, `pension_payable`.
     pub(crate) owed: Vec<(Account, i64)>,
 }
@@ -92,12 +114,31 @@ impl RunCost {
         self.gross += pay.gross * people;
         self.employer_contributions += pay.employer_contributions * people;
         self.net += pay.net * people;
+        self.deductions += pay.deductions() * people;
+        self.reimbursed += pay.reimbursed() * people;
         for (account, amount) in pay.owed() {
             match self.owed.iter_mut().find(|(known, _)| *known == account) {
                 Some((_, sum)) => *sum += amount * people,
                 None => self.owed.push((account, amount * people)),
             }
         }
+    }
+}
+
+impl RunCost {
+    /// Adds one employee's pay.
+    pub(crate) fn of<'a>(pays: impl IntoIterator<Item = &'a Calculation>) -> Self {
+        let mut cost = Self::default();
+        for pay in pays {
+            cost.add(pay, 1);
+        }
+        cost
+    }
+
+    /// What the run itself pays: wages, and what it withheld for others. What it kept back for employees' own creditors
+    /// stays available and owed.
+    pub(crate) fn to_reserve(&self) -> i64 {
+        self.net + self.owed.iter().map(|(_, amount)| amount).sum::<i64>()
     }
 }
 
@@ -111,16 +152,18 @@ pub(crate) fn run_approved(run: AnyId, currency: Currency, cost: &RunCost) -> Po
     Posting::new("Payroll approved", run, currency, &accrual(cost))
 }
 
-/// An approved run is cancelled: the mirror of what accrued.
-pub(crate) fn run_cancelled(run: AnyId, currency: Currency, cost: &RunCost) -> Posting {
+/// The mirror of what accrued, where a run is taken back wholly or in part.
+pub(crate) fn run_mirrored(
+    memo: &'static str,
+    run: AnyId,
+    currency: Currency,
+    cost: &RunCost,
+) -> Posting {
     let mut lines = accrual(cost);
-    for (_, direction, _) in &mut lines {
-        *direction = match direction {
-            Debit => Credit,
-            Credit => Debit,
-        };
+    for (_, _, amount) in &mut lines {
+        *amount = -*amount;
     }
-    Posting::new("Payroll cancelled", run, currency, &lines)
+    Posting::new(memo, run, currency, &lines)
 }
 
 fn accrual(cost: &RunCost) -> Vec<(Account, Direction, i64)> {
@@ -131,7 +174,9 @@ fn accrual(cost: &RunCost) -> Vec<(Account, Direction, i64)> {
             Debit,
             cost.employer_contributions,
         ),
+        (Account::Purchases, Debit, cost.reimbursed),
         (Account::WagesPayable, Credit, cost.net),
+        (Account::DeductionsPayable, Credit, cost.deductions),
     ];
     lines.extend(
         cost.owed
@@ -157,6 +202,25 @@ pub(crate) fn reserved(
             (Account::CashAvailable, Credit, amount),
         ],
     )
+}
+
+/// What was set aside is available again.
+pub(crate) fn released(
+    memo: &'static str,
+    source: AnyId,
+    currency: Currency,
+    amount: i64,
+) -> Posting {
+    reserved(memo, source, currency, -amount)
+}
+
+/// Net pay that had arrived is called back.
+pub(crate) fn net_pay_recalled(source: AnyId, currency: Currency, amount: i64) -> Posting {
+    let lines = [
+        (Account::CashAvailable, Debit, amount),
+        (Account::WagesPayable, Credit, amount),
+    ];
+    Posting::new("Net pay called back", source, currency, &lines)
 }
 
 /// Net pay leaves with the rail.

@@ -22,6 +22,8 @@ use crate::value::time::Span;
 pub(crate) enum Task {
     /// Gross to net of every employee of the run, then approval where nobody has to ask.
     CalculateRun(Id<PayrollRun>),
+    /// Gross to net of every employee of a draft.
+    PreviewRun(Id<PayrollRun>),
     /// Reserve the run's money and open its payouts.
     FundRun(Id<PayrollRun>),
     /// The run's money has come, late.
@@ -80,8 +82,9 @@ pub(crate) enum Fate {
 
 impl Task {
     /// One of each kind, about nothing: whose rows are asked for.
-    pub(crate) const ONE_OF_EACH: [Self; 21] = [
+    pub(crate) const ONE_OF_EACH: [Self; 22] = [
         Self::CalculateRun(Id::UNKNOWN),
+        Self::PreviewRun(Id::UNKNOWN),
         Self::FundRun(Id::UNKNOWN),
         Self::FundRunLate(Id::UNKNOWN),
         Self::SendRunPayouts(Id::UNKNOWN),
@@ -116,6 +119,7 @@ impl Task {
     pub(crate) fn subject(self) -> Option<AnyId> {
         match self {
             Self::CalculateRun(run)
+            | Self::PreviewRun(run)
             | Self::FundRun(run)
             | Self::FundRunLate(run)
             | Self::SendRunPayouts(run) => Some(AnyId::of(run)),

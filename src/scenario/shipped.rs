@@ -24,6 +24,7 @@ const FILES: &[(&str, &str)] = embedded![
     "late-return",
     "approval-required",
     "payroll-twice",
+    "tax-filing-rejected",
     "webhook-duplicates",
     "webhook-out-of-order",
     "webhook-outage-and-recovery",

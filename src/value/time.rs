@@ -120,6 +120,9 @@ const UNIX_DAY_ZERO: civil::Date = civil::date(1970, 1, 1);
 pub struct Date(civil::Date);
 
 impl Date {
+    /// Before every day that anybody can name.
+    pub const FIRST: Self = Self(civil::Date::MIN);
+
     /// The day, if the calendar has it.
     #[must_use]
     pub fn new(year: i16, month: i8, day: i8) -> Option<Self> {

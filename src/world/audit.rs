@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 
 use crate::model::business::company::Company;
-use crate::model::ledger::{Account, JournalEntry, WalletTransaction};
-use crate::model::{Kind, Record};
+use crate::model::ledger::{Account, JournalEntry, Line, WalletTransaction};
+use crate::model::{Entity, Kind, Record};
 use crate::value::id::Id;
 use crate::value::money::Currency;
+use crate::value::time::Date;
 use crate::world::World;
 use crate::world::books::Sums;
+use crate::world::days::Days;
 
 /// What an audit has looked at, and what it found wrong.
 #[derive(Debug, Default)]
@@ -53,11 +55,13 @@ impl World {
         let book = self.book(company);
         let since = book.into_iter().flat_map(|book| book.entries.iter());
         let mut sums = Sums::default();
+        let mut days = BTreeMap::new();
         let mut cash: Vec<&JournalEntry> = Vec::new();
         for entry in grown.chain(since) {
             audit.entries += 1;
             self.audit_entry(entry, audit);
             sums.add(&entry.lines);
+            by_day(entry, &mut days);
             if entry
                 .lines
                 .iter()
@@ -77,6 +81,13 @@ impl World {
                     .findings
                     .push(format!("{company}: the {currency} wallet is overdrawn"));
             }
+        }
+        let grown = history.iter().map(|history| &history.days);
+        let since = book.into_iter().map(|book| &book.days);
+        if indexed(grown.chain(since)) != days {
+            audit.findings.push(format!(
+                "{company}: the sums by day are not the fold of the entries"
+            ));
         }
         let statement = history.iter().flat_map(|history| history.statement.iter());
         let statement = statement.chain(book.into_iter().flat_map(|book| book.statement.iter()));
@@ -102,6 +113,17 @@ impl World {
             audit
                 .findings
                 .push(format!("{} has a line of nothing", entry.id));
+        }
+        // Asked of the records alone: the scan of a book for each of its entries would be a square.
+        let changed = self.overlay.get(Kind::JournalEntry, entry.id.bits());
+        let mirrored = changed
+            .and_then(JournalEntry::of_record)
+            .and_then(|entry| self.find(entry.reversed_by?));
+        if mirrored.is_some_and(|mirror| mirror.reverses != Some(entry.id)) {
+            audit.findings.push(format!(
+                "{} is reversed by an entry that mirrors another",
+                entry.id
+            ));
         }
         if !self.exists(entry.source) {
             audit.findings.push(format!(
@@ -161,6 +183,37 @@ impl World {
             audit.findings.push("a timer was missed".to_owned());
         }
     }
+}
+
+/// Debits less credits by day, currency and account: all of them, and those that stand against cash.
+type ByDay = BTreeMap<(Date, Currency, Account), (i128, i128)>;
+
+/// Adds an entry's lines to its day.
+fn by_day(entry: &JournalEntry, days: &mut ByDay) {
+    for line in &entry.lines {
+        let place = (entry.effective_on, line.currency, line.account);
+        let (all, against_cash) = days.entry(place).or_default();
+        *all += i128::from(line.signed());
+        let touches_cash =
+            |other: &Line| other.currency == line.currency && other.account.is_cash();
+        if !line.account.is_cash() && entry.lines.iter().any(touches_cash) {
+            *against_cash += i128::from(line.signed());
+        }
+    }
+}
+
+/// The same from the indexes of a company's books.
+fn indexed<'a>(indexes: impl Iterator<Item = &'a Days>) -> ByDay {
+    let mut found = ByDay::new();
+    for (date, day) in indexes.flat_map(Days::iter) {
+        for (currency, account, totals) in day.sums.iter() {
+            found.entry((date, currency, account)).or_default().0 += totals.net();
+        }
+        for (currency, account, totals) in day.against_cash.iter() {
+            found.entry((date, currency, account)).or_default().1 += totals.net();
+        }
+    }
+    found
 }
 
 /// The statement has one line for each entry that moves available money, and its balances run on without a gap.

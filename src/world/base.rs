@@ -24,7 +24,7 @@ use crate::value::money::Currency;
 use crate::value::stream::Key;
 use crate::value::time::{Date, Period, Timestamp};
 use crate::world::grow::Grow;
-use crate::world::history::History;
+use crate::world::history::{ENTRIES_A_COMPANY, History};
 
 /// Months of history behind a world's start.
 pub(crate) const HISTORY_MONTHS: u64 = 12;
@@ -239,6 +239,7 @@ impl Base {
             Kind::PayrollItem | Kind::Payslip => people * HISTORY_MONTHS,
             Kind::Payout => (people + companies * VENDORS_A_MONTH) * HISTORY_MONTHS,
             Kind::Invoice | Kind::Collection => companies * INVOICES_A_MONTH * HISTORY_MONTHS,
+            Kind::JournalEntry => companies * ENTRIES_A_COMPANY,
             _ => 0,
         }
     }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::ledger::{Account, Direction, JournalEntry, Line, WalletTransaction};
 use crate::value::money::Currency;
+use crate::world::days::Days;
 
 /// Gross debits and credits of one account, in minor units. Both are kept, so that turnover is not lost in a net.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,13 +60,26 @@ impl Sums {
     }
 
     /// Takes every line of an entry back.
-    fn remove(&mut self, lines: &[Line]) {
+    pub(crate) fn remove(&mut self, lines: &[Line]) {
         for line in lines {
             let totals = self.0.entry((line.currency, line.account)).or_default();
             totals.apply(line, -1);
             if *totals == Totals::default() {
                 self.0.remove(&(line.currency, line.account));
             }
+        }
+    }
+
+    /// Whether nothing was added, or all of it taken back.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Adds what others come to.
+    pub(crate) fn absorb(&mut self, other: &Self) {
+        for (&row, &totals) in &other.0 {
+            let own = self.0.entry(row).or_default();
+            *own = own.plus(totals);
         }
     }
 
@@ -103,11 +117,38 @@ impl From<Sums> for Vec<(Currency, Account, Totals)> {
 
 /// One company's books.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(from = "WrittenBook")]
 pub(crate) struct Book {
     pub(crate) entries: Vector<Arc<JournalEntry>>,
     pub(crate) sums: Sums,
     /// What moved in available balances, of all the company's wallets, in order.
     pub(crate) statement: Vector<Arc<WalletTransaction>>,
+    /// The same entries by day: an index, which is made again when the book is read.
+    #[serde(skip)]
+    pub(crate) days: Days,
+}
+
+/// A book as it is written down.
+#[derive(Deserialize)]
+struct WrittenBook {
+    entries: Vector<Arc<JournalEntry>>,
+    sums: Sums,
+    statement: Vector<Arc<WalletTransaction>>,
+}
+
+impl From<WrittenBook> for Book {
+    fn from(written: WrittenBook) -> Self {
+        let mut days = Days::default();
+        for entry in &written.entries {
+            days.add(entry);
+        }
+        Self {
+            entries: written.entries,
+            sums: written.sums,
+            statement: written.statement,
+            days,
+        }
+    }
 }
 
 /// Every company's books since growth. A clone shares them; the first posting to a company after it copies that company's totals.
@@ -146,6 +187,7 @@ impl Books {
     ) {
         let book = Arc::make_mut(self.0.entry(entry.company_id.bits()).or_default());
         book.sums.add(&entry.lines);
+        book.days.add(&entry);
         book.entries.push_back(entry);
         book.statement.extend(transaction);
     }
@@ -156,6 +198,7 @@ impl Books {
         let book = Arc::make_mut(book);
         let entry = book.entries.pop_back().expect("what is undone was posted");
         book.sums.remove(&entry.lines);
+        book.days.remove(&entry);
         if book
             .statement
             .last()

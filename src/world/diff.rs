@@ -41,7 +41,7 @@ pub(crate) fn differences(before: &World, after: &World) -> Differences {
         let stood = before.overlay.get(kind, bits);
         if !stood.is_some_and(|stood| stood.is(record)) {
             // What only one of them has in its overlay stands in the other as it was grown, if it was.
-            let stood = stood.cloned().or_else(|| grown(before.base(), id));
+            let stood = stood.cloned().or_else(|| untouched(before, id));
             let after = Some(record.clone());
             found.insert(
                 id,
@@ -55,7 +55,7 @@ pub(crate) fn differences(before: &World, after: &World) -> Differences {
     for (kind, bits, record) in before.records() {
         let id = AnyId { kind, bits };
         if after.overlay.get(kind, bits).is_none() {
-            let (before, after) = (Some(record.clone()), grown(after.base(), id));
+            let (before, after) = (Some(record.clone()), untouched(after, id));
             found.insert(id, Difference { before, after });
         }
     }
@@ -140,8 +140,13 @@ fn tails<T: Entity>(found: &mut Differences, before: &Vector<Arc<T>>, after: &Ve
     let common = common.count();
     for (list, side) in [(before, Side::Before), (after, Side::After)] {
         for row in list.iter().skip(common) {
-            let record = Arc::clone(row).into_record();
-            note(found, AnyId::of(row.id()), side, record);
+            // As it stands, where the records told it; as it was posted else.
+            let difference = found.entry(AnyId::of(row.id())).or_default();
+            let place = match side {
+                Side::Before => &mut difference.before,
+                Side::After => &mut difference.after,
+            };
+            place.get_or_insert_with(|| Arc::clone(row).into_record());
         }
     }
 }
@@ -155,6 +160,14 @@ fn wallets(found: &mut Differences, world: &World, company: Id<Company>, side: S
     for wallet in grown.into_iter().chain(created) {
         let shown = Arc::new(world.with_balances(&wallet));
         note(found, AnyId::of(wallet.id), side, shown.into_record());
+    }
+}
+
+/// The resource as it is where no record changed it: an entry as it was posted, the rest as it was grown.
+fn untouched(world: &World, id: AnyId) -> Option<Record> {
+    match id.kind {
+        Kind::JournalEntry => world.entry(Id::from_bits(id.bits)).map(Entity::into_record),
+        _ => grown(world.base(), id),
     }
 }
 
@@ -174,7 +187,7 @@ fn grown(base: &Base, id: AnyId) -> Option<Record> {
         Kind::ComplianceRequirement => of::<ComplianceRequirement>(base, id),
         Kind::Wallet => of::<Wallet>(base, id),
         Kind::Payout => of::<Payout>(base, id),
-        // Of the books nothing grown can change, and the rest is not kept as records.
+        // The rest is not kept as records.
         _ => None,
     }
 }

@@ -34,6 +34,7 @@ impl World {
         macro_rules! found {
             ($($kind:ident),*) => {
                 match id.kind {
+                    Kind::JournalEntry => self.entry(Id::from_bits(id.bits)).map(Entity::into_record),
                     $(Kind::$kind => self.find(Id::<$kind>::from_bits(id.bits)).map(Entity::into_record),)*
                     _ => None,
                 }

@@ -25,7 +25,7 @@ use crate::model::business::regulatory_report::RegulatoryReport;
 use crate::model::business::tax_liability::TaxLiability;
 use crate::model::growth::workforce::{Place, Selection};
 use crate::model::growth::{accounts, identity, names, people};
-use crate::model::ledger::{JournalEntry, WalletTransaction};
+use crate::model::ledger::WalletTransaction;
 use crate::model::lifecycle::StatusChange;
 use crate::model::payments::payout::{Payout, PayoutStatus, Rail, Recipient};
 use crate::model::payments::wallet::{Balances, Wallet, WalletStatus};
@@ -60,7 +60,6 @@ never_grown!(
     TaxLiability,
     ComplianceRequirement,
     RegulatoryReport,
-    JournalEntry,
     WalletTransaction
 );
 
@@ -324,9 +323,11 @@ impl Grow for PayrollRun {
             period: base.period(month),
             kind: RunType::Regular,
             status: RunStatus::Paid,
-            employees: paid_people
-                .map(|e| base.id_at(company * size + e))
-                .collect(),
+            employees: Arc::new(
+                paid_people
+                    .map(|e| base.id_at(company * size + e))
+                    .collect(),
+            ),
             employee_count: history.payroll.head_count,
             pay_date: paid.pay_date,
             currency: plan.currency,
@@ -343,6 +344,11 @@ impl Grow for PayrollRun {
                 pending: 0,
             },
             blockers: Vec::new(),
+            warnings: Arc::default(),
+            inputs: Arc::default(),
+            notes: None,
+            reverses: None,
+            reversed_by: Vec::new(),
             created_at: times.created,
             updated_at: times.paid,
             metadata: Metadata::default(),
@@ -456,6 +462,7 @@ impl Grow for Payslip {
             currency: paid.plan.currency,
             created_at: paid.times.paid,
             calculation: paid.calculation,
+            changes: Vec::new(),
         })
     }
 }
@@ -511,6 +518,8 @@ fn salary_payout(base: &Base, index: u64, paid: &PaidPerson) -> Payout {
         reference: format!("Salary {}", base.period(paid.month)),
         source: Some(base.any_at(Kind::PayrollItem, base.item(paid.run, paid.employee))),
         failure: None,
+        supersedes: None,
+        superseded_by: None,
         created_at: paid.times.funded,
         updated_at: paid.times.paid,
         metadata: Metadata::default(),
@@ -560,6 +569,8 @@ fn vendor_payout(base: &Base, index: u64, month: u64, company: u64, vendor: u64)
         reference: format!("{what} {}", base.period(month)),
         source: None::<AnyId>,
         failure: None,
+        supersedes: None,
+        superseded_by: None,
         created_at: at,
         updated_at: at,
         metadata: Metadata::default(),

@@ -18,13 +18,17 @@ use crate::value::text::Metadata;
 use crate::value::time::Date;
 use crate::world::base::{Base, HISTORY_MONTHS, INVOICES_A_MONTH, Plan, VENDORS_A_MONTH};
 use crate::world::books::Sums;
+use crate::world::days::Days;
 use crate::world::filing_history::filing_day;
+use crate::world::grow::Grow;
 use crate::world::payroll_history::PayrollHistory;
 
 /// Months of payroll that the owners paid in.
 const SEED_MONTHS: i64 = 6;
 /// Hour of the day at which history posts.
 pub(crate) const POSTING_HOUR: i64 = 10;
+/// Ids of entries that a company's history has: more than it ever posts.
+pub(crate) const ENTRIES_A_COMPANY: u64 = 4_096;
 /// Day of the month on which suppliers are paid.
 pub(crate) const VENDOR_DAY: i8 = 26;
 
@@ -32,6 +36,7 @@ pub(crate) const VENDOR_DAY: i8 = 26;
 #[derive(Debug)]
 pub(crate) struct History {
     pub(crate) sums: Sums,
+    pub(crate) days: Days,
     pub(crate) entries: Vec<Arc<JournalEntry>>,
     pub(crate) statement: Vec<Arc<WalletTransaction>>,
     pub(crate) payroll: PayrollHistory,
@@ -250,14 +255,17 @@ impl Journal<'_> {
         self.postings.sort_by_key(|(day, _)| *day); // stable: within a day as they were posted
         let company: Id<Company> = self.base.id_at(self.plan.index);
         let wallet: Id<Wallet> = self.base.id_at(self.plan.index);
-        let mut sums = Sums::default();
+        let (mut sums, mut days) = (Sums::default(), Days::default());
         let (mut entries, mut statement) = (Vec::new(), Vec::new());
         for (number, (day, posting)) in (0_u64..).zip(self.postings) {
             assert!(
                 posting.balances(),
                 "an entry of history does not balance: {posting:?}"
             );
-            let id = Id::from_bits(self.plan.key.with("entry").at(number).hash());
+            assert!(number < ENTRIES_A_COMPANY, "a history outgrew its ids");
+            let id = self
+                .base
+                .id_at(self.plan.index * ENTRIES_A_COMPANY + number);
             let entry = entry(id, company, day, posting);
             if entry
                 .lines
@@ -269,10 +277,12 @@ impl Journal<'_> {
                 statement.push(Arc::new(WalletTransaction::of(&entry, wallet, id, before)));
             }
             sums.add(&entry.lines);
+            days.add(&entry);
             entries.push(Arc::new(entry));
         }
         History {
             sums,
+            days,
             entries,
             statement,
             payroll,
@@ -302,6 +312,16 @@ fn entry(
         created_at: posted_at,
         updated_at: posted_at,
         metadata: Metadata::default(),
+        reverses: None,
+        reversed_by: None,
+    }
+}
+
+impl Grow for JournalEntry {
+    fn grow(base: &Base, index: u64) -> Option<Self> {
+        let history = base.history_at(index / ENTRIES_A_COMPANY);
+        let number = usize::try_from(index % ENTRIES_A_COMPANY).ok()?;
+        history.entries.get(number).map(|entry| (**entry).clone())
     }
 }
 

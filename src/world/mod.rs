@@ -8,6 +8,7 @@ pub(crate) mod audit;
 pub(crate) mod audit_trail;
 pub(crate) mod base;
 pub(crate) mod books;
+pub(crate) mod days;
 pub(crate) mod decide;
 pub(crate) mod diff;
 pub(crate) mod digest;
@@ -17,6 +18,7 @@ pub(crate) mod facts;
 pub(crate) mod filing_history;
 pub(crate) mod grow;
 pub(crate) mod history;
+pub(crate) mod journal;
 pub(crate) mod log;
 pub(crate) mod overlay;
 pub(crate) mod payroll_history;
@@ -31,15 +33,14 @@ use imbl::{OrdMap, Vector};
 use serde::{Deserialize, Serialize};
 
 use crate::model::business::company::Company;
-use crate::model::ledger::{Account, EntryStatus, JournalEntry, WalletTransaction};
+use crate::model::ledger::{Account, JournalEntry};
 use crate::model::payments::wallet::{Balances, Wallet};
 use crate::model::posting::Posting;
 use crate::model::task::Task;
-use crate::model::{AnyId, Entity, Kind, Object, Record};
+use crate::model::{AnyId, Entity, Kind, Record};
 use crate::value::error::ApiError;
 use crate::value::id::Id;
 use crate::value::money::Currency;
-use crate::value::text::Metadata;
 use crate::value::time::{Date, Span, Timestamp};
 use crate::world::base::Base;
 use crate::world::books::{Book, Books, Totals};
@@ -231,7 +232,10 @@ impl World {
 
     /// Whether a resource of any kind exists: what a journal entry may name as its source.
     pub(crate) fn exists(&self, id: AnyId) -> bool {
-        self.overlay.get(id.kind, id.bits).is_some() || self.base.has(id)
+        match id.kind {
+            Kind::JournalEntry => self.entry(Id::from_bits(id.bits)).is_some(),
+            _ => self.overlay.get(id.kind, id.bits).is_some() || self.base.has(id),
+        }
     }
 
     /// The company's books since growth, if anything was posted.
@@ -374,75 +378,16 @@ impl World {
         }
     }
 
-    /// Posts a journal entry for today, and the wallet's view of it.
+    /// Posts a journal entry for today, and the wallet's view of it. None where it has no lines: nothing moved.
     ///
     /// # Panics
     /// If debits and credits differ: a cause of `posting` is wrong, and the request that met it is undone.
-    pub(crate) fn post(&mut self, company: Id<Company>, posting: Posting) {
-        assert!(posting.balances(), "an entry does not balance: {posting:?}");
-        if posting.lines.is_empty() {
-            return;
-        }
-        let ordinal = self.book(company).map_or(0, |book| book.entries.len()) as u64;
-        let id = Id::from_bits(
-            self.base
-                .key()
-                .with("entry")
-                .at(company.bits())
-                .at(ordinal)
-                .hash(),
-        );
-        let entry = Arc::new(JournalEntry {
-            id,
-            object: Object::NAME,
-            company_id: company,
-            status: EntryStatus::Posted,
-            effective_on: self.today(),
-            posted_at: self.now,
-            memo: posting.memo,
-            source: posting.source,
-            lines: posting.lines,
-            created_at: self.now,
-            updated_at: self.now,
-            metadata: Metadata::default(),
-        });
-        let transaction = self.statement_line(&entry).map(Arc::new);
-        self.transaction.staged.push(Change {
-            kind: Kind::JournalEntry,
-            before: None,
-            after: Record::JournalEntry(Arc::clone(&entry)),
-        });
-        self.books.post(entry, transaction);
-        self.transaction.undo.push(Undo::Post {
-            company: company.bits(),
-        });
-    }
-
-    /// The wallet's view of an entry about to be posted, if it moves available money.
-    fn statement_line(&self, entry: &JournalEntry) -> Option<WalletTransaction> {
-        let line = entry
-            .lines
-            .iter()
-            .find(|line| line.account == Account::CashAvailable)?;
-        let wallet = self.wallet_of(entry.company_id, line.currency)?;
-        let before = self
-            .totals(entry.company_id, line.currency, Account::CashAvailable)
-            .net();
-        let ordinal = self
-            .book(entry.company_id)
-            .map_or(0, |book| book.statement.len()) as u64;
-        let key = self
-            .base
-            .key()
-            .with("statement")
-            .at(entry.company_id.bits())
-            .at(ordinal);
-        Some(WalletTransaction::of(
-            entry,
-            wallet.id,
-            Id::from_bits(key.hash()),
-            before,
-        ))
+    pub(crate) fn post(
+        &mut self,
+        company: Id<Company>,
+        posting: Posting,
+    ) -> Option<Arc<JournalEntry>> {
+        self.post_on(company, posting, self.today())
     }
 
     /// Seals what was staged into one event about `subject`, which is named as it stands.

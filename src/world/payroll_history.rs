@@ -12,8 +12,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::model::business::calculation::{Calculation, Terms};
+use crate::model::business::calculation::{Before, Calculation, Terms};
 use crate::model::business::company::PayrollSettings;
+use crate::model::business::pay_extras::Extras;
 use crate::model::business::payroll_run::RunTotals;
 use crate::model::growth::people;
 use crate::model::growth::workforce::{Place, Selection};
@@ -88,13 +89,7 @@ impl PaidMonth {
 
     fn add(&mut self, pay: &Calculation, people: u64) {
         let people = i64::try_from(people).expect("a shape's people are bounded");
-        let totals = &mut self.totals;
-        totals.gross += pay.gross * people;
-        totals.taxes += pay.taxes * people;
-        totals.employee_contributions += pay.employee_contributions * people;
-        totals.employer_contributions += pay.employer_contributions * people;
-        totals.net += pay.net * people;
-        totals.employer_cost = totals.gross + totals.employer_contributions;
+        self.totals.add(pay, people);
         self.cost.add(pay, people);
     }
 }
@@ -129,16 +124,20 @@ fn class_history(base: &Base, plan: &Plan, role: u8, step: u8) -> Vec<Arc<Calcul
         let pay_date = pay_date(base.period(0).plus_months(month));
         let terms = Terms {
             country: plan.country.code,
-            compensation: &compensation,
+            parts: &compensation.components,
+            extras: Extras::default(),
             attributes: &attributes,
         };
-        let pay = calculate(&terms, pay_date, year.last().map(Arc::as_ref));
+        let counts = |pay: &&Arc<Calculation>| pay.counts_with(plan.country.code, pay_date);
+        let earlier = year.last().filter(counts);
+        let earlier = earlier.map(|pay| pay.year_so_far());
+        let before = Before {
+            year: earlier.as_ref(),
+            same_period: &[],
+        };
+        let pay = Calculation::of(terms, pay_date, before);
+        let pay = pay.expect("grown salaries are far from the limits of the arithmetic");
         year.push(Arc::new(pay));
     }
     year.split_off(earlier as usize)
-}
-
-fn calculate(terms: &Terms<'_>, pay_date: Date, before: Option<&Calculation>) -> Calculation {
-    Calculation::of(terms, pay_date, before)
-        .expect("grown salaries are far from the limits of the arithmetic")
 }

@@ -6,6 +6,7 @@
     reason = "a test fails by panicking, and drives processes, sockets and files"
 )]
 
+mod accounting;
 mod cli;
 mod compliance;
 mod contract;

@@ -1,4 +1,4 @@
-//! The books: chart of accounts with balances, and the journal.
+//! The chart of accounts, with balances.
 
 use std::sync::Arc;
 
@@ -6,40 +6,30 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::api::business::companies::named;
+use crate::api::business::figures::{Reading, minor};
 use crate::api::crud::{Paging, Sort, SortKey, Sortable, is, page_of};
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::reply::{List, Shown};
 use crate::model::business::company::Company;
-use crate::model::ledger::{Account, AccountType, Direction, JournalEntry};
+use crate::model::ledger::{Account, AccountType, Direction};
 use crate::model::{Kind, Wire};
 use crate::value::error::ApiError;
 use crate::value::id::{Id, encode_to_string};
 use crate::value::money::Currency;
-use crate::value::text::{Metadata, Text};
+use crate::value::text::Metadata;
 use crate::value::time::{Date, Timestamp};
 use crate::world::World;
-use crate::world::books::{Sums, Totals};
+use crate::world::books::Totals;
 
-pub(crate) const OPERATIONS: &[Operation] = &[
-    Operation {
-        method: Method::Get,
-        path: "/api/business/ledger-accounts",
-        domain: Domain::Business,
-        contract: Contract::Assumed,
-        summary: "List ledger accounts",
-        description: "A company's chart of accounts with balances, those of its base currency even where nothing was posted.",
-        ..operation!(read list_ledger_accounts)
-    },
-    Operation {
-        method: Method::Get,
-        path: "/api/business/journal-entries",
-        domain: Domain::Business,
-        contract: Contract::Assumed,
-        summary: "List journal entries",
-        description: "A company's journal, oldest first. Each entry balances in every currency and names what caused it.",
-        ..operation!(read list_journal_entries)
-    },
-];
+pub(crate) const OPERATIONS: &[Operation] = &[Operation {
+    method: Method::Get,
+    path: "/api/business/ledger-accounts",
+    domain: Domain::Business,
+    contract: Contract::Assumed,
+    summary: "List ledger accounts",
+    description: "A company's chart of accounts with balances, those of its base currency even where nothing was posted.",
+    ..operation!(read list_ledger_accounts)
+}];
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct ListLedgerAccounts {
@@ -125,7 +115,10 @@ fn list_ledger_accounts(
     input: ListLedgerAccounts,
 ) -> Result<List<Shown<LedgerAccount>>, ApiError> {
     let company = named(world, input.company_id)?;
-    let sums = sums_as_of(world, company.id, input.as_of);
+    let reading = Reading::of(world, &company);
+    let sums = input
+        .as_of
+        .map_or_else(|| reading.all_totals(), |day| reading.totals(day));
     let mut rows: Vec<(Currency, Account)> = Account::FIXED
         .iter()
         .map(|&account| (company.currency, account))
@@ -204,109 +197,4 @@ fn ledger_account(
         updated_at: company.created_at,
         metadata: Metadata::default(),
     }
-}
-
-/// A sum on the wire.
-pub(crate) fn minor(sum: i128) -> i64 {
-    i64::try_from(sum)
-        .expect("sums of a company's books stay within 64 bits: every amount put in is bounded")
-}
-
-/// Every entry of a company's books, oldest first.
-pub(crate) fn entries(world: &World, company: Id<Company>) -> Vec<Arc<JournalEntry>> {
-    let history = world.base().history(company);
-    let grown = history.iter().flat_map(|history| &history.entries);
-    let since = world
-        .book(company)
-        .into_iter()
-        .flat_map(|book| &book.entries);
-    grown.chain(since).cloned().collect()
-}
-
-/// Totals by account at the end of a day; of everything if no day is given.
-pub(crate) fn sums_as_of(world: &World, company: Id<Company>, day: Option<Date>) -> Sums {
-    sums_between(world, company, None, day)
-}
-
-/// Totals by account of the entries of some days, both included.
-pub(crate) fn sums_between(
-    world: &World,
-    company: Id<Company>,
-    from: Option<Date>,
-    to: Option<Date>,
-) -> Sums {
-    let mut sums = Sums::default();
-    let history = world.base().history(company);
-    let grown = history.iter().flat_map(|history| &history.entries);
-    let since = world
-        .book(company)
-        .into_iter()
-        .flat_map(|book| &book.entries);
-    for entry in grown.chain(since) {
-        let day = entry.effective_on;
-        if from.is_none_or(|from| day >= from) && to.is_none_or(|to| day <= to) {
-            sums.add(&entry.lines);
-        }
-    }
-    sums
-}
-
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct ListJournalEntries {
-    #[serde(flatten)]
-    paging: Paging,
-    sort: Option<Sort<JournalEntry>>,
-    /// Whose journal.
-    company_id: Id<Company>,
-    /// Only entries with a line on that account.
-    account: Option<Text<64>>,
-    /// Only entries caused by such a resource.
-    source_type: Option<Text<64>>,
-    /// Only entries caused by this resource.
-    source_id: Option<Text<64>>,
-    /// Only those of that day and later.
-    from: Option<Date>,
-    /// Only those of that day and earlier.
-    to: Option<Date>,
-}
-
-impl Sortable for JournalEntry {
-    const KEYS: &'static [(&'static str, fn(&Self) -> SortKey)] = &[
-        ("created_at", |entry| {
-            SortKey::Number(entry.created_at.millis())
-        }),
-        ("effective_on", |entry| {
-            SortKey::Text(entry.effective_on.to_string())
-        }),
-    ];
-}
-
-fn list_journal_entries(
-    world: &World,
-    input: ListJournalEntries,
-) -> Result<List<Shown<JournalEntry>>, ApiError> {
-    let company = named(world, input.company_id)?;
-    let account = input
-        .account
-        .as_ref()
-        .map(|code| Account::find(code.as_str()));
-    let keep = |entry: &JournalEntry| {
-        account.is_none_or(|account| entry.lines.iter().any(|line| Some(line.account) == account))
-            && input
-                .source_type
-                .as_ref()
-                .is_none_or(|kind| entry.source.kind.name() == kind.as_str())
-            && input
-                .source_id
-                .as_ref()
-                .is_none_or(|id| entry.source.to_string() == id.as_str())
-            && input.from.is_none_or(|from| entry.effective_on >= from)
-            && input.to.is_none_or(|to| entry.effective_on <= to)
-    };
-    let mut rows = entries(world, company.id);
-    rows.retain(|entry| keep(entry));
-    if let Some(sort) = input.sort {
-        sort.apply(&mut rows);
-    }
-    Ok(page_of(&rows, input.paging))
 }

@@ -192,20 +192,8 @@ pub(crate) fn compensation(
             amount: month,
         }],
     };
-    let allowances = terms.allowances.iter();
-    let allowed = ids(
-        allowances.map(|one| (one.id.as_ref(), one.label.as_str())),
-        "allowance",
-        &format!("{at}/allowances"),
-    )?;
-    let deductions = terms.deductions.iter();
-    let deducted = ids(
-        deductions.map(|one| (one.id.as_ref(), one.label.as_str())),
-        "deduction",
-        &format!("{at}/deductions"),
-    )?;
-    let allowances = terms.allowances.into_iter().zip(allowed);
-    let deductions = terms.deductions.into_iter().zip(deducted);
+    let allowances = allowances(terms.allowances, &format!("{at}/allowances"))?;
+    let deductions = deductions(terms.deductions, &format!("{at}/deductions"))?;
     Ok(Compensation {
         amount,
         currency: terms.currency,
@@ -213,22 +201,34 @@ pub(crate) fn compensation(
         components,
         effective_from,
         recorded: Some(today),
-        allowances: allowances
-            .map(|(one, id)| Allowance {
-                id,
-                label: one.label.into_string(),
-                amount: one.amount.0,
-            })
-            .collect(),
-        deductions: deductions
-            .map(|(one, id)| Deduction {
-                id,
-                label: one.label.into_string(),
-                amount: one.amount.0,
-                timing: one.timing,
-            })
-            .collect(),
+        allowances,
+        deductions,
     })
+}
+
+/// What is paid beside the salary; `at` points at the list.
+pub(crate) fn allowances(list: Vec<AllowanceInput>, at: &str) -> Result<Vec<Allowance>, ApiError> {
+    let lines = list.iter().map(|one| (one.id.as_ref(), one.label.as_str()));
+    let ids = ids(lines, "allowance", at)?;
+    let named = list.into_iter().zip(ids).map(|(one, id)| Allowance {
+        id,
+        label: one.label.into_string(),
+        amount: one.amount.0,
+    });
+    Ok(named.collect())
+}
+
+/// What is kept back; `at` points at the list.
+pub(crate) fn deductions(list: Vec<DeductionInput>, at: &str) -> Result<Vec<Deduction>, ApiError> {
+    let lines = list.iter().map(|one| (one.id.as_ref(), one.label.as_str()));
+    let ids = ids(lines, "deduction", at)?;
+    let named = list.into_iter().zip(ids).map(|(one, id)| Deduction {
+        id,
+        label: one.label.into_string(),
+        amount: one.amount.0,
+        timing: one.timing,
+    });
+    Ok(named.collect())
 }
 
 /// The ids of a list's lines: those that were sent, which must differ, and for the others one made of the label.

@@ -1,25 +1,25 @@
 //! Payroll runs: the published call (specification, §4.1), lists, one run, its items.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::api::business::companies::{blockers, named};
+use crate::api::business::companies::named;
+use crate::api::business::payroll_people::{MOST_EMPLOYEES, Wanted, may_pay};
 use crate::api::crud::{Candidates, Paging, Sort, SortKey, Sortable, is, show};
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::reply::{Data, List, Shown};
-use crate::model::business::company::{Company, CompanyStatus};
+use crate::model::business::company::Company;
 use crate::model::business::employee::Employee;
 use crate::model::business::payroll_item::{ItemStatus, PayrollItem};
 use crate::model::business::payroll_run::{PayrollRun, RunStatus, RunType, Settlement};
 use crate::model::decision::RUN_CALCULATE;
-use crate::model::growth::workforce::{Selection, standings};
-use crate::model::lifecycle::{State, StatusChange};
+use crate::model::growth::workforce::Selection;
+use crate::model::lifecycle::StatusChange;
 use crate::model::task::Task;
 use crate::model::{AnyId, Kind, Object};
-use crate::value::error::{ApiError, ErrorCode, Violation};
+use crate::value::error::{ApiError, ErrorCode};
 use crate::value::id::Id;
 use crate::value::text::Metadata;
 use crate::value::time::{Date, Period, Span};
@@ -28,11 +28,9 @@ use crate::world::World;
 /// Hour of the day (UTC) after which a run is not paid the same day.
 pub(crate) const CUT_OFF_HOUR: i64 = 16;
 /// From the call to the calculated run.
-const CALCULATION: Span = Span::seconds(2);
+pub(crate) const CALCULATION: Span = Span::seconds(2);
 /// The same, where the outside world takes its time.
 const LATE_CALCULATION: Span = Span::seconds(10 * 60);
-/// Employees that one run may hold: beyond it a run would keep its world busy for longer than a call may take.
-const MOST_EMPLOYEES: usize = 100_000;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
@@ -105,40 +103,26 @@ pub(crate) struct RunPayroll {
 
 fn run_payroll(world: &mut World, input: RunPayroll) -> Result<Data<Shown<PayrollRun>>, ApiError> {
     let company = named(world, input.company_id)?;
-    let chosen = input
-        .employees
-        .as_deref()
-        .map(|ids| found(world, ids))
-        .transpose()?;
-    may_pay(world, &company)?;
-    let named = chosen.is_some();
-    let employees = match chosen {
-        Some(employees) => payable(&company, employees)?,
-        None => everyone_payable(world, &company)?,
-    };
-    not_yet_run(world, &company, input.period, &employees, named)?;
-    let now = world.now();
-    let run = Arc::new(PayrollRun {
-        id: world.next_id(company.id.bits()),
-        object: Object::NAME,
-        company_id: company.id,
+    let wanted = Wanted {
+        company: &company,
         period: input.period,
         kind: RunType::Regular,
+        member: "employees",
+    };
+    let chosen = input.employees.as_deref();
+    let chosen = chosen.map(|ids| wanted.found(world, ids)).transpose()?;
+    may_pay(world, &company)?;
+    let employees = match &chosen {
+        Some(employees) => wanted.payable(employees)?,
+        None => wanted.everyone(world)?,
+    };
+    wanted.not_yet_run(world, &employees, chosen.is_some(), None)?;
+    let run = PayrollRun {
         status: RunStatus::Calculating,
-        employee_count: employees.len() as u64,
-        employees,
-        pay_date: pay_date(world, &company, input.period),
-        currency: company.currency,
-        totals: None,
-        funding: None,
-        settlement: Settlement::default(),
-        blockers: Vec::new(),
-        created_at: now,
-        updated_at: now,
-        metadata: Metadata::default(),
-        status_history: vec![StatusChange::plain(RunStatus::Calculating, now)],
-    });
-    world.put(&run);
+        status_history: vec![StatusChange::plain(RunStatus::Calculating, world.now())],
+        ..new_run(world, &wanted, employees)
+    };
+    let run = world.keep(run);
     let answer = world.decide(&RUN_CALCULATE, AnyId::of(run.id), None);
     let late = (answer.choice == "delayed").then(|| answer.after.unwrap_or(LATE_CALCULATION));
     world.settle_when(CALCULATION, late, Task::CalculateRun(run.id));
@@ -146,260 +130,37 @@ fn run_payroll(world: &mut World, input: RunPayroll) -> Result<Data<Shown<Payrol
     Ok(Data(Shown(run)))
 }
 
-/// Every employee that the body names, or the 404 that lists those nobody has.
-fn found(world: &World, ids: &[Id<Employee>]) -> Result<Vec<Arc<Employee>>, ApiError> {
-    let (mut employees, mut missing) = (Vec::with_capacity(ids.len()), Vec::new());
-    for (place, id) in ids.iter().enumerate() {
-        match world.find(*id) {
-            Some(employee) => employees.push(employee),
-            None => missing.push(Violation::new(
-                pointer(place),
-                "not_found",
-                "no employee of this key's world has this id",
-            )),
-        }
-    }
-    if missing.is_empty() {
-        return Ok(employees);
-    }
-    let detail = format!(
-        "{} of the {} employees do not exist",
-        missing.len(),
-        ids.len()
-    );
-    Err(ApiError::new(ErrorCode::ResourceNotFound, detail).with_errors(missing))
-}
-
-fn pointer(place: usize) -> String {
-    format!("/employees/{place}")
-}
-
-/// Only an active company without blocking requirements pays anyone.
-pub(crate) fn may_pay(world: &World, company: &Company) -> Result<(), ApiError> {
-    let refusal = |code, detail: String| Err(ApiError::new(code, detail).about(company.id));
-    match company.status {
-        CompanyStatus::Active => {}
-        CompanyStatus::Suspended => {
-            return refusal(
-                ErrorCode::CompanySuspended,
-                "the company is suspended".to_owned(),
-            );
-        }
-        status => {
-            let open: Vec<String> = blockers(world, company.id)
-                .map(|blocker| blocker.description.clone())
-                .collect();
-            let what = if open.is_empty() {
-                "it must be active".to_owned()
-            } else {
-                open.join("; ")
-            };
-            return refusal(
-                ErrorCode::ComplianceBlocked,
-                format!("the company is {}: {what}", status.name()),
-            );
-        }
-    }
-    let open: Vec<String> = blockers(world, company.id)
-        .map(|blocker| blocker.description.clone())
-        .collect();
-    if open.is_empty() {
-        return Ok(());
-    }
-    refusal(
-        ErrorCode::ComplianceBlocked,
-        format!("open requirements: {}", open.join("; ")),
-    )
-}
-
-/// The named employees, all of this company and payable. Foreign ones are named before those not payable: they are a
-/// mistake of the request and not of the world.
-fn payable(
-    company: &Company,
-    employees: Vec<Arc<Employee>>,
-) -> Result<Vec<Id<Employee>>, ApiError> {
-    let places = || (0..).zip(&employees);
-    let foreign = places()
-        .filter(|(_, employee)| employee.company_id != company.id)
-        .map(|(place, employee)| {
-            let detail = format!(
-                "{} is employed by {}, not by {}",
-                employee.id, employee.company_id, company.id
-            );
-            Violation::new(pointer(place), "foreign_employee", detail)
-        });
-    let foreign: Vec<Violation> = foreign.collect();
-    if !foreign.is_empty() {
-        return Err(ApiError::invalid(foreign));
-    }
-    let refused: Vec<Violation> = places()
-        .filter_map(|(place, employee)| {
-            let why = employee.not_payable()?;
-            Some(Violation::new(
-                pointer(place),
-                "not_payable",
-                format!("{}: {why}", employee.id),
-            ))
-        })
-        .collect();
-    if refused.is_empty() {
-        return Ok(employees.iter().map(|employee| employee.id).collect());
-    }
-    let detail = format!(
-        "{} of the {} employees cannot be paid",
-        refused.len(),
-        employees.len()
-    );
-    Err(ApiError::new(ErrorCode::EmployeeNotPayable, detail).with_errors(refused))
-}
-
-/// Everyone of the company who can be paid, in creation order.
-fn everyone_payable(world: &World, company: &Company) -> Result<Vec<Id<Employee>>, ApiError> {
-    let mut payable: Vec<Id<Employee>> = Vec::new();
-    if let Some(index) = world.base().index_of(company.id) {
-        let (base, plan) = (world.base(), world.base().plan(index));
-        let size = base.shape().employees_per_company;
-        let verified = |status, payroll| {
-            use crate::model::business::employee::{EmployeeStatus, PayrollStatus};
-            matches!(status, EmployeeStatus::Active | EmployeeStatus::OnLeave)
-                && payroll == PayrollStatus::Verified
-        };
-        let selection = Selection {
-            standings: standings(verified),
-            ..Selection::ALL
-        };
-        if plan.workforce.count(selection) > MOST_EMPLOYEES as u64 {
-            return Err(too_many());
-        }
-        let changed: Vec<u64> = world.changed::<Employee>().collect();
-        for number in 0..size {
-            let person = index * size + number;
-            let can_be_paid = match changed.binary_search(&person) {
-                Ok(_) => world
-                    .at::<Employee>(person)
-                    .is_some_and(|employee| employee.not_payable().is_none()),
-                Err(_) => plan.workforce.chooses(selection, number),
-            };
-            if can_be_paid {
-                payable.push(base.id_at(person));
-            }
-        }
-    }
-    let created = world
-        .children::<Employee>(company.id.bits())
-        .filter_map(|id| world.find(id));
-    payable.extend(
-        created
-            .filter(|employee| employee.not_payable().is_none())
-            .map(|employee| employee.id),
-    );
-    match payable.len() {
-        0 => Err(ApiError::new(
-            ErrorCode::EmployeeNotPayable,
-            "no employee of the company can be paid",
-        )
-        .about(company.id)),
-        1..=MOST_EMPLOYEES => Ok(payable),
-        _ => Err(too_many()),
-    }
-}
-
-fn too_many() -> ApiError {
-    let detail =
-        format!("more than {MOST_EMPLOYEES} employees would be paid: name those of this run");
-    ApiError::invalid(vec![Violation::new("/employees", "too_many", detail)])
-}
-
-/// An employee is in at most one regular run a period; a cancelled or failed one does not count.
-fn not_yet_run(
+/// A draft of a run of these employees.
+pub(crate) fn new_run(
     world: &World,
-    company: &Company,
-    period: Period,
-    employees: &[Id<Employee>],
-    named: bool,
-) -> Result<(), ApiError> {
-    // Nobody was named in a body without `employees`: what is wrong there is the period.
-    let at = |place| {
-        if named {
-            pointer(place)
-        } else {
-            "/period".to_owned()
-        }
-    };
-    let earlier = EarlierRuns::of(world, company.id, period);
-    let again: Vec<Violation> = (0..)
-        .zip(employees)
-        .filter_map(|(place, id)| {
-            let run = earlier.run_with(world, *id)?;
-            Some(Violation::new(
-                at(place),
-                "already_run",
-                format!("{id} is in run {run} of {period}"),
-            ))
-        })
-        .collect();
-    if again.is_empty() {
-        return Ok(());
-    }
-    let detail = format!(
-        "{} of the {} employees already have a regular run in {period}",
-        again.len(),
-        employees.len()
-    );
-    let run = employees
-        .iter()
-        .find_map(|id| earlier.run_with(world, *id))
-        .expect("some employee is in one");
-    let error = ApiError::new(ErrorCode::PayrollPeriodAlreadyRun, detail);
-    Err(error.with_errors(again).about(run))
-}
-
-fn counts(run: &PayrollRun) -> bool {
-    run.kind == RunType::Regular
-        && !matches!(
-            run.status,
-            RunStatus::Cancelled | RunStatus::Failed | RunStatus::Reversed
-        )
-}
-
-/// Who of a company already has a regular run in a period.
-struct EarlierRuns {
-    /// The run of the months before the world's start, which names nobody if it is large: who was in it is arithmetic.
-    grown: Option<(Id<PayrollRun>, u64)>,
-    since: BTreeMap<Id<Employee>, Id<PayrollRun>>,
-}
-
-impl EarlierRuns {
-    fn of(world: &World, company: Id<Company>, period: Period) -> Self {
-        let base = world.base();
-        let place = base.month_of(period).zip(base.index_of(company));
-        let grown = place.and_then(|(month, company)| {
-            let run: Arc<PayrollRun> = world.at(base.run(month, company))?;
-            counts(&run).then_some((run.id, company))
-        });
-        let runs = world
-            .children::<PayrollRun>(company.bits())
-            .filter_map(|id| world.find(id));
-        let mut since = BTreeMap::new();
-        for run in runs.filter(|run| run.period == period && counts(run)) {
-            since.extend(run.employees.iter().map(|id| (*id, run.id)));
-        }
-        Self { grown, since }
-    }
-
-    /// The run that the employee is in.
-    fn run_with(&self, world: &World, employee: Id<Employee>) -> Option<Id<PayrollRun>> {
-        let base = world.base();
-        let in_history = || {
-            let (run, company) = self.grown?;
-            let index = base.index_of(employee)?;
-            let number = index.checked_sub(company * base.shape().employees_per_company)?;
-            let workforce = base.plan(company).workforce;
-            workforce
-                .chooses(Selection::PAID_IN_HISTORY, number)
-                .then_some(run)
-        };
-        self.since.get(&employee).copied().or_else(in_history)
+    wanted: &Wanted<'_>,
+    employees: Vec<Id<Employee>>,
+) -> PayrollRun {
+    let (company, now) = (wanted.company, world.now());
+    PayrollRun {
+        id: world.next_id(company.id.bits()),
+        object: Object::NAME,
+        company_id: company.id,
+        period: wanted.period,
+        kind: wanted.kind,
+        status: RunStatus::Draft,
+        employee_count: employees.len() as u64,
+        employees: Arc::new(employees),
+        pay_date: pay_date(world, company, wanted.period),
+        currency: company.currency,
+        totals: None,
+        funding: None,
+        settlement: Settlement::default(),
+        blockers: Vec::new(),
+        warnings: Arc::default(),
+        inputs: Arc::default(),
+        notes: None,
+        reverses: None,
+        reversed_by: Vec::new(),
+        created_at: now,
+        updated_at: now,
+        metadata: Metadata::default(),
+        status_history: vec![StatusChange::plain(RunStatus::Draft, now)],
     }
 }
 
@@ -408,9 +169,14 @@ fn pay_date(world: &World, company: &Company, period: Period) -> Date {
     let due = period
         .day(company.payroll_settings.pay_day)
         .or_business_day_before();
+    due.max(first_day_to_pay(world, company))
+}
+
+/// The next day whose cut-off can be met.
+pub(crate) fn first_day_to_pay(world: &World, _company: &Company) -> Date {
     let today = world.today();
     let late = world.now() >= today.at_hour(CUT_OFF_HOUR);
-    due.max(today.plus_days(i32::from(late)).or_business_day_after())
+    today.plus_days(i32::from(late)).or_business_day_after()
 }
 
 #[derive(Deserialize, JsonSchema)]

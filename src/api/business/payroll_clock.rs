@@ -1,12 +1,15 @@
-//! What the clock does to a payroll run: calculate, approve, fund. Its payouts are `payroll_payouts`.
+//! What the clock does to a payroll run: calculate, approve, fund, open its payouts. What becomes of them is `payroll_payouts`.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::api::business::payroll::CUT_OFF_HOUR;
+use crate::api::business::payroll_earlier::EarlierPay;
+use crate::api::business::payroll_pay::{self, nothing, warnings};
 use crate::api::business::payroll_payouts::finish;
+use crate::api::business::payroll_people::Wanted;
 use crate::api::business::tax_clock;
-use crate::model::business::calculation::{Calculation, Terms};
+use crate::model::business::calculation::Calculation;
 use crate::model::business::company::Company;
 use crate::model::business::employee::Employee;
 use crate::model::business::payroll_item::{ItemStatus, PayrollItem};
@@ -15,14 +18,14 @@ use crate::model::business::tax_liability::{LiabilityStatus, TaxLiability};
 use crate::model::business::tax_return::code_of;
 use crate::model::decision::RUN_FUND;
 use crate::model::lifecycle::{Stateful, StatusChange};
-use crate::model::payments::payout::{Payout, PayoutStatus, Recipient};
+use crate::model::payments::payout::{Payout, PayoutStatus, Rail, Recipient};
 use crate::model::payments::wallet::Wallet;
 use crate::model::posting::{self, RunCost};
 use crate::model::task::Task;
 use crate::model::{AnyId, Object};
 use crate::value::id::Id;
 use crate::value::text::Metadata;
-use crate::value::time::{Date, Span, Timestamp};
+use crate::value::time::{Span, Timestamp};
 use crate::world::World;
 
 /// Hour of the pay date at which wages are handed to the rail.
@@ -40,26 +43,9 @@ pub(crate) fn get<T: crate::world::grow::Grow>(world: &World, id: Id<T>) -> Arc<
 
 /// Gross to net of everybody in the run; then approval, unless somebody has to be asked.
 pub(crate) fn calculate_run(world: &mut World, id: Id<PayrollRun>) {
-    let mut run = (*get(world, id)).clone();
-    if run.status != RunStatus::Calculating {
-        return; // cancelled meanwhile
-    }
-    let mut totals = RunTotals::default();
-    let earlier = EarlierPay::of(world, &run);
-    for employee in run.employees.clone() {
-        let before = earlier.last(world, employee);
-        let item = calculate_item(world, &run, &get(world, employee), before.as_deref());
-        let item = Arc::new(item);
-        add(&mut totals, &item.calculation);
-        world.put(&item);
-    }
-    run.totals = Some(totals);
-    run.settlement = Settlement {
-        pending: run.employee_count,
-        ..Settlement::default()
+    let Some(run) = calculate(world, id) else {
+        return;
     };
-    run.enter(RunStatus::Calculated, world.now());
-    let run = world.record("payroll_run.calculated", run);
     if get(world, run.company_id)
         .payroll_settings
         .approval_required
@@ -72,24 +58,96 @@ pub(crate) fn calculate_run(world: &mut World, id: Id<PayrollRun>) {
     }
 }
 
-fn calculate_item(
+/// Gross to net of everybody in a draft, which then waits for somebody to approve it.
+pub(crate) fn preview_run(world: &mut World, id: Id<PayrollRun>) {
+    calculate(world, id);
+}
+
+fn calculate(world: &mut World, id: Id<PayrollRun>) -> Option<Arc<PayrollRun>> {
+    let mut run = (*get(world, id)).clone();
+    if run.status != RunStatus::Calculating {
+        return None; // cancelled meanwhile
+    }
+    let company = get(world, run.company_id);
+    let earlier = EarlierPay::of(world, &run);
+    let mut last_time = items_by_employee(world, id);
+    let mut totals = RunTotals::default();
+    let mut ready = 0;
+    run.blockers.clear();
+    let mut found = Vec::new();
+    for &id in run.employees.clone().iter() {
+        let employee = get(world, id);
+        let why_not = why_not(&company, &run, &employee);
+        let pay = if let Some(why) = &why_not {
+            run.blockers.push(format!("{id}: {why}"));
+            nothing(&run, &employee)
+        } else {
+            ready += 1;
+            let pay = payroll_pay::calculate(world, &run, &employee, &earlier);
+            if found.len() < MOST_WARNINGS {
+                found.extend(warnings(&run, &employee, &pay));
+            }
+            totals.add(&pay, 1);
+            pay
+        };
+        let status = match why_not {
+            None => ItemStatus::Ready,
+            Some(_) => ItemStatus::Blocked,
+        };
+        let item = item(world, &run, &employee, last_time.remove(&employee.id));
+        world.keep(reckoned(item, pay, status, world.now()));
+    }
+    for left_out in last_time.into_values() {
+        let item = (*left_out).clone();
+        world.keep(reckoned_away(item, world.now()));
+    }
+    run.totals = Some(totals);
+    run.warnings = Arc::new(found);
+    run.settlement = Settlement {
+        pending: ready,
+        ..Settlement::default()
+    };
+    run.enter(RunStatus::Calculated, world.now());
+    Some(world.record("payroll_run.calculated", run))
+}
+
+/// Warnings that a run carries: they travel with each of its events.
+const MOST_WARNINGS: usize = 100;
+
+/// Why the run leaves that employee out. One that was asked for in one call pays whomever it named then.
+fn why_not(company: &Company, run: &PayrollRun, employee: &Employee) -> Option<String> {
+    let drafted = run
+        .status_history
+        .first()
+        .is_some_and(|change| change.status == RunStatus::Draft);
+    let wanted = Wanted {
+        company,
+        period: run.period,
+        kind: run.kind,
+        member: "",
+    };
+    wanted.not_payable(employee).filter(|_| drafted)
+}
+
+fn items_by_employee(
+    world: &World,
+    run: Id<PayrollRun>,
+) -> BTreeMap<Id<Employee>, Arc<PayrollItem>> {
+    let stand = |item: &Arc<PayrollItem>| item.status != ItemStatus::Skipped;
+    let items = items(world, run).into_iter().filter(stand);
+    items.map(|item| (item.employee_id, item)).collect()
+}
+
+/// The employee's part of the run: that of the last calculation, if there was one.
+fn item(
     world: &World,
     run: &PayrollRun,
     employee: &Employee,
-    before: Option<&Calculation>,
+    last_time: Option<Arc<PayrollItem>>,
 ) -> PayrollItem {
-    let compensation = employee
-        .compensation
-        .as_ref()
-        .expect("a payable employee has compensation");
-    let terms = Terms {
-        country: &employee.country,
-        compensation,
-        attributes: &employee.tax_attributes,
-    };
-    let calculation = Calculation::of(&terms, run.pay_date, before);
-    let calculation =
-        calculation.expect("pay is bounded where it is set, so that no year of it leaves 64 bits");
+    if let Some(item) = last_time {
+        return (*item).clone();
+    }
     PayrollItem {
         id: world.next_id(run.id.bits()),
         payroll_run_id: run.id,
@@ -99,7 +157,7 @@ fn calculate_item(
         period: run.period,
         status: ItemStatus::Ready,
         currency: run.currency,
-        calculation: Arc::new(calculation),
+        calculation: Arc::new(nothing(run, employee)),
         payout_id: None,
         payslip_id: None,
         failure: None,
@@ -108,59 +166,25 @@ fn calculate_item(
     }
 }
 
-/// What a run's employees were paid before in its tax year, by the company's other runs: as they were reckoned, for the year
-/// to date counts what was really paid, in whatever order.
-struct EarlierPay {
-    country: String,
-    pay_date: Date,
-    last: BTreeMap<Id<Employee>, Arc<Calculation>>,
+fn reckoned(
+    mut item: PayrollItem,
+    pay: Calculation,
+    status: ItemStatus,
+    now: Timestamp,
+) -> PayrollItem {
+    item.calculation = Arc::new(pay);
+    if item.status != status {
+        item.enter(status, now);
+    }
+    item
 }
 
-impl EarlierPay {
-    fn of(world: &World, run: &PayrollRun) -> Self {
-        let country = get(world, run.company_id).country.clone();
-        let mut last = BTreeMap::new();
-        for id in world.children::<PayrollRun>(run.company_id.bits()) {
-            let other = get(world, id);
-            let apart = other.pay_date.days_since(run.pay_date).abs();
-            let void = matches!(
-                other.status,
-                RunStatus::Cancelled | RunStatus::Failed | RunStatus::Reversed
-            );
-            if id == run.id || apart > 366 || void {
-                continue;
-            }
-            for item in items(world, id) {
-                if item.calculation.counts_with(&country, run.pay_date) {
-                    last.insert(item.employee_id, Arc::clone(&item.calculation));
-                }
-            }
-        }
-        Self {
-            country,
-            pay_date: run.pay_date,
-            last,
-        }
-    }
-
-    /// The last pay of that employee: by a run, or else in the months before the world's start.
-    fn last(&self, world: &World, employee: Id<Employee>) -> Option<Arc<Calculation>> {
-        let in_history = || {
-            let base = world.base();
-            let counts = |pay: &Calculation| pay.counts_with(&self.country, self.pay_date);
-            base.last_paid(base.index_of(employee)?, counts)
-        };
-        self.last.get(&employee).cloned().or_else(in_history)
-    }
-}
-
-fn add(totals: &mut RunTotals, pay: &Calculation) {
-    totals.gross += pay.gross;
-    totals.taxes += pay.taxes;
-    totals.employee_contributions += pay.employee_contributions;
-    totals.employer_contributions += pay.employer_contributions;
-    totals.net += pay.net;
-    totals.employer_cost = totals.gross + totals.employer_contributions;
+/// The part of somebody whom the run no longer includes.
+fn reckoned_away(mut item: PayrollItem, now: Timestamp) -> PayrollItem {
+    let nothing = (*item.calculation).clone().negated().blank();
+    item.calculation = Arc::new(nothing);
+    item.enter(ItemStatus::Skipped, now);
+    item
 }
 
 pub(crate) fn items(world: &World, run: Id<PayrollRun>) -> Vec<Arc<PayrollItem>> {
@@ -170,20 +194,29 @@ pub(crate) fn items(world: &World, run: Id<PayrollRun>) -> Vec<Arc<PayrollItem>>
         .collect()
 }
 
+/// What the run costs. Those whom it leaves out cost nothing.
+pub(crate) fn cost_of(world: &World, run: Id<PayrollRun>) -> RunCost {
+    let items = items(world, run);
+    RunCost::of(items.iter().map(|item| &*item.calculation))
+}
+
 /// Wages and withholdings accrue; the money is reserved at the cut-off of the business day before the pay date.
 pub(crate) fn approve_run(world: &mut World, run: &PayrollRun, reason: Option<String>) {
-    let mut cost = RunCost::default();
     for item in items(world, run.id) {
-        cost.add(&item.calculation, 1);
+        if item.status == ItemStatus::Blocked {
+            let mut item = (*item).clone();
+            item.enter(ItemStatus::Skipped, world.now());
+            world.keep(item);
+        }
     }
+    let cost = cost_of(world, run.id);
     let wallet = world
         .wallet_of(run.company_id, run.currency)
         .expect("a company has a wallet of its currency");
-    let totals = run.totals.unwrap_or_default();
     let mut run = run.clone();
     run.funding = Some(Funding {
         wallet_id: wallet.id,
-        required: totals.employer_cost,
+        required: cost.to_reserve(),
         reserved: 0,
         shortfall: 0,
     });
@@ -210,7 +243,7 @@ fn owe(world: &mut World, run: &PayrollRun, cost: &RunCost) {
             company_id: run.company_id,
             payroll_run_id: run.id,
             authority: code_of(account).to_owned(),
-            due_on: tax_clock::due_on(&company, run, account),
+            due_on: tax_clock::due_on(&company, run, code_of(account)),
             jurisdiction: company.country.clone(),
             period: run.period,
             status: LiabilityStatus::Accrued,
@@ -304,46 +337,20 @@ fn open_payouts(world: &mut World, run: &PayrollRun, wallet: &Wallet) {
     let (mut run, mut skipped) = (run.clone(), 0);
     for item in items(world, run.id) {
         let mut item = (*item).clone();
+        if item.status == ItemStatus::Skipped {
+            continue;
+        }
         if item.calculation.net <= 0 {
             item.enter(ItemStatus::Skipped, world.now());
             world.keep(item);
             skipped += 1;
             continue;
         }
-        let employee = get(world, item.employee_id);
-        let account = employee
-            .payment_method
-            .as_ref()
-            .expect("a payable employee has a payment method");
-        let now = world.now();
-        let payout = Arc::new(Payout {
-            id: world.next_id(run.company_id.bits()),
-            object: Object::NAME,
-            company_id: run.company_id,
-            wallet_id: wallet.id,
-            beneficiary_id: None,
-            status: PayoutStatus::Queued,
-            amount: item.calculation.net,
-            currency: run.currency,
-            rail,
-            recipient: Arc::new(Recipient::new(
-                &account.account_name,
-                &account.bank_code,
-                &account.account_number,
-            )),
-            reference: format!("Salary {}", run.period),
-            source: Some(AnyId::of(item.id)),
-            failure: None,
-            created_at: now,
-            updated_at: now,
-            metadata: Metadata::default(),
-            status_history: vec![StatusChange::plain(PayoutStatus::Queued, now)],
-        });
+        let payout = salary(world, &item, wallet.id, rail);
         item.payout_id = Some(payout.id);
-        item.enter(ItemStatus::Processing, now);
+        item.enter(ItemStatus::Processing, world.now());
         world.keep(item);
-        world.put(&payout);
-        world.emit("payout.created", &payout);
+        world.record("payout.created", payout);
     }
     run.settlement.pending -= skipped;
     run.settlement.paid += skipped;
@@ -356,5 +363,45 @@ fn open_payouts(world: &mut World, run: &PayrollRun, wallet: &Wallet) {
             run.pay_date.at_hour(SEND_HOUR),
             Task::SendRunPayouts(run.id),
         );
+    }
+}
+
+/// A payout of what an item pays.
+pub(crate) fn salary(
+    world: &World,
+    item: &PayrollItem,
+    wallet_id: Id<Wallet>,
+    rail: Rail,
+) -> Payout {
+    let employee = get(world, item.employee_id);
+    let account = employee
+        .payment_method
+        .as_ref()
+        .expect("a payable employee has a payment method");
+    let now = world.now();
+    Payout {
+        id: world.next_id(item.company_id.bits()),
+        object: Object::NAME,
+        company_id: item.company_id,
+        wallet_id,
+        beneficiary_id: None,
+        status: PayoutStatus::Queued,
+        amount: item.calculation.net,
+        currency: item.currency,
+        rail,
+        recipient: Arc::new(Recipient::new(
+            &account.account_name,
+            &account.bank_code,
+            &account.account_number,
+        )),
+        reference: format!("Salary {}", item.period),
+        source: Some(AnyId::of(item.id)),
+        failure: None,
+        supersedes: None,
+        superseded_by: None,
+        created_at: now,
+        updated_at: now,
+        metadata: Metadata::default(),
+        status_history: vec![StatusChange::plain(PayoutStatus::Queued, now)],
     }
 }

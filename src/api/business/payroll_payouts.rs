@@ -7,10 +7,11 @@ use std::sync::Arc;
 
 use crate::api::business::employee_verbs::enter_payroll;
 use crate::api::business::payroll_clock::{get, items};
+use crate::api::business::payroll_undo::unwind;
 use crate::model::AnyId;
 use crate::model::business::employee::{Employee, HoldReason, PayrollStatus};
 use crate::model::business::payroll_item::{ItemStatus, PayrollItem};
-use crate::model::business::payroll_run::{PayrollRun, RunStatus, Settlement};
+use crate::model::business::payroll_run::{PayrollRun, RunStatus, RunType, Settlement};
 use crate::model::business::payslip::{Payslip, PayslipStatus};
 use crate::model::decision::PAYOUT_SETTLE;
 use crate::model::lifecycle::{State, Stateful};
@@ -177,7 +178,7 @@ fn pay(world: &mut World, id: Id<Payout>) {
     let paid = posting::net_pay_paid(AnyId::of(id), payout.currency, payout.amount);
     world.post(payout.company_id, paid);
     world.emit("payout.paid", &payout);
-    let item = issue_payslip(world, &item_of(world, &payout));
+    let item = item_paid(world, &item_of(world, &payout));
     settled(world, &item, "payroll_item.paid", |settlement| {
         settlement.pending -= 1;
         settlement.paid += 1;
@@ -192,16 +193,13 @@ fn unsettled(world: &mut World, id: Id<Payout>, status: PayoutStatus, failure: F
     payout.failure = Some(failure.clone());
     let payout = world.keep(payout);
     let (source, currency, amount) = (AnyId::of(id), payout.currency, payout.amount);
-    match before {
-        PayoutStatus::Sent => world.post(
-            payout.company_id,
-            posting::net_pay_bounced(source, currency, amount),
-        ),
-        PayoutStatus::Paid => world.post(
-            payout.company_id,
-            posting::net_pay_returned(source, currency, amount),
-        ),
-        _ => {} // it was held: no money had left
+    let back = match before {
+        PayoutStatus::Sent => Some(posting::net_pay_bounced(source, currency, amount)),
+        PayoutStatus::Paid => Some(posting::net_pay_returned(source, currency, amount)),
+        _ => None, // it was held: no money had left
+    };
+    if let Some(back) = back {
+        world.post(payout.company_id, back);
     }
     let returned = status == PayoutStatus::Returned;
     let name = if returned {
@@ -268,7 +266,12 @@ fn settled(
     let mut run = (*get(world, item.payroll_run_id)).clone();
     count(&mut run.settlement);
     run.updated_at = world.now();
-    let ends = run.settlement.pending == 0 && run.status == RunStatus::Processing;
+    let ends = match run.status {
+        RunStatus::Processing => run.settlement.pending == 0,
+        // Payouts that were sent again.
+        RunStatus::PartiallyPaid => run.settlement.pending == 0 && run.settlement.failed == 0,
+        _ => false,
+    };
     let run = world.keep(run);
     world.emit(name, item);
     if ends {
@@ -282,9 +285,16 @@ fn enter(world: &mut World, id: Id<Payout>, status: PayoutStatus) -> Arc<Payout>
     world.keep(payout)
 }
 
-fn issue_payslip(world: &mut World, item: &PayrollItem) -> Arc<PayrollItem> {
+/// The item is paid. Its payslip is issued, unless it was before the money came back; and one that it corrects is marked.
+fn item_paid(world: &mut World, item: &PayrollItem) -> Arc<PayrollItem> {
+    let mut item = item.clone();
+    item.enter(ItemStatus::Paid, world.now());
+    item.failure = None;
+    if item.payslip_id.is_some() {
+        return world.keep(item);
+    }
     let run = get(world, item.payroll_run_id);
-    let payslip = Arc::new(Payslip {
+    let payslip = Payslip {
         id: world.next_id(item.employee_id.bits()),
         company_id: item.company_id,
         employee_id: item.employee_id,
@@ -297,14 +307,34 @@ fn issue_payslip(world: &mut World, item: &PayrollItem) -> Arc<PayrollItem> {
         currency: item.currency,
         calculation: Arc::clone(&item.calculation),
         created_at: world.now(),
-    });
-    let mut item = item.clone();
+        changes: Vec::new(),
+    };
+    let corrected = (run.kind == RunType::Correction).then(|| issued(world, &item));
     item.payslip_id = Some(payslip.id);
-    item.enter(ItemStatus::Paid, world.now());
     let item = world.keep(item);
-    world.put(&payslip);
-    world.emit("payslip.issued", &payslip);
+    world.record("payslip.issued", payslip);
+    for payslip in corrected.into_iter().flatten() {
+        let mut payslip = (*payslip).clone();
+        payslip.enter(PayslipStatus::Corrected, world.now());
+        world.record("payslip.corrected", payslip);
+    }
     item
+}
+
+/// Payslips of the employee and the month that hold.
+fn issued(world: &World, item: &PayrollItem) -> Vec<Arc<Payslip>> {
+    let base = world.base();
+    let grown = || {
+        let run = base.run(base.month_of(item.period)?, base.index_of(item.company_id)?);
+        let number = base.index_of(item.employee_id)? % base.shape().employees_per_company;
+        world.at::<Payslip>(base.item(run, number))
+    };
+    let created = world
+        .children::<Payslip>(item.employee_id.bits())
+        .filter_map(|id| world.find(id));
+    let all = grown().into_iter().chain(created);
+    all.filter(|payslip| payslip.period == item.period && payslip.status == PayslipStatus::Issued)
+        .collect()
 }
 
 /// Every payout has been answered.
@@ -314,7 +344,14 @@ pub(crate) fn finish(world: &mut World, run: &PayrollRun) {
         Settlement { paid: 0, .. } => (RunStatus::Failed, "payroll_run.failed"),
         _ => (RunStatus::PartiallyPaid, "payroll_run.partially_paid"),
     };
+    if status == RunStatus::Failed {
+        unwind(world, run);
+    }
     let mut run = run.clone();
     run.enter(status, world.now());
-    world.record(name, run);
+    let run = world.record(name, run);
+    if let Some(funding) = run.funding.filter(|_| status == RunStatus::Failed) {
+        let wallet = get(world, funding.wallet_id);
+        world.emit_wallet("wallet.credited", &wallet);
+    }
 }

@@ -5,17 +5,15 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::api::business::payroll::may_pay;
-use crate::api::business::payroll_clock::{approve_run, fund_run};
+use crate::api::business::payroll_clock::{approve_run, fund_run, items};
+use crate::api::business::payroll_people::may_pay;
+use crate::api::business::payroll_undo::mirror;
 use crate::api::business::tax_clock;
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::reply::{Data, Shown};
-use crate::model::AnyId;
-use crate::model::business::payroll_item::{ItemStatus, PayrollItem};
+use crate::model::business::payroll_item::ItemStatus;
 use crate::model::business::payroll_run::{PayrollRun, RunStatus};
-use crate::model::business::tax_liability::{LiabilityStatus, TaxLiability};
-use crate::model::lifecycle::{Stateful, step};
-use crate::model::posting::{self, RunCost};
+use crate::model::lifecycle::{State, Stateful, step};
 use crate::value::error::{ApiError, ErrorCode};
 use crate::value::id::Id;
 use crate::value::text::Text;
@@ -125,28 +123,16 @@ fn cancel_payroll_run(
     let mut run = (*world.get(input.payroll_run_id)?).clone();
     let status = next(&run, "cancel")?;
     let (now, reason) = (world.now(), input.reason.map(Text::into_string));
-    let mut cost = RunCost::default();
-    for id in world
-        .children::<PayrollItem>(run.id.bits())
-        .collect::<Vec<_>>()
-    {
-        let mut item = (*world.get(id)?).clone();
-        cost.add(&item.calculation, 1);
-        item.enter(ItemStatus::Skipped, now);
-        world.keep(item);
-    }
-    for id in world
-        .children::<TaxLiability>(run.id.bits())
-        .collect::<Vec<_>>()
-    {
-        let mut liability = (*world.get(id)?).clone();
-        liability.enter(LiabilityStatus::Void, now);
-        world.keep(liability);
-    }
     // What was approved has accrued, and knows what it needs; nothing is reserved before the run is processing.
     if run.funding.is_some() {
-        let mirror = posting::run_cancelled(AnyId::of(run.id), run.currency, &cost);
-        world.post(run.company_id, mirror);
+        mirror(world, &run, "Payroll cancelled");
+    }
+    for item in items(world, run.id) {
+        if item.status.may_become(ItemStatus::Skipped) {
+            let mut item = (*item).clone();
+            item.enter(ItemStatus::Skipped, now);
+            world.keep(item);
+        }
     }
     run.settlement.pending = 0;
     run.blockers.clear();

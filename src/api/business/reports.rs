@@ -1,21 +1,24 @@
-//! Reports: profit and loss, balance sheet, trial balance. Each is a fold of the ledger, in the company's base currency.
+//! Reports: profit and loss, balance sheet, trial balance. Each is a fold of the ledger by day; the first two are in the
+//! company's own currency.
+
+use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::api::business::accounting::{minor, sums_as_of, sums_between};
 use crate::api::business::companies::named;
+use crate::api::business::figures::{Figures, Reading, minor};
+use crate::api::business::journal_entries::in_order;
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
-use crate::api::reply::{Data, Identified};
+use crate::api::reply::Data;
 use crate::model::business::authority::Authority;
 use crate::model::business::company::Company;
 use crate::model::ledger::{Account, AccountType, Direction};
-use crate::value::error::{ApiError, Violation};
+use crate::value::error::ApiError;
 use crate::value::id::Id;
 use crate::value::money::Currency;
 use crate::value::time::Date;
 use crate::world::World;
-use crate::world::books::Sums;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
@@ -25,7 +28,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         contract: Contract::Assumed,
         summary: "Profit and loss",
         description: "Revenue and expenses of some days. `basis=cash` counts what was received and paid instead of what was earned and \
-            owed: receipts from customers are sales, less sales tax handed on; withholdings count when they are paid over.",
+            owed: receipts from customers are sales, less sales tax handed on; withholdings count when they are paid over. Amounts of \
+            other currencies are translated at the reference rate of the day on which they count.",
         example: r#"{"company_id":"@company:1","from":"2025-12-01","to":"2025-12-31"}"#,
         ..operation!(read get_profit_and_loss)
     },
@@ -35,7 +39,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Business,
         contract: Contract::Assumed,
         summary: "Balance sheet",
-        description: "What the company has and owes at the end of a day. What it has earned so far stands under equity.",
+        description: "What the company has and owes at the end of a day; of a day to come, as it stands so far. What it has earned \
+            stands under equity. Other currencies are translated: what stands at the rate of the day, what was earned and paid in at \
+            the rates of its own days; the difference is a line of equity.",
         example: r#"{"company_id":"@company:1","as_of":"2025-12-31"}"#,
         ..operation!(read get_balance_sheet)
     },
@@ -55,21 +61,22 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct ReportLine {
     /// The account.
-    account: Account,
+    pub(crate) account: Account,
     /// Minor units.
-    amount: i64,
+    pub(crate) amount: i64,
 }
 
 /// Reports are not kept: they have no id.
 macro_rules! reports {
     ($($report:ty),*) => {
-        $(impl Identified for $report {
+        $(impl $crate::api::reply::Identified for $report {
             fn id_text(&self) -> Option<String> {
                 None
             }
         })*
     };
 }
+pub(crate) use reports;
 
 reports!(ProfitAndLoss, BalanceSheet, TrialBalance);
 
@@ -117,6 +124,9 @@ pub(crate) struct ProfitAndLoss {
     figures: ProfitFigures,
     /// The same of the days to compare with.
     comparison: Option<ProfitFigures>,
+    /// Currencies without a reference rate, whose amounts are left out; absent where there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    untranslated: Vec<Currency>,
 }
 
 /// The figures of a profit and loss statement.
@@ -143,30 +153,28 @@ fn get_profit_and_loss(
     input: GetProfitAndLoss,
 ) -> Result<Data<ProfitAndLoss>, ApiError> {
     let company = named(world, input.company_id)?;
-    if input.to < input.from {
-        let detail = format!(
-            "the last day, {}, is before the first, {}",
-            input.to, input.from
-        );
-        return Err(ApiError::invalid(vec![Violation::new(
-            "/to", "range", detail,
-        )]));
-    }
+    in_order(input.from, input.to)?;
+    let reading = Reading::of(world, &company);
     let basis = input.basis.unwrap_or_default();
-    let figures = |from, to| match basis {
-        Basis::Accrual => accrual(world, &company, from, to),
-        Basis::Cash => cash(world, &company, from, to),
+    let moved = match basis {
+        Basis::Accrual => reading.moved(input.from, input.to),
+        Basis::Cash => reading.moved_against_cash(input.from, input.to),
     };
     let comparison = input.compare.map(|compare| {
         let (from, to) = compared(compare, input.from, input.to);
-        figures(from, to)
+        let moved = match basis {
+            Basis::Accrual => reading.moved(from, to),
+            Basis::Cash => reading.moved_against_cash(from, to),
+        };
+        profit(from, to, basis, &moved)
     });
     Ok(Data(ProfitAndLoss {
         company_id: company.id,
         basis,
         currency: company.currency,
-        figures: figures(input.from, input.to),
+        figures: profit(input.from, input.to, basis, &moved),
         comparison,
+        untranslated: moved.untranslated.into_iter().collect(),
     }))
 }
 
@@ -178,60 +186,12 @@ fn compared(compare: Compare, from: Date, to: Date) -> (Date, Date) {
     }
 }
 
-fn accrual(world: &World, company: &Company, from: Date, to: Date) -> ProfitFigures {
-    let sums = sums_between(world, company.id, Some(from), Some(to));
-    let lines = |kind| lines(&sums, company.currency, kind);
-    profit(
-        from,
-        to,
-        lines(AccountType::Revenue),
-        lines(AccountType::Expense),
-    )
-}
-
-/// Counts entries that move cash, by what stands against it. Capital and loans are not income, nor is giving them back
-/// an expense.
-fn cash(world: &World, company: &Company, from: Date, to: Date) -> ProfitFigures {
-    let mut moved: Vec<(Account, i128)> = Vec::new();
-    for entry in crate::api::business::accounting::entries(world, company.id) {
-        let in_range = (from..=to).contains(&entry.effective_on);
-        if !in_range || !entry.lines.iter().any(|line| line.account.is_cash()) {
-            continue;
-        }
-        for line in entry
-            .lines
-            .iter()
-            .filter(|line| line.currency == company.currency)
-        {
-            if let Some(account) = counted_as(line.account) {
-                match moved.iter_mut().find(|(known, _)| *known == account) {
-                    Some((_, sum)) => *sum += i128::from(line.signed()),
-                    None => moved.push((account, i128::from(line.signed()))),
-                }
-            }
-        }
-    }
-    moved.sort_unstable_by_key(|(account, _)| *account);
-    let of = |kind: AccountType| {
-        let sign = if kind == AccountType::Revenue { -1 } else { 1 };
-        let rows = moved
-            .iter()
-            .filter(move |(account, sum)| account.account_type() == kind && *sum != 0);
-        rows.map(move |&(account, sum)| ReportLine {
-            account,
-            amount: minor(sign * sum),
-        })
-        .collect::<Vec<_>>()
-    };
-    profit(from, to, of(AccountType::Revenue), of(AccountType::Expense))
-}
-
 /// The revenue or expense that a line against cash stands for.
 fn counted_as(account: Account) -> Option<Account> {
     match account {
         Account::AccountsReceivable | Account::RefundsPayable => Some(Account::Sales),
         Account::TaxPayable(authority) if authority == Authority::VAT => Some(Account::Sales),
-        Account::WagesPayable => Some(Account::Wages),
+        Account::WagesPayable | Account::DeductionsPayable => Some(Account::Wages),
         Account::TaxPayable(_) | Account::PensionPayable => Some(Account::EmployerContributions),
         other => matches!(
             other.account_type(),
@@ -241,12 +201,19 @@ fn counted_as(account: Account) -> Option<Account> {
     }
 }
 
-fn profit(
-    from: Date,
-    to: Date,
-    revenue: Vec<ReportLine>,
-    expenses: Vec<ReportLine>,
-) -> ProfitFigures {
+fn profit(from: Date, to: Date, basis: Basis, moved: &Figures) -> ProfitFigures {
+    let mut counted: BTreeMap<Account, i128> = BTreeMap::new();
+    for (&account, &net) in &moved.by_account {
+        let as_what = match basis {
+            Basis::Accrual => Some(account),
+            Basis::Cash => counted_as(account),
+        };
+        if let Some(account) = as_what {
+            *counted.entry(account).or_default() += net;
+        }
+    }
+    let revenue = lines(&counted, AccountType::Revenue);
+    let expenses = lines(&counted, AccountType::Expense);
     let (total_revenue, total_expenses) = (total(&revenue), total(&expenses));
     ProfitFigures {
         from,
@@ -264,21 +231,20 @@ fn total(lines: &[ReportLine]) -> i64 {
 }
 
 /// Accounts of a type with a balance, on their normal side.
-fn lines(sums: &Sums, currency: Currency, kind: AccountType) -> Vec<ReportLine> {
+fn lines(nets: &BTreeMap<Account, i128>, kind: AccountType) -> Vec<ReportLine> {
     let sign = if kind.normal_side() == Direction::Debit {
         1
     } else {
         -1
     };
-    let rows = sums
+    let rows = nets
         .iter()
-        .filter(|(of, account, _)| *of == currency && account.account_type() == kind);
-    rows.filter(|(_, _, totals)| totals.net() != 0)
-        .map(|(_, account, totals)| ReportLine {
-            account,
-            amount: minor(sign * totals.net()),
-        })
-        .collect()
+        .filter(|(account, net)| account.account_type() == kind && **net != 0);
+    rows.map(|(&account, &net)| ReportLine {
+        account,
+        amount: minor(sign * net),
+    })
+    .collect()
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -302,6 +268,8 @@ pub(crate) struct BalanceSheet {
     assets: Vec<ReportLine>,
     /// Sum of assets.
     total_assets: i64,
+    /// Of these, cash in any state: available, reserved, in transit or in escrow.
+    cash: i64,
     /// By account.
     liabilities: Vec<ReportLine>,
     /// Sum of liabilities.
@@ -310,29 +278,42 @@ pub(crate) struct BalanceSheet {
     equity: Vec<ReportLine>,
     /// What was earned up to that day and not yet carried to equity.
     current_earnings: i64,
-    /// Equity with current earnings: assets less liabilities.
+    /// What rates of exchange have added since the amounts of other currencies were posted: what stands is translated at this
+    /// day's rate, what was earned and paid in at the rate of its own day.
+    translation_difference: i64,
+    /// Equity with current earnings and the difference: assets less liabilities.
     total_equity: i64,
+    /// Currencies without a reference rate, whose amounts are left out; absent where there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    untranslated: Vec<Currency>,
 }
 
 fn get_balance_sheet(world: &World, input: AsOf) -> Result<Data<BalanceSheet>, ApiError> {
     let company = named(world, input.company_id)?;
-    let sums = sums_as_of(world, company.id, Some(input.as_of));
-    let lines = |kind| lines(&sums, company.currency, kind);
-    let (assets, liabilities) = (lines(AccountType::Asset), lines(AccountType::Liability));
-    let equity = lines(AccountType::Equity);
-    let current_earnings =
-        total(&lines(AccountType::Revenue)) - total(&lines(AccountType::Expense));
+    let reading = Reading::of(world, &company);
+    let standing = reading.standing(input.as_of);
+    let moved = reading.moved(Date::FIRST, input.as_of);
+    let assets = lines(&standing.by_account, AccountType::Asset);
+    let liabilities = lines(&standing.by_account, AccountType::Liability);
+    let equity = lines(&moved.by_account, AccountType::Equity);
+    let earned = |kind| total(&lines(&moved.by_account, kind));
+    let current_earnings = earned(AccountType::Revenue) - earned(AccountType::Expense);
+    let (total_assets, total_liabilities) = (total(&assets), total(&liabilities));
+    let total_equity = total_assets - total_liabilities;
     Ok(Data(BalanceSheet {
         company_id: company.id,
         as_of: input.as_of,
         currency: company.currency,
-        total_assets: total(&assets),
-        total_liabilities: total(&liabilities),
-        total_equity: total(&equity) + current_earnings,
+        total_assets,
+        cash: minor(standing.sum(Account::is_cash)),
+        total_liabilities,
+        total_equity,
+        translation_difference: total_equity - total(&equity) - current_earnings,
         assets,
         liabilities,
         equity,
         current_earnings,
+        untranslated: standing.untranslated.into_iter().collect(),
     }))
 }
 
@@ -381,7 +362,7 @@ pub(crate) struct TrialTotal {
 
 fn get_trial_balance(world: &World, input: AsOf) -> Result<Data<TrialBalance>, ApiError> {
     let company = named(world, input.company_id)?;
-    let sums = sums_as_of(world, company.id, Some(input.as_of));
+    let sums = Reading::of(world, &company).totals(input.as_of);
     let mut totals: Vec<TrialTotal> = Vec::new();
     let mut accounts = Vec::new();
     for (currency, account, sum) in sums.iter() {

@@ -93,6 +93,12 @@ const NEW_REPORT: Act = Call(
     r#"{"company_id":"@company:1","type":"payroll_summary","period":"@month"}"#,
 );
 const SUBMIT_REPORT: &str = r#"{"regulatory_report_id":"@last","declaration":"Ada Trigger"}"#;
+const NEW_ENTRY: Act = Call(
+    "create_journal_entry",
+    r#"{"company_id":"@company:1","effective_on":"@today","memo":"Triggered","lines":[
+        {"account":"rent","direction":"debit","amount":100000,"currency":"@currency"},
+        {"account":"refunds_payable","direction":"credit","amount":100000,"currency":"@currency"}]}"#,
+);
 /// Stands for an employee who can be paid.
 const PAYABLE: &str = "@payable";
 /// Stands for what the act before made or moved.
@@ -157,6 +163,17 @@ const RECIPES: &[(&[&str], &[Act])] = &[
         ],
     ),
     (&["wallet.credited"], &[Transfer]),
+    (&["journal_entry.posted"], &[NEW_ENTRY]),
+    (
+        &["journal_entry.reversed"],
+        &[
+            NEW_ENTRY,
+            Call(
+                "reverse_journal_entry",
+                r#"{"journal_entry_id":"@last","reason":"Triggered"}"#,
+            ),
+        ],
+    ),
     (
         &["tax_liability.due", "tax_liability.late"],
         &[Payroll(&[])],
@@ -384,12 +401,7 @@ fn perform(
 ) -> Result<String, ApiError> {
     match act {
         Call(name, input) | Answered(name, input, _) => {
-            let mut input = prepared(world, input, own)?;
-            for member in input.as_object_mut().into_iter().flatten() {
-                if member.1 == LAST {
-                    *member.1 = last.into();
-                }
-            }
+            let input = prepared(world, &input.replace(LAST, last), own)?;
             let outcomes = match act {
                 Answered(_, _, outcomes) => *outcomes,
                 _ => &[],
@@ -488,6 +500,11 @@ fn prepared(world: &World, input: &str, own: Map<String, Value>) -> Result<Value
 fn fill_in(world: &World, value: &mut Value) -> Result<(), ApiError> {
     match value {
         Value::String(text) if text == "@count" => *text = world.log_length().to_string(),
+        Value::String(text) if text == "@currency" => {
+            let first = world.at::<Company>(0);
+            *text = first.map_or_else(String::new, |company| company.currency.to_string());
+        }
+        Value::String(text) if text == "@today" => *text = world.today().to_string(),
         Value::String(text) if text == "@paying_company" => {
             *text = payable(world, 2, None)?.0.to_string();
         }
@@ -522,6 +539,11 @@ fn fill_in(world: &World, value: &mut Value) -> Result<(), ApiError> {
         Value::Object(members) => {
             for member in members.values_mut() {
                 fill_in(world, member)?;
+            }
+        }
+        Value::Array(items) => {
+            for item in items {
+                fill_in(world, item)?;
             }
         }
         _ => {}

@@ -35,6 +35,11 @@ impl Authority {
     /// Tax on sales, whoever collects it.
     pub(crate) const VAT: Self = Self("vat");
 
+    /// Every authority.
+    pub(crate) fn all() -> impl Iterator<Item = Self> {
+        AUTHORITIES.iter().map(|(code, _, _)| Self(code))
+    }
+
     /// The authority with that code.
     pub(crate) fn find(code: &str) -> Option<Self> {
         AUTHORITIES

@@ -2,12 +2,14 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::model::business::authority::Authority;
-use crate::model::business::employee::Compensation;
+use crate::model::business::employee::Component;
+use crate::model::business::pay_extras::{Extras, cap, sum};
 use crate::model::business::payslip::PackUsed;
 use crate::model::ledger::Account;
 use crate::model::payroll::{
@@ -24,6 +26,8 @@ pub(crate) struct Calculation {
     pub(crate) in_force: bool,
     /// The first day of the tax year it counts in.
     pub(crate) tax_year: Date,
+    /// The number of its tax period in that year.
+    number: u32,
     pub(crate) gross: i64,
     pub(crate) taxable: i64,
     pub(crate) taxes: i64,
@@ -33,12 +37,74 @@ pub(crate) struct Calculation {
     earnings: Vec<(Cow<'static, str>, i64)>,
     /// By the pack's order of role lines.
     amounts: Vec<i64>,
-    /// Totals of the tax year, this period included.
+    /// By the pack's order of bases.
+    bases: Vec<i64>,
+    /// Boxed, for most pays have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    extras: Option<Box<Extras>>,
+    /// Totals of the tax year, this pay included.
     pub(crate) ytd: YearToDate,
+    /// The same of what no pack knows.
+    #[serde(default, skip_serializing_if = "Beside::is_nothing")]
+    pub(crate) ytd_beside: Beside,
+}
+
+/// Totals of a tax year that no pack knows, in minor units.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Beside {
+    before_tax: i64,
+    after_tax: i64,
+    reimbursed: i64,
+}
+
+impl Beside {
+    fn of(extras: &Extras) -> Self {
+        Self {
+            before_tax: sum(&extras.before_tax),
+            after_tax: sum(&extras.after_tax),
+            reimbursed: extras.reimbursed(),
+        }
+    }
+
+    fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
+
+    const fn add(&mut self, other: Self, times: i64) {
+        self.before_tax += times * other.before_tax;
+        self.after_tax += times * other.after_tax;
+        self.reimbursed += times * other.reimbursed;
+    }
+}
+
+/// Totals of a tax year up to some pay.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct YearSoFar {
+    pub(crate) by_pack: YearToDate,
+    pub(crate) beside: Beside,
+}
+
+impl YearSoFar {
+    /// A year of which these totals are known.
+    pub(crate) fn opened(by_pack: YearToDate) -> Self {
+        Self {
+            by_pack,
+            beside: Beside::default(),
+        }
+    }
+
+    /// Adds a pay that was reckoned by the year's pack, `times` being 1, or takes it back, `times` being −1.
+    pub(crate) fn add(&mut self, pay: &Calculation, times: i64) {
+        let (bases, amounts) = (&pay.bases, &pay.amounts);
+        self.by_pack.add_parts(bases, amounts, pay.taxable, times);
+        if let Some(extras) = pay.extras() {
+            self.beside.add(Beside::of(extras), times);
+        }
+    }
 }
 
 /// One line of a payslip.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct PayLine {
     /// The pack's id of the line, or the component of pay.
     pub(crate) id: String,
@@ -51,59 +117,198 @@ pub(crate) struct PayLine {
 /// What decides an employee's pay, beside the law.
 pub(crate) struct Terms<'a> {
     pub(crate) country: &'a str,
-    pub(crate) compensation: &'a Compensation,
+    /// The parts of the salary that are paid, from zero.
+    pub(crate) parts: &'a [Component],
+    pub(crate) extras: Extras,
     pub(crate) attributes: &'a BTreeMap<String, String>,
 }
 
+/// What the employee was paid before in the tax year.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Before<'a> {
+    /// Totals of the tax year without the pays of this tax period.
+    pub(crate) year: Option<&'a YearSoFar>,
+    /// Pays of this tax period: they are taxed together with this one.
+    pub(crate) same_period: &'a [Arc<Calculation>],
+}
+
 impl Calculation {
-    /// Gross to net of one month. `before` is the last pay that was reckoned in the same tax year, whatever its period: its totals
-    /// are what was really paid so far.
+    /// Gross to net of one pay.
+    ///
+    /// A second pay of a tax period, such as a bonus beside the salary, is taxed as what it adds to the first: otherwise each
+    /// would have the period's allowances and bands for itself.
     pub(crate) fn of(
-        terms: &Terms<'_>,
+        mut terms: Terms<'_>,
         pay_date: Date,
-        before: Option<&Self>,
+        before: Before<'_>,
     ) -> Result<Self, PayError> {
         let InForce { pack, fit } = payroll::library().in_force(terms.country, pay_date.civil());
-        let in_force = fit == Match::InForce;
         let number = pack.period_number(PayPeriod::Monthly, pay_date.civil());
-        let start = YearToDate::start();
-        let tax_year = tax_year(pack, pay_date);
-        let before =
-            before.filter(|earlier| earlier.pack == pack.code && earlier.tax_year == tax_year);
-        let earnings: Vec<_> = terms
-            .compensation
-            .components
-            .iter()
-            .map(|part| (pack.component(&part.id), part.amount))
-            .collect();
+        let extras = &mut terms.extras;
+        let mut earned = earned(pack, terms.parts, extras);
+        let gross = earned.iter().map(|(_, amount)| amount).sum::<i64>();
+        cap(&mut extras.before_tax, gross);
+        take(&mut earned, sum(&extras.before_tax));
+        let start = YearSoFar::default();
+        let year = before.year.unwrap_or(&start);
+        for earlier in before.same_period {
+            earned.extend(earlier.evaluated(pack));
+        }
         let pay = pack.evaluate(&PayInput {
             period: PayPeriod::Monthly,
             number,
             attributes: attributes(pack, terms.attributes),
             inputs: &[],
-            earnings: &earnings,
-            ytd: before.map_or(&start, |earlier| &earlier.ytd),
+            earnings: &earned,
+            ytd: &year.by_pack,
         })?;
-        let mut ytd = before.map_or(start, |earlier| earlier.ytd.clone());
+        let mut ytd = year.by_pack.clone();
         ytd.add(&pay)?;
-        let parts = &terms.compensation.components;
-        Ok(Self {
+        let mut calculation = Self {
             pack: Cow::Borrowed(&pack.code),
-            in_force,
-            tax_year,
-            gross: pay.gross,
+            in_force: fit == Match::InForce,
+            tax_year: tax_year(pack, pay_date),
+            number,
+            gross,
             taxable: pay.taxable.unwrap_or(pay.gross),
             taxes: pay.tax,
             employee_contributions: pay.employee,
             employer_contributions: pay.employer,
-            net: pay.net,
-            earnings: parts
-                .iter()
-                .map(|part| (component_name(&part.id), part.amount))
-                .collect(),
+            net: 0,
+            earnings: terms.parts.iter().map(part).collect(),
             amounts: pay.amounts,
+            bases: pay.bases,
+            extras: None,
             ytd,
-        })
+            ytd_beside: year.beside,
+        };
+        for earlier in before.same_period {
+            calculation.subtract(earlier);
+            if let Some(extras) = earlier.extras() {
+                calculation.ytd_beside.add(Beside::of(extras), 1);
+            }
+        }
+        calculation.settle(terms.extras);
+        Ok(calculation)
+    }
+
+    /// Leaves what this pay adds to an earlier one of the same tax period.
+    fn subtract(&mut self, earlier: &Self) {
+        self.taxable -= earlier.taxable;
+        self.taxes -= earlier.taxes;
+        self.employee_contributions -= earlier.employee_contributions;
+        self.employer_contributions -= earlier.employer_contributions;
+        for (amount, before) in self.amounts.iter_mut().zip(&earlier.amounts) {
+            *amount -= before;
+        }
+        for (base, before) in self.bases.iter_mut().zip(&earlier.bases) {
+            *base -= before;
+        }
+    }
+
+    /// Takes what is kept back after taxes, as far as they leave something, and adds what is paid back.
+    fn settle(&mut self, mut extras: Extras) {
+        let left = self.gross - sum(&extras.before_tax) - self.taxes - self.employee_contributions;
+        cap(&mut extras.after_tax, left);
+        self.net = left - sum(&extras.after_tax) + extras.reimbursed();
+        self.ytd_beside.add(Beside::of(&extras), 1);
+        self.extras = (!extras.is_empty()).then(|| Box::new(extras));
+    }
+
+    /// What the pack was given of an earlier pay.
+    fn evaluated(&self, pack: &Pack) -> Vec<(payroll::Component, i64)> {
+        let parts = self.earnings.iter().map(|(id, amount)| Component {
+            id: id.to_string(),
+            amount: *amount,
+        });
+        let none = Extras::default();
+        let extras = self.extras();
+        let mut earned = earned(pack, &parts.collect::<Vec<_>>(), extras.unwrap_or(&none));
+        take(
+            &mut earned,
+            extras.map_or(0, |extras| sum(&extras.before_tax)),
+        );
+        earned
+    }
+
+    /// The same pay of nothing: packs that charge a fixed sum a head charge none for whoever is left out.
+    pub(crate) fn blank(self) -> Self {
+        Self {
+            taxable: 0,
+            taxes: 0,
+            employee_contributions: 0,
+            employer_contributions: 0,
+            net: 0,
+            amounts: vec![0; self.amounts.len()],
+            ytd: YearToDate::start(),
+            ..self
+        }
+    }
+
+    /// The same pay with every amount's sign turned: what takes it back.
+    pub(crate) fn negated(&self) -> Self {
+        let turned = |amounts: &[i64]| amounts.iter().map(|amount| -amount).collect();
+        Self {
+            gross: -self.gross,
+            taxable: -self.taxable,
+            taxes: -self.taxes,
+            employee_contributions: -self.employee_contributions,
+            employer_contributions: -self.employer_contributions,
+            net: -self.net,
+            earnings: self
+                .earnings
+                .iter()
+                .map(|(id, amount)| (id.clone(), -amount))
+                .collect(),
+            amounts: turned(&self.amounts),
+            bases: turned(&self.bases),
+            extras: self
+                .extras
+                .as_ref()
+                .map(|extras| Box::new(extras.negated())),
+            ..self.clone()
+        }
+    }
+
+    /// Totals of the tax year, this pay included.
+    pub(crate) fn year_so_far(&self) -> YearSoFar {
+        YearSoFar {
+            by_pack: self.ytd.clone(),
+            beside: self.ytd_beside,
+        }
+    }
+
+    /// Whether it was paid in that tax period of that tax year.
+    pub(crate) fn is_of(&self, country: &str, pay_date: Date) -> bool {
+        let pack = payroll::library().in_force(country, pay_date.civil()).pack;
+        self.counts_with(country, pay_date)
+            && self.number == pack.period_number(PayPeriod::Monthly, pay_date.civil())
+    }
+
+    /// What it holds beside the salary's parts.
+    pub(crate) fn extras(&self) -> Option<&Extras> {
+        self.extras.as_deref()
+    }
+
+    /// What the terms of pay brought: the salary's parts and the allowances.
+    pub(crate) fn by_terms(&self) -> i64 {
+        let parts: i64 = self.earnings.iter().map(|(_, amount)| amount).sum();
+        parts + self.extras().map_or(0, |extras| sum(&extras.allowances))
+    }
+
+    /// What is kept back beside taxes and contributions.
+    pub(crate) fn deductions(&self) -> i64 {
+        self.extras().map_or(0, Extras::deductions)
+    }
+
+    /// What is paid beside gross pay.
+    pub(crate) fn reimbursed(&self) -> i64 {
+        self.extras().map_or(0, Extras::reimbursed)
+    }
+
+    /// What the employer bears: gross pay, what comes on top of it, and expenses paid back.
+    pub(crate) fn employer_cost(&self) -> i64 {
+        self.gross + self.employer_contributions + self.reimbursed()
     }
 
     /// Whether it counts in the tax year in which that country's pay of that date counts.
@@ -129,7 +334,23 @@ impl Calculation {
             label: label_of(id),
             amount: *amount,
         };
-        self.earnings.iter().map(line).collect()
+        let parts = self.earnings.iter().map(line);
+        let extras = self.extras().map(Extras::earning_lines);
+        parts.chain(extras.into_iter().flatten()).collect()
+    }
+
+    /// What is kept back beside taxes and contributions, what is taken before taxes first.
+    pub(crate) fn deduction_lines(&self) -> Vec<PayLine> {
+        let lines =
+            |extras: &Extras| [extras.before_tax.clone(), extras.after_tax.clone()].concat();
+        self.extras().map(lines).unwrap_or_default()
+    }
+
+    /// Expenses paid back.
+    pub(crate) fn reimbursement_lines(&self) -> Vec<PayLine> {
+        self.extras()
+            .map(|extras| extras.reimbursements.clone())
+            .unwrap_or_default()
     }
 
     /// Taxes withheld.
@@ -158,8 +379,18 @@ impl Calculation {
             .filter(|(_, line)| kept_back(line.role));
         let withheld: i64 = lines.map(|(index, _)| self.ytd.line(index)).sum();
         let mut totals = self.ytd.to_names(pack);
-        let gross = totals.get("gross").copied().unwrap_or(self.gross);
-        totals.insert("net".to_owned(), gross - withheld);
+        let beside = self.ytd_beside;
+        let taxed = totals.get("gross").copied().unwrap_or(self.gross);
+        let left = taxed - withheld - beside.after_tax + beside.reimbursed;
+        totals.insert("gross".to_owned(), taxed + beside.before_tax);
+        totals.insert("net".to_owned(), left);
+        let kept_back = beside.before_tax + beside.after_tax;
+        let beside = [
+            ("deductions", kept_back),
+            ("reimbursements", beside.reimbursed),
+        ];
+        let beside = beside.into_iter().filter(|(_, total)| *total != 0);
+        totals.extend(beside.map(|(name, total)| (name.to_owned(), total)));
         totals
     }
 
@@ -217,6 +448,33 @@ fn attributes(pack: &Pack, set: &BTreeMap<String, String>) -> payroll::Attribute
             .unwrap_or(attributes);
     }
     attributes
+}
+
+/// What the pack is given: no component below nothing, and what some take back taken from the others.
+fn earned(pack: &Pack, parts: &[Component], extras: &Extras) -> Vec<(payroll::Component, i64)> {
+    let lines = extras.earning_lines();
+    let parts = parts.iter().map(|part| (part.id.as_str(), part.amount));
+    let all = parts.chain(lines.iter().map(|line| (line.id.as_str(), line.amount)));
+    let (owed, paid): (Vec<_>, Vec<_>) = all.partition(|(_, amount)| *amount < 0);
+    let mut earned: Vec<_> = paid
+        .into_iter()
+        .map(|(id, amount)| (pack.component(id), amount))
+        .collect();
+    take(&mut earned, owed.iter().map(|(_, amount)| -amount).sum());
+    earned
+}
+
+/// Takes a sum from earnings, from the first one on, as far as they go.
+fn take(earned: &mut [(payroll::Component, i64)], mut sum: i64) {
+    for (_, amount) in earned {
+        let part = sum.min(*amount);
+        *amount -= part;
+        sum -= part;
+    }
+}
+
+fn part(part: &Component) -> (Cow<'static, str>, i64) {
+    (component_name(&part.id), part.amount)
 }
 
 /// The usual components without an allocation each.

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::model::Object;
 use crate::model::business::company::Company;
 use crate::model::business::pay_terms::{Allowance, BroughtIn, Deduction};
+use crate::model::business::payroll_run::RunType;
 use crate::model::lifecycle::{State, StatusChange, stateful, states};
 use crate::value::id::Id;
 use crate::value::money::Currency;
@@ -135,6 +136,27 @@ impl Employee {
         self.payroll_status == PayrollStatus::OnHold
             && (self.payroll_hold == Some(HoldReason::Suspension)
                 || self.payroll_hold.is_none() && grown)
+    }
+
+    /// Why a run of that kind cannot pay this person, if so. Corrections and final pay reach those who have left, too.
+    pub(crate) fn not_payable_by(&self, kind: RunType) -> Option<&'static str> {
+        match kind {
+            RunType::Termination if self.end_date.is_none() => {
+                Some("the employment has no last day: terminate it first")
+            }
+            RunType::Termination | RunType::Correction
+                if self.status == EmployeeStatus::Terminated =>
+            {
+                match self.payroll_status {
+                    PayrollStatus::Verified | PayrollStatus::Closed => {
+                        let account = self.payment_method.as_ref();
+                        account.is_none().then_some("no payment method is set")
+                    }
+                    _ => Some("payroll_status is neither verified nor closed"),
+                }
+            }
+            _ => self.not_payable(),
+        }
     }
 
     /// Why wages cannot be paid to this person, if so.

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::model::business::calculation::Calculation;
 use crate::model::business::company::Company;
 use crate::model::business::employee::Employee;
+use crate::model::business::pay_extras::Proration;
 use crate::model::business::payroll_run::PayrollRun;
 use crate::model::business::payslip::Payslip;
 use crate::model::lifecycle::{StatusChange, stateful, states};
@@ -27,12 +28,13 @@ states! {
     }
     "block": Ready => Blocked;
     "unblock": Blocked => Ready;
-    "pay": Ready | Failed | Returned => Processing;
+    "pay": Ready => Processing;
+    "pay_again": Failed | Returned => Processing;
     "settle": Processing => Paid;
     "fail": Processing => Failed;
     "return": Paid | Processing => Returned;
     "skip": Ready | Blocked => Skipped;
-    "reverse": Paid | Processing => Reversed;
+    "reverse": Paid | Failed | Returned => Reversed;
 }
 
 /// One employee's part of a run, as a world keeps it.
@@ -97,8 +99,15 @@ pub(crate) struct PayrollItemShape<'a> {
     employee_contributions: i64,
     /// Taxes and contributions on top of gross pay.
     employer_contributions: i64,
-    /// What the employee receives.
+    /// Kept back beside them.
+    deductions: i64,
+    /// Expenses paid back, outside gross pay.
+    reimbursements: i64,
+    /// What the employee receives: gross less taxes, contributions and deductions, and reimbursements.
     net: i64,
+    /// The part of the month that is paid, where it is not all of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    proration: Option<Proration>,
     /// The payout that carries it, once the run is funded.
     payout_id: Option<Id<Payout>>,
     /// The payslip, once it is paid.
@@ -134,7 +143,10 @@ impl Wire for PayrollItem {
             taxes: pay.taxes,
             employee_contributions: pay.employee_contributions,
             employer_contributions: pay.employer_contributions,
+            deductions: pay.deductions(),
+            reimbursements: pay.reimbursed(),
             net: pay.net,
+            proration: pay.extras().and_then(|extras| extras.proration),
             payout_id: self.payout_id,
             payslip_id: self.payslip_id,
             failure: &self.failure,

@@ -1,11 +1,15 @@
 //! A payroll run: one payday of one company, from gross pay to settled payouts.
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::model::Object;
+use crate::model::business::calculation::{Calculation, PayLine};
 use crate::model::business::company::Company;
 use crate::model::business::employee::Employee;
+use crate::model::business::pay_terms::Deduction;
 use crate::model::lifecycle::{StatusChange, stateful, states};
 use crate::model::payments::wallet::Wallet;
 use crate::value::id::Id;
@@ -22,7 +26,7 @@ states! {
     }
     "calculate": Draft => Calculating;
     "calculated": Calculating => Calculated;
-    "edit": Draft | Calculated => Draft;
+    "edit": Calculated => Draft;
     "ask": Calculated => PendingApproval;
     "approve": Calculated | PendingApproval => Approved;
     "fund": Approved => Funding;
@@ -46,6 +50,18 @@ pub(crate) enum RunType {
     Termination,
 }
 
+impl RunType {
+    /// Whether it pays what the terms of pay say, and not single sums alone.
+    pub(crate) const fn pays_by_terms(self) -> bool {
+        matches!(self, Self::Regular | Self::Termination)
+    }
+}
+
+// Lists are shared: a run is written once for each of its payouts, and the log keeps every version.
+fn is_empty<T>(list: &Arc<Vec<T>>) -> bool {
+    list.is_empty()
+}
+
 /// One payday of one company.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct PayrollRun {
@@ -64,7 +80,7 @@ pub(crate) struct PayrollRun {
     pub(crate) status: RunStatus,
     /// The employees included: as sent, or all payable ones where none were named. Empty for a run of the months before the
     /// world's start with more than a thousand: they are its items.
-    pub(crate) employees: Vec<Id<Employee>>,
+    pub(crate) employees: Arc<Vec<Id<Employee>>>,
     /// How many they are.
     pub(crate) employee_count: u64,
     /// The day on which wages are due.
@@ -79,6 +95,21 @@ pub(crate) struct PayrollRun {
     pub(crate) settlement: Settlement,
     /// What stands in the way, in sentences.
     pub(crate) blockers: Vec<String>,
+    /// What may be wrong and stands in nobody's way.
+    #[serde(default, skip_serializing_if = "is_empty")]
+    pub(crate) warnings: Arc<Vec<RunWarning>>,
+    /// What single employees are paid beside their terms, as it was sent.
+    #[serde(default, skip_serializing_if = "is_empty")]
+    pub(crate) inputs: Arc<Vec<RunInput>>,
+    /// What the run is for, in the caller's words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) notes: Option<String>,
+    /// The run that this one takes back, wholly or in part.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) reverses: Option<Id<PayrollRun>>,
+    /// Runs that took this one back, wholly or in part.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) reversed_by: Vec<Id<PayrollRun>>,
     /// When it was created, in virtual time.
     pub(crate) created_at: Timestamp,
     /// When it last changed, in virtual time.
@@ -97,9 +128,55 @@ impl PayrollRun {
     pub(crate) const fn company_of(&self) -> Id<Company> {
         self.company_id
     }
+
+    /// Whether nothing of it stands: its pay counts nowhere, and its employees may be in another run of the period.
+    pub(crate) const fn is_void(&self) -> bool {
+        matches!(
+            self.status,
+            RunStatus::Cancelled | RunStatus::Failed | RunStatus::Reversed
+        )
+    }
 }
 
 stateful!(PayrollRun: RunStatus);
+
+/// Something about a run that may be wrong.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct RunWarning {
+    /// What it is.
+    pub(crate) code: WarningCode,
+    /// Whom it is about.
+    pub(crate) employee_id: Id<Employee>,
+    /// The same in a sentence.
+    pub(crate) detail: String,
+}
+
+/// What may be wrong about an employee's pay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum WarningCode {
+    /// The terms pay less than the law's minimum.
+    BelowMinimumWage,
+    /// Deductions were lowered to what the pay leaves.
+    DeductionsCapped,
+    /// There is nothing to pay.
+    NothingToPay,
+    /// The pay date is in a year whose tax tables are not known, and the nearest were taken.
+    TaxTablesOfAnotherYear,
+}
+
+/// What an employee is paid in a run beside the terms.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct RunInput {
+    /// Whom it is about.
+    pub(crate) employee_id: Id<Employee>,
+    /// Paid on top, and taxed: bonus, overtime, commission.
+    pub(crate) earnings: Vec<PayLine>,
+    /// Kept back.
+    pub(crate) deductions: Vec<Deduction>,
+    /// Expenses paid back, outside gross pay.
+    pub(crate) reimbursements: Vec<PayLine>,
+}
 
 /// Sums over the employees of a run, in minor units.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -112,10 +189,30 @@ pub(crate) struct RunTotals {
     pub(crate) employee_contributions: i64,
     /// Taxes and contributions on top of gross pay.
     pub(crate) employer_contributions: i64,
-    /// What employees receive: gross less taxes and employee contributions.
+    /// What is kept back beside them.
+    #[serde(default)]
+    pub(crate) deductions: i64,
+    /// Expenses paid back, outside gross pay.
+    #[serde(default)]
+    pub(crate) reimbursements: i64,
+    /// What employees receive: gross less taxes, employee contributions and deductions, and reimbursements.
     pub(crate) net: i64,
-    /// What the company pays in all: gross and employer contributions.
+    /// What the company pays in all: gross, employer contributions and reimbursements.
     pub(crate) employer_cost: i64,
+}
+
+impl RunTotals {
+    /// Adds the pay of so many people who earn the same.
+    pub(crate) fn add(&mut self, pay: &Calculation, people: i64) {
+        self.gross += pay.gross * people;
+        self.taxes += pay.taxes * people;
+        self.employee_contributions += pay.employee_contributions * people;
+        self.employer_contributions += pay.employer_contributions * people;
+        self.deductions += pay.deductions() * people;
+        self.reimbursements += pay.reimbursed() * people;
+        self.net += pay.net * people;
+        self.employer_cost += pay.employer_cost() * people;
+    }
 }
 
 /// Where a run's money comes from.

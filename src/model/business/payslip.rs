@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::model::business::calculation::{Calculation, PayLine};
 use crate::model::business::company::Company;
 use crate::model::business::employee::Employee;
+use crate::model::business::pay_extras::Proration;
 use crate::model::business::payroll_item::PayrollItem;
 use crate::model::business::payroll_run::PayrollRun;
 use crate::model::lifecycle::{StatusChange, states};
@@ -41,6 +42,21 @@ pub(crate) struct Payslip {
     pub(crate) currency: Currency,
     pub(crate) calculation: Arc<Calculation>,
     pub(crate) created_at: Timestamp,
+    /// What became of it since it was issued.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) changes: Vec<StatusChange<PayslipStatus>>,
+}
+
+impl crate::model::lifecycle::Stateful for Payslip {
+    type Status = PayslipStatus;
+
+    fn standing(&mut self) -> crate::model::lifecycle::Standing<'_, PayslipStatus> {
+        crate::model::lifecycle::Standing {
+            status: &mut self.status,
+            updated_at: None,
+            history: &mut self.changes,
+        }
+    }
 }
 
 impl Payslip {
@@ -89,15 +105,20 @@ pub(crate) struct PayslipShape<'a> {
     contributions: Vec<PayLine>,
     /// Taxes and contributions that the employer pays on top.
     employer_contributions: Vec<PayLine>,
+    /// What is kept back beside them.
+    deductions: Vec<PayLine>,
     /// Expenses paid back, outside gross pay.
     reimbursements: Vec<PayLine>,
+    /// The part of the month that is paid, where it is not all of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    proration: Option<Proration>,
     /// Sum of earnings, in minor units.
     gross: i64,
     /// What tax was charged on this period.
     taxable: i64,
     /// What the employee receives.
     net: i64,
-    /// Gross pay and employer contributions.
+    /// Gross pay, employer contributions and reimbursements.
     employer_cost: i64,
     /// Totals of the tax year including this payslip, by line id, with `gross` and `net`.
     ytd: BTreeMap<String, i64>,
@@ -144,16 +165,24 @@ impl Wire for Payslip {
             taxes: pay.tax_lines(),
             contributions: pay.contribution_lines(),
             employer_contributions: pay.employer_lines(),
-            reimbursements: Vec::new(),
+            deductions: pay.deduction_lines(),
+            reimbursements: pay.reimbursement_lines(),
+            proration: pay.extras().and_then(|extras| extras.proration),
             gross: pay.gross,
             taxable: pay.taxable,
             net: pay.net,
-            employer_cost: pay.gross + pay.employer_contributions,
+            employer_cost: pay.employer_cost(),
             ytd: pay.year_to_date(),
             created_at: self.created_at,
-            updated_at: self.created_at,
+            updated_at: self
+                .changes
+                .last()
+                .map_or(self.created_at, |change| change.at),
             metadata: Cow::Owned(Metadata::default()),
-            status_history: vec![StatusChange::plain(self.status, self.created_at)],
+            status_history: [StatusChange::plain(PayslipStatus::Issued, self.created_at)]
+                .into_iter()
+                .chain(self.changes.iter().cloned())
+                .collect(),
         }
     }
 }

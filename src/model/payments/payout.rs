@@ -80,6 +80,12 @@ pub(crate) struct Payout {
     pub(crate) source: Option<AnyId>,
     /// Why it did not arrive.
     pub(crate) failure: Option<Failure>,
+    /// The one that did not arrive, in whose place this one was sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) supersedes: Option<Id<Payout>>,
+    /// The one that was sent in its place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) superseded_by: Option<Id<Payout>>,
     /// When it was created, in virtual time.
     pub(crate) created_at: Timestamp,
     /// When it last changed, in virtual time.

@@ -98,6 +98,20 @@ impl YearToDate {
         self.taxable
     }
 
+    /// Adds amounts that were reckoned before by the same pack, or takes them back: `times` is 1 or −1. Sums that were within 64
+    /// bits stay so.
+    pub(crate) fn add_parts(&mut self, bases: &[i64], amounts: &[i64], taxable: i64, times: i64) {
+        let add = |totals: &mut Vec<i64>, parts: &[i64]| {
+            totals.resize(totals.len().max(parts.len()), 0);
+            for (total, part) in totals.iter_mut().zip(parts) {
+                *total += times * part;
+            }
+        };
+        add(&mut self.bases, bases);
+        add(&mut self.lines, amounts);
+        self.taxable = self.taxable.map(|before| before + times * taxable);
+    }
+
     /// These totals and one more pay. Refuses a sum beyond 64 bits and then changes nothing.
     pub fn add(&mut self, pay: &Pay) -> Result<(), PayError> {
         let overflow = || PayError::Overflow {

@@ -1,0 +1,158 @@
+//! What reports are made of: sums over the days of a company's books, in its own currency.
+//!
+//! Amounts of other currencies are translated at reference rates: what moved, at the rate of the day on which it counts;
+//! what stands, at the rate of the day that is asked about. The two differ, and a report shows the difference as a line.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::model::business::company::Company;
+use crate::model::fx::Rates;
+use crate::model::ledger::Account;
+use crate::value::money::Currency;
+use crate::value::time::Date;
+use crate::world::World;
+use crate::world::books::{Book, Sums};
+use crate::world::days::Day;
+use crate::world::history::History;
+
+/// A sum on the wire.
+pub(crate) fn minor(sum: i128) -> i64 {
+    i64::try_from(sum)
+        .expect("sums of a company's books stay within 64 bits: every amount put in is bounded")
+}
+
+/// Debits less credits by account, in the company's own currency.
+#[derive(Debug, Default)]
+pub(crate) struct Figures {
+    pub(crate) by_account: BTreeMap<Account, i128>,
+    /// Currencies without a reference rate: their amounts are in no sum.
+    pub(crate) untranslated: BTreeSet<Currency>,
+}
+
+impl Figures {
+    /// Debits less credits of the accounts that are asked for.
+    pub(crate) fn sum(&self, wanted: impl Fn(Account) -> bool) -> i128 {
+        let rows = self.by_account.iter();
+        rows.filter(|(account, _)| wanted(**account))
+            .map(|(_, net)| net)
+            .sum()
+    }
+
+    fn add(&mut self, sums: &Sums, at: &Translation) {
+        for (currency, account, totals) in sums.iter().filter(|(_, _, t)| t.net() != 0) {
+            match at.translated(totals.net(), currency) {
+                Some(net) => *self.by_account.entry(account).or_default() += net,
+                None => {
+                    self.untranslated.insert(currency);
+                }
+            }
+        }
+    }
+}
+
+/// Into a currency, at the rates of a day.
+struct Translation {
+    rates: Rates,
+    into: Currency,
+    day: Date,
+}
+
+impl Translation {
+    fn translated(&self, amount: i128, from: Currency) -> Option<i128> {
+        self.rates.translate(amount, from, self.into, self.day)
+    }
+}
+
+/// One company's books, to be summed up.
+pub(crate) struct Reading<'a> {
+    currency: Currency,
+    history: Option<Arc<History>>,
+    since: Option<&'a Book>,
+    rates: Rates,
+    today: Date,
+}
+
+impl<'a> Reading<'a> {
+    /// Opens the books of that company.
+    pub(crate) fn of(world: &'a World, company: &Company) -> Self {
+        Self {
+            currency: company.currency,
+            history: world.base().history(company.id),
+            since: world.book(company.id),
+            rates: rates(world),
+            today: world.today(),
+        }
+    }
+
+    fn days(&self, first: Date, last: Date) -> impl Iterator<Item = (Date, &Day)> {
+        let grown = self
+            .history
+            .iter()
+            .flat_map(move |history| history.days.between(first, last));
+        let since = self.since.into_iter();
+        grown.chain(since.flat_map(move |book| book.days.between(first, last)))
+    }
+
+    /// Totals by currency and account at the end of a day.
+    pub(crate) fn totals(&self, as_of: Date) -> Sums {
+        let mut sums = Sums::default();
+        for (_, day) in self.days(Date::FIRST, as_of) {
+            sums.absorb(&day.sums);
+        }
+        sums
+    }
+
+    /// Totals by currency and account of everything.
+    pub(crate) fn all_totals(&self) -> Sums {
+        let mut sums = self
+            .history
+            .as_ref()
+            .map_or_else(Sums::default, |history| history.sums.clone());
+        if let Some(book) = self.since {
+            sums.absorb(&book.sums);
+        }
+        sums
+    }
+
+    /// What moved on some days, both included, each day's at its own rate.
+    pub(crate) fn moved(&self, first: Date, last: Date) -> Figures {
+        self.moved_of(first, last, |day| &day.sums)
+    }
+
+    /// The same of what stands against cash: what it moved for.
+    pub(crate) fn moved_against_cash(&self, first: Date, last: Date) -> Figures {
+        self.moved_of(first, last, |day| &day.against_cash)
+    }
+
+    fn moved_of(&self, first: Date, last: Date, of: impl Fn(&Day) -> &Sums) -> Figures {
+        let mut figures = Figures::default();
+        for (date, day) in self.days(first, last) {
+            figures.add(of(day), &self.translation(date));
+        }
+        figures
+    }
+
+    /// What stands at the end of a day, at that day's rate; on a day to come, at today's.
+    pub(crate) fn standing(&self, as_of: Date) -> Figures {
+        let mut figures = Figures::default();
+        figures.add(
+            &self.totals(as_of),
+            &self.translation(as_of.min(self.today)),
+        );
+        figures
+    }
+
+    const fn translation(&self, day: Date) -> Translation {
+        Translation {
+            rates: self.rates,
+            into: self.currency,
+            day,
+        }
+    }
+}
+
+/// The reference rates of a world.
+pub(crate) fn rates(world: &World) -> Rates {
+    Rates::new(world.base().key())
+}

@@ -1,0 +1,159 @@
+//! What the employees of a run were paid before: totals of the tax year, pays of the same tax period, and months by the terms.
+//!
+//! Pay counts as it was reckoned, by whichever run and in whatever order, unless its run was cancelled, failed or reversed.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::api::business::payroll_clock::{get, items};
+use crate::model::business::calculation::{Before, Calculation, YearSoFar, tax_year};
+use crate::model::business::employee::Employee;
+use crate::model::business::payroll_item::{ItemStatus, PayrollItem};
+use crate::model::business::payroll_run::PayrollRun;
+use crate::model::growth::workforce::Selection;
+use crate::model::payroll::{self, YearToDate};
+use crate::value::id::Id;
+use crate::value::time::{Date, Period};
+use crate::world::World;
+
+/// What the company's employees were paid before by other runs.
+pub(crate) struct EarlierPay {
+    country: String,
+    pay_date: Date,
+    /// Pays of the tax year.
+    pays: BTreeMap<Id<Employee>, Vec<Arc<Calculation>>>,
+    /// What terms brought, and arrears added, by month.
+    by_terms: BTreeMap<(Id<Employee>, Period), i64>,
+    /// Grown pays of the tax year that were reversed since.
+    taken_back: BTreeMap<Id<Employee>, Vec<Arc<PayrollItem>>>,
+}
+
+/// What one employee was paid before in the tax year.
+#[derive(Default)]
+pub(crate) struct Earlier {
+    year: YearSoFar,
+    same_period: Vec<Arc<Calculation>>,
+}
+
+impl Earlier {
+    /// The same as the calculation asks for it.
+    pub(crate) fn before(&self) -> Before<'_> {
+        Before {
+            year: Some(&self.year),
+            same_period: &self.same_period,
+        }
+    }
+}
+
+impl EarlierPay {
+    /// What was paid by the company's runs but this one.
+    pub(crate) fn of(world: &World, run: &PayrollRun) -> Self {
+        let mut earlier = Self {
+            country: get(world, run.company_id).country.clone(),
+            pay_date: run.pay_date,
+            pays: BTreeMap::new(),
+            by_terms: BTreeMap::new(),
+            taken_back: BTreeMap::new(),
+        };
+        for id in world.children::<PayrollRun>(run.company_id.bits()) {
+            let other = get(world, id);
+            if id != run.id && !other.is_void() && other.reverses.is_none() {
+                for item in items(world, id) {
+                    earlier.add(&item);
+                }
+            }
+        }
+        let changed = world.changed::<PayrollItem>();
+        for item in changed.filter_map(|index| world.at::<PayrollItem>(index)) {
+            if item.status == ItemStatus::Reversed && item.company_id == run.company_id {
+                let of_employee = earlier.taken_back.entry(item.employee_id).or_default();
+                of_employee.push(item);
+            }
+        }
+        earlier
+    }
+
+    fn add(&mut self, item: &PayrollItem) {
+        if matches!(item.status, ItemStatus::Reversed | ItemStatus::Blocked) {
+            return;
+        }
+        let pay = &item.calculation;
+        if pay.counts_with(&self.country, self.pay_date) {
+            let pays = self.pays.entry(item.employee_id).or_default();
+            pays.push(Arc::clone(pay));
+        }
+        let mut paid = |period, amount| {
+            if amount != 0 {
+                *self.by_terms.entry((item.employee_id, period)).or_default() += amount;
+            }
+        };
+        paid(item.period, pay.by_terms());
+        for arrears in pay.extras().into_iter().flat_map(|extras| &extras.arrears) {
+            paid(arrears.period, arrears.amount);
+        }
+    }
+
+    /// What that employee was paid before in the tax year: in the months before the world's start or, where the person came later,
+    /// by whoever paid them then; and by other runs.
+    pub(crate) fn of_employee(&self, world: &World, employee: &Employee) -> Earlier {
+        let mut earlier = Earlier {
+            year: self.opening(world, employee),
+            same_period: Vec::new(),
+        };
+        let taken_back = self.taken_back.get(&employee.id).into_iter().flatten();
+        for item in taken_back {
+            if item.calculation.counts_with(&self.country, self.pay_date) {
+                earlier.year.add(&item.calculation, -1);
+            }
+        }
+        for pay in self.pays.get(&employee.id).into_iter().flatten() {
+            if pay.is_of(&self.country, self.pay_date) {
+                earlier.same_period.push(Arc::clone(pay));
+            } else {
+                earlier.year.add(pay, 1);
+            }
+        }
+        earlier
+    }
+
+    /// The year up to the world's start.
+    fn opening(&self, world: &World, employee: &Employee) -> YearSoFar {
+        let counts = |pay: &Calculation| pay.counts_with(&self.country, self.pay_date);
+        let base = world.base();
+        let index = base.index_of(employee.id);
+        if let Some(pay) = index.and_then(|index| base.last_paid(index, counts)) {
+            return pay.year_so_far();
+        }
+        let pack = payroll::library()
+            .in_force(&employee.country, self.pay_date.civil())
+            .pack;
+        let told = employee.brought_in.as_ref();
+        let told = told.filter(|told| told.tax_year_start == tax_year(pack, self.pay_date));
+        let totals = told.and_then(|told| YearToDate::from_names(pack, &told.totals).ok());
+        YearSoFar::opened(totals.unwrap_or_default())
+    }
+
+    /// What that employee was paid for that month by the terms, arrears included.
+    pub(crate) fn by_terms(&self, world: &World, employee: &Employee, period: Period) -> i64 {
+        let since = self.by_terms.get(&(employee.id, period)).copied();
+        since.unwrap_or(0) + self.in_history(world, employee, period)
+    }
+
+    fn in_history(&self, world: &World, employee: &Employee, period: Period) -> i64 {
+        let base = world.base();
+        let Some((month, index)) = base.month_of(period).zip(base.index_of(employee.id)) else {
+            return 0;
+        };
+        let size = base.shape().employees_per_company;
+        let (company, number) = (index / size, index % size);
+        let workforce = base.plan(company).workforce;
+        let reversed = self.taken_back.get(&employee.id).into_iter().flatten();
+        let reversed = reversed.filter(|item| item.period == period).count() > 0;
+        if reversed || !workforce.chooses(Selection::PAID_IN_HISTORY, number) {
+            return 0;
+        }
+        let history = base.history_at(company);
+        let pay = history.payroll.calculation(workforce.place(number), month);
+        pay.map_or(0, |pay| pay.by_terms())
+    }
+}

@@ -1,0 +1,379 @@
+//! What one employee is due in a run: the terms of pay over the days that count, what earlier months are owed, and what the run
+//! itself adds or keeps back.
+//!
+//! Deliberately absent: taxes, which are the packs' (`calculation`), and what was paid before (`payroll_earlier`).
+
+use crate::api::business::leave_clock::unpaid_leave;
+use crate::api::business::payroll_earlier::{Earlier, EarlierPay};
+use crate::model::business::calculation::{Calculation, PayLine, Terms};
+use crate::model::business::employee::{
+    Compensation, Component, Employee, EmploymentType, PayInterval,
+};
+use crate::model::business::pay_extras::{Arrears, Extras, Proration, sum};
+use crate::model::business::pay_terms::{Allowance, Deduction, DeductionTiming};
+use crate::model::business::payroll_run::{PayrollRun, RunInput, RunType, RunWarning, WarningCode};
+use crate::model::payroll::{self, WagePer};
+use crate::value::time::{Date, Period};
+use crate::world::World;
+
+/// What an employee is due in a run, before taxes.
+#[derive(Debug, Default)]
+pub(crate) struct Due {
+    pub(crate) parts: Vec<Component>,
+    pub(crate) extras: Extras,
+}
+
+/// What the run pays that employee, reckoned.
+pub(crate) fn calculate(
+    world: &World,
+    run: &PayrollRun,
+    employee: &Employee,
+    earlier: &EarlierPay,
+) -> Calculation {
+    let due = due(world, run, employee, earlier);
+    reckon(run, employee, &earlier.of_employee(world, employee), due)
+}
+
+/// Nothing, reckoned: for an employee whom the run leaves out.
+pub(crate) fn nothing(run: &PayrollRun, employee: &Employee) -> Calculation {
+    reckon(run, employee, &Earlier::default(), Due::default()).blank()
+}
+
+fn reckon(run: &PayrollRun, employee: &Employee, earlier: &Earlier, due: Due) -> Calculation {
+    let terms = Terms {
+        country: &employee.country,
+        parts: &due.parts,
+        extras: due.extras,
+        attributes: &employee.tax_attributes,
+    };
+    let pay = Calculation::of(terms, run.pay_date, earlier.before());
+    pay.expect("pay is bounded where it is set, so that no year of it leaves 64 bits")
+}
+
+/// What the run pays that employee, before taxes.
+fn due(world: &World, run: &PayrollRun, employee: &Employee, earlier: &EarlierPay) -> Due {
+    let mut due = if run.kind.pays_by_terms() {
+        by_terms(world, employee, run.period)
+    } else {
+        Due::default()
+    };
+    if run.kind == RunType::Termination {
+        leave_what_is_unpaid(
+            &mut due,
+            earlier.by_terms(world, employee, run.period),
+            run.period,
+        );
+    }
+    if run.kind.pays_by_terms() {
+        due.extras
+            .arrears
+            .extend(arrears(world, run, employee, earlier));
+    }
+    let input = run
+        .inputs
+        .iter()
+        .find(|input| input.employee_id == employee.id);
+    if let Some(input) = input {
+        add(&mut due.extras, input);
+    }
+    due
+}
+
+/// Of final pay only what no other run of the month has paid.
+fn leave_what_is_unpaid(due: &mut Due, paid: i64, period: Period) {
+    if paid == 0 {
+        return;
+    }
+    let parts: i64 = due.parts.iter().map(|part| part.amount).sum();
+    let amount = parts + sum(&due.extras.allowances) - paid;
+    due.parts.clear();
+    due.extras.allowances.clear();
+    due.extras.proration = None;
+    due.extras.before_tax.clear();
+    due.extras.after_tax.clear();
+    if amount > 0 {
+        due.extras.arrears.push(Arrears { period, amount });
+    }
+}
+
+fn add(extras: &mut Extras, input: &RunInput) {
+    extras.earnings.extend(input.earnings.iter().cloned());
+    extras
+        .reimbursements
+        .extend(input.reimbursements.iter().cloned());
+    keep_back(extras, &input.deductions);
+}
+
+fn keep_back(extras: &mut Extras, deductions: &[Deduction]) {
+    for deduction in deductions.iter().filter(|deduction| deduction.amount != 0) {
+        let lines = match deduction.timing {
+            DeductionTiming::PreTax => &mut extras.before_tax,
+            DeductionTiming::PostTax => &mut extras.after_tax,
+        };
+        lines.push(PayLine {
+            id: deduction.id.clone(),
+            label: deduction.label.clone(),
+            amount: deduction.amount,
+        });
+    }
+}
+
+/// What the terms of pay bring in a month: all of it, or the part that the working days make that count. Days count between the
+/// first and the last day of work, unpaid leave left out; terms that change within the month count on their own days.
+pub(crate) fn by_terms(world: &World, employee: &Employee, period: Period) -> Due {
+    let (first, last) = (period.first_day(), period.last_day());
+    let from = employee.start_date.max(first);
+    let to = employee.end_date.map_or(last, |end| end.min(last));
+    let days = working_days(first, last);
+    let away = unpaid_leave(world, employee.id, from, to);
+    let mut due = Due::default();
+    let (mut parts, mut allowances) = (Shares::default(), Shares::default());
+    let mut paid_days = 0;
+    for (terms, from, to) in stretches(employee.terms(), from, to) {
+        let absent: u32 = away
+            .iter()
+            .map(|&(begin, end)| working_days(begin.max(from), end.min(to)))
+            .sum();
+        let worked = working_days(from, to) - absent;
+        paid_days += worked;
+        let share = Proration {
+            paid_days: worked,
+            days,
+        };
+        for part in &terms.components {
+            parts.add(&part.id, &part.id, part.amount, share);
+        }
+        for Allowance { id, label, amount } in &terms.allowances {
+            allowances.add(id, label, *amount, share);
+        }
+    }
+    if let Some(terms) = employee.terms_on(to).filter(|_| paid_days > 0) {
+        keep_back(&mut due.extras, &terms.deductions);
+    }
+    let component = |line: PayLine| Component {
+        id: line.id,
+        amount: line.amount,
+    };
+    due.parts = parts.0.into_iter().map(component).collect();
+    due.extras.allowances = allowances.0;
+    due.extras.allowances.retain(|line| line.amount != 0);
+    due.extras.proration = (paid_days != days).then_some(Proration { paid_days, days });
+    due
+}
+
+/// Sums of shares by id, in the order in which they came.
+#[derive(Default)]
+struct Shares(Vec<PayLine>);
+
+impl Shares {
+    fn add(&mut self, id: &str, label: &str, amount: i64, share: Proration) {
+        let amount = part_of(amount, share);
+        match self.0.iter_mut().find(|line| line.id == id) {
+            Some(line) => line.amount += amount,
+            None => self.0.push(PayLine {
+                id: id.to_owned(),
+                label: label.to_owned(),
+                amount,
+            }),
+        }
+    }
+}
+
+/// A month's amount for some of its days, half a minor unit rounded up.
+fn part_of(amount: i64, share: Proration) -> i64 {
+    if share.paid_days == share.days {
+        return amount;
+    }
+    let (paid, days) = (i128::from(share.paid_days), i128::from(share.days));
+    let twice = i128::from(amount) * paid * 2 + days;
+    i64::try_from(twice.div_euclid(days * 2)).expect("a part is no more than the whole")
+}
+
+/// The terms in force between two days, each with its own first and last of them. The first terms count before their first day,
+/// too: nobody works for nothing.
+fn stretches(
+    terms: &[Compensation],
+    from: Date,
+    to: Date,
+) -> impl Iterator<Item = (&Compensation, Date, Date)> {
+    (0..terms.len()).filter_map(move |place| {
+        let begins = if place == 0 {
+            from
+        } else {
+            terms[place].effective_from.max(from)
+        };
+        let next = terms.get(place + 1);
+        let ends = next.map_or(to, |next| next.effective_from.plus_days(-1).min(to));
+        (begins <= ends).then(|| (&terms[place], begins, ends))
+    })
+}
+
+/// Days between two, both included, that are no weekend. None where the second is before the first.
+pub(crate) fn working_days(from: Date, to: Date) -> u32 {
+    let days = to.days_since(from) + 1;
+    (0..days)
+        .filter(|day| from.plus_days(*day).is_business_day())
+        .count()
+        .try_into()
+        .unwrap_or(u32::MAX)
+}
+
+/// What terms that were set for days gone by add to the months that were paid before, or take from them.
+fn arrears(
+    world: &World,
+    run: &PayrollRun,
+    employee: &Employee,
+    earlier: &EarlierPay,
+) -> Vec<Arrears> {
+    let late = employee
+        .terms()
+        .iter()
+        .filter(|terms| terms.recorded_on() > terms.effective_from);
+    let Some(first) = late.map(|terms| terms.effective_from.period()).min() else {
+        return Vec::new();
+    };
+    let months = (0..run.period.months_since(first)).map(|month| first.plus_months(month));
+    let owed = months.filter_map(|period| {
+        let paid = earlier.by_terms(world, employee, period);
+        if paid == 0 {
+            return None; // a month that was not paid at all waits for its own run
+        }
+        let due = by_terms(world, employee, period);
+        let parts: i64 = due.parts.iter().map(|part| part.amount).sum();
+        let amount = parts + sum(&due.extras.allowances) - paid;
+        (amount != 0).then_some(Arrears { period, amount })
+    });
+    owed.collect()
+}
+
+/// What may be wrong about that pay.
+pub(crate) fn warnings(
+    run: &PayrollRun,
+    employee: &Employee,
+    pay: &Calculation,
+) -> Vec<RunWarning> {
+    let mut warnings = Vec::new();
+    let mut warn = |code, detail: String| {
+        warnings.push(RunWarning {
+            code,
+            employee_id: employee.id,
+            detail,
+        });
+    };
+    if run.kind == RunType::Regular
+        && let Some(detail) = below_minimum(run, employee)
+    {
+        warn(WarningCode::BelowMinimumWage, detail);
+    }
+    let wanted = wanted_deductions(run, employee, pay);
+    if pay.deductions() < wanted {
+        let detail = format!(
+            "deductions of {} were lowered to {}, which is what the pay leaves",
+            run.currency.display(wanted),
+            run.currency.display(pay.deductions())
+        );
+        warn(WarningCode::DeductionsCapped, detail);
+    }
+    if pay.net <= 0 {
+        warn(
+            WarningCode::NothingToPay,
+            "the run pays this employee nothing".to_owned(),
+        );
+    }
+    warnings
+}
+
+fn wanted_deductions(run: &PayrollRun, employee: &Employee, pay: &Calculation) -> i64 {
+    let of_run = run
+        .inputs
+        .iter()
+        .filter(|input| input.employee_id == employee.id);
+    let mut wanted: i64 = of_run
+        .flat_map(|input| &input.deductions)
+        .map(|deduction| deduction.amount)
+        .sum();
+    // Final pay of a month that was paid already takes no deductions of the month again.
+    if run.kind.pays_by_terms() && pay.by_terms() != 0 {
+        let last = employee.end_date.unwrap_or(run.period.last_day());
+        let terms = employee.terms_on(last.min(run.period.last_day()));
+        wanted += terms
+            .into_iter()
+            .flat_map(|terms| &terms.deductions)
+            .map(|deduction| deduction.amount)
+            .sum::<i64>();
+    }
+    wanted
+}
+
+/// The country's minimum, where the terms pay less. Whoever works part-time has no hours on record: only an hourly rate can be
+/// compared then.
+fn below_minimum(run: &PayrollRun, employee: &Employee) -> Option<String> {
+    let terms = employee.terms_on(run.period.last_day())?;
+    let pack = payroll::library()
+        .in_force(&employee.country, run.pay_date.civil())
+        .pack;
+    let begun = pack
+        .minimum_wages
+        .iter()
+        .filter(|wage| Date::from(wage.from) <= run.pay_date);
+    let wage = begun.max_by_key(|wage| wage.from)?;
+    if pack.currency != terms.currency.code() {
+        return None;
+    }
+    let minimum = monthly_minimum(wage.amount, wage.per);
+    let hourly = terms.interval == PayInterval::Hour;
+    if employee.employment_type != EmploymentType::FullTime && !hourly {
+        return None;
+    }
+    let paid = Compensation::monthly(terms.amount, terms.interval)
+        + terms
+            .allowances
+            .iter()
+            .map(|allowance| allowance.amount)
+            .sum::<i64>();
+    (paid < minimum).then(|| {
+        format!(
+            "a month's pay of {} is below the minimum wage of {} ({})",
+            terms.currency.display(paid),
+            terms.currency.display(minimum),
+            wage.note.as_deref().unwrap_or(&pack.name)
+        )
+    })
+}
+
+/// A minimum wage as a month's, at 40 hours and five days a week.
+fn monthly_minimum(amount: i64, per: WagePer) -> i64 {
+    match per {
+        WagePer::Hour => Compensation::monthly(amount, PayInterval::Hour),
+        WagePer::Day => Compensation::monthly(amount * 5 * 52, PayInterval::Year),
+        WagePer::Week => Compensation::monthly(amount * 52, PayInterval::Year),
+        WagePer::Month => amount,
+        WagePer::Year => Compensation::monthly(amount, PayInterval::Year),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn day(text: &str) -> Date {
+        text.parse().expect("a date")
+    }
+
+    #[test]
+    fn working_days_leave_weekends_out() {
+        assert_eq!(working_days(day("2026-01-01"), day("2026-01-31")), 22);
+        assert_eq!(working_days(day("2026-02-01"), day("2026-02-28")), 20);
+        assert_eq!(working_days(day("2026-01-03"), day("2026-01-04")), 0);
+        assert_eq!(working_days(day("2026-01-05"), day("2026-01-04")), 0);
+    }
+
+    #[test]
+    fn a_part_of_a_month_rounds_half_up_and_all_of_it_is_exact() {
+        let share = |paid_days, days| Proration { paid_days, days };
+        assert_eq!(part_of(100, share(1, 8)), 13);
+        assert_eq!(part_of(300_001, share(22, 22)), 300_001);
+        assert_eq!(part_of(300_000, share(0, 22)), 0);
+        assert_eq!(part_of(i64::MAX, share(21, 22)), 8_804_125_895_631_192_959);
+    }
+}

@@ -1,0 +1,324 @@
+//! Who may be in a payroll run, and who already is in one of the period.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::api::business::companies::blockers;
+use crate::model::business::company::{Company, CompanyStatus};
+use crate::model::business::employee::Employee;
+use crate::model::business::payroll_item::{ItemStatus, PayrollItem};
+use crate::model::business::payroll_run::{PayrollRun, RunType};
+use crate::model::growth::workforce::{Selection, standings};
+use crate::model::lifecycle::State;
+use crate::value::error::{ApiError, ErrorCode, Violation};
+use crate::value::id::Id;
+use crate::value::time::Period;
+use crate::world::World;
+
+/// Employees that one run may hold: beyond it a run would keep its world busy for longer than a call may take.
+pub(crate) const MOST_EMPLOYEES: usize = 100_000;
+
+/// Whom a run is for.
+pub(crate) struct Wanted<'a> {
+    pub(crate) company: &'a Company,
+    pub(crate) period: Period,
+    pub(crate) kind: RunType,
+    /// The member of the body that names the employees.
+    pub(crate) member: &'static str,
+}
+
+impl Wanted<'_> {
+    fn pointer(&self, place: usize) -> String {
+        format!("/{}/{place}", self.member)
+    }
+
+    /// Every employee that the body names, or the 404 that lists those nobody has.
+    pub(crate) fn found(
+        &self,
+        world: &World,
+        ids: &[Id<Employee>],
+    ) -> Result<Vec<Arc<Employee>>, ApiError> {
+        let (mut employees, mut missing) = (Vec::with_capacity(ids.len()), Vec::new());
+        for (place, id) in ids.iter().enumerate() {
+            match world.find(*id) {
+                Some(employee) => employees.push(employee),
+                None => missing.push(Violation::new(
+                    self.pointer(place),
+                    "not_found",
+                    "no employee of this key's world has this id",
+                )),
+            }
+        }
+        if missing.is_empty() {
+            return Ok(employees);
+        }
+        let detail = format!(
+            "{} of the {} employees do not exist",
+            missing.len(),
+            ids.len()
+        );
+        Err(ApiError::new(ErrorCode::ResourceNotFound, detail).with_errors(missing))
+    }
+
+    /// The named employees, all of this company and payable by such a run. Foreign ones are named before those not payable: they
+    /// are a mistake of the request and not of the world.
+    pub(crate) fn payable(
+        &self,
+        employees: &[Arc<Employee>],
+    ) -> Result<Vec<Id<Employee>>, ApiError> {
+        let company = self.company.id;
+        let places = || (0..).zip(employees);
+        let foreign = places()
+            .filter(|(_, employee)| employee.company_id != company)
+            .map(|(place, employee)| {
+                let detail = format!(
+                    "{} is employed by {}, not by {company}",
+                    employee.id, employee.company_id
+                );
+                Violation::new(self.pointer(place), "foreign_employee", detail)
+            });
+        let foreign: Vec<Violation> = foreign.collect();
+        if !foreign.is_empty() {
+            return Err(ApiError::invalid(foreign));
+        }
+        let refused: Vec<Violation> = places()
+            .filter_map(|(place, employee)| {
+                let why = self.not_payable(employee)?;
+                let detail = format!("{}: {why}", employee.id);
+                Some(Violation::new(self.pointer(place), "not_payable", detail))
+            })
+            .collect();
+        if refused.is_empty() {
+            return Ok(employees.iter().map(|employee| employee.id).collect());
+        }
+        let detail = format!(
+            "{} of the {} employees cannot be paid",
+            refused.len(),
+            employees.len()
+        );
+        Err(ApiError::new(ErrorCode::EmployeeNotPayable, detail).with_errors(refused))
+    }
+
+    /// Why such a run cannot pay that person, if so.
+    pub(crate) fn not_payable(&self, employee: &Employee) -> Option<String> {
+        if let Some(why) = employee.not_payable_by(self.kind) {
+            return Some(why.to_owned());
+        }
+        let by_terms = self.kind.pays_by_terms();
+        if by_terms && employee.start_date > self.period.last_day() {
+            let first = employee.start_date;
+            return Some(format!(
+                "the employment begins on {first}, after {}",
+                self.period
+            ));
+        }
+        let last = employee.end_date.filter(|_| by_terms)?;
+        (last < self.period.first_day())
+            .then(|| format!("the employment ended on {last}, before {}", self.period))
+    }
+
+    /// Everyone of the company whom such a run can pay, in creation order.
+    pub(crate) fn everyone(&self, world: &World) -> Result<Vec<Id<Employee>>, ApiError> {
+        let mut payable = match world.base().index_of(self.company.id) {
+            Some(index) => self.grown(world, index)?,
+            None => Vec::new(),
+        };
+        let created = world
+            .children::<Employee>(self.company.id.bits())
+            .filter_map(|id| world.find(id));
+        payable.extend(
+            created
+                .filter(|employee| self.not_payable(employee).is_none())
+                .map(|employee| employee.id),
+        );
+        match payable.len() {
+            0 => Err(ApiError::new(
+                ErrorCode::EmployeeNotPayable,
+                "no employee of the company can be paid",
+            )
+            .about(self.company.id)),
+            1..=MOST_EMPLOYEES => Ok(payable),
+            _ => Err(self.too_many()),
+        }
+    }
+
+    /// Those of them that were there when the world began. Of those who have not changed since arithmetic tells, except where the
+    /// period lies before everything that was grown.
+    fn grown(&self, world: &World, index: u64) -> Result<Vec<Id<Employee>>, ApiError> {
+        let (base, plan) = (world.base(), world.base().plan(index));
+        let size = base.shape().employees_per_company;
+        let verified = |status, payroll| {
+            use crate::model::business::employee::{EmployeeStatus, PayrollStatus};
+            matches!(status, EmployeeStatus::Active | EmployeeStatus::OnLeave)
+                && payroll == PayrollStatus::Verified
+        };
+        let selection = Selection {
+            standings: standings(verified),
+            ..Selection::ALL
+        };
+        if plan.workforce.count(selection) > MOST_EMPLOYEES as u64 {
+            return Err(self.too_many());
+        }
+        let all_had_begun = self.period >= base.period(0);
+        let changed: Vec<u64> = world.changed::<Employee>().collect();
+        let looked_at = |person| {
+            world
+                .at::<Employee>(person)
+                .is_some_and(|employee| self.not_payable(&employee).is_none())
+        };
+        let people = (0..size).filter(|&number| {
+            let person = index * size + number;
+            match changed.binary_search(&person) {
+                Ok(_) => looked_at(person),
+                Err(_) => {
+                    plan.workforce.chooses(selection, number)
+                        && (all_had_begun || looked_at(person))
+                }
+            }
+        });
+        Ok(people
+            .map(|number| base.id_at(index * size + number))
+            .collect())
+    }
+
+    fn too_many(&self) -> ApiError {
+        let detail =
+            format!("more than {MOST_EMPLOYEES} employees would be paid: name those of this run");
+        let pointer = format!("/{}", self.member);
+        ApiError::invalid(vec![Violation::new(pointer, "too_many", detail)])
+    }
+
+    /// An employee is in at most one regular run a period; a cancelled or failed one does not count. `named` says whether the body
+    /// names the employees: where it does not, what is wrong is the period. `but` is the run that is asked for itself.
+    pub(crate) fn not_yet_run(
+        &self,
+        world: &World,
+        employees: &[Id<Employee>],
+        named: bool,
+        but: Option<Id<PayrollRun>>,
+    ) -> Result<(), ApiError> {
+        if self.kind != RunType::Regular {
+            return Ok(());
+        }
+        let period = self.period;
+        let at = |place| {
+            if named {
+                self.pointer(place)
+            } else {
+                "/period".to_owned()
+            }
+        };
+        let earlier = EarlierRuns::of(world, self.company.id, period, but);
+        let mut run_of_first = None;
+        let again: Vec<Violation> = (0..)
+            .zip(employees)
+            .filter_map(|(place, id)| {
+                let run = earlier.run_with(world, *id)?;
+                run_of_first.get_or_insert(run);
+                Some(Violation::new(
+                    at(place),
+                    "already_run",
+                    format!("{id} is in run {run} of {period}"),
+                ))
+            })
+            .collect();
+        let Some(run) = run_of_first else {
+            return Ok(());
+        };
+        let detail = format!(
+            "{} of the {} employees already have a regular run in {period}",
+            again.len(),
+            employees.len()
+        );
+        let error = ApiError::new(ErrorCode::PayrollPeriodAlreadyRun, detail);
+        Err(error.with_errors(again).about(run))
+    }
+}
+
+/// Only an active company without blocking requirements pays anyone.
+pub(crate) fn may_pay(world: &World, company: &Company) -> Result<(), ApiError> {
+    let open: Vec<String> = blockers(world, company.id)
+        .map(|blocker| blocker.description.clone())
+        .collect();
+    let (code, detail) = match company.status {
+        CompanyStatus::Active if open.is_empty() => return Ok(()),
+        CompanyStatus::Active => (
+            ErrorCode::ComplianceBlocked,
+            format!("open requirements: {}", open.join("; ")),
+        ),
+        CompanyStatus::Suspended => (
+            ErrorCode::CompanySuspended,
+            "the company is suspended".to_owned(),
+        ),
+        status if open.is_empty() => (
+            ErrorCode::ComplianceBlocked,
+            format!("the company is {}: it must be active", status.name()),
+        ),
+        status => (
+            ErrorCode::ComplianceBlocked,
+            format!("the company is {}: {}", status.name(), open.join("; ")),
+        ),
+    };
+    Err(ApiError::new(code, detail).about(company.id))
+}
+
+fn counts(run: &PayrollRun) -> bool {
+    run.kind == RunType::Regular && !run.is_void()
+}
+
+/// Who of a company already has a regular run in a period.
+struct EarlierRuns {
+    /// The run of the months before the world's start, which names nobody if it is large: who was in it is arithmetic.
+    grown: Option<(Id<PayrollRun>, u64)>,
+    since: BTreeMap<Id<Employee>, Id<PayrollRun>>,
+}
+
+impl EarlierRuns {
+    fn of(
+        world: &World,
+        company: Id<Company>,
+        period: Period,
+        but: Option<Id<PayrollRun>>,
+    ) -> Self {
+        let base = world.base();
+        let place = base.month_of(period).zip(base.index_of(company));
+        let grown = place.and_then(|(month, company)| {
+            let run: Arc<PayrollRun> = world.at(base.run(month, company))?;
+            counts(&run).then_some((run.id, company))
+        });
+        let runs = world
+            .children::<PayrollRun>(company.bits())
+            .filter_map(|id| world.find(id));
+        let mut since = BTreeMap::new();
+        let of_period =
+            |run: &Arc<PayrollRun>| run.period == period && counts(run) && Some(run.id) != but;
+        for run in runs.filter(of_period) {
+            since.extend(run.employees.iter().map(|id| (*id, run.id)));
+            if !run.reversed_by.is_empty() {
+                let items = world.children::<PayrollItem>(run.id.bits());
+                let items = items.filter_map(|id| world.find(id));
+                for item in items.filter(|item| item.status == ItemStatus::Reversed) {
+                    since.remove(&item.employee_id);
+                }
+            }
+        }
+        Self { grown, since }
+    }
+
+    /// The run that the employee is in.
+    fn run_with(&self, world: &World, employee: Id<Employee>) -> Option<Id<PayrollRun>> {
+        let base = world.base();
+        let in_history = || {
+            let (run, company) = self.grown?;
+            let index = base.index_of(employee)?;
+            let number = index.checked_sub(company * base.shape().employees_per_company)?;
+            let workforce = base.plan(company).workforce;
+            let paid = number < base.shape().employees_per_company
+                && workforce.chooses(Selection::PAID_IN_HISTORY, number);
+            let place = base.index_of(run)?;
+            let item = paid.then(|| world.at::<PayrollItem>(base.item(place, number)))??;
+            (item.status != ItemStatus::Reversed).then_some(run)
+        };
+        self.since.get(&employee).copied().or_else(in_history)
+    }
+}

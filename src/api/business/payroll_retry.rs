@@ -1,0 +1,101 @@
+//! Sending wages again that did not arrive.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::api::business::payroll_clock::salary;
+use crate::api::business::payroll_payouts::hand_over;
+use crate::api::operation::{Contract, Domain, Method, Operation, operation};
+use crate::api::reply::{Data, Shown};
+use crate::model::business::employee::{EmployeeStatus, PayrollStatus};
+use crate::model::business::payroll_item::PayrollItem;
+use crate::model::business::payroll_run::{PayrollRun, RunStatus};
+use crate::model::lifecycle::{Stateful, refused, step};
+use crate::value::error::{ApiError, ErrorCode};
+use crate::value::id::Id;
+use crate::world::World;
+
+pub(crate) const OPERATIONS: &[Operation] = &[Operation {
+    method: Method::Post,
+    path: "/api/business/payroll-runs/{payroll_run_id}/items/{payroll_item_id}/retry",
+    domain: Domain::Business,
+    contract: Contract::Assumed,
+    summary: "Send an item's wages again",
+    description: "After its payout failed or came back: a new payout to the account that is on record now, at once, in the place of \
+        the old one. The money is still set aside. With the last item that arrives a `partially_paid` run is `paid`. A run that \
+        failed as a whole is over: run its employees again.",
+    errors: &[
+        ErrorCode::InvalidStateTransition,
+        ErrorCode::EmployeeNotPayable,
+    ],
+    emits: &[
+        "payroll_item.retried",
+        "payout.created",
+        "payout.processing",
+        "payout.sent",
+        "payout.on_hold",
+    ],
+    starts: &["settle_payout", "release_payout"],
+    ..operation!(write retry_payroll_item)
+}];
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct RetryItem {
+    /// The run.
+    payroll_run_id: Id<PayrollRun>,
+    /// The employee's part of it.
+    payroll_item_id: Id<PayrollItem>,
+}
+
+fn retry_payroll_item(
+    world: &mut World,
+    input: RetryItem,
+) -> Result<Data<Shown<PayrollItem>>, ApiError> {
+    let mut run = (*world.get(input.payroll_run_id)?).clone();
+    let mut item = (*world.get(input.payroll_item_id)?).clone();
+    if item.payroll_run_id != run.id {
+        let detail = format!(
+            "{} is an item of {}, not of {}",
+            item.id, item.payroll_run_id, run.id
+        );
+        return Err(ApiError::new(ErrorCode::ResourceNotFound, detail).about(item.id));
+    }
+    if !matches!(
+        run.status,
+        RunStatus::Processing | RunStatus::PartiallyPaid | RunStatus::Paid
+    ) {
+        let detail = format!(
+            "nothing of this run waits to be paid: {} is its own run now",
+            item.employee_id
+        );
+        return Err(refused(run.id, run.status, detail));
+    }
+    let status = step("pay_again", "the item", item.id, item.status)?;
+    let employee = world.get(item.employee_id)?;
+    // Whoever has left is still owed these wages.
+    let left = employee.status == EmployeeStatus::Terminated
+        && employee.payroll_status == PayrollStatus::Closed;
+    if let Some(why) = employee.not_payable().filter(|_| !left) {
+        let error = ApiError::new(ErrorCode::EmployeeNotPayable, why);
+        return Err(error.about(employee.id));
+    }
+    let old = item
+        .payout_id
+        .expect("an item that was not paid had a payout");
+    let mut old = (*world.get(old)?).clone();
+    let mut payout = salary(world, &item, old.wallet_id, old.rail);
+    payout.supersedes = Some(old.id);
+    old.superseded_by = Some(payout.id);
+    old.updated_at = world.now();
+    world.keep(old);
+    item.payout_id = Some(payout.id);
+    item.enter(status, world.now());
+    run.settlement.failed -= 1;
+    run.settlement.pending += 1;
+    run.updated_at = world.now();
+    world.keep(run);
+    let item = world.record("payroll_item.retried", item);
+    let payout = world.record("payout.created", payout);
+    hand_over(world, &item, payout.id);
+    Ok(Data(Shown(world.get(item.id)?)))
+}

@@ -1,0 +1,309 @@
+//! Taking back a run that was paid, wholly or for some of its employees: a run of its own whose entries mirror those of the first.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::api::business::companies::named;
+use crate::api::business::employee_verbs::invalid;
+use crate::api::business::payroll::new_run;
+use crate::api::business::payroll_clock::{get, items};
+use crate::api::business::payroll_people::Wanted;
+use crate::api::business::tax_clock;
+use crate::api::operation::{Contract, Domain, Method, Operation, operation};
+use crate::api::reply::{Data, Shown};
+use crate::model::business::employee::Employee;
+use crate::model::business::payroll_item::{ItemStatus, PayrollItem};
+use crate::model::business::payroll_run::{PayrollRun, RunStatus, RunTotals, RunType, Settlement};
+use crate::model::business::payslip::PayslipStatus;
+use crate::model::business::tax_liability::{LiabilityStatus, TaxLiability};
+use crate::model::business::tax_return::code_of;
+use crate::model::growth::workforce::Selection;
+use crate::model::ledger::Account;
+use crate::model::lifecycle::{State, Stateful, StatusChange, refused, step};
+use crate::model::posting::{self, RunCost};
+use crate::model::{AnyId, Object};
+use crate::value::error::{ApiError, ErrorCode, Violation};
+use crate::value::id::Id;
+use crate::value::text::{Metadata, Text};
+use crate::world::World;
+
+pub(crate) const OPERATIONS: &[Operation] = &[Operation {
+    method: Method::Post,
+    path: "/api/business/payroll-runs/{payroll_run_id}/reverse",
+    domain: Domain::Business,
+    contract: Contract::Assumed,
+    summary: "Reverse a payroll run",
+    description: "Answers with a run of its own, of type `correction`, that takes the first one back, or the parts of `employee_ids`: \
+        wages are called back into the wallet, payslips `voided`, what is owed to authorities lowered. What was paid to one is a \
+        credit there: a negative liability. Those employees can be in another regular run of the period.",
+    example: r#"{"reason":"Paid by mistake"}"#,
+    errors: &[ErrorCode::InvalidStateTransition],
+    emits: &[
+        "payroll_run.created",
+        "payroll_run.reversed",
+        "payslip.voided",
+        "journal_entry.reversed",
+        "tax_liability.created",
+        "wallet.credited",
+        "compliance_requirement.resolved",
+    ],
+    starts: &["fall_due"],
+    ..operation!(write reverse_payroll_run)
+}];
+
+/// Items that one call takes back.
+const MOST_ITEMS: u64 = 10_000;
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct ReversePayrollRun {
+    /// The run.
+    payroll_run_id: Id<PayrollRun>,
+    /// Why, for the history of statuses.
+    reason: Text<500>,
+    /// Whose parts are taken back; everybody's if absent.
+    #[schemars(length(min = 1, max = MOST_ITEMS), extend("uniqueItems" = true))]
+    employee_ids: Option<Vec<Id<Employee>>>,
+}
+
+fn reverse_payroll_run(
+    world: &mut World,
+    input: ReversePayrollRun,
+) -> Result<Data<Shown<PayrollRun>>, ApiError> {
+    let run = world.get(input.payroll_run_id)?;
+    let status = step("reverse", "the run", run.id, run.status)?;
+    if run.reverses.is_some() {
+        let detail = "this run takes another one back: run its employees again instead".to_owned();
+        return Err(refused(run.id, run.status, detail));
+    }
+    if run.settlement.pending > 0 {
+        let detail = "payouts of this run are on their way: wait for their answers".to_owned();
+        return Err(refused(run.id, run.status, detail));
+    }
+    if run.employee_count > MOST_ITEMS {
+        let detail = format!(
+            "the run has {} items: name at most {MOST_ITEMS} employees",
+            run.employee_count
+        );
+        return Err(invalid("/employee_ids", "too_many", detail));
+    }
+    let standing = standing_items(world, &run);
+    let chosen = chosen(&run, &standing, input.employee_ids.as_deref())?;
+    let whole = chosen.len() == standing.len();
+    let reason = input.reason.into_string();
+    let (reversal, cost) = reversal(world, &run, &chosen, &reason)?;
+    let reversal = world.record("payroll_run.created", reversal);
+    let mut original = (*run).clone();
+    let mut reversed_by = original.reversed_by.clone();
+    reversed_by.push(reversal.id);
+    original.reversed_by = reversed_by;
+    original.updated_at = world.now();
+    if whole {
+        original.enter_because(status, world.now(), Some(reason));
+    }
+    for item in &chosen {
+        let mut item = (**item).clone();
+        item.enter(ItemStatus::Reversed, world.now());
+        world.keep(item);
+    }
+    world.record("payroll_run.reversed", original);
+    give_back(world, &run, &reversal, &chosen, &cost);
+    void_payslips(world, &chosen);
+    tax_clock::release(world, run.id);
+    let wallet = world.wallet_of(run.company_id, run.currency);
+    world.emit_wallet(
+        "wallet.credited",
+        &wallet.expect("the run was paid from one"),
+    );
+    Ok(Data(Shown(reversal)))
+}
+
+/// Items of the run that are not taken back yet, grown ones included.
+fn standing_items(world: &World, run: &PayrollRun) -> Vec<Arc<PayrollItem>> {
+    let base = world.base();
+    let grown = base.index_of(run.id).map(|index| {
+        let workforce = base.plan(base.run_place(index).1).workforce;
+        let people = workforce.count(Selection::PAID_IN_HISTORY);
+        (0..people).filter_map(move |rank| {
+            let number = workforce.find(Selection::PAID_IN_HISTORY, rank)?;
+            world.at::<PayrollItem>(base.item(index, number))
+        })
+    });
+    let all = grown.into_iter().flatten().chain(items(world, run.id));
+    all.filter(|item| item.status.may_become(ItemStatus::Reversed))
+        .collect()
+}
+
+/// The items of the named employees.
+fn chosen(
+    run: &PayrollRun,
+    standing: &[Arc<PayrollItem>],
+    ids: Option<&[Id<Employee>]>,
+) -> Result<Vec<Arc<PayrollItem>>, ApiError> {
+    let Some(ids) = ids else {
+        return Ok(standing.to_vec());
+    };
+    let paid: BTreeSet<_> = standing.iter().map(|item| item.employee_id).collect();
+    let strangers = ids.iter().enumerate().filter(|(_, id)| !paid.contains(id));
+    let wrong: Vec<_> = strangers
+        .map(|(place, id)| {
+            let detail = format!("{id} has no part of {} that could be taken back", run.id);
+            Violation::new(format!("/employee_ids/{place}"), "not_in_run", detail)
+        })
+        .collect();
+    if !wrong.is_empty() {
+        return Err(ApiError::invalid(wrong));
+    }
+    let wanted: BTreeSet<_> = ids.iter().collect();
+    let items = standing
+        .iter()
+        .filter(|item| wanted.contains(&item.employee_id));
+    Ok(items.cloned().collect())
+}
+
+/// The run that takes the others back: the same amounts with their signs turned, over at once.
+fn reversal(
+    world: &mut World,
+    run: &PayrollRun,
+    chosen: &[Arc<PayrollItem>],
+    reason: &str,
+) -> Result<(PayrollRun, RunCost), ApiError> {
+    let company = named(world, run.company_id)?;
+    let now = world.now();
+    let wanted = Wanted {
+        company: &company,
+        period: run.period,
+        kind: RunType::Correction,
+        member: "employee_ids",
+    };
+    let employees = chosen.iter().map(|item| item.employee_id).collect();
+    let mut reversal = new_run(world, &wanted, employees);
+    reversal.pay_date = world.today();
+    reversal.reverses = Some(run.id);
+    reversal.notes = Some(reason.to_owned());
+    reversal.status = RunStatus::Paid;
+    reversal.status_history = vec![StatusChange::plain(RunStatus::Paid, now)];
+    reversal.settlement = Settlement {
+        paid: chosen.len() as u64,
+        ..Settlement::default()
+    };
+    let mut totals = RunTotals::default();
+    let mut cost = RunCost::default();
+    for item in chosen {
+        totals.add(&item.calculation, -1);
+        cost.add(&item.calculation, 1);
+        let negated = PayrollItem {
+            id: world.next_id(reversal.id.bits()),
+            payroll_run_id: reversal.id,
+            status: ItemStatus::Paid,
+            calculation: Arc::new(item.calculation.negated()),
+            payout_id: None,
+            payslip_id: None,
+            failure: None,
+            created_at: now,
+            status_history: vec![StatusChange::plain(ItemStatus::Paid, now)],
+            ..(**item).clone()
+        };
+        world.keep(negated);
+    }
+    reversal.totals = Some(totals);
+    Ok((reversal, cost))
+}
+
+/// Posts what the reversal moves: the mirror of what accrued, wages that come back, and what was set aside for authorities and is
+/// owed no more.
+fn give_back(
+    world: &mut World,
+    run: &PayrollRun,
+    reversal: &PayrollRun,
+    chosen: &[Arc<PayrollItem>],
+    cost: &RunCost,
+) {
+    let (source, currency) = (AnyId::of(reversal.id), run.currency);
+    let mirror = posting::run_mirrored("Payroll reversed", source, currency, cost);
+    let entry = world.post(run.company_id, mirror);
+    let arrived = chosen.iter().filter(|item| item.status == ItemStatus::Paid);
+    let arrived: i64 = arrived.map(|item| item.calculation.net).sum();
+    let set_aside = cost.net - arrived;
+    let mut freed = set_aside;
+    for &(account, amount) in &cost.owed {
+        freed += lower(world, run, reversal, (account, amount));
+    }
+    let recalled = posting::net_pay_recalled(source, currency, arrived);
+    world.post(run.company_id, recalled);
+    let released = posting::released("Payroll money released", source, currency, freed);
+    world.post(run.company_id, released);
+    if let Some(entry) = entry {
+        world.emit("journal_entry.reversed", &entry);
+    }
+}
+
+/// Lowers what is owed to one account, and says how much of what was set aside for it is free again. What the authority has already
+/// is a credit there.
+fn lower(
+    world: &mut World,
+    run: &PayrollRun,
+    reversal: &PayrollRun,
+    (account, amount): (Account, i64),
+) -> i64 {
+    if amount == 0 {
+        return 0;
+    }
+    let code = code_of(account);
+    let mut liabilities = world
+        .children::<TaxLiability>(run.id.bits())
+        .filter_map(|id| world.find(id));
+    let unpaid = liabilities.find(|liability| {
+        liability.authority == code && liability.status.may_become(LiabilityStatus::Void)
+    });
+    drop(liabilities);
+    let Some(unpaid) = unpaid else {
+        owe(world, reversal, code, -amount);
+        return 0;
+    };
+    let left = unpaid.amount - amount;
+    let mut void = (*unpaid).clone();
+    void.enter(LiabilityStatus::Void, world.now());
+    world.keep(void);
+    if left != 0 {
+        owe(world, run, code, left);
+    }
+    amount
+}
+
+/// What a run owes an authority from now on.
+fn owe(world: &mut World, run: &PayrollRun, authority: &str, amount: i64) {
+    let (now, company) = (world.now(), get(world, run.company_id));
+    let liability = TaxLiability {
+        id: world.next_id(run.id.bits()),
+        object: Object::NAME,
+        company_id: run.company_id,
+        payroll_run_id: run.id,
+        authority: authority.to_owned(),
+        due_on: tax_clock::due_on(&company, run, authority),
+        jurisdiction: company.country.clone(),
+        period: run.period,
+        status: LiabilityStatus::Accrued,
+        tax_filing_id: None,
+        amount,
+        currency: run.currency,
+        created_at: now,
+        updated_at: now,
+        metadata: Metadata::default(),
+        status_history: vec![StatusChange::plain(LiabilityStatus::Accrued, now)],
+    };
+    let liability = world.record("tax_liability.created", liability);
+    tax_clock::watch(world, &liability);
+}
+
+fn void_payslips(world: &mut World, chosen: &[Arc<PayrollItem>]) {
+    for id in chosen.iter().filter_map(|item| item.payslip_id) {
+        let mut payslip = (*get(world, id)).clone();
+        if payslip.status.may_become(PayslipStatus::Voided) {
+            payslip.enter(PayslipStatus::Voided, world.now());
+            world.record("payslip.voided", payslip);
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! Taking a run back in the books: the mirror of what accrued, and what it owed.
+
+use crate::api::business::payroll_clock::cost_of;
+use crate::model::AnyId;
+use crate::model::business::payroll_run::PayrollRun;
+use crate::model::business::tax_liability::{LiabilityStatus, TaxLiability};
+use crate::model::lifecycle::{State, Stateful};
+use crate::model::posting;
+use crate::world::World;
+
+/// Stages the mirror of what an approved run accrued; what it owes and has not paid is void.
+pub(crate) fn mirror(world: &mut World, run: &PayrollRun, memo: &'static str) {
+    let cost = cost_of(world, run.id);
+    let mirror = posting::run_mirrored(memo, AnyId::of(run.id), run.currency, &cost);
+    world.post(run.company_id, mirror);
+    let liabilities: Vec<_> = world
+        .children::<TaxLiability>(run.id.bits())
+        .filter_map(|id| world.find(id))
+        .collect();
+    for liability in liabilities {
+        if liability.status.may_become(LiabilityStatus::Void) {
+            let mut liability = (*liability).clone();
+            liability.enter(LiabilityStatus::Void, world.now());
+            world.keep(liability);
+        }
+    }
+}
+
+/// A run that paid nobody leaves nothing behind: what accrued is taken back, and what was set aside is available again.
+pub(crate) fn unwind(world: &mut World, run: &PayrollRun) {
+    mirror(world, run, "Payroll failed");
+    let reserved = run.funding.map_or(0, |funding| funding.reserved);
+    let source = AnyId::of(run.id);
+    let released = posting::released("Payroll money released", source, run.currency, reserved);
+    world.post(run.company_id, released);
+}

@@ -1,0 +1,259 @@
+//! Reference rates between currencies: the monthly rates of a customs authority (`fixtures/fx.toml`), and between them a
+//! path that the world's seed walks and that meets every published rate. No quote of a market: what statements translate by.
+//!
+//! In integers throughout: units of a currency for one pound, times 10^8.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use crate::value::money::Currency;
+use crate::value::stream::Key;
+use crate::value::time::{Date, Period};
+
+/// Units for one pound are kept as so many parts of a unit.
+const PARTS: i128 = 100_000_000;
+
+/// Daily movement in basis points where the currency has no row of its own below.
+const USUAL_MOVEMENT: i128 = 40;
+
+/// How far a currency moves a day against the pound, in basis points: one standard deviation, roughly.
+const MOVEMENT: &[(&str, i128)] = &[
+    ("USD", 32),
+    ("EUR", 39),
+    ("INR", 24),
+    ("CAD", 26),
+    ("ZAR", 48),
+    ("KES", 54),
+    ("UGX", 52),
+    ("GHS", 147),
+    ("NGN", 60),
+];
+
+/// The file as it is written.
+#[derive(Deserialize)]
+struct File {
+    base: String,
+    units_per_gbp: BTreeMap<String, String>,
+    history: History,
+}
+
+#[derive(Deserialize)]
+struct History {
+    months: Vec<String>,
+    #[serde(flatten)]
+    rates: BTreeMap<String, Vec<String>>,
+}
+
+/// Published rates: of each currency one a month, from the first month on.
+struct Published {
+    base: Currency,
+    first: Period,
+    anchors: BTreeMap<Currency, Vec<i128>>,
+}
+
+static PUBLISHED: LazyLock<Published> = LazyLock::new(|| {
+    let file = include_str!("../../fixtures/fx.toml");
+    read(file).expect("the embedded rates are whole: a test reads them")
+});
+
+fn read(text: &str) -> Option<Published> {
+    let file: File = toml::from_str(text).ok()?;
+    let mut anchors = BTreeMap::new();
+    for (code, units) in &file.units_per_gbp {
+        let monthly = match file.history.rates.get(code) {
+            Some(rates) => rates.iter().map(|rate| parts(rate)).collect(),
+            None => Some(vec![parts(units)?]),
+        };
+        anchors.insert(Currency::new(code)?, monthly?);
+    }
+    Some(Published {
+        base: Currency::new(&file.base)?,
+        first: file.history.months.first()?.parse().ok()?,
+        anchors,
+    })
+}
+
+/// `"1.3329"` as parts of a unit.
+fn parts(decimal: &str) -> Option<i128> {
+    let (whole, fraction) = decimal.split_once('.').unwrap_or((decimal, ""));
+    let digits = format!("{whole}{fraction:0<8}");
+    (fraction.len() <= 8).then(|| digits.parse().ok())?
+}
+
+/// Whether amounts in that currency can be translated into others.
+pub(crate) fn is_known(currency: Currency) -> bool {
+    PUBLISHED.anchors.contains_key(&currency)
+}
+
+/// The reference rates of one world.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rates {
+    key: Key,
+}
+
+impl Rates {
+    /// The rates of the world with that key.
+    pub(crate) fn new(key: Key) -> Self {
+        Self {
+            key: key.with("fx"),
+        }
+    }
+
+    /// An amount of minor units in the minor units of another currency, at that day's rate and to the nearest one, halves to
+    /// the even. None where one of the two has no reference rate.
+    pub(crate) fn translate(
+        self,
+        amount: i128,
+        from: Currency,
+        to: Currency,
+        day: Date,
+    ) -> Option<i128> {
+        if from == to {
+            return Some(amount);
+        }
+        let numerator = self.units(to, day)? * i128::from(to.minor_per_major());
+        let denominator = self.units(from, day)? * i128::from(from.minor_per_major());
+        amount
+            .checked_mul(numerator)
+            .map(|scaled| half_even(scaled, denominator))
+    }
+
+    /// Parts of the currency for one pound on that day.
+    fn units(self, currency: Currency, day: Date) -> Option<i128> {
+        let published = &*PUBLISHED;
+        let anchors = published.anchors.get(&currency)?;
+        if currency == published.base {
+            return Some(PARTS);
+        }
+        let period = day.period();
+        let anchor = |ahead: i32| {
+            let month = (period.months_since(published.first) + ahead).max(0);
+            let month = usize::try_from(month).unwrap_or_default();
+            anchors[month.min(anchors.len() - 1)]
+        };
+        let (elapsed, days) = (
+            i128::from(day.days_since(period.first_day())),
+            i128::from(
+                period
+                    .plus_months(1)
+                    .first_day()
+                    .days_since(period.first_day()),
+            ),
+        );
+        let between = anchor(0) + (anchor(1) - anchor(0)) * elapsed / days;
+        Some(between + between * self.bridge(currency, period, elapsed, days) / MOVES)
+    }
+
+    /// How far the path has left the straight line between two months, in `1 / MOVES`: steps of random size, less what leads
+    /// them back to nothing by the end of the month.
+    fn bridge(self, currency: Currency, period: Period, elapsed: i128, days: i128) -> i128 {
+        if elapsed == 0 {
+            return 0;
+        }
+        let row = MOVEMENT.iter().find(|(code, _)| *code == currency.code());
+        let size = row.map_or(USUAL_MOVEMENT, |(_, size)| *size);
+        let key = self.key.with(currency.code());
+        let (mut so_far, mut whole) = (0, 0);
+        let mut day = period.first_day();
+        for number in 1..=days {
+            let draw = i128::from(key.with(&day.to_string()).below(WIDTH)) - HALF_WIDTH;
+            whole += draw * size;
+            if number == elapsed {
+                so_far = whole;
+            }
+            day = day.plus_days(1);
+        }
+        so_far - whole * elapsed / days
+    }
+}
+
+/// A step is a draw from minus to plus 1,732 thousandths: evenly spread, with a standard deviation of one.
+const HALF_WIDTH: i128 = 1_732;
+const WIDTH: u64 = 3_465;
+/// Basis points times thousandths.
+const MOVES: i128 = 10_000 * 1_000;
+
+/// To the nearest whole number, halves to the even one.
+fn half_even(numerator: i128, denominator: i128) -> i128 {
+    let (quotient, rest) = (
+        numerator.div_euclid(denominator),
+        numerator.rem_euclid(denominator),
+    );
+    match (rest * 2).cmp(&denominator) {
+        core::cmp::Ordering::Less => quotient,
+        core::cmp::Ordering::Greater => quotient + 1,
+        core::cmp::Ordering::Equal => quotient + quotient.rem_euclid(2),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn currency(code: &str) -> Currency {
+        Currency::new(code).expect("a currency")
+    }
+
+    fn day(text: &str) -> Date {
+        text.parse().expect("a day")
+    }
+
+    #[test]
+    fn every_published_rate_is_met_on_the_first_of_its_month() {
+        let published = read(include_str!("../../fixtures/fx.toml")).expect("whole");
+        assert_eq!(published.anchors.len(), 25);
+        let rates = Rates::new(Key::new(42));
+        for (&code, anchors) in &published.anchors {
+            for (ahead, &anchor) in (0..).zip(anchors) {
+                let first = published.first.plus_months(ahead).first_day();
+                assert_eq!(rates.units(code, first), Some(anchor), "{code} {first}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_rate_moves_from_day_to_day_and_not_far() {
+        let rates = Rates::new(Key::new(42));
+        let mut last = rates.units(currency("NGN"), day("2026-01-01"));
+        let mut date = day("2026-01-01");
+        for _ in 0..364 {
+            date = date.plus_days(1);
+            let now = rates.units(currency("NGN"), date);
+            let (was, is) = (last.unwrap_or_default(), now.unwrap_or_default());
+            assert!(is != was, "{date}: {was}");
+            assert!((is - was).abs() * 100 < was * 4, "{date}: {was} to {is}");
+            last = now;
+        }
+    }
+
+    #[test]
+    fn worlds_walk_their_own_ways_between_the_same_rates() {
+        let of = |seed, date| Rates::new(Key::new(seed)).units(currency("USD"), day(date));
+        assert_eq!(of(1, "2026-03-01"), of(2, "2026-03-01"));
+        assert_ne!(of(1, "2026-03-14"), of(2, "2026-03-14"));
+        assert_eq!(of(1, "2026-03-14"), of(1, "2026-03-14"));
+    }
+
+    #[test]
+    fn amounts_cross_currencies_with_their_own_minor_units() {
+        let rates = Rates::new(Key::new(42));
+        let first = day("2026-01-01");
+        let translate =
+            |amount, from, to| rates.translate(amount, currency(from), currency(to), first);
+        assert_eq!(translate(100_00, "GBP", "USD"), Some(133_29));
+        assert_eq!(translate(1_00, "GBP", "UGX"), Some(4_751));
+        assert_eq!(translate(-1_00, "GBP", "UGX"), Some(-4_751));
+        assert_eq!(translate(4_751, "UGX", "GBP"), Some(1_00));
+        assert_eq!(translate(7, "PLN", "PLN"), Some(7));
+        assert_eq!(translate(7, "PLN", "GBP"), None);
+        assert!(!is_known(currency("PLN")) && is_known(currency("GBP")));
+    }
+
+    #[test]
+    fn halves_go_to_the_even_side() {
+        let rounded: Vec<i128> = (-5..=5).map(|half| half_even(half, 2)).collect();
+        assert_eq!(rounded, [-2, -2, -2, -1, 0, 0, 0, 1, 2, 2, 2]);
+    }
+}

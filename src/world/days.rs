@@ -1,0 +1,74 @@
+//! What entries came to by day, so that a report is a fold of days and not of entries.
+
+use std::sync::Arc;
+
+use imbl::OrdMap;
+
+use crate::model::ledger::{JournalEntry, Line};
+use crate::value::time::Date;
+use crate::world::books::Sums;
+
+/// What a company's entries came to on each day on which any counts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Days(OrdMap<Date, Arc<Day>>);
+
+/// What the entries of one day came to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Day {
+    /// Every line.
+    pub(crate) sums: Sums,
+    /// What stands against cash: of entries that touch cash in a currency, their other lines in that currency. What cash
+    /// moved by, by what it moved for.
+    pub(crate) against_cash: Sums,
+}
+
+impl Days {
+    /// Adds an entry to its day.
+    pub(crate) fn add(&mut self, entry: &JournalEntry) {
+        let day = Arc::make_mut(self.0.entry(entry.effective_on).or_default());
+        day.sums.add(&entry.lines);
+        for line in against_cash(&entry.lines) {
+            day.against_cash.add(core::slice::from_ref(line));
+        }
+    }
+
+    /// Takes an entry back.
+    pub(crate) fn remove(&mut self, entry: &JournalEntry) {
+        let Some(day) = self.0.get_mut(&entry.effective_on) else {
+            return;
+        };
+        let day = Arc::make_mut(day);
+        day.sums.remove(&entry.lines);
+        for line in against_cash(&entry.lines) {
+            day.against_cash.remove(core::slice::from_ref(line));
+        }
+        if day.sums.is_empty() {
+            self.0.remove(&entry.effective_on);
+        }
+    }
+
+    /// Every day, in order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Date, &Day)> {
+        self.0.iter().map(|(date, day)| (*date, &**day))
+    }
+
+    /// The days from one to another, both included, in order.
+    pub(crate) fn between(&self, first: Date, last: Date) -> impl Iterator<Item = (Date, &Day)> {
+        let any = first <= last;
+        let days = any.then(|| self.0.range(first..=last));
+        days.into_iter()
+            .flatten()
+            .map(|(date, day)| (*date, &**day))
+    }
+}
+
+/// The lines that say what cash moved for. In a currency in which an entry moves no cash it tells of none.
+fn against_cash(lines: &[Line]) -> impl Iterator<Item = &Line> {
+    let moves_cash = |line: &Line| {
+        let mut others = lines.iter();
+        others.any(|other| other.account.is_cash() && other.currency == line.currency)
+    };
+    lines
+        .iter()
+        .filter(move |line| !line.account.is_cash() && moves_cash(line))
+}

@@ -1,0 +1,181 @@
+//! The journal: entries are appended, and never edited. A reversal appends the mirror, and marks the entry that it mirrors.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use crate::model::business::company::Company;
+use crate::model::ledger::{Account, EntryStatus, JournalEntry, WalletTransaction};
+use crate::model::posting::Posting;
+use crate::model::{AnyId, Entity, Kind, Object, Record};
+use crate::value::id::Id;
+use crate::value::text::Metadata;
+use crate::value::time::Date;
+use crate::world::World;
+use crate::world::event::Change;
+use crate::world::overlay::Origin;
+use crate::world::transaction::Undo;
+
+impl World {
+    /// The entry of that id as it stands, whatever caused it.
+    pub(crate) fn entry(&self, id: Id<JournalEntry>) -> Option<Arc<JournalEntry>> {
+        let posted = || {
+            let mut entries = self.books.iter().flat_map(|(_, book)| book.entries.iter());
+            entries.find(|entry| entry.id == id).cloned()
+        };
+        self.find(id).or_else(posted)
+    }
+
+    /// The entry as it stands: a book has it as it was posted.
+    pub(crate) fn as_it_stands(&self, entry: &Arc<JournalEntry>) -> Arc<JournalEntry> {
+        let changed = self.overlay.get(Kind::JournalEntry, entry.id.bits());
+        let changed = changed.and_then(JournalEntry::of_record);
+        Arc::clone(changed.unwrap_or(entry))
+    }
+
+    /// Posts an entry, to count for that day in reports. None where it has no lines: nothing moved.
+    ///
+    /// # Panics
+    /// If debits and credits differ: a cause of `posting` is wrong, and the request that met it is undone.
+    pub(crate) fn post_on(
+        &mut self,
+        company: Id<Company>,
+        posting: Posting,
+        effective_on: Date,
+    ) -> Option<Arc<JournalEntry>> {
+        if posting.lines.is_empty() {
+            return None;
+        }
+        let entry = Arc::new(self.written(company, posting, effective_on));
+        self.append(&entry);
+        Some(entry)
+    }
+
+    /// Posts an entry that stands for itself: one that a caller wrote. It is its own source, and is found by its id.
+    pub(crate) fn post_manual(
+        &mut self,
+        company: Id<Company>,
+        posting: Posting,
+        effective_on: Date,
+        metadata: Metadata,
+    ) -> Arc<JournalEntry> {
+        let entry = Arc::new(JournalEntry {
+            metadata,
+            ..self.written(company, posting, effective_on)
+        });
+        self.append(&entry);
+        self.file(&entry);
+        entry
+    }
+
+    /// Posts the mirror of an entry, and marks it as reversed. Gives the mirror and the entry as it stands then.
+    pub(crate) fn reverse(
+        &mut self,
+        entry: &Arc<JournalEntry>,
+        memo: Cow<'static, str>,
+        source: AnyId,
+        effective_on: Date,
+    ) -> (Arc<JournalEntry>, Arc<JournalEntry>) {
+        let posting = Posting::mirror(entry, memo, source);
+        let mirror = Arc::new(JournalEntry {
+            reverses: Some(entry.id),
+            ..self.written(entry.company_id, posting, effective_on)
+        });
+        self.append(&mirror);
+        self.file(&mirror);
+        let reversed = Arc::new(JournalEntry {
+            status: EntryStatus::Reversed,
+            reversed_by: Some(mirror.id),
+            updated_at: self.now,
+            ..(**entry).clone()
+        });
+        self.put(&reversed);
+        (mirror, reversed)
+    }
+
+    /// The id of the entry that is posted next to that company's books.
+    pub(crate) fn next_entry_id(&self, company: Id<Company>) -> Id<JournalEntry> {
+        let ordinal = self.book(company).map_or(0, |book| book.entries.len()) as u64;
+        let key = self.base.key().with("entry").at(company.bits());
+        Id::from_bits(key.at(ordinal).hash())
+    }
+
+    fn written(
+        &self,
+        company_id: Id<Company>,
+        posting: Posting,
+        effective_on: Date,
+    ) -> JournalEntry {
+        assert!(posting.balances(), "an entry does not balance: {posting:?}");
+        JournalEntry {
+            id: self.next_entry_id(company_id),
+            object: Object::NAME,
+            company_id,
+            status: EntryStatus::Posted,
+            effective_on,
+            posted_at: self.now,
+            memo: posting.memo,
+            source: posting.source,
+            lines: posting.lines,
+            reverses: None,
+            reversed_by: None,
+            created_at: self.now,
+            updated_at: self.now,
+            metadata: Metadata::default(),
+        }
+    }
+
+    fn append(&mut self, entry: &Arc<JournalEntry>) {
+        let transaction = self.statement_line(entry).map(Arc::new);
+        self.transaction.staged.push(Change {
+            kind: Kind::JournalEntry,
+            before: None,
+            after: Record::JournalEntry(Arc::clone(entry)),
+        });
+        self.books.post(Arc::clone(entry), transaction);
+        self.transaction.undo.push(Undo::Post {
+            company: entry.company_id.bits(),
+        });
+    }
+
+    /// Keeps an entry where its id finds it. That it was posted is told already.
+    fn file(&mut self, entry: &Arc<JournalEntry>) {
+        let (kind, id) = (Kind::JournalEntry, entry.id.bits());
+        let parent = entry.parent();
+        let origin = Origin::Created { parent };
+        let record = Record::JournalEntry(Arc::clone(entry));
+        let before = self.overlay.put(kind, id, record, origin);
+        self.transaction.undo.push(Undo::Put {
+            kind,
+            id,
+            before,
+            origin,
+        });
+    }
+
+    /// The wallet's view of an entry about to be posted, if it moves available money.
+    fn statement_line(&self, entry: &JournalEntry) -> Option<WalletTransaction> {
+        let line = entry
+            .lines
+            .iter()
+            .find(|line| line.account == Account::CashAvailable)?;
+        let wallet = self.wallet_of(entry.company_id, line.currency)?;
+        let before = self
+            .totals(entry.company_id, line.currency, Account::CashAvailable)
+            .net();
+        let ordinal = self
+            .book(entry.company_id)
+            .map_or(0, |book| book.statement.len()) as u64;
+        let key = self
+            .base
+            .key()
+            .with("statement")
+            .at(entry.company_id.bits())
+            .at(ordinal);
+        Some(WalletTransaction::of(
+            entry,
+            wallet.id,
+            Id::from_bits(key.hash()),
+            before,
+        ))
+    }
+}
