@@ -26,6 +26,7 @@ const FILES: &[(&str, &str)] = embedded![
     "payroll-twice",
     "closed-account-then-retry",
     "employee-terminated-mid-period",
+    "tax-filing-rejected",
     "webhook-duplicates",
     "webhook-out-of-order",
     "webhook-outage-and-recovery",
