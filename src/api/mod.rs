@@ -18,9 +18,10 @@ pub(crate) mod scripted;
 pub(crate) mod system;
 
 use crate::api::business::{
-    accounting, cash_flow, companies, employee_pay, employee_verbs, employees, journal_entries,
-    leave, pay_terms, payroll, payroll_draft, payroll_retry, payroll_reverse, payroll_verbs,
-    payslips, reports, tax_filings, tax_liabilities, tax_submit,
+    accounting, audit_logs, cash_flow, companies, compliance, employee_pay, employee_verbs,
+    employees, journal_entries, leave, pay_terms, payroll, payroll_draft, payroll_retry,
+    payroll_reverse, payroll_verbs, payslips, regulatory_reports, reports, tax_amend, tax_filings,
+    tax_liabilities, tax_submit,
 };
 use crate::api::control::{
     clock, decisions, deliveries, diff, events, faults, inbound, intervene, limits, process,
@@ -47,6 +48,10 @@ pub(crate) fn product() -> impl Iterator<Item = &'static Operation> {
         tax_liabilities::OPERATIONS,
         tax_filings::OPERATIONS,
         tax_submit::OPERATIONS,
+        tax_amend::OPERATIONS,
+        compliance::OPERATIONS,
+        audit_logs::OPERATIONS,
+        regulatory_reports::OPERATIONS,
         accounting::OPERATIONS,
         journal_entries::OPERATIONS,
         reports::OPERATIONS,

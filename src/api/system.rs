@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use crate::api;
 use crate::api::business::{
-    employee_pay, employee_verbs, leave_clock, pay_terms, payroll_clock, payroll_payouts, tax_clock,
+    compliance, employee_pay, employee_verbs, leave_clock, pay_terms, payroll_clock,
+    payroll_payouts, regulatory_reports, tax_clock,
 };
 use crate::api::operation::{Call, Operation};
 use crate::api::reply::Reply;
@@ -82,7 +83,7 @@ pub(crate) const fn row(task: Task) -> SystemRow {
                 "payroll_run.approved",
                 "tax_liability.created",
             ],
-            starts: &["fund_run"],
+            starts: &["fund_run", "fall_due"],
         },
         Task::PreviewRun(_) => SystemRow {
             name: "preview_run",
@@ -98,6 +99,7 @@ pub(crate) const fn row(task: Task) -> SystemRow {
                 "payout.created",
                 "payroll_run.processing",
                 "payroll_run.paid",
+                "employee.payroll_status_changed",
             ],
             starts: &["fund_run", "send_run_payouts"],
         },
@@ -116,6 +118,7 @@ pub(crate) const fn row(task: Task) -> SystemRow {
                 "payroll_run.paid",
                 "payroll_run.partially_paid",
                 "payroll_run.failed",
+                "compliance_requirement.resolved",
                 "wallet.credited",
             ],
             starts: &["settle_payout"],
@@ -135,9 +138,35 @@ pub(crate) const fn row(task: Task) -> SystemRow {
                 "payroll_run.paid",
                 "payroll_run.partially_paid",
                 "payroll_run.failed",
+                "compliance_requirement.resolved",
                 "wallet.credited",
             ],
             starts: &["settle_payout"],
+        },
+        Task::LiabilityDue(_) => SystemRow {
+            name: "fall_due",
+            emits: &["tax_liability.due"],
+            starts: &["miss_liability"],
+        },
+        Task::LiabilityLate(_) => SystemRow {
+            name: "miss_liability",
+            emits: &["tax_liability.late", "compliance_requirement.created"],
+            starts: &["miss_requirement"],
+        },
+        Task::RequirementOverdue(_) => SystemRow {
+            name: "miss_requirement",
+            emits: &["compliance_requirement.overdue"],
+            ..SystemRow::LAST
+        },
+        Task::AcknowledgeReport(_) => SystemRow {
+            name: "acknowledge_report",
+            emits: &["regulatory_report.acknowledged"],
+            ..SystemRow::LAST
+        },
+        Task::RejectReport(_) => SystemRow {
+            name: "reject_report",
+            emits: &["regulatory_report.rejected"],
+            ..SystemRow::LAST
         },
         Task::BeginEmployment(_) => employee_verbs::BEGIN_EMPLOYMENT,
         Task::ChangePay(_) => pay_terms::CHANGE_PAY,
@@ -241,6 +270,12 @@ pub(crate) fn event_types() -> Vec<&'static str> {
     types
 }
 
+/// Whether a deadline causes events of that type.
+pub(crate) fn is_by_deadline(event: &str) -> bool {
+    let mut deadlines = Task::ONE_OF_EACH.iter().filter(|task| task.is_deadline());
+    deadlines.any(|task| row(*task).emits.contains(&event))
+}
+
 fn call(world: &mut World, task: Task) {
     match task {
         Task::CalculateRun(run) => payroll_clock::calculate_run(world, run),
@@ -250,6 +285,11 @@ fn call(world: &mut World, task: Task) {
         Task::SendRunPayouts(run) => payroll_payouts::send_run_payouts(world, run),
         Task::ReleasePayout(payout, fate) => payroll_payouts::release_payout(world, payout, fate),
         Task::SettlePayout(payout, fate) => payroll_payouts::settle_payout(world, payout, fate),
+        Task::LiabilityDue(liability) => tax_clock::fall_due(world, liability),
+        Task::LiabilityLate(liability) => tax_clock::miss(world, liability),
+        Task::RequirementOverdue(requirement) => compliance::miss(world, requirement),
+        Task::AcknowledgeReport(report) => regulatory_reports::acknowledge(world, report),
+        Task::RejectReport(report) => regulatory_reports::reject(world, report),
         Task::BeginEmployment(employee) => employee_verbs::begin_employment(world, employee),
         Task::ChangePay(employee) => pay_terms::change_pay(world, employee),
         Task::BeginLeave(leave) => leave_clock::begin_leave(world, leave),
@@ -268,9 +308,10 @@ pub(crate) fn run_next(world: &mut World, instant: Timestamp) -> Option<Task> {
     run(world, |world| world.take_due(instant))
 }
 
-/// Runs the next task that a request has set, directly or by what followed from it, whether it is due or not.
-pub(crate) fn run_caused(world: &mut World, request: &str) -> bool {
-    run(world, |world| world.take_caused(request)).is_some()
+/// Runs the next task that a request has set, directly or by what followed from it, whether it is due or not; deadlines only if
+/// they are wanted.
+pub(crate) fn run_caused(world: &mut World, request: &str, deadlines: bool) -> bool {
+    run(world, |world| world.take_caused(request, deadlines)).is_some()
 }
 
 fn run(world: &mut World, take: impl FnOnce(&mut World) -> Option<Timer>) -> Option<Task> {

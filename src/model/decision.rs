@@ -210,6 +210,24 @@ pub(crate) static TAX_OFFICE: Decision = Decision {
     ],
 };
 
+/// What a regulator says to a report.
+pub(crate) static REGULATOR: Decision = Decision {
+    name: "regulator.reply",
+    about: "What the regulator answers to a report that was submitted",
+    subject: Kind::RegulatoryReport,
+    related: &[Kind::Company],
+    choices: &[
+        Choice {
+            after: Some("from the report to the answer, instead of one business day"),
+            ..choice("accepted", "acknowledged on the next business day")
+        },
+        Choice {
+            after: Some("from the report to the answer, instead of one business day"),
+            ..choice("rejected", "the report may be submitted again")
+        },
+    ],
+};
+
 /// Every decision, in the order in which a payroll meets them.
 pub(crate) static DECISIONS: &[&Decision] = &[
     &BANK_ACCOUNT_CHECK,
@@ -217,4 +235,5 @@ pub(crate) static DECISIONS: &[&Decision] = &[
     &RUN_FUND,
     &PAYOUT_SETTLE,
     &TAX_OFFICE,
+    &REGULATOR,
 ];

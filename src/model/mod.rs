@@ -3,6 +3,7 @@
 //! May import `value`. Deliberately absent: any state. What a world holds of a resource is a [`Record`].
 
 pub(crate) mod business;
+pub(crate) mod calendar;
 pub(crate) mod decision;
 pub(crate) mod fx;
 pub(crate) mod growth;
@@ -28,6 +29,7 @@ use crate::model::business::payroll_item::PayrollItem;
 use crate::model::business::payroll_run::PayrollRun;
 use crate::model::business::payroll_verification::PayrollVerification;
 use crate::model::business::payslip::Payslip;
+use crate::model::business::regulatory_report::RegulatoryReport;
 use crate::model::business::tax_filing::TaxFiling;
 use crate::model::business::tax_liability::TaxLiability;
 use crate::model::ledger::{JournalEntry, WalletTransaction};
@@ -69,6 +71,11 @@ macro_rules! entities {
             /// The bits of its id.
             pub(crate) fn bits(&self) -> u64 {
                 match self { $(Self::$kind(record) => record.id.bits(),)* }
+            }
+
+            /// The company it belongs to.
+            pub(crate) fn company(&self) -> Id<Company> {
+                match self { $(Self::$kind(record) => record.company_of(),)* }
             }
 
             /// Whether both are the same version of the same resource: one allocation.
@@ -139,6 +146,7 @@ entities! {
         Payout "pyo" "payout";
         PayrollVerification "pvr" "payroll_verification";
         TaxFiling "txf" "tax_filing";
+        RegulatoryReport "rgr" "regulatory_report";
         LeaveRequest "lvr" "leave_request";
     }
     named {
@@ -147,6 +155,8 @@ entities! {
         Invoice "inv" "invoice";
         Collection "col" "collection";
         Event "evt" "event";
+        AuditLog "aud" "audit_log";
+        Document "doc" "document";
         Request "req" "request";
     }
 }
@@ -204,6 +214,7 @@ shown_as_kept!(
     TaxFiling,
     TaxLiability,
     ComplianceRequirement,
+    RegulatoryReport,
     JournalEntry,
     Wallet,
     WalletTransaction,

@@ -273,6 +273,22 @@ pub(crate) fn filing_paid(
     Posting::new("Filing paid", source, currency, &lines)
 }
 
+/// An amended return declares another sum than the one that accrued: the difference is the employer's, of sales tax the seller's.
+pub(crate) fn filing_adjusted(
+    source: AnyId,
+    currency: Currency,
+    liability: Account,
+    amount: i64,
+) -> Posting {
+    let borne_by = if liability == vat_account() {
+        Account::Sales
+    } else {
+        Account::EmployerContributions
+    };
+    let lines = [(borne_by, Debit, amount), (liability, Credit, amount)];
+    Posting::new("Filing adjusted", source, currency, &lines)
+}
+
 /// An invoice is sent: revenue accrues, and the tax on it is owed.
 pub(crate) fn invoice_sent(
     invoice: AnyId,

@@ -3,11 +3,14 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::AnyId;
+use crate::model::business::compliance_requirement::ComplianceRequirement;
 use crate::model::business::employee::Employee;
 use crate::model::business::leave_request::LeaveRequest;
 use crate::model::business::payroll_run::PayrollRun;
 use crate::model::business::payroll_verification::PayrollVerification;
+use crate::model::business::regulatory_report::RegulatoryReport;
 use crate::model::business::tax_filing::TaxFiling;
+use crate::model::business::tax_liability::TaxLiability;
 use crate::model::payments::payout::Payout;
 use crate::model::payments::return_code::ReturnCode;
 use crate::value::id::Id;
@@ -39,6 +42,16 @@ pub(crate) enum Task {
     AcceptFiling(Id<TaxFiling>),
     /// The tax office does not take a return.
     RejectFiling(Id<TaxFiling>),
+    /// The last day for what is owed to an authority has come.
+    LiabilityDue(Id<TaxLiability>),
+    /// That day is over.
+    LiabilityLate(Id<TaxLiability>),
+    /// The last day to meet a requirement is over.
+    RequirementOverdue(Id<ComplianceRequirement>),
+    /// The regulator takes a report.
+    AcknowledgeReport(Id<RegulatoryReport>),
+    /// The regulator does not take a report.
+    RejectReport(Id<RegulatoryReport>),
     /// The first day of work of somebody who was hired.
     BeginEmployment(Id<Employee>),
     /// The first day of pay terms.
@@ -69,7 +82,7 @@ pub(crate) enum Fate {
 
 impl Task {
     /// One of each kind, about nothing: whose rows are asked for.
-    pub(crate) const ONE_OF_EACH: [Self; 17] = [
+    pub(crate) const ONE_OF_EACH: [Self; 22] = [
         Self::CalculateRun(Id::UNKNOWN),
         Self::PreviewRun(Id::UNKNOWN),
         Self::FundRun(Id::UNKNOWN),
@@ -81,6 +94,11 @@ impl Task {
         Self::AcknowledgeFiling(Id::UNKNOWN),
         Self::AcceptFiling(Id::UNKNOWN),
         Self::RejectFiling(Id::UNKNOWN),
+        Self::LiabilityDue(Id::UNKNOWN),
+        Self::LiabilityLate(Id::UNKNOWN),
+        Self::RequirementOverdue(Id::UNKNOWN),
+        Self::AcknowledgeReport(Id::UNKNOWN),
+        Self::RejectReport(Id::UNKNOWN),
         Self::BeginEmployment(Id::UNKNOWN),
         Self::ChangePay(Id::UNKNOWN),
         Self::BeginLeave(Id::UNKNOWN),
@@ -88,6 +106,14 @@ impl Task {
         Self::EndEmployment(Id::UNKNOWN),
         Self::Scripted(0),
     ];
+
+    /// Whether it comes by the calendar alone, and not because somebody outside takes his time.
+    pub(crate) const fn is_deadline(self) -> bool {
+        matches!(
+            self,
+            Self::LiabilityDue(_) | Self::LiabilityLate(_) | Self::RequirementOverdue(_)
+        )
+    }
 
     /// The resource that it is about; a scenario's row is about none.
     pub(crate) fn subject(self) -> Option<AnyId> {
@@ -104,6 +130,11 @@ impl Task {
             Self::AcknowledgeFiling(filing)
             | Self::AcceptFiling(filing)
             | Self::RejectFiling(filing) => Some(AnyId::of(filing)),
+            Self::LiabilityDue(liability) | Self::LiabilityLate(liability) => {
+                Some(AnyId::of(liability))
+            }
+            Self::RequirementOverdue(requirement) => Some(AnyId::of(requirement)),
+            Self::AcknowledgeReport(report) | Self::RejectReport(report) => Some(AnyId::of(report)),
             Self::BeginEmployment(employee)
             | Self::ChangePay(employee)
             | Self::EndEmployment(employee) => Some(AnyId::of(employee)),

@@ -214,12 +214,17 @@ mod tests {
             Task::AcknowledgeFiling(_) => 8,
             Task::AcceptFiling(_) => 9,
             Task::RejectFiling(_) => 10,
-            Task::BeginEmployment(_) => 11,
-            Task::ChangePay(_) => 12,
-            Task::BeginLeave(_) => 13,
-            Task::EndLeave(_) => 14,
-            Task::EndEmployment(_) => 15,
-            Task::Scripted(_) => 16,
+            Task::LiabilityDue(_) => 11,
+            Task::LiabilityLate(_) => 12,
+            Task::RequirementOverdue(_) => 13,
+            Task::AcknowledgeReport(_) => 14,
+            Task::RejectReport(_) => 15,
+            Task::BeginEmployment(_) => 16,
+            Task::ChangePay(_) => 17,
+            Task::BeginLeave(_) => 18,
+            Task::EndLeave(_) => 19,
+            Task::EndEmployment(_) => 20,
+            Task::Scripted(_) => 21,
         };
         assert!(
             Task::ONE_OF_EACH

@@ -54,6 +54,18 @@ pub(crate) fn plain(text: &str) -> Result<(), &'static str> {
     Ok(())
 }
 
+/// `listEmployees` for `list_employees`.
+pub(crate) fn camel_case(name: &str) -> String {
+    let mut words = name.split('_');
+    let mut camel = words.next().unwrap_or_default().to_owned();
+    for word in words {
+        let mut letters = word.chars();
+        camel.extend(letters.next().map(|first| first.to_ascii_uppercase()));
+        camel.push_str(letters.as_str());
+    }
+    camel
+}
+
 /// No C0 or C1 control character and no DEL.
 const NO_CONTROL: &str = "^[^\\u0000-\\u001f\\u007f-\\u009f]*$";
 

@@ -10,6 +10,7 @@ use crate::model::business::payroll_item::PayrollItem;
 use crate::model::business::payroll_run::PayrollRun;
 use crate::model::business::payroll_verification::PayrollVerification;
 use crate::model::business::payslip::Payslip;
+use crate::model::business::regulatory_report::RegulatoryReport;
 use crate::model::business::tax_filing::TaxFiling;
 use crate::model::business::tax_liability::TaxLiability;
 use crate::model::payments::payout::Payout;
@@ -50,6 +51,7 @@ impl World {
             TaxLiability,
             TaxFiling,
             ComplianceRequirement,
+            RegulatoryReport,
             Wallet,
             Payout
         )

@@ -30,6 +30,8 @@ impl Grow for TaxFiling {
             base.history_at(company),
             base.period(month),
         );
+        let due_on = filing_day(base, month);
+        let sent = due_on < base.shape().start.date();
         let place = usize::try_from(month).ok()?;
         let vat = (posting::vat_account(), history.vat[place]);
         let owed = history.payroll.months[place]
@@ -43,11 +45,10 @@ impl Grow for TaxFiling {
             .map(|(account, amount)| FilingLine {
                 authority: code_of(account).to_owned(),
                 amount,
+                amount_paid: if sent { amount } else { 0 },
             })
             .collect();
         let amount = lines.iter().map(|line| line.amount).sum();
-        let due_on = filing_day(base, month);
-        let sent = due_on < base.shape().start.date();
         let nth = i64::try_from(company).ok()?;
         let created_at = period.last_day().at_hour(18).plus_millis(nth);
         let submitted = due_on.at_hour(POSTING_HOUR);
@@ -72,15 +73,18 @@ impl Grow for TaxFiling {
             status,
             amount,
             amount_paid: if sent { amount } else { 0 },
+            credit_used: 0,
             currency: plan.currency,
             lines,
             due_on: Some(due_on),
+            late: false,
             tax_liability_ids: Vec::new(),
             blocked_reasons: Vec::new(),
             declaration: None,
             acknowledged_at: sent.then_some(acknowledged),
             rejection_reason: None,
             amends: None,
+            adjustments: Vec::new(),
             created_at,
             updated_at,
             metadata: Metadata::default(),

@@ -21,6 +21,7 @@ use crate::model::business::payroll_item::{ItemStatus, PayrollItem};
 use crate::model::business::payroll_run::{Funding, PayrollRun, RunStatus, RunType, Settlement};
 use crate::model::business::payroll_verification::PayrollVerification;
 use crate::model::business::payslip::{Payslip, PayslipStatus};
+use crate::model::business::regulatory_report::RegulatoryReport;
 use crate::model::business::tax_liability::TaxLiability;
 use crate::model::growth::workforce::{Place, Selection};
 use crate::model::growth::{accounts, identity, names, people};
@@ -58,6 +59,7 @@ never_grown!(
     PayrollVerification,
     TaxLiability,
     ComplianceRequirement,
+    RegulatoryReport,
     WalletTransaction
 );
 
@@ -171,6 +173,7 @@ impl Grow for Employee {
             start_date,
             end_date: left,
             end_reason: None,
+            final_pay: None,
             compensation: Some(people::compensation(
                 plan.country,
                 plan.industry,

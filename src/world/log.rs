@@ -1,13 +1,14 @@
 //! The log: every event in the order of its sequence, or the last so many of them.
 //!
 //! A position in the log is a sequence number: how many events there had been. It keeps its meaning when the oldest events are
-//! dropped. Deliberately absent: anything that looks inside an event.
+//! dropped. Deliberately absent: anything that looks inside an event; `audit_trail` does.
 
 use std::sync::Arc;
 
 use imbl::Vector;
 use serde::{Deserialize, Serialize};
 
+use crate::world::audit_trail::{Chain, Hash};
 use crate::world::event::Event;
 
 /// The events of a world. A clone shares them.
@@ -18,6 +19,9 @@ pub(crate) struct Log {
     /// Events kept; the oldest go beyond it. All are kept if none.
     #[serde(skip)]
     most: Option<u64>,
+    /// Remembers hashes of the audit log; they follow from the events.
+    #[serde(skip)]
+    chain: Chain,
 }
 
 impl Log {
@@ -67,6 +71,11 @@ impl Log {
         (place < self.events.len()).then_some(place)
     }
 
+    /// Hashes of the audit record before the one of that event, and of that one.
+    pub(crate) fn hashes(&self, sequence: u64) -> Option<(Hash, Hash)> {
+        Some(self.chain.at(&self.events, self.place(sequence)?))
+    }
+
     /// Keeps so many events from now on; all of them if none.
     pub(crate) fn keep(&mut self, most: Option<u64>) {
         self.most = most;
@@ -84,13 +93,16 @@ impl Log {
 
     pub(super) fn pop(&mut self) {
         self.events.pop_back();
+        self.chain.truncate(self.events.len());
     }
 
     /// Drops the oldest beyond the bound; the last one stays, since it numbers the next. Called where nothing can be undone.
     pub(super) fn trim(&mut self) {
         if let Some(most) = self.most {
             while self.events.len() > size(most.max(1)) {
-                self.events.pop_front();
+                if let Some(oldest) = self.events.pop_front() {
+                    self.chain.drop_first(&oldest);
+                }
             }
         }
     }

@@ -5,8 +5,10 @@
 //! Deliberately absent: routes, requests as bytes, sockets, the wall clock.
 
 pub(crate) mod audit;
+pub(crate) mod audit_trail;
 pub(crate) mod base;
 pub(crate) mod books;
+mod business_days;
 pub(crate) mod days;
 pub(crate) mod decide;
 pub(crate) mod diff;
@@ -457,7 +459,7 @@ impl World {
     /// Sets a timer after the normal delay, or on its date if the outside world named one.
     pub(crate) fn settle_when(&mut self, normal: Span, named: Option<Span>, task: Task) {
         match named {
-            Some(span) => self.remind_at(self.now.plus(span), task),
+            Some(span) => self.remind_at(self.after(span, task.subject()), task),
             None => self.settle_after(normal, task),
         }
     }
@@ -471,7 +473,7 @@ impl World {
 
     /// The same, after a delay.
     pub(crate) fn settle_after(&mut self, delay: Span, task: Task) {
-        self.settle_at(self.now.plus(delay), task);
+        self.settle_at(self.after(delay, task.subject()), task);
     }
 
     /// What was set since `begin`.
@@ -495,11 +497,13 @@ impl World {
         Some(timer)
     }
 
-    /// Takes the first timer that a request set, directly or by what followed from it, and does not wait for it.
-    pub(crate) fn take_caused(&mut self, request: &str) -> Option<Timer> {
+    /// Takes the first timer that a request set, directly or by what followed from it, and does not wait for it; of deadlines
+    /// only if they are wanted.
+    pub(crate) fn take_caused(&mut self, request: &str, deadlines: bool) -> Option<Timer> {
         let caused = |timer: &Timer| {
             let cause = timer.cause.as_ref();
-            cause.is_some_and(|cause| cause.request.id == request)
+            (deadlines || !timer.task.is_deadline())
+                && cause.is_some_and(|cause| cause.request.id == request)
         };
         let timer = self.timers.take_first(caused)?;
         self.taken(&timer);

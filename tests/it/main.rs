@@ -7,7 +7,9 @@
 )]
 
 mod accounting;
+mod auditor;
 mod cli;
+mod compliance;
 mod contract;
 mod contract_overlay;
 mod determinism;

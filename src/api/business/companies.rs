@@ -5,14 +5,13 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::api::business::compliance::{self, Requirement};
 use crate::api::crud::{Candidates, Paging, Sort, SortKey, Sortable, is};
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::reply::{Data, Identified, List, Shown};
 use crate::model::Object;
 use crate::model::business::company::{Address, Company, CompanyStatus, Contact, PayrollSettings};
-use crate::model::business::compliance_requirement::{
-    ComplianceRequirement, RequirementStatus, RequirementType,
-};
+use crate::model::business::compliance_requirement::ComplianceRequirement;
 use crate::model::growth::countries;
 use crate::model::lifecycle::StatusChange;
 use crate::model::payments::payout::Rail;
@@ -39,7 +38,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Business,
         contract: Contract::Assumed,
         summary: "Create a company",
-        description: "Opens its wallet in the base currency. It is `pending`, and may pay nobody, until its business is verified.",
+        description: "Opens its wallet in the base currency. It is `pending`, and may pay nobody, until its business is verified: \
+            `resolveComplianceRequirement`.",
         example: r#"{"legal_name":"Lagos Bakery Ltd","country":"NG","currency":"NGN","industry":"food"}"#,
         success: 201,
         emits: &[
@@ -47,6 +47,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             "wallet.created",
             "compliance_requirement.created",
         ],
+        starts: &["miss_requirement"],
         ..operation!(write create_company)
     },
     Operation {
@@ -192,7 +193,7 @@ fn create_company(
         },
     );
     open_wallet(world, &company);
-    require_verification(world, &company);
+    compliance::require(world, Requirement::business_verification(company.id));
     Ok(Data(with_blockers(world, &company)))
 }
 
@@ -211,26 +212,6 @@ fn open_wallet(world: &mut World, company: &Company) {
             updated_at: now,
             metadata: Metadata::default(),
             status_history: vec![StatusChange::plain(WalletStatus::Active, now)],
-        },
-    );
-}
-
-fn require_verification(world: &mut World, company: &Company) {
-    let now = world.now();
-    world.record(
-        "compliance_requirement.created",
-        ComplianceRequirement {
-            id: world.next_id(company.id.bits()),
-            object: Object::NAME,
-            company_id: company.id,
-            kind: RequirementType::BusinessVerification,
-            status: RequirementStatus::Open,
-            blocking: true,
-            description: "verify the business: its registration and its owners".to_owned(),
-            created_at: now,
-            updated_at: now,
-            metadata: Metadata::default(),
-            status_history: vec![StatusChange::plain(RequirementStatus::Open, now)],
         },
     );
 }
@@ -291,12 +272,7 @@ pub(crate) fn blockers(
     world: &World,
     company: Id<Company>,
 ) -> impl Iterator<Item = Arc<ComplianceRequirement>> {
-    let requirements = world
-        .children::<ComplianceRequirement>(company.bits())
-        .filter_map(|id| world.find(id));
-    requirements.filter(|requirement| {
-        requirement.blocking && requirement.status != RequirementStatus::Resolved
-    })
+    compliance::open(world, company).filter(|requirement| requirement.blocking)
 }
 
 /// What a caller may change of a company.

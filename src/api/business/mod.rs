@@ -1,9 +1,11 @@
 //! The Business domain's operations.
 
 pub(crate) mod accounting;
+pub(crate) mod audit_logs;
 pub(crate) mod brought_in;
 pub(crate) mod cash_flow;
 pub(crate) mod companies;
+pub(crate) mod compliance;
 pub(crate) mod employee_list;
 pub(crate) mod employee_pay;
 pub(crate) mod employee_verbs;
@@ -27,10 +29,14 @@ pub(crate) mod payroll_undo;
 pub(crate) mod payroll_verbs;
 pub(crate) mod payslip_paper;
 pub(crate) mod payslips;
+pub(crate) mod regulatory_reports;
+pub(crate) mod report_contents;
 pub(crate) mod reports;
+pub(crate) mod tax_amend;
 pub(crate) mod tax_clock;
 pub(crate) mod tax_filings;
 pub(crate) mod tax_liabilities;
+pub(crate) mod tax_payment;
 pub(crate) mod tax_submit;
 
 #[cfg(test)]

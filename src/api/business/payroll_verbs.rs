@@ -8,6 +8,7 @@ use serde::Deserialize;
 use crate::api::business::payroll_clock::{approve_run, fund_run, items};
 use crate::api::business::payroll_people::may_pay;
 use crate::api::business::payroll_undo::mirror;
+use crate::api::business::tax_clock;
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::reply::{Data, Shown};
 use crate::model::business::payroll_item::ItemStatus;
@@ -34,7 +35,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             ErrorCode::CompanySuspended,
         ],
         emits: &["payroll_run.approved", "tax_liability.created"],
-        starts: &["fund_run"],
+        starts: &["fund_run", "fall_due"],
         ..operation!(write approve_payroll_run)
     },
     Operation {
@@ -47,7 +48,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             items `skipped`; the employees can be in another run of the period.",
         example: r#"{"reason":"Wrong period"}"#,
         errors: &[ErrorCode::InvalidStateTransition],
-        emits: &["payroll_run.cancelled"],
+        emits: &["payroll_run.cancelled", "compliance_requirement.resolved"],
         ..operation!(write cancel_payroll_run)
     },
     Operation {
@@ -66,6 +67,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             "payout.created",
             "payroll_run.processing",
             "payroll_run.paid",
+            "employee.payroll_status_changed",
         ],
         starts: &["fund_run", "send_run_payouts"],
         ..operation!(write retry_payroll_funding)
@@ -137,6 +139,7 @@ fn cancel_payroll_run(
     run.blockers.clear();
     run.enter_because(status, now, reason);
     let run = world.record("payroll_run.cancelled", run);
+    tax_clock::release(world, run.id);
     Ok(Data(Shown(run)))
 }
 

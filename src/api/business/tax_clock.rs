@@ -1,12 +1,20 @@
-//! What the tax office answers to a return that was sent: that it has it, and that it takes it or does not.
+//! What the clock does about taxes: what is owed falls due and is late, and the tax office answers to a return that was sent.
 
+use std::sync::Arc;
+
+use crate::api::business::compliance::{self, Requirement};
 use crate::model::AnyId;
+use crate::model::business::company::Company;
+use crate::model::business::compliance_requirement::{ComplianceRequirement, RequirementType};
+use crate::model::business::payroll_run::PayrollRun;
 use crate::model::business::tax_filing::{FilingStatus, TaxFiling};
+use crate::model::business::tax_liability::{LiabilityStatus, TaxLiability};
+use crate::model::business::tax_return;
 use crate::model::decision::TAX_OFFICE;
 use crate::model::lifecycle::Stateful;
 use crate::model::task::Task;
 use crate::value::id::Id;
-use crate::value::time::Span;
+use crate::value::time::{Date, Period, Span};
 use crate::world::World;
 
 /// From the return to the acknowledgement.
@@ -24,13 +32,14 @@ pub(crate) fn send(world: &mut World, filing: Id<TaxFiling>) {
         (true, after) => (after.unwrap_or(LATE_ACKNOWLEDGEMENT), ANSWER),
         (false, after) => (ACKNOWLEDGEMENT, after.unwrap_or(ANSWER)),
     };
-    let acknowledged = world.now().plus(acknowledged);
+    let calendar = world.calendar_behind(AnyId::of(filing));
+    let acknowledged = calendar.after(world.now(), acknowledged);
     let answer = match reply.choice {
         "rejected" => Task::RejectFiling(filing),
         _ => Task::AcceptFiling(filing),
     };
     world.settle_at(acknowledged, Task::AcknowledgeFiling(filing));
-    world.settle_at(acknowledged.plus(answered), answer);
+    world.settle_at(calendar.after(acknowledged, answered), answer);
 }
 
 fn sent(world: &World, id: Id<TaxFiling>) -> TaxFiling {
@@ -60,4 +69,126 @@ pub(crate) fn reject_filing(world: &mut World, id: Id<TaxFiling>) {
     filing.rejection_reason = Some(reason.to_owned());
     filing.enter(FilingStatus::Rejected, world.now());
     world.record("tax_filing.rejected", filing);
+}
+
+/// The last day for what a run owes an authority, by its country's payroll pack.
+pub(crate) fn due_on(company: &Company, run: &PayrollRun, authority: &str) -> Option<Date> {
+    let form = tax_return::of(&company.country, authority, run.period, run.pay_date);
+    form.map(|(_, due_on)| due_on)
+}
+
+/// Sets the clock on what is owed. What the authority owes never falls due.
+pub(crate) fn watch(world: &mut World, liability: &TaxLiability) {
+    if let Some(day) = liability.due_on.filter(|_| liability.amount > 0) {
+        world.remind_at(day.at_hour(0), Task::LiabilityDue(liability.id));
+    }
+}
+
+/// The last day for the money has come.
+pub(crate) fn fall_due(world: &mut World, id: Id<TaxLiability>) {
+    let Some(liability) = world
+        .find(id)
+        .filter(|l| l.status == LiabilityStatus::Accrued)
+    else {
+        return; // paid meanwhile, or nothing any more
+    };
+    let mut liability = (*liability).clone();
+    liability.enter(LiabilityStatus::Due, world.now());
+    let liability = world.record("tax_liability.due", liability);
+    let over = liability
+        .due_on
+        .map_or(world.now(), |day| day.plus_days(1).at_hour(0));
+    world.remind_at(over, Task::LiabilityLate(id));
+}
+
+/// That day is over: the return that holds it is late with it, and somebody has to do something.
+pub(crate) fn miss(world: &mut World, id: Id<TaxLiability>) {
+    let Some(liability) = world.find(id).filter(|l| l.status == LiabilityStatus::Due) else {
+        return;
+    };
+    let mut liability = (*liability).clone();
+    liability.enter(LiabilityStatus::Late, world.now());
+    let filing = liability
+        .tax_filing_id
+        .and_then(|filing| world.find(filing));
+    if let Some(mut filing) = filing.filter(|filing| !filing.late).map(|f| (*f).clone()) {
+        filing.late = true;
+        filing.updated_at = world.now();
+        world.keep(filing);
+    }
+    let liability = world.record("tax_liability.late", liability);
+    if overdue_filing(world, &liability).is_some() {
+        return;
+    }
+    let (authority, period) = (&liability.authority, liability.period);
+    let requirement = Requirement {
+        company: liability.company_id,
+        kind: RequirementType::OverdueFiling,
+        subject: AnyId::of(liability.id),
+        blocking: false,
+        description: format!(
+            "declare and pay what is owed to {authority} for {period}: it is late"
+        ),
+        unblocked_by: format!(
+            "createTaxFiling for {authority} and {period}, and submitTaxFiling; then it resolves itself"
+        ),
+    };
+    compliance::require(world, requirement);
+}
+
+/// The open requirement about what is owed to the same authority for the same month.
+fn overdue_filing(world: &World, liability: &TaxLiability) -> Option<Arc<ComplianceRequirement>> {
+    compliance::open(world, liability.company_id).find(|requirement| {
+        let about = Id::<TaxLiability>::from_bits(requirement.subject.bits);
+        let about = world
+            .find(about)
+            .filter(|_| requirement.kind == RequirementType::OverdueFiling);
+        about.is_some_and(|about| {
+            about.authority == liability.authority && about.period == liability.period
+        })
+    })
+}
+
+/// Liabilities have been paid, or are none any more: the clock forgets them, and requirements about what is late resolve
+/// themselves where nothing of it is left.
+pub(crate) fn relieve(world: &mut World, liabilities: &[Arc<TaxLiability>]) {
+    for liability in liabilities {
+        world.forget_timers(AnyId::of(liability.id));
+        let Some(requirement) = overdue_filing(world, liability) else {
+            continue;
+        };
+        let (authority, period) = (&liability.authority, liability.period);
+        let mut owed = owed(world, liability.company_id, period);
+        let left = owed
+            .any(|other| other.authority == *authority && other.status == LiabilityStatus::Late);
+        drop(owed);
+        if !left {
+            let reason = "nothing of it is owed any more".to_owned();
+            compliance::close(world, &requirement, None, Some(reason));
+        }
+    }
+}
+
+/// A run was taken back: what it owes no more is not waited for.
+pub(crate) fn release(world: &mut World, run: Id<PayrollRun>) {
+    let liabilities = world.children::<TaxLiability>(run.bits());
+    let void = liabilities
+        .filter_map(|id| world.find(id))
+        .filter(|liability| liability.status == LiabilityStatus::Void);
+    let liabilities: Vec<_> = void.collect();
+    relieve(world, &liabilities);
+}
+
+/// What the company's runs of a month owe, or owed.
+fn owed(
+    world: &World,
+    company: Id<Company>,
+    period: Period,
+) -> impl Iterator<Item = Arc<TaxLiability>> {
+    let runs = world
+        .children::<PayrollRun>(company.bits())
+        .filter_map(|id| world.find(id))
+        .filter(move |run| run.period == period);
+    runs.flat_map(|run| world.children::<TaxLiability>(run.id.bits()))
+        .filter_map(|id| world.find(id))
 }

@@ -1,6 +1,6 @@
 //! Tax filings: prepared from what the runs of a month owe, paid out of what those runs reserved, answered by the tax office.
 //!
-//! Deliberately absent: adjustments of an amended return, which declares the same sums again.
+//! Deliberately absent: returns that nobody has prepared. What is still to be declared is `listTaxLiabilities`, with its days.
 
 use std::sync::Arc;
 
@@ -45,7 +45,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         contract: Contract::Assumed,
         summary: "Prepare a tax filing",
         description: "Gathers what the company's runs of a month owe under one `authority` of `listTaxLiabilities` and no return holds \
-            yet. `blocked` while a run's money is not reserved.",
+            yet, with the day by which the country's law wants form and money. `blocked` while a run's money is not reserved. A sum \
+            below zero is declared, and stays a credit with the authority.",
         example: r#"{"company_id":"@company:1","tax_type":"SIRS","period":"2026-01","jurisdiction":"NG"}"#,
         success: 201,
         emits: &["tax_filing.created", "tax_filing.blocked"],
@@ -159,6 +160,10 @@ fn create_tax_filing(
     };
     let form = tax_return::of(&company.country, &tax_type, period, paid_on);
     let amount = owed.iter().map(|(_, liability)| liability.amount).sum();
+    let due_on = owed
+        .iter()
+        .filter_map(|(_, liability)| liability.due_on)
+        .min();
     let now = world.now();
     let filing = TaxFiling {
         id: world.next_id(company.id.bits()),
@@ -170,19 +175,23 @@ fn create_tax_filing(
         status: FilingStatus::Pending,
         amount,
         amount_paid: 0,
+        credit_used: 0,
         currency: company.currency,
         lines: vec![FilingLine {
             authority: tax_type.clone(),
             amount,
+            amount_paid: 0,
         }],
         tax_type,
-        due_on: form.map(|(_, due_on)| due_on),
+        due_on,
+        late: due_on.is_some_and(|day| day < world.today()),
         tax_liability_ids: owed.iter().map(|(_, liability)| liability.id).collect(),
         blocked_reasons: Vec::new(),
         declaration: None,
         acknowledged_at: None,
         rejection_reason: None,
         amends: None,
+        adjustments: Vec::new(),
         created_at: now,
         updated_at: now,
         metadata: Metadata::default(),

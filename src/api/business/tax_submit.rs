@@ -1,64 +1,50 @@
-//! Submitting a return and amending one. The money goes with the return and stays with the authority, whatever it answers.
+//! Submitting a return. The money goes with the return and stays with the authority, whatever it answers.
 
 use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::api::business::employee_verbs::invalid;
 use crate::api::business::tax_clock;
+use crate::api::business::tax_payment::Payment;
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::reply::{Data, Shown};
-use crate::model::AnyId;
 use crate::model::business::payroll_run::PayrollRun;
-use crate::model::business::tax_filing::{FilingLine, FilingStatus, TaxFiling};
+use crate::model::business::tax_filing::{FilingStatus, TaxFiling};
 use crate::model::business::tax_liability::{LiabilityStatus, TaxLiability};
-use crate::model::business::tax_return::account_of;
-use crate::model::ledger::Account;
-use crate::model::lifecycle::{Stateful, StatusChange, refused, step};
-use crate::model::posting;
-use crate::value::error::{ApiError, ErrorCode};
-use crate::value::id::Id;
+use crate::model::lifecycle::{Stateful, refused, step};
+use crate::model::payments::wallet::Wallet;
+use crate::value::error::{ApiError, ErrorCode, Violation};
+use crate::value::id::{Id, Prefixed};
 use crate::value::text::Text;
 use crate::world::World;
 
-pub(crate) const OPERATIONS: &[Operation] = &[
-    Operation {
-        method: Method::Post,
-        path: "/api/business/tax-filings/{tax_filing_id}/submit",
-        domain: Domain::Business,
-        contract: Contract::Assumed,
-        summary: "Submit a tax filing",
-        description: "Pays what it declares out of what the runs reserved (sales tax out of the available balance) and sends the return. \
-            The authority acknowledges it within the hour and answers two business days later. A `blocked` one is looked at again.",
-        example: r#"{"declaration":"Ada Obi, finance manager"}"#,
-        success: 202,
-        errors: &[
-            ErrorCode::InvalidStateTransition,
-            ErrorCode::InsufficientFunds,
-        ],
-        emits: &[
-            "tax_filing.submitted",
-            "tax_liability.paid",
-            "wallet.debited",
-        ],
-        starts: &["acknowledge_filing", "accept_filing", "reject_filing"],
-        ..operation!(write submit_tax_filing)
-    },
-    Operation {
-        method: Method::Post,
-        path: "/api/business/tax-filings/{tax_filing_id}/amend",
-        domain: Domain::Business,
-        contract: Contract::Assumed,
-        summary: "Amend a tax filing",
-        description: "Opens a new return for the same sums in the place of one that was filed or rejected. What was paid counts for it: \
-            submitting it pays nothing twice.",
-        example: r#"{"reason":"The authority rejected the return"}"#,
-        success: 201,
-        errors: &[ErrorCode::InvalidStateTransition],
-        emits: &["tax_filing.amended", "tax_filing.created"],
-        ..operation!(write amend_tax_filing)
-    },
-];
+pub(crate) const OPERATIONS: &[Operation] = &[Operation {
+    method: Method::Post,
+    path: "/api/business/tax-filings/{tax_filing_id}/submit",
+    domain: Domain::Business,
+    contract: Contract::Assumed,
+    summary: "Submit a tax filing",
+    description: "Pays what it declares out of what the runs reserved (sales tax, and what an amended return adds, out of the available \
+        balance) less what the authority has too much, and sends the return. The authority acknowledges it within the hour and answers \
+        two business days later. A `blocked` one is looked at again.",
+    example: r#"{"declaration":"Ada Obi, finance manager"}"#,
+    success: 202,
+    errors: &[
+        ErrorCode::InvalidStateTransition,
+        ErrorCode::InsufficientFunds,
+    ],
+    emits: &[
+        "tax_filing.submitted",
+        "tax_liability.paid",
+        "wallet.debited",
+        "wallet.credited",
+        "compliance_requirement.resolved",
+    ],
+    starts: &["acknowledge_filing", "accept_filing", "reject_filing"],
+    ..operation!(write submit_tax_filing)
+}];
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct SubmitTaxFiling {
@@ -66,6 +52,8 @@ pub(crate) struct SubmitTaxFiling {
     tax_filing_id: Id<TaxFiling>,
     /// Who declares that it is right.
     declaration: Text<200>,
+    /// The wallet that pays: the company's in the filing's currency, which it is if absent.
+    wallet_id: Option<Id<Wallet>>,
 }
 
 fn submit_tax_filing(
@@ -73,6 +61,10 @@ fn submit_tax_filing(
     input: SubmitTaxFiling,
 ) -> Result<Data<Shown<TaxFiling>>, ApiError> {
     let mut filing = (*world.get(input.tax_filing_id)?).clone();
+    let named = input
+        .wallet_id
+        .map(|wallet| named_wallet(world, wallet))
+        .transpose()?;
     let now = world.now();
     if filing.status == FilingStatus::Blocked {
         let reasons = unfunded(world, &filing);
@@ -85,22 +77,42 @@ fn submit_tax_filing(
     }
     let status = step("submit", "the filing", filing.id, filing.status)?;
     let liabilities = still_owed(world, &mut filing)?;
-    let set_aside = pay(world, &filing)?;
-    filing.amount_paid = filing.amount;
+    let wallet = world
+        .wallet_of(filing.company_id, filing.currency)
+        .expect("a company has a wallet of its currency");
+    if named.is_some_and(|named| named.id != wallet.id) {
+        let (company, currency) = (filing.company_id, filing.currency);
+        let detail = format!("the {currency} wallet of {company} is {}", wallet.id);
+        return Err(invalid("/wallet_id", "foreign_wallet", detail));
+    }
+    let payment = Payment::of(world, &filing);
+    payment.is_covered(world, &filing)?;
+    let moved = payment.make(world, &mut filing);
+    filing.late |= filing.due_on.is_some_and(|day| day < world.today());
     filing.declaration = Some(input.declaration.into_string());
     filing.enter(status, now);
     let filing = world.record("tax_filing.submitted", filing);
-    if set_aside {
-        let wallet = world.wallet_of(filing.company_id, filing.currency);
-        world.emit_wallet("wallet.debited", &wallet.expect("it has paid"));
+    match moved {
+        0 => {}
+        1.. => world.emit_wallet("wallet.credited", &wallet),
+        _ => world.emit_wallet("wallet.debited", &wallet),
     }
-    for liability in liabilities {
-        let mut liability = (*liability).clone();
+    for liability in &liabilities {
+        let mut liability = (**liability).clone();
         liability.enter(LiabilityStatus::Paid, now);
         world.record("tax_liability.paid", liability);
     }
+    tax_clock::relieve(world, &liabilities);
     tax_clock::send(world, filing.id);
     Ok(Data(Shown(filing)))
+}
+
+/// The wallet a body names, which must exist.
+fn named_wallet(world: &World, id: Id<Wallet>) -> Result<Arc<Wallet>, ApiError> {
+    world.get(id).map_err(|error| {
+        let detail = format!("no {} of this key's world has this id", Wallet::NAME);
+        error.with_errors(vec![Violation::new("/wallet_id", "not_found", detail)])
+    })
 }
 
 /// The filing's liabilities that are not paid yet. Those of a run that was cancelled meanwhile are void and drop out, and with
@@ -131,57 +143,15 @@ fn still_owed(world: &World, filing: &mut TaxFiling) -> Result<Vec<Arc<TaxLiabil
     Ok(unpaid.collect())
 }
 
-/// Pays what is declared and not paid; whether available money moved. Withholdings were reserved with their run; sales tax is
-/// set aside now.
-fn pay(world: &mut World, filing: &TaxFiling) -> Result<bool, ApiError> {
-    if filing.amount_paid == filing.amount {
-        return Ok(false);
-    }
-    let account = |line: &FilingLine| {
-        account_of(&line.authority).expect("a filing declares what liabilities name")
-    };
-    let vat = posting::vat_account();
-    let sum = |wanted: &dyn Fn(Account) -> bool| -> i64 {
-        let lines = filing.lines.iter().filter(|line| wanted(account(line)));
-        lines.map(|line| line.amount).sum()
-    };
-    let (sales_tax, withheld) = (
-        sum(&|account| account == vat),
-        sum(&|account| account != vat),
-    );
-    let balances = world.balances(filing.company_id, filing.currency);
-    let short = |what: &str, balance: i64, needed: i64| {
-        let shown = |minor| filing.currency.display(minor);
-        let detail = format!(
-            "the {what} balance is {}, and {} is needed",
-            shown(balance),
-            shown(needed)
-        );
-        Err(ApiError::new(ErrorCode::InsufficientFunds, detail).about(filing.id))
-    };
-    if balances.available < sales_tax {
-        return short("available", balances.available, sales_tax);
-    }
-    if balances.reserved < withheld {
-        return short("reserved", balances.reserved, withheld);
-    }
-    let source = AnyId::of(filing.id);
-    let aside = posting::reserved("Sales tax set aside", source, filing.currency, sales_tax);
-    world.post(filing.company_id, aside);
-    for line in &filing.lines {
-        let paid = posting::filing_paid(source, filing.currency, account(line), line.amount);
-        world.post(filing.company_id, paid);
-    }
-    Ok(sales_tax != 0)
-}
-
-/// Why the money of a return is not there yet: each run of it that has reserved nothing, and is not over.
+/// Why the money of a return is not there yet: each run of it that has reserved nothing, and is not over. What the authority
+/// owes needs no money.
 pub(crate) fn unfunded(world: &World, filing: &TaxFiling) -> Vec<String> {
     let liabilities = filing
         .tax_liability_ids
         .iter()
         .filter_map(|id| world.find(*id));
-    let owed = liabilities.filter(|liability| liability.status != LiabilityStatus::Void);
+    let owed = liabilities
+        .filter(|liability| liability.status != LiabilityStatus::Void && liability.amount > 0);
     let runs = owed.filter_map(|liability| world.find(liability.payroll_run_id));
     let short = |run: &Arc<PayrollRun>| run.funding.is_none_or(|funding| funding.reserved == 0);
     let mut reasons: Vec<String> = runs
@@ -190,42 +160,4 @@ pub(crate) fn unfunded(world: &World, filing: &TaxFiling) -> Vec<String> {
         .collect();
     reasons.dedup();
     reasons
-}
-
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct AmendTaxFiling {
-    /// The filing.
-    tax_filing_id: Id<TaxFiling>,
-    /// Why, for the history of statuses.
-    reason: Text<500>,
-}
-
-fn amend_tax_filing(
-    world: &mut World,
-    input: AmendTaxFiling,
-) -> Result<Data<Shown<TaxFiling>>, ApiError> {
-    let mut old = (*world.get(input.tax_filing_id)?).clone();
-    let status = step("amend", "the filing", old.id, old.status)?;
-    let now = world.now();
-    old.enter_because(status, now, Some(input.reason.into_string()));
-    let old = world.record("tax_filing.amended", old);
-    let new = TaxFiling {
-        id: world.next_id(old.company_id.bits()),
-        status: FilingStatus::Pending,
-        amends: Some(old.id),
-        declaration: None,
-        acknowledged_at: None,
-        rejection_reason: None,
-        created_at: now,
-        updated_at: now,
-        status_history: vec![StatusChange::plain(FilingStatus::Pending, now)],
-        ..(*old).clone()
-    };
-    for id in &new.tax_liability_ids {
-        let mut liability = (*world.get(*id)?).clone();
-        liability.tax_filing_id = Some(new.id);
-        liability.updated_at = now;
-        world.keep(liability);
-    }
-    Ok(Data(Shown(world.record("tax_filing.created", new))))
 }

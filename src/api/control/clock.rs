@@ -142,8 +142,8 @@ pub(crate) struct AdvanceClock {
     by: Option<Span>,
     /// An instant, not in the past.
     to: Option<Timestamp>,
-    /// `next_event`: the next event, or the next attempt of a delivery if that comes first. `idle`: until nothing is due any
-    /// more, retries of deliveries included.
+    /// `next_event`: the next event, or the next attempt of a delivery if that comes first. `idle`: until nothing is under
+    /// way any more, retries of deliveries included; taxes that fall due and requirements with a last day wait for their date.
     until: Option<Until>,
 }
 
@@ -268,7 +268,10 @@ impl Advance {
             Goal::Idle if self.steps < MOST_TASKS => Timestamp::MAX,
             Goal::NextEvent | Goal::Idle | Goal::Reached | Goal::Attempted => return false,
         };
-        let timer = timer.filter(|due| *due <= last);
+        // What only waits for its date is not under way: a world is idle although taxes will fall due in it.
+        let idle = || !world.timers().any(|timer| !timer.task.is_deadline());
+        let over = matches!(self.goal, Goal::Idle) && idle();
+        let timer = timer.filter(|due| *due <= last && !over);
         let delivery =
             delivery.filter(|due| *due <= last && timer.is_none_or(|timer| *due < timer));
         match (delivery, timer, self.goal) {

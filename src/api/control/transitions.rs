@@ -9,12 +9,17 @@ use serde_json::Value;
 
 use crate::api::business::employee_pay::cancel_check;
 use crate::api::business::leave::{self, LeaveDecision};
-use crate::api::business::{leave_clock, payroll_clock, payroll_payouts, tax_clock};
+use crate::api::business::{
+    compliance, leave_clock, payroll_clock, payroll_payouts, regulatory_reports, tax_clock,
+};
 use crate::model::business::company::{Company, CompanyStatus};
+use crate::model::business::compliance_requirement::{ComplianceRequirement, RequirementStatus};
 use crate::model::business::employee::{Employee, EmployeeStatus, PayrollStatus};
 use crate::model::business::leave_request::{LeaveRequest, LeaveStatus};
 use crate::model::business::payroll_run::{PayrollRun, RunStatus};
+use crate::model::business::regulatory_report::{RegulatoryReport, ReportStatus};
 use crate::model::business::tax_filing::{FilingStatus, TaxFiling};
+use crate::model::business::tax_liability::{LiabilityStatus, TaxLiability};
 use crate::model::lifecycle::{State, StatusChange};
 use crate::model::payments::payout::{Payout, PayoutStatus};
 use crate::model::payments::return_code::ReturnCode;
@@ -56,6 +61,12 @@ pub(crate) const EMITS: &[&str] = &[
     "payroll_run.failed",
     "tax_filing.filed",
     "tax_filing.rejected",
+    "tax_liability.due",
+    "tax_liability.late",
+    "compliance_requirement.created",
+    "compliance_requirement.overdue",
+    "regulatory_report.acknowledged",
+    "regulatory_report.rejected",
     "leave_request.decided",
 ];
 
@@ -63,6 +74,9 @@ pub(crate) const EMITS: &[&str] = &[
 pub(crate) const STARTS: &[&str] = &[
     "begin_leave",
     "end_leave",
+    "fall_due",
+    "miss_liability",
+    "miss_requirement",
     "fund_run",
     "send_run_payouts",
     "release_payout",
@@ -90,6 +104,9 @@ pub(crate) fn go(world: &mut World, id: &str, to: &str, wanted: Wanted) -> Resul
         Kind::Company => company(world, Id::from_bits(id.bits), to, wanted)?,
         Kind::PayrollRun => run(world, Id::from_bits(id.bits), to)?,
         Kind::TaxFiling => filing(world, Id::from_bits(id.bits), to)?,
+        Kind::TaxLiability => liability(world, Id::from_bits(id.bits), to)?,
+        Kind::ComplianceRequirement => requirement(world, Id::from_bits(id.bits), to)?,
+        Kind::RegulatoryReport => report(world, Id::from_bits(id.bits), to)?,
         Kind::LeaveRequest => leave_request(world, Id::from_bits(id.bits), to, wanted)?,
         kind => {
             let detail = format!(
@@ -250,6 +267,42 @@ fn filing(world: &mut World, id: Id<TaxFiling>, to: &str) -> Result<(), ApiError
     match to {
         FilingStatus::Filed => tax_clock::accept_filing(world, id),
         _ => tax_clock::reject_filing(world, id),
+    }
+    Ok(())
+}
+
+/// Its day comes now, or is over now.
+fn liability(world: &mut World, id: Id<TaxLiability>, to: &str) -> Result<(), ApiError> {
+    let liability = world.get(id)?;
+    let by_hand = |state| matches!(state, LiabilityStatus::Due | LiabilityStatus::Late);
+    let to = target(AnyId::of(id), liability.status, to, by_hand)?;
+    world.forget_timers(AnyId::of(id));
+    match to {
+        LiabilityStatus::Due => tax_clock::fall_due(world, id),
+        _ => tax_clock::miss(world, id),
+    }
+    Ok(())
+}
+
+/// Its last day is over now. What meets it is shown, and not moved.
+fn requirement(world: &mut World, id: Id<ComplianceRequirement>, to: &str) -> Result<(), ApiError> {
+    let requirement = world.get(id)?;
+    let by_hand = |state| state == RequirementStatus::Overdue;
+    target(AnyId::of(id), requirement.status, to, by_hand)?;
+    world.forget_timers(AnyId::of(id));
+    compliance::miss(world, id);
+    Ok(())
+}
+
+/// The regulator answers now.
+fn report(world: &mut World, id: Id<RegulatoryReport>, to: &str) -> Result<(), ApiError> {
+    let report = world.get(id)?;
+    let by_hand = |state| state != ReportStatus::Submitted;
+    let to = target(AnyId::of(id), report.status, to, by_hand)?;
+    world.forget_timers(AnyId::of(id));
+    match to {
+        ReportStatus::Acknowledged => regulatory_reports::acknowledge(world, id),
+        _ => regulatory_reports::reject(world, id),
     }
     Ok(())
 }

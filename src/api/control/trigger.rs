@@ -13,7 +13,10 @@ use crate::api::reply::{Plain, Reply};
 use crate::api::{control, product, system};
 use crate::model::Kind;
 use crate::model::business::company::{Company, CompanyStatus};
+use crate::model::business::compliance_requirement::{ComplianceRequirement, RequirementStatus};
 use crate::model::business::employee::{Employee, EmployeeStatus};
+use crate::model::business::payroll_item::{ItemStatus, PayrollItem};
+use crate::model::business::tax_liability::{LiabilityStatus, TaxLiability};
 use crate::value::error::{ApiError, ErrorCode, Violation};
 use crate::value::id::{Id, encode_to_string, parse};
 use crate::value::text::Text;
@@ -45,6 +48,12 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
 enum Act {
     /// An operation of the product by its handler's name, and its input.
     Call(&'static str, &'static str),
+    /// The same, and what the outside world answers then.
+    Answered(
+        &'static str,
+        &'static str,
+        &'static [(&'static str, &'static str)],
+    ),
     /// A resource moved along its lifecycle.
     Move(&'static str, &'static str),
     /// A payroll run of two people; the outside world answers so about the first of them.
@@ -53,7 +62,7 @@ enum Act {
     Transfer,
 }
 
-use Act::{Call, Move, Payroll, Transfer};
+use Act::{Answered, Call, Move, Payroll, Transfer};
 
 const NEW_COMPANY: Act = Call(
     "create_company",
@@ -65,7 +74,7 @@ const NEW_EMPLOYEE: Act = Call(
 );
 const NEW_PAY: Act = Call(
     "set_employee_compensation",
-    r#"{"employee_id":"@payable","amount":1000000,"currency":"@currency","interval":"month"}"#,
+    r#"{"employee_id":"@payable","amount":1000000,"currency":"@payable_currency","interval":"month"}"#,
 );
 const NEW_ACCOUNT: Act = Call(
     "set_employee_payment_method",
@@ -80,6 +89,24 @@ const NEW_ENTRY: Act = Call(
     r#"{"company_id":"@company:1","effective_on":"@today","memo":"Triggered","lines":[
         {"account":"rent","direction":"debit","amount":100000,"currency":"@currency"},
         {"account":"refunds_payable","direction":"credit","amount":100000,"currency":"@currency"}]}"#,
+);
+const NEW_FILING: Act = Call(
+    "create_tax_filing",
+    r#"{"company_id":"@owing_company","tax_type":"@owed_authority","period":"@owed_period","jurisdiction":"@owed_country"}"#,
+);
+const SUBMIT_FILING: &str = r#"{"tax_filing_id":"@last","declaration":"Ada Trigger"}"#;
+const NEW_REPORT: Act = Call(
+    "create_regulatory_report",
+    r#"{"company_id":"@company:1","type":"payroll_summary","period":"@month"}"#,
+);
+const SUBMIT_REPORT: &str = r#"{"regulatory_report_id":"@last","declaration":"Ada Trigger"}"#;
+const NEW_DRAFT: Act = Call(
+    "create_payroll_run",
+    r#"{"company_id":"@paid_company","period":"@paid_period","type":"correction","employee_ids":["@paid_employee"]}"#,
+);
+const EDIT_DRAFT: Act = Call(
+    "update_payroll_run",
+    r#"{"payroll_run_id":"@last","items":[{"employee_id":"@paid_employee","earnings":[{"label":"Bonus","amount":100000}]}]}"#,
 );
 /// Stands for an employee who can be paid.
 const PAYABLE: &str = "@payable";
@@ -157,6 +184,85 @@ const RECIPES: &[(&[&str], &[Act])] = &[
         ],
     ),
     (
+        &["tax_liability.due", "tax_liability.late"],
+        &[Payroll(&[])],
+    ),
+    (&["tax_filing.created"], &[Payroll(&[]), NEW_FILING]),
+    (
+        &["tax_filing.blocked"],
+        &[
+            Payroll(&[("payroll_run.fund", "insufficient_funds")]),
+            NEW_FILING,
+        ],
+    ),
+    (
+        &[
+            "tax_filing.submitted",
+            "tax_filing.acknowledged",
+            "tax_filing.filed",
+            "tax_liability.paid",
+        ],
+        &[
+            Payroll(&[]),
+            NEW_FILING,
+            Call("submit_tax_filing", SUBMIT_FILING),
+        ],
+    ),
+    (
+        &["tax_filing.rejected"],
+        &[
+            Payroll(&[]),
+            NEW_FILING,
+            Answered(
+                "submit_tax_filing",
+                SUBMIT_FILING,
+                &[("tax_filing.reply", "rejected")],
+            ),
+        ],
+    ),
+    (
+        &["tax_filing.amended"],
+        &[
+            Payroll(&[]),
+            NEW_FILING,
+            Call("submit_tax_filing", SUBMIT_FILING),
+            Call(
+                "amend_tax_filing",
+                r#"{"tax_filing_id":"@last","reason":"A typing error"}"#,
+            ),
+        ],
+    ),
+    (&["compliance_requirement.overdue"], &[NEW_COMPANY]),
+    (
+        &["compliance_requirement.resolved"],
+        &[
+            NEW_COMPANY,
+            Call(
+                "resolve_compliance_requirement",
+                r#"{"compliance_requirement_id":"@open_requirement","evidence":{"value":"RC 1234567"}}"#,
+            ),
+        ],
+    ),
+    (&["regulatory_report.compiled"], &[NEW_REPORT]),
+    (
+        &[
+            "regulatory_report.submitted",
+            "regulatory_report.acknowledged",
+        ],
+        &[NEW_REPORT, Call("submit_regulatory_report", SUBMIT_REPORT)],
+    ),
+    (
+        &["regulatory_report.rejected"],
+        &[
+            NEW_REPORT,
+            Answered(
+                "submit_regulatory_report",
+                SUBMIT_REPORT,
+                &[("regulator.reply", "rejected")],
+            ),
+        ],
+    ),
+    (
         &[
             "payroll_run.created",
             "payroll_run.calculated",
@@ -196,6 +302,40 @@ const RECIPES: &[(&[&str], &[Act])] = &[
             "payout.returned",
         ],
         &[Payroll(&[("payout.settle", "returned")])],
+    ),
+    (
+        &["payroll_run.updated"],
+        &[Payroll(&[]), NEW_DRAFT, EDIT_DRAFT],
+    ),
+    (
+        &["payroll_run.reversed", "payslip.voided"],
+        &[
+            Payroll(&[]),
+            Call(
+                "reverse_payroll_run",
+                r#"{"payroll_run_id":"@last","reason":"Triggered"}"#,
+            ),
+        ],
+    ),
+    (
+        &["payslip.corrected"],
+        &[
+            Payroll(&[]),
+            NEW_DRAFT,
+            EDIT_DRAFT,
+            Call("calculate_payroll_run", r#"{"payroll_run_id":"@last"}"#),
+            Call("approve_payroll_run", r#"{"payroll_run_id":"@last"}"#),
+        ],
+    ),
+    (
+        &["payroll_item.retried"],
+        &[
+            Payroll(&[("payout.settle", "failed")]),
+            Call(
+                "retry_payroll_item",
+                r#"{"payroll_run_id":"@unpaid_run","payroll_item_id":"@unpaid_item"}"#,
+            ),
+        ],
     ),
     (
         &["payroll_item.failed", "payout.failed"],
@@ -248,6 +388,8 @@ fn follow_recipe(world: &mut World, input: TriggerEvent) -> Result<Plain<Trigger
     let (_, acts) = recipe.ok_or_else(|| no_recipe(name))?;
     let logged = world.log_length();
     let mut last = String::new();
+    // What is only to be paid is not to be late, too.
+    let by_deadline = system::is_by_deadline(name);
     for (place, act) in (1..).zip(*acts) {
         let own = if place == acts.len() {
             input.r#override.clone()
@@ -256,7 +398,8 @@ fn follow_recipe(world: &mut World, input: TriggerEvent) -> Result<Plain<Trigger
         };
         let origin = origin(world, logged, place as u64);
         last = perform(world, act, &last, own, &origin)?;
-        while !happened(world, logged, name) && system::run_caused(world, &origin.id) {}
+        while !happened(world, logged, name) && system::run_caused(world, &origin.id, by_deadline) {
+        }
     }
     let events: Vec<EventShape> = system::events_since(world, logged)
         .map(|event| EventShape::of(event))
@@ -300,9 +443,14 @@ fn perform(
     origin: &Arc<RequestRef>,
 ) -> Result<String, ApiError> {
     match act {
-        Call(name, input) => {
+        Call(name, input) | Answered(name, input, _) => {
             let input = prepared(world, &input.replace(LAST, last), own)?;
-            call(world, name, input, Vec::new(), origin)
+            let outcomes = match act {
+                Answered(_, _, outcomes) => *outcomes,
+                _ => &[],
+            };
+            let outcomes = outcomes.iter().map(|&(on, then)| outcome(on, then, &[], 0));
+            call(world, name, input, outcomes.collect(), origin)
         }
         Payroll(outcomes) => payroll(world, outcomes, last, own, origin),
         Transfer => {
@@ -392,6 +540,13 @@ fn prepared(world: &World, input: &str, own: Map<String, Value>) -> Result<Value
     Ok(input)
 }
 
+/// The newest part of a run that stands there.
+fn newest_item(world: &World, status: ItemStatus) -> Option<Arc<PayrollItem>> {
+    let items = world.created::<PayrollItem>().rev();
+    let mut items = items.filter_map(|id| world.find(id));
+    items.find(|item| item.status == status)
+}
+
 fn fill_in(world: &World, value: &mut Value) -> Result<(), ApiError> {
     match value {
         Value::String(text) if text == "@count" => *text = world.log_length().to_string(),
@@ -406,11 +561,48 @@ fn fill_in(world: &World, value: &mut Value) -> Result<(), ApiError> {
         Value::String(text) if text == PAYABLE => {
             *text = payable(world, 1, None)?.1[0].to_string();
         }
-        Value::String(text) if text == "@currency" => {
+        Value::String(text) if text == "@payable_currency" => {
             let company = world.get(payable(world, 1, None)?.0)?;
             *text = company.currency.to_string();
         }
         Value::String(text) if text == "@day" => *text = free_day(world).to_string(),
+        Value::String(text) if text == "@month" => *text = world.today().period().to_string(),
+        Value::String(text) if text == "@open_requirement" => {
+            let mut requirements = world.created::<ComplianceRequirement>().rev();
+            let open = requirements.find(|id| {
+                world
+                    .find(*id)
+                    .is_some_and(|one| one.status != RequirementStatus::Resolved)
+            });
+            *text = open.map_or_else(String::new, |id| id.to_string());
+        }
+        Value::String(text) if text.starts_with("@paid_") => {
+            if let Some(item) = newest_item(world, ItemStatus::Paid) {
+                *text = match text.as_str() {
+                    "@paid_company" => item.company_id.to_string(),
+                    "@paid_period" => item.period.to_string(),
+                    _ => item.employee_id.to_string(),
+                };
+            }
+        }
+        Value::String(text) if text.starts_with("@unpaid_") => {
+            if let Some(item) = newest_item(world, ItemStatus::Failed) {
+                *text = match text.as_str() {
+                    "@unpaid_run" => item.payroll_run_id.to_string(),
+                    _ => item.id.to_string(),
+                };
+            }
+        }
+        Value::String(text) if text.starts_with("@ow") => {
+            if let Some(owed) = newest_owed(world) {
+                *text = match text.as_str() {
+                    "@owing_company" => owed.company_id.to_string(),
+                    "@owed_authority" => owed.authority.clone(),
+                    "@owed_period" => owed.period.to_string(),
+                    _ => owed.jurisdiction.clone(),
+                };
+            }
+        }
         Value::Object(members) => {
             for member in members.values_mut() {
                 fill_in(world, member)?;
@@ -424,6 +616,20 @@ fn fill_in(world: &World, value: &mut Value) -> Result<(), ApiError> {
         _ => {}
     }
     Ok(())
+}
+
+/// The newest liability that no return holds.
+fn newest_owed(world: &World) -> Option<Arc<TaxLiability>> {
+    let mut liabilities = world.created::<TaxLiability>().rev();
+    liabilities.find_map(|id| {
+        world.find(id).filter(|liability| {
+            let over = matches!(
+                liability.status,
+                LiabilityStatus::Paid | LiabilityStatus::Void
+            );
+            !over && liability.tax_filing_id.is_none()
+        })
+    })
 }
 
 /// Days to come among which one is chosen.

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::model::Object;
-use crate::model::lifecycle::{StatusChange, states};
+use crate::model::lifecycle::{StatusChange, stateful, states};
 use crate::model::payments::payout::Rail;
 use crate::value::id::Id;
 use crate::value::money::Currency;
@@ -68,6 +68,8 @@ impl Company {
         self.id
     }
 }
+
+stateful!(Company: CompanyStatus);
 
 /// A postal address.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

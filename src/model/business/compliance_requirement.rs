@@ -3,12 +3,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::model::Object;
 use crate::model::business::company::Company;
-use crate::model::lifecycle::{StatusChange, states};
+use crate::model::lifecycle::{StatusChange, stateful, states};
+use crate::model::{AnyId, Object};
 use crate::value::id::Id;
 use crate::value::text::Metadata;
-use crate::value::time::Timestamp;
+use crate::value::time::{Date, Timestamp};
 
 states! {
     /// Whether it is met.
@@ -21,7 +21,21 @@ states! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum RequirementType {
+    /// Who is new here says who they are.
     BusinessVerification,
+    /// A return is late.
+    OverdueFiling,
+}
+
+/// What was shown for a requirement: a document, or a word.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Evidence {
+    /// A document.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) document_id: Option<String>,
+    /// A number, a name, a reference.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) value: Option<String>,
 }
 
 /// Something a company still has to show before it may act.
@@ -36,12 +50,20 @@ pub(crate) struct ComplianceRequirement {
     /// What has to be shown.
     #[serde(rename = "type")]
     pub(crate) kind: RequirementType,
+    /// What it is about.
+    pub(crate) subject: AnyId,
     /// Whether it is met.
     pub(crate) status: RequirementStatus,
     /// Whether payroll and payouts wait for it.
     pub(crate) blocking: bool,
     /// The same in a sentence.
     pub(crate) description: String,
+    /// What meets it, in a sentence that names the operation.
+    pub(crate) unblocked_by: String,
+    /// The last day on which it can be met in time.
+    pub(crate) due_on: Date,
+    /// What was shown; null until it is resolved, and where it resolved itself.
+    pub(crate) evidence: Option<Evidence>,
     /// When it was created, in virtual time.
     pub(crate) created_at: Timestamp,
     /// When it last changed, in virtual time.
@@ -59,5 +81,17 @@ impl ComplianceRequirement {
 
     pub(crate) const fn company_of(&self) -> Id<Company> {
         self.company_id
+    }
+}
+
+stateful!(ComplianceRequirement: RequirementStatus);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_status_of_a_requirement_can_be_reached() {
+        crate::model::lifecycle::assert_sound(RequirementStatus::Open);
     }
 }

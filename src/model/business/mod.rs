@@ -12,6 +12,7 @@ pub(crate) mod payroll_item;
 pub(crate) mod payroll_run;
 pub(crate) mod payroll_verification;
 pub(crate) mod payslip;
+pub(crate) mod regulatory_report;
 pub(crate) mod tax_filing;
 pub(crate) mod tax_liability;
 pub(crate) mod tax_return;

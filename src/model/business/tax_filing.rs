@@ -35,6 +35,19 @@ pub(crate) struct FilingLine {
     pub(crate) authority: String,
     /// Minor units; negative where the authority owes.
     pub(crate) amount: i64,
+    /// What of it is paid, with this return and with those that it amends.
+    pub(crate) amount_paid: i64,
+}
+
+/// A change of what an amended return declares.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Adjustment {
+    /// Whom it is owed to: one of the return's lines.
+    pub(crate) authority: String,
+    /// Minor units more, or less where it is negative.
+    pub(crate) amount: i64,
+    /// Why.
+    pub(crate) reason: String,
 }
 
 /// What a company declares to an authority for a month, and pays.
@@ -59,14 +72,19 @@ pub(crate) struct TaxFiling {
     pub(crate) status: FilingStatus,
     /// What is declared in all, in minor units.
     pub(crate) amount: i64,
-    /// What of it is paid.
+    /// What of it is paid, in money: with this return and with those that it amends. More than `amount` is a credit, which the
+    /// next return to the same authority uses.
     pub(crate) amount_paid: i64,
+    /// What of it was paid by such a credit.
+    pub(crate) credit_used: i64,
     /// The currency of both.
     pub(crate) currency: Currency,
     /// The same by authority.
     pub(crate) lines: Vec<FilingLine>,
     /// The last day for form and money, where the country's payroll pack knows it.
     pub(crate) due_on: Option<Date>,
+    /// Whether that day passed before it was submitted.
+    pub(crate) late: bool,
     /// The liabilities that it declares. None in the months before the world's start.
     pub(crate) tax_liability_ids: Vec<Id<TaxLiability>>,
     /// Why it cannot be submitted yet, in sentences.
@@ -79,6 +97,8 @@ pub(crate) struct TaxFiling {
     pub(crate) rejection_reason: Option<String>,
     /// The filing that this one amends.
     pub(crate) amends: Option<Id<TaxFiling>>,
+    /// In what it differs from that one.
+    pub(crate) adjustments: Vec<Adjustment>,
     /// When it was created, in virtual time.
     pub(crate) created_at: Timestamp,
     /// When it last changed, in virtual time.

@@ -11,7 +11,7 @@ use crate::model::lifecycle::{StatusChange, stateful, states};
 use crate::value::id::Id;
 use crate::value::money::Currency;
 use crate::value::text::Metadata;
-use crate::value::time::{Period, Timestamp};
+use crate::value::time::{Date, Period, Timestamp};
 
 states! {
     /// Whether it is owed yet, and paid; `void` where its run was cancelled.
@@ -39,11 +39,13 @@ pub(crate) struct TaxLiability {
     pub(crate) jurisdiction: String,
     /// The month whose pay it is on.
     pub(crate) period: Period,
+    /// The last day for the money, where the country's payroll pack knows it.
+    pub(crate) due_on: Option<Date>,
     /// Whether it is owed yet, and paid.
     pub(crate) status: LiabilityStatus,
     /// The return that declares it, once there is one.
     pub(crate) tax_filing_id: Option<Id<TaxFiling>>,
-    /// Minor units.
+    /// Minor units; negative where the authority owes, because a run was reversed.
     pub(crate) amount: i64,
     /// Their currency.
     pub(crate) currency: Currency,
@@ -68,3 +70,13 @@ impl TaxLiability {
 }
 
 stateful!(TaxLiability: LiabilityStatus);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_status_of_a_liability_can_be_reached() {
+        crate::model::lifecycle::assert_sound(LiabilityStatus::Accrued);
+    }
+}

@@ -3,6 +3,7 @@
 //! Deliberately absent: annual reconciliations and certificates, which declare what monthly returns have paid.
 
 use crate::model::business::authority::Authority;
+use crate::model::calendar::Calendar;
 use crate::model::ledger::Account;
 use crate::model::payroll::{self, Day, Due, Filing, Frequency, Pack, Roll};
 use crate::value::time::{Date, Period};
@@ -26,7 +27,8 @@ pub(crate) fn account_of(code: &str) -> Option<Account> {
 /// Whatever fund holds it: the chart has one account for pensions.
 const PENSION: &str = "pension";
 
-/// The form for what is owed to `code` on the pay of `period`, paid on `paid_on`, and the last day for form and money.
+/// The form for what is owed to `code` on the pay of `period`, paid on `paid_on`, and the last day for form and money. What is paid
+/// after its month is owed for the month of the payment.
 pub(crate) fn of(
     country: &str,
     code: &str,
@@ -34,13 +36,18 @@ pub(crate) fn of(
     paid_on: Date,
 ) -> Option<(&'static str, Date)> {
     let pack = payroll::library().in_force(country, paid_on.civil()).pack;
+    let period = period.max(paid_on.period());
     let wanted = pack
         .filings
         .iter()
         .filter(|filing| code_of(Authority::of_line("", Some(&filing.authority)).account()) == code)
         .filter_map(|filing| Some((rank(filing)?, filing)));
     let (_, filing) = wanted.min_by_key(|(rank, _)| *rank)?;
-    Some((&filing.form, due_on(pack, filing, period, paid_on)))
+    let calendar = Calendar::of(country);
+    Some((
+        &filing.form,
+        due_on(pack, filing, calendar, period, paid_on),
+    ))
 }
 
 /// The form that the month's money goes with: the one with a day for money, then a monthly one, then one a payday.
@@ -53,7 +60,13 @@ fn rank(filing: &Filing) -> Option<u8> {
     }
 }
 
-fn due_on(pack: &Pack, filing: &Filing, period: Period, paid_on: Date) -> Date {
+fn due_on(
+    pack: &Pack,
+    filing: &Filing,
+    calendar: &Calendar,
+    period: Period,
+    paid_on: Date,
+) -> Date {
     if let Some(deposit) = &filing.deposit {
         return on(
             period.plus_months(i32::from(deposit.months_after)),
@@ -65,12 +78,12 @@ fn due_on(pack: &Pack, filing: &Filing, period: Period, paid_on: Date) -> Date {
             let date = on(period.plus_months(i32::from(months)), day);
             match roll {
                 None => date,
-                Some(Roll::PreviousBusinessDay) => date.or_business_day_before(),
-                Some(Roll::NextBusinessDay) => date.or_business_day_after(),
+                Some(Roll::PreviousBusinessDay) => calendar.or_business_day_before(date),
+                Some(Roll::NextBusinessDay) => calendar.or_business_day_after(date),
             }
         }
         Due::OnPayDate => paid_on,
-        Due::BusinessDaysAfterPay(days) => paid_on.plus_business_days(u32::from(days)),
+        Due::BusinessDaysAfterPay(days) => calendar.plus_business_days(paid_on, u32::from(days)),
         Due::DayAfterTaxMonth(day) => {
             let day = filing.remit.map_or(day, |remit| remit.day_electronic);
             on(tax_month_end(pack, paid_on), Day::Number(day))
@@ -137,6 +150,17 @@ mod tests {
             let expected = expected.map(|(form, due)| (form, due.to_owned()));
             assert_eq!(found, expected, "{country} {code}");
         }
+    }
+
+    #[test]
+    fn what_is_paid_after_its_month_is_owed_for_the_month_of_the_payment() {
+        let due = |period: &str, paid_on: &str| {
+            let (period, paid_on) = (period.parse().expect("a month"), paid_on.parse());
+            let found = of("NG", "SIRS", period, paid_on.expect("a date"));
+            found.map(|(_, due)| due.to_string())
+        };
+        assert_eq!(due("2026-01", "2026-03-05").as_deref(), Some("2026-04-10"));
+        assert_eq!(due("2026-03", "2026-02-27").as_deref(), Some("2026-04-10"));
     }
 
     #[test]

@@ -173,7 +173,7 @@ fn in_a_tests_own_process_advancing_waits_for_deliveries_too() {
         "/v1/payroll/run",
         &json!({"company_id": company, "period": "2026-01"}),
     );
-    sandbox.advance("test_key", "40d").unwrap();
+    sandbox.advance("test_key", "30d").unwrap();
     let events = get("/_sandbox/events?type=payroll_run.paid");
     assert_eq!(events.as_array().unwrap().len(), 1);
     assert_eq!(

@@ -1,0 +1,243 @@
+//! Compliance requirements: what a company still has to show, and what meets it.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::api::business::companies::blockers;
+use crate::api::business::employee_verbs::invalid;
+use crate::api::crud::{Candidates, Paging, Sort, SortKey, Sortable, is};
+use crate::api::operation::{Contract, Domain, Method, Operation, operation};
+use crate::api::reply::{Data, List, Shown};
+use crate::model::business::company::{Company, CompanyStatus};
+use crate::model::business::compliance_requirement::{
+    ComplianceRequirement, Evidence, RequirementStatus, RequirementType,
+};
+use crate::model::lifecycle::{Stateful, StatusChange, step};
+use crate::model::task::Task;
+use crate::model::{AnyId, Object};
+use crate::value::error::{ApiError, ErrorCode};
+use crate::value::id::Id;
+use crate::value::text::{Metadata, Text};
+use crate::world::World;
+
+/// Days in which a requirement is to be met.
+const DAYS_TO_MEET: i32 = 30;
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        method: Method::Get,
+        path: "/api/business/compliance-requirements",
+        domain: Domain::Business,
+        contract: Contract::Assumed,
+        summary: "List compliance requirements",
+        description: "What companies have to show, in creation order, what meets it and until when. `blocking` ones keep a company from \
+            paying anyone.",
+        ..operation!(read list_compliance_requirements)
+    },
+    Operation {
+        method: Method::Post,
+        path: "/api/business/compliance-requirements/{compliance_requirement_id}/resolve",
+        domain: Domain::Business,
+        contract: Contract::Assumed,
+        summary: "Resolve a compliance requirement",
+        description: "With evidence: a document, or a value. Any is taken. A `pending` company that has shown all that blocked it is \
+            `active`. An `overdue_filing` resolves itself when the return is submitted.",
+        example: r#"{"evidence":{"value":"RC 1234567"}}"#,
+        errors: &[ErrorCode::InvalidStateTransition],
+        emits: &["compliance_requirement.resolved", "company.status_changed"],
+        ..operation!(write resolve_compliance_requirement)
+    },
+];
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct ListComplianceRequirements {
+    #[serde(flatten)]
+    paging: Paging,
+    sort: Option<Sort<ComplianceRequirement>>,
+    /// Only those of that company.
+    company_id: Option<Id<Company>>,
+    /// Only those about resources of that type: `company`, `tax_liability`.
+    subject_type: Option<Text<64>>,
+    /// Only those that stand there.
+    status: Option<RequirementStatus>,
+    /// Only those that block, or only those that do not.
+    blocking: Option<bool>,
+}
+
+impl Sortable for ComplianceRequirement {
+    const KEYS: &'static [(&'static str, fn(&Self) -> SortKey)] = &[
+        ("created_at", |requirement| {
+            SortKey::Number(requirement.created_at.millis())
+        }),
+        ("due_on", |requirement| {
+            SortKey::Text(requirement.due_on.to_string())
+        }),
+    ];
+}
+
+fn list_compliance_requirements(
+    world: &World,
+    input: ListComplianceRequirements,
+) -> Result<List<Shown<ComplianceRequirement>>, ApiError> {
+    let candidates = Candidates::new(0, |_| None, world.created());
+    let keep = |requirement: &ComplianceRequirement| {
+        is(input.company_id.as_ref(), &requirement.company_id)
+            && input
+                .subject_type
+                .as_ref()
+                .is_none_or(|kind| kind.as_str() == requirement.subject.kind.name())
+            && is(input.status.as_ref(), &requirement.status)
+            && is(input.blocking.as_ref(), &requirement.blocking)
+    };
+    candidates.page_where(world, input.paging, input.sort.as_ref(), keep)
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct ResolveComplianceRequirement {
+    /// The requirement.
+    compliance_requirement_id: Id<ComplianceRequirement>,
+    /// What is shown for it.
+    evidence: EvidenceInput,
+}
+
+/// What is shown: exactly one of the two.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct EvidenceInput {
+    /// A document's id. The sandbox keeps no documents yet: any id of a document is taken.
+    #[schemars(regex(pattern = "^doc_[0-9a-z]{1,64}$"))]
+    document_id: Option<String>,
+    /// A number, a name, a reference.
+    value: Option<Text<500>>,
+}
+
+fn resolve_compliance_requirement(
+    world: &mut World,
+    input: ResolveComplianceRequirement,
+) -> Result<Data<Shown<ComplianceRequirement>>, ApiError> {
+    let requirement = world.get(input.compliance_requirement_id)?;
+    let evidence = Evidence {
+        document_id: input.evidence.document_id,
+        value: input.evidence.value.map(Text::into_string),
+    };
+    if evidence.document_id.is_some() == evidence.value.is_some() {
+        let detail = "expected exactly one of document_id and value".to_owned();
+        return Err(invalid("/evidence", "one_of", detail));
+    }
+    step(
+        "resolve",
+        "the requirement",
+        requirement.id,
+        requirement.status,
+    )?;
+    let resolved = close(world, &requirement, Some(evidence), None);
+    if resolved.blocking && blockers(world, resolved.company_id).next().is_none() {
+        activate(world, resolved.company_id);
+    }
+    Ok(Data(Shown(resolved)))
+}
+
+/// A company that has shown everything may begin.
+fn activate(world: &mut World, id: Id<Company>) {
+    let pending = world
+        .find(id)
+        .filter(|company| company.status == CompanyStatus::Pending);
+    if let Some(company) = pending {
+        let mut company = (*company).clone();
+        company.enter(CompanyStatus::Active, world.now());
+        world.record("company.status_changed", company);
+    }
+}
+
+/// What a company is to show from now on.
+pub(crate) struct Requirement {
+    pub(crate) company: Id<Company>,
+    pub(crate) kind: RequirementType,
+    pub(crate) subject: AnyId,
+    pub(crate) blocking: bool,
+    pub(crate) description: String,
+    pub(crate) unblocked_by: String,
+}
+
+impl Requirement {
+    /// Who is new has to say who they are.
+    pub(crate) fn business_verification(company: Id<Company>) -> Self {
+        Self {
+            company,
+            kind: RequirementType::BusinessVerification,
+            subject: AnyId::of(company),
+            blocking: true,
+            description: "verify the business: its registration and its owners".to_owned(),
+            unblocked_by:
+                "resolveComplianceRequirement with evidence, such as the registration number"
+                    .to_owned(),
+        }
+    }
+}
+
+/// Opens a requirement, and sets the clock on it.
+pub(crate) fn require(world: &mut World, wanted: Requirement) -> Arc<ComplianceRequirement> {
+    let now = world.now();
+    let due_on = world.today().plus_days(DAYS_TO_MEET);
+    let requirement = world.record(
+        "compliance_requirement.created",
+        ComplianceRequirement {
+            id: world.next_id(wanted.company.bits()),
+            object: Object::NAME,
+            company_id: wanted.company,
+            kind: wanted.kind,
+            subject: wanted.subject,
+            status: RequirementStatus::Open,
+            blocking: wanted.blocking,
+            description: wanted.description,
+            unblocked_by: wanted.unblocked_by,
+            due_on,
+            evidence: None,
+            created_at: now,
+            updated_at: now,
+            metadata: Metadata::default(),
+            status_history: vec![StatusChange::plain(RequirementStatus::Open, now)],
+        },
+    );
+    let over = due_on.plus_days(1).at_hour(0);
+    world.remind_at(over, Task::RequirementOverdue(requirement.id));
+    requirement
+}
+
+/// A company's requirements that are not met.
+pub(crate) fn open(
+    world: &World,
+    company: Id<Company>,
+) -> impl Iterator<Item = Arc<ComplianceRequirement>> {
+    world
+        .children::<ComplianceRequirement>(company.bits())
+        .filter_map(|id| world.find(id))
+        .filter(|requirement| requirement.status != RequirementStatus::Resolved)
+}
+
+/// The last day to meet a requirement is over.
+pub(crate) fn miss(world: &mut World, id: Id<ComplianceRequirement>) {
+    let open = world
+        .find(id)
+        .filter(|requirement| requirement.status == RequirementStatus::Open);
+    if let Some(requirement) = open {
+        let mut requirement = (*requirement).clone();
+        requirement.enter(RequirementStatus::Overdue, world.now());
+        world.record("compliance_requirement.overdue", requirement);
+    }
+}
+
+/// A requirement is met, by what was shown or by what has happened.
+pub(crate) fn close(
+    world: &mut World,
+    requirement: &ComplianceRequirement,
+    evidence: Option<Evidence>,
+    reason: Option<String>,
+) -> Arc<ComplianceRequirement> {
+    let mut requirement = requirement.clone();
+    requirement.evidence = evidence;
+    requirement.enter_because(RequirementStatus::Resolved, world.now(), reason);
+    world.forget_timers(AnyId::of(requirement.id));
+    world.record("compliance_requirement.resolved", requirement)
+}

@@ -1,0 +1,198 @@
+//! Regulatory reports: compiled from a company's records of one month, sent to the regulator, answered by it.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::api::business::companies::named;
+use crate::api::business::employee_verbs::invalid;
+use crate::api::business::report_contents::compile;
+use crate::api::crud::{Candidates, Paging, Sort, SortKey, Sortable, is};
+use crate::api::operation::{Contract, Domain, Method, Operation, operation};
+use crate::api::reply::{Data, List, Shown};
+use crate::model::business::company::Company;
+use crate::model::business::regulatory_report::{RegulatoryReport, ReportStatus, ReportType};
+use crate::model::decision::REGULATOR;
+use crate::model::lifecycle::{Stateful, StatusChange, step};
+use crate::model::task::Task;
+use crate::model::{AnyId, Object};
+use crate::value::error::{ApiError, ErrorCode};
+use crate::value::id::Id;
+use crate::value::text::{Metadata, Text};
+use crate::value::time::{Period, Span};
+use crate::world::World;
+
+/// From the report to the regulator's answer.
+const ANSWER: Span = Span::BusinessDays(1);
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        method: Method::Get,
+        path: "/api/business/regulatory-reports",
+        domain: Domain::Business,
+        contract: Contract::Assumed,
+        summary: "List regulatory reports",
+        description: "In creation order.",
+        ..operation!(read list_regulatory_reports)
+    },
+    Operation {
+        method: Method::Post,
+        path: "/api/business/regulatory-reports",
+        domain: Domain::Business,
+        contract: Contract::Assumed,
+        summary: "Compile a regulatory report",
+        description: "From the company's records of a month that has begun, as they stand now. `payroll_summary` and `pension_schedule`: \
+            what its runs have paid. `large_transactions`: money in and out of its wallets from the currency's threshold on. \
+            `suspicious_activity`: what simple rules find; it may be nothing.",
+        example: r#"{"company_id":"@company:1","type":"payroll_summary","period":"2025-12"}"#,
+        success: 201,
+        emits: &["regulatory_report.compiled"],
+        ..operation!(write create_regulatory_report)
+    },
+    Operation {
+        method: Method::Post,
+        path: "/api/business/regulatory-reports/{regulatory_report_id}/submit",
+        domain: Domain::Business,
+        contract: Contract::Assumed,
+        summary: "Submit a regulatory report",
+        description: "The regulator answers on the next business day. A rejected report may be submitted again as it is; to correct it, \
+            compile another.",
+        example: r#"{"declaration":"Ada Obi, compliance officer"}"#,
+        success: 202,
+        errors: &[ErrorCode::InvalidStateTransition],
+        emits: &["regulatory_report.submitted"],
+        starts: &["acknowledge_report", "reject_report"],
+        ..operation!(write submit_regulatory_report)
+    },
+];
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct ListRegulatoryReports {
+    #[serde(flatten)]
+    paging: Paging,
+    sort: Option<Sort<RegulatoryReport>>,
+    /// Only those of that company.
+    company_id: Option<Id<Company>>,
+    /// Only those of that type.
+    #[serde(rename = "type")]
+    kind: Option<ReportType>,
+    /// Only those on that month.
+    period: Option<Period>,
+    /// Only those that stand there.
+    status: Option<ReportStatus>,
+}
+
+impl Sortable for RegulatoryReport {
+    const KEYS: &'static [(&'static str, fn(&Self) -> SortKey)] = &[
+        ("created_at", |report| {
+            SortKey::Number(report.created_at.millis())
+        }),
+        ("period", |report| SortKey::Text(report.period.to_string())),
+    ];
+}
+
+fn list_regulatory_reports(
+    world: &World,
+    input: ListRegulatoryReports,
+) -> Result<List<Shown<RegulatoryReport>>, ApiError> {
+    let candidates = Candidates::new(0, |_| None, world.created());
+    let keep = |report: &RegulatoryReport| {
+        is(input.company_id.as_ref(), &report.company_id)
+            && is(input.kind.as_ref(), &report.kind)
+            && is(input.period.as_ref(), &report.period)
+            && is(input.status.as_ref(), &report.status)
+    };
+    candidates.page_where(world, input.paging, input.sort.as_ref(), keep)
+}
+
+/// What is to be compiled.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct CreateRegulatoryReport {
+    /// The company that it is about.
+    company_id: Id<Company>,
+    /// What it is about.
+    r#type: ReportType,
+    /// The month; one that has begun.
+    period: Period,
+}
+
+fn create_regulatory_report(
+    world: &mut World,
+    input: CreateRegulatoryReport,
+) -> Result<Data<Shown<RegulatoryReport>>, ApiError> {
+    let company = named(world, input.company_id)?;
+    let (today, period) = (world.today(), input.period);
+    if period.first_day() > today {
+        let detail = format!("this month lies ahead: today is {today}");
+        return Err(invalid("/period", "in_the_future", detail));
+    }
+    let contents = compile(world, &company, input.r#type, period)?;
+    let now = world.now();
+    let report = RegulatoryReport {
+        id: world.next_id(company.id.bits()),
+        object: Object::NAME,
+        company_id: company.id,
+        kind: input.r#type,
+        period,
+        status: ReportStatus::Compiled,
+        currency: company.currency,
+        contents,
+        declaration: None,
+        acknowledged_at: None,
+        rejection_reason: None,
+        created_at: now,
+        updated_at: now,
+        metadata: Metadata::default(),
+        status_history: vec![StatusChange::plain(ReportStatus::Compiled, now)],
+    };
+    let report = world.record("regulatory_report.compiled", report);
+    Ok(Data(Shown(report)))
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct SubmitRegulatoryReport {
+    /// The report.
+    regulatory_report_id: Id<RegulatoryReport>,
+    /// Who declares that it is right.
+    declaration: Text<200>,
+}
+
+fn submit_regulatory_report(
+    world: &mut World,
+    input: SubmitRegulatoryReport,
+) -> Result<Data<Shown<RegulatoryReport>>, ApiError> {
+    let mut report = (*world.get(input.regulatory_report_id)?).clone();
+    let status = step("submit", "the report", report.id, report.status)?;
+    report.declaration = Some(input.declaration.into_string());
+    report.rejection_reason = None;
+    report.enter(status, world.now());
+    let report = world.record("regulatory_report.submitted", report);
+    let reply = world.decide(&REGULATOR, AnyId::of(report.id), None);
+    let answer = match reply.choice {
+        "rejected" => Task::RejectReport(report.id),
+        _ => Task::AcknowledgeReport(report.id),
+    };
+    world.settle_when(ANSWER, reply.after, answer);
+    Ok(Data(Shown(report)))
+}
+
+fn sent(world: &World, id: Id<RegulatoryReport>) -> RegulatoryReport {
+    let report = world.find(id);
+    (*report.expect("a task is set for what exists, and nothing is deleted")).clone()
+}
+
+/// The regulator takes the report.
+pub(crate) fn acknowledge(world: &mut World, id: Id<RegulatoryReport>) {
+    let mut report = sent(world, id);
+    report.acknowledged_at = Some(world.now());
+    report.enter(ReportStatus::Acknowledged, world.now());
+    world.record("regulatory_report.acknowledged", report);
+}
+
+/// The regulator does not take the report.
+pub(crate) fn reject(world: &mut World, id: Id<RegulatoryReport>) {
+    let mut report = sent(world, id);
+    let reason = "the regulator does not accept the report: submit it again, or compile another";
+    report.rejection_reason = Some(reason.to_owned());
+    report.enter(ReportStatus::Rejected, world.now());
+    world.record("regulatory_report.rejected", report);
+}

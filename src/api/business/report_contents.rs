@@ -1,0 +1,294 @@
+//! What a regulatory report says: folds of a company's runs, statement and payouts over one month.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::api::crud::may_scan;
+use crate::model::AnyId;
+use crate::model::business::company::Company;
+use crate::model::business::employee::Employee;
+use crate::model::business::payroll_item::{ItemStatus, PayrollItem};
+use crate::model::business::payroll_run::{PayrollRun, RunStatus};
+use crate::model::business::regulatory_report::{
+    Contents, Finding, LargeTransaction, PaidSums, PensionEntry, ReportType, Rule, RunSummary,
+    Threshold, is_pension,
+};
+use crate::model::growth::workforce::Selection;
+use crate::model::ledger::WalletTransaction;
+use crate::model::payments::payout::{Payout, PayoutStatus};
+use crate::value::error::ApiError;
+use crate::value::money::Currency;
+use crate::value::time::{Date, Period};
+use crate::world::World;
+
+/// Compiles what that company has to say about that month, as its records stand.
+pub(crate) fn compile(
+    world: &World,
+    company: &Company,
+    kind: ReportType,
+    period: Period,
+) -> Result<Contents, ApiError> {
+    Ok(match kind {
+        ReportType::PayrollSummary => payroll_summary(world, company, period)?,
+        ReportType::PensionSchedule => pension_schedule(world, company, period)?,
+        ReportType::LargeTransactions => large_transactions(world, company, period),
+        ReportType::SuspiciousActivity => suspicious_activity(world, company, period)?,
+    })
+}
+
+/// The company's runs of a month that are not cancelled: that of history, then those since. A run that takes another back is no
+/// payday: what it took back is not `paid` in the other any more.
+fn runs(world: &World, company: &Company, period: Period) -> Vec<Arc<PayrollRun>> {
+    let base = world.base();
+    let place = base.month_of(period).zip(base.index_of(company.id));
+    let grown = place.and_then(|(month, company)| world.at::<PayrollRun>(base.run(month, company)));
+    let since = world
+        .children::<PayrollRun>(company.id.bits())
+        .filter_map(|id| world.find(id));
+    let runs = grown.into_iter().chain(since);
+    let counts = |run: &Arc<PayrollRun>| {
+        run.period == period && run.status != RunStatus::Cancelled && run.reverses.is_none()
+    };
+    runs.filter(counts).collect()
+}
+
+/// Items of a run that have been paid.
+fn paid_items(world: &World, run: &PayrollRun) -> Result<Vec<Arc<PayrollItem>>, ApiError> {
+    may_scan(run.employee_count)?;
+    let base = world.base();
+    let mut items = Vec::new();
+    if let Some(index) = base.index_of(run.id) {
+        let workforce = base.plan(base.run_place(index).1).workforce;
+        let ranks = 0..workforce.count(Selection::PAID_IN_HISTORY);
+        let people = ranks.filter_map(|rank| workforce.find(Selection::PAID_IN_HISTORY, rank));
+        items.extend(people.filter_map(|person| world.at::<PayrollItem>(base.item(index, person))));
+    }
+    let since = world.children::<PayrollItem>(run.id.bits());
+    items.extend(since.filter_map(|id| world.find(id)));
+    items.retain(|item| item.status == ItemStatus::Paid);
+    Ok(items)
+}
+
+fn payroll_summary(world: &World, company: &Company, period: Period) -> Result<Contents, ApiError> {
+    let mut totals = PaidSums::default();
+    let mut summaries = Vec::new();
+    for run in runs(world, company, period) {
+        let mut sums = PaidSums::default();
+        for item in paid_items(world, &run)? {
+            let pay = &item.calculation;
+            sums = sums.plus(PaidSums {
+                employees_paid: 1,
+                gross: pay.gross,
+                taxes: pay.taxes,
+                employee_contributions: pay.employee_contributions,
+                employer_contributions: pay.employer_contributions,
+                net: pay.net,
+            });
+        }
+        totals = totals.plus(sums);
+        summaries.push(RunSummary {
+            payroll_run_id: run.id,
+            status: run.status,
+            pay_date: run.pay_date,
+            sums,
+        });
+    }
+    Ok(Contents::PayrollSummary {
+        totals,
+        runs: summaries,
+    })
+}
+
+/// One entry an employee, over all runs of the month, in the order in which they were paid.
+fn pension_schedule(
+    world: &World,
+    company: &Company,
+    period: Period,
+) -> Result<Contents, ApiError> {
+    let mut entries: Vec<PensionEntry> = Vec::new();
+    let mut places = BTreeMap::new();
+    for run in runs(world, company, period) {
+        for item in paid_items(world, &run)? {
+            let pay = &item.calculation;
+            let sum = |lines: Vec<crate::model::business::calculation::PayLine>| -> i64 {
+                let pension = lines.iter().filter(|line| is_pension(&line.id));
+                pension.map(|line| line.amount).sum()
+            };
+            let (employee, employer) = (sum(pay.contribution_lines()), sum(pay.employer_lines()));
+            if employee == 0 && employer == 0 {
+                continue;
+            }
+            let place = *places.entry(item.employee_id).or_insert_with(|| {
+                entries.push(PensionEntry {
+                    employee_id: item.employee_id,
+                    employee_name: item.employee_name.to_string(),
+                    gross: 0,
+                    employee_contribution: 0,
+                    employer_contribution: 0,
+                });
+                entries.len() - 1
+            });
+            let entry = &mut entries[place];
+            entry.gross += pay.gross;
+            entry.employee_contribution += employee;
+            entry.employer_contribution += employer;
+        }
+    }
+    let sum = |part: fn(&PensionEntry) -> i64| entries.iter().map(part).sum();
+    Ok(Contents::PensionSchedule {
+        employee_contributions: sum(|entry| entry.employee_contribution),
+        employer_contributions: sum(|entry| entry.employer_contribution),
+        entries,
+    })
+}
+
+/// What moved in the company's wallets in that month.
+fn statement(world: &World, company: &Company, period: Period) -> Vec<Arc<WalletTransaction>> {
+    let history = world.base().history(company.id);
+    let grown = history.iter().flat_map(|history| &history.statement);
+    let since = world
+        .book(company.id)
+        .into_iter()
+        .flat_map(|book| &book.statement);
+    let lines = grown.chain(since);
+    lines
+        .filter(|line| line.effective_on.period() == period)
+        .cloned()
+        .collect()
+}
+
+fn large_transactions(world: &World, company: &Company, period: Period) -> Contents {
+    let lines = statement(world, company, period);
+    let mut thresholds = vec![Threshold::of(company.currency)];
+    for line in &lines {
+        if !thresholds.iter().any(|one| one.currency == line.currency) {
+            thresholds.push(Threshold::of(line.currency));
+        }
+    }
+    let large = lines
+        .iter()
+        .filter(|line| line.amount >= Threshold::of(line.currency).amount);
+    let transactions = large.map(|line| LargeTransaction {
+        wallet_transaction_id: line.id,
+        kind: line.kind,
+        amount: line.amount,
+        currency: line.currency,
+        effective_on: line.effective_on,
+        description: line.description.to_string(),
+        source: line.source,
+    });
+    Contents::LargeTransactions {
+        transactions: transactions.collect(),
+        thresholds,
+    }
+}
+
+fn suspicious_activity(
+    world: &World,
+    company: &Company,
+    period: Period,
+) -> Result<Contents, ApiError> {
+    let mut findings = returned_payouts(world, company, period);
+    findings.extend(shared_accounts(world, company)?);
+    findings.extend(below_threshold(world, company, period));
+    Ok(Contents::SuspiciousActivity { findings })
+}
+
+/// Payouts that came back or failed in that month. Those of history all arrived, unless somebody has sent them back since.
+fn returned_payouts(world: &World, company: &Company, period: Period) -> Vec<Finding> {
+    let grown = world
+        .changed::<Payout>()
+        .filter_map(|index| world.at::<Payout>(index))
+        .filter(|payout| payout.company_id == company.id);
+    let since = world
+        .children::<Payout>(company.id.bits())
+        .filter_map(|id| world.find(id));
+    let undone = grown.chain(since).filter(|payout| {
+        let undone = matches!(payout.status, PayoutStatus::Returned | PayoutStatus::Failed);
+        undone && payout.updated_at.date().period() == period
+    });
+    let finding = |payout: Arc<Payout>| {
+        let why = payout.failure.as_ref();
+        let why = why.map_or_else(String::new, |failure| format!(": {}", failure.code));
+        let happened = if payout.status == PayoutStatus::Returned {
+            "came back"
+        } else {
+            "failed"
+        };
+        let mut resources = vec![AnyId::of(payout.id)];
+        resources.extend(payout.source);
+        Finding {
+            rule: Rule::ReturnedPayout,
+            detail: format!("the payout {} {happened}{why}", payout.id),
+            amount: Some(payout.amount),
+            currency: payout.currency,
+            resources,
+        }
+    };
+    undone.map(finding).collect()
+}
+
+/// Bank accounts that are those of several employees, as they stand now.
+fn shared_accounts(world: &World, company: &Company) -> Result<Vec<Finding>, ApiError> {
+    let base = world.base();
+    let size = base.shape().employees_per_company;
+    let grown = base
+        .index_of(company.id)
+        .map_or(0..0, |index| index * size..(index + 1) * size);
+    may_scan(grown.end - grown.start)?;
+    let grown = grown.filter_map(|index| world.at::<Employee>(index));
+    let since = world
+        .children::<Employee>(company.id.bits())
+        .filter_map(|id| world.find(id));
+    let mut owners: BTreeMap<(String, String), Vec<AnyId>> = BTreeMap::new();
+    for employee in grown.chain(since) {
+        if let Some(method) = &employee.payment_method {
+            let account = (method.bank_code.clone(), method.account_number.clone());
+            owners
+                .entry(account)
+                .or_default()
+                .push(AnyId::of(employee.id));
+        }
+    }
+    let shared = owners.into_values().filter(|owners| owners.len() > 1);
+    let finding = |resources: Vec<AnyId>| Finding {
+        rule: Rule::SharedAccount,
+        detail: format!(
+            "{} employees are paid into one bank account",
+            resources.len()
+        ),
+        amount: None,
+        currency: company.currency,
+        resources,
+    };
+    Ok(shared.map(finding).collect())
+}
+
+/// Amounts of one day that stay below the threshold by a tenth at most, and are at least so many.
+const MANY: usize = 3;
+
+fn below_threshold(world: &World, company: &Company, period: Period) -> Vec<Finding> {
+    let mut days: BTreeMap<(Date, Currency), Vec<Arc<WalletTransaction>>> = BTreeMap::new();
+    for line in statement(world, company, period) {
+        let most = Threshold::of(line.currency).amount;
+        if line.amount < most && line.amount >= most - most / 10 {
+            days.entry((line.effective_on, line.currency))
+                .or_default()
+                .push(line);
+        }
+    }
+    let many = days.into_iter().filter(|(_, lines)| lines.len() >= MANY);
+    let finding =
+        |((day, currency), lines): ((Date, Currency), Vec<Arc<WalletTransaction>>)| Finding {
+            rule: Rule::BelowThreshold,
+            detail: format!(
+                "{} amounts of {day} stay just below {}",
+                lines.len(),
+                currency.display(Threshold::of(currency).amount)
+            ),
+            amount: Some(lines.iter().map(|line| line.amount).sum()),
+            currency,
+            resources: lines.iter().map(|line| AnyId::of(line.id)).collect(),
+        };
+    many.map(finding).collect()
+}

@@ -1,0 +1,136 @@
+//! Amending a return: a new one in its place, with what is to be declared otherwise.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::api::business::employee_verbs::invalid;
+use crate::api::operation::{Contract, Domain, Method, Operation, operation};
+use crate::api::reply::{Data, Shown};
+use crate::model::business::tax_filing::{Adjustment, FilingLine, FilingStatus, TaxFiling};
+use crate::model::lifecycle::{Stateful, StatusChange, step};
+use crate::value::error::{ApiError, ErrorCode};
+use crate::value::id::Id;
+use crate::value::money::Amount;
+use crate::value::text::Text;
+use crate::world::World;
+
+pub(crate) const OPERATIONS: &[Operation] = &[Operation {
+    method: Method::Post,
+    path: "/api/business/tax-filings/{tax_filing_id}/amend",
+    domain: Domain::Business,
+    contract: Contract::Assumed,
+    summary: "Amend a tax filing",
+    description: "Opens a new return in the place of one that was filed or rejected: for the same sums, or with adjustments. What was \
+        paid counts for it: submitting it pays what it adds, and nothing twice. What it takes away stays with the authority as a \
+        credit, which the next return to it uses.",
+    example: r#"{"reason":"The authority rejected the return"}"#,
+    success: 201,
+    errors: &[ErrorCode::InvalidStateTransition],
+    emits: &["tax_filing.amended", "tax_filing.created"],
+    ..operation!(write amend_tax_filing)
+}];
+
+/// Adjustments that one return may have.
+const MOST_ADJUSTMENTS: u64 = 50;
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct AmendTaxFiling {
+    /// The filing.
+    tax_filing_id: Id<TaxFiling>,
+    /// Why, for the history of statuses.
+    reason: Text<500>,
+    /// What is to be declared otherwise; nothing if absent.
+    #[serde(default)]
+    #[schemars(length(max = MOST_ADJUSTMENTS))]
+    adjustments: Vec<AdjustmentInput>,
+}
+
+/// One thing that is to be declared otherwise.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct AdjustmentInput {
+    /// Whom it is owed to; where the return declares to one authority, that is it.
+    authority: Option<Text<32>>,
+    /// Minor units more, or less where it is negative; not 0.
+    #[schemars(range(min = -Amount::MAX, max = Amount::MAX))]
+    amount: i64,
+    /// Why.
+    reason: Text<500>,
+}
+
+fn amend_tax_filing(
+    world: &mut World,
+    input: AmendTaxFiling,
+) -> Result<Data<Shown<TaxFiling>>, ApiError> {
+    let mut old = (*world.get(input.tax_filing_id)?).clone();
+    let status = step("amend", "the filing", old.id, old.status)?;
+    let mut lines = old.lines.clone();
+    let adjustments = adjust(&mut lines, input.adjustments)?;
+    let now = world.now();
+    old.enter_because(status, now, Some(input.reason.into_string()));
+    let old = world.record("tax_filing.amended", old);
+    let new = TaxFiling {
+        id: world.next_id(old.company_id.bits()),
+        status: FilingStatus::Pending,
+        amount: lines.iter().map(|line| line.amount).sum(),
+        lines,
+        amends: Some(old.id),
+        adjustments,
+        credit_used: 0,
+        declaration: None,
+        acknowledged_at: None,
+        rejection_reason: None,
+        created_at: now,
+        updated_at: now,
+        status_history: vec![StatusChange::plain(FilingStatus::Pending, now)],
+        ..(*old).clone()
+    };
+    for id in &new.tax_liability_ids {
+        let mut liability = (*world.get(*id)?).clone();
+        liability.tax_filing_id = Some(new.id);
+        liability.updated_at = now;
+        world.keep(liability);
+    }
+    Ok(Data(Shown(world.record("tax_filing.created", new))))
+}
+
+/// A return's sums stay far below what 64 bits hold, however often it is amended.
+const MOST: i64 = i64::MAX / 1_000;
+
+/// Changes the lines, and says how; or refuses what no line can take.
+fn adjust(
+    lines: &mut [FilingLine],
+    inputs: Vec<AdjustmentInput>,
+) -> Result<Vec<Adjustment>, ApiError> {
+    let known: Vec<String> = lines.iter().map(|line| line.authority.clone()).collect();
+    let mut adjustments = Vec::with_capacity(inputs.len());
+    for (place, input) in inputs.into_iter().enumerate() {
+        let at = |member: &str| format!("/adjustments/{place}/{member}");
+        let only = known.first().filter(|_| known.len() == 1);
+        let named = input.authority.map(Text::into_string);
+        let authority = named.or_else(|| only.cloned()).ok_or_else(|| {
+            let detail = format!("the return declares to {}: name one", known.join(", "));
+            invalid(&at("authority"), "required", detail)
+        })?;
+        let line = lines.iter_mut().find(|line| line.authority == authority);
+        let line = line.ok_or_else(|| {
+            let detail = format!("the return declares to {}", known.join(", "));
+            invalid(&at("authority"), "unknown_authority", detail)
+        })?;
+        if input.amount == 0 {
+            let detail = "an adjustment of nothing changes nothing".to_owned();
+            return Err(invalid(&at("amount"), "zero", detail));
+        }
+        let adjusted = line.amount.saturating_add(input.amount);
+        if !(-MOST..=MOST).contains(&adjusted) {
+            let detail = "no return declares as much as that".to_owned();
+            return Err(invalid(&at("amount"), "range", detail));
+        }
+        line.amount = adjusted;
+        adjustments.push(Adjustment {
+            authority,
+            amount: input.amount,
+            reason: input.reason.into_string(),
+        });
+    }
+    Ok(adjustments)
+}
