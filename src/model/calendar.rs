@@ -92,6 +92,13 @@ impl Calendar {
         }
     }
 
+    /// Days between two, both included, that are no weekend, holidays among them. None where the second is before the first.
+    pub(crate) fn working_days(&self, from: Date, to: Date) -> u32 {
+        let days = (0..=to.days_since(from)).map(|day| from.plus_days(day));
+        let working = days.filter(|day| !self.is_weekend(*day)).count();
+        u32::try_from(working).unwrap_or(u32::MAX)
+    }
+
     fn is_weekend(&self, day: Date) -> bool {
         self.weekend.contains(&Weekday::of(day))
     }

@@ -23,6 +23,7 @@ mod layers;
 mod leave;
 mod lists;
 mod outside;
+mod paper;
 mod payroll;
 mod payroll_flow;
 mod published;

@@ -36,7 +36,8 @@ pub(crate) fn compile(
     })
 }
 
-/// The company's runs of a month that are not cancelled: that of history, then those since.
+/// The company's runs of a month that are not cancelled: that of history, then those since. A run that takes another back is no
+/// payday: what it took back is not `paid` in the other any more.
 fn runs(world: &World, company: &Company, period: Period) -> Vec<Arc<PayrollRun>> {
     let base = world.base();
     let place = base.month_of(period).zip(base.index_of(company.id));
@@ -45,8 +46,10 @@ fn runs(world: &World, company: &Company, period: Period) -> Vec<Arc<PayrollRun>
         .children::<PayrollRun>(company.id.bits())
         .filter_map(|id| world.find(id));
     let runs = grown.into_iter().chain(since);
-    runs.filter(|run| run.period == period && run.status != RunStatus::Cancelled)
-        .collect()
+    let counts = |run: &Arc<PayrollRun>| {
+        run.period == period && run.status != RunStatus::Cancelled && run.reverses.is_none()
+    };
+    runs.filter(counts).collect()
 }
 
 /// Items of a run that have been paid.

@@ -6,6 +6,7 @@
 
 use crate::model::AnyId;
 use crate::model::business::tax_filing::{FilingLine, FilingStatus, TaxFiling};
+use crate::model::business::tax_liability::LiabilityStatus;
 use crate::model::business::tax_return::account_of;
 use crate::model::ledger::Account;
 use crate::model::posting;
@@ -109,11 +110,10 @@ impl LinePayment {
         let owed = line.amount - line.amount_paid;
         let money = (i128::from(owed) - credit(world, filing, &line.authority)).max(0);
         let money = i64::try_from(money).expect("what returns declare is bounded");
-        // What an amended return declares was reserved and paid before; what it adds was not.
-        let reserved = if filing.amends.is_some() || account == posting::vat_account() {
+        let reserved = if account == posting::vat_account() {
             0
         } else {
-            owed.max(0)
+            reserved(world, filing, line)
         };
         let from_reserve = money.min(reserved);
         Self {
@@ -124,6 +124,28 @@ impl LinePayment {
             released: reserved - from_reserve,
         }
     }
+}
+
+/// What the runs of a return have reserved for one of its lines, and nothing has paid yet.
+fn reserved(world: &World, filing: &TaxFiling, line: &FilingLine) -> i64 {
+    if filing.amends.is_some() {
+        return 0; // the return that it amends has paid it; what this one adds nobody has reserved
+    }
+    if filing.tax_liability_ids.is_empty() {
+        return (line.amount - line.amount_paid).max(0); // of the months before the world's start
+    }
+    let liabilities = filing
+        .tax_liability_ids
+        .iter()
+        .filter_map(|id| world.find(*id));
+    let owed = liabilities.filter(|liability| {
+        let over = matches!(
+            liability.status,
+            LiabilityStatus::Paid | LiabilityStatus::Void
+        );
+        !over && liability.authority == line.authority && liability.amount > 0
+    });
+    owed.map(|liability| liability.amount).sum()
 }
 
 fn account(authority: &str) -> Account {

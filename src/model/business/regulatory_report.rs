@@ -89,7 +89,7 @@ pub(crate) enum Contents {
     PayrollSummary {
         /// Over all runs.
         totals: PaidSums,
-        /// Each run that is not cancelled.
+        /// Each run that is not cancelled and takes no other back.
         runs: Vec<RunSummary>,
     },
     /// Contributions to pension funds, employee by employee.

@@ -224,3 +224,13 @@ fn a_table_that_says_what_it_cannot_mean_is_refused() {
     }
     assert!(Sheet::default().read().is_ok());
 }
+
+#[test]
+fn working_days_leave_weekends_out_and_count_holidays() {
+    let calendar = Calendar::of("NG");
+    let days = |from: &str, to: &str| calendar.working_days(date(from), date(to));
+    assert_eq!(days("2026-01-01", "2026-01-31"), 22);
+    assert_eq!(days("2026-02-01", "2026-02-28"), 20);
+    assert_eq!(days("2026-01-03", "2026-01-04"), 0);
+    assert_eq!(days("2026-01-05", "2026-01-04"), 0);
+}

@@ -1,6 +1,6 @@
 //! Statuses and events, by either clock.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::harness::Caller;
 use crate::harness::world::{id, number};
@@ -27,7 +27,7 @@ fn in_an_instant_world_a_run_is_paid_before_the_next_request() {
         .collect();
     assert!(times.is_sorted(), "{times:?}");
     let clock = caller.get("/_sandbox/clock").expect(200);
-    let waits: Vec<&Value> = clock["next"]
+    let waits: Vec<&serde_json::Value> = clock["next"]
         .as_array()
         .unwrap()
         .iter()

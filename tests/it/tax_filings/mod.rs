@@ -1,5 +1,8 @@
 //! Returns: what is owed, declared and paid, by either clock, and those of the months before the world's start.
 
+mod amended;
+mod deadlines;
+
 use serde_json::{Value, json};
 
 use crate::harness::Caller;
