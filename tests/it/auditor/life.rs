@@ -10,7 +10,7 @@ use crate::harness::world::{id, number};
 
 /// The arrows that each kind of resource has, `from` to any of `to`. A kind that is not here is held to the shape of its
 /// history alone.
-const ARROWS: [(&str, &str, &[&str]); 35] = [
+const ARROWS: [(&str, &str, &[&str]); 43] = [
     ("employee", "pending", &["active", "terminated"]),
     (
         "employee",
@@ -82,7 +82,23 @@ const ARROWS: [(&str, &str, &[&str]); 35] = [
     ("payout", "sent", &["paid", "failed", "returned"]),
     ("payout", "paid", &["returned"]),
     ("tax_liability", "accrued", &["due", "paid", "void"]),
-    ("tax_liability", "due", &["paid", "void"]),
+    ("tax_liability", "due", &["late", "paid", "void"]),
+    ("tax_liability", "late", &["paid", "void"]),
+    ("leave_request", "pending", &["approved", "declined"]),
+    ("compliance_requirement", "open", &["overdue", "resolved"]),
+    ("compliance_requirement", "overdue", &["resolved"]),
+    (
+        "payroll_verification",
+        "pending",
+        &["verified", "failed", "cancelled"],
+    ),
+    ("regulatory_report", "compiled", &["submitted"]),
+    (
+        "regulatory_report",
+        "submitted",
+        &["acknowledged", "rejected"],
+    ),
+    ("regulatory_report", "rejected", &["submitted"]),
     ("tax_filing", "pending", &["blocked", "submitted"]),
     ("tax_filing", "blocked", &["pending"]),
     ("tax_filing", "submitted", &["filed", "rejected"]),

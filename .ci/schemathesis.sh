@@ -1,0 +1,34 @@
+#!/bin/sh
+# Runs schemathesis against a served sandbox: calls made from the OpenAPI document by somebody else's program, each answer held
+# against the document by that program. No 5xx, no status, content type or body that the document does not promise.
+#
+#   .ci/schemathesis.sh target/release/sandbox [SECONDS]
+#
+# What is configured, and why, stands in .ci/schemathesis.toml.
+set -eu
+
+binary=${1:?usage: $0 BINARY [SECONDS]}
+seconds=${2:-150}
+cd "$(dirname "$0")/.."
+venv=target/openapi-venv
+if ! "$venv/bin/python" -c 'import schemathesis' 2>/dev/null; then
+    python3 -m venv "$venv"
+    "$venv/bin/pip" install --quiet schemathesis==4.32.5
+fi
+
+out=$(mktemp -d)
+"$binary" --seed 42 --port 0 --port-file "$out/port" --quiet >"$out/serve.log" 2>&1 &
+server=$!
+trap 'kill "$server" 2>/dev/null; rm -rf "$out"' EXIT
+while [ ! -s "$out/port" ]; do
+    kill -0 "$server" || { cat "$out/serve.log" >&2; exit 1; }
+    sleep 0.2
+done
+url="http://127.0.0.1:$(cat "$out/port")"
+
+check() {
+    "$venv/bin/schemathesis" --config-file .ci/schemathesis.toml run "$url/$1" --max-time "$2" --no-color
+}
+check openapi.json "$seconds"
+check _sandbox/openapi.json "$((seconds / 3))"
+kill -0 "$server" # it is still there
