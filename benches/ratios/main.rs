@@ -14,6 +14,7 @@
 
 mod bare;
 mod bench;
+mod books;
 mod child;
 mod deliveries;
 mod instructions;

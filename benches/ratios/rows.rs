@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use crate::bench::{Bench, hundredths, median, micros, ok};
+use crate::books;
 use crate::child::Child;
 use crate::deliveries;
 use crate::load::{self, Write};
@@ -95,6 +96,8 @@ pub(crate) const ROWS: &[Row] = &[
         worlds::fork_in_process,
     ),
     row("journal and recording", ">= 3000 writes/s", worlds::kept),
+    row("reports over 100,000 entries", "<= 20 ms", books::reports),
+    row("first report", "<= 5 ms", books::first_report),
     row("new world", "<= 50 us", new_world),
     row("start", "<= 3 x bare", start),
     row("start, 10M people", "<= 1.5 x 75 people", start_large),

@@ -11,6 +11,7 @@ pub(crate) mod crud;
 pub(crate) mod json;
 pub(crate) mod operation;
 pub(crate) mod paid;
+pub(crate) mod paper;
 pub(crate) mod payments;
 pub(crate) mod reply;
 pub(crate) mod scripted;

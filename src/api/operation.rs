@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::api::check::Checker;
+use crate::api::paper::Paper;
 use crate::api::reply::{Answer, Reply};
 use crate::desk::Desk;
 use crate::desk::snapshots::DeskPart;
@@ -147,6 +148,9 @@ pub(crate) struct Process {
     pub(crate) worlds: u64,
 }
 
+/// What makes a page of a checked input.
+pub(crate) type PaperCall = fn(&World, Value) -> Result<Paper, ApiError>;
+
 /// One operation.
 #[derive(Clone, Copy)]
 pub(crate) struct Operation {
@@ -169,6 +173,8 @@ pub(crate) struct Operation {
     /// Names of the system rows that it sets off: what they cause comes as the clock moves.
     pub(crate) starts: &'static [&'static str],
     pub(crate) call: Call,
+    /// The same as a page to print, where a caller accepts `application/pdf` rather than JSON: of rows that read one resource.
+    pub(crate) paper: Option<PaperCall>,
     pub(crate) input: fn(&mut SchemaGenerator) -> Schema,
     pub(crate) output: fn(&mut SchemaGenerator) -> Schema,
 }
@@ -295,6 +301,7 @@ pub(crate) const BLANK: Operation = Operation {
     emits: &[],
     starts: &[],
     call: Call::Open(|_, _| unreachable!("every row is filled by operation!")),
+    paper: None,
     input: |generator| Nothing::json_schema(generator),
     output: |generator| Nothing::json_schema(generator),
 };

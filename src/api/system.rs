@@ -65,7 +65,7 @@ pub(crate) struct SystemRow {
 
 impl SystemRow {
     /// One that sets nothing.
-    const LAST: Self = Self {
+    pub(crate) const LAST: Self = Self {
         name: "",
         emits: &[],
         starts: &[],
@@ -99,6 +99,7 @@ pub(crate) const fn row(task: Task) -> SystemRow {
                 "payout.created",
                 "payroll_run.processing",
                 "payroll_run.paid",
+                "employee.payroll_status_changed",
             ],
             starts: &["fund_run", "send_run_payouts"],
         },
@@ -117,6 +118,7 @@ pub(crate) const fn row(task: Task) -> SystemRow {
                 "payroll_run.paid",
                 "payroll_run.partially_paid",
                 "payroll_run.failed",
+                "compliance_requirement.resolved",
                 "wallet.credited",
             ],
             starts: &["settle_payout"],
@@ -136,6 +138,7 @@ pub(crate) const fn row(task: Task) -> SystemRow {
                 "payroll_run.paid",
                 "payroll_run.partially_paid",
                 "payroll_run.failed",
+                "compliance_requirement.resolved",
                 "wallet.credited",
             ],
             starts: &["settle_payout"],
@@ -165,31 +168,11 @@ pub(crate) const fn row(task: Task) -> SystemRow {
             emits: &["regulatory_report.rejected"],
             ..SystemRow::LAST
         },
-        Task::BeginEmployment(_) => SystemRow {
-            name: "begin_employment",
-            emits: &["employee.activated"],
-            ..SystemRow::LAST
-        },
-        Task::ChangePay(_) => SystemRow {
-            name: "change_pay",
-            emits: &["employee.compensation_changed"],
-            ..SystemRow::LAST
-        },
-        Task::BeginLeave(_) => SystemRow {
-            name: "begin_leave",
-            emits: &["employee.leave_started", "employee.leave_ended"],
-            ..SystemRow::LAST
-        },
-        Task::EndLeave(_) => SystemRow {
-            name: "end_leave",
-            emits: &["employee.leave_ended"],
-            ..SystemRow::LAST
-        },
-        Task::EndEmployment(_) => SystemRow {
-            name: "end_employment",
-            emits: &["employee.terminated", "employee.payroll_status_changed"],
-            ..SystemRow::LAST
-        },
+        Task::BeginEmployment(_) => employee_verbs::BEGIN_EMPLOYMENT,
+        Task::ChangePay(_) => pay_terms::CHANGE_PAY,
+        Task::BeginLeave(_) => leave_clock::BEGIN_LEAVE,
+        Task::EndLeave(_) => leave_clock::END_LEAVE,
+        Task::EndEmployment(_) => employee_verbs::END_EMPLOYMENT,
         // What it calls declares its own.
         Task::Scripted(_) => SystemRow {
             name: "scenario_timeline",

@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use bytes::Bytes;
 use http::HeaderValue;
 
+use crate::engine::represent::Form;
 use crate::value::stream::Key;
 
 /// Bytes of answers kept for all untouched worlds together.
@@ -25,9 +26,14 @@ pub(super) struct Cached {
     pub(super) body: Bytes,
     pub(super) etag: Option<HeaderValue>,
     pub(super) request_id: HeaderValue,
+    pub(super) form: Form,
+    /// The name under which a page is saved.
+    pub(super) file: Option<HeaderValue>,
+    /// Whether the same target has other forms.
+    pub(super) varies: bool,
 }
 
-/// Answers by path and query. When it is full it starts again: what is asked for often is soon back.
+/// Answers by path and query, and by their form where it is not JSON. When it is full it starts again: what is asked for often is soon back.
 #[derive(Debug)]
 pub(super) struct ReadCache {
     answers: HashMap<Box<str>, Cached>,

@@ -15,6 +15,7 @@ mod outcomes;
 mod post;
 mod problem;
 pub(crate) mod recording;
+mod represent;
 mod request;
 mod router;
 mod worlds;
@@ -32,12 +33,15 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{ALLOW, CONTENT_TYPE, ETAG, HeaderName, IF_NONE_MATCH};
+use http::header::{
+    ALLOW, CONTENT_DISPOSITION, CONTENT_TYPE, ETAG, HeaderName, IF_NONE_MATCH, VARY,
+};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
 use serde_json::Value;
 
 use crate::api::operation::{Call, House, OpenWorld, Process, Session};
+use crate::api::paper::PDF;
 use crate::api::reply::Reply;
 use crate::api::system;
 use crate::desk::outbox::Settings;
@@ -49,6 +53,7 @@ use crate::engine::fault::Refused;
 use crate::engine::headers::{check_content_type, check_headers};
 use crate::engine::journal::Trace;
 use crate::engine::recording::{Before, Recorder};
+use crate::engine::represent::Form;
 use crate::engine::request::{Request, etag, request_id};
 use crate::engine::router::{Found, Route, Router};
 use crate::engine::worlds::{Slot, Worlds};
@@ -460,7 +465,8 @@ impl Engine {
 
     /// A read is a pure function of the world's version, path and query: its answer is kept until the world changes.
     fn read(&self, request: &Request<'_>, slot: &Slot, call: ReadCall) -> Response<Bytes> {
-        let (target, world) = (request.target(), slot.world());
+        let form = Form::wanted(request.route.operation, &request.head.headers);
+        let (place, world) = (form.place(request.target()), slot.world());
         request.trace.now.set(Some(world.now()));
         let untouched = world.version() == 0 && world.is_fresh();
         // Where the wall clock drives the world, time alone changes what is read.
@@ -470,24 +476,24 @@ impl Engine {
             let kept = if untouched || !is_lasting {
                 None
             } else {
-                memory.reads.get(target)
+                memory.reads.get(&place)
             };
             (kept, memory.time_header(world.now()))
         };
         let kept = if untouched && is_lasting {
-            self.shared_cache().get(target)
+            self.shared_cache().get(&place)
         } else {
             kept
         };
         let answer = match kept {
             Some(cached) => Ok(cached),
-            None => read(request, &world, call).map(|cached| {
+            None => read(request, &world, call, form).map(|cached| {
                 if !is_lasting {
                     cached
                 } else if untouched {
-                    self.shared_cache().put(target, cached)
+                    self.shared_cache().put(&place, cached)
                 } else {
-                    slot.memory().reads.put(target, cached)
+                    slot.memory().reads.put(&place, cached)
                 }
             }),
         };
@@ -629,21 +635,39 @@ fn echo_trace(head: &Parts, response: &mut Response<Bytes>) {
 
 type ReadCall = fn(&World, Value) -> Result<Reply, ApiError>;
 
-fn read(request: &Request<'_>, world: &World, call: ReadCall) -> Result<Cached, ApiError> {
+fn read(
+    request: &Request<'_>,
+    world: &World,
+    call: ReadCall,
+    form: Form,
+) -> Result<Cached, ApiError> {
     let input = request.bind(None)?;
-    let reply = call(world, input)?;
+    let row = request.route.operation;
+    let (body, single, file) = match row.paper.filter(|_| form == Form::Pdf) {
+        Some(paper) => {
+            let paper = paper(world, input)?;
+            let file = format!("inline; filename=\"{}.pdf\"", paper.file);
+            (paper.to_pdf(), true, HeaderValue::try_from(file).ok())
+        }
+        None => {
+            let reply = call(world, input)?;
+            let single = reply.single;
+            (reply.into_bytes(), single, None)
+        }
+    };
     let key = world
         .base()
         .key()
         .with("read")
         .at(world.version())
-        .with(request.target());
-    let single = reply.single;
-    let body = reply.into_bytes();
+        .with(&form.place(request.target()));
     Ok(Cached {
         etag: single.then(|| etag(&body)),
         body: Bytes::from(body),
         request_id: request_id(key),
+        form,
+        file,
+        varies: row.paper.is_some(),
     })
 }
 
@@ -691,8 +715,18 @@ impl Cached {
             *response.body_mut() = self.body.clone();
         }
         let headers = response.headers_mut();
-        headers.insert(CONTENT_TYPE, JSON);
+        let content_type = match self.form {
+            Form::Json => JSON,
+            Form::Pdf => HeaderValue::from_static(PDF),
+        };
+        headers.insert(CONTENT_TYPE, content_type);
         headers.insert(REQUEST_ID, self.request_id.clone());
+        if self.varies {
+            headers.insert(VARY, HeaderValue::from_static("Accept"));
+        }
+        if let Some(file) = &self.file {
+            headers.insert(CONTENT_DISPOSITION, file.clone());
+        }
         if let Some(etag) = &self.etag {
             headers.insert(ETAG, etag.clone());
         }

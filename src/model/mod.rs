@@ -3,6 +3,7 @@
 //! May import `value`. Deliberately absent: any state. What a world holds of a resource is a [`Record`].
 
 pub(crate) mod business;
+pub(crate) mod calendar;
 pub(crate) mod decision;
 pub(crate) mod fx;
 pub(crate) mod growth;
@@ -70,6 +71,11 @@ macro_rules! entities {
             /// The bits of its id.
             pub(crate) fn bits(&self) -> u64 {
                 match self { $(Self::$kind(record) => record.id.bits(),)* }
+            }
+
+            /// The company it belongs to.
+            pub(crate) fn company(&self) -> Id<Company> {
+                match self { $(Self::$kind(record) => record.company_of(),)* }
             }
 
             /// Whether both are the same version of the same resource: one allocation.

@@ -14,10 +14,12 @@ use crate::api::system;
 use crate::desk::Desk;
 use crate::desk::requests::RequestId;
 use crate::desk::snapshots::DeskPart;
+use crate::model::business::payroll_item::PayrollItem;
 use crate::model::{AnyId, Kind};
 use crate::render::openapi::problem::REQUEST_ID;
 use crate::scenario;
 use crate::value::error::ApiError;
+use crate::value::id::Id;
 use crate::world::base::{Base, Shape};
 use crate::world::envelope::event_id;
 use crate::world::script::Scenario;
@@ -65,11 +67,42 @@ const SCENES: &[(&str, &[(&str, &str)])] = &[
         ],
     ),
     (
+        "list_leave_requests",
+        &[(
+            "create_leave_request",
+            r#"{"employee_id":"@employee:4","type":"unpaid","start_date":"2026-01-12","end_date":"2026-01-16"}"#,
+        )],
+    ),
+    (
+        "update_payroll_run",
+        &[(
+            "create_payroll_run",
+            r#"{"company_id":"@company:2","period":"2026-01","type":"off_cycle","employee_ids":["@employee:27"]}"#,
+        )],
+    ),
+    ("retry_payroll_item", UNPAID),
+    (
         "create_tax_filing",
         &[(
             "run_payroll",
             r#"{"company_id":"@company:1","period":"2026-03"}"#,
         )],
+    ),
+];
+
+/// What is called before an item can be sent again: of two people one is not paid, and gives another account.
+const UNPAID: &[(&str, &str)] = &[
+    (
+        "set_employee_payment_method",
+        r#"{"employee_id":"@employee:53","type":"bank","bank_code":"021000021","account_number":"9999999902"}"#,
+    ),
+    (
+        "run_payroll",
+        r#"{"company_id":"@company:3","period":"2026-02","employees":["@employee:53","@employee:54"]}"#,
+    ),
+    (
+        "set_employee_payment_method",
+        r#"{"employee_id":"@employee:53","type":"bank","bank_code":"021000021","account_number":"9999999900"}"#,
     ),
 ];
 
@@ -234,6 +267,13 @@ impl Session {
                 input.insert(name.to_owned(), self.find(name, nth)?.into());
             }
         }
+        // The run that a path names is the item's own.
+        let item = input.get("payroll_item_id").cloned();
+        let item = item.and_then(|id| serde_json::from_value::<Id<PayrollItem>>(id).ok());
+        if let Some(item) = item.and_then(|id| self.world.find(id)) {
+            let run = item.payroll_run_id.to_string();
+            input.insert("payroll_run_id".to_owned(), run.into());
+        }
         if row.method == Method::Get && schema["properties"].get("per_page").is_some() {
             input.insert("per_page".to_owned(), ROWS.into());
         }
@@ -289,6 +329,15 @@ impl Session {
             "request_id" => {
                 self.happen()?;
                 return Some(REQUEST_ID.to_owned());
+            }
+            "payroll_item_id" => {
+                let unpaid = |id: &Id<PayrollItem>| {
+                    self.world
+                        .find(*id)
+                        .is_some_and(|item| item.failure.is_some())
+                };
+                let id = self.world.created::<PayrollItem>().find(unpaid)?;
+                return Some(id.to_string());
             }
             _ => {}
         }

@@ -25,6 +25,8 @@ const FILES: &[(&str, &str)] = embedded![
     "approval-required",
     "payroll-twice",
     "tax-filing-rejected",
+    "closed-account-then-retry",
+    "employee-terminated-mid-period",
     "webhook-duplicates",
     "webhook-out-of-order",
     "webhook-outage-and-recovery",

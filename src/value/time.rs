@@ -62,7 +62,7 @@ impl Timestamp {
         Self(self.0.saturating_add(ms)).min(Self::MAX)
     }
 
-    /// The instant one span later; business days keep the time of day.
+    /// The instant one span later; business days keep the time of day, and are those of no country: Monday to Friday.
     #[must_use]
     pub fn plus(self, span: Span) -> Self {
         match span {
@@ -175,7 +175,7 @@ impl Date {
         (self.0 - earlier.0).get_days()
     }
 
-    /// Neither Saturday nor Sunday.
+    /// Neither Saturday nor Sunday. Holidays, and other weekends, are of a country: `model::calendar`.
     #[must_use]
     pub fn is_business_day(self) -> bool {
         !matches!(

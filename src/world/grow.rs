@@ -173,6 +173,7 @@ impl Grow for Employee {
             start_date,
             end_date: left,
             end_reason: None,
+            final_pay: None,
             compensation: Some(people::compensation(
                 plan.country,
                 plan.industry,

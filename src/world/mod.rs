@@ -8,6 +8,7 @@ pub(crate) mod audit;
 pub(crate) mod audit_trail;
 pub(crate) mod base;
 pub(crate) mod books;
+mod business_days;
 pub(crate) mod days;
 pub(crate) mod decide;
 pub(crate) mod diff;
@@ -458,7 +459,7 @@ impl World {
     /// Sets a timer after the normal delay, or on its date if the outside world named one.
     pub(crate) fn settle_when(&mut self, normal: Span, named: Option<Span>, task: Task) {
         match named {
-            Some(span) => self.remind_at(self.now.plus(span), task),
+            Some(span) => self.remind_at(self.after(span, task.subject()), task),
             None => self.settle_after(normal, task),
         }
     }
@@ -472,7 +473,7 @@ impl World {
 
     /// The same, after a delay.
     pub(crate) fn settle_after(&mut self, delay: Span, task: Task) {
-        self.settle_at(self.now.plus(delay), task);
+        self.settle_at(self.after(delay, task.subject()), task);
     }
 
     /// What was set since `begin`.

@@ -7,6 +7,7 @@
 )]
 
 mod accounting;
+mod auditor;
 mod cli;
 mod compliance;
 mod contract;
@@ -22,6 +23,7 @@ mod layers;
 mod leave;
 mod lists;
 mod outside;
+mod paper;
 mod payroll;
 mod payroll_flow;
 mod published;

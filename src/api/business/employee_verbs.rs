@@ -8,12 +8,18 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::api::business::employee_pay::cancel_check;
-use crate::api::business::leave_clock;
+use crate::api::business::payroll_clock::get;
+use crate::api::business::payroll_people::Wanted;
+use crate::api::business::{leave_clock, payroll};
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::reply::{Data, Shown};
+use crate::api::system::SystemRow;
 use crate::model::AnyId;
-use crate::model::business::employee::{Employee, EmployeeStatus, HoldReason, PayrollStatus};
-use crate::model::lifecycle::{Stateful, step};
+use crate::model::business::employee::{
+    Employee, EmployeeStatus, FinalPay, HoldReason, PayrollStatus,
+};
+use crate::model::business::payroll_run::RunType;
+use crate::model::lifecycle::{State, Stateful, step};
 use crate::model::task::Task;
 use crate::value::error::{ApiError, ErrorCode, Violation};
 use crate::value::id::Id;
@@ -54,19 +60,38 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Business,
         contract: Contract::Assumed,
         summary: "Terminate an employment",
-        description: "Final. Payroll is `closed`: no later run includes the person; one that does already pays them. There is no \
-            final pay beside it: run the last period before.",
+        description: "Final. `final_pay` says how the last days are paid: `off_cycle` by a run of its own as soon as the employment \
+            ends, `next_run` by the regular run of that month; then payroll closes with that payslip. Otherwise it is `closed` at \
+            once: no later run includes the person; one that does already pays them.",
         example: r#"{"reason":"Resignation","last_working_day":"2025-12-31"}"#,
         errors: &[ErrorCode::InvalidStateTransition],
         emits: &[
             "employee.updated",
             "employee.terminated",
             "employee.payroll_status_changed",
+            "payroll_run.created",
         ],
-        starts: &["end_employment"],
+        starts: &["end_employment", "calculate_run"],
         ..operation!(write terminate_employee)
     },
 ];
+
+pub(crate) const BEGIN_EMPLOYMENT: SystemRow = SystemRow {
+    name: "begin_employment",
+    emits: &["employee.activated"],
+    ..SystemRow::LAST
+};
+
+pub(crate) const END_EMPLOYMENT: SystemRow = SystemRow {
+    name: "end_employment",
+    emits: &[
+        "employee.terminated",
+        "employee.payroll_status_changed",
+        "payroll_run.created",
+    ],
+    starts: &["calculate_run"],
+    ..SystemRow::LAST
+};
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct SuspendEmployee {
@@ -157,6 +182,15 @@ pub(crate) struct TerminateEmployee {
     reason: Text<500>,
     /// The last day of work, not before the first. The employment ends with it: one that lies ahead waits for its date.
     last_working_day: Date,
+    /// How the days up to it are paid.
+    final_pay: Option<FinalPayInput>,
+}
+
+/// How the last days of an employment are paid; by no run if absent.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct FinalPayInput {
+    /// By a run of its own, by the month's next regular run, or by none.
+    mode: FinalPay,
 }
 
 fn terminate_employee(
@@ -175,6 +209,8 @@ fn terminate_employee(
     }
     next(&employee, "terminate")?;
     employee.end_date = Some(input.last_working_day);
+    let mode = input.final_pay.map(|wanted| wanted.mode);
+    employee.final_pay = mode.filter(|mode| *mode != FinalPay::None);
     let reason = input.reason.into_string();
     if input.last_working_day <= world.today() {
         return Ok(Data(Shown(terminate(world, employee, Some(reason)))));
@@ -206,7 +242,51 @@ fn terminate(world: &mut World, mut employee: Employee, reason: Option<String>) 
     leave_clock::end_with_employment(world, employee.id);
     world.forget_timers(AnyId::of(employee.id));
     let employee = world.record("employee.terminated", employee);
+    if begin_final_pay(world, &employee) {
+        return employee;
+    }
+    close_payroll(world, &employee)
+}
+
+/// Sees to it that the last days are paid, and says whether they will be: then payroll closes with their payslip.
+fn begin_final_pay(world: &mut World, employee: &Employee) -> bool {
+    let payable = employee.payroll_status == PayrollStatus::Verified
+        && employee.compensation.is_some()
+        && employee.payment_method.is_some();
+    let Some((mode, last)) = employee
+        .final_pay
+        .filter(|_| payable)
+        .zip(employee.end_date)
+    else {
+        return false;
+    };
+    if mode == FinalPay::OffCycle {
+        let company = get(world, employee.company_id);
+        let wanted = Wanted {
+            company: &company,
+            period: last.period(),
+            kind: RunType::Termination,
+            member: "",
+        };
+        payroll::submit(world, &wanted, vec![employee.id]);
+    }
+    true
+}
+
+/// Nothing more is paid to somebody who has left.
+pub(crate) fn close_payroll(world: &mut World, employee: &Employee) -> Arc<Employee> {
+    let mut employee = employee.clone();
+    employee.final_pay = None;
     enter_payroll(world, &employee, PayrollStatus::Closed, None)
+}
+
+/// The last pay has arrived, or there was none: payroll of somebody who has left closes.
+pub(crate) fn end_final_pay(world: &mut World, id: Id<Employee>) {
+    let employee = get(world, id);
+    let left = employee.status == EmployeeStatus::Terminated && employee.final_pay.is_some();
+    if left && employee.payroll_status.may_become(PayrollStatus::Closed) {
+        close_payroll(world, &employee);
+    }
 }
 
 fn next(employee: &Employee, verb: &str) -> Result<EmployeeStatus, ApiError> {

@@ -186,24 +186,21 @@ fn create_employee(
 ) -> Result<Data<Shown<Employee>>, ApiError> {
     let company = named(world, input.company_id)?;
     let (now, name) = (world.now(), input.name.into_string());
-    let compensation = input
+    let (first, today, country) = (input.start_date, world.today(), &company.country);
+    let terms = input
         .compensation
-        .map(|terms| {
-            let today = world.today();
-            compensation(&company, terms, input.start_date, today, "/compensation")
-        })
-        .transpose()?;
+        .map(|terms| compensation(&company, terms, first, today, "/compensation"));
     let method = input
         .payment_method
-        .map(|method| payment_method(&company.country, method, &name, "/payment_method"))
-        .transpose()?;
-    let brought_in = input
+        .map(|method| payment_method(country, method, &name, "/payment_method"));
+    let totals = input
         .year_to_date
-        .map(|totals| {
-            let day = input.start_date.max(world.today());
-            brought_in(&company.country, day, totals)
-        })
-        .transpose()?;
+        .map(|totals| brought_in(country, first.max(today), totals));
+    let mut refusals = Vec::new();
+    let compensation = taken(terms, &mut refusals);
+    let payment_method = taken(method, &mut refusals);
+    let brought_in = taken(totals, &mut refusals).flatten();
+    together(refusals)?;
     let employee = world.record(
         "employee.created",
         Employee {
@@ -217,14 +214,15 @@ fn create_employee(
             payroll_hold: None,
             email: input.email.map(|email| email.as_str().to_owned()),
             employment_type: input.employment_type.unwrap_or(EmploymentType::FullTime),
-            country: company.country.clone(),
-            start_date: input.start_date,
+            country: country.clone(),
+            start_date: first,
             end_date: None,
             end_reason: None,
+            final_pay: None,
             compensation,
             compensation_history: Vec::new(),
-            brought_in: brought_in.flatten(),
-            payment_method: method,
+            brought_in,
+            payment_method,
             name,
             tax_id: input.tax_id.map(Text::into_string),
             tax_attributes: BTreeMap::new(),
@@ -234,11 +232,29 @@ fn create_employee(
             status_history: vec![StatusChange::plain(EmployeeStatus::Pending, now)],
         },
     );
-    if employee.start_date > world.today() {
-        let first = employee.start_date.midnight();
-        world.remind_at(first, Task::BeginEmployment(employee.id));
+    if first > today {
+        world.remind_at(first.midnight(), Task::BeginEmployment(employee.id));
     }
     Ok(Data(Shown(employee)))
+}
+
+/// What came of a part of the input, if it was sent and is in order; else its refusal is kept.
+fn taken<T>(part: Option<Result<T, ApiError>>, refusals: &mut Vec<ApiError>) -> Option<T> {
+    part?.map_err(|refusal| refusals.push(refusal)).ok()
+}
+
+/// One refusal for all parts, under the code of the first: a caller learns everything that is wrong at once.
+fn together(refusals: Vec<ApiError>) -> Result<(), ApiError> {
+    let mut refusals = refusals.into_iter();
+    let Some(first) = refusals.next() else {
+        return Ok(());
+    };
+    let mut errors = first.errors.clone();
+    errors.extend(refusals.flat_map(|refusal| refusal.errors));
+    if first.code == ErrorCode::ValidationFailed {
+        return Err(ApiError::invalid(errors));
+    }
+    Err(first.with_errors(errors))
 }
 
 #[derive(Deserialize, JsonSchema)]

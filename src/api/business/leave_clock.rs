@@ -1,5 +1,6 @@
 //! What leave does to an employment: away on its first day, back on the day after its last one, or when work resumes before.
 
+use crate::api::system::SystemRow;
 use crate::model::AnyId;
 use crate::model::business::employee::{Employee, EmployeeStatus};
 use crate::model::business::leave_request::{LeaveRequest, LeaveStatus, LeaveType};
@@ -8,6 +9,18 @@ use crate::model::task::Task;
 use crate::value::id::Id;
 use crate::value::time::Date;
 use crate::world::World;
+
+pub(crate) const BEGIN_LEAVE: SystemRow = SystemRow {
+    name: "begin_leave",
+    emits: &["employee.leave_started", "employee.leave_ended"],
+    ..SystemRow::LAST
+};
+
+pub(crate) const END_LEAVE: SystemRow = SystemRow {
+    name: "end_leave",
+    emits: &["employee.leave_ended"],
+    ..SystemRow::LAST
+};
 
 /// The parts of an employee's approved unpaid leave between two days, both included: ascending, none within another. A leave
 /// that was ended early counts up to its end, and none beyond the last day of work.
@@ -18,12 +31,16 @@ pub(crate) fn unpaid_leave(
     from: Date,
     to: Date,
 ) -> Vec<(Date, Date)> {
+    let taken: Vec<LeaveRequest> = approved(world, employee)
+        .filter(|request| request.kind == LeaveType::Unpaid)
+        .collect();
+    if taken.is_empty() {
+        return Vec::new(); // a run asks this of everybody, and to look somebody up is to grow them
+    }
     let last = world.find(employee).and_then(|employee| employee.end_date);
     let to = last.map_or(to, |last| to.min(last));
-    let mut parts: Vec<(Date, Date)> = approved(world, employee)
-        .filter(|request| request.kind == LeaveType::Unpaid)
-        .filter_map(|request| request.within(from, to))
-        .collect();
+    let days = taken.iter().filter_map(|request| request.within(from, to));
+    let mut parts: Vec<(Date, Date)> = days.collect();
     parts.sort_unstable();
     parts
 }
@@ -133,5 +150,115 @@ pub(crate) fn end_with_employment(world: &mut World, employee: Id<Employee>) {
             leave.updated_at = now;
             world.keep(leave);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::api;
+    use crate::api::system;
+    use crate::value::time::Timestamp;
+    use crate::world::ClockMode;
+    use crate::world::base::{Base, Shape};
+    use crate::world::event::RequestRef;
+
+    fn call(world: &mut World, name: &str, input: Value) -> Value {
+        let row = api::product().find(|row| row.name == name).expect("a row");
+        let origin = Arc::new(RequestRef {
+            id: "req_1".to_owned(),
+            operation: "test".into(),
+            idempotency_key: None,
+        });
+        let reply = system::perform(world, row, origin, Vec::new(), input);
+        let reply = reply.unwrap_or_else(|error| panic!("{name}: {error:?}"));
+        let body: Value = serde_json::from_slice(&reply.into_bytes()).expect("JSON");
+        body["data"].clone()
+    }
+
+    fn take(world: &mut World, employee: Id<Employee>, kind: &str, days: [&str; 2], say: &str) {
+        let asked = json!({
+            "employee_id": employee, "type": kind, "start_date": days[0], "end_date": days[1],
+        });
+        let asked = call(world, "create_leave_request", asked);
+        let decision = json!({"leave_request_id": asked["id"], "decision": say});
+        call(world, "decide_leave_request", decision);
+    }
+
+    fn day(text: &str) -> Date {
+        text.parse().expect("a day")
+    }
+
+    fn unpaid(world: &World, employee: Id<Employee>, days: [&str; 2]) -> Vec<String> {
+        let parts = unpaid_leave(world, employee, day(days[0]), day(days[1]));
+        let shown = parts.iter().map(|(from, to)| format!("{from}..{to}"));
+        shown.collect()
+    }
+
+    #[test]
+    fn unpaid_days_are_those_of_approved_unpaid_leave_that_was_taken() {
+        let base = Arc::new(Base::new(42, Shape::default()));
+        let mut world = World::new(base, ClockMode::Manual);
+        let active = |index: &u64| {
+            let employee = world.at::<Employee>(*index).expect("it is grown");
+            employee.status == EmployeeStatus::Active && employee.not_payable().is_none()
+        };
+        let index = (0..25).find(active).expect("somebody is at work");
+        let ada = world.base().id_at::<Employee>(index);
+        take(
+            &mut world,
+            ada,
+            "unpaid",
+            ["2026-01-28", "2026-02-03"],
+            "approve",
+        );
+        take(
+            &mut world,
+            ada,
+            "unpaid",
+            ["2025-12-30", "2026-01-02"],
+            "approve",
+        );
+        take(
+            &mut world,
+            ada,
+            "annual",
+            ["2026-01-12", "2026-01-13"],
+            "approve",
+        );
+        take(
+            &mut world,
+            ada,
+            "unpaid",
+            ["2026-01-19", "2026-01-20"],
+            "decline",
+        );
+        let january = ["2026-01-01", "2026-01-31"];
+        let february = ["2026-02-01", "2026-02-28"];
+        assert_eq!(
+            unpaid(&world, ada, january),
+            ["2026-01-01..2026-01-02", "2026-01-28..2026-01-31"]
+        );
+        assert_eq!(unpaid(&world, ada, february), ["2026-02-01..2026-02-03"]);
+        assert_eq!(unpaid(&world, ada, ["2026-01-05", "2026-01-27"]), [""; 0]);
+        system::advance(&mut world, day("2026-02-03").midnight());
+        let back = json!({"employee_id": ada, "effective_on": "2026-01-30"});
+        call(&mut world, "activate_employee", back);
+        assert_eq!(
+            unpaid(&world, ada, january),
+            ["2026-01-01..2026-01-02", "2026-01-28..2026-01-29"]
+        );
+        assert_eq!(unpaid(&world, ada, february), [""; 0]);
+        let end = json!({
+            "employee_id": ada, "reason": "Resignation", "last_working_day": "2026-01-01",
+        });
+        call(&mut world, "terminate_employee", end);
+        assert_eq!(unpaid(&world, ada, january), ["2026-01-01..2026-01-01"]);
+        system::advance(&mut world, Timestamp::MAX);
+        assert!(world.audit().findings.is_empty());
     }
 }

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use crate::api::business::employee_verbs::invalid;
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::reply::{Data, Shown};
+use crate::api::system::SystemRow;
 use crate::model::business::company::Company;
 use crate::model::business::employee::{
     Compensation, Component, Employee, EmployeeStatus, PayInterval,
@@ -41,6 +42,12 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     starts: &["change_pay"],
     ..operation!(write set_employee_compensation)
 }];
+
+pub(crate) const CHANGE_PAY: SystemRow = SystemRow {
+    name: "change_pay",
+    emits: &["employee.compensation_changed"],
+    ..SystemRow::LAST
+};
 
 /// Pay terms.
 #[derive(Deserialize, JsonSchema)]

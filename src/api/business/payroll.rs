@@ -25,8 +25,6 @@ use crate::value::text::Metadata;
 use crate::value::time::{Date, Period, Span};
 use crate::world::World;
 
-/// Hour of the day (UTC) after which a run is not paid the same day.
-pub(crate) const CUT_OFF_HOUR: i64 = 16;
 /// From the call to the calculated run.
 pub(crate) const CALCULATION: Span = Span::seconds(2);
 /// The same, where the outside world takes its time.
@@ -117,17 +115,26 @@ fn run_payroll(world: &mut World, input: RunPayroll) -> Result<Data<Shown<Payrol
         None => wanted.everyone(world)?,
     };
     wanted.not_yet_run(world, &employees, chosen.is_some(), None)?;
+    Ok(Data(Shown(submit(world, &wanted, employees))))
+}
+
+/// A run that goes on by itself: calculated, approved where nobody has to be asked, funded and paid.
+pub(crate) fn submit(
+    world: &mut World,
+    wanted: &Wanted<'_>,
+    employees: Vec<Id<Employee>>,
+) -> Arc<PayrollRun> {
     let run = PayrollRun {
         status: RunStatus::Calculating,
         status_history: vec![StatusChange::plain(RunStatus::Calculating, world.now())],
-        ..new_run(world, &wanted, employees)
+        ..new_run(world, wanted, employees)
     };
     let run = world.keep(run);
     let answer = world.decide(&RUN_CALCULATE, AnyId::of(run.id), None);
     let late = (answer.choice == "delayed").then(|| answer.after.unwrap_or(LATE_CALCULATION));
     world.settle_when(CALCULATION, late, Task::CalculateRun(run.id));
     world.emit("payroll_run.created", &run);
-    Ok(Data(Shown(run)))
+    run
 }
 
 /// A draft of a run of these employees.
@@ -166,17 +173,15 @@ pub(crate) fn new_run(
 
 /// The company's pay day of the period, or, where that has passed, the next day on which the cut-off can be met.
 fn pay_date(world: &World, company: &Company, period: Period) -> Date {
-    let due = period
-        .day(company.payroll_settings.pay_day)
-        .or_business_day_before();
+    let calendar = world.calendar_of(company.id);
+    let due = period.day(company.payroll_settings.pay_day);
+    let due = calendar.or_business_day_before(due);
     due.max(first_day_to_pay(world, company))
 }
 
 /// The next day whose cut-off can be met.
-pub(crate) fn first_day_to_pay(world: &World, _company: &Company) -> Date {
-    let today = world.today();
-    let late = world.now() >= today.at_hour(CUT_OFF_HOUR);
-    today.plus_days(i32::from(late)).or_business_day_after()
+pub(crate) fn first_day_to_pay(world: &World, company: &Company) -> Date {
+    world.calendar_of(company.id).open_day(world.now())
 }
 
 #[derive(Deserialize, JsonSchema)]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::api::business::payroll::CUT_OFF_HOUR;
+use crate::api::business::employee_verbs::end_final_pay;
 use crate::api::business::payroll_earlier::EarlierPay;
 use crate::api::business::payroll_pay::{self, nothing, warnings};
 use crate::api::business::payroll_payouts::finish;
@@ -17,6 +17,7 @@ use crate::model::business::payroll_run::{Funding, PayrollRun, RunStatus, RunTot
 use crate::model::business::tax_liability::{LiabilityStatus, TaxLiability};
 use crate::model::business::tax_return::code_of;
 use crate::model::decision::RUN_FUND;
+use crate::model::ledger::Account;
 use crate::model::lifecycle::{Stateful, StatusChange};
 use crate::model::payments::payout::{Payout, PayoutStatus, Rail, Recipient};
 use crate::model::payments::wallet::Wallet;
@@ -227,38 +228,37 @@ pub(crate) fn approve_run(world: &mut World, run: &PayrollRun, reason: Option<St
         posting::run_approved(AnyId::of(run.id), run.currency, &cost),
     );
     world.emit("payroll_run.approved", &run);
-    owe(world, &run, &cost);
-    let funded = run.pay_date.minus_business_days(1).at_hour(CUT_OFF_HOUR);
-    world.settle_at(funded, Task::FundRun(run.id));
+    for &(account, amount) in cost.owed.iter().filter(|(_, amount)| *amount != 0) {
+        owe(world, &run, account, amount);
+    }
+    let calendar = world.calendar_of(run.company_id);
+    let day_before = calendar.minus_business_days(run.pay_date, 1);
+    world.settle_at(calendar.cut_off(day_before), Task::FundRun(run.id));
 }
 
-/// One liability for each account that the run owes.
-fn owe(world: &mut World, run: &PayrollRun, cost: &RunCost) {
-    let company: Arc<Company> = get(world, run.company_id);
-    for &(account, amount) in cost.owed.iter().filter(|(_, amount)| *amount != 0) {
-        let now = world.now();
-        let liability = Arc::new(TaxLiability {
-            id: world.next_id(run.id.bits()),
-            object: Object::NAME,
-            company_id: run.company_id,
-            payroll_run_id: run.id,
-            authority: code_of(account).to_owned(),
-            due_on: tax_clock::due_on(&company, run, code_of(account)),
-            jurisdiction: company.country.clone(),
-            period: run.period,
-            status: LiabilityStatus::Accrued,
-            tax_filing_id: None,
-            amount,
-            currency: run.currency,
-            created_at: now,
-            updated_at: now,
-            metadata: Metadata::default(),
-            status_history: vec![StatusChange::plain(LiabilityStatus::Accrued, now)],
-        });
-        world.put(&liability);
-        world.emit("tax_liability.created", &liability);
-        tax_clock::watch(world, &liability);
-    }
+/// What a run owes an account from now on.
+pub(crate) fn owe(world: &mut World, run: &PayrollRun, account: Account, amount: i64) {
+    let (now, company) = (world.now(), get(world, run.company_id));
+    let liability = TaxLiability {
+        id: world.next_id(run.id.bits()),
+        object: Object::NAME,
+        company_id: run.company_id,
+        payroll_run_id: run.id,
+        authority: code_of(account).to_owned(),
+        due_on: tax_clock::due_on(&company, run, account),
+        jurisdiction: company.country.clone(),
+        period: run.period,
+        status: LiabilityStatus::Accrued,
+        tax_filing_id: None,
+        amount,
+        currency: run.currency,
+        created_at: now,
+        updated_at: now,
+        metadata: Metadata::default(),
+        status_history: vec![StatusChange::plain(LiabilityStatus::Accrued, now)],
+    };
+    let liability = world.record("tax_liability.created", liability);
+    tax_clock::watch(world, &liability);
 }
 
 /// Reserves the run's money and opens its payouts; a short wallet is a fact, and the run says so.
@@ -326,7 +326,10 @@ fn ask_bank(world: &mut World, run: Id<PayrollRun>) -> BankReply {
     let answer = world.decide(&RUN_FUND, AnyId::of(run), None);
     match answer.choice {
         "insufficient_funds" => BankReply::No,
-        "delayed" => BankReply::Later(world.now().plus(answer.after.unwrap_or(LATE_FUNDS))),
+        "delayed" => {
+            let late = answer.after.unwrap_or(LATE_FUNDS);
+            BankReply::Later(world.after(late, Some(AnyId::of(run))))
+        }
         _ => BankReply::Yes,
     }
 }
@@ -334,16 +337,17 @@ fn ask_bank(world: &mut World, run: Id<PayrollRun>) -> BankReply {
 /// One payout an employee. Pay of nothing needs none: such an item is skipped, and counts as paid.
 fn open_payouts(world: &mut World, run: &PayrollRun, wallet: &Wallet) {
     let rail = get(world, run.company_id).payroll_settings.speed;
-    let (mut run, mut skipped) = (run.clone(), 0);
+    let (mut run, mut left) = (run.clone(), Vec::new());
     for item in items(world, run.id) {
         let mut item = (*item).clone();
         if item.status == ItemStatus::Skipped {
             continue;
         }
         if item.calculation.net <= 0 {
+            let employee = item.employee_id;
             item.enter(ItemStatus::Skipped, world.now());
             world.keep(item);
-            skipped += 1;
+            left.push(employee);
             continue;
         }
         let payout = salary(world, &item, wallet.id, rail);
@@ -352,10 +356,13 @@ fn open_payouts(world: &mut World, run: &PayrollRun, wallet: &Wallet) {
         world.keep(item);
         world.record("payout.created", payout);
     }
-    run.settlement.pending -= skipped;
-    run.settlement.paid += skipped;
+    run.settlement.pending -= left.len() as u64;
+    run.settlement.paid += left.len() as u64;
     run.enter(RunStatus::Processing, world.now());
     let run = world.record("payroll_run.processing", run);
+    for employee in left {
+        end_final_pay(world, employee);
+    }
     if run.settlement.pending == 0 {
         finish(world, &run);
     } else {

@@ -36,7 +36,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         description: "`regular` pays everybody's terms, once a period; `off_cycle` and `correction` pay only what `updatePayrollRun` \
             says beside them; `termination` pays those who leave what no other run of the month has paid. Nobody named: everyone \
             payable in a regular run, nobody yet in the others. Calculate it, look, then approve it.",
-        example: r#"{"company_id":"@company:1","period":"2026-01","type":"off_cycle","employee_ids":["@employee:1"],"notes":"Bonuses of the year"}"#,
+        example: r#"{"company_id":"@company:2","period":"2026-01","type":"off_cycle","employee_ids":["@employee:27"],"notes":"Bonuses of the year"}"#,
         success: 201,
         errors: &[
             ErrorCode::EmployeeNotPayable,
@@ -55,7 +55,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         description: "What is sent is replaced. `items` says what single employees are paid or not paid beside their terms, each entry \
             in the place of the one before; one who is not in the run yet joins it. A calculated run is a draft again, without \
             totals.",
-        example: r#"{"items":[{"employee_id":"@employee:1","earnings":[{"label":"Bonus","amount":5000000}]}]}"#,
+        example: r#"{"items":[{"employee_id":"@employee:27","earnings":[{"label":"Bonus","amount":5000000}]}]}"#,
         errors: &[
             ErrorCode::InvalidStateTransition,
             ErrorCode::EmployeeNotPayable,
@@ -136,7 +136,7 @@ fn may_pay_on(world: &World, company: &Company, day: Option<Date>) -> Result<(),
         let violation = Violation::new("/pay_date", "cutoff_passed", detail.clone());
         return Err(ApiError::new(ErrorCode::CutoffPassed, detail).with_errors(vec![violation]));
     }
-    if !day.is_business_day() {
+    if !world.calendar_of(company.id).is_business_day(day) {
         let detail = format!("banks do not work on {day}");
         return Err(invalid("/pay_date", "no_business_day", detail));
     }

@@ -5,9 +5,10 @@
 
 use std::sync::Arc;
 
-use crate::api::business::employee_verbs::enter_payroll;
+use crate::api::business::employee_verbs::{end_final_pay, enter_payroll};
 use crate::api::business::payroll_clock::{get, items};
 use crate::api::business::payroll_undo::unwind;
+use crate::api::business::tax_clock;
 use crate::model::AnyId;
 use crate::model::business::employee::{Employee, HoldReason, PayrollStatus};
 use crate::model::business::payroll_item::{ItemStatus, PayrollItem};
@@ -318,6 +319,7 @@ fn item_paid(world: &mut World, item: &PayrollItem) -> Arc<PayrollItem> {
         payslip.enter(PayslipStatus::Corrected, world.now());
         world.record("payslip.corrected", payslip);
     }
+    end_final_pay(world, item.employee_id);
     item
 }
 
@@ -350,6 +352,9 @@ pub(crate) fn finish(world: &mut World, run: &PayrollRun) {
     let mut run = run.clone();
     run.enter(status, world.now());
     let run = world.record(name, run);
+    if status == RunStatus::Failed {
+        tax_clock::release(world, run.id);
+    }
     if let Some(funding) = run.funding.filter(|_| status == RunStatus::Failed) {
         let wallet = get(world, funding.wallet_id);
         world.emit_wallet("wallet.credited", &wallet);

@@ -9,11 +9,12 @@ use serde::Deserialize;
 use crate::api::business::companies::named;
 use crate::api::business::employee_verbs::invalid;
 use crate::api::business::payroll::new_run;
-use crate::api::business::payroll_clock::{get, items};
+use crate::api::business::payroll_clock::{get, items, owe};
 use crate::api::business::payroll_people::Wanted;
 use crate::api::business::tax_clock;
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::reply::{Data, Shown};
+use crate::model::AnyId;
 use crate::model::business::employee::Employee;
 use crate::model::business::payroll_item::{ItemStatus, PayrollItem};
 use crate::model::business::payroll_run::{PayrollRun, RunStatus, RunTotals, RunType, Settlement};
@@ -24,10 +25,9 @@ use crate::model::growth::workforce::Selection;
 use crate::model::ledger::Account;
 use crate::model::lifecycle::{State, Stateful, StatusChange, refused, step};
 use crate::model::posting::{self, RunCost};
-use crate::model::{AnyId, Object};
 use crate::value::error::{ApiError, ErrorCode, Violation};
 use crate::value::id::Id;
-use crate::value::text::{Metadata, Text};
+use crate::value::text::Text;
 use crate::world::World;
 
 pub(crate) const OPERATIONS: &[Operation] = &[Operation {
@@ -47,8 +47,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
         "payslip.voided",
         "journal_entry.reversed",
         "tax_liability.created",
-        "wallet.credited",
         "compliance_requirement.resolved",
+        "wallet.credited",
     ],
     starts: &["fall_due"],
     ..operation!(write reverse_payroll_run)
@@ -109,9 +109,9 @@ fn reverse_payroll_run(
         world.keep(item);
     }
     world.record("payroll_run.reversed", original);
-    give_back(world, &run, &reversal, &chosen, &cost);
+    let void = give_back(world, &run, &reversal, &chosen, &cost);
+    tax_clock::relieve(world, &void);
     void_payslips(world, &chosen);
-    tax_clock::release(world, run.id);
     let wallet = world.wallet_of(run.company_id, run.currency);
     world.emit_wallet(
         "wallet.credited",
@@ -220,16 +220,19 @@ fn give_back(
     reversal: &PayrollRun,
     chosen: &[Arc<PayrollItem>],
     cost: &RunCost,
-) {
+) -> Vec<Arc<TaxLiability>> {
     let (source, currency) = (AnyId::of(reversal.id), run.currency);
     let mirror = posting::run_mirrored("Payroll reversed", source, currency, cost);
     let entry = world.post(run.company_id, mirror);
     let arrived = chosen.iter().filter(|item| item.status == ItemStatus::Paid);
     let arrived: i64 = arrived.map(|item| item.calculation.net).sum();
     let set_aside = cost.net - arrived;
-    let mut freed = set_aside;
-    for &(account, amount) in &cost.owed {
-        freed += lower(world, run, reversal, (account, amount));
+    let (mut freed, mut void) = (set_aside, Vec::new());
+    for &(account, amount) in cost.owed.iter().filter(|(_, amount)| *amount != 0) {
+        if let Some(lowered) = lower(world, run, reversal, (account, amount)) {
+            freed += amount;
+            void.push(lowered);
+        }
     }
     let recalled = posting::net_pay_recalled(source, currency, arrived);
     world.post(run.company_id, recalled);
@@ -238,19 +241,17 @@ fn give_back(
     if let Some(entry) = entry {
         world.emit("journal_entry.reversed", &entry);
     }
+    void
 }
 
-/// Lowers what is owed to one account, and says how much of what was set aside for it is free again. What the authority has already
-/// is a credit there.
+/// Lowers what is owed to one account: the liability that is void then, and maybe another for what is left of it. What the authority
+/// has already is a credit there.
 fn lower(
     world: &mut World,
     run: &PayrollRun,
     reversal: &PayrollRun,
     (account, amount): (Account, i64),
-) -> i64 {
-    if amount == 0 {
-        return 0;
-    }
+) -> Option<Arc<TaxLiability>> {
     let code = code_of(account);
     let mut liabilities = world
         .children::<TaxLiability>(run.id.bits())
@@ -260,42 +261,17 @@ fn lower(
     });
     drop(liabilities);
     let Some(unpaid) = unpaid else {
-        owe(world, reversal, code, -amount);
-        return 0;
+        owe(world, reversal, account, -amount);
+        return None;
     };
     let left = unpaid.amount - amount;
     let mut void = (*unpaid).clone();
     void.enter(LiabilityStatus::Void, world.now());
-    world.keep(void);
+    let void = world.keep(void);
     if left != 0 {
-        owe(world, run, code, left);
+        owe(world, run, account, left);
     }
-    amount
-}
-
-/// What a run owes an authority from now on.
-fn owe(world: &mut World, run: &PayrollRun, authority: &str, amount: i64) {
-    let (now, company) = (world.now(), get(world, run.company_id));
-    let liability = TaxLiability {
-        id: world.next_id(run.id.bits()),
-        object: Object::NAME,
-        company_id: run.company_id,
-        payroll_run_id: run.id,
-        authority: authority.to_owned(),
-        due_on: tax_clock::due_on(&company, run, authority),
-        jurisdiction: company.country.clone(),
-        period: run.period,
-        status: LiabilityStatus::Accrued,
-        tax_filing_id: None,
-        amount,
-        currency: run.currency,
-        created_at: now,
-        updated_at: now,
-        metadata: Metadata::default(),
-        status_history: vec![StatusChange::plain(LiabilityStatus::Accrued, now)],
-    };
-    let liability = world.record("tax_liability.created", liability);
-    tax_clock::watch(world, &liability);
+    Some(void)
 }
 
 fn void_payslips(world: &mut World, chosen: &[Arc<PayrollItem>]) {

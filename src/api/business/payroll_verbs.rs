@@ -67,6 +67,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             "payout.created",
             "payroll_run.processing",
             "payroll_run.paid",
+            "employee.payroll_status_changed",
         ],
         starts: &["fund_run", "send_run_payouts"],
         ..operation!(write retry_payroll_funding)

@@ -4,8 +4,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::api::business::payroll::Months;
+use crate::api::business::payslip_paper::payslip_paper;
 use crate::api::crud::{Candidates, Paging, Sort, SortKey, Sortable, is, show};
-use crate::api::operation::{Contract, Domain, Method, Operation, operation};
+use crate::api::operation::{Contract, Domain, Method, Operation, decode, operation};
 use crate::api::paid::PaidPeople;
 use crate::api::reply::{Data, List, Shown};
 use crate::model::business::employee::Employee;
@@ -32,7 +33,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Business,
         contract: Contract::Assumed,
         summary: "Read a payslip",
-        description: "Earnings, deductions line by line, employer's cost, and the totals of the tax year.",
+        description: "Earnings, deductions line by line, employer's cost, and the totals of the tax year. With `Accept: application/pdf` \
+            the same as a page to print.",
+        paper: Some(|world, input| payslip_paper(world, decode::<OnePayslip>(input)?.payslip_id)),
         ..operation!(read get_payslip)
     },
 ];

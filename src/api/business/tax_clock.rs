@@ -9,8 +9,9 @@ use crate::model::business::compliance_requirement::{ComplianceRequirement, Requ
 use crate::model::business::payroll_run::PayrollRun;
 use crate::model::business::tax_filing::{FilingStatus, TaxFiling};
 use crate::model::business::tax_liability::{LiabilityStatus, TaxLiability};
-use crate::model::business::tax_return;
+use crate::model::business::tax_return::{self, code_of};
 use crate::model::decision::TAX_OFFICE;
+use crate::model::ledger::Account;
 use crate::model::lifecycle::Stateful;
 use crate::model::task::Task;
 use crate::value::id::Id;
@@ -32,13 +33,14 @@ pub(crate) fn send(world: &mut World, filing: Id<TaxFiling>) {
         (true, after) => (after.unwrap_or(LATE_ACKNOWLEDGEMENT), ANSWER),
         (false, after) => (ACKNOWLEDGEMENT, after.unwrap_or(ANSWER)),
     };
-    let acknowledged = world.now().plus(acknowledged);
+    let calendar = world.calendar_behind(AnyId::of(filing));
+    let acknowledged = calendar.after(world.now(), acknowledged);
     let answer = match reply.choice {
         "rejected" => Task::RejectFiling(filing),
         _ => Task::AcceptFiling(filing),
     };
     world.settle_at(acknowledged, Task::AcknowledgeFiling(filing));
-    world.settle_at(acknowledged.plus(answered), answer);
+    world.settle_at(calendar.after(acknowledged, answered), answer);
 }
 
 fn sent(world: &World, id: Id<TaxFiling>) -> TaxFiling {
@@ -70,9 +72,9 @@ pub(crate) fn reject_filing(world: &mut World, id: Id<TaxFiling>) {
     world.record("tax_filing.rejected", filing);
 }
 
-/// The last day for what a run owes an authority, by its country's payroll pack.
-pub(crate) fn due_on(company: &Company, run: &PayrollRun, authority: &str) -> Option<Date> {
-    let form = tax_return::of(&company.country, authority, run.period, run.pay_date);
+/// The last day for what a run owes an account, by its country's payroll pack.
+pub(crate) fn due_on(company: &Company, run: &PayrollRun, account: Account) -> Option<Date> {
+    let form = tax_return::of(&company.country, code_of(account), run.period, run.pay_date);
     form.map(|(_, due_on)| due_on)
 }
 

@@ -34,7 +34,6 @@ pub(crate) const EMITS: &[&str] = &[
     "company.status_changed",
     "employee.activated",
     "employee.leave_started",
-    "employee.leave_ended",
     "employee.suspended",
     "employee.terminated",
     "employee.payroll_status_changed",

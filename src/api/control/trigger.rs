@@ -15,6 +15,7 @@ use crate::model::Kind;
 use crate::model::business::company::{Company, CompanyStatus};
 use crate::model::business::compliance_requirement::{ComplianceRequirement, RequirementStatus};
 use crate::model::business::employee::{Employee, EmployeeStatus};
+use crate::model::business::payroll_item::{ItemStatus, PayrollItem};
 use crate::model::business::tax_liability::{LiabilityStatus, TaxLiability};
 use crate::value::error::{ApiError, ErrorCode, Violation};
 use crate::value::id::{Id, encode_to_string, parse};
@@ -73,7 +74,7 @@ const NEW_EMPLOYEE: Act = Call(
 );
 const NEW_PAY: Act = Call(
     "set_employee_compensation",
-    r#"{"employee_id":"@payable","amount":1000000,"currency":"@currency","interval":"month"}"#,
+    r#"{"employee_id":"@payable","amount":1000000,"currency":"@payable_currency","interval":"month"}"#,
 );
 const NEW_ACCOUNT: Act = Call(
     "set_employee_payment_method",
@@ -82,6 +83,12 @@ const NEW_ACCOUNT: Act = Call(
 const NEW_LEAVE: Act = Call(
     "create_leave_request",
     r#"{"employee_id":"@payable","type":"annual","start_date":"@day","end_date":"@day"}"#,
+);
+const NEW_ENTRY: Act = Call(
+    "create_journal_entry",
+    r#"{"company_id":"@company:1","effective_on":"@today","memo":"Triggered","lines":[
+        {"account":"rent","direction":"debit","amount":100000,"currency":"@currency"},
+        {"account":"refunds_payable","direction":"credit","amount":100000,"currency":"@currency"}]}"#,
 );
 const NEW_FILING: Act = Call(
     "create_tax_filing",
@@ -93,11 +100,13 @@ const NEW_REPORT: Act = Call(
     r#"{"company_id":"@company:1","type":"payroll_summary","period":"@month"}"#,
 );
 const SUBMIT_REPORT: &str = r#"{"regulatory_report_id":"@last","declaration":"Ada Trigger"}"#;
-const NEW_ENTRY: Act = Call(
-    "create_journal_entry",
-    r#"{"company_id":"@company:1","effective_on":"@today","memo":"Triggered","lines":[
-        {"account":"rent","direction":"debit","amount":100000,"currency":"@currency"},
-        {"account":"refunds_payable","direction":"credit","amount":100000,"currency":"@currency"}]}"#,
+const NEW_DRAFT: Act = Call(
+    "create_payroll_run",
+    r#"{"company_id":"@paid_company","period":"@paid_period","type":"correction","employee_ids":["@paid_employee"]}"#,
+);
+const EDIT_DRAFT: Act = Call(
+    "update_payroll_run",
+    r#"{"payroll_run_id":"@last","items":[{"employee_id":"@paid_employee","earnings":[{"label":"Bonus","amount":100000}]}]}"#,
 );
 /// Stands for an employee who can be paid.
 const PAYABLE: &str = "@payable";
@@ -293,6 +302,40 @@ const RECIPES: &[(&[&str], &[Act])] = &[
             "payout.returned",
         ],
         &[Payroll(&[("payout.settle", "returned")])],
+    ),
+    (
+        &["payroll_run.updated"],
+        &[Payroll(&[]), NEW_DRAFT, EDIT_DRAFT],
+    ),
+    (
+        &["payroll_run.reversed", "payslip.voided"],
+        &[
+            Payroll(&[]),
+            Call(
+                "reverse_payroll_run",
+                r#"{"payroll_run_id":"@last","reason":"Triggered"}"#,
+            ),
+        ],
+    ),
+    (
+        &["payslip.corrected"],
+        &[
+            Payroll(&[]),
+            NEW_DRAFT,
+            EDIT_DRAFT,
+            Call("calculate_payroll_run", r#"{"payroll_run_id":"@last"}"#),
+            Call("approve_payroll_run", r#"{"payroll_run_id":"@last"}"#),
+        ],
+    ),
+    (
+        &["payroll_item.retried"],
+        &[
+            Payroll(&[("payout.settle", "failed")]),
+            Call(
+                "retry_payroll_item",
+                r#"{"payroll_run_id":"@unpaid_run","payroll_item_id":"@unpaid_item"}"#,
+            ),
+        ],
     ),
     (
         &["payroll_item.failed", "payout.failed"],
@@ -497,6 +540,13 @@ fn prepared(world: &World, input: &str, own: Map<String, Value>) -> Result<Value
     Ok(input)
 }
 
+/// The newest part of a run that stands there.
+fn newest_item(world: &World, status: ItemStatus) -> Option<Arc<PayrollItem>> {
+    let items = world.created::<PayrollItem>().rev();
+    let mut items = items.filter_map(|id| world.find(id));
+    items.find(|item| item.status == status)
+}
+
 fn fill_in(world: &World, value: &mut Value) -> Result<(), ApiError> {
     match value {
         Value::String(text) if text == "@count" => *text = world.log_length().to_string(),
@@ -511,7 +561,7 @@ fn fill_in(world: &World, value: &mut Value) -> Result<(), ApiError> {
         Value::String(text) if text == PAYABLE => {
             *text = payable(world, 1, None)?.1[0].to_string();
         }
-        Value::String(text) if text == "@currency" => {
+        Value::String(text) if text == "@payable_currency" => {
             let company = world.get(payable(world, 1, None)?.0)?;
             *text = company.currency.to_string();
         }
@@ -525,6 +575,23 @@ fn fill_in(world: &World, value: &mut Value) -> Result<(), ApiError> {
                     .is_some_and(|one| one.status != RequirementStatus::Resolved)
             });
             *text = open.map_or_else(String::new, |id| id.to_string());
+        }
+        Value::String(text) if text.starts_with("@paid_") => {
+            if let Some(item) = newest_item(world, ItemStatus::Paid) {
+                *text = match text.as_str() {
+                    "@paid_company" => item.company_id.to_string(),
+                    "@paid_period" => item.period.to_string(),
+                    _ => item.employee_id.to_string(),
+                };
+            }
+        }
+        Value::String(text) if text.starts_with("@unpaid_") => {
+            if let Some(item) = newest_item(world, ItemStatus::Failed) {
+                *text = match text.as_str() {
+                    "@unpaid_run" => item.payroll_run_id.to_string(),
+                    _ => item.id.to_string(),
+                };
+            }
         }
         Value::String(text) if text.starts_with("@ow") => {
             if let Some(owed) = newest_owed(world) {

@@ -75,6 +75,9 @@ pub(crate) struct Employee {
     /// Why the employment is to end, where its last day lies ahead; the history of statuses has it once it is over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) end_reason: Option<String>,
+    /// How the last days are paid, until they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) final_pay: Option<FinalPay>,
     /// What is paid: the terms in force today, or the first ones where they lie ahead.
     pub(crate) compensation: Option<Compensation>,
     /// All terms that were set, those of days to come included, by their first day. Absent where there are none but
@@ -162,6 +165,11 @@ impl Employee {
     /// Why wages cannot be paid to this person, if so.
     pub(crate) fn not_payable(&self) -> Option<&'static str> {
         match (self.status, self.payroll_status) {
+            (EmployeeStatus::Terminated, PayrollStatus::Verified)
+                if self.final_pay == Some(FinalPay::NextRun) =>
+            {
+                None
+            }
             (EmployeeStatus::Terminated, _) => Some("the employment has ended"),
             (EmployeeStatus::Pending, _) => Some("the employment has not begun"),
             (EmployeeStatus::Suspended, _) => Some("the employee is suspended"),
@@ -197,6 +205,18 @@ pub(crate) enum HoldReason {
     Suspension,
     /// A payout came back from the employee's bank.
     ReturnedPayout,
+}
+
+/// How the last days of an employment are paid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum FinalPay {
+    /// By a run of its own, of type `termination`, as soon as the employment ends.
+    OffCycle,
+    /// By the regular run of the month in which it ends.
+    NextRun,
+    /// By none: payroll closes with the employment.
+    None,
 }
 
 /// Terms of employment.

@@ -3,6 +3,7 @@
 //! Deliberately absent: annual reconciliations and certificates, which declare what monthly returns have paid.
 
 use crate::model::business::authority::Authority;
+use crate::model::calendar::Calendar;
 use crate::model::ledger::Account;
 use crate::model::payroll::{self, Day, Due, Filing, Frequency, Pack, Roll};
 use crate::value::time::{Date, Period};
@@ -42,7 +43,11 @@ pub(crate) fn of(
         .filter(|filing| code_of(Authority::of_line("", Some(&filing.authority)).account()) == code)
         .filter_map(|filing| Some((rank(filing)?, filing)));
     let (_, filing) = wanted.min_by_key(|(rank, _)| *rank)?;
-    Some((&filing.form, due_on(pack, filing, period, paid_on)))
+    let calendar = Calendar::of(country);
+    Some((
+        &filing.form,
+        due_on(pack, filing, calendar, period, paid_on),
+    ))
 }
 
 /// The form that the month's money goes with: the one with a day for money, then a monthly one, then one a payday.
@@ -55,7 +60,13 @@ fn rank(filing: &Filing) -> Option<u8> {
     }
 }
 
-fn due_on(pack: &Pack, filing: &Filing, period: Period, paid_on: Date) -> Date {
+fn due_on(
+    pack: &Pack,
+    filing: &Filing,
+    calendar: &Calendar,
+    period: Period,
+    paid_on: Date,
+) -> Date {
     if let Some(deposit) = &filing.deposit {
         return on(
             period.plus_months(i32::from(deposit.months_after)),
@@ -67,12 +78,12 @@ fn due_on(pack: &Pack, filing: &Filing, period: Period, paid_on: Date) -> Date {
             let date = on(period.plus_months(i32::from(months)), day);
             match roll {
                 None => date,
-                Some(Roll::PreviousBusinessDay) => date.or_business_day_before(),
-                Some(Roll::NextBusinessDay) => date.or_business_day_after(),
+                Some(Roll::PreviousBusinessDay) => calendar.or_business_day_before(date),
+                Some(Roll::NextBusinessDay) => calendar.or_business_day_after(date),
             }
         }
         Due::OnPayDate => paid_on,
-        Due::BusinessDaysAfterPay(days) => paid_on.plus_business_days(u32::from(days)),
+        Due::BusinessDaysAfterPay(days) => calendar.plus_business_days(paid_on, u32::from(days)),
         Due::DayAfterTaxMonth(day) => {
             let day = filing.remit.map_or(day, |remit| remit.day_electronic);
             on(tax_month_end(pack, paid_on), Day::Number(day))

@@ -130,5 +130,5 @@ pub(crate) fn find(code: &str) -> Option<&'static Country> {
 
 static COUNTRIES: LazyLock<Sections<Country>> = LazyLock::new(|| {
     let text = include_str!("../../../fixtures/growth/countries.toml");
-    Sections::cut("countries.toml", text, "[[country]]\n")
+    Sections::cut("growth/countries.toml", text, "[[country]]\n")
 });

@@ -79,7 +79,7 @@ pub(crate) fn brands() -> &'static [&'static str] {
 
 static INDUSTRIES: LazyLock<File> = LazyLock::new(|| {
     table(
-        "industries.toml",
+        "growth/industries.toml",
         include_str!("../../../fixtures/growth/industries.toml"),
     )
 });

@@ -29,7 +29,7 @@ use crate::value::stream::Key;
 
 /// An embedded file of many like tables, each read when it is first asked for: a world of three countries does not wait
 /// for the thirty that it does not have.
-struct Sections<T> {
+pub(crate) struct Sections<T> {
     file: &'static str,
     rows: Vec<Section<T>>,
 }
@@ -42,7 +42,7 @@ struct Section<T> {
 
 impl<T: Deserialize<'static>> Sections<T> {
     /// Cuts a file before each `[[name]]` heading; a table's first value is its id.
-    fn cut(file: &'static str, text: &'static str, heading: &str) -> Self {
+    pub(crate) fn cut(file: &'static str, text: &'static str, heading: &str) -> Self {
         let starts: Vec<usize> = text
             .match_indices(heading)
             .map(|(start, _)| start)
@@ -63,11 +63,11 @@ impl<T: Deserialize<'static>> Sections<T> {
         }
     }
 
-    fn ids(&self) -> impl Iterator<Item = &'static str> {
+    pub(crate) fn ids(&self) -> impl Iterator<Item = &'static str> {
         self.rows.iter().map(|section| section.id)
     }
 
-    fn find(&self, id: &str) -> Option<&T> {
+    pub(crate) fn find(&self, id: &str) -> Option<&T> {
         let section = self.rows.iter().find(|section| section.id == id)?;
         Some(section.value.get_or_init(|| {
             let tables: BTreeMap<String, Vec<T>> = table(self.file, section.text);
@@ -82,7 +82,7 @@ impl<T: Deserialize<'static>> Sections<T> {
 
 /// Reads one embedded table; its strings are slices of the binary.
 fn table<T: Deserialize<'static>>(file: &str, text: &'static str) -> T {
-    toml::from_str(text).unwrap_or_else(|error| panic!("fixtures/growth/{file}: {error}"))
+    toml::from_str(text).unwrap_or_else(|error| panic!("fixtures/{file}: {error}"))
 }
 
 /// One of `items`, which are not empty, by the key's own bits.

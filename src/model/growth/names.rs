@@ -86,7 +86,7 @@ where
 
 static TABLES: LazyLock<Sections<NameTable>> = LazyLock::new(|| {
     let text = include_str!("../../../fixtures/growth/names.toml");
-    Sections::cut("names.toml", text, "[[table]]\n")
+    Sections::cut("growth/names.toml", text, "[[table]]\n")
 });
 
 #[derive(Deserialize)]

@@ -2,6 +2,7 @@
 
 mod account;
 mod employment;
+mod input;
 mod newcomers;
 mod runs;
 mod terms;

@@ -178,6 +178,27 @@ fn pay_terms_of_a_new_employee_are_checked_like_others() {
     terms["currency"] = json!("USD");
     let refused = hiring(terms).refused(422, "currency_mismatch");
     assert_eq!(pointers(&refused), ["/compensation/currency"]);
+    let body = json!({
+        "company_id": caller.company(0), "name": "Ada", "role": "Cook", "department": "Kitchen",
+        "start_date": "2026-01-02",
+        "compensation": {
+            "amount": 1, "currency": "NGN", "interval": "month", "allowances": [line, line],
+        },
+        "payment_method": {"type": "bank", "bank_code": "058", "account_number": "1"},
+        "year_to_date": {"totals": {"gros": 1}},
+    });
+    let refused = caller.post("/api/business/employees", &body);
+    let refused = refused.refused(422, "validation_failed");
+    let expected = [
+        "/compensation/allowances/1/id",
+        "/payment_method/account_number",
+        "/year_to_date/totals/gros",
+    ];
+    assert_eq!(
+        pointers(&refused),
+        expected,
+        "every part is told of at once"
+    );
     let created = hiring(pay()).expect(201)["data"].take();
     assert!(id(&created).starts_with("emp_"));
 }

@@ -72,7 +72,9 @@ impl Request {
         if !given("host") {
             lines.push("Host: localhost".to_owned());
         }
-        lines.push("Connection: close".to_owned());
+        if !given("connection") {
+            lines.push("Connection: close".to_owned());
+        }
         lines.extend(
             self.headers
                 .iter()

@@ -8,12 +8,18 @@ use crate::harness::world::id;
 
 use super::{Listing, TRIED, ids, listings, lived_in, order, text, with};
 
+/// Lists of what nobody has made in a fresh world.
+const MADE_BY_CALLS: [&str; 1] = ["/api/business/leave-requests"];
+
 #[test]
 fn pages_of_any_size_make_up_the_whole_list() {
     for caller in [Caller::instant(), lived_in()] {
         for Listing { path, .. } in listings(&caller) {
             let whole = caller.all(&path);
-            assert!(!whole.is_empty(), "{path} says nothing in a fresh world");
+            assert!(
+                !whole.is_empty() || MADE_BY_CALLS.contains(&path.as_str()),
+                "{path} says nothing in a fresh world"
+            );
             for per_page in [1, 7, 25] {
                 let pages = (whole.len().div_ceil(per_page)).min(6);
                 for page in 1..=pages {

@@ -48,6 +48,16 @@ fn listings(caller: &Caller) -> Vec<Listing> {
             ],
         ),
         list(
+            "/api/business/leave-requests".into(),
+            &["created_at", "start_date", "end_date"],
+            &[
+                ("employee_id", "/employee_id"),
+                ("company_id", "/company_id"),
+                ("status", "/status"),
+                ("type", "/type"),
+            ],
+        ),
+        list(
             "/api/business/payroll-runs".into(),
             &["created_at", "period", "pay_date"],
             &[
@@ -128,6 +138,24 @@ fn lived_in() -> Caller {
                 &change,
             )
             .expect(200);
+    }
+    for (place, kind, month) in [
+        (2, "annual", 4),
+        (3, "sick", 3),
+        (2, "unpaid", 5),
+        (40, "sick", 4),
+    ] {
+        let days = |day: u32| format!("2026-{month:02}-{day:02}");
+        let leave = json!({"employee_id": id(&rows[place]), "type": kind, "start_date": days(6), "end_date": days(10)});
+        let asked = caller
+            .post("/api/business/leave-requests", &leave)
+            .expect(201);
+        if kind == "sick" {
+            let target = format!("/api/business/leave-requests/{}/decide", id(&asked["data"]));
+            caller
+                .post(&target, &json!({"decision": "approve"}))
+                .expect(200);
+        }
     }
     let new = json!({"legal_name": "Lagos Bakery Ltd", "country": "NG", "currency": "NGN"});
     caller.post("/api/business/companies", &new).expect(201);

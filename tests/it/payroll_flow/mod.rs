@@ -1,5 +1,6 @@
 //! A payroll run from the call to the payslips: its lifecycle by either clock, and figures that agree wherever they are shown.
 
+mod calendar;
 mod figures;
 mod lifecycle;
 

@@ -1,0 +1,82 @@
+//! Reports: over books with many entries, and the first one of a company whose books nobody has opened yet.
+
+use std::time::Instant;
+
+use crate::bench::{Bench, median, micros, ok};
+use crate::child::Child;
+use crate::load::{self, CONNECTIONS};
+use crate::requests::{self, KEY};
+
+const ENTRIES: u64 = 100_000;
+const JOURNAL: &str = "/api/business/journal-entries";
+
+/// Each report once a round, of days that nobody asked for before, over entries of two currencies on days of a year.
+pub(crate) fn reports(bench: &mut Bench) -> Result<String, String> {
+    let sandbox = bench.sandbox(false)?;
+    let company = companies(&sandbox)?.swap_remove(0);
+    for month in 1..=12 {
+        for (day, currency) in [("05", "NGN"), ("19", "GBP")] {
+            let body = format!(
+                r##"{{"company_id":"{company}","effective_on":"2025-{month:02}-{day}","memo":"Bench #","lines":[
+                {{"account":"rent","direction":"debit","amount":1000,"currency":"{currency}"}},
+                {{"account":"refunds_payable","direction":"credit","amount":1000,"currency":"{currency}"}}]}}"##
+            );
+            let write = requests::post(JOURNAL, body);
+            let first = bench.next;
+            bench.next += ENTRIES / 24;
+            let round = load::run(sandbox.address, CONNECTIONS, ENTRIES / 24, first, &write);
+            if let Some(status) = round.map_err(|error| error.to_string())?.refused {
+                return Err(format!("refused with {status}"));
+            }
+        }
+    }
+    let names = [
+        "profit-and-loss",
+        "balance-sheet",
+        "cash-flow",
+        "trial-balance",
+    ];
+    let mut told = Vec::new();
+    for name in names {
+        let mut times = Vec::new();
+        for day in 1..=28 {
+            let path = format!(
+                "/api/business/reports/{name}?company_id={company}&{}",
+                match name {
+                    "balance-sheet" | "trial-balance" => format!("as_of=2025-12-{day:02}"),
+                    _ => format!("from=2025-01-01&to=2025-12-{day:02}"),
+                }
+            );
+            let started = Instant::now();
+            ok(sandbox.get(&path, KEY)?)?;
+            times.push(micros(started.elapsed()));
+        }
+        told.push(format!("{name} {} us", median(times)));
+    }
+    Ok(told.join(", "))
+}
+
+/// The first report of each company of a fresh world: its year of history is grown for it.
+pub(crate) fn first_report(bench: &mut Bench) -> Result<String, String> {
+    let mut times = Vec::new();
+    for _ in 0..bench.rounds {
+        let sandbox = bench.sandbox(false)?;
+        for company in companies(&sandbox)? {
+            let days = "from=2025-01-01&to=2025-12-31";
+            let path = format!("/api/business/reports/profit-and-loss?company_id={company}&{days}");
+            let started = Instant::now();
+            ok(sandbox.get(&path, KEY)?)?;
+            times.push(micros(started.elapsed()));
+        }
+    }
+    let worst = times.iter().max().copied().unwrap_or_default();
+    Ok(format!("{} us, {worst} us at worst", median(times)))
+}
+
+fn companies(sandbox: &Child) -> Result<Vec<String>, String> {
+    let ids = ok(sandbox.get("/api/business/companies", KEY)?)?.strings("id");
+    Ok(ids
+        .into_iter()
+        .filter(|id| id.starts_with("com_"))
+        .collect())
+}

@@ -1,0 +1,166 @@
+//! Business days: weekends, public holidays and the daily cut-off of a country. Data only: `fixtures/calendars.toml`.
+//!
+//! May import `value`, and the reader of embedded tables beside it. Deliberately absent: half days, and the holidays of regions.
+//! What has no country of its own (a span of the clock, the history that a world was grown with) knows weekends alone: [`Date`].
+
+mod rule;
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::{LazyLock, OnceLock};
+
+use serde::Deserialize;
+
+use self::rule::{Holiday, Moved, Sheet, Weekday};
+use crate::model::growth::Sections;
+use crate::value::time::{Date, Span, Timestamp};
+
+/// Years whose holidays are reckoned: those that a date of a world can lie in, and a margin.
+const YEARS: core::ops::Range<i16> = 1970..2210;
+
+/// The business days of one country.
+#[derive(Debug, Deserialize)]
+#[serde(try_from = "Sheet")]
+pub(crate) struct Calendar {
+    weekend: Vec<Weekday>,
+    cut_off_ms: i64,
+    holidays: Vec<(Holiday, Moved)>,
+    /// Days off by year, each reckoned when it is first asked for.
+    days_off: Vec<OnceLock<Box<[Date]>>>,
+}
+
+impl Calendar {
+    /// That country's. Saturday and Sunday alone, and the usual cut-off, where it has no table.
+    pub(crate) fn of(country: &str) -> &'static Self {
+        CALENDARS.find(country).unwrap_or(&PLAIN)
+    }
+
+    /// Neither weekend nor holiday.
+    pub(crate) fn is_business_day(&self, day: Date) -> bool {
+        !self.is_weekend(day) && !self.is_day_off(day)
+    }
+
+    /// This day, or the nearest business day before it.
+    pub(crate) fn or_business_day_before(&self, day: Date) -> Date {
+        let mut day = day;
+        while !self.is_business_day(day) {
+            day = day.plus_days(-1);
+        }
+        day
+    }
+
+    /// This day, or the nearest business day after it.
+    pub(crate) fn or_business_day_after(&self, day: Date) -> Date {
+        let mut day = day;
+        while !self.is_business_day(day) {
+            day = day.plus_days(1);
+        }
+        day
+    }
+
+    /// That many business days later.
+    pub(crate) fn plus_business_days(&self, day: Date, days: u32) -> Date {
+        (0..days).fold(day, |day, _| self.or_business_day_after(day.plus_days(1)))
+    }
+
+    /// That many business days earlier.
+    pub(crate) fn minus_business_days(&self, day: Date, days: u32) -> Date {
+        (0..days).fold(day, |day, _| self.or_business_day_before(day.plus_days(-1)))
+    }
+
+    /// The instant on that day from which its business is the next day's.
+    pub(crate) fn cut_off(&self, day: Date) -> Timestamp {
+        day.midnight().plus_millis(self.cut_off_ms)
+    }
+
+    /// The first business day whose cut-off is still to come.
+    pub(crate) fn open_day(&self, now: Timestamp) -> Date {
+        let late = now >= self.cut_off(now.date());
+        self.or_business_day_after(now.date().plus_days(i32::from(late)))
+    }
+
+    /// The instant one span later; business days keep the time of day.
+    pub(crate) fn after(&self, instant: Timestamp, span: Span) -> Timestamp {
+        match span {
+            Span::Millis(ms) => instant.plus_millis(ms),
+            Span::BusinessDays(days) => self
+                .plus_business_days(instant.date(), days)
+                .midnight()
+                .plus_millis(instant.millis_of_day())
+                .min(Timestamp::MAX),
+        }
+    }
+
+    /// Days between two, both included, that are no weekend, holidays among them. None where the second is before the first.
+    pub(crate) fn working_days(&self, from: Date, to: Date) -> u32 {
+        let days = (0..=to.days_since(from)).map(|day| from.plus_days(day));
+        let working = days.filter(|day| !self.is_weekend(*day)).count();
+        u32::try_from(working).unwrap_or(u32::MAX)
+    }
+
+    fn is_weekend(&self, day: Date) -> bool {
+        self.weekend.contains(&Weekday::of(day))
+    }
+
+    fn is_day_off(&self, day: Date) -> bool {
+        let year = day.civil().year();
+        let place = usize::try_from(year - YEARS.start).ok();
+        let days = place.and_then(|place| self.days_off.get(place));
+        days.is_some_and(|days| {
+            let days = days.get_or_init(|| self.reckon(year));
+            days.binary_search(&day).is_ok()
+        })
+    }
+
+    /// The days off of a year, those on the weekend and those that stand for them included, ascending. The years beside it are
+    /// looked at because a day may be moved across New Year.
+    fn reckon(&self, year: i16) -> Box<[Date]> {
+        let mut off: Vec<Date> = Vec::new();
+        let mut lost: Vec<(Date, Moved)> = Vec::new();
+        for year in year - 1..=year + 1 {
+            for (holiday, moved) in &self.holidays {
+                let days = holiday.days(year);
+                lost.extend(days.iter().map(|&day| (day, *moved)));
+                off.extend(days);
+            }
+        }
+        lost.retain(|(day, _)| self.is_weekend(*day));
+        lost.sort_unstable_by_key(|(day, _)| *day);
+        for (day, moved) in lost {
+            let taken = |day: Date| self.is_weekend(day) || off.contains(&day);
+            off.extend(moved.instead_of(day, taken));
+        }
+        off.retain(|day| day.civil().year() == year);
+        off.sort_unstable();
+        off.dedup();
+        off.into()
+    }
+}
+
+impl TryFrom<Sheet> for Calendar {
+    type Error = String;
+
+    fn try_from(sheet: Sheet) -> Result<Self, String> {
+        let country = sheet.code.clone();
+        let (weekend, cut_off_ms, holidays) = sheet
+            .read()
+            .map_err(|error| format!("{country}: {error}"))?;
+        Ok(Self {
+            weekend,
+            cut_off_ms,
+            holidays,
+            days_off: YEARS.map(|_| OnceLock::new()).collect(),
+        })
+    }
+}
+
+/// The calendar of a country that has none.
+static PLAIN: LazyLock<Calendar> = LazyLock::new(|| {
+    Calendar::try_from(Sheet::default()).expect("an empty table says nothing that is wrong")
+});
+
+static CALENDARS: LazyLock<Sections<Calendar>> = LazyLock::new(|| {
+    let text = include_str!("../../fixtures/calendars.toml");
+    Sections::cut("calendars.toml", text, "[[country]]\n")
+});

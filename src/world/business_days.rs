@@ -1,0 +1,61 @@
+//! Whose business days count: those of the country of the company that something belongs to.
+
+use crate::model::AnyId;
+use crate::model::Kind;
+use crate::model::business::company::Company;
+use crate::model::business::employee::Employee;
+use crate::model::business::payroll_item::PayrollItem;
+use crate::model::business::payroll_run::PayrollRun;
+use crate::model::business::payslip::Payslip;
+use crate::model::business::tax_filing::TaxFiling;
+use crate::model::calendar::Calendar;
+use crate::model::payments::payout::Payout;
+use crate::model::payments::wallet::Wallet;
+use crate::value::id::Id;
+use crate::value::time::{Span, Timestamp};
+use crate::world::World;
+use crate::world::grow::Grow;
+
+impl World {
+    /// The business days of the country that a company is registered in.
+    pub(crate) fn calendar_of(&self, company: Id<Company>) -> &'static Calendar {
+        let company = self.find(company);
+        Calendar::of(company.as_ref().map_or("", |company| &company.country))
+    }
+
+    /// Those of the company that a resource belongs to.
+    pub(crate) fn calendar_behind(&self, id: AnyId) -> &'static Calendar {
+        let company = match self.overlay.get(id.kind, id.bits) {
+            Some(record) => Some(record.company()),
+            None => self.grown_company(id),
+        };
+        company.map_or(Calendar::of(""), |company| self.calendar_of(company))
+    }
+
+    /// The instant one span from now, in the business days of what it is about.
+    pub(crate) fn after(&self, span: Span, about: Option<AnyId>) -> Timestamp {
+        match (span, about) {
+            (Span::BusinessDays(_), Some(id)) => self.calendar_behind(id).after(self.now, span),
+            _ => self.now.plus(span),
+        }
+    }
+
+    fn grown_company(&self, id: AnyId) -> Option<Id<Company>> {
+        match id.kind {
+            Kind::Company => Some(Id::from_bits(id.bits)),
+            Kind::Wallet => self.company_of_grown::<Wallet>(id),
+            Kind::Employee => self.company_of_grown::<Employee>(id),
+            Kind::PayrollRun => self.company_of_grown::<PayrollRun>(id),
+            Kind::PayrollItem => self.company_of_grown::<PayrollItem>(id),
+            Kind::Payslip => self.company_of_grown::<Payslip>(id),
+            Kind::Payout => self.company_of_grown::<Payout>(id),
+            Kind::TaxFiling => self.company_of_grown::<TaxFiling>(id),
+            _ => None,
+        }
+    }
+
+    fn company_of_grown<T: Grow>(&self, id: AnyId) -> Option<Id<Company>> {
+        let index = self.base.index_of(Id::<T>::from_bits(id.bits))?;
+        self.base.record::<T>(index).map(|record| record.company())
+    }
+}

@@ -1,0 +1,386 @@
+//! Wages and taxes once more: runs from their items, payslips from their lines, years to date from every pay before, what is
+//! owed from what accrued.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::books::{Books, Company};
+use super::ledger::{sums, text, wide};
+use crate::harness::world::id;
+
+fn array(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}
+
+fn total(rows: &Value) -> i128 {
+    array(rows).iter().map(|row| wide(&row["amount"])).sum()
+}
+
+/// The first day that is not history.
+const START: &str = "2026-01-01";
+
+/// What was looked at, so that a walk on which nothing happened cannot pass for one on which all is well.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Looked {
+    pub(super) payslips: usize,
+    pub(super) years: usize,
+    pub(super) runs: usize,
+    pub(super) liabilities: usize,
+    pub(super) payouts: usize,
+}
+
+pub(super) fn findings(books: &Books, found: &mut Vec<String>) -> Looked {
+    let mut looked = Looked::default();
+    runs(books, found, &mut looked);
+    payslips(books, found, &mut looked);
+    years(books, found, &mut looked);
+    for company in &books.companies {
+        owed(company, books, found, &mut looked);
+    }
+    payouts(books, found, &mut looked);
+    looked
+}
+
+fn runs(books: &Books, found: &mut Vec<String>, looked: &mut Looked) {
+    for (run, items) in &books.runs {
+        let totals = &run["totals"];
+        if totals.is_null() || items.is_empty() {
+            continue;
+        }
+        looked.runs += 1;
+        for member in [
+            "gross",
+            "taxes",
+            "employee_contributions",
+            "employer_contributions",
+            "net",
+        ] {
+            let sum: i128 = items.iter().map(|item| wide(&item[member])).sum();
+            if wide(&totals[member]) != sum {
+                found.push(format!(
+                    "{} has {member} {}, its items {sum}",
+                    id(run),
+                    totals[member]
+                ));
+            }
+        }
+        let cost = wide(&totals["gross"]) + wide(&totals["employer_contributions"]);
+        if wide(&totals["employer_cost"]) < cost {
+            found.push(format!(
+                "{} costs {}, not {cost}",
+                id(run),
+                totals["employer_cost"]
+            ));
+        }
+    }
+}
+
+fn payslips(books: &Books, found: &mut Vec<String>, looked: &mut Looked) {
+    let items: BTreeMap<&str, &Value> = books
+        .runs
+        .iter()
+        .flat_map(|(_, items)| items)
+        .map(|item| (id(item), item))
+        .collect();
+    for payslip in &books.payslips {
+        looked.payslips += 1;
+        let lines = total(&payslip["earnings"]);
+        let kept = total(&payslip["taxes"]) + total(&payslip["contributions"]);
+        let net = wide(&payslip["gross"]) - kept - total(&payslip["deductions"])
+            + total(&payslip["reimbursements"]);
+        if wide(&payslip["gross"]) != lines || wide(&payslip["net"]) != net {
+            found.push(format!("{} does not add up: {payslip}", id(payslip)));
+        }
+        let Some(item) = items.get(text(&payslip["payroll_item_id"])) else {
+            continue;
+        };
+        for (of_item, of_slip) in [
+            ("gross", wide(&payslip["gross"])),
+            ("net", wide(&payslip["net"])),
+            ("taxes", total(&payslip["taxes"])),
+            ("employee_contributions", total(&payslip["contributions"])),
+            (
+                "employer_contributions",
+                total(&payslip["employer_contributions"]),
+            ),
+        ] {
+            if wide(&item[of_item]) != of_slip {
+                found.push(format!(
+                    "{} has {of_item} {of_slip}, its item {}",
+                    id(payslip),
+                    item[of_item]
+                ));
+            }
+        }
+    }
+}
+
+/// Pay of one employee by one run.
+struct Pay<'a> {
+    run: &'a str,
+    pay_date: &'a str,
+    gross: i128,
+    net: i128,
+    /// Places in the log at which it was reckoned for the first time and for the last; 0 for history.
+    first: usize,
+    last: usize,
+    /// Where its run came to nothing.
+    void: usize,
+}
+
+/// The year to date of a payslip is its own pay and all that was reckoned before it in the same tax year and stood then.
+/// Whose pay was taken back by a correction is left to tests of its own.
+fn years(books: &Books, found: &mut Vec<String>, looked: &mut Looked) {
+    let mut undone: BTreeSet<&str> = BTreeSet::new();
+    let pays = pays(books, &mut undone);
+    // The days that each tax year is known to hold, by pack.
+    let year = |payslip: &Value| {
+        (
+            payslip["pack"].to_string(),
+            text(&payslip["currency"]).to_owned(),
+        )
+    };
+    let mut days: BTreeMap<(String, String), BTreeSet<&str>> = BTreeMap::new();
+    for payslip in &books.payslips {
+        days.entry(year(payslip))
+            .or_default()
+            .insert(text(&payslip["pay_date"]));
+    }
+    for payslip in books
+        .payslips
+        .iter()
+        .filter(|payslip| payslip["pack"]["in_force"] == true)
+    {
+        let employee = text(&payslip["employee_id"]);
+        let (Some(pays), false) = (pays.get(employee), undone.contains(employee)) else {
+            continue;
+        };
+        let Some(own) = pays.iter().find(|pay| payslip["payroll_run_id"] == pay.run) else {
+            continue;
+        };
+        let in_year = |days: &BTreeSet<&str>, day: &str| {
+            let (first, last) = (days.first().copied(), days.last().copied());
+            first <= Some(day) && Some(day) <= last
+        };
+        let (mut gross, mut net, mut clear) = (own.gross, own.net, true);
+        for pay in pays.iter().filter(|pay| pay.run != own.run) {
+            if pay.void < own.last || (pay.first, pay.pay_date) > (own.last, own.pay_date) {
+                continue;
+            }
+            let years = days.iter().filter(|((_, currency), days)| {
+                payslip["currency"] == currency.as_str() && in_year(days, pay.pay_date)
+            });
+            let years: Vec<&(String, String)> = years.map(|(year, _)| year).collect();
+            // Reckoned again since, or paid on a day of which no payslip says whose year it is.
+            clear &= pay.last <= own.last && !years.is_empty();
+            if years.contains(&&year(payslip)) {
+                gross += pay.gross;
+                net += pay.net;
+            }
+        }
+        if !clear {
+            continue;
+        }
+        looked.years += 1;
+        let ytd = &payslip["ytd"];
+        if (wide(&ytd["gross"]), wide(&ytd["net"])) != (gross, net) {
+            found.push(format!(
+                "{} of {employee}: {} and {} to date, not {gross} and {net}",
+                id(payslip),
+                ytd["gross"],
+                ytd["net"]
+            ));
+        }
+    }
+}
+
+/// Every pay by employee; and whose pay was taken back.
+fn pays<'a>(books: &'a Books, undone: &mut BTreeSet<&'a str>) -> BTreeMap<&'a str, Vec<Pay<'a>>> {
+    let mut reckoned: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    let mut void: BTreeMap<&str, usize> = BTreeMap::new();
+    for (place, event) in books.events.iter().enumerate() {
+        let run = &event["data"]["object"];
+        if run["object"] != "payroll_run" {
+            continue;
+        }
+        if event["type"] == "payroll_run.calculated" {
+            reckoned.entry(id(run)).or_insert((place + 1, 0)).1 = place + 1;
+        }
+        // An event named so may be about some of its people; the status is about all of it.
+        if matches!(text(&run["status"]), "cancelled" | "failed" | "reversed") {
+            void.entry(id(run)).or_insert(place + 1);
+        }
+    }
+    let mut pays: BTreeMap<&str, Vec<Pay<'_>>> = BTreeMap::new();
+    for (run, items) in &books.runs {
+        let (first, last) = reckoned.get(id(run)).copied().unwrap_or_default();
+        for item in items {
+            let employee = text(&item["employee_id"]);
+            if !run["reverses"].is_null() || item["status"] == "reversed" {
+                undone.insert(employee);
+            }
+            if item["status"] == "blocked" {
+                continue;
+            }
+            pays.entry(employee).or_default().push(Pay {
+                run: id(run),
+                pay_date: text(&run["pay_date"]),
+                gross: wide(&item["gross"]),
+                net: wide(&item["net"]),
+                first,
+                last,
+                void: void.get(id(run)).copied().unwrap_or(usize::MAX),
+            });
+        }
+    }
+    pays
+}
+
+/// The account that holds what is owed to an authority.
+fn account(authority: &str) -> String {
+    match authority {
+        "pension" => "pension_payable".to_owned(),
+        authority => format!("tax_payable:{authority}"),
+    }
+}
+
+/// What each cause moved on each account since that day, credits first; what a correction moved counts for the run that it reverses.
+fn moved<'a>(
+    company: &'a Company,
+    roots: &BTreeMap<&'a str, &'a str>,
+    since: &str,
+) -> BTreeMap<(&'a str, String), i128> {
+    let mut moved: BTreeMap<(&str, String), i128> = BTreeMap::new();
+    let since = |entry: &&Value| text(&entry["effective_on"]) >= since;
+    for entry in company.entries.iter().filter(since) {
+        let cause = text(&entry["source"]["id"]);
+        let cause = roots.get(cause).copied().unwrap_or(cause);
+        for ((account, _), (debits, credits)) in sums([entry].into_iter()) {
+            *moved.entry((cause, account)).or_default() += credits - debits;
+        }
+    }
+    moved
+}
+
+fn owed(company: &Company, books: &Books, found: &mut Vec<String>, looked: &mut Looked) {
+    let runs = books.runs.iter().map(|(run, _)| run);
+    let roots: BTreeMap<&str, &str> = runs
+        .clone()
+        .filter_map(|run| Some((id(run), run["reverses"].as_str()?)))
+        .collect();
+    let root = |run| roots.get(run).copied().unwrap_or(run);
+    // History accrued without liabilities of its own.
+    let (moved, live) = (moved(company, &roots, ""), moved(company, &roots, START));
+    let mut accrued: BTreeMap<(&str, String), i128> = BTreeMap::new();
+    let mut paid: BTreeMap<&str, i128> = BTreeMap::new();
+    for liability in &company.liabilities {
+        looked.liabilities += 1;
+        let amount = wide(&liability["amount"]);
+        let run = root(text(&liability["payroll_run_id"]));
+        let counts = if liability["status"] == "void" {
+            0
+        } else {
+            amount
+        };
+        *accrued
+            .entry((run, account(text(&liability["authority"]))))
+            .or_default() += counts;
+        if liability["status"] == "paid" {
+            if let Some(filing) = liability["tax_filing_id"].as_str() {
+                *paid.entry(filing).or_default() += amount;
+            }
+        }
+    }
+    for ((run, account), amount) in &accrued {
+        let posted = live
+            .get(&(*run, account.clone()))
+            .copied()
+            .unwrap_or_default();
+        if posted != *amount {
+            found.push(format!(
+                "{run} owes {amount} by its liabilities, {posted} by {account}"
+            ));
+        }
+    }
+    let mut gross: BTreeMap<&str, i128> = BTreeMap::new();
+    for run in runs.filter(|run| run["company_id"] == company.company["id"]) {
+        let posted = !matches!(
+            text(&run["status"]),
+            "draft" | "calculating" | "calculated" | "pending_approval" | "cancelled" | "failed"
+        );
+        let amount = if posted {
+            wide(&run["totals"]["gross"])
+        } else {
+            0
+        };
+        *gross.entry(root(id(run))).or_default() += amount;
+    }
+    for (run, gross) in gross {
+        let wages = moved
+            .get(&(run, "wages".to_owned()))
+            .copied()
+            .unwrap_or_default();
+        if gross != -wages {
+            found.push(format!("{run} is of {gross}, its entries of {}", -wages));
+        }
+    }
+    for filing in company
+        .filings
+        .iter()
+        .filter(|filing| filing["amends"].is_null())
+    {
+        let Some(&amount) = paid.get(id(filing)) else {
+            continue;
+        };
+        if wide(&filing["amount_paid"]) != amount {
+            found.push(format!(
+                "{} paid {}, its liabilities {amount}",
+                id(filing),
+                filing["amount_paid"]
+            ));
+        }
+    }
+}
+
+/// What a payout moved is what its status says.
+fn payouts(books: &Books, found: &mut Vec<String>, looked: &mut Looked) {
+    let mut last: BTreeMap<&str, &Value> = BTreeMap::new();
+    for event in &books.events {
+        let object = &event["data"]["object"];
+        if object["object"] == "payout" {
+            last.insert(id(object), object);
+        }
+    }
+    let mut moved: BTreeMap<(&str, String), i128> = BTreeMap::new();
+    for entry in books.companies.iter().flat_map(|company| &company.entries) {
+        let cause = text(&entry["source"]["id"]);
+        if last.contains_key(cause) {
+            for ((account, _), (debits, credits)) in sums([entry].into_iter()) {
+                *moved.entry((cause, account)).or_default() += debits - credits;
+            }
+        }
+    }
+    for (of, payout) in last {
+        looked.payouts += 1;
+        let amount = wide(&payout["amount"]);
+        let on = |account: &str| {
+            moved
+                .get(&(of, account.to_owned()))
+                .copied()
+                .unwrap_or_default()
+        };
+        let (wages, transit) = (on("wages_payable"), on("payouts_in_transit"));
+        let expected = match text(&payout["status"]) {
+            "sent" => (0, amount),
+            "paid" => (amount, 0),
+            _ => (0, 0),
+        };
+        if (wages, transit) != expected {
+            let status = &payout["status"];
+            found.push(format!(
+                "{of} of {amount} is {status}, and moved {wages} and {transit}"
+            ));
+        }
+    }
+}
