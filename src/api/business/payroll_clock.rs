@@ -245,7 +245,7 @@ pub(crate) fn owe(world: &mut World, run: &PayrollRun, account: Account, amount:
         company_id: run.company_id,
         payroll_run_id: run.id,
         authority: code_of(account).to_owned(),
-        due_on: tax_clock::due_on(&company, run, account),
+        due_on: tax_clock::due_on(&company, run, code_of(account)),
         jurisdiction: company.country.clone(),
         period: run.period,
         status: LiabilityStatus::Accrued,

@@ -9,9 +9,8 @@ use crate::model::business::compliance_requirement::{ComplianceRequirement, Requ
 use crate::model::business::payroll_run::PayrollRun;
 use crate::model::business::tax_filing::{FilingStatus, TaxFiling};
 use crate::model::business::tax_liability::{LiabilityStatus, TaxLiability};
-use crate::model::business::tax_return::{self, code_of};
+use crate::model::business::tax_return;
 use crate::model::decision::TAX_OFFICE;
-use crate::model::ledger::Account;
 use crate::model::lifecycle::Stateful;
 use crate::model::task::Task;
 use crate::value::id::Id;
@@ -72,9 +71,9 @@ pub(crate) fn reject_filing(world: &mut World, id: Id<TaxFiling>) {
     world.record("tax_filing.rejected", filing);
 }
 
-/// The last day for what a run owes an account, by its country's payroll pack.
-pub(crate) fn due_on(company: &Company, run: &PayrollRun, account: Account) -> Option<Date> {
-    let form = tax_return::of(&company.country, code_of(account), run.period, run.pay_date);
+/// The last day for what a run owes an authority, by its country's payroll pack.
+pub(crate) fn due_on(company: &Company, run: &PayrollRun, authority: &str) -> Option<Date> {
+    let form = tax_return::of(&company.country, authority, run.period, run.pay_date);
     form.map(|(_, due_on)| due_on)
 }
 

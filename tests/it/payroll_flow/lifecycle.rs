@@ -1,6 +1,6 @@
 //! Statuses and events, by either clock.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::harness::Caller;
 use crate::harness::world::{id, number};
