@@ -370,7 +370,7 @@ fn no_walk_over_the_table_finds_a_fault() {
     if std::env::var_os("SANDBOX_TEST_WALK").is_none() {
         for operation in [
             "runPayroll",
-            "createEmployee",
+            "createPayrollRun",
             "updateEmployee",
             "createCompany",
             "advanceClock",

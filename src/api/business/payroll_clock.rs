@@ -171,7 +171,7 @@ fn reckoned(
 
 /// The part of somebody whom the run no longer includes.
 fn reckoned_away(mut item: PayrollItem, now: Timestamp) -> PayrollItem {
-    let nothing = (*item.calculation).clone().negated().blank();
+    let nothing = (*item.calculation).clone().blank();
     item.calculation = Arc::new(nothing);
     item.enter(ItemStatus::Skipped, now);
     item

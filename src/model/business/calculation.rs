@@ -234,12 +234,16 @@ impl Calculation {
     /// The same pay of nothing: packs that charge a fixed sum a head charge none for whoever is left out.
     pub(crate) fn blank(self) -> Self {
         Self {
+            gross: 0,
             taxable: 0,
             taxes: 0,
             employee_contributions: 0,
             employer_contributions: 0,
             net: 0,
+            earnings: Vec::new(),
+            extras: None,
             amounts: vec![0; self.amounts.len()],
+            bases: vec![0; self.bases.len()],
             ytd: YearToDate::start(),
             ..self
         }

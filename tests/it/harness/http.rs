@@ -137,6 +137,11 @@ impl Answer {
         self.json()
     }
 
+    /// The resource that a call has made.
+    pub(crate) fn made(&self) -> Value {
+        self.expect(201)["data"].take()
+    }
+
     /// `data` of a 200.
     #[track_caller]
     pub(crate) fn data(&self) -> Value {

@@ -29,8 +29,8 @@ fn terminate(caller: &Caller, person: &str, last: &str, mode: &str) -> Value {
 fn terms_that_change_within_the_month_count_on_their_own_days() {
     let caller = Caller::manual();
     let person = &caller.payable(&caller.company(0))[..1];
-    set_pay(&caller, &person[0], 44_000_000, "2025-12-01");
-    set_pay(&caller, &person[0], 66_000_000, "2026-01-15");
+    set_pay(&caller, &person[0], 440_000_000, "2025-12-01");
+    set_pay(&caller, &person[0], 660_000_000, "2026-01-15");
     let run = calculated(&caller, &draft_of(&caller, "regular", person));
     let item = items(&caller, &run).remove(0);
     // January 2026 has 22 working days, ten of them before the 15th; December is owed the difference, too.
@@ -38,8 +38,8 @@ fn terms_that_change_within_the_month_count_on_their_own_days() {
         "/api/business/payslips?employee_id={}&period=2025-12",
         person[0]
     ));
-    let arrears = 44_000_000 - number(&december[0]["gross"]);
-    assert_eq!(number(&item["gross"]), 20_000_000 + 36_000_000 + arrears);
+    let arrears = 440_000_000 - number(&december[0]["gross"]);
+    assert_eq!(number(&item["gross"]), 200_000_000 + 360_000_000 + arrears);
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn pay_that_was_raised_for_months_gone_by_is_paid_in_arrears_once() {
     );
     caller.advance(&json!({"by": "2s"}));
     assert_eq!(
-        number(&items(&caller, &next.data())[0]["gross"]),
+        number(&items(&caller, &next.made())[0]["gross"]),
         monthly + 1_000_000
     );
 }
@@ -83,7 +83,7 @@ fn unpaid_leave_is_not_paid_and_annual_leave_is() {
     let people = &caller.payable(&caller.company(0))[..2];
     for (person, kind) in people.iter().zip(["unpaid", "annual"]) {
         let body = json!({"employee_id": person, "type": kind, "start_date": "2026-01-12", "end_date": "2026-01-16"});
-        let asked = caller.post("/api/business/leave-requests", &body).data();
+        let asked = caller.post("/api/business/leave-requests", &body).made();
         let path = format!("/api/business/leave-requests/{}/decide", id(&asked));
         caller
             .post(&path, &json!({"decision": "approve"}))
@@ -106,7 +106,7 @@ fn somebody_who_joins_within_the_month_is_paid_from_the_first_day_on() {
         "compensation": {"amount": 44_000_000, "currency": "NGN", "interval": "month"},
         "payment_method": {"type": "bank", "bank_code": "058", "account_number": "9999999900"},
     });
-    let hired = caller.post("/api/business/employees", &body).data();
+    let hired = caller.post("/api/business/employees", &body).made();
     let person = [id(&hired).to_owned()];
     caller
         .post(
@@ -178,7 +178,7 @@ fn final_pay_can_wait_for_the_months_next_run() {
     caller
         .post("/v1/payroll/run", &body("2026-02"))
         .refused(422, "employee_not_payable");
-    let run = caller.post("/v1/payroll/run", &body("2026-01")).data();
+    let run = caller.post("/v1/payroll/run", &body("2026-01")).made();
     assert_eq!(items(&caller, &run)[0]["proration"]["paid_days"], 12);
     caller.advance(&json!({"by": "20d"}));
     assert_eq!(employee(&caller, &person)["payroll_status"], "closed");

@@ -122,7 +122,7 @@ fn an_edit_is_held_to_its_schema_and_to_the_runs_state() {
 fn a_draft_of_nobody_cannot_be_calculated() {
     let caller = Caller::manual();
     let body = json!({"company_id": caller.company(0), "period": "2026-01", "type": "off_cycle"});
-    let run = caller.post(RUNS, &body).data();
+    let run = caller.post(RUNS, &body).made();
     assert_eq!(run["employee_count"], 0);
     verb(&caller, &run, "calculate", &json!({})).refused(409, "invalid_state_transition");
 }

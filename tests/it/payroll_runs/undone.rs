@@ -28,7 +28,7 @@ fn a_reversed_run_leaves_the_books_as_they_were_and_its_people_free() {
     let people = &caller.payable(&company)[..3];
     let before = balances(&caller);
     let body = json!({"company_id": company, "period": "2026-01", "employees": people});
-    let run = caller.post("/v1/payroll/run", &body).data();
+    let run = caller.post("/v1/payroll/run", &body).made();
     assert_eq!(caller.run(id(&run))["status"], "paid");
     let reversal = verb(&caller, &run, "reverse", &json!({"reason": "Paid twice"})).data();
     assert_eq!(
@@ -57,7 +57,7 @@ fn a_reversed_run_leaves_the_books_as_they_were_and_its_people_free() {
         .refused(409, "invalid_state_transition");
     verb(&caller, &reversal, "reverse", &json!({"reason": "Back"}))
         .refused(409, "invalid_state_transition");
-    let again = caller.post("/v1/payroll/run", &body).data();
+    let again = caller.post("/v1/payroll/run", &body).made();
     let (first, second) = (items(&caller, &run), items(&caller, &again));
     for (first, second) in first.iter().zip(&second) {
         assert_eq!(
@@ -74,7 +74,7 @@ fn a_part_of_a_run_is_taken_back_alone_and_the_rest_stands() {
     let company = caller.company(0);
     let people = &caller.payable(&company)[..3];
     let body = json!({"company_id": company, "period": "2026-01", "employees": people});
-    let run = caller.post("/v1/payroll/run", &body).data();
+    let run = caller.post("/v1/payroll/run", &body).made();
     let one = json!({"reason": "Wrong person", "employee_ids": [people[1]]});
     verb(&caller, &run, "reverse", &one).expect(200);
     assert_eq!(caller.run(id(&run))["status"], "paid");
@@ -139,7 +139,7 @@ fn wages_that_came_back_are_sent_again_to_another_account() {
     let people = &caller.payable(&company)[..2];
     account(&caller, &people[0], "9999999902");
     let body = json!({"company_id": company, "period": "2026-01", "employees": people});
-    let run = caller.post("/v1/payroll/run", &body).data();
+    let run = caller.post("/v1/payroll/run", &body).made();
     assert_eq!(caller.run(id(&run))["status"], "partially_paid");
     let item = items(&caller, &run).remove(0);
     let retry = format!("items/{}/retry", id(&item));
@@ -173,7 +173,7 @@ fn wages_that_came_back_are_sent_again_to_another_account() {
             "/v1/payroll/run",
             &json!({"company_id": company, "period": "2026-02", "employees": people}),
         )
-        .data();
+        .made();
     verb(&caller, &other, &retry, &json!({})).refused(404, "resource_not_found");
     caller.audit();
 }
@@ -184,7 +184,7 @@ fn wages_that_came_back_late_are_sent_again_without_a_second_payslip() {
     let people = &caller.payable(&caller.company(0))[..1];
     account(&caller, &people[0], "9999999999");
     let body = json!({"company_id": caller.company(0), "period": "2026-01", "employees": people});
-    let run = caller.post("/v1/payroll/run", &body).data();
+    let run = caller.post("/v1/payroll/run", &body).made();
     caller.advance(&json!({"by": "30d"}));
     let item = items(&caller, &run).remove(0);
     assert_eq!(item["status"], "returned");
@@ -208,7 +208,7 @@ fn a_run_that_paid_nobody_leaves_nothing_in_the_books() {
     account(&caller, &people[0], "9999999902");
     let before = balances(&caller);
     let body = json!({"company_id": caller.company(0), "period": "2026-01", "employees": people});
-    let run = caller.post("/v1/payroll/run", &body).data();
+    let run = caller.post("/v1/payroll/run", &body).made();
     assert_eq!(caller.run(id(&run))["status"], "failed");
     assert_eq!(balances(&caller), before);
     let item = items(&caller, &run).remove(0);
@@ -225,7 +225,7 @@ fn a_correction_marks_the_payslip_that_it_corrects() {
     let caller = Caller::instant();
     let people = &caller.payable(&caller.company(0))[..1];
     let body = json!({"company_id": caller.company(0), "period": "2026-01", "employees": people});
-    let first = caller.post("/v1/payroll/run", &body).data();
+    let first = caller.post("/v1/payroll/run", &body).made();
     let run = draft_of(&caller, "correction", people);
     let body = json!({"items": [{"employee_id": people[0], "earnings": [{"label": "Forgotten overtime", "amount": 300_000}]}]});
     edit(&caller, &run, &body).expect(200);
@@ -255,12 +255,12 @@ fn a_partial_run_pays_whom_the_wallet_covers_and_the_others_when_there_is_more()
         .expect(200);
     // Pay that no wallet covers.
     let path = format!("/api/business/employees/{}/compensation", people[1]);
-    let pay = json!({"amount": 90_000_000_000_000_i64, "currency": "NGN", "interval": "month"});
+    let pay = json!({"amount": 100_000_000_000_i64, "currency": "NGN", "interval": "month"});
     caller
         .send(&caller.request("PUT", &path).json(&pay))
         .expect(200);
     let body = json!({"company_id": company, "period": "2026-01", "employees": people});
-    let run = caller.post("/v1/payroll/run", &body).data();
+    let run = caller.post("/v1/payroll/run", &body).made();
     let run = caller.run(id(&run));
     assert_eq!(run["status"], "partially_paid");
     assert!(number(&run["funding"]["shortfall"]) > 0);
@@ -275,7 +275,7 @@ fn a_partial_run_pays_whom_the_wallet_covers_and_the_others_when_there_is_more()
     let wallet = caller
         .all(&format!("/api/payments/wallets?company_id={company}"))
         .remove(0);
-    let more = json!({"wallet_id": wallet["id"], "amount": 200_000_000_000_000_i64});
+    let more = json!({"wallet_id": wallet["id"], "amount": 200_000_000_000_i64});
     caller
         .post("/_sandbox/inbound/bank_transfer", &more)
         .expect(201);
