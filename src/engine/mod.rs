@@ -643,17 +643,15 @@ fn read(
 ) -> Result<Cached, ApiError> {
     let input = request.bind(None)?;
     let row = request.route.operation;
-    let (body, single, file) = match row.paper.filter(|_| form == Form::Pdf) {
-        Some(paper) => {
-            let paper = paper(world, input)?;
-            let file = format!("inline; filename=\"{}.pdf\"", paper.file);
-            (paper.to_pdf(), true, HeaderValue::try_from(file).ok())
-        }
-        None => {
-            let reply = call(world, input)?;
-            let single = reply.single;
-            (reply.into_bytes(), single, None)
-        }
+    let paper = row.paper.filter(|_| form == Form::Pdf);
+    let (body, single, file) = if let Some(paper) = paper {
+        let paper = paper(world, input)?;
+        let file = format!("inline; filename=\"{}.pdf\"", paper.file);
+        (paper.to_pdf(), true, HeaderValue::try_from(file).ok())
+    } else {
+        let reply = call(world, input)?;
+        let single = reply.single;
+        (reply.into_bytes(), single, None)
     };
     let key = world
         .base()

@@ -88,9 +88,11 @@ pub(crate) fn is_known(currency: Currency) -> bool {
 }
 
 /// The reference rates of one world.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Rates {
     key: Key,
+    /// Paths of the months that were asked about.
+    paths: BTreeMap<(Currency, Period), Vec<i128>>,
 }
 
 impl Rates {
@@ -98,13 +100,14 @@ impl Rates {
     pub(crate) fn new(key: Key) -> Self {
         Self {
             key: key.with("fx"),
+            paths: BTreeMap::new(),
         }
     }
 
     /// An amount of minor units in the minor units of another currency, at that day's rate and to the nearest one, halves to
     /// the even. None where one of the two has no reference rate.
     pub(crate) fn translate(
-        self,
+        &mut self,
         amount: i128,
         from: Currency,
         to: Currency,
@@ -121,7 +124,7 @@ impl Rates {
     }
 
     /// Parts of the currency for one pound on that day.
-    fn units(self, currency: Currency, day: Date) -> Option<i128> {
+    fn units(&mut self, currency: Currency, day: Date) -> Option<i128> {
         let published = &*PUBLISHED;
         let anchors = published.anchors.get(&currency)?;
         if currency == published.base {
@@ -133,40 +136,34 @@ impl Rates {
             let month = usize::try_from(month).unwrap_or_default();
             anchors[month.min(anchors.len() - 1)]
         };
-        let (elapsed, days) = (
-            i128::from(day.days_since(period.first_day())),
-            i128::from(
-                period
-                    .plus_months(1)
-                    .first_day()
-                    .days_since(period.first_day()),
-            ),
-        );
-        let between = anchor(0) + (anchor(1) - anchor(0)) * elapsed / days;
-        Some(between + between * self.bridge(currency, period, elapsed, days) / MOVES)
+        let elapsed = usize::try_from(day.days_since(period.first_day())).unwrap_or_default();
+        let key = self.key;
+        let path = self.paths.entry((currency, period));
+        let path = path.or_insert_with(|| path_of(key, currency, period));
+        let passed = i128::try_from(elapsed).unwrap_or_default();
+        let days = i128::try_from(path.len()).unwrap_or(1);
+        let between = anchor(0) + (anchor(1) - anchor(0)) * passed / days;
+        Some(between + between * path[elapsed] / MOVES)
     }
+}
 
-    /// How far the path has left the straight line between two months, in `1 / MOVES`: steps of random size, less what leads
-    /// them back to nothing by the end of the month.
-    fn bridge(self, currency: Currency, period: Period, elapsed: i128, days: i128) -> i128 {
-        if elapsed == 0 {
-            return 0;
-        }
-        let row = MOVEMENT.iter().find(|(code, _)| *code == currency.code());
-        let size = row.map_or(USUAL_MOVEMENT, |(_, size)| *size);
-        let key = self.key.with(currency.code());
-        let (mut so_far, mut whole) = (0, 0);
-        let mut day = period.first_day();
-        for number in 1..=days {
-            let draw = i128::from(key.with(&day.to_string()).below(WIDTH)) - HALF_WIDTH;
-            whole += draw * size;
-            if number == elapsed {
-                so_far = whole;
-            }
-            day = day.plus_days(1);
-        }
-        so_far - whole * elapsed / days
+/// How far the path has left the straight line between two months on each day of one, in `1 / MOVES`: steps of random size,
+/// less what leads them back to nothing by the end of the month.
+fn path_of(key: Key, currency: Currency, period: Period) -> Vec<i128> {
+    let row = MOVEMENT.iter().find(|(code, _)| *code == currency.code());
+    let size = row.map_or(USUAL_MOVEMENT, |(_, size)| *size);
+    let key = key.with(currency.code());
+    let (mut sum, mut day) = (0, period.first_day());
+    let mut sums = Vec::new();
+    while day <= period.last_day() {
+        sums.push(sum);
+        let draw = i128::from(key.with(&day.to_string()).below(WIDTH)) - HALF_WIDTH;
+        sum += draw * size;
+        day = day.plus_days(1);
     }
+    let days = i128::try_from(sums.len()).unwrap_or(1);
+    let back = |(passed, so_far)| so_far - sum * passed / days;
+    (0..).zip(sums).map(back).collect()
 }
 
 /// A step is a draw from minus to plus 1,732 thousandths: evenly spread, with a standard deviation of one.
@@ -204,7 +201,7 @@ mod tests {
     fn every_published_rate_is_met_on_the_first_of_its_month() {
         let published = read(include_str!("../../fixtures/fx.toml")).expect("whole");
         assert_eq!(published.anchors.len(), 25);
-        let rates = Rates::new(Key::new(42));
+        let mut rates = Rates::new(Key::new(42));
         for (&code, anchors) in &published.anchors {
             for (ahead, &anchor) in (0..).zip(anchors) {
                 let first = published.first.plus_months(ahead).first_day();
@@ -215,7 +212,7 @@ mod tests {
 
     #[test]
     fn a_rate_moves_from_day_to_day_and_not_far() {
-        let rates = Rates::new(Key::new(42));
+        let mut rates = Rates::new(Key::new(42));
         let mut last = rates.units(currency("NGN"), day("2026-01-01"));
         let mut date = day("2026-01-01");
         for _ in 0..364 {
@@ -238,14 +235,14 @@ mod tests {
 
     #[test]
     fn amounts_cross_currencies_with_their_own_minor_units() {
-        let rates = Rates::new(Key::new(42));
+        let mut rates = Rates::new(Key::new(42));
         let first = day("2026-01-01");
-        let translate =
+        let mut translate =
             |amount, from, to| rates.translate(amount, currency(from), currency(to), first);
-        assert_eq!(translate(100_00, "GBP", "USD"), Some(133_29));
-        assert_eq!(translate(1_00, "GBP", "UGX"), Some(4_751));
-        assert_eq!(translate(-1_00, "GBP", "UGX"), Some(-4_751));
-        assert_eq!(translate(4_751, "UGX", "GBP"), Some(1_00));
+        assert_eq!(translate(10_000, "GBP", "USD"), Some(13_329));
+        assert_eq!(translate(100, "GBP", "UGX"), Some(4_751));
+        assert_eq!(translate(-100, "GBP", "UGX"), Some(-4_751));
+        assert_eq!(translate(4_751, "UGX", "GBP"), Some(100));
         assert_eq!(translate(7, "PLN", "PLN"), Some(7));
         assert_eq!(translate(7, "PLN", "GBP"), None);
         assert!(!is_known(currency("PLN")) && is_known(currency("GBP")));

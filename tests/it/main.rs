@@ -27,6 +27,7 @@ mod outside;
 mod paper;
 mod payroll;
 mod payroll_flow;
+mod payroll_runs;
 mod published;
 mod readme;
 mod replay;

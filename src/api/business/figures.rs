@@ -39,28 +39,16 @@ impl Figures {
             .sum()
     }
 
-    fn add(&mut self, sums: &Sums, at: &Translation) {
+    /// Adds sums at the rates of a day.
+    fn add(&mut self, sums: &Sums, into: Currency, rates: &mut Rates, day: Date) {
         for (currency, account, totals) in sums.iter().filter(|(_, _, t)| t.net() != 0) {
-            match at.translated(totals.net(), currency) {
+            match rates.translate(totals.net(), currency, into, day) {
                 Some(net) => *self.by_account.entry(account).or_default() += net,
                 None => {
                     self.untranslated.insert(currency);
                 }
             }
         }
-    }
-}
-
-/// Into a currency, at the rates of a day.
-struct Translation {
-    rates: Rates,
-    into: Currency,
-    day: Date,
-}
-
-impl Translation {
-    fn translated(&self, amount: i128, from: Currency) -> Option<i128> {
-        self.rates.translate(amount, from, self.into, self.day)
     }
 }
 
@@ -126,29 +114,19 @@ impl<'a> Reading<'a> {
     }
 
     fn moved_of(&self, first: Date, last: Date, of: impl Fn(&Day) -> &Sums) -> Figures {
-        let mut figures = Figures::default();
+        let (mut figures, mut rates) = (Figures::default(), self.rates.clone());
         for (date, day) in self.days(first, last) {
-            figures.add(of(day), &self.translation(date));
+            figures.add(of(day), self.currency, &mut rates, date);
         }
         figures
     }
 
     /// What stands at the end of a day, at that day's rate; on a day to come, at today's.
     pub(crate) fn standing(&self, as_of: Date) -> Figures {
-        let mut figures = Figures::default();
-        figures.add(
-            &self.totals(as_of),
-            &self.translation(as_of.min(self.today)),
-        );
+        let (mut figures, mut rates) = (Figures::default(), self.rates.clone());
+        let day = as_of.min(self.today);
+        figures.add(&self.totals(as_of), self.currency, &mut rates, day);
         figures
-    }
-
-    const fn translation(&self, day: Date) -> Translation {
-        Translation {
-            rates: self.rates,
-            into: self.currency,
-            day,
-        }
     }
 }
 

@@ -371,7 +371,7 @@ fn affordable(world: &World, company: &Company, lines: &[Line]) -> Result<(), Ap
             return Err(overdrawn(world, company, line.currency, before, -moved));
         }
         let turnover = debits.max(credits);
-        let (rates, today) = (rates(world), world.today());
+        let (mut rates, today) = (rates(world), world.today());
         let own = rates.translate(turnover, line.currency, company.currency, today);
         if turnover.max(own.unwrap_or_default()) > MOST {
             let detail = format!(
@@ -401,14 +401,14 @@ fn overdrawn(
 
 /// Tells of the wallet that an entry moved.
 fn tell_wallets(world: &mut World, entry: &JournalEntry) {
-    let moves = |line: &&Line| line.account == Account::CashAvailable;
+    let of_wallet = |line: &&Line| line.account == Account::CashAvailable;
     let moved: i128 = entry
         .lines
         .iter()
-        .filter(moves)
+        .filter(of_wallet)
         .map(|line| i128::from(line.signed()))
         .sum();
-    let line = entry.lines.iter().find(moves);
+    let line = entry.lines.iter().find(of_wallet);
     let wallet: Option<Arc<Wallet>> =
         line.and_then(|line| world.wallet_of(entry.company_id, line.currency));
     if let Some(wallet) = wallet.filter(|_| moved != 0) {

@@ -1,12 +1,10 @@
-//! What the clock does to a payroll run: calculate, approve, fund, open its payouts. What becomes of them is `payroll_payouts`.
+//! What the clock does to a payroll run: calculate it, approve it. What follows is `payroll_funding`.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::api::business::employee_verbs::end_final_pay;
 use crate::api::business::payroll_earlier::EarlierPay;
 use crate::api::business::payroll_pay::{self, nothing, warnings};
-use crate::api::business::payroll_payouts::finish;
 use crate::api::business::payroll_people::Wanted;
 use crate::api::business::tax_clock;
 use crate::model::business::calculation::Calculation;
@@ -16,24 +14,15 @@ use crate::model::business::payroll_item::{ItemStatus, PayrollItem};
 use crate::model::business::payroll_run::{Funding, PayrollRun, RunStatus, RunTotals, Settlement};
 use crate::model::business::tax_liability::{LiabilityStatus, TaxLiability};
 use crate::model::business::tax_return::code_of;
-use crate::model::decision::RUN_FUND;
 use crate::model::ledger::Account;
 use crate::model::lifecycle::{Stateful, StatusChange};
-use crate::model::payments::payout::{Payout, PayoutStatus, Rail, Recipient};
-use crate::model::payments::wallet::Wallet;
 use crate::model::posting::{self, RunCost};
 use crate::model::task::Task;
 use crate::model::{AnyId, Object};
 use crate::value::id::Id;
 use crate::value::text::Metadata;
-use crate::value::time::{Span, Timestamp};
+use crate::value::time::Timestamp;
 use crate::world::World;
-
-/// Hour of the pay date at which wages are handed to the rail.
-const SEND_HOUR: i64 = 9;
-
-/// How late late money is.
-const LATE_FUNDS: Span = Span::BusinessDays(1);
 
 /// What must stand, because the task was set by what put it there.
 pub(crate) fn get<T: crate::world::grow::Grow>(world: &World, id: Id<T>) -> Arc<T> {
@@ -259,156 +248,4 @@ pub(crate) fn owe(world: &mut World, run: &PayrollRun, account: Account, amount:
     };
     let liability = world.record("tax_liability.created", liability);
     tax_clock::watch(world, &liability);
-}
-
-/// Reserves the run's money and opens its payouts; a short wallet is a fact, and the run says so.
-pub(crate) fn fund_run(world: &mut World, id: Id<PayrollRun>, late: bool) {
-    let mut run = (*get(world, id)).clone();
-    if !matches!(run.status, RunStatus::Approved | RunStatus::FundingFailed) {
-        return; // cancelled meanwhile
-    }
-    let mut funding = run.funding.expect("an approved run knows what it needs");
-    let wallet = get(world, funding.wallet_id);
-    let available = world.balances(run.company_id, run.currency).available;
-    let short = (available < funding.required).then(|| funding.required - available);
-    let refused = match short {
-        Some(shortfall) => {
-            funding.shortfall = shortfall;
-            let short = run.currency.display(shortfall);
-            Some(format!("the wallet {} is short of {short}", wallet.id))
-        }
-        None if late => None, // the bank was asked, and this is its answer
-        None => match ask_bank(world, id) {
-            BankReply::Yes => None,
-            BankReply::No => {
-                funding.shortfall = funding.required;
-                Some("the company's bank says that its account is short".to_owned())
-            }
-            BankReply::Later(due) => {
-                world.remind_at(due, Task::FundRunLate(id));
-                return;
-            }
-        },
-    };
-    run.enter(RunStatus::Funding, world.now());
-    if let Some(blocker) = refused {
-        run.funding = Some(funding);
-        run.blockers = vec![blocker];
-        run.enter(RunStatus::FundingFailed, world.now());
-        world.record("payroll_run.funding_failed", run);
-        return;
-    }
-    funding.reserved = funding.required;
-    funding.shortfall = 0;
-    run.funding = Some(funding);
-    run.blockers.clear();
-    let run = world.keep(run);
-    let reserve = posting::reserved(
-        "Payroll funded",
-        AnyId::of(run.id),
-        run.currency,
-        funding.required,
-    );
-    world.post(run.company_id, reserve);
-    world.emit("payroll_run.funded", &run);
-    world.emit_wallet("wallet.debited", &wallet);
-    open_payouts(world, &run, &wallet);
-}
-
-/// What the company's bank says when a run asks for its money.
-enum BankReply {
-    Yes,
-    No,
-    Later(Timestamp),
-}
-
-fn ask_bank(world: &mut World, run: Id<PayrollRun>) -> BankReply {
-    let answer = world.decide(&RUN_FUND, AnyId::of(run), None);
-    match answer.choice {
-        "insufficient_funds" => BankReply::No,
-        "delayed" => {
-            let late = answer.after.unwrap_or(LATE_FUNDS);
-            BankReply::Later(world.after(late, Some(AnyId::of(run))))
-        }
-        _ => BankReply::Yes,
-    }
-}
-
-/// One payout an employee. Pay of nothing needs none: such an item is skipped, and counts as paid.
-fn open_payouts(world: &mut World, run: &PayrollRun, wallet: &Wallet) {
-    let rail = get(world, run.company_id).payroll_settings.speed;
-    let (mut run, mut left) = (run.clone(), Vec::new());
-    for item in items(world, run.id) {
-        let mut item = (*item).clone();
-        if item.status == ItemStatus::Skipped {
-            continue;
-        }
-        if item.calculation.net <= 0 {
-            let employee = item.employee_id;
-            item.enter(ItemStatus::Skipped, world.now());
-            world.keep(item);
-            left.push(employee);
-            continue;
-        }
-        let payout = salary(world, &item, wallet.id, rail);
-        item.payout_id = Some(payout.id);
-        item.enter(ItemStatus::Processing, world.now());
-        world.keep(item);
-        world.record("payout.created", payout);
-    }
-    run.settlement.pending -= left.len() as u64;
-    run.settlement.paid += left.len() as u64;
-    run.enter(RunStatus::Processing, world.now());
-    let run = world.record("payroll_run.processing", run);
-    for employee in left {
-        end_final_pay(world, employee);
-    }
-    if run.settlement.pending == 0 {
-        finish(world, &run);
-    } else {
-        world.settle_at(
-            run.pay_date.at_hour(SEND_HOUR),
-            Task::SendRunPayouts(run.id),
-        );
-    }
-}
-
-/// A payout of what an item pays.
-pub(crate) fn salary(
-    world: &World,
-    item: &PayrollItem,
-    wallet_id: Id<Wallet>,
-    rail: Rail,
-) -> Payout {
-    let employee = get(world, item.employee_id);
-    let account = employee
-        .payment_method
-        .as_ref()
-        .expect("a payable employee has a payment method");
-    let now = world.now();
-    Payout {
-        id: world.next_id(item.company_id.bits()),
-        object: Object::NAME,
-        company_id: item.company_id,
-        wallet_id,
-        beneficiary_id: None,
-        status: PayoutStatus::Queued,
-        amount: item.calculation.net,
-        currency: item.currency,
-        rail,
-        recipient: Arc::new(Recipient::new(
-            &account.account_name,
-            &account.bank_code,
-            &account.account_number,
-        )),
-        reference: format!("Salary {}", item.period),
-        source: Some(AnyId::of(item.id)),
-        failure: None,
-        supersedes: None,
-        superseded_by: None,
-        created_at: now,
-        updated_at: now,
-        metadata: Metadata::default(),
-        status_history: vec![StatusChange::plain(PayoutStatus::Queued, now)],
-    }
 }

@@ -3,14 +3,16 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::api::business::payroll_clock::salary;
+use crate::api::business::payroll_funding::salary;
 use crate::api::business::payroll_payouts::hand_over;
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::reply::{Data, Shown};
+use crate::model::AnyId;
 use crate::model::business::employee::{EmployeeStatus, PayrollStatus};
 use crate::model::business::payroll_item::PayrollItem;
 use crate::model::business::payroll_run::{PayrollRun, RunStatus};
 use crate::model::lifecycle::{Stateful, refused, step};
+use crate::model::posting::{self, RunCost};
 use crate::value::error::{ApiError, ErrorCode};
 use crate::value::id::Id;
 use crate::world::World;
@@ -22,11 +24,12 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     contract: Contract::Assumed,
     summary: "Send an item's wages again",
     description: "After its payout failed or came back: a new payout to the account that is on record now, at once, in the place of \
-        the old one. The money is still set aside. With the last item that arrives a `partially_paid` run is `paid`. A run that \
-        failed as a whole is over: run its employees again.",
+        the old one. The money is still set aside; that of an item that the wallet did not cover is set aside now. With the last \
+        item that arrives a `partially_paid` run is `paid`. A run that failed as a whole is over: run its employees again.",
     errors: &[
         ErrorCode::InvalidStateTransition,
         ErrorCode::EmployeeNotPayable,
+        ErrorCode::InsufficientFunds,
     ],
     emits: &[
         "payroll_item.retried",
@@ -79,15 +82,32 @@ fn retry_payroll_item(
         let error = ApiError::new(ErrorCode::EmployeeNotPayable, why);
         return Err(error.about(employee.id));
     }
-    let old = item
-        .payout_id
-        .expect("an item that was not paid had a payout");
-    let mut old = (*world.get(old)?).clone();
-    let mut payout = salary(world, &item, old.wallet_id, old.rail);
-    payout.supersedes = Some(old.id);
-    old.superseded_by = Some(payout.id);
-    old.updated_at = world.now();
-    world.keep(old);
+    let company = world.get(run.company_id)?;
+    let funding = run
+        .funding
+        .as_mut()
+        .expect("a run that sends wages is funded");
+    let rail = company.payroll_settings.speed;
+    let mut payout = salary(world, &item, funding.wallet_id, rail);
+    if let Some(old) = item.payout_id {
+        let mut old = (*world.get(old)?).clone();
+        payout.supersedes = Some(old.id);
+        old.superseded_by = Some(payout.id);
+        old.updated_at = world.now();
+        world.keep(old);
+    } else {
+        // The wallet did not cover it when the run was funded.
+        let cost = RunCost::of([&*item.calculation]).to_reserve();
+        let available = world.balances(item.company_id, item.currency).available;
+        if available < cost {
+            return Err(short(&item, available, cost));
+        }
+        funding.reserved += cost;
+        funding.shortfall -= cost.min(funding.shortfall);
+        let source = AnyId::of(item.id);
+        let reserve = posting::reserved("Payroll funded", source, item.currency, cost);
+        world.post(item.company_id, reserve);
+    }
     item.payout_id = Some(payout.id);
     item.enter(status, world.now());
     run.settlement.failed -= 1;
@@ -98,4 +118,14 @@ fn retry_payroll_item(
     let payout = world.record("payout.created", payout);
     hand_over(world, &item, payout.id);
     Ok(Data(Shown(world.get(item.id)?)))
+}
+
+fn short(item: &PayrollItem, available: i64, cost: i64) -> ApiError {
+    let shown = |minor| item.currency.display(minor);
+    let detail = format!(
+        "the available balance is {}, and {} is needed",
+        shown(available),
+        shown(cost)
+    );
+    ApiError::new(ErrorCode::InsufficientFunds, detail).about(item.id)
 }

@@ -226,8 +226,10 @@ fn give_back(
     let entry = world.post(run.company_id, mirror);
     let arrived = chosen.iter().filter(|item| item.status == ItemStatus::Paid);
     let arrived: i64 = arrived.map(|item| item.calculation.net).sum();
-    let set_aside = cost.net - arrived;
-    let (mut freed, mut void) = (set_aside, Vec::new());
+    // Items that the wallet did not cover had nothing set aside.
+    let uncovered = chosen.iter().filter(|item| item.payout_id.is_none());
+    let uncovered = RunCost::of(uncovered.map(|item| &*item.calculation)).to_reserve();
+    let (mut freed, mut void) = (cost.net - arrived - uncovered, Vec::new());
     for &(account, amount) in cost.owed.iter().filter(|(_, amount)| *amount != 0) {
         if let Some(lowered) = lower(world, run, reversal, (account, amount)) {
             freed += amount;

@@ -5,7 +5,8 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::api::business::payroll_clock::{approve_run, fund_run, items};
+use crate::api::business::payroll_clock::{approve_run, items};
+use crate::api::business::payroll_funding::fund_run;
 use crate::api::business::payroll_people::may_pay;
 use crate::api::business::payroll_undo::mirror;
 use crate::api::business::tax_clock;
@@ -67,6 +68,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             "payout.created",
             "payroll_run.processing",
             "payroll_run.paid",
+            "payroll_run.partially_paid",
+            "payroll_item.failed",
             "employee.payroll_status_changed",
         ],
         starts: &["fund_run", "send_run_payouts"],

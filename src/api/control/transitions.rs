@@ -10,7 +10,8 @@ use serde_json::Value;
 use crate::api::business::employee_pay::cancel_check;
 use crate::api::business::leave::{self, LeaveDecision};
 use crate::api::business::{
-    compliance, leave_clock, payroll_clock, payroll_payouts, regulatory_reports, tax_clock,
+    compliance, leave_clock, payroll_clock, payroll_funding, payroll_payouts, regulatory_reports,
+    tax_clock,
 };
 use crate::model::business::company::{Company, CompanyStatus};
 use crate::model::business::compliance_requirement::{ComplianceRequirement, RequirementStatus};
@@ -319,7 +320,7 @@ fn run(world: &mut World, id: Id<PayrollRun>, to: &str) -> Result<(), ApiError> 
     world.forget_timers(AnyId::of(id));
     match to {
         RunStatus::Calculated => payroll_clock::calculate_run(world, id),
-        _ => payroll_clock::fund_run(world, id, false),
+        _ => payroll_funding::fund_run(world, id, false),
     }
     Ok(())
 }

@@ -1,0 +1,224 @@
+//! What the clock does to an approved run: reserve its money, and open a payout for each of its employees.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::api::business::employee_verbs::end_final_pay;
+use crate::api::business::payroll_clock::{get, items};
+use crate::api::business::payroll_payouts::finish;
+use crate::model::business::payroll_item::{ItemStatus, PayrollItem};
+use crate::model::business::payroll_run::{PayrollRun, RunStatus};
+use crate::model::decision::RUN_FUND;
+use crate::model::lifecycle::{Stateful, StatusChange};
+use crate::model::payments::payout::{Failure, Payout, PayoutStatus, Rail, Recipient};
+use crate::model::payments::wallet::Wallet;
+use crate::model::posting::{self, RunCost};
+use crate::model::task::Task;
+use crate::model::{AnyId, Object};
+use crate::value::id::Id;
+use crate::value::text::Metadata;
+use crate::value::time::{Span, Timestamp};
+use crate::world::World;
+
+/// Hour of the pay date at which wages are handed to the rail.
+const SEND_HOUR: i64 = 9;
+/// How late late money is.
+const LATE_FUNDS: Span = Span::BusinessDays(1);
+
+/// Reserves the run's money and opens its payouts. A short wallet is a fact: the run says so, unless its company pays at least
+/// those whom the wallet covers.
+pub(crate) fn fund_run(world: &mut World, id: Id<PayrollRun>, late: bool) {
+    let mut run = (*get(world, id)).clone();
+    if !matches!(run.status, RunStatus::Approved | RunStatus::FundingFailed) {
+        return; // cancelled meanwhile
+    }
+    let mut funding = run.funding.expect("an approved run knows what it needs");
+    let wallet = get(world, funding.wallet_id);
+    let available = world.balances(run.company_id, run.currency).available;
+    let (covered, uncovered) = if available < funding.required {
+        covered(world, &run, available)
+    } else {
+        (funding.required, BTreeSet::new())
+    };
+    funding.shortfall = funding.required - available.min(funding.required);
+    let refused = if covered == 0 && funding.required > 0 {
+        let short = run.currency.display(funding.shortfall);
+        Some(format!("the wallet {} is short of {short}", wallet.id))
+    } else if late {
+        None // the bank was asked, and this is its answer
+    } else {
+        match ask_bank(world, id) {
+            BankReply::Yes => None,
+            BankReply::No => {
+                funding.shortfall = funding.required;
+                Some("the company's bank says that its account is short".to_owned())
+            }
+            BankReply::Later(due) => {
+                world.remind_at(due, Task::FundRunLate(id));
+                return;
+            }
+        }
+    };
+    run.enter(RunStatus::Funding, world.now());
+    run.blockers = refused.iter().cloned().collect();
+    if refused.is_some() {
+        run.funding = Some(funding);
+        run.enter(RunStatus::FundingFailed, world.now());
+        world.record("payroll_run.funding_failed", run);
+        return;
+    }
+    funding.reserved = covered;
+    run.funding = Some(funding);
+    let run = world.keep(run);
+    let source = AnyId::of(run.id);
+    let reserve = posting::reserved("Payroll funded", source, run.currency, covered);
+    world.post(run.company_id, reserve);
+    world.emit("payroll_run.funded", &run);
+    world.emit_wallet("wallet.debited", &wallet);
+    open_payouts(world, &run, &wallet, &uncovered);
+}
+
+/// What the wallet covers of a run that it does not cover as a whole, and the items beyond it: in the run's order, and nothing
+/// unless the company pays in part.
+fn covered(
+    world: &World,
+    run: &PayrollRun,
+    mut available: i64,
+) -> (i64, BTreeSet<Id<PayrollItem>>) {
+    let settings = get(world, run.company_id).payroll_settings;
+    if !settings.partial_runs {
+        return (0, BTreeSet::new());
+    }
+    let (mut covered, mut uncovered) = (0, BTreeSet::new());
+    for item in items(world, run.id) {
+        let cost = RunCost::of([&*item.calculation]).to_reserve();
+        if cost <= available {
+            available -= cost;
+            covered += cost;
+        } else {
+            uncovered.insert(item.id);
+        }
+    }
+    (covered, uncovered)
+}
+
+/// What the company's bank says when a run asks for its money.
+enum BankReply {
+    Yes,
+    No,
+    Later(Timestamp),
+}
+
+fn ask_bank(world: &mut World, run: Id<PayrollRun>) -> BankReply {
+    let answer = world.decide(&RUN_FUND, AnyId::of(run), None);
+    match answer.choice {
+        "insufficient_funds" => BankReply::No,
+        "delayed" => {
+            let late = answer.after.unwrap_or(LATE_FUNDS);
+            BankReply::Later(world.after(late, Some(AnyId::of(run))))
+        }
+        _ => BankReply::Yes,
+    }
+}
+
+/// One payout an employee. Pay of nothing needs none: such an item is skipped, and counts as paid. Items that the wallet does not
+/// cover have failed before they were sent.
+fn open_payouts(
+    world: &mut World,
+    run: &PayrollRun,
+    wallet: &Wallet,
+    uncovered: &BTreeSet<Id<PayrollItem>>,
+) {
+    let rail = get(world, run.company_id).payroll_settings.speed;
+    let (mut run, mut left, mut failed) = (run.clone(), Vec::new(), Vec::new());
+    for item in items(world, run.id) {
+        let mut item = (*item).clone();
+        if item.status == ItemStatus::Skipped {
+            continue;
+        }
+        let now = world.now();
+        if uncovered.contains(&item.id) {
+            item.enter(ItemStatus::Processing, now);
+            item.enter(ItemStatus::Failed, now);
+            item.failure = Some(NOT_COVERED);
+            failed.push(world.keep(item));
+            continue;
+        }
+        if item.calculation.net <= 0 {
+            item.enter(ItemStatus::Skipped, now);
+            left.push(world.keep(item).employee_id);
+            continue;
+        }
+        let payout = salary(world, &item, wallet.id, rail);
+        item.payout_id = Some(payout.id);
+        item.enter(ItemStatus::Processing, now);
+        world.keep(item);
+        world.record("payout.created", payout);
+    }
+    run.settlement.pending -= (left.len() + failed.len()) as u64;
+    run.settlement.paid += left.len() as u64;
+    run.settlement.failed += failed.len() as u64;
+    run.enter(RunStatus::Processing, world.now());
+    let run = world.record("payroll_run.processing", run);
+    for item in failed {
+        world.emit("payroll_item.failed", &item);
+    }
+    for employee in left {
+        end_final_pay(world, employee);
+    }
+    if run.settlement.pending == 0 {
+        finish(world, &run);
+    } else {
+        let sent = run.pay_date.at_hour(SEND_HOUR);
+        world.settle_at(sent, Task::SendRunPayouts(run.id));
+    }
+}
+
+/// Why an item beyond the wallet was not sent.
+const NOT_COVERED: Failure = Failure {
+    code: Cow::Borrowed("insufficient_funds"),
+    return_code: None,
+    rail_message: None,
+    retryable: true,
+};
+
+/// A payout of what an item pays.
+pub(crate) fn salary(
+    world: &World,
+    item: &PayrollItem,
+    wallet_id: Id<Wallet>,
+    rail: Rail,
+) -> Payout {
+    let employee = get(world, item.employee_id);
+    let account = employee
+        .payment_method
+        .as_ref()
+        .expect("a payable employee has a payment method");
+    let now = world.now();
+    Payout {
+        id: world.next_id(item.company_id.bits()),
+        object: Object::NAME,
+        company_id: item.company_id,
+        wallet_id,
+        beneficiary_id: None,
+        status: PayoutStatus::Queued,
+        amount: item.calculation.net,
+        currency: item.currency,
+        rail,
+        recipient: Arc::new(Recipient::new(
+            &account.account_name,
+            &account.bank_code,
+            &account.account_number,
+        )),
+        reference: format!("Salary {}", item.period),
+        source: Some(AnyId::of(item.id)),
+        failure: None,
+        supersedes: None,
+        superseded_by: None,
+        created_at: now,
+        updated_at: now,
+        metadata: Metadata::default(),
+        status_history: vec![StatusChange::plain(PayoutStatus::Queued, now)],
+    }
+}

@@ -1,0 +1,65 @@
+//! Runs that are drafted, edited and calculated; taken back; their wages sent again. And what part of a month is paid.
+
+mod drafts;
+mod parts;
+mod refusals;
+mod undone;
+
+use serde_json::{Value, json};
+
+use crate::harness::Caller;
+use crate::harness::http::Answer;
+use crate::harness::world::id;
+
+const RUNS: &str = "/api/business/payroll-runs";
+
+fn draft(caller: &Caller, body: &Value) -> Value {
+    let answer = caller.post(RUNS, body);
+    answer.expect(201);
+    answer.data()
+}
+
+/// A draft of that kind, of these people of the first company.
+fn draft_of(caller: &Caller, kind: &str, people: &[String]) -> Value {
+    let body = json!({
+        "company_id": caller.company(0), "period": "2026-01", "type": kind, "employee_ids": people,
+    });
+    draft(caller, &body)
+}
+
+fn verb(caller: &Caller, run: &Value, verb: &str, body: &Value) -> Answer {
+    caller.post(&format!("{RUNS}/{}/{verb}", id(run)), body)
+}
+
+fn edit(caller: &Caller, run: &Value, body: &Value) -> Answer {
+    caller.patch(&format!("{RUNS}/{}", id(run)), body)
+}
+
+/// The run as calculated.
+fn calculated(caller: &Caller, run: &Value) -> Value {
+    verb(caller, run, "calculate", &json!({})).expect(202);
+    caller.advance(&json!({"by": "2s"}));
+    caller.run(id(run))
+}
+
+fn items(caller: &Caller, run: &Value) -> Vec<Value> {
+    caller.all(&format!("{RUNS}/{}/items", id(run)))
+}
+
+/// Approves a calculated run, and lets it come to its end.
+fn paid(caller: &Caller, run: &Value) -> Value {
+    verb(caller, run, "approve", &json!({})).expect(200);
+    caller.advance(&json!({"by": "20d"}));
+    caller.run(id(run))
+}
+
+fn balances(caller: &Caller) -> Vec<(Value, Value)> {
+    let company = caller.company(0);
+    let accounts = caller.all(&format!(
+        "/api/business/ledger-accounts?company_id={company}"
+    ));
+    let moved = accounts.iter().filter(|account| account["balance"] != 0);
+    moved
+        .map(|account| (account["code"].clone(), account["balance"].clone()))
+        .collect()
+}

@@ -1,0 +1,289 @@
+//! Runs that are taken back, and wages that are sent again.
+
+use serde_json::{Value, json};
+
+use super::{RUNS, balances, calculated, draft_of, edit, items, paid, verb};
+use crate::harness::Caller;
+use crate::harness::world::{id, number};
+
+fn payslips(caller: &Caller, run: &Value) -> Vec<Value> {
+    caller.all(&format!(
+        "/api/business/payslips?payroll_run_id={}",
+        id(run)
+    ))
+}
+
+fn account(caller: &Caller, person: &str, number: &str) {
+    let path = format!("/api/business/employees/{person}/payment-method");
+    let body = json!({"type": "bank", "bank_code": "058", "account_number": number});
+    caller
+        .send(&caller.request("PUT", &path).json(&body))
+        .expect(200);
+}
+
+#[test]
+fn a_reversed_run_leaves_the_books_as_they_were_and_its_people_free() {
+    let caller = Caller::instant();
+    let company = caller.company(0);
+    let people = &caller.payable(&company)[..3];
+    let before = balances(&caller);
+    let body = json!({"company_id": company, "period": "2026-01", "employees": people});
+    let run = caller.post("/v1/payroll/run", &body).data();
+    assert_eq!(caller.run(id(&run))["status"], "paid");
+    let reversal = verb(&caller, &run, "reverse", &json!({"reason": "Paid twice"})).data();
+    assert_eq!(
+        (&reversal["type"], &reversal["reverses"]),
+        (&json!("correction"), &run["id"])
+    );
+    let original = caller.run(id(&run));
+    assert_eq!(original["status"], "reversed");
+    assert_eq!(original["reversed_by"], json!([reversal["id"]]));
+    assert_eq!(
+        number(&original["totals"]["net"]),
+        -number(&reversal["totals"]["net"])
+    );
+    assert!(
+        payslips(&caller, &run)
+            .iter()
+            .all(|payslip| payslip["status"] == "voided")
+    );
+    assert!(
+        items(&caller, &run)
+            .iter()
+            .all(|item| item["status"] == "reversed")
+    );
+    assert_eq!(balances(&caller), before);
+    verb(&caller, &run, "reverse", &json!({"reason": "Again"}))
+        .refused(409, "invalid_state_transition");
+    verb(&caller, &reversal, "reverse", &json!({"reason": "Back"}))
+        .refused(409, "invalid_state_transition");
+    let again = caller.post("/v1/payroll/run", &body).data();
+    let (first, second) = (items(&caller, &run), items(&caller, &again));
+    for (first, second) in first.iter().zip(&second) {
+        assert_eq!(
+            first["net"], second["net"],
+            "what was reversed counts in no year to date"
+        );
+    }
+    caller.audit();
+}
+
+#[test]
+fn a_part_of_a_run_is_taken_back_alone_and_the_rest_stands() {
+    let caller = Caller::instant();
+    let company = caller.company(0);
+    let people = &caller.payable(&company)[..3];
+    let body = json!({"company_id": company, "period": "2026-01", "employees": people});
+    let run = caller.post("/v1/payroll/run", &body).data();
+    let one = json!({"reason": "Wrong person", "employee_ids": [people[1]]});
+    verb(&caller, &run, "reverse", &one).expect(200);
+    assert_eq!(caller.run(id(&run))["status"], "paid");
+    let states: Vec<_> = items(&caller, &run)
+        .iter()
+        .map(|item| item["status"].clone())
+        .collect();
+    assert_eq!(states, ["paid", "reversed", "paid"]);
+    let refused = verb(&caller, &run, "reverse", &one).refused(422, "validation_failed");
+    assert_eq!(refused["errors"][0]["pointer"], "/employee_ids/0");
+    let owed: i64 = caller
+        .all(&format!(
+            "/api/business/tax-liabilities?company_id={company}&status=accrued"
+        ))
+        .iter()
+        .map(|liability| number(&liability["amount"]))
+        .sum();
+    let left = items(&caller, &run);
+    let expected: i64 = [&left[0], &left[2]]
+        .iter()
+        .map(|item| {
+            number(&item["taxes"])
+                + number(&item["employee_contributions"])
+                + number(&item["employer_contributions"])
+        })
+        .sum();
+    assert_eq!(owed, expected);
+    let again = json!({"company_id": company, "period": "2026-01", "employees": [people[1]]});
+    caller.post("/v1/payroll/run", &again).expect(201);
+    verb(&caller, &run, "reverse", &json!({"reason": "All of it"})).expect(200);
+    assert_eq!(caller.run(id(&run))["status"], "reversed");
+    caller.audit();
+}
+
+#[test]
+fn a_run_of_the_months_before_the_start_can_be_reversed() {
+    let caller = Caller::instant();
+    let run = caller.all(&format!("{RUNS}?period=2025-12")).remove(0);
+    let reversal = verb(
+        &caller,
+        &run,
+        "reverse",
+        &json!({"reason": "Paid by mistake"}),
+    )
+    .data();
+    assert_eq!(
+        number(&reversal["totals"]["gross"]),
+        -number(&run["totals"]["gross"])
+    );
+    assert!(
+        payslips(&caller, &run)
+            .iter()
+            .all(|payslip| payslip["status"] == "voided")
+    );
+    caller.audit();
+}
+
+#[test]
+fn wages_that_came_back_are_sent_again_to_another_account() {
+    let caller = Caller::instant();
+    let company = caller.company(0);
+    let people = &caller.payable(&company)[..2];
+    account(&caller, &people[0], "9999999902");
+    let body = json!({"company_id": company, "period": "2026-01", "employees": people});
+    let run = caller.post("/v1/payroll/run", &body).data();
+    assert_eq!(caller.run(id(&run))["status"], "partially_paid");
+    let item = items(&caller, &run).remove(0);
+    let retry = format!("items/{}/retry", id(&item));
+    verb(&caller, &run, &retry, &json!({})).refused(422, "employee_not_payable");
+    account(&caller, &people[0], "9999999900");
+    let sent = verb(&caller, &run, &retry, &json!({})).data();
+    assert_eq!(sent["status"], "processing");
+    assert_ne!(sent["payout_id"], item["payout_id"]);
+    let run = caller.run(id(&run));
+    assert_eq!(
+        (&run["status"], &run["settlement"]),
+        (
+            &json!("paid"),
+            &json!({"paid": 2, "failed": 0, "pending": 0})
+        )
+    );
+    let payout = |id: &Value| {
+        caller
+            .get(&format!("/api/payments/payouts/{}", id.as_str().unwrap()))
+            .data()
+    };
+    assert_eq!(
+        payout(&item["payout_id"])["superseded_by"],
+        sent["payout_id"]
+    );
+    assert_eq!(payout(&sent["payout_id"])["supersedes"], item["payout_id"]);
+    assert_eq!(payslips(&caller, &run).len(), 2);
+    verb(&caller, &run, &retry, &json!({})).refused(409, "invalid_state_transition");
+    let other = caller
+        .post(
+            "/v1/payroll/run",
+            &json!({"company_id": company, "period": "2026-02", "employees": people}),
+        )
+        .data();
+    verb(&caller, &other, &retry, &json!({})).refused(404, "resource_not_found");
+    caller.audit();
+}
+
+#[test]
+fn wages_that_came_back_late_are_sent_again_without_a_second_payslip() {
+    let caller = Caller::instant();
+    let people = &caller.payable(&caller.company(0))[..1];
+    account(&caller, &people[0], "9999999999");
+    let body = json!({"company_id": caller.company(0), "period": "2026-01", "employees": people});
+    let run = caller.post("/v1/payroll/run", &body).data();
+    caller.advance(&json!({"by": "30d"}));
+    let item = items(&caller, &run).remove(0);
+    assert_eq!(item["status"], "returned");
+    account(&caller, &people[0], "9999999900");
+    verb(
+        &caller,
+        &run,
+        &format!("items/{}/retry", id(&item)),
+        &json!({}),
+    )
+    .expect(200);
+    assert_eq!(items(&caller, &run)[0]["status"], "paid");
+    assert_eq!(payslips(&caller, &run).len(), 1);
+    caller.audit();
+}
+
+#[test]
+fn a_run_that_paid_nobody_leaves_nothing_in_the_books() {
+    let caller = Caller::instant();
+    let people = &caller.payable(&caller.company(0))[..1];
+    account(&caller, &people[0], "9999999902");
+    let before = balances(&caller);
+    let body = json!({"company_id": caller.company(0), "period": "2026-01", "employees": people});
+    let run = caller.post("/v1/payroll/run", &body).data();
+    assert_eq!(caller.run(id(&run))["status"], "failed");
+    assert_eq!(balances(&caller), before);
+    let item = items(&caller, &run).remove(0);
+    let retry = format!("items/{}/retry", id(&item));
+    let refused = verb(&caller, &run, &retry, &json!({})).refused(409, "invalid_state_transition");
+    assert_eq!(refused["allowed"], json!([]));
+    account(&caller, &people[0], "9999999900");
+    caller.post("/v1/payroll/run", &body).expect(201);
+    caller.audit();
+}
+
+#[test]
+fn a_correction_marks_the_payslip_that_it_corrects() {
+    let caller = Caller::instant();
+    let people = &caller.payable(&caller.company(0))[..1];
+    let body = json!({"company_id": caller.company(0), "period": "2026-01", "employees": people});
+    let first = caller.post("/v1/payroll/run", &body).data();
+    let run = draft_of(&caller, "correction", people);
+    let body = json!({"items": [{"employee_id": people[0], "earnings": [{"label": "Forgotten overtime", "amount": 300_000}]}]});
+    edit(&caller, &run, &body).expect(200);
+    let run = paid(&caller, &calculated(&caller, &run));
+    assert_eq!(run["status"], "paid");
+    let old = payslips(&caller, &first).remove(0);
+    assert_eq!(old["status"], "corrected");
+    assert_eq!(payslips(&caller, &run)[0]["status"], "issued");
+    let year = |payslip: &Value| number(&payslip["ytd"]["gross"]);
+    assert_eq!(year(&payslips(&caller, &run)[0]), year(&old) + 300_000);
+    assert!(
+        caller
+            .events()
+            .iter()
+            .any(|event| event["type"] == "payslip.corrected")
+    );
+}
+
+#[test]
+fn a_partial_run_pays_whom_the_wallet_covers_and_the_others_when_there_is_more() {
+    let caller = Caller::instant();
+    let company = caller.company(0);
+    let people = &caller.payable(&company)[..2];
+    let settings = json!({"payroll_settings": {"partial_runs": true}});
+    caller
+        .patch(&format!("/api/business/companies/{company}"), &settings)
+        .expect(200);
+    // Pay that no wallet covers.
+    let path = format!("/api/business/employees/{}/compensation", people[1]);
+    let pay = json!({"amount": 90_000_000_000_000_i64, "currency": "NGN", "interval": "month"});
+    caller
+        .send(&caller.request("PUT", &path).json(&pay))
+        .expect(200);
+    let body = json!({"company_id": company, "period": "2026-01", "employees": people});
+    let run = caller.post("/v1/payroll/run", &body).data();
+    let run = caller.run(id(&run));
+    assert_eq!(run["status"], "partially_paid");
+    assert!(number(&run["funding"]["shortfall"]) > 0);
+    let item = items(&caller, &run).remove(1);
+    assert_eq!(
+        (&item["status"], &item["failure"]["code"]),
+        (&json!("failed"), &json!("insufficient_funds"))
+    );
+    assert_eq!(item["payout_id"], json!(null));
+    let retry = format!("items/{}/retry", id(&item));
+    verb(&caller, &run, &retry, &json!({})).refused(402, "insufficient_funds");
+    let wallet = caller
+        .all(&format!("/api/payments/wallets?company_id={company}"))
+        .remove(0);
+    let more = json!({"wallet_id": wallet["id"], "amount": 200_000_000_000_000_i64});
+    caller
+        .post("/_sandbox/inbound/bank_transfer", &more)
+        .expect(201);
+    verb(&caller, &run, &retry, &json!({})).expect(200);
+    let run = caller.run(id(&run));
+    assert_eq!(
+        (&run["status"], &run["funding"]["shortfall"]),
+        (&json!("paid"), &json!(0))
+    );
+    caller.audit();
+}
