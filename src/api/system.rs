@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::api;
 use crate::api::business::{
     compliance, employee_pay, employee_verbs, leave_clock, pay_terms, payroll_clock,
-    payroll_payouts, regulatory_reports, tax_clock,
+    payroll_funding, payroll_payouts, regulatory_reports, tax_clock,
 };
 use crate::api::operation::{Call, Operation};
 use crate::api::reply::Reply;
