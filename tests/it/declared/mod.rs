@@ -95,8 +95,12 @@ impl Row {
 
     fn body(&self, ids: &BTreeMap<String, String>) -> Option<Value> {
         let content = &self.row["requestBody"]["content"]["application/json"];
-        let examples = content["examples"].as_object()?;
-        let mut body = examples.values().next()?["value"].clone();
+        if content.is_null() {
+            return None;
+        }
+        let examples = content["examples"].as_object();
+        let example = examples.and_then(|all| all.values().next());
+        let mut body = example.map_or(json!({}), |example| example["value"].clone());
         swap(&mut body, ids);
         Some(body)
     }
