@@ -187,7 +187,10 @@ fn general(caller: &Caller, row: &Row, ids: &BTreeMap<String, String>) -> Vec<An
     let join = if plain.path().contains('?') { '&' } else { '?' };
     let colour = caller.request(&row.method, &format!("{}{join}colour=red", plain.path()));
     send(&with(colour, &body));
-    let Some(body) = body else { return answers };
+    if row.method == "GET" {
+        return answers;
+    }
+    let body = body.unwrap_or(json!({}));
     let json = "application/json";
     send(&plain.clone().header("Content-Type", json).bytes(b"{"));
     send(
