@@ -10,7 +10,7 @@ set -eu
 binary=${1:?usage: $0 BINARY [SECONDS]}
 seconds=${2:-150}
 cd "$(dirname "$0")/.."
-venv=target/openapi-venv
+venv=target/schemathesis-venv
 if ! "$venv/bin/python" -c 'import schemathesis' 2>/dev/null; then
     python3 -m venv "$venv"
     "$venv/bin/pip" install --quiet schemathesis==4.32.5

@@ -12,6 +12,7 @@ mod cli;
 mod compliance;
 mod contract;
 mod contract_overlay;
+mod declared;
 mod determinism;
 mod employees;
 mod errors;

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::api;
 use crate::api::operation::{Call, Contract, Method, Operation};
 use crate::api::paper::PDF;
 use crate::api::system::events_of;
@@ -19,10 +20,14 @@ pub(crate) fn is_keyed(row: &Operation) -> bool {
     is_product(row) && row.method == Method::Post
 }
 
-/// Takes an `If-Match`: it changes a resource that the path names.
+/// Takes an `If-Match`: it changes a resource that the path names, and that can be read by itself.
 pub(crate) fn is_conditional(row: &Operation) -> bool {
-    let acts =
-        row.method == Method::Post && row.success != 201 && row.path_parameters().next().is_some();
+    let resource = row
+        .path
+        .rsplit_once('/')
+        .map_or("", |(resource, _)| resource);
+    let reads = |other: &Operation| other.method == Method::Get && other.path == resource;
+    let acts = row.method == Method::Post && resource.ends_with('}') && api::product().any(reads);
     is_product(row) && (matches!(row.method, Method::Put | Method::Patch) || acts)
 }
 

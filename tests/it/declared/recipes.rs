@@ -1,0 +1,105 @@
+//! Recipes for errors that need a state of their own, and the lists of those that no recipe makes.
+
+use serde_json::json;
+
+use crate::harness::world::id;
+use crate::harness::{Answer, Caller};
+
+/// Codes that any row can give and that other tests hold, since they are about the wire and not about a row.
+pub(super) const ELSEWHERE: &[(&str, &str)] = &[
+    ("missing_credentials", "tests/it/errors/keys.rs"),
+    ("invalid_api_key", "tests/it/errors/keys.rs"),
+    ("live_key_refused", "tests/it/errors/keys.rs"),
+    ("invalid_header", "tests/it/headers.rs"),
+    ("unknown_scenario", "tests/it/outside"),
+    ("rate_limited", "tests/it/faults/limits.rs"),
+    ("internal_error", "a bug, or a fault: tests/it/faults"),
+    ("upstream_rail_error", "by a fault alone: tests/it/faults"),
+    ("upstream_timeout", "by a fault alone: tests/it/faults"),
+    ("maintenance", "by a fault alone: tests/it/faults"),
+    (
+        "overloaded",
+        "by a fault alone, or a full server: src/io/tests",
+    ),
+    ("request_timeout", "a body that drips: src/io/tests/time.rs"),
+    (
+        "idempotency_request_in_progress",
+        "two calls at one moment: tests/it/idempotency.rs",
+    ),
+];
+
+/// Operation, code, and the calls that end in it.
+type Recipe = (&'static str, &'static str, fn(&Caller) -> Answer);
+
+pub(super) const RECIPES: &[Recipe] = &[
+    ("runPayroll", "payroll_period_already_run", |caller| {
+        let company = caller.company(0);
+        caller.run_payroll(&company, "2026-01");
+        run(caller, &company, "/v1/payroll/run")
+    }),
+    ("createPayrollRun", "payroll_period_already_run", |caller| {
+        let company = caller.company(0);
+        caller.run_payroll(&company, "2026-01");
+        run(caller, &company, "/api/business/payroll-runs")
+    }),
+    ("runPayroll", "employee_not_payable", |caller| {
+        not_payable(caller, "/v1/payroll/run", "employees")
+    }),
+    ("createPayrollRun", "employee_not_payable", |caller| {
+        not_payable(caller, "/api/business/payroll-runs", "employee_ids")
+    }),
+    ("runPayroll", "company_suspended", |caller| {
+        let company = caller.company(0);
+        suspend(caller, &company);
+        run(caller, &company, "/v1/payroll/run")
+    }),
+    ("runPayroll", "compliance_blocked", |caller| {
+        let body = json!({"legal_name": "Lagos Bakery Ltd", "country": "NG", "currency": "NGN"});
+        let company = caller.post("/api/business/companies", &body).expect(201);
+        run(caller, id(&company["data"]), "/v1/payroll/run")
+    }),
+    ("createPayrollRun", "cutoff_passed", |caller| {
+        let body =
+            json!({"company_id": caller.company(0), "period": "2026-01", "pay_date": "2025-12-30"});
+        caller.post("/api/business/payroll-runs", &body)
+    }),
+    ("createEmployee", "currency_mismatch", |caller| {
+        let pay = json!({"amount": 100_000, "currency": "JPY", "interval": "month"});
+        let body = json!({"company_id": caller.company(0), "name": "Ada Obi", "role": "Cook", "department": "Kitchen",
+            "start_date": "2026-02-02", "compensation": pay});
+        caller.post("/api/business/employees", &body)
+    }),
+    ("createJournalEntry", "unbalanced_entry", |caller| {
+        let line = |account, direction, amount| json!({"account": account, "direction": direction, "amount": amount, "currency": "NGN"});
+        let lines = [line("rent", "debit", 200), line("fees", "credit", 100)];
+        let body = json!({"company_id": caller.company(0), "effective_on": "2026-01-01", "memo": "Half", "lines": lines});
+        caller.post("/api/business/journal-entries", &body)
+    }),
+];
+
+/// Operation, code, and why no recipe makes it yet.
+pub(super) const NOT_YET: &[(&str, &str, &str)] = &[];
+
+fn run(caller: &Caller, company: &str, path: &str) -> Answer {
+    caller.post(path, &json!({"company_id": company, "period": "2026-01"}))
+}
+
+fn suspend(caller: &Caller, company: &str) {
+    let path = format!("/_sandbox/resources/{company}/transition");
+    let body = json!({"to": "suspended", "reason": "asked by a test"});
+    caller.post(&path, &body).expect(200);
+}
+
+/// Somebody of the first company whose payroll is not verified.
+fn not_payable(caller: &Caller, path: &str, member: &str) -> Answer {
+    let company = caller.company(0);
+    let people = caller.all(&format!("/api/business/employees?company_id={company}"));
+    let one = people
+        .iter()
+        .find(|one| one["payroll_status"] != "verified");
+    let one = id(one.expect("not everybody is verified")).to_owned();
+    caller.post(
+        path,
+        &json!({"company_id": company, "period": "2026-01", member: [one]}),
+    )
+}
