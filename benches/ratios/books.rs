@@ -17,9 +17,9 @@ pub(crate) fn reports(bench: &mut Bench) -> Result<String, String> {
     for month in 1..=12 {
         for (day, currency) in [("05", "NGN"), ("19", "GBP")] {
             let body = format!(
-                r##"{{"company_id":"{company}","effective_on":"2025-{month:02}-{day}","memo":"Bench #","lines":[
+                r#"{{"company_id":"{company}","effective_on":"2025-{month:02}-{day}","memo":"Bench #","lines":[
                 {{"account":"rent","direction":"debit","amount":1000,"currency":"{currency}"}},
-                {{"account":"refunds_payable","direction":"credit","amount":1000,"currency":"{currency}"}}]}}"##
+                {{"account":"refunds_payable","direction":"credit","amount":1000,"currency":"{currency}"}}]}}"#
             );
             let write = requests::post(JOURNAL, body);
             let first = bench.next;

@@ -75,101 +75,17 @@ impl SystemRow {
 /// The row of a task.
 pub(crate) const fn row(task: Task) -> SystemRow {
     match task {
-        Task::CalculateRun(_) => SystemRow {
-            name: "calculate_run",
-            emits: &[
-                "payroll_run.calculated",
-                "payroll_run.pending_approval",
-                "payroll_run.approved",
-                "tax_liability.created",
-            ],
-            starts: &["fund_run", "fall_due"],
-        },
-        Task::PreviewRun(_) => SystemRow {
-            name: "preview_run",
-            emits: &["payroll_run.calculated"],
-            ..SystemRow::LAST
-        },
-        Task::FundRun(_) | Task::FundRunLate(_) => SystemRow {
-            name: "fund_run",
-            emits: &[
-                "payroll_run.funded",
-                "payroll_run.funding_failed",
-                "wallet.debited",
-                "payout.created",
-                "payroll_run.processing",
-                "payroll_run.paid",
-                "payroll_run.partially_paid",
-                "payroll_item.failed",
-                "employee.payroll_status_changed",
-            ],
-            starts: &["fund_run", "send_run_payouts"],
-        },
-        Task::SendRunPayouts(_) => SystemRow {
-            name: "send_run_payouts",
-            emits: &["payout.processing", "payout.sent", "payout.on_hold"],
-            starts: &["release_payout", "settle_payout"],
-        },
-        Task::ReleasePayout(..) => SystemRow {
-            name: "release_payout",
-            emits: &[
-                "payout.processing",
-                "payout.sent",
-                "payout.failed",
-                "payroll_item.failed",
-                "payroll_run.paid",
-                "payroll_run.partially_paid",
-                "payroll_run.failed",
-                "compliance_requirement.resolved",
-                "wallet.credited",
-            ],
-            starts: &["settle_payout"],
-        },
-        Task::SettlePayout(..) => SystemRow {
-            name: "settle_payout",
-            emits: &[
-                "payout.paid",
-                "payout.failed",
-                "payout.returned",
-                "payslip.issued",
-                "payslip.corrected",
-                "payroll_item.paid",
-                "payroll_item.failed",
-                "payroll_item.returned",
-                "employee.payroll_status_changed",
-                "payroll_run.paid",
-                "payroll_run.partially_paid",
-                "payroll_run.failed",
-                "compliance_requirement.resolved",
-                "wallet.credited",
-            ],
-            starts: &["settle_payout"],
-        },
-        Task::LiabilityDue(_) => SystemRow {
-            name: "fall_due",
-            emits: &["tax_liability.due"],
-            starts: &["miss_liability"],
-        },
-        Task::LiabilityLate(_) => SystemRow {
-            name: "miss_liability",
-            emits: &["tax_liability.late", "compliance_requirement.created"],
-            starts: &["miss_requirement"],
-        },
-        Task::RequirementOverdue(_) => SystemRow {
-            name: "miss_requirement",
-            emits: &["compliance_requirement.overdue"],
-            ..SystemRow::LAST
-        },
-        Task::AcknowledgeReport(_) => SystemRow {
-            name: "acknowledge_report",
-            emits: &["regulatory_report.acknowledged"],
-            ..SystemRow::LAST
-        },
-        Task::RejectReport(_) => SystemRow {
-            name: "reject_report",
-            emits: &["regulatory_report.rejected"],
-            ..SystemRow::LAST
-        },
+        Task::CalculateRun(_) => payroll_clock::CALCULATE_RUN,
+        Task::PreviewRun(_) => payroll_clock::PREVIEW_RUN,
+        Task::FundRun(_) | Task::FundRunLate(_) => payroll_funding::FUND_RUN,
+        Task::SendRunPayouts(_) => payroll_payouts::SEND_RUN_PAYOUTS,
+        Task::ReleasePayout(..) => payroll_payouts::RELEASE_PAYOUT,
+        Task::SettlePayout(..) => payroll_payouts::SETTLE_PAYOUT,
+        Task::LiabilityDue(_) => tax_clock::FALL_DUE,
+        Task::LiabilityLate(_) => tax_clock::MISS_LIABILITY,
+        Task::RequirementOverdue(_) => compliance::MISS_REQUIREMENT,
+        Task::AcknowledgeReport(_) => regulatory_reports::ACKNOWLEDGE_REPORT,
+        Task::RejectReport(_) => regulatory_reports::REJECT_REPORT,
         Task::BeginEmployment(_) => employee_verbs::BEGIN_EMPLOYMENT,
         Task::ChangePay(_) => pay_terms::CHANGE_PAY,
         Task::BeginLeave(_) => leave_clock::BEGIN_LEAVE,
@@ -180,29 +96,10 @@ pub(crate) const fn row(task: Task) -> SystemRow {
             name: "scenario_timeline",
             ..SystemRow::LAST
         },
-        Task::FinishVerification(_) => SystemRow {
-            name: "finish_verification",
-            emits: &[
-                "bank_account_verification.completed",
-                "employee.payroll_status_changed",
-            ],
-            ..SystemRow::LAST
-        },
-        Task::AcknowledgeFiling(_) => SystemRow {
-            name: "acknowledge_filing",
-            emits: &["tax_filing.acknowledged"],
-            ..SystemRow::LAST
-        },
-        Task::AcceptFiling(_) => SystemRow {
-            name: "accept_filing",
-            emits: &["tax_filing.filed"],
-            ..SystemRow::LAST
-        },
-        Task::RejectFiling(_) => SystemRow {
-            name: "reject_filing",
-            emits: &["tax_filing.rejected"],
-            ..SystemRow::LAST
-        },
+        Task::FinishVerification(_) => employee_pay::FINISH_VERIFICATION,
+        Task::AcknowledgeFiling(_) => tax_clock::ACKNOWLEDGE_FILING,
+        Task::AcceptFiling(_) => tax_clock::ACCEPT_FILING,
+        Task::RejectFiling(_) => tax_clock::REJECT_FILING,
     }
 }
 

@@ -10,6 +10,7 @@ use crate::api::business::employee_verbs::invalid;
 use crate::api::crud::{Candidates, Paging, Sort, SortKey, Sortable, is};
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::reply::{Data, List, Shown};
+use crate::api::system::SystemRow;
 use crate::model::business::company::{Company, CompanyStatus};
 use crate::model::business::compliance_requirement::{
     ComplianceRequirement, Evidence, RequirementStatus, RequirementType,
@@ -50,6 +51,12 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ..operation!(write resolve_compliance_requirement)
     },
 ];
+
+pub(crate) const MISS_REQUIREMENT: SystemRow = SystemRow {
+    name: "miss_requirement",
+    emits: &["compliance_requirement.overdue"],
+    ..SystemRow::LAST
+};
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct ListComplianceRequirements {

@@ -12,6 +12,7 @@ use crate::api::business::payment_account::{PaymentMethodInput, payment_method};
 use crate::api::crud::show;
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::reply::{Data, Shown};
+use crate::api::system::SystemRow;
 use crate::model::AnyId;
 use crate::model::business::employee::{Employee, PayrollStatus};
 use crate::model::business::payroll_verification::{
@@ -72,6 +73,15 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ..operation!(read get_payroll_verification)
     },
 ];
+
+pub(crate) const FINISH_VERIFICATION: SystemRow = SystemRow {
+    name: "finish_verification",
+    emits: &[
+        "bank_account_verification.completed",
+        "employee.payroll_status_changed",
+    ],
+    ..SystemRow::LAST
+};
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct SetPaymentMethod {

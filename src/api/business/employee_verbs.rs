@@ -90,7 +90,6 @@ pub(crate) const END_EMPLOYMENT: SystemRow = SystemRow {
         "payroll_run.created",
     ],
     starts: &["calculate_run"],
-    ..SystemRow::LAST
 };
 
 #[derive(Deserialize, JsonSchema)]

@@ -7,6 +7,7 @@ use crate::api::business::payroll_earlier::EarlierPay;
 use crate::api::business::payroll_pay::{self, nothing, warnings};
 use crate::api::business::payroll_people::Wanted;
 use crate::api::business::tax_clock;
+use crate::api::system::SystemRow;
 use crate::model::business::calculation::Calculation;
 use crate::model::business::company::Company;
 use crate::model::business::employee::Employee;
@@ -23,6 +24,23 @@ use crate::value::id::Id;
 use crate::value::text::Metadata;
 use crate::value::time::Timestamp;
 use crate::world::World;
+
+pub(crate) const CALCULATE_RUN: SystemRow = SystemRow {
+    name: "calculate_run",
+    emits: &[
+        "payroll_run.calculated",
+        "payroll_run.pending_approval",
+        "payroll_run.approved",
+        "tax_liability.created",
+    ],
+    starts: &["fund_run", "fall_due"],
+};
+
+pub(crate) const PREVIEW_RUN: SystemRow = SystemRow {
+    name: "preview_run",
+    emits: &["payroll_run.calculated"],
+    ..SystemRow::LAST
+};
 
 /// What must stand, because the task was set by what put it there.
 pub(crate) fn get<T: crate::world::grow::Grow>(world: &World, id: Id<T>) -> Arc<T> {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::api::business::employee_verbs::end_final_pay;
 use crate::api::business::payroll_clock::{get, items};
 use crate::api::business::payroll_payouts::finish;
+use crate::api::system::SystemRow;
 use crate::model::business::payroll_item::{ItemStatus, PayrollItem};
 use crate::model::business::payroll_run::{PayrollRun, RunStatus};
 use crate::model::decision::RUN_FUND;
@@ -20,6 +21,22 @@ use crate::value::id::Id;
 use crate::value::text::Metadata;
 use crate::value::time::{Span, Timestamp};
 use crate::world::World;
+
+pub(crate) const FUND_RUN: SystemRow = SystemRow {
+    name: "fund_run",
+    emits: &[
+        "payroll_run.funded",
+        "payroll_run.funding_failed",
+        "wallet.debited",
+        "payout.created",
+        "payroll_run.processing",
+        "payroll_run.paid",
+        "payroll_run.partially_paid",
+        "payroll_item.failed",
+        "employee.payroll_status_changed",
+    ],
+    starts: &["fund_run", "send_run_payouts"],
+};
 
 /// Hour of the pay date at which wages are handed to the rail.
 const SEND_HOUR: i64 = 9;

@@ -9,6 +9,7 @@ use crate::api::business::employee_verbs::{end_final_pay, enter_payroll};
 use crate::api::business::payroll_clock::{get, items};
 use crate::api::business::payroll_undo::unwind;
 use crate::api::business::tax_clock;
+use crate::api::system::SystemRow;
 use crate::model::AnyId;
 use crate::model::business::employee::{Employee, HoldReason, PayrollStatus};
 use crate::model::business::payroll_item::{ItemStatus, PayrollItem};
@@ -24,6 +25,49 @@ use crate::value::id::Id;
 use crate::value::time::Span;
 use crate::world::World;
 use crate::world::decide::Answer;
+
+pub(crate) const SEND_RUN_PAYOUTS: SystemRow = SystemRow {
+    name: "send_run_payouts",
+    emits: &["payout.processing", "payout.sent", "payout.on_hold"],
+    starts: &["release_payout", "settle_payout"],
+};
+
+pub(crate) const RELEASE_PAYOUT: SystemRow = SystemRow {
+    name: "release_payout",
+    emits: &[
+        "payout.processing",
+        "payout.sent",
+        "payout.failed",
+        "payroll_item.failed",
+        "payroll_run.paid",
+        "payroll_run.partially_paid",
+        "payroll_run.failed",
+        "compliance_requirement.resolved",
+        "wallet.credited",
+    ],
+    starts: &["settle_payout"],
+};
+
+pub(crate) const SETTLE_PAYOUT: SystemRow = SystemRow {
+    name: "settle_payout",
+    emits: &[
+        "payout.paid",
+        "payout.failed",
+        "payout.returned",
+        "payslip.issued",
+        "payslip.corrected",
+        "payroll_item.paid",
+        "payroll_item.failed",
+        "payroll_item.returned",
+        "employee.payroll_status_changed",
+        "payroll_run.paid",
+        "payroll_run.partially_paid",
+        "payroll_run.failed",
+        "compliance_requirement.resolved",
+        "wallet.credited",
+    ],
+    starts: &["settle_payout"],
+};
 
 /// How long a rail holds a payout for a look.
 const HOLD: Span = Span::BusinessDays(1);

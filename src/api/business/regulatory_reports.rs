@@ -9,6 +9,7 @@ use crate::api::business::report_contents::compile;
 use crate::api::crud::{Candidates, Paging, Sort, SortKey, Sortable, is};
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::reply::{Data, List, Shown};
+use crate::api::system::SystemRow;
 use crate::model::business::company::Company;
 use crate::model::business::regulatory_report::{RegulatoryReport, ReportStatus, ReportType};
 use crate::model::decision::REGULATOR;
@@ -64,6 +65,18 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ..operation!(write submit_regulatory_report)
     },
 ];
+
+pub(crate) const ACKNOWLEDGE_REPORT: SystemRow = SystemRow {
+    name: "acknowledge_report",
+    emits: &["regulatory_report.acknowledged"],
+    ..SystemRow::LAST
+};
+
+pub(crate) const REJECT_REPORT: SystemRow = SystemRow {
+    name: "reject_report",
+    emits: &["regulatory_report.rejected"],
+    ..SystemRow::LAST
+};
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct ListRegulatoryReports {

@@ -114,8 +114,9 @@ fn pension_schedule(
                 let pension = lines.iter().filter(|line| is_pension(&line.id));
                 pension.map(|line| line.amount).sum()
             };
-            let (employee, employer) = (sum(pay.contribution_lines()), sum(pay.employer_lines()));
-            if employee == 0 && employer == 0 {
+            let withheld = sum(pay.contribution_lines());
+            let on_top = sum(pay.employer_lines());
+            if withheld == 0 && on_top == 0 {
                 continue;
             }
             let place = *places.entry(item.employee_id).or_insert_with(|| {
@@ -130,8 +131,8 @@ fn pension_schedule(
             });
             let entry = &mut entries[place];
             entry.gross += pay.gross;
-            entry.employee_contribution += employee;
-            entry.employer_contribution += employer;
+            entry.employee_contribution += withheld;
+            entry.employer_contribution += on_top;
         }
     }
     let sum = |part: fn(&PensionEntry) -> i64| entries.iter().map(part).sum();

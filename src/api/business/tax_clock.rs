@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::api::business::compliance::{self, Requirement};
+use crate::api::system::SystemRow;
 use crate::model::AnyId;
 use crate::model::business::company::Company;
 use crate::model::business::compliance_requirement::{ComplianceRequirement, RequirementType};
@@ -16,6 +17,36 @@ use crate::model::task::Task;
 use crate::value::id::Id;
 use crate::value::time::{Date, Period, Span};
 use crate::world::World;
+
+pub(crate) const FALL_DUE: SystemRow = SystemRow {
+    name: "fall_due",
+    emits: &["tax_liability.due"],
+    starts: &["miss_liability"],
+};
+
+pub(crate) const MISS_LIABILITY: SystemRow = SystemRow {
+    name: "miss_liability",
+    emits: &["tax_liability.late", "compliance_requirement.created"],
+    starts: &["miss_requirement"],
+};
+
+pub(crate) const ACKNOWLEDGE_FILING: SystemRow = SystemRow {
+    name: "acknowledge_filing",
+    emits: &["tax_filing.acknowledged"],
+    ..SystemRow::LAST
+};
+
+pub(crate) const ACCEPT_FILING: SystemRow = SystemRow {
+    name: "accept_filing",
+    emits: &["tax_filing.filed"],
+    ..SystemRow::LAST
+};
+
+pub(crate) const REJECT_FILING: SystemRow = SystemRow {
+    name: "reject_filing",
+    emits: &["tax_filing.rejected"],
+    ..SystemRow::LAST
+};
 
 /// From the return to the acknowledgement.
 const ACKNOWLEDGEMENT: Span = Span::seconds(60 * 60);

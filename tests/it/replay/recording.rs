@@ -173,6 +173,7 @@ fn a_replay_stops_where_it_is_told_and_serves_each_world_under_its_own_key() {
     let other = Caller::with_key(&server, "test_other");
     other.run_payroll(&company, "2026-01");
     let ends = [caller.digest(), other.digest()];
+    wait_for(&file, "/v1/payroll/run"); // it is written beside the calls
     drop((server, caller, other)); // killed: the recording has no end
 
     let (code, out, err) = run(&["replay", path(&file), "--until", "1"]);
@@ -289,4 +290,17 @@ fn a_bundle_holds_the_recording_and_the_files_and_is_played_like_one() {
     let (code, printed, _) = run(&["bundle", "--seed", "11", "-o", "-"]);
     let header: Value = serde_json::from_str(&printed).unwrap();
     assert_eq!((code, &header["recording"]["seed"]), (0, &json!(11)));
+}
+
+/// Waits until a recording has a line with that text in it.
+fn wait_for(file: &std::path::Path, text: &str) {
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(30);
+    while !std::fs::read_to_string(file)
+        .unwrap()
+        .lines()
+        .any(|line| line.contains(text))
+    {
+        assert!(std::time::Instant::now() < until, "{text} is not recorded");
+        std::thread::yield_now();
+    }
 }
