@@ -3,6 +3,8 @@
     clippy::unwrap_used,
     clippy::disallowed_methods,
     clippy::disallowed_types,
+    clippy::struct_field_names,
+    clippy::too_many_lines,
     reason = "a test fails by panicking, and drives processes, sockets and files"
 )]
 

@@ -208,10 +208,10 @@ impl<'a> Maker<'a> {
             "account" | "account_code" => "code",
             name => name,
         };
-        if !self.chance.once_in(12) {
-            if let Some(word) = self.known.word(self.chance, asked, &self.company) {
-                return json!(word);
-            }
+        if !self.chance.once_in(12)
+            && let Some(word) = self.known.word(self.chance, asked, &self.company)
+        {
+            return json!(word);
         }
         match name {
             "country" => json!(*self.chance.pick(&["NG", "GB", "US", "KE", "ZA", "FR"])),

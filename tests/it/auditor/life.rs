@@ -154,10 +154,10 @@ pub(super) fn findings(books: &Books, found: &mut Vec<String>) {
 fn fault(object: &Value, history: &[Value], before: Option<&[Value]>) -> Option<String> {
     let kind = text(&object["object"]);
     let status = |change: &Value| text(&change["status"]).to_owned();
-    if let Some(before) = before {
-        if !history.starts_with(before) {
-            return Some(format!("its history {before:?} was changed to {history:?}"));
-        }
+    if let Some(before) = before
+        && !history.starts_with(before)
+    {
+        return Some(format!("its history {before:?} was changed to {history:?}"));
     }
     if history.last().map(status).as_deref() != object["status"].as_str() {
         return Some(format!(

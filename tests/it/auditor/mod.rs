@@ -144,16 +144,16 @@ fn one_more(value: &mut Value, pointer: &str) {
 
 const LIES: [Lie; 17] = [
     ("a line of an entry", |books| {
-        one_more(&mut books.companies[0].entries[9], "/lines/0/amount")
+        one_more(&mut books.companies[0].entries[9], "/lines/0/amount");
     }),
     ("an entry that is gone", |books| {
         books.companies[1].entries.pop();
     }),
     ("an account's balance", |books| {
-        one_more(&mut books.companies[0].accounts[0], "/balance")
+        one_more(&mut books.companies[0].accounts[0], "/balance");
     }),
     ("profit", |books| {
-        one_more(&mut books.companies[0].profit_and_loss[3], "/net_profit")
+        one_more(&mut books.companies[0].profit_and_loss[3], "/net_profit");
     }),
     ("an account of profit and loss", |books| {
         one_more(
@@ -165,10 +165,10 @@ const LIES: [Lie; 17] = [
         one_more(
             &mut books.companies[2].balance_sheets[1],
             "/assets/0/amount",
-        )
+        );
     }),
     ("equity", |books| {
-        one_more(&mut books.companies[0].balance_sheets[3], "/total_equity")
+        one_more(&mut books.companies[0].balance_sheets[3], "/total_equity");
     }),
     ("a trial balance", |books| {
         one_more(
@@ -177,7 +177,7 @@ const LIES: [Lie; 17] = [
         );
     }),
     ("a wallet", |books| {
-        one_more(&mut books.companies[0].wallets[0].0, "/reserved")
+        one_more(&mut books.companies[0].wallets[0].0, "/reserved");
     }),
     ("a wallet's statement", |books| {
         one_more(&mut books.companies[0].wallets[0].1[5], "/balance_after");
@@ -193,7 +193,7 @@ const LIES: [Lie; 17] = [
         one_more(open.expect("something is open"), "/amount");
     }),
     ("a payslip", |books| {
-        one_more(&mut books.payslips[0], "/net")
+        one_more(&mut books.payslips[0], "/net");
     }),
     ("every year to date", |books| {
         for payslip in &mut books.payslips {
@@ -201,7 +201,7 @@ const LIES: [Lie; 17] = [
         }
     }),
     ("a run's sum", |books| {
-        one_more(&mut books.runs[0].0, "/totals/taxes")
+        one_more(&mut books.runs[0].0, "/totals/taxes");
     }),
     ("an event that is gone", |books| {
         books.events.remove(3);
@@ -222,7 +222,7 @@ const LIES: [Lie; 17] = [
             .push(wrong);
     }),
     ("the sandbox's own check", |books| {
-        books.check = json!({"ok": false})
+        books.check = json!({"ok": false});
     }),
 ];
 

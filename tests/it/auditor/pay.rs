@@ -286,10 +286,10 @@ fn owed(company: &Company, books: &Books, found: &mut Vec<String>, looked: &mut 
         *accrued
             .entry((run, account(text(&liability["authority"]))))
             .or_default() += counts;
-        if liability["status"] == "paid" {
-            if let Some(filing) = liability["tax_filing_id"].as_str() {
-                *paid.entry(filing).or_default() += amount;
-            }
+        if liability["status"] == "paid"
+            && let Some(filing) = liability["tax_filing_id"].as_str()
+        {
+            *paid.entry(filing).or_default() += amount;
         }
     }
     for ((run, account), amount) in &accrued {

@@ -123,12 +123,12 @@ fn a_pension_schedule_is_what_the_payslips_say() {
                 .iter()
                 .find(|one| one["employee_id"] == entry["employee_id"]);
             let payslip = payslip.expect("somebody who was paid");
-            let employee = part(payslip, "contributions", "pension");
-            let employer = part(payslip, "employer_contributions", "pension_employer");
-            assert_eq!(number(&entry["employee_contribution"]), employee);
-            assert_eq!(number(&entry["employer_contribution"]), employer);
+            let withheld = part(payslip, "contributions", "pension");
+            let on_top = part(payslip, "employer_contributions", "pension_employer");
+            assert_eq!(number(&entry["employee_contribution"]), withheld);
+            assert_eq!(number(&entry["employer_contribution"]), on_top);
             assert_eq!(entry["gross"], payslip["gross"]);
-            assert!(employee > 0 && employer > 0);
+            assert!(withheld > 0 && on_top > 0);
         }
         assert_eq!(
             number(&said["employee_contributions"]),

@@ -272,10 +272,7 @@ fn a_partial_run_pays_whom_the_wallet_covers_and_the_others_when_there_is_more()
     assert_eq!(item["payout_id"], json!(null));
     let retry = format!("items/{}/retry", id(&item));
     verb(&caller, &run, &retry, &json!({})).refused(402, "insufficient_funds");
-    let wallet = caller
-        .all(&format!("/api/payments/wallets?company_id={company}"))
-        .remove(0);
-    let more = json!({"wallet_id": wallet["id"], "amount": 200_000_000_000_i64});
+    let more = json!({"company_id": company, "amount": 200_000_000_000_i64, "from": "owner"});
     caller
         .post("/_sandbox/inbound/bank_transfer", &more)
         .expect(201);
