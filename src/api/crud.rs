@@ -192,6 +192,13 @@ impl<'a, T: Grow> Candidates<'a, T> {
         }
     }
 
+    /// Every one of them, for a list that is known to be short.
+    pub(crate) fn every(&self, world: &World) -> Vec<Arc<T>> {
+        (0..self.len())
+            .filter_map(|rank| self.get(world, rank))
+            .collect()
+    }
+
     /// The page of all candidates.
     pub(crate) fn page(
         self,

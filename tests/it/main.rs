@@ -19,6 +19,7 @@ mod determinism;
 mod employees;
 mod errors;
 mod faults;
+mod golden_path;
 mod harness;
 mod headers;
 mod idempotency;

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::api::business::companies::named;
+use crate::api::business::employee_verbs::invalid;
 use crate::api::business::payroll_people::{MOST_EMPLOYEES, Wanted, may_pay};
-use crate::api::crud::{Candidates, Paging, Sort, SortKey, Sortable, is, show};
+use crate::api::crud::{Candidates, Paging, Sort, SortKey, Sortable, is};
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
-use crate::api::reply::{Data, List, Shown};
+use crate::api::reply::{Data, Identified, List, Shown};
 use crate::model::business::company::Company;
 use crate::model::business::employee::Employee;
 use crate::model::business::payroll_item::{ItemStatus, PayrollItem};
@@ -67,7 +68,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Business,
         contract: Contract::Assumed,
         summary: "Read a payroll run",
-        description: "Totals, funding, blockers and every status it had.",
+        description: "Totals, funding, blockers, warnings and every status it had; with `expand=items` its items, too.",
         ..operation!(read get_payroll_run)
     },
     Operation {
@@ -268,16 +269,69 @@ impl Months {
 }
 
 #[derive(Deserialize, JsonSchema)]
-pub(crate) struct OnePayrollRun {
+pub(crate) struct GetPayrollRun {
     /// The run.
     payroll_run_id: Id<PayrollRun>,
+    /// What to show with it.
+    expand: Option<Expand>,
 }
 
-fn get_payroll_run(
-    world: &World,
-    input: OnePayrollRun,
-) -> Result<Data<Shown<PayrollRun>>, ApiError> {
-    show(world, input.payroll_run_id)
+/// What can be shown with a run.
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Expand {
+    /// Its items, of a run of a thousand employees at most.
+    Items,
+}
+
+/// A run, with its items where they were asked for.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct RunWithItems {
+    #[serde(flatten)]
+    run: PayrollRun,
+    /// One line an employee, with `expand=items`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    items: Option<Vec<Shown<PayrollItem>>>,
+}
+
+impl Identified for RunWithItems {
+    fn id_text(&self) -> Option<String> {
+        Some(self.run.id.to_string())
+    }
+}
+
+/// Employees of a run that is shown with its items; more are read by pages.
+const MOST_EXPANDED: u64 = 1_000;
+
+fn get_payroll_run(world: &World, input: GetPayrollRun) -> Result<Data<RunWithItems>, ApiError> {
+    let run = (*world.get(input.payroll_run_id)?).clone();
+    if input.expand.is_some() && run.employee_count > MOST_EXPANDED {
+        let detail = format!(
+            "the run has {} items, and one answer shows {MOST_EXPANDED}: listPayrollItems lists them",
+            run.employee_count
+        );
+        return Err(invalid("/expand", "too_many", detail));
+    }
+    let items = input.expand.map(|Expand::Items| {
+        let items = items_of(world, run.id).every(world);
+        items.into_iter().map(Shown).collect()
+    });
+    Ok(Data(RunWithItems { run, items }))
+}
+
+/// The items of a run: the grown ones by arithmetic, and those since.
+fn items_of(world: &World, run: Id<PayrollRun>) -> Candidates<'_, PayrollItem> {
+    let base = world.base();
+    let created = world.children::<PayrollItem>(run.bits());
+    match base.index_of(run) {
+        None => Candidates::new(0, |_| None, created),
+        Some(run) => {
+            let workforce = base.plan(base.run_place(run).1).workforce;
+            let find =
+                move |rank| Some(base.item(run, workforce.find(Selection::PAID_IN_HISTORY, rank)?));
+            Candidates::new(workforce.count(Selection::PAID_IN_HISTORY), find, created)
+        }
+    }
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -310,17 +364,7 @@ fn list_payroll_items(
     input: ListPayrollItems,
 ) -> Result<List<Shown<PayrollItem>>, ApiError> {
     world.get(input.payroll_run_id)?;
-    let base = world.base();
-    let created = world.children::<PayrollItem>(input.payroll_run_id.bits());
-    let candidates = match base.index_of(input.payroll_run_id) {
-        None => Candidates::new(0, |_| None, created),
-        Some(run) => {
-            let workforce = base.plan(base.run_place(run).1).workforce;
-            let find =
-                move |rank| Some(base.item(run, workforce.find(Selection::PAID_IN_HISTORY, rank)?));
-            Candidates::new(workforce.count(Selection::PAID_IN_HISTORY), find, created)
-        }
-    };
+    let candidates = items_of(world, input.payroll_run_id);
     if input.status.is_none() && input.employee_id.is_none() {
         return candidates.page(world, input.paging, input.sort.as_ref());
     }

@@ -1,0 +1,174 @@
+//! One path through the whole domain, as a downstream product walks it: from a company that is created to returns that are filed and
+//! a profit and loss that shows the wages. Walked twice, it gives the same bytes.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use crate::harness::Caller;
+use crate::harness::Server;
+use crate::harness::http::Request;
+use crate::harness::world::{id, number};
+
+/// A walk, and every answer that it got.
+struct Path {
+    caller: Caller,
+    answers: Vec<String>,
+}
+
+impl Path {
+    fn send(&mut self, status: u16, request: &Request) -> Value {
+        let answer = self.caller.send(request);
+        let body = answer.expect(status);
+        self.answers.push(answer.text().to_owned());
+        body["data"].clone()
+    }
+
+    fn post(&mut self, status: u16, path: &str, body: &Value) -> Value {
+        let request = self.caller.request("POST", path).json(body);
+        self.send(status, &request)
+    }
+
+    fn get(&mut self, path: &str) -> Value {
+        let request = self.caller.request("GET", path);
+        self.send(200, &request)
+    }
+}
+
+fn walk() -> Path {
+    let server = Arc::new(Server::start(&["--seed", "42", "--clock", "manual"]));
+    let mut path = Path {
+        caller: Caller::with_key(&server, "test_golden"),
+        answers: Vec::new(),
+    };
+    let company = json!({"legal_name": "Lagos Bakery Ltd", "country": "NG", "currency": "NGN"});
+    let company = path.post(201, "/api/business/companies", &company);
+    assert_eq!(company["status"], "pending");
+    let run = json!({"company_id": company["id"], "period": "2026-01"});
+    path.caller
+        .post("/v1/payroll/run", &run)
+        .refused(403, "compliance_blocked");
+    let blocker = id(&company["blockers"][0]).to_owned();
+    let resolve = format!("/api/business/compliance-requirements/{blocker}/resolve");
+    path.post(200, &resolve, &json!({"evidence": {"value": "RC 1234567"}}));
+    let company = path.get(&format!("/api/business/companies/{}", id(&company)));
+    assert_eq!(company["status"], "active");
+    let money = json!({"company_id": company["id"], "amount": 500_000_000, "from": "owner"});
+    path.post(200, "/_sandbox/inbound/bank_transfer", &money);
+    let people = hire(&mut path, &company);
+    let run = path.post(201, "/v1/payroll/run", &run);
+    path.caller.advance(&json!({"to": "2026-01-28T12:00:00Z"}));
+    let run = path.get(&format!(
+        "/api/business/payroll-runs/{}?expand=items",
+        id(&run)
+    ));
+    assert_eq!(
+        (&run["status"], &run["settlement"]["paid"]),
+        (&json!("paid"), &json!(3))
+    );
+    for person in &people {
+        let payslips = path.get(&format!("/api/business/payslips?employee_id={person}"));
+        assert_eq!(payslips[0]["gross"], 20_000_000);
+    }
+    file(&mut path, &company);
+    let profit = path.get(&format!(
+        "/api/business/reports/profit-and-loss?company_id={}&from=2026-01-01&to=2026-01-31",
+        id(&company)
+    ));
+    let wages = profit["expenses"].as_array().unwrap();
+    let wages = wages
+        .iter()
+        .find(|line| line["account"] == "wages")
+        .unwrap();
+    assert_eq!(wages["amount"], 60_000_000);
+    assert_eq!(wages["amount"], run["totals"]["gross"]);
+    for report in ["balance-sheet", "trial-balance"] {
+        path.get(&format!(
+            "/api/business/reports/{report}?company_id={}&as_of=2026-03-31",
+            id(&company)
+        ));
+    }
+    path.get(&format!(
+        "/api/business/audit-logs?company_id={}&per_page=100",
+        id(&company)
+    ));
+    path.caller.audit();
+    path
+}
+
+/// Three people who can be paid.
+fn hire(path: &mut Path, company: &Value) -> Vec<String> {
+    let mut people = Vec::new();
+    for (name, account) in [
+        ("Ada Obi", "9999999900"),
+        ("Ben Ade", "9999999900"),
+        ("Chi Eze", "9999999900"),
+    ] {
+        let person = json!({
+            "company_id": company["id"], "name": name, "role": "Baker", "department": "Bakery",
+            "start_date": "2026-01-01", "tax_id": "1023456789",
+            "compensation": {"amount": 20_000_000, "currency": "NGN", "interval": "month"},
+        });
+        let person = path.post(201, "/api/business/employees", &person);
+        let at = format!("/api/business/employees/{}", id(&person));
+        path.post(200, &format!("{at}/activate"), &json!({}));
+        let method = json!({"type": "bank", "bank_code": "058", "account_number": account});
+        let request = path
+            .caller
+            .request("PUT", &format!("{at}/payment-method"))
+            .json(&method);
+        path.send(200, &request);
+        people.push(id(&person).to_owned());
+    }
+    path.caller.advance(&json!({"by": "30s"}));
+    for person in &people {
+        let person = path.get(&format!("/api/business/employees/{person}"));
+        assert_eq!(
+            (&person["status"], &person["payroll_status"]),
+            (&json!("active"), &json!("verified"))
+        );
+    }
+    people
+}
+
+/// Declares and pays what the run owes, on the day on which it is due.
+fn file(path: &mut Path, company: &Value) {
+    let list = format!("/api/business/tax-liabilities?company_id={}", id(company));
+    let owed = path.get(&list);
+    let owed = owed.as_array().unwrap();
+    assert!(owed.len() >= 2, "{owed:?}");
+    path.caller.advance(&json!({"to": "2026-02-02T08:00:00Z"}));
+    let mut paid = 0;
+    for liability in owed {
+        let filing = json!({
+            "company_id": company["id"], "tax_type": liability["authority"],
+            "period": "2026-01", "jurisdiction": "NG",
+        });
+        let filing = path.post(201, "/api/business/tax-filings", &filing);
+        let submit = format!("/api/business/tax-filings/{}/submit", id(&filing));
+        path.post(202, &submit, &json!({"declaration": "Ada Obi"}));
+        path.caller.advance(&json!({"by": "5d"}));
+        let filing = path.get(&format!("/api/business/tax-filings/{}", id(&filing)));
+        assert_eq!(filing["status"], "filed");
+        paid += number(&filing["amount_paid"]);
+    }
+    assert_eq!(
+        paid,
+        owed.iter().map(|one| number(&one["amount"])).sum::<i64>()
+    );
+    let owed = path.get(&list);
+    assert!(
+        owed.as_array()
+            .unwrap()
+            .iter()
+            .all(|one| one["status"] == "paid")
+    );
+}
+
+#[test]
+fn the_golden_path_leads_from_a_new_company_to_filed_returns_twice_in_the_same_bytes() {
+    let (first, second) = (walk(), walk());
+    assert_eq!(first.answers, second.answers);
+    assert_eq!(first.caller.events(), second.caller.events());
+    assert_eq!(first.caller.digest(), second.caller.digest());
+}
