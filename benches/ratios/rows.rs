@@ -86,6 +86,11 @@ pub(crate) const ROWS: &[Row] = &[
         worlds::year_in_process,
     ),
     row(
+        "a run of 10,000, library",
+        "<= 1 s, <= 100 MB, tenth <= 1/8",
+        worlds::large_run,
+    ),
+    row(
         "fork of 10,000 records, HTTP",
         "both <= 1 ms",
         worlds::fork_by_http,

@@ -62,6 +62,60 @@ pub(crate) fn year_in_process(bench: &mut Bench) -> Result<String, String> {
     })
 }
 
+/// One run of 10,000 people through the library, from the call to the last payslip, and one of a tenth of them.
+pub(crate) fn large_run(bench: &mut Bench) -> Result<String, String> {
+    let (mut large, mut small, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut paid, mut grown) = (0, 0);
+    for _ in 0..bench.rounds {
+        let (took, _, _) = run_of(1_316)?;
+        let (took_large, people, kilobytes) = run_of(13_160)?;
+        small.push(took);
+        large.push(took_large);
+        ratios.push(took_large * 100 / took.max(1));
+        (paid, grown) = (people, kilobytes.max(grown));
+    }
+    Ok(format!(
+        "{} ms for {paid} payouts, {} MB more; a tenth {} ms, so {} x",
+        median(large) / 1_000,
+        grown / 1_024,
+        median(small) / 1_000,
+        hundredths(median(ratios)),
+    ))
+}
+
+/// Microseconds from the call until everybody of such a company is paid, how many they are, and kilobytes that it took.
+fn run_of(employees: u64) -> Result<(u64, u64, u64), String> {
+    let told = |error: sandbox::SandboxError| error.to_string();
+    let shape = Sandbox::builder()
+        .companies(1)
+        .employees_per_company(employees);
+    let sandbox = shape.clock(ClockMode::Manual).start().map_err(told)?;
+    let address = address(&sandbox)?;
+    let companies = ok(child::get(address, "/api/business/companies", KEY)?)?;
+    let company = companies.strings("id").swap_remove(0);
+    let body = format!(r#"{{"company_id":"{company}","period":"2026-01"}}"#);
+    let before = resident_kilobytes();
+    let started = Instant::now();
+    child::post(address, "/v1/payroll/run", KEY, &body)?;
+    sandbox.advance(KEY, "31d").map_err(told)?;
+    let took = micros(started.elapsed());
+    let grown = resident_kilobytes().saturating_sub(before);
+    let list = "/api/business/payslips?period=2026-01&per_page=1";
+    let payslips = ok(child::get(address, list, KEY)?)?;
+    let paid = number_after(payslips.body.as_bytes(), b"\"total\":").unwrap_or_default();
+    Ok((took, paid, grown))
+}
+
+/// Memory that this process holds.
+fn resident_kilobytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let digits = line.map(|line| line.trim().trim_end_matches(" kB").to_owned());
+    digits
+        .and_then(|digits| digits.parse().ok())
+        .unwrap_or_default()
+}
+
 /// Microseconds and events of a year, and how many times as long it takes with twice as many companies.
 fn double_years(
     bench: &Bench,

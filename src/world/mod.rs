@@ -195,6 +195,11 @@ impl World {
         }
     }
 
+    /// The resource, if it was created or changed since growth: one that was not is asked for nothing that only a call can bring.
+    pub(crate) fn touched<T: Entity>(&self, id: Id<T>) -> Option<Arc<T>> {
+        T::of_record(self.overlay.get(T::KIND, id.bits())?).cloned()
+    }
+
     /// The resource grown with that index, as it stands now.
     pub(crate) fn at<T: Grow>(&self, index: u64) -> Option<Arc<T>> {
         self.find(self.base.id_at(index))

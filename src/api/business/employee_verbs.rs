@@ -281,7 +281,9 @@ pub(crate) fn close_payroll(world: &mut World, employee: &Employee) -> Arc<Emplo
 
 /// The last pay has arrived, or there was none: payroll of somebody who has left closes.
 pub(crate) fn end_final_pay(world: &mut World, id: Id<Employee>) {
-    let employee = get(world, id);
+    let Some(employee) = world.touched(id) else {
+        return;
+    };
     let left = employee.status == EmployeeStatus::Terminated && employee.final_pay.is_some();
     if left && employee.payroll_status.may_become(PayrollStatus::Closed) {
         close_payroll(world, &employee);

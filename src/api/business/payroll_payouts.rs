@@ -120,7 +120,10 @@ pub(crate) fn hand_over(world: &mut World, item: &PayrollItem, id: Id<Payout>) {
     if get(world, id).status != PayoutStatus::Queued {
         return; // somebody was quicker
     }
-    let magic = magic(&get(world, item.employee_id));
+    // Nobody is grown with an account that chooses.
+    let magic = world
+        .touched(item.employee_id)
+        .and_then(|employee| magic(&employee));
     let answer = world.decide(&PAYOUT_SETTLE, AnyId::of(id), magic);
     let payout = enter(world, id, PayoutStatus::Processing);
     world.emit("payout.processing", &payout);
