@@ -10,6 +10,7 @@ pub(crate) mod inbound;
 pub(crate) mod intervene;
 pub(crate) mod limits;
 pub(crate) mod process;
+mod recipes;
 pub(crate) mod requests;
 pub(crate) mod scenarios;
 pub(crate) mod snapshots;
