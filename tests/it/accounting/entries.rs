@@ -139,10 +139,14 @@ fn an_account_turns_over_what_sums_can_hold() {
         most,
         &own,
     );
-    for _ in 0..9 {
+    for _ in 0..8 {
         caller.post(ENTRIES, &body).expect(201);
     }
+    let last = caller.post(ENTRIES, &body).made();
     caller.post(ENTRIES, &body).refused(402, "limit_exceeded");
+    // The mirror turns over the other sides; the mirror of that these again.
+    let mirror = reverse(&caller, &last, &json!({"reason": "Wrong"})).made();
+    reverse(&caller, &mirror, &json!({"reason": "Right"})).refused(402, "limit_exceeded");
     // Pounds are many naira: what counts is what they come to in the company's books.
     let pounds = entry(&company, "2026-01-01", "fees", "loans_payable", most, "GBP");
     caller.post(ENTRIES, &pounds).refused(402, "limit_exceeded");

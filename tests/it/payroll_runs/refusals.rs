@@ -139,3 +139,34 @@ fn regular_drafts_of_one_person_and_period_exclude_each_other() {
     assert_eq!(pointers(&refused), ["/employee_ids/0"]);
     edit(&caller, &first, &json!({"employee_ids": [people[0]]})).expect(200);
 }
+
+#[test]
+fn an_edit_holds_pay_dates_and_people_to_what_a_draft_is_held_to() {
+    let caller = Caller::manual();
+    let people = &caller.payable(&caller.company(0))[..2];
+    let run = draft_of(&caller, "off_cycle", &people[..1]);
+    let late = edit(&caller, &run, &json!({"pay_date": "2025-12-31"}));
+    late.refused(409, "cutoff_passed");
+    let path = format!("/api/business/employees/{}/suspend", people[1]);
+    caller
+        .post(&path, &json!({"reason": "Investigation"}))
+        .expect(200);
+    let bonus = json!({"items": [{"employee_id": people[1], "earnings": [{"label": "Bonus", "amount": 1}]}]});
+    let refused = edit(&caller, &run, &bonus).refused(422, "employee_not_payable");
+    assert_eq!(pointers(&refused), ["/items/0"]);
+}
+
+#[test]
+fn a_company_that_may_not_pay_approves_nothing() {
+    for (state, code) in [
+        ("suspended", "company_suspended"),
+        ("closed", "compliance_blocked"),
+    ] {
+        let caller = Caller::manual();
+        let people = &caller.payable(&caller.company(0))[..1];
+        let run = calculated(&caller, &draft_of(&caller, "regular", people));
+        let path = format!("/_sandbox/resources/{}/transition", caller.company(0));
+        caller.post(&path, &json!({"to": state})).expect(200);
+        verb(&caller, &run, "approve", &json!({})).refused(403, code);
+    }
+}
