@@ -15,7 +15,7 @@ use crate::model::business::payroll_item::{ItemStatus, PayrollItem};
 use crate::model::business::payroll_run::{Funding, PayrollRun, RunStatus, RunTotals, Settlement};
 use crate::model::business::tax_liability::{LiabilityStatus, TaxLiability};
 use crate::model::business::tax_return::code_of;
-use crate::model::ledger::Account;
+use crate::model::ledger::{Account, JournalEntry};
 use crate::model::lifecycle::{Stateful, StatusChange};
 use crate::model::posting::{self, RunCost};
 use crate::model::task::Task;
@@ -208,8 +208,12 @@ pub(crate) fn cost_of(world: &World, run: Id<PayrollRun>) -> RunCost {
     RunCost::of(items.iter().map(|item| &*item.calculation))
 }
 
-/// Wages and withholdings accrue; the money is reserved at the cut-off of the business day before the pay date.
-pub(crate) fn approve_run(world: &mut World, run: &PayrollRun, reason: Option<String>) {
+/// Wages and withholdings accrue, by the entry that is returned; the money is reserved at the cut-off of the business day before the pay date.
+pub(crate) fn approve_run(
+    world: &mut World,
+    run: &PayrollRun,
+    reason: Option<String>,
+) -> Option<Arc<JournalEntry>> {
     for item in items(world, run.id) {
         if item.status == ItemStatus::Blocked {
             let mut item = (*item).clone();
@@ -230,7 +234,7 @@ pub(crate) fn approve_run(world: &mut World, run: &PayrollRun, reason: Option<St
     });
     run.enter_because(RunStatus::Approved, world.now(), reason);
     let run = world.keep(run);
-    world.post(
+    let accrual = world.post(
         run.company_id,
         posting::run_approved(AnyId::of(run.id), run.currency, &cost),
     );
@@ -241,6 +245,7 @@ pub(crate) fn approve_run(world: &mut World, run: &PayrollRun, reason: Option<St
     let calendar = world.calendar_of(run.company_id);
     let day_before = calendar.minus_business_days(run.pay_date, 1);
     world.settle_at(calendar.cut_off(day_before), Task::FundRun(run.id));
+    accrual
 }
 
 /// What a run owes an account from now on.

@@ -1,18 +1,25 @@
 //! Taking a run back in the books: the mirror of what accrued, and what it owed.
 
+use std::sync::Arc;
+
 use crate::api::business::payroll_clock::cost_of;
 use crate::model::AnyId;
 use crate::model::business::payroll_run::PayrollRun;
 use crate::model::business::tax_liability::{LiabilityStatus, TaxLiability};
+use crate::model::ledger::JournalEntry;
 use crate::model::lifecycle::{State, Stateful};
 use crate::model::posting;
 use crate::world::World;
 
 /// Stages the mirror of what an approved run accrued; what it owes and has not paid is void.
-pub(crate) fn mirror(world: &mut World, run: &PayrollRun, memo: &'static str) {
+pub(crate) fn mirror(
+    world: &mut World,
+    run: &PayrollRun,
+    memo: &'static str,
+) -> Option<Arc<JournalEntry>> {
     let cost = cost_of(world, run.id);
     let mirror = posting::run_mirrored(memo, AnyId::of(run.id), run.currency, &cost);
-    world.post(run.company_id, mirror);
+    let mirror = world.post(run.company_id, mirror);
     let liabilities: Vec<_> = world
         .children::<TaxLiability>(run.id.bits())
         .filter_map(|id| world.find(id))
@@ -24,6 +31,7 @@ pub(crate) fn mirror(world: &mut World, run: &PayrollRun, memo: &'static str) {
             world.keep(liability);
         }
     }
+    mirror
 }
 
 /// A run that paid nobody leaves nothing behind: what accrued is taken back, and what was set aside is available again.

@@ -35,7 +35,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             ErrorCode::ComplianceBlocked,
             ErrorCode::CompanySuspended,
         ],
-        emits: &["payroll_run.approved", "tax_liability.created"],
+        emits: &[
+            "payroll_run.approved",
+            "tax_liability.created",
+            "journal_entry.posted",
+        ],
         starts: &["fund_run", "fall_due"],
         ..operation!(write approve_payroll_run)
     },
@@ -49,7 +53,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             items `skipped`; the employees can be in another run of the period.",
         example: r#"{"reason":"Wrong period"}"#,
         errors: &[ErrorCode::InvalidStateTransition],
-        emits: &["payroll_run.cancelled", "compliance_requirement.resolved"],
+        emits: &[
+            "payroll_run.cancelled",
+            "journal_entry.reversed",
+            "compliance_requirement.resolved",
+        ],
         ..operation!(write cancel_payroll_run)
     },
     Operation {
@@ -108,7 +116,9 @@ fn approve_payroll_run(
     let company = world.get(run.company_id)?;
     may_pay(world, &company)?;
     next(&run, "approve")?;
-    approve_run(world, &run, input.reason());
+    if let Some(entry) = approve_run(world, &run, input.reason()) {
+        world.emit("journal_entry.posted", &entry);
+    }
     Ok(Data(Shown(world.get(run.id)?)))
 }
 
@@ -128,9 +138,10 @@ fn cancel_payroll_run(
     let status = next(&run, "cancel")?;
     let (now, reason) = (world.now(), input.reason.map(Text::into_string));
     // What was approved has accrued, and knows what it needs; nothing is reserved before the run is processing.
-    if run.funding.is_some() {
-        mirror(world, &run, "Payroll cancelled");
-    }
+    let mirror = match run.funding {
+        Some(_) => mirror(world, &run, "Payroll cancelled"),
+        None => None,
+    };
     for item in items(world, run.id) {
         if item.status.may_become(ItemStatus::Skipped) {
             let mut item = (*item).clone();
@@ -142,6 +153,9 @@ fn cancel_payroll_run(
     run.blockers.clear();
     run.enter_because(status, now, reason);
     let run = world.record("payroll_run.cancelled", run);
+    if let Some(entry) = mirror {
+        world.emit("journal_entry.reversed", &entry);
+    }
     tax_clock::release(world, run.id);
     Ok(Data(Shown(run)))
 }
