@@ -154,6 +154,16 @@ impl ApiError {
         }
     }
 
+    /// The same for one member, which `pointer` points at.
+    #[must_use]
+    pub fn of_member(
+        pointer: impl Into<String>,
+        code: &'static str,
+        detail: impl Into<String>,
+    ) -> Self {
+        Self::invalid(vec![Violation::new(pointer, code, detail)])
+    }
+
     /// 404 for an id that nothing has.
     #[must_use]
     pub fn not_found(kind: &str) -> Self {

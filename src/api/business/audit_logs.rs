@@ -5,7 +5,6 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::api::business::employee_verbs::invalid;
 use crate::api::crud::Paging;
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::reply::{Data, Identified, List};
@@ -114,7 +113,7 @@ pub(crate) fn in_order(from: Option<Date>, to: Option<Date>) -> Result<(), ApiEr
     match (from, to) {
         (Some(from), Some(to)) if to < from => {
             let detail = format!("the days end on {to}, before they begin on {from}");
-            Err(invalid("/to", "before_from", detail))
+            Err(ApiError::of_member("/to", "before_from", detail))
         }
         _ => Ok(()),
     }

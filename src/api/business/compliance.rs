@@ -6,7 +6,6 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::api::business::companies::blockers;
-use crate::api::business::employee_verbs::invalid;
 use crate::api::crud::{Candidates, Paging, Sort, SortKey, Sortable, is};
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::reply::{Data, List, Shown};
@@ -130,7 +129,7 @@ fn resolve_compliance_requirement(
     };
     if evidence.document_id.is_some() == evidence.value.is_some() {
         let detail = "expected exactly one of document_id and value".to_owned();
-        return Err(invalid("/evidence", "one_of", detail));
+        return Err(ApiError::of_member("/evidence", "one_of", detail));
     }
     step(
         "resolve",

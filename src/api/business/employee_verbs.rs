@@ -21,7 +21,7 @@ use crate::model::business::employee::{
 use crate::model::business::payroll_run::RunType;
 use crate::model::lifecycle::{State, Stateful, step};
 use crate::model::task::Task;
-use crate::value::error::{ApiError, ErrorCode, Violation};
+use crate::value::error::{ApiError, ErrorCode};
 use crate::value::id::Id;
 use crate::value::text::Text;
 use crate::value::time::{Date, Timestamp};
@@ -200,11 +200,15 @@ fn terminate_employee(
     let began = employee.status != EmployeeStatus::Pending;
     if began && input.last_working_day < employee.start_date {
         let detail = format!("the first day of work was {}", employee.start_date);
-        return Err(invalid("/last_working_day", "before_start", detail));
+        return Err(ApiError::of_member(
+            "/last_working_day",
+            "before_start",
+            detail,
+        ));
     }
     if input.last_working_day >= Timestamp::MAX.date() {
         let detail = "no world lasts as long as that".to_owned();
-        return Err(invalid("/last_working_day", "range", detail));
+        return Err(ApiError::of_member("/last_working_day", "range", detail));
     }
     next(&employee, "terminate")?;
     employee.end_date = Some(input.last_working_day);
@@ -301,11 +305,7 @@ pub(crate) fn not_ahead(world: &World, pointer: &str, day: Date) -> Result<(), A
         return Ok(());
     }
     let detail = format!("this day lies ahead: today is {today}, and a call says what is so today");
-    Err(invalid(pointer, "in_the_future", detail))
-}
-
-pub(crate) fn invalid(pointer: &str, code: &'static str, detail: String) -> ApiError {
-    ApiError::invalid(vec![Violation::new(pointer, code, detail)])
+    Err(ApiError::of_member(pointer, "in_the_future", detail))
 }
 
 /// The employee with another payroll status, which the lifecycle allows, and the event that tells of it.

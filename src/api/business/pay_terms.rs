@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::api::business::employee_verbs::invalid;
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::reply::{Data, Shown};
 use crate::api::system::SystemRow;
@@ -142,13 +141,17 @@ fn set_employee_compensation(
     let end = employee.end_date.unwrap_or(Timestamp::MAX.date());
     if from > end {
         let detail = format!("the last day of work is {end}");
-        return Err(invalid("/effective_from", "after_employment", detail));
+        return Err(ApiError::of_member(
+            "/effective_from",
+            "after_employment",
+            detail,
+        ));
     }
     employee.set_terms(terms, today);
     if employee.terms().len() > MOST_TERMS {
         let detail =
             format!("an employee has {MOST_TERMS} terms at most: set those of a day again");
-        return Err(invalid("/effective_from", "too_many", detail));
+        return Err(ApiError::of_member("/effective_from", "too_many", detail));
     }
     employee.updated_at = world.now();
     let employee = world.record("employee.compensation_changed", employee);

@@ -6,7 +6,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::api::business::companies::named;
-use crate::api::business::employee_verbs::invalid;
 use crate::api::business::payroll_people::{MOST_EMPLOYEES, Wanted, may_pay};
 use crate::api::crud::{Candidates, Paging, Sort, SortKey, Sortable, is};
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
@@ -310,7 +309,7 @@ fn get_payroll_run(world: &World, input: GetPayrollRun) -> Result<Data<RunWithIt
             "the run has {} items, and one answer shows {MOST_EXPANDED}: listPayrollItems lists them",
             run.employee_count
         );
-        return Err(invalid("/expand", "too_many", detail));
+        return Err(ApiError::of_member("/expand", "too_many", detail));
     }
     let items = input.expand.map(|Expand::Items| {
         let items = items_of(world, run.id).every(world);

@@ -7,7 +7,6 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::api::business::companies::named;
-use crate::api::business::employee_verbs::invalid;
 use crate::api::business::pay_terms::{AllowanceInput, DeductionInput, allowances, deductions};
 use crate::api::business::payroll::{CALCULATION, first_day_to_pay, new_run};
 use crate::api::business::payroll_people::{MOST_EMPLOYEES, Wanted};
@@ -138,7 +137,7 @@ fn may_pay_on(world: &World, company: &Company, day: Option<Date>) -> Result<(),
     }
     if !world.calendar_of(company.id).is_business_day(day) {
         let detail = format!("banks do not work on {day}");
-        return Err(invalid("/pay_date", "no_business_day", detail));
+        return Err(ApiError::of_member("/pay_date", "no_business_day", detail));
     }
     Ok(())
 }
@@ -219,7 +218,7 @@ fn update_payroll_run(
             if !seen.insert(id) {
                 let at = format!("/items/{place}/employee_id");
                 let detail = "an employee has one entry at most".to_owned();
-                return Err(invalid(&at, "duplicate", detail));
+                return Err(ApiError::of_member(at, "duplicate", detail));
             }
             if !known.contains(&id) {
                 employees.push(id);

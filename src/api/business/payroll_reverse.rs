@@ -7,7 +7,6 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::api::business::companies::named;
-use crate::api::business::employee_verbs::invalid;
 use crate::api::business::payroll::new_run;
 use crate::api::business::payroll_clock::{get, items, owe};
 use crate::api::business::payroll_people::Wanted;
@@ -87,7 +86,7 @@ fn reverse_payroll_run(
             "the run has {} items: name at most {MOST_ITEMS} employees",
             run.employee_count
         );
-        return Err(invalid("/employee_ids", "too_many", detail));
+        return Err(ApiError::of_member("/employee_ids", "too_many", detail));
     }
     let standing = standing_items(world, &run);
     let chosen = chosen(&run, &standing, input.employee_ids.as_deref())?;

@@ -4,7 +4,6 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::api::business::companies::named;
-use crate::api::business::employee_verbs::invalid;
 use crate::api::business::report_contents::compile;
 use crate::api::crud::{Candidates, Paging, Sort, SortKey, Sortable, is};
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
@@ -136,7 +135,7 @@ fn create_regulatory_report(
     let (today, period) = (world.today(), input.period);
     if period.first_day() > today {
         let detail = format!("this month lies ahead: today is {today}");
-        return Err(invalid("/period", "in_the_future", detail));
+        return Err(ApiError::of_member("/period", "in_the_future", detail));
     }
     let contents = compile(world, &company, input.r#type, period)?;
     let now = world.now();

@@ -3,7 +3,6 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::api::business::employee_verbs::invalid;
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::reply::{Data, Shown};
 use crate::model::business::tax_filing::{Adjustment, FilingLine, FilingStatus, TaxFiling};
@@ -109,21 +108,21 @@ fn adjust(
         let named = input.authority.map(Text::into_string);
         let authority = named.or_else(|| only.cloned()).ok_or_else(|| {
             let detail = format!("the return declares to {}: name one", known.join(", "));
-            invalid(&at("authority"), "required", detail)
+            ApiError::of_member(at("authority"), "required", detail)
         })?;
         let line = lines.iter_mut().find(|line| line.authority == authority);
         let line = line.ok_or_else(|| {
             let detail = format!("the return declares to {}", known.join(", "));
-            invalid(&at("authority"), "unknown_authority", detail)
+            ApiError::of_member(at("authority"), "unknown_authority", detail)
         })?;
         if input.amount == 0 {
             let detail = "an adjustment of nothing changes nothing".to_owned();
-            return Err(invalid(&at("amount"), "zero", detail));
+            return Err(ApiError::of_member(at("amount"), "zero", detail));
         }
         let adjusted = line.amount.saturating_add(input.amount);
         if !(-MOST..=MOST).contains(&adjusted) {
             let detail = "no return declares as much as that".to_owned();
-            return Err(invalid(&at("amount"), "range", detail));
+            return Err(ApiError::of_member(at("amount"), "range", detail));
         }
         line.amount = adjusted;
         adjustments.push(Adjustment {

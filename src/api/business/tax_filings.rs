@@ -8,7 +8,6 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::api::business::companies::{Country, named};
-use crate::api::business::employee_verbs::invalid;
 use crate::api::business::payroll::Months;
 use crate::api::business::tax_submit::unfunded;
 use crate::api::crud::{Candidates, Paging, Sort, SortKey, Sortable, is, show};
@@ -146,7 +145,11 @@ fn create_tax_filing(
     let company = named(world, input.company_id)?;
     if input.jurisdiction.0 != company.country {
         let detail = format!("the company is registered in {}", company.country);
-        return Err(invalid("/jurisdiction", "foreign_jurisdiction", detail));
+        return Err(ApiError::of_member(
+            "/jurisdiction",
+            "foreign_jurisdiction",
+            detail,
+        ));
     }
     let (tax_type, period) = (input.tax_type.into_string(), input.period);
     let open = unfiled(world, &company, period);
@@ -252,7 +255,7 @@ fn nothing_owed(tax_type: &str, period: Period, open: &[Owed]) -> ApiError {
     };
     let detail =
         format!("nothing is owed to {tax_type} for {period} that no return holds; {others}");
-    invalid("/tax_type", "nothing_owed", detail)
+    ApiError::of_member("/tax_type", "nothing_owed", detail)
 }
 
 #[derive(Deserialize, JsonSchema)]

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::api::business::employee_verbs::invalid;
 use crate::api::business::tax_clock;
 use crate::api::business::tax_payment::Payment;
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
@@ -83,7 +82,7 @@ fn submit_tax_filing(
     if named.is_some_and(|named| named.id != wallet.id) {
         let (company, currency) = (filing.company_id, filing.currency);
         let detail = format!("the {currency} wallet of {company} is {}", wallet.id);
-        return Err(invalid("/wallet_id", "foreign_wallet", detail));
+        return Err(ApiError::of_member("/wallet_id", "foreign_wallet", detail));
     }
     let payment = Payment::of(world, &filing);
     payment.is_covered(world, &filing)?;
