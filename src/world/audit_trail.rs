@@ -13,12 +13,12 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 use crate::model::business::company::Company;
-use crate::model::{AnyId, Kind, Record};
+use crate::model::{AnyId, Kind};
 use crate::value::id::{Id, Prefixed, encode_to_string};
 use crate::value::text::camel_case;
 use crate::value::time::Timestamp;
 use crate::world::envelope::event_id;
-use crate::world::event::{Change, Event};
+use crate::world::event::{Change, Event, members};
 
 /// One thing that happened: who did what, when, to which resource.
 #[derive(Serialize, JsonSchema)]
@@ -204,28 +204,11 @@ fn written(change: &Change) -> Written {
         kind: change.kind,
         bits: change.after.bits(),
     };
-    let mut after = members(&change.after);
-    let mut before = change.before.as_ref().map(members);
-    if let Some(before) = &mut before {
-        let same: Vec<String> = before
-            .iter()
-            .filter(|(name, value)| after.get(*name) == Some(*value))
-            .map(|(name, _)| name.clone())
-            .collect();
-        before.retain(|name, _| !same.contains(name));
-        after.retain(|name, _| !same.contains(name));
-    }
+    let (before, after) = change.differing();
     Written {
         resource,
         before,
         after,
-    }
-}
-
-fn members(record: &Record) -> Map<String, Value> {
-    match record.to_wire() {
-        Value::Object(members) => members,
-        other => unreachable!("a resource is an object on the wire, and not {other}"),
     }
 }
 

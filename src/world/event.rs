@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::model::{AnyId, Kind, Record};
 use crate::value::time::Timestamp;
@@ -54,4 +55,30 @@ pub(crate) struct Change {
     pub(crate) kind: Kind,
     pub(crate) before: Option<Record>,
     pub(crate) after: Record,
+}
+
+impl Change {
+    /// The members that it changed, as they were and as they are since; nothing and the whole record where it is new.
+    pub(crate) fn differing(&self) -> (Option<Map<String, Value>>, Map<String, Value>) {
+        let mut after = members(&self.after);
+        let Some(mut before) = self.before.as_ref().map(members) else {
+            return (None, after);
+        };
+        let same: Vec<String> = before
+            .iter()
+            .filter(|(name, value)| after.get(*name) == Some(*value))
+            .map(|(name, _)| name.clone())
+            .collect();
+        before.retain(|name, _| !same.contains(name));
+        after.retain(|name, _| !same.contains(name));
+        (Some(before), after)
+    }
+}
+
+/// A resource's members, as callers see them.
+pub(crate) fn members(record: &Record) -> Map<String, Value> {
+    match record.to_wire() {
+        Value::Object(members) => members,
+        other => unreachable!("a resource is an object on the wire, and not {other}"),
+    }
 }

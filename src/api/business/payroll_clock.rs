@@ -102,8 +102,12 @@ fn calculate(world: &mut World, id: Id<PayrollRun>) -> Option<Arc<PayrollRun>> {
             None => ItemStatus::Ready,
             Some(_) => ItemStatus::Blocked,
         };
-        let item = item(world, &run, &employee, last_time.remove(&employee.id));
-        world.keep(reckoned(item, pay, status, world.now()));
+        let last = last_time.remove(&employee.id);
+        let mut item = item(world, &run, &employee, last, Arc::new(pay));
+        if item.status != status {
+            item.enter(status, world.now());
+        }
+        world.keep(item);
     }
     for left_out in last_time.into_values() {
         let item = (*left_out).clone();
@@ -152,9 +156,13 @@ fn item(
     run: &PayrollRun,
     employee: &Employee,
     last_time: Option<Arc<PayrollItem>>,
+    pay: Arc<Calculation>,
 ) -> PayrollItem {
     if let Some(item) = last_time {
-        return (*item).clone();
+        return PayrollItem {
+            calculation: pay,
+            ..(*item).clone()
+        };
     }
     PayrollItem {
         id: world.next_id(run.id.bits()),
@@ -165,26 +173,13 @@ fn item(
         period: run.period,
         status: ItemStatus::Ready,
         currency: run.currency,
-        calculation: Arc::new(nothing(run, employee)),
+        calculation: pay,
         payout_id: None,
         payslip_id: None,
         failure: None,
         created_at: world.now(),
         status_history: vec![StatusChange::plain(ItemStatus::Ready, world.now())],
     }
-}
-
-fn reckoned(
-    mut item: PayrollItem,
-    pay: Calculation,
-    status: ItemStatus,
-    now: Timestamp,
-) -> PayrollItem {
-    item.calculation = Arc::new(pay);
-    if item.status != status {
-        item.enter(status, now);
-    }
-    item
 }
 
 /// The part of somebody whom the run no longer includes.

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::api::business::payroll_clock::{approve_run, items};
-use crate::api::business::payroll_funding::fund_run;
+use crate::api::business::payroll_funding::{FUND_RUN, fund_run};
 use crate::api::business::payroll_people::may_pay;
 use crate::api::business::payroll_undo::mirror;
 use crate::api::business::tax_clock;
@@ -69,18 +69,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         description: "After `funding_failed`, with more in the wallet. The answer shows how it came out: `processing`, or \
             `funding_failed` again with what is short.",
         errors: &[ErrorCode::InvalidStateTransition],
-        emits: &[
-            "payroll_run.funded",
-            "payroll_run.funding_failed",
-            "wallet.debited",
-            "payout.created",
-            "payroll_run.processing",
-            "payroll_run.paid",
-            "payroll_run.partially_paid",
-            "payroll_item.failed",
-            "employee.payroll_status_changed",
-        ],
-        starts: &["fund_run", "send_run_payouts"],
+        // The clock's own work, done by a call.
+        emits: FUND_RUN.emits,
+        starts: FUND_RUN.starts,
         ..operation!(write retry_payroll_funding)
     },
 ];

@@ -7,12 +7,12 @@ use crate::api::operation::{Contract, Domain, Method, Operation, Session, operat
 use crate::api::reply::Plain;
 use crate::api::system;
 use crate::desk::outbox::delivery::Attempted;
-use crate::desk::outbox::event_id;
 use crate::value::error::{ApiError, ErrorCode, Violation};
 use crate::value::text::Text;
 use crate::value::time::{Span, Timestamp};
 use crate::world::base::Base;
 use crate::world::envelope::EventShape;
+use crate::world::envelope::event_id;
 use crate::world::{ClockMode, World};
 
 pub(crate) const OPERATIONS: &[Operation] = &[

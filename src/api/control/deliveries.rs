@@ -10,13 +10,13 @@ use crate::api::crud::Paging;
 use crate::api::operation::{Contract, Domain, Method, Operation, Session, operation};
 use crate::api::reply::{List, Plain};
 use crate::desk::outbox::delivery::{Delivery, Status};
-use crate::desk::outbox::event_id;
 use crate::desk::outbox::lane::Lane;
 use crate::model::Kind;
 use crate::value::error::{ApiError, ErrorCode, Violation};
 use crate::value::id::parse;
 use crate::value::text::Text;
 use crate::value::time::Timestamp;
+use crate::world::envelope::event_id;
 use crate::world::envelope::named;
 use crate::world::script::Shaping;
 

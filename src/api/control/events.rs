@@ -123,30 +123,13 @@ impl ChangeShape {
             kind: change.kind,
             bits: change.after.bits(),
         };
-        let (mut before, mut after) = (Value::Null, change.after.to_wire());
-        if let Some(record) = &change.before {
-            before = record.to_wire();
-            keep_differing(&mut before, &mut after);
-        }
+        let (before, after) = change.differing();
         Self {
             kind: change.kind.name().to_owned(),
             id: id.to_string(),
-            before,
-            after,
+            before: before.map_or(Value::Null, Value::Object),
+            after: Value::Object(after),
         }
-    }
-}
-
-/// Leaves of two objects the members in which they differ.
-fn keep_differing(before: &mut Value, after: &mut Value) {
-    if let (Value::Object(before), Value::Object(after)) = (before, after) {
-        let same: Vec<String> = before
-            .iter()
-            .filter(|(name, value)| after.get(*name) == Some(*value))
-            .map(|(name, _)| name.clone())
-            .collect();
-        before.retain(|name, _| !same.contains(name));
-        after.retain(|name, _| !same.contains(name));
     }
 }
 

@@ -6,8 +6,9 @@ use crate::desk::outbox::delivery::{Attempt, Attempted, Delivery, Outcome, Statu
 use crate::desk::outbox::endpoint::Endpoint;
 use crate::desk::outbox::lane::{Entry, Lane};
 use crate::desk::outbox::schedule::{Clocks, MOST_ATTEMPTS, Pace};
-use crate::desk::outbox::{Job, Outbox, event_id};
+use crate::desk::outbox::{Job, Outbox};
 use crate::value::time::Timestamp;
+use crate::world::envelope::event_id;
 use crate::world::script::Shaping;
 
 /// Attempts that are remembered for whoever waits for the clock.

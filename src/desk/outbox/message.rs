@@ -2,11 +2,12 @@
 
 use bytes::Bytes;
 
+use crate::desk::outbox::Job;
 use crate::desk::outbox::body::body;
-use crate::desk::outbox::{Job, event_id};
 use crate::desk::signature::{Secret, TOLERANCE_SECONDS};
 use crate::value::stream::Key;
 use crate::value::time::Timestamp;
+use crate::world::envelope::event_id;
 use crate::world::script::Shaping;
 
 /// How much older than any receiver may take a stale timestamp is.

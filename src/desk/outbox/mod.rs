@@ -27,7 +27,6 @@ use crate::desk::outbox::lane::{Entry, Lane};
 use crate::desk::outbox::schedule::{Clocks, Pace, Retries};
 use crate::desk::outbox::shaping::{Shape, Shapes};
 use crate::desk::signature::Secret;
-use crate::model::Kind;
 use crate::value::id::encode_to_string;
 use crate::value::time::Timestamp;
 use crate::world::event::Event;
@@ -122,11 +121,6 @@ pub(crate) struct Job {
     pub(crate) secrets: Vec<Secret>,
     /// Shared by the event's deliveries to all endpoints.
     pub(crate) body: Arc<OnceLock<Bytes>>,
-}
-
-/// The id of an event on the wire.
-pub(crate) fn event_id(event: &Event) -> String {
-    format!("{}_{}", Kind::Event.prefix(), encode_to_string(event.id))
 }
 
 impl Outbox {
