@@ -1,6 +1,8 @@
 //! Every cause of a journal entry and its lines. They stand here and nowhere else: grown history and live work post by
 //! the same functions.
 
+pub(crate) mod payouts;
+
 use std::borrow::Cow;
 
 use crate::model::AnyId;

@@ -7,10 +7,12 @@ use crate::model::business::compliance_requirement::ComplianceRequirement;
 use crate::model::business::employee::Employee;
 use crate::model::business::leave_request::LeaveRequest;
 use crate::model::business::payroll_run::PayrollRun;
+use crate::model::business::payroll_verification::BankAnswer;
 use crate::model::business::payroll_verification::PayrollVerification;
 use crate::model::business::regulatory_report::RegulatoryReport;
 use crate::model::business::tax_filing::TaxFiling;
 use crate::model::business::tax_liability::TaxLiability;
+use crate::model::payments::beneficiary::Beneficiary;
 use crate::model::payments::payout::Payout;
 use crate::model::payments::return_code::ReturnCode;
 use crate::value::id::Id;
@@ -62,6 +64,14 @@ pub(crate) enum Task {
     EndLeave(Id<LeaveRequest>),
     /// An employment whose last day is over ends.
     EndEmployment(Id<Employee>),
+    /// A payout's turn with the rail has come.
+    SendPayout(Id<Payout>),
+    /// The rail has looked at a payout that pays no wages, and lets it go.
+    ReleaseVendorPayout(Id<Payout>, Fate),
+    /// The receiving bank's answer to a payout that pays no wages.
+    SettleVendorPayout(Id<Payout>, Fate),
+    /// The bank's answer about a beneficiary's account.
+    ResolveBeneficiary(Id<Beneficiary>, BankAnswer),
     /// Row of the running scenarios' timeline.
     Scripted(u32),
 }
@@ -82,7 +92,7 @@ pub(crate) enum Fate {
 
 impl Task {
     /// One of each kind, about nothing: whose rows are asked for.
-    pub(crate) const ONE_OF_EACH: [Self; 22] = [
+    pub(crate) const ONE_OF_EACH: [Self; 26] = [
         Self::CalculateRun(Id::UNKNOWN),
         Self::PreviewRun(Id::UNKNOWN),
         Self::FundRun(Id::UNKNOWN),
@@ -104,6 +114,10 @@ impl Task {
         Self::BeginLeave(Id::UNKNOWN),
         Self::EndLeave(Id::UNKNOWN),
         Self::EndEmployment(Id::UNKNOWN),
+        Self::SendPayout(Id::UNKNOWN),
+        Self::ReleaseVendorPayout(Id::UNKNOWN, Fate::Paid),
+        Self::SettleVendorPayout(Id::UNKNOWN, Fate::Paid),
+        Self::ResolveBeneficiary(Id::UNKNOWN, BankAnswer::Match),
         Self::Scripted(0),
     ];
 
@@ -123,9 +137,12 @@ impl Task {
             | Self::FundRun(run)
             | Self::FundRunLate(run)
             | Self::SendRunPayouts(run) => Some(AnyId::of(run)),
-            Self::ReleasePayout(payout, _) | Self::SettlePayout(payout, _) => {
-                Some(AnyId::of(payout))
-            }
+            Self::SendPayout(payout)
+            | Self::ReleasePayout(payout, _)
+            | Self::ReleaseVendorPayout(payout, _)
+            | Self::SettleVendorPayout(payout, _)
+            | Self::SettlePayout(payout, _) => Some(AnyId::of(payout)),
+            Self::ResolveBeneficiary(beneficiary, _) => Some(AnyId::of(beneficiary)),
             Self::FinishVerification(verification) => Some(AnyId::of(verification)),
             Self::AcknowledgeFiling(filing)
             | Self::AcceptFiling(filing)

@@ -224,7 +224,11 @@ mod tests {
             Task::BeginLeave(_) => 18,
             Task::EndLeave(_) => 19,
             Task::EndEmployment(_) => 20,
-            Task::Scripted(_) => 21,
+            Task::SendPayout(_) => 21,
+            Task::ReleaseVendorPayout(..) => 22,
+            Task::SettleVendorPayout(..) => 23,
+            Task::ResolveBeneficiary(..) => 24,
+            Task::Scripted(_) => 25,
         };
         assert!(
             Task::ONE_OF_EACH

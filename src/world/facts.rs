@@ -13,6 +13,7 @@ use crate::model::business::payslip::Payslip;
 use crate::model::business::regulatory_report::RegulatoryReport;
 use crate::model::business::tax_filing::TaxFiling;
 use crate::model::business::tax_liability::TaxLiability;
+use crate::model::payments::beneficiary::Beneficiary;
 use crate::model::payments::payout::Payout;
 use crate::model::payments::wallet::Wallet;
 use crate::model::{AnyId, Entity, Kind, Record};
@@ -53,7 +54,8 @@ impl World {
             ComplianceRequirement,
             RegulatoryReport,
             Wallet,
-            Payout
+            Payout,
+            Beneficiary
         )
     }
 
@@ -64,6 +66,7 @@ impl World {
         if subject.kind == Kind::Payout
             && let Some(payout) = self.find(Id::<Payout>::from_bits(bits(subject)))
         {
+            ids.extend(payout.beneficiary_id.map(|id| (AnyId::of(id), None)));
             ids.extend(payout.source.map(|source| (source, None)));
         }
         let item = ids.last().map(|&(id, _)| id);

@@ -27,6 +27,7 @@ use crate::model::growth::workforce::{Place, Selection};
 use crate::model::growth::{accounts, identity, names, people};
 use crate::model::ledger::WalletTransaction;
 use crate::model::lifecycle::StatusChange;
+use crate::model::payments::beneficiary::Beneficiary;
 use crate::model::payments::payout::{Payout, PayoutStatus, Rail, Recipient};
 use crate::model::payments::wallet::{Balances, Wallet, WalletStatus};
 use crate::model::{AnyId, Entity, Kind, Object};
@@ -60,7 +61,8 @@ never_grown!(
     TaxLiability,
     ComplianceRequirement,
     RegulatoryReport,
-    WalletTransaction
+    WalletTransaction,
+    Beneficiary
 );
 
 /// The six members of the published list, without an allocation.
@@ -510,14 +512,18 @@ fn salary_payout(base: &Base, index: u64, paid: &PaidPerson) -> Payout {
         status: PayoutStatus::Paid,
         amount: paid.calculation.net,
         currency: paid.plan.currency,
+        fee: None,
         rail: Rail::Standard,
+        estimated_arrival: None,
         recipient: Arc::new(Recipient::new(
             &paid.name(),
-            &account.bank_code,
+            account.bank_code.as_str(),
             &account.account_number,
         )),
         reference: format!("Salary {}", base.period(paid.month)),
         source: Some(base.any_at(Kind::PayrollItem, base.item(paid.run, paid.employee))),
+        maker: None,
+        approver: None,
         failure: None,
         supersedes: None,
         superseded_by: None,
@@ -561,14 +567,18 @@ fn vendor_payout(base: &Base, index: u64, month: u64, company: u64, vendor: u64)
         status: PayoutStatus::Paid,
         amount,
         currency: plan.currency,
+        fee: None,
         rail: Rail::Instant,
+        estimated_arrival: None,
         recipient: Arc::new(Recipient::new(
             &supplier,
-            &account.bank_code,
+            account.bank_code.as_str(),
             &account.account_number,
         )),
         reference: format!("{what} {}", base.period(month)),
         source: None::<AnyId>,
+        maker: None,
+        approver: None,
         failure: None,
         supersedes: None,
         superseded_by: None,

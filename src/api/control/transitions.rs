@@ -10,9 +10,9 @@ use serde_json::Value;
 use crate::api::business::employee_pay::cancel_check;
 use crate::api::business::leave::{self, LeaveDecision};
 use crate::api::business::{
-    compliance, leave_clock, payroll_clock, payroll_funding, payroll_payouts, regulatory_reports,
-    tax_clock,
+    compliance, leave_clock, payroll_clock, payroll_funding, regulatory_reports, tax_clock,
 };
+use crate::api::payments::payout_rail;
 use crate::model::business::company::{Company, CompanyStatus};
 use crate::model::business::compliance_requirement::{ComplianceRequirement, RequirementStatus};
 use crate::model::business::employee::{Employee, EmployeeStatus, PayrollStatus};
@@ -166,7 +166,7 @@ fn payout(world: &mut World, id: Id<Payout>, to: &str, wanted: Wanted) -> Result
     let by_hand =
         |state| salary && !matches!(state, PayoutStatus::Cancelled | PayoutStatus::Queued);
     let to = target(AnyId::of(id), payout.status, to, by_hand)?;
-    payroll_payouts::force(world, id, to, wanted.code, wanted.reason);
+    payout_rail::force(world, id, to, wanted.code, wanted.reason);
     Ok(())
 }
 

@@ -1,4 +1,6 @@
 //! The Payments domain's operations.
 
+pub(crate) mod beneficiaries;
+pub(crate) mod payout_rail;
 pub(crate) mod payouts;
 pub(crate) mod wallets;

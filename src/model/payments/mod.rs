@@ -1,5 +1,8 @@
 //! The Payments domain's resources.
 
+pub(crate) mod account_rules;
+pub(crate) mod beneficiary;
+pub(crate) mod holder_name;
 pub(crate) mod payout;
 pub(crate) mod return_code;
 pub(crate) mod wallet;
