@@ -1,4 +1,6 @@
 //! The Payments domain's operations.
 
+pub(crate) mod dispute_clock;
+pub(crate) mod disputes;
 pub(crate) mod payouts;
 pub(crate) mod wallets;
