@@ -33,6 +33,7 @@ use crate::model::business::regulatory_report::RegulatoryReport;
 use crate::model::business::tax_filing::TaxFiling;
 use crate::model::business::tax_liability::TaxLiability;
 use crate::model::ledger::{JournalEntry, WalletTransaction};
+use crate::model::payments::dispute::Dispute;
 use crate::model::payments::payout::Payout;
 use crate::model::payments::wallet::Wallet;
 use crate::value::id::{Id, Prefixed, encode_to_string, parse};
@@ -148,6 +149,7 @@ entities! {
         TaxFiling "txf" "tax_filing";
         RegulatoryReport "rgr" "regulatory_report";
         LeaveRequest "lvr" "leave_request";
+        Dispute "dsp" "dispute";
     }
     named {
         LedgerAccount "acc" "ledger_account";
@@ -218,7 +220,8 @@ shown_as_kept!(
     JournalEntry,
     Wallet,
     WalletTransaction,
-    Payout
+    Payout,
+    Dispute
 );
 
 /// The `object` member: the resource's own name, held by its type.

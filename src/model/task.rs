@@ -11,6 +11,7 @@ use crate::model::business::payroll_verification::PayrollVerification;
 use crate::model::business::regulatory_report::RegulatoryReport;
 use crate::model::business::tax_filing::TaxFiling;
 use crate::model::business::tax_liability::TaxLiability;
+use crate::model::payments::dispute::Dispute;
 use crate::model::payments::payout::Payout;
 use crate::model::payments::return_code::ReturnCode;
 use crate::value::id::Id;
@@ -62,6 +63,10 @@ pub(crate) enum Task {
     EndLeave(Id<LeaveRequest>),
     /// An employment whose last day is over ends.
     EndEmployment(Id<Employee>),
+    /// The last day to answer a dispute is over.
+    DisputeUnanswered(Id<Dispute>),
+    /// Whether a dispute is won.
+    DecideDispute(Id<Dispute>, bool),
     /// Row of the running scenarios' timeline.
     Scripted(u32),
 }
@@ -82,7 +87,7 @@ pub(crate) enum Fate {
 
 impl Task {
     /// One of each kind, about nothing: whose rows are asked for.
-    pub(crate) const ONE_OF_EACH: [Self; 22] = [
+    pub(crate) const ONE_OF_EACH: [Self; 24] = [
         Self::CalculateRun(Id::UNKNOWN),
         Self::PreviewRun(Id::UNKNOWN),
         Self::FundRun(Id::UNKNOWN),
@@ -104,6 +109,8 @@ impl Task {
         Self::BeginLeave(Id::UNKNOWN),
         Self::EndLeave(Id::UNKNOWN),
         Self::EndEmployment(Id::UNKNOWN),
+        Self::DisputeUnanswered(Id::UNKNOWN),
+        Self::DecideDispute(Id::UNKNOWN, true),
         Self::Scripted(0),
     ];
 
@@ -111,7 +118,10 @@ impl Task {
     pub(crate) const fn is_deadline(self) -> bool {
         matches!(
             self,
-            Self::LiabilityDue(_) | Self::LiabilityLate(_) | Self::RequirementOverdue(_)
+            Self::LiabilityDue(_)
+                | Self::LiabilityLate(_)
+                | Self::RequirementOverdue(_)
+                | Self::DisputeUnanswered(_)
         )
     }
 
@@ -139,6 +149,9 @@ impl Task {
             | Self::ChangePay(employee)
             | Self::EndEmployment(employee) => Some(AnyId::of(employee)),
             Self::BeginLeave(leave) | Self::EndLeave(leave) => Some(AnyId::of(leave)),
+            Self::DisputeUnanswered(dispute) | Self::DecideDispute(dispute, _) => {
+                Some(AnyId::of(dispute))
+            }
             Self::Scripted(_) => None,
         }
     }

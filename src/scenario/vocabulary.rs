@@ -224,7 +224,9 @@ mod tests {
             Task::BeginLeave(_) => 18,
             Task::EndLeave(_) => 19,
             Task::EndEmployment(_) => 20,
-            Task::Scripted(_) => 21,
+            Task::DisputeUnanswered(_) => 21,
+            Task::DecideDispute(..) => 22,
+            Task::Scripted(_) => 23,
         };
         assert!(
             Task::ONE_OF_EACH

@@ -13,6 +13,7 @@ use crate::model::business::payslip::Payslip;
 use crate::model::business::regulatory_report::RegulatoryReport;
 use crate::model::business::tax_filing::TaxFiling;
 use crate::model::business::tax_liability::TaxLiability;
+use crate::model::payments::dispute::Dispute;
 use crate::model::payments::payout::Payout;
 use crate::model::payments::wallet::Wallet;
 use crate::model::{AnyId, Entity, Kind, Record};
@@ -53,7 +54,8 @@ impl World {
             ComplianceRequirement,
             RegulatoryReport,
             Wallet,
-            Payout
+            Payout,
+            Dispute
         )
     }
 

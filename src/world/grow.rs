@@ -27,6 +27,7 @@ use crate::model::growth::workforce::{Place, Selection};
 use crate::model::growth::{accounts, identity, names, people};
 use crate::model::ledger::WalletTransaction;
 use crate::model::lifecycle::StatusChange;
+use crate::model::payments::dispute::Dispute;
 use crate::model::payments::payout::{Payout, PayoutStatus, Rail, Recipient};
 use crate::model::payments::wallet::{Balances, Wallet, WalletStatus};
 use crate::model::{AnyId, Entity, Kind, Object};
@@ -60,7 +61,8 @@ never_grown!(
     TaxLiability,
     ComplianceRequirement,
     RegulatoryReport,
-    WalletTransaction
+    WalletTransaction,
+    Dispute
 );
 
 /// The six members of the published list, without an allocation.

@@ -1,5 +1,6 @@
 //! The Payments domain's resources.
 
+pub(crate) mod dispute;
 pub(crate) mod payout;
 pub(crate) mod platform_fee;
 pub(crate) mod return_code;
