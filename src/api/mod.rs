@@ -28,7 +28,7 @@ use crate::api::control::{
     requests, scenarios, snapshots, trigger, verify, webhooks, worlds,
 };
 use crate::api::operation::Operation;
-use crate::api::payments::{beneficiaries, payouts, wallets};
+use crate::api::payments::{beneficiaries, disputes, payouts, wallets};
 
 /// The simulated product, domain by domain.
 pub(crate) fn product() -> impl Iterator<Item = &'static Operation> {
@@ -59,6 +59,7 @@ pub(crate) fn product() -> impl Iterator<Item = &'static Operation> {
         wallets::OPERATIONS,
         payouts::OPERATIONS,
         beneficiaries::OPERATIONS,
+        disputes::OPERATIONS,
     ];
     tables.into_iter().flatten()
 }

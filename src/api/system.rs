@@ -10,6 +10,7 @@ use crate::api::business::{
     payroll_funding, payroll_payouts, regulatory_reports, tax_clock,
 };
 use crate::api::operation::{Call, Operation};
+use crate::api::payments::dispute_clock;
 use crate::api::payments::{beneficiaries, payout_rail};
 use crate::api::reply::Reply;
 use crate::api::scripted;
@@ -92,6 +93,8 @@ pub(crate) const fn row(task: Task) -> SystemRow {
         Task::BeginLeave(_) => leave_clock::BEGIN_LEAVE,
         Task::EndLeave(_) => leave_clock::END_LEAVE,
         Task::EndEmployment(_) => employee_verbs::END_EMPLOYMENT,
+        Task::DisputeUnanswered(_) => dispute_clock::MISS_EVIDENCE,
+        Task::DecideDispute(..) => dispute_clock::DECIDE_DISPUTE,
         // What it calls declares its own.
         Task::Scripted(_) => SystemRow {
             name: "scenario_timeline",
@@ -203,6 +206,8 @@ fn call(world: &mut World, task: Task) {
         Task::BeginLeave(leave) => leave_clock::begin_leave(world, leave),
         Task::EndLeave(leave) => leave_clock::end_leave(world, leave),
         Task::EndEmployment(employee) => employee_verbs::end_employment(world, employee),
+        Task::DisputeUnanswered(dispute) => dispute_clock::miss(world, dispute),
+        Task::DecideDispute(dispute, won) => dispute_clock::decide(world, dispute, won),
         Task::Scripted(_) => unreachable!("a scenario's row has transactions of its own"),
         Task::FinishVerification(id) => employee_pay::finish_verification(world, id),
         Task::AcknowledgeFiling(filing) => tax_clock::acknowledge_filing(world, filing),

@@ -261,6 +261,24 @@ pub(crate) static REGULATOR: Decision = Decision {
     ],
 };
 
+/// How a contested dispute ends.
+pub(crate) static DISPUTE_VERDICT: Decision = Decision {
+    name: "dispute.verdict",
+    about: "What the payer's bank says to the evidence of a contested dispute",
+    subject: Kind::Dispute,
+    related: &[Kind::Company],
+    choices: &[
+        Choice {
+            after: Some("from the evidence to the verdict, instead of 14 days"),
+            ..choice("won", "the company keeps the money")
+        },
+        Choice {
+            after: Some("from the evidence to the verdict, instead of 14 days"),
+            ..choice("lost", "the money goes back")
+        },
+    ],
+};
+
 /// Every decision, in the order in which a payroll meets them.
 pub(crate) static DECISIONS: &[&Decision] = &[
     &BANK_ACCOUNT_CHECK,
@@ -270,4 +288,5 @@ pub(crate) static DECISIONS: &[&Decision] = &[
     &TAX_OFFICE,
     &REGULATOR,
     &BENEFICIARY_CHECK,
+    &DISPUTE_VERDICT,
 ];

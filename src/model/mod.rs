@@ -34,6 +34,7 @@ use crate::model::business::tax_filing::TaxFiling;
 use crate::model::business::tax_liability::TaxLiability;
 use crate::model::ledger::{JournalEntry, WalletTransaction};
 use crate::model::payments::beneficiary::Beneficiary;
+use crate::model::payments::dispute::Dispute;
 use crate::model::payments::payout::Payout;
 use crate::model::payments::wallet::Wallet;
 use crate::value::id::{Id, Prefixed, encode_to_string, parse};
@@ -150,6 +151,7 @@ entities! {
         RegulatoryReport "rgr" "regulatory_report";
         LeaveRequest "lvr" "leave_request";
         Beneficiary "ben" "beneficiary";
+        Dispute "dsp" "dispute";
     }
     named {
         LedgerAccount "acc" "ledger_account";
@@ -220,7 +222,8 @@ shown_as_kept!(
     JournalEntry,
     Wallet,
     WalletTransaction,
-    Payout
+    Payout,
+    Dispute
 );
 
 /// The `object` member: the resource's own name, held by its type.

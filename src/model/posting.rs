@@ -375,3 +375,20 @@ pub(crate) fn seed_money(company: AnyId, currency: Currency, amount: i64) -> Pos
     ];
     Posting::new("Seed money", company, currency, &lines)
 }
+
+/// A dispute is lost: out of what was withheld and what is still taken from the wallet; the rest is owed.
+pub(crate) fn dispute_lost(
+    dispute: AnyId,
+    currency: Currency,
+    amount: i64,
+    withheld: i64,
+    taken: i64,
+) -> Posting {
+    let lines = [
+        (Account::ChargebackLosses, Debit, amount),
+        (Account::CashReserved, Credit, withheld),
+        (Account::CashAvailable, Credit, taken),
+        (Account::RefundsPayable, Credit, amount - withheld - taken),
+    ];
+    Posting::new("Dispute lost", dispute, currency, &lines)
+}

@@ -13,6 +13,7 @@ use crate::model::business::regulatory_report::RegulatoryReport;
 use crate::model::business::tax_filing::TaxFiling;
 use crate::model::business::tax_liability::TaxLiability;
 use crate::model::payments::beneficiary::Beneficiary;
+use crate::model::payments::dispute::Dispute;
 use crate::model::payments::payout::Payout;
 use crate::model::payments::return_code::ReturnCode;
 use crate::value::id::Id;
@@ -72,6 +73,10 @@ pub(crate) enum Task {
     SettleVendorPayout(Id<Payout>, Fate),
     /// The bank's answer about a beneficiary's account.
     ResolveBeneficiary(Id<Beneficiary>, BankAnswer),
+    /// The last day to answer a dispute is over.
+    DisputeUnanswered(Id<Dispute>),
+    /// Whether a dispute is won.
+    DecideDispute(Id<Dispute>, bool),
     /// Row of the running scenarios' timeline.
     Scripted(u32),
 }
@@ -92,7 +97,7 @@ pub(crate) enum Fate {
 
 impl Task {
     /// One of each kind, about nothing: whose rows are asked for.
-    pub(crate) const ONE_OF_EACH: [Self; 26] = [
+    pub(crate) const ONE_OF_EACH: &'static [Self] = &[
         Self::CalculateRun(Id::UNKNOWN),
         Self::PreviewRun(Id::UNKNOWN),
         Self::FundRun(Id::UNKNOWN),
@@ -118,6 +123,8 @@ impl Task {
         Self::ReleaseVendorPayout(Id::UNKNOWN, Fate::Paid),
         Self::SettleVendorPayout(Id::UNKNOWN, Fate::Paid),
         Self::ResolveBeneficiary(Id::UNKNOWN, BankAnswer::Match),
+        Self::DisputeUnanswered(Id::UNKNOWN),
+        Self::DecideDispute(Id::UNKNOWN, true),
         Self::Scripted(0),
     ];
 
@@ -125,7 +132,10 @@ impl Task {
     pub(crate) const fn is_deadline(self) -> bool {
         matches!(
             self,
-            Self::LiabilityDue(_) | Self::LiabilityLate(_) | Self::RequirementOverdue(_)
+            Self::LiabilityDue(_)
+                | Self::LiabilityLate(_)
+                | Self::RequirementOverdue(_)
+                | Self::DisputeUnanswered(_)
         )
     }
 
@@ -156,6 +166,9 @@ impl Task {
             | Self::ChangePay(employee)
             | Self::EndEmployment(employee) => Some(AnyId::of(employee)),
             Self::BeginLeave(leave) | Self::EndLeave(leave) => Some(AnyId::of(leave)),
+            Self::DisputeUnanswered(dispute) | Self::DecideDispute(dispute, _) => {
+                Some(AnyId::of(dispute))
+            }
             Self::Scripted(_) => None,
         }
     }

@@ -228,7 +228,9 @@ mod tests {
             Task::ReleaseVendorPayout(..) => 22,
             Task::SettleVendorPayout(..) => 23,
             Task::ResolveBeneficiary(..) => 24,
-            Task::Scripted(_) => 25,
+            Task::DisputeUnanswered(_) => 25,
+            Task::DecideDispute(..) => 26,
+            Task::Scripted(_) => 27,
         };
         assert!(
             Task::ONE_OF_EACH

@@ -14,6 +14,7 @@ use crate::model::business::regulatory_report::RegulatoryReport;
 use crate::model::business::tax_filing::TaxFiling;
 use crate::model::business::tax_liability::TaxLiability;
 use crate::model::payments::beneficiary::Beneficiary;
+use crate::model::payments::dispute::Dispute;
 use crate::model::payments::payout::Payout;
 use crate::model::payments::wallet::Wallet;
 use crate::model::{AnyId, Entity, Kind, Record};
@@ -33,7 +34,7 @@ impl World {
     /// The resource of that id, whatever its kind.
     pub(crate) fn any(&self, id: AnyId) -> Option<Record> {
         macro_rules! found {
-            ($($kind:ident),*) => {
+            ($($kind:ident),* $(,)?) => {
                 match id.kind {
                     Kind::JournalEntry => self.entry(Id::from_bits(id.bits)).map(Entity::into_record),
                     $(Kind::$kind => self.find(Id::<$kind>::from_bits(id.bits)).map(Entity::into_record),)*
@@ -55,7 +56,8 @@ impl World {
             RegulatoryReport,
             Wallet,
             Payout,
-            Beneficiary
+            Beneficiary,
+            Dispute,
         )
     }
 

@@ -28,6 +28,7 @@ use crate::model::growth::{accounts, identity, names, people};
 use crate::model::ledger::WalletTransaction;
 use crate::model::lifecycle::StatusChange;
 use crate::model::payments::beneficiary::Beneficiary;
+use crate::model::payments::dispute::Dispute;
 use crate::model::payments::payout::{Payout, PayoutStatus, Rail, Recipient};
 use crate::model::payments::wallet::{Balances, Wallet, WalletStatus};
 use crate::model::{AnyId, Entity, Kind, Object};
@@ -46,7 +47,7 @@ pub(crate) trait Grow: Entity {
 
 /// Kinds that come into being by calls alone.
 macro_rules! never_grown {
-    ($($kind:ty),*) => {
+    ($($kind:ty),* $(,)?) => {
         $(impl Grow for $kind {
             fn grow(_: &Base, _: u64) -> Option<Self> {
                 None
@@ -62,7 +63,8 @@ never_grown!(
     ComplianceRequirement,
     RegulatoryReport,
     WalletTransaction,
-    Beneficiary
+    Beneficiary,
+    Dispute,
 );
 
 /// The six members of the published list, without an allocation.

@@ -12,6 +12,7 @@ use crate::api::business::leave::{self, LeaveDecision};
 use crate::api::business::{
     compliance, leave_clock, payroll_clock, payroll_funding, regulatory_reports, tax_clock,
 };
+use crate::api::payments::dispute_clock;
 use crate::api::payments::payout_rail;
 use crate::model::business::company::{Company, CompanyStatus};
 use crate::model::business::compliance_requirement::{ComplianceRequirement, RequirementStatus};
@@ -22,6 +23,7 @@ use crate::model::business::regulatory_report::{RegulatoryReport, ReportStatus};
 use crate::model::business::tax_filing::{FilingStatus, TaxFiling};
 use crate::model::business::tax_liability::{LiabilityStatus, TaxLiability};
 use crate::model::lifecycle::{State, StatusChange};
+use crate::model::payments::dispute::{Dispute, DisputeStatus};
 use crate::model::payments::payout::{Payout, PayoutStatus};
 use crate::model::payments::return_code::ReturnCode;
 use crate::model::task::Task;
@@ -69,6 +71,9 @@ pub(crate) const EMITS: &[&str] = &[
     "regulatory_report.acknowledged",
     "regulatory_report.rejected",
     "leave_request.decided",
+    "wallet.credited",
+    "dispute.won",
+    "dispute.lost",
 ];
 
 /// The tasks that a move can set.
@@ -109,6 +114,7 @@ pub(crate) fn go(world: &mut World, id: &str, to: &str, wanted: Wanted) -> Resul
         Kind::ComplianceRequirement => requirement(world, Id::from_bits(id.bits), to)?,
         Kind::RegulatoryReport => report(world, Id::from_bits(id.bits), to)?,
         Kind::LeaveRequest => leave_request(world, Id::from_bits(id.bits), to, wanted)?,
+        Kind::Dispute => dispute(world, Id::from_bits(id.bits), to, wanted)?,
         kind => {
             let detail = format!(
                 "a {} is not moved by hand: it follows from others",
@@ -305,6 +311,15 @@ fn report(world: &mut World, id: Id<RegulatoryReport>, to: &str) -> Result<(), A
         ReportStatus::Acknowledged => regulatory_reports::acknowledge(world, id),
         _ => regulatory_reports::reject(world, id),
     }
+    Ok(())
+}
+
+/// The verdict comes now, or the last day for evidence is over now.
+fn dispute(world: &mut World, id: Id<Dispute>, to: &str, wanted: Wanted) -> Result<(), ApiError> {
+    let dispute = world.get(id)?;
+    let by_hand = |state| matches!(state, DisputeStatus::Won | DisputeStatus::Lost);
+    let to = target(AnyId::of(id), dispute.status, to, by_hand)?;
+    dispute_clock::end(world, id, to, wanted.reason);
     Ok(())
 }
 

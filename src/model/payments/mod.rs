@@ -2,7 +2,9 @@
 
 pub(crate) mod account_rules;
 pub(crate) mod beneficiary;
+pub(crate) mod dispute;
 pub(crate) mod holder_name;
 pub(crate) mod payout;
+pub(crate) mod platform_fee;
 pub(crate) mod return_code;
 pub(crate) mod wallet;
