@@ -28,7 +28,9 @@ use crate::api::control::{
     requests, scenarios, snapshots, trigger, verify, webhooks, worlds,
 };
 use crate::api::operation::Operation;
-use crate::api::payments::{beneficiaries, disputes, payouts, wallets};
+use crate::api::payments::{
+    beneficiaries, disputes, payout_create, payout_verbs, payouts, wallets,
+};
 
 /// The simulated product, domain by domain.
 pub(crate) fn product() -> impl Iterator<Item = &'static Operation> {
@@ -59,6 +61,8 @@ pub(crate) fn product() -> impl Iterator<Item = &'static Operation> {
         wallets::OPERATIONS,
         payouts::OPERATIONS,
         beneficiaries::OPERATIONS,
+        payout_create::OPERATIONS,
+        payout_verbs::OPERATIONS,
         disputes::OPERATIONS,
     ];
     tables.into_iter().flatten()

@@ -81,12 +81,26 @@ const SCENES: &[(&str, &[(&str, &str)])] = &[
         )],
     ),
     ("retry_payroll_item", UNPAID),
+    ("approve_payout", ASKED),
+    ("cancel_payout", ASKED),
     (
         "create_tax_filing",
         &[(
             "run_payroll",
             r#"{"company_id":"@company:1","period":"2026-03"}"#,
         )],
+    ),
+];
+
+/// A payout that waits for somebody's word.
+const ASKED: &[(&str, &str)] = &[
+    (
+        "update_company",
+        r#"{"company_id":"@company:1","payment_settings":{"approval_required":true,"approval_threshold":100000}}"#,
+    ),
+    (
+        "create_payout",
+        r#"{"company_id":"@company:1","wallet_id":"@wallet:1","beneficiary_id":"@beneficiary:1","amount":250000,"currency":"NGN","rail":"standard","reference":"Invoice 2026-015","maker":"Ada Obi"}"#,
     ),
 ];
 
@@ -280,13 +294,17 @@ impl Session {
         Some(input.into())
     }
 
-    /// Replaces `@company:1` by the id of the first company that was grown, wherever it stands.
+    /// Replaces `@company:1` by the id of the first company that was grown, wherever it stands; of what is not grown, by that of
+    /// the first that was made.
     fn fill_in(&self, part: &mut Value) {
         match part {
             Value::String(text) => {
                 let named = text.strip_prefix('@').and_then(|name| name.split_once(':'));
-                let id = named
-                    .and_then(|(kind, place)| self.grown(self::kind(kind)?, place.parse().ok()?));
+                let id = named.and_then(|(kind, place)| {
+                    let (kind, place) = (self::kind(kind)?, place.parse().ok()?);
+                    let made = || Some(self.world.at_place(kind, place)?.to_string());
+                    self.grown(kind, place).or_else(made)
+                });
                 if let Some(id) = id {
                     *text = id;
                 }

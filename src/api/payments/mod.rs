@@ -3,7 +3,11 @@
 pub(crate) mod beneficiaries;
 pub(crate) mod dispute_clock;
 pub(crate) mod disputes;
+pub(crate) mod named;
+pub(crate) mod payout_create;
 pub(crate) mod payout_rail;
+pub(crate) mod payout_verbs;
 pub(crate) mod payouts;
 pub(crate) mod platform_fee;
+pub(crate) mod wallet_level;
 pub(crate) mod wallets;
