@@ -15,6 +15,7 @@ use crate::desk::Desk;
 use crate::desk::requests::RequestId;
 use crate::desk::snapshots::DeskPart;
 use crate::model::business::payroll_item::PayrollItem;
+use crate::model::payments::payout::{Payout, PayoutStatus};
 use crate::model::{AnyId, Kind};
 use crate::render::openapi::problem::REQUEST_ID;
 use crate::scenario;
@@ -356,6 +357,15 @@ impl Session {
                 };
                 let id = self.world.created::<PayrollItem>().find(unpaid)?;
                 return Some(id.to_string());
+            }
+            "payout_id" => {
+                let waits = |id: &Id<Payout>| {
+                    let payout = self.world.find(*id);
+                    payout.is_some_and(|one| one.status == PayoutStatus::PendingApproval)
+                };
+                if let Some(id) = self.world.created::<Payout>().find(waits) {
+                    return Some(id.to_string());
+                }
             }
             _ => {}
         }
