@@ -28,7 +28,7 @@ use crate::api::control::{
     requests, scenarios, snapshots, trigger, verify, webhooks, worlds,
 };
 use crate::api::operation::Operation;
-use crate::api::payments::{payouts, wallets};
+use crate::api::payments::{fx_quotes, fx_rates, fx_transfers, payouts, wallets};
 
 /// The simulated product, domain by domain.
 pub(crate) fn product() -> impl Iterator<Item = &'static Operation> {
@@ -58,6 +58,9 @@ pub(crate) fn product() -> impl Iterator<Item = &'static Operation> {
         cash_flow::OPERATIONS,
         wallets::OPERATIONS,
         payouts::OPERATIONS,
+        fx_quotes::OPERATIONS,
+        fx_transfers::OPERATIONS,
+        fx_rates::OPERATIONS,
     ];
     tables.into_iter().flatten()
 }

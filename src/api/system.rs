@@ -10,6 +10,7 @@ use crate::api::business::{
     payroll_funding, payroll_payouts, regulatory_reports, tax_clock,
 };
 use crate::api::operation::{Call, Operation};
+use crate::api::payments::{fx_quotes, fx_transfers};
 use crate::api::reply::Reply;
 use crate::api::scripted;
 use crate::model::task::Task;
@@ -91,6 +92,9 @@ pub(crate) const fn row(task: Task) -> SystemRow {
         Task::BeginLeave(_) => leave_clock::BEGIN_LEAVE,
         Task::EndLeave(_) => leave_clock::END_LEAVE,
         Task::EndEmployment(_) => employee_verbs::END_EMPLOYMENT,
+        Task::ExpireFxQuote(_) => fx_quotes::EXPIRE_FX_QUOTE,
+        Task::CompleteFxTransfer(_) => fx_transfers::COMPLETE_FX_TRANSFER,
+        Task::FailFxTransfer(_) => fx_transfers::FAIL_FX_TRANSFER,
         // What it calls declares its own.
         Task::Scripted(_) => SystemRow {
             name: "scenario_timeline",
@@ -194,6 +198,9 @@ fn call(world: &mut World, task: Task) {
         Task::BeginLeave(leave) => leave_clock::begin_leave(world, leave),
         Task::EndLeave(leave) => leave_clock::end_leave(world, leave),
         Task::EndEmployment(employee) => employee_verbs::end_employment(world, employee),
+        Task::ExpireFxQuote(quote) => fx_quotes::expire(world, quote),
+        Task::CompleteFxTransfer(transfer) => fx_transfers::complete(world, transfer),
+        Task::FailFxTransfer(transfer) => fx_transfers::fail(world, transfer),
         Task::Scripted(_) => unreachable!("a scenario's row has transactions of its own"),
         Task::FinishVerification(id) => employee_pay::finish_verification(world, id),
         Task::AcknowledgeFiling(filing) => tax_clock::acknowledge_filing(world, filing),

@@ -6,6 +6,7 @@ pub(crate) mod business;
 pub(crate) mod calendar;
 pub(crate) mod decision;
 pub(crate) mod fx;
+pub(crate) mod fx_quoting;
 pub(crate) mod growth;
 pub(crate) mod ledger;
 pub(crate) mod lifecycle;
@@ -33,6 +34,8 @@ use crate::model::business::regulatory_report::RegulatoryReport;
 use crate::model::business::tax_filing::TaxFiling;
 use crate::model::business::tax_liability::TaxLiability;
 use crate::model::ledger::{JournalEntry, WalletTransaction};
+use crate::model::payments::fx_quote::FxQuote;
+use crate::model::payments::fx_transfer::FxTransfer;
 use crate::model::payments::payout::Payout;
 use crate::model::payments::wallet::Wallet;
 use crate::value::id::{Id, Prefixed, encode_to_string, parse};
@@ -148,6 +151,8 @@ entities! {
         TaxFiling "txf" "tax_filing";
         RegulatoryReport "rgr" "regulatory_report";
         LeaveRequest "lvr" "leave_request";
+        FxQuote "fxq" "fx_quote";
+        FxTransfer "fxt" "fx_transfer";
     }
     named {
         LedgerAccount "acc" "ledger_account";
@@ -218,7 +223,9 @@ shown_as_kept!(
     JournalEntry,
     Wallet,
     WalletTransaction,
-    Payout
+    Payout,
+    FxQuote,
+    FxTransfer
 );
 
 /// The `object` member: the resource's own name, held by its type.

@@ -11,6 +11,8 @@ use crate::model::business::payroll_verification::PayrollVerification;
 use crate::model::business::regulatory_report::RegulatoryReport;
 use crate::model::business::tax_filing::TaxFiling;
 use crate::model::business::tax_liability::TaxLiability;
+use crate::model::payments::fx_quote::FxQuote;
+use crate::model::payments::fx_transfer::FxTransfer;
 use crate::model::payments::payout::Payout;
 use crate::model::payments::return_code::ReturnCode;
 use crate::value::id::Id;
@@ -62,6 +64,12 @@ pub(crate) enum Task {
     EndLeave(Id<LeaveRequest>),
     /// An employment whose last day is over ends.
     EndEmployment(Id<Employee>),
+    /// A quote's half hour is over.
+    ExpireFxQuote(Id<FxQuote>),
+    /// The other currency of a conversion arrives.
+    CompleteFxTransfer(Id<FxTransfer>),
+    /// A conversion does not come about.
+    FailFxTransfer(Id<FxTransfer>),
     /// Row of the running scenarios' timeline.
     Scripted(u32),
 }
@@ -82,7 +90,7 @@ pub(crate) enum Fate {
 
 impl Task {
     /// One of each kind, about nothing: whose rows are asked for.
-    pub(crate) const ONE_OF_EACH: [Self; 22] = [
+    pub(crate) const ONE_OF_EACH: &[Self] = &[
         Self::CalculateRun(Id::UNKNOWN),
         Self::PreviewRun(Id::UNKNOWN),
         Self::FundRun(Id::UNKNOWN),
@@ -104,6 +112,9 @@ impl Task {
         Self::BeginLeave(Id::UNKNOWN),
         Self::EndLeave(Id::UNKNOWN),
         Self::EndEmployment(Id::UNKNOWN),
+        Self::ExpireFxQuote(Id::UNKNOWN),
+        Self::CompleteFxTransfer(Id::UNKNOWN),
+        Self::FailFxTransfer(Id::UNKNOWN),
         Self::Scripted(0),
     ];
 
@@ -111,7 +122,10 @@ impl Task {
     pub(crate) const fn is_deadline(self) -> bool {
         matches!(
             self,
-            Self::LiabilityDue(_) | Self::LiabilityLate(_) | Self::RequirementOverdue(_)
+            Self::LiabilityDue(_)
+                | Self::LiabilityLate(_)
+                | Self::RequirementOverdue(_)
+                | Self::ExpireFxQuote(_)
         )
     }
 
@@ -139,6 +153,10 @@ impl Task {
             | Self::ChangePay(employee)
             | Self::EndEmployment(employee) => Some(AnyId::of(employee)),
             Self::BeginLeave(leave) | Self::EndLeave(leave) => Some(AnyId::of(leave)),
+            Self::ExpireFxQuote(quote) => Some(AnyId::of(quote)),
+            Self::CompleteFxTransfer(transfer) | Self::FailFxTransfer(transfer) => {
+                Some(AnyId::of(transfer))
+            }
             Self::Scripted(_) => None,
         }
     }

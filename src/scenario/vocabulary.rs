@@ -224,7 +224,10 @@ mod tests {
             Task::BeginLeave(_) => 18,
             Task::EndLeave(_) => 19,
             Task::EndEmployment(_) => 20,
-            Task::Scripted(_) => 21,
+            Task::ExpireFxQuote(_) => 21,
+            Task::CompleteFxTransfer(_) => 22,
+            Task::FailFxTransfer(_) => 23,
+            Task::Scripted(_) => 24,
         };
         assert!(
             Task::ONE_OF_EACH

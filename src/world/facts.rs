@@ -13,6 +13,8 @@ use crate::model::business::payslip::Payslip;
 use crate::model::business::regulatory_report::RegulatoryReport;
 use crate::model::business::tax_filing::TaxFiling;
 use crate::model::business::tax_liability::TaxLiability;
+use crate::model::payments::fx_quote::FxQuote;
+use crate::model::payments::fx_transfer::FxTransfer;
 use crate::model::payments::payout::Payout;
 use crate::model::payments::wallet::Wallet;
 use crate::model::{AnyId, Entity, Kind, Record};
@@ -53,7 +55,9 @@ impl World {
             ComplianceRequirement,
             RegulatoryReport,
             Wallet,
-            Payout
+            Payout,
+            FxQuote,
+            FxTransfer
         )
     }
 

@@ -27,6 +27,8 @@ use crate::model::growth::workforce::{Place, Selection};
 use crate::model::growth::{accounts, identity, names, people};
 use crate::model::ledger::WalletTransaction;
 use crate::model::lifecycle::StatusChange;
+use crate::model::payments::fx_quote::FxQuote;
+use crate::model::payments::fx_transfer::FxTransfer;
 use crate::model::payments::payout::{Payout, PayoutStatus, Rail, Recipient};
 use crate::model::payments::wallet::{Balances, Wallet, WalletStatus};
 use crate::model::{AnyId, Entity, Kind, Object};
@@ -60,7 +62,9 @@ never_grown!(
     TaxLiability,
     ComplianceRequirement,
     RegulatoryReport,
-    WalletTransaction
+    WalletTransaction,
+    FxQuote,
+    FxTransfer
 );
 
 /// The six members of the published list, without an allocation.

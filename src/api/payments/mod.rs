@@ -1,5 +1,8 @@
 //! The Payments domain's operations.
 
+pub(crate) mod fx_quotes;
+pub(crate) mod fx_rates;
+pub(crate) mod fx_transfers;
 pub(crate) mod payouts;
 pub(crate) mod platform_fee;
 pub(crate) mod wallets;

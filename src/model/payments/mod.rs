@@ -1,5 +1,7 @@
 //! The Payments domain's resources.
 
+pub(crate) mod fx_quote;
+pub(crate) mod fx_transfer;
 pub(crate) mod payout;
 pub(crate) mod platform_fee;
 pub(crate) mod return_code;
