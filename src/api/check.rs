@@ -96,7 +96,15 @@ impl Checker {
             .iter()
             .flat_map(|object| &*object.members)
             .find(|member| *member.name == *name);
-        own.or_else(|| node.also.iter().find_map(|&also| self.member(also, name)))
+        let tagged = match &node.forms {
+            Some(Forms::Tagged { forms, .. }) => forms.as_slice(),
+            _ => &[],
+        };
+        let elsewhere = node.also.iter().chain(tagged.iter().map(|(_, form)| form));
+        own.or_else(|| {
+            let mut elsewhere = elsewhere.copied();
+            elsewhere.find_map(|other| self.member(other, name))
+        })
     }
 
     fn members(&self, id: NodeId) -> Box<dyn Iterator<Item = &Member> + '_> {

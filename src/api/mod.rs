@@ -28,7 +28,8 @@ use crate::api::control::{
     requests, scenarios, snapshots, trigger, verify, webhooks, worlds,
 };
 use crate::api::operation::Operation;
-use crate::api::payments::{fx_quotes, fx_rates, fx_transfers, payouts, wallets};
+use crate::api::payments::{beneficiaries, disputes, payouts, wallets};
+use crate::api::payments::{fx_quotes, fx_rates, fx_transfers};
 
 /// The simulated product, domain by domain.
 pub(crate) fn product() -> impl Iterator<Item = &'static Operation> {
@@ -61,6 +62,8 @@ pub(crate) fn product() -> impl Iterator<Item = &'static Operation> {
         fx_quotes::OPERATIONS,
         fx_transfers::OPERATIONS,
         fx_rates::OPERATIONS,
+        beneficiaries::OPERATIONS,
+        disputes::OPERATIONS,
     ];
     tables.into_iter().flatten()
 }

@@ -92,6 +92,7 @@ pub(crate) static PAYOUT_SETTLE: Decision = Decision {
     about: "What the receiving bank does with a payout that was sent",
     subject: Kind::Payout,
     related: &[
+        Kind::Beneficiary,
         Kind::PayrollItem,
         Kind::Employee,
         Kind::PayrollRun,
@@ -182,6 +183,38 @@ pub(crate) static BANK_ACCOUNT_CHECK: Decision = Decision {
     ],
 };
 
+/// Whether a beneficiary's bank account stands the check.
+pub(crate) static BENEFICIARY_CHECK: Decision = Decision {
+    name: "beneficiary.check",
+    about: "What the bank answers when a beneficiary's account is resolved",
+    subject: Kind::Beneficiary,
+    related: &[Kind::Company],
+    choices: &[
+        Choice {
+            after: Some("from the request to the answer, instead of 30 seconds"),
+            ..choice(
+                "match",
+                "the account is open and its holder's name is the beneficiary's, wholly or in part",
+            )
+        },
+        Choice {
+            after: Some("from the request to the answer, instead of 30 seconds"),
+            ..choice(
+                "name_mismatch",
+                "the account is open and belongs to somebody else",
+            )
+        },
+        Choice {
+            after: Some("from the request to the answer, instead of 30 seconds"),
+            ..choice("account_closed", "the account is closed")
+        },
+        Choice {
+            after: Some("from the request to the answer, instead of 30 seconds"),
+            ..choice("account_not_found", "the bank knows no such account")
+        },
+    ],
+};
+
 /// What the tax office says to a return.
 pub(crate) static TAX_OFFICE: Decision = Decision {
     name: "tax_filing.reply",
@@ -250,6 +283,24 @@ pub(crate) static FX_TRANSFER_SETTLE: Decision = Decision {
     ],
 };
 
+/// How a contested dispute ends.
+pub(crate) static DISPUTE_VERDICT: Decision = Decision {
+    name: "dispute.verdict",
+    about: "What the payer's bank says to the evidence of a contested dispute",
+    subject: Kind::Dispute,
+    related: &[Kind::Company],
+    choices: &[
+        Choice {
+            after: Some("from the evidence to the verdict, instead of 14 days"),
+            ..choice("won", "the company keeps the money")
+        },
+        Choice {
+            after: Some("from the evidence to the verdict, instead of 14 days"),
+            ..choice("lost", "the money goes back")
+        },
+    ],
+};
+
 /// Every decision, in the order in which a payroll meets them.
 pub(crate) static DECISIONS: &[&Decision] = &[
     &BANK_ACCOUNT_CHECK,
@@ -259,4 +310,6 @@ pub(crate) static DECISIONS: &[&Decision] = &[
     &TAX_OFFICE,
     &REGULATOR,
     &FX_TRANSFER_SETTLE,
+    &BENEFICIARY_CHECK,
+    &DISPUTE_VERDICT,
 ];

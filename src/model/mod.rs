@@ -34,6 +34,8 @@ use crate::model::business::regulatory_report::RegulatoryReport;
 use crate::model::business::tax_filing::TaxFiling;
 use crate::model::business::tax_liability::TaxLiability;
 use crate::model::ledger::{JournalEntry, WalletTransaction};
+use crate::model::payments::beneficiary::Beneficiary;
+use crate::model::payments::dispute::Dispute;
 use crate::model::payments::fx_quote::FxQuote;
 use crate::model::payments::fx_transfer::FxTransfer;
 use crate::model::payments::payout::Payout;
@@ -153,6 +155,8 @@ entities! {
         LeaveRequest "lvr" "leave_request";
         FxQuote "fxq" "fx_quote";
         FxTransfer "fxt" "fx_transfer";
+        Beneficiary "ben" "beneficiary";
+        Dispute "dsp" "dispute";
     }
     named {
         LedgerAccount "acc" "ledger_account";
@@ -225,7 +229,8 @@ shown_as_kept!(
     WalletTransaction,
     Payout,
     FxQuote,
-    FxTransfer
+    FxTransfer,
+    Dispute
 );
 
 /// The `object` member: the resource's own name, held by its type.

@@ -1,6 +1,8 @@
 //! Every cause of a journal entry and its lines. They stand here and nowhere else: grown history and live work post by
 //! the same functions.
 
+pub(crate) mod payouts;
+
 use std::borrow::Cow;
 
 use crate::model::AnyId;
@@ -423,4 +425,21 @@ pub(crate) fn seed_money(company: AnyId, currency: Currency, amount: i64) -> Pos
         (Account::OwnerEquity, Credit, amount),
     ];
     Posting::new("Seed money", company, currency, &lines)
+}
+
+/// A dispute is lost: out of what was withheld and what is still taken from the wallet; the rest is owed.
+pub(crate) fn dispute_lost(
+    dispute: AnyId,
+    currency: Currency,
+    amount: i64,
+    withheld: i64,
+    taken: i64,
+) -> Posting {
+    let lines = [
+        (Account::ChargebackLosses, Debit, amount),
+        (Account::CashReserved, Credit, withheld),
+        (Account::CashAvailable, Credit, taken),
+        (Account::RefundsPayable, Credit, amount - withheld - taken),
+    ];
+    Posting::new("Dispute lost", dispute, currency, &lines)
 }

@@ -224,10 +224,16 @@ mod tests {
             Task::BeginLeave(_) => 18,
             Task::EndLeave(_) => 19,
             Task::EndEmployment(_) => 20,
-            Task::ExpireFxQuote(_) => 21,
-            Task::CompleteFxTransfer(_) => 22,
-            Task::FailFxTransfer(_) => 23,
-            Task::Scripted(_) => 24,
+            Task::SendPayout(_) => 21,
+            Task::ReleaseVendorPayout(..) => 22,
+            Task::SettleVendorPayout(..) => 23,
+            Task::ResolveBeneficiary(..) => 24,
+            Task::DisputeUnanswered(_) => 25,
+            Task::DecideDispute(..) => 26,
+            Task::ExpireFxQuote(_) => 27,
+            Task::CompleteFxTransfer(_) => 28,
+            Task::FailFxTransfer(_) => 29,
+            Task::Scripted(_) => 30,
         };
         assert!(
             Task::ONE_OF_EACH

@@ -13,6 +13,8 @@ use crate::model::business::payslip::Payslip;
 use crate::model::business::regulatory_report::RegulatoryReport;
 use crate::model::business::tax_filing::TaxFiling;
 use crate::model::business::tax_liability::TaxLiability;
+use crate::model::payments::beneficiary::Beneficiary;
+use crate::model::payments::dispute::Dispute;
 use crate::model::payments::fx_quote::FxQuote;
 use crate::model::payments::fx_transfer::FxTransfer;
 use crate::model::payments::payout::Payout;
@@ -34,7 +36,7 @@ impl World {
     /// The resource of that id, whatever its kind.
     pub(crate) fn any(&self, id: AnyId) -> Option<Record> {
         macro_rules! found {
-            ($($kind:ident),*) => {
+            ($($kind:ident),* $(,)?) => {
                 match id.kind {
                     Kind::JournalEntry => self.entry(Id::from_bits(id.bits)).map(Entity::into_record),
                     $(Kind::$kind => self.find(Id::<$kind>::from_bits(id.bits)).map(Entity::into_record),)*
@@ -57,7 +59,9 @@ impl World {
             Wallet,
             Payout,
             FxQuote,
-            FxTransfer
+            FxTransfer,
+            Beneficiary,
+            Dispute,
         )
     }
 
@@ -68,6 +72,7 @@ impl World {
         if subject.kind == Kind::Payout
             && let Some(payout) = self.find(Id::<Payout>::from_bits(bits(subject)))
         {
+            ids.extend(payout.beneficiary_id.map(|id| (AnyId::of(id), None)));
             ids.extend(payout.source.map(|source| (source, None)));
         }
         let item = ids.last().map(|&(id, _)| id);

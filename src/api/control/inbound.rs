@@ -1,14 +1,15 @@
 //! The outside world acting: money that arrives without a call of the product.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
-use crate::api::operation::{Contract, Domain, Method, Operation, answer, decode, operation};
+use crate::api::operation::{self, Contract, Domain, Method, Operation, answer, decode, operation};
 use crate::api::payments::wallets::room;
-use crate::api::reply::{Data, Reply, Shown};
+use crate::api::reply::{Answer, Data, Reply, Shown};
 use crate::model::AnyId;
 use crate::model::business::company::Company;
 use crate::model::payments::wallet::Wallet;
@@ -16,7 +17,6 @@ use crate::model::posting;
 use crate::value::error::{ApiError, ErrorCode, Violation};
 use crate::value::id::Id;
 use crate::value::money::{Amount, Currency};
-use crate::value::text::Text;
 use crate::world::World;
 
 pub(crate) const OPERATIONS: &[Operation] = &[Operation {
@@ -25,8 +25,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     domain: Domain::Sandbox,
     contract: Contract::Control,
     summary: "Let the outside world act",
-    description: "`bank_transfer`: money arrives in a company's wallet, from its owners (equity) or from a customer (sales). Other \
-        kinds come with their domains and are a 404 until then.",
+    description: "What the kind takes is one of the forms of the body. `bank_transfer`: money arrives in a company's wallet, from its \
+        owners (equity) or from a customer (sales).",
     example: r#"{"kind":"bank_transfer","company_id":"@company:1","amount":500000,"from":"owner"}"#,
     errors: &[ErrorCode::LimitExceeded, ErrorCode::CurrencyMismatch],
     emits: &["wallet.credited"],
@@ -38,13 +38,25 @@ pub(crate) struct Inbound {
     /// `{kind}` in the path, `inbound` in a scenario's timeline.
     pub(crate) kind: &'static str,
     pub(crate) receive: fn(&mut World, Value) -> Result<Reply, ApiError>,
+    /// What it takes beside its kind, and what it answers.
+    pub(crate) input: fn(&mut SchemaGenerator) -> Schema,
+    pub(crate) output: fn(&mut SchemaGenerator) -> Schema,
+}
+
+/// A row from its handler, whose own type says what it takes and answers.
+macro_rules! inbound {
+    ($kind:literal $handler:path) => {
+        Inbound {
+            kind: $kind,
+            receive: |world, input| answer($handler(world, decode(input)?)),
+            input: |generator| operation::input_of_write($handler, generator),
+            output: |generator| operation::output_of_write($handler, generator),
+        }
+    };
 }
 
 /// Everything that the outside world can do.
-pub(crate) const INBOUND: &[Inbound] = &[Inbound {
-    kind: "bank_transfer",
-    receive: |world, input| answer(bank_transfer(world, decode(input)?)),
-}];
+pub(crate) const INBOUND: &[Inbound] = &[inbound!("bank_transfer" bank_transfer)];
 
 /// What the outside world does by that name.
 pub(crate) fn row(kind: &str) -> Result<&'static Inbound, ApiError> {
@@ -58,12 +70,61 @@ pub(crate) fn row(kind: &str) -> Result<&'static Inbound, ApiError> {
     })
 }
 
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct Receive {
-    /// What happens: `bank_transfer`.
-    kind: Text<32>,
-    #[serde(flatten)]
-    transfer: BankTransfer,
+/// A kind and what it takes: one form a row, told apart by `kind`.
+#[derive(Deserialize)]
+#[serde(transparent)]
+pub(crate) struct Receive(Map<String, Value>);
+
+impl JsonSchema for Receive {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Receive".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let form = |row: &Inbound| {
+            let mut form = (row.input)(generator).to_value();
+            form["properties"]["kind"] = json!({ "type": "string", "const": row.kind });
+            match form.get_mut("required").and_then(Value::as_array_mut) {
+                Some(required) => required.push("kind".into()),
+                None => form["required"] = json!(["kind"]),
+            }
+            form
+        };
+        let forms: Vec<Value> = INBOUND.iter().map(form).collect();
+        json_schema!({ "oneOf": forms })
+    }
+}
+
+/// What came of it.
+pub(crate) struct Received(Reply);
+
+impl Answer for Received {
+    fn into_reply(self) -> Reply {
+        self.0
+    }
+
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        let mut forms: Vec<Schema> = Vec::new();
+        for row in INBOUND {
+            let form = (row.output)(generator);
+            if !forms.contains(&form) {
+                forms.push(form);
+            }
+        }
+        json_schema!({ "anyOf": forms })
+    }
+}
+
+fn receive(world: &mut World, input: Receive) -> Result<Received, ApiError> {
+    let mut members = input.0;
+    let kind = members.remove("kind");
+    let kind = kind.as_ref().and_then(Value::as_str).unwrap_or_default();
+    let row = row(kind)?;
+    (row.receive)(world, Value::Object(members)).map(Received)
 }
 
 /// Money that arrives.
@@ -88,11 +149,6 @@ pub(crate) enum Payer {
     Owner,
     /// A customer's: sales.
     Customer,
-}
-
-fn receive(world: &mut World, input: Receive) -> Result<Data<Shown<Wallet>>, ApiError> {
-    row(input.kind.as_str())?; // there is one kind, whose input this is
-    bank_transfer(world, input.transfer)
 }
 
 fn bank_transfer(world: &mut World, input: BankTransfer) -> Result<Data<Shown<Wallet>>, ApiError> {

@@ -10,9 +10,10 @@ use serde_json::Value;
 use crate::api::business::employee_pay::cancel_check;
 use crate::api::business::leave::{self, LeaveDecision};
 use crate::api::business::{
-    compliance, leave_clock, payroll_clock, payroll_funding, payroll_payouts, regulatory_reports,
-    tax_clock,
+    compliance, leave_clock, payroll_clock, payroll_funding, regulatory_reports, tax_clock,
 };
+use crate::api::payments::dispute_clock;
+use crate::api::payments::payout_rail;
 use crate::api::payments::{fx_quotes, fx_transfers};
 use crate::model::business::company::{Company, CompanyStatus};
 use crate::model::business::compliance_requirement::{ComplianceRequirement, RequirementStatus};
@@ -23,6 +24,7 @@ use crate::model::business::regulatory_report::{RegulatoryReport, ReportStatus};
 use crate::model::business::tax_filing::{FilingStatus, TaxFiling};
 use crate::model::business::tax_liability::{LiabilityStatus, TaxLiability};
 use crate::model::lifecycle::{State, StatusChange};
+use crate::model::payments::dispute::{Dispute, DisputeStatus};
 use crate::model::payments::fx_quote::{FxQuote, QuoteStatus};
 use crate::model::payments::fx_transfer::{FxTransfer, FxTransferStatus};
 use crate::model::payments::payout::{Payout, PayoutStatus};
@@ -76,6 +78,8 @@ pub(crate) const EMITS: &[&str] = &[
     "fx_transfer.completed",
     "fx_transfer.failed",
     "wallet.credited",
+    "dispute.won",
+    "dispute.lost",
 ];
 
 /// The tasks that a move can set.
@@ -118,6 +122,7 @@ pub(crate) fn go(world: &mut World, id: &str, to: &str, wanted: Wanted) -> Resul
         Kind::LeaveRequest => leave_request(world, Id::from_bits(id.bits), to, wanted)?,
         Kind::FxQuote => fx_quote(world, Id::from_bits(id.bits), to)?,
         Kind::FxTransfer => fx_transfer(world, Id::from_bits(id.bits), to)?,
+        Kind::Dispute => dispute(world, Id::from_bits(id.bits), to, wanted)?,
         kind => {
             let detail = format!(
                 "a {} is not moved by hand: it follows from others",
@@ -175,7 +180,7 @@ fn payout(world: &mut World, id: Id<Payout>, to: &str, wanted: Wanted) -> Result
     let by_hand =
         |state| salary && !matches!(state, PayoutStatus::Cancelled | PayoutStatus::Queued);
     let to = target(AnyId::of(id), payout.status, to, by_hand)?;
-    payroll_payouts::force(world, id, to, wanted.code, wanted.reason);
+    payout_rail::force(world, id, to, wanted.code, wanted.reason);
     Ok(())
 }
 
@@ -336,6 +341,15 @@ fn fx_transfer(world: &mut World, id: Id<FxTransfer>, to: &str) -> Result<(), Ap
         FxTransferStatus::Completed => fx_transfers::complete(world, id),
         _ => fx_transfers::fail(world, id),
     }
+    Ok(())
+}
+
+/// The verdict comes now, or the last day for evidence is over now.
+fn dispute(world: &mut World, id: Id<Dispute>, to: &str, wanted: Wanted) -> Result<(), ApiError> {
+    let dispute = world.get(id)?;
+    let by_hand = |state| matches!(state, DisputeStatus::Won | DisputeStatus::Lost);
+    let to = target(AnyId::of(id), dispute.status, to, by_hand)?;
+    dispute_clock::end(world, id, to, wanted.reason);
     Ok(())
 }
 

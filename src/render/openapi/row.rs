@@ -90,8 +90,7 @@ fn description(row: &Operation) -> String {
 
 /// The members of an input that travel in its path or query, then the headers.
 fn parameters(row: &Operation, input: &Value, sample: &Sample) -> Vec<Value> {
-    let empty = Map::new();
-    let members = input["properties"].as_object().unwrap_or(&empty);
+    let members = &members(input);
     let in_path: Vec<&str> = row.path_parameters().collect();
     let required = |name: &str| {
         input["required"]
@@ -180,6 +179,57 @@ fn without_null(mut schema: Value) -> Value {
     schema
 }
 
+/// The members of an input. Of one that has several forms those that all of them have: what tells the forms apart is one of the
+/// constants that it is in each.
+fn members(input: &Value) -> Map<String, Value> {
+    if let Some(members) = input["properties"].as_object() {
+        return members.clone();
+    }
+    let forms = input["oneOf"].as_array().map_or(&[][..], Vec::as_slice);
+    let Some(first) = forms
+        .first()
+        .and_then(|form| form["properties"].as_object())
+    else {
+        return Map::new();
+    };
+    let mut common = Map::new();
+    for name in first.keys() {
+        let of_form = |form: &Value| form["properties"].get(name).cloned();
+        let Some(all) = forms.iter().map(of_form).collect::<Option<Vec<Value>>>() else {
+            continue;
+        };
+        let constants: Vec<&Value> = all
+            .iter()
+            .filter_map(|member| member.get("const"))
+            .collect();
+        let member = if constants.len() == all.len() {
+            json!({ "type": "string", "enum": constants })
+        } else {
+            all[0].clone()
+        };
+        common.insert(name.clone(), member);
+    }
+    common
+}
+
+/// The forms of an input as those of its body: without what travels in the path.
+fn forms_of_body(input: &mut Value, in_path: &[&str]) {
+    let Some(Value::Array(mut forms)) = input.as_object_mut().and_then(|it| it.remove("oneOf"))
+    else {
+        return;
+    };
+    for form in &mut forms {
+        if let Some(members) = form.get_mut("properties").and_then(Value::as_object_mut) {
+            members.retain(|name, _| !in_path.contains(&name.as_str()));
+        }
+        if let Some(names) = form.get_mut("required").and_then(Value::as_array_mut) {
+            names.retain(|name| in_path.iter().all(|parameter| name != parameter));
+        }
+    }
+    // Without what told them apart a body may be of several of them.
+    input["anyOf"] = forms.into();
+}
+
 /// The members of an input that travel in its body; none if it has none.
 fn body(
     row: &Operation,
@@ -197,7 +247,8 @@ fn body(
             return None;
         }
     }
-    let mut required = false;
+    let mut required = input.get("oneOf").is_some();
+    forms_of_body(&mut input, &in_path);
     if let Some(names) = input.get_mut("required").and_then(Value::as_array_mut) {
         names.retain(|name| in_path.iter().all(|parameter| name != parameter));
         required = !names.is_empty();

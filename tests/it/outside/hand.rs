@@ -131,7 +131,7 @@ fn money_arrives_as_equity_or_sales_and_never_beyond_what_a_wallet_holds() {
     for (kind, amount, status) in [
         ("bank_transfer", 0, 422),
         ("bank_transfer", -5, 422),
-        ("chargeback", 5, 404),
+        ("watchlist_hit", 5, 422),
     ] {
         let body = json!({"company_id": company, "amount": amount});
         caller

@@ -1,0 +1,102 @@
+//! How a dispute ends: by the verdict, because nobody answered, or because the company gave in.
+
+use crate::api::system::SystemRow;
+use crate::model::decision::DISPUTE_VERDICT;
+use crate::model::lifecycle::Stateful;
+use crate::model::payments::dispute::{Dispute, DisputeStatus};
+use crate::model::task::Task;
+use crate::model::{AnyId, Kind, posting};
+use crate::value::id::Id;
+use crate::value::time::Span;
+use crate::world::World;
+
+/// From the evidence to the verdict.
+const VERDICT: Span = Span::seconds(14 * 24 * 60 * 60);
+
+pub(crate) const MISS_EVIDENCE: SystemRow = SystemRow {
+    name: "miss_evidence",
+    emits: &["dispute.lost", "wallet.debited"],
+    ..SystemRow::LAST
+};
+
+pub(crate) const DECIDE_DISPUTE: SystemRow = SystemRow {
+    name: "decide_dispute",
+    emits: &[
+        "dispute.won",
+        "dispute.lost",
+        "wallet.credited",
+        "wallet.debited",
+    ],
+    ..SystemRow::LAST
+};
+
+/// Asks for the verdict, which comes with the clock.
+pub(super) fn await_verdict(world: &mut World, dispute: &Dispute) {
+    let verdict = world.decide(&DISPUTE_VERDICT, AnyId::of(dispute.id), None);
+    let won = verdict.choice == "won";
+    world.settle_when(VERDICT, verdict.after, Task::DecideDispute(dispute.id, won));
+}
+
+/// The last day for evidence is over.
+pub(crate) fn miss(world: &mut World, id: Id<Dispute>) {
+    let open = world.find(id);
+    if open.is_some_and(|dispute| dispute.status == DisputeStatus::NeedsResponse) {
+        let reason = "nobody answered in time".to_owned();
+        end(world, id, DisputeStatus::Lost, Some(reason));
+    }
+}
+
+/// The verdict is there.
+pub(crate) fn decide(world: &mut World, id: Id<Dispute>, won: bool) {
+    let open = world.find(id);
+    if open.is_some_and(|dispute| dispute.status == DisputeStatus::UnderReview) {
+        let to = if won {
+            DisputeStatus::Won
+        } else {
+            DisputeStatus::Lost
+        };
+        end(world, id, to, None);
+    }
+}
+
+/// Ends a dispute, which its lifecycle allows: what was withheld comes back, or is lost.
+pub(crate) fn end(world: &mut World, id: Id<Dispute>, to: DisputeStatus, reason: Option<String>) {
+    let Some(dispute) = world.find(id) else {
+        return;
+    };
+    let mut dispute = (*dispute).clone();
+    let now = world.now();
+    dispute.resolved_at = Some(now);
+    dispute.enter_because(to, now, reason);
+    let (won, event) = match to {
+        DisputeStatus::Won => (true, "dispute.won"),
+        DisputeStatus::Accepted => (false, "dispute.accepted"),
+        _ => (false, "dispute.lost"),
+    };
+    let moved = match dispute.source.kind {
+        Kind::Collection => post_end(world, &dispute, won),
+        _ => None,
+    };
+    let dispute = world.record(event, dispute);
+    world.forget_timers(AnyId::of(dispute.id));
+    let wallet = world.wallet_of(dispute.company_id, dispute.currency);
+    if let Some((name, wallet)) = moved.zip(wallet) {
+        world.emit_wallet(name, &wallet);
+    }
+}
+
+/// Books the end of a chargeback. Gives the wallet's event, where its available money moved.
+fn post_end(world: &mut World, dispute: &Dispute, won: bool) -> Option<&'static str> {
+    let (source, currency) = (AnyId::of(dispute.id), dispute.currency);
+    if won {
+        let posting = posting::released("Dispute won", source, currency, dispute.withheld);
+        return world
+            .post(dispute.company_id, posting)
+            .map(|_| "wallet.credited");
+    }
+    let available = world.balances(dispute.company_id, currency).available;
+    let taken = available.clamp(0, dispute.amount - dispute.withheld);
+    let posting = posting::dispute_lost(source, currency, dispute.amount, dispute.withheld, taken);
+    world.post(dispute.company_id, posting);
+    (taken > 0).then_some("wallet.debited")
+}

@@ -1,0 +1,240 @@
+//! Disputes: money that a payer's bank, or a party of an escrow, wants back. What was collected is withheld until it is decided.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::api::crud::{Candidates, Paging, Sort, SortKey, Sortable, is, show};
+use crate::api::operation::{Contract, Domain, Method, Operation, operation};
+use crate::api::payments::dispute_clock;
+use crate::api::reply::{Data, List, Shown};
+use crate::model::business::company::Company;
+use crate::model::lifecycle::{Stateful, StatusChange, step};
+use crate::model::payments::dispute::{Dispute, DisputeStatus, RaisedBy};
+use crate::model::task::Task;
+use crate::model::{AnyId, Kind, Object, posting};
+use crate::value::error::{ApiError, ErrorCode};
+use crate::value::id::Id;
+use crate::value::money::Currency;
+use crate::value::text::Metadata;
+use crate::world::World;
+
+/// Days in which a dispute has to be answered.
+const EVIDENCE_DAYS: i64 = 7;
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        method: Method::Get,
+        path: "/api/payments/disputes",
+        domain: Domain::Payments,
+        contract: Contract::Assumed,
+        summary: "List disputes",
+        description: "Chargebacks of collections and disputes about escrows, in creation order.",
+        ..operation!(read list_disputes)
+    },
+    Operation {
+        method: Method::Get,
+        path: "/api/payments/disputes/{dispute_id}",
+        domain: Domain::Payments,
+        contract: Contract::Assumed,
+        summary: "Read a dispute",
+        description: "What is wanted back and why, until when it has to be answered (`evidence_due_by`), and how it ended.",
+        ..operation!(read get_dispute)
+    },
+    Operation {
+        method: Method::Post,
+        path: "/api/payments/disputes/{dispute_id}/respond",
+        domain: Domain::Payments,
+        contract: Contract::Assumed,
+        summary: "Contest or accept a dispute",
+        description: "`contest` needs `evidence`, and is decided two weeks later. `accept` gives the money up at once. A dispute that \
+            nobody answers within seven days is lost. Of a chargeback that is won what was withheld is available again; what is \
+            lost beyond it is taken from the wallet, and owed (`refunds_payable`) as far as that is short.",
+        example: r#"{"action":"contest","evidence":{"delivery_note":"Signed for on 12 January"}}"#,
+        errors: &[ErrorCode::InvalidStateTransition],
+        emits: &["dispute.under_review", "dispute.accepted", "wallet.debited"],
+        starts: &["decide_dispute"],
+        ..operation!(write respond_to_dispute)
+    },
+];
+
+/// What a dispute can be about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum DisputedType {
+    Collection,
+    Escrow,
+}
+
+impl DisputedType {
+    /// Whether that is what a dispute is about.
+    fn is(self, source: AnyId) -> bool {
+        let name = match self {
+            Self::Collection => "collection",
+            Self::Escrow => "escrow",
+        };
+        source.kind.name() == name
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct ListDisputes {
+    #[serde(flatten)]
+    paging: Paging,
+    sort: Option<Sort<Dispute>>,
+    /// Only those of that company.
+    company_id: Option<Id<Company>>,
+    /// Only those that stand there.
+    status: Option<DisputeStatus>,
+    /// Only chargebacks of collections, or only disputes about escrows.
+    source_type: Option<DisputedType>,
+}
+
+impl Sortable for Dispute {
+    const KEYS: &'static [(&'static str, fn(&Self) -> SortKey)] = &[
+        ("created_at", |dispute| {
+            SortKey::Number(dispute.created_at.millis())
+        }),
+        ("amount", |dispute| SortKey::Number(dispute.amount)),
+        ("evidence_due_by", |dispute| {
+            SortKey::Number(dispute.evidence_due_by.millis())
+        }),
+    ];
+}
+
+fn list_disputes(world: &World, input: ListDisputes) -> Result<List<Shown<Dispute>>, ApiError> {
+    let none = |_| None;
+    let candidates = match input.company_id {
+        Some(company) => Candidates::new(0, none, world.children(company.bits())),
+        None => Candidates::new(0, none, world.created()),
+    };
+    if input.status.is_none() && input.source_type.is_none() {
+        return candidates.page(world, input.paging, input.sort.as_ref());
+    }
+    let keep = |dispute: &Dispute| {
+        is(input.status.as_ref(), &dispute.status)
+            && input.source_type.is_none_or(|kind| kind.is(dispute.source))
+    };
+    candidates.page_where(world, input.paging, input.sort.as_ref(), keep)
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct OneDispute {
+    /// The dispute.
+    dispute_id: Id<Dispute>,
+}
+
+fn get_dispute(world: &World, input: OneDispute) -> Result<Data<Shown<Dispute>>, ApiError> {
+    show(world, input.dispute_id)
+}
+
+/// What the company says to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Response {
+    Contest,
+    Accept,
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct RespondToDispute {
+    /// The dispute.
+    dispute_id: Id<Dispute>,
+    /// Whether it is contested or accepted.
+    action: Response,
+    /// What proves the company right, by name. `contest` needs some, and `accept` takes none.
+    #[serde(default)]
+    evidence: Metadata,
+}
+
+fn respond_to_dispute(
+    world: &mut World,
+    input: RespondToDispute,
+) -> Result<Data<Shown<Dispute>>, ApiError> {
+    let mut dispute = (*world.get(input.dispute_id)?).clone();
+    let contests = input.action == Response::Contest;
+    if contests == input.evidence.0.is_empty() {
+        let (code, detail) = if contests {
+            ("required", "what is contested needs evidence")
+        } else {
+            (
+                "not_taken",
+                "what is accepted needs no evidence: leave it out, or contest",
+            )
+        };
+        return Err(ApiError::of_member("/evidence", code, detail));
+    }
+    let verb = if contests { "contest" } else { "accept" };
+    let status = step(verb, "the dispute", dispute.id, dispute.status)?;
+    if contests {
+        dispute.evidence = input.evidence;
+        dispute.enter(status, world.now());
+        let dispute = world.record("dispute.under_review", dispute);
+        dispute_clock::await_verdict(world, &dispute);
+        return show(world, dispute.id);
+    }
+    dispute_clock::end(world, dispute.id, status, None);
+    show(world, input.dispute_id)
+}
+
+/// What a new dispute is about.
+pub(crate) struct NewDispute {
+    pub(crate) company: Id<Company>,
+    /// A collection or an escrow.
+    pub(crate) source: AnyId,
+    pub(crate) amount: i64,
+    pub(crate) currency: Currency,
+    pub(crate) reason: String,
+    pub(crate) raised_by: RaisedBy,
+}
+
+/// The events of [`open`]; the second only of a collection.
+#[allow(dead_code, reason = "the rows of escrows name them")]
+pub(crate) const OPENED: &[&str] = &["dispute.created", "wallet.debited"];
+
+/// Opens a dispute, and sets the clock on its answer. What was collected is withheld as far as the wallet has it; an escrow's money
+/// stays where it is.
+pub(crate) fn open(world: &mut World, new: NewDispute) -> Arc<Dispute> {
+    let now = world.now();
+    let id: Id<Dispute> = world.next_id(new.company.bits());
+    let withheld = match new.source.kind {
+        Kind::Collection => {
+            let available = world.balances(new.company, new.currency).available;
+            available.clamp(0, new.amount)
+        }
+        _ => 0,
+    };
+    let due = now.plus_millis(EVIDENCE_DAYS * 24 * 60 * 60 * 1_000);
+    let dispute = Dispute {
+        id,
+        object: Object::NAME,
+        company_id: new.company,
+        source: new.source,
+        status: DisputeStatus::NeedsResponse,
+        amount: new.amount,
+        currency: new.currency,
+        withheld,
+        reason: new.reason,
+        raised_by: new.raised_by,
+        evidence: Metadata::default(),
+        evidence_due_by: due,
+        resolved_at: None,
+        created_at: now,
+        updated_at: now,
+        metadata: Metadata::default(),
+        status_history: vec![StatusChange::plain(DisputeStatus::NeedsResponse, now)],
+    };
+    if withheld > 0 {
+        let posting = posting::reserved("Dispute opened", AnyId::of(id), new.currency, withheld);
+        world.post(new.company, posting);
+    }
+    let dispute = world.record("dispute.created", dispute);
+    if withheld > 0
+        && let Some(wallet) = world.wallet_of(new.company, new.currency)
+    {
+        world.emit_wallet("wallet.debited", &wallet);
+    }
+    world.remind_at(due, Task::DisputeUnanswered(id));
+    dispute
+}
