@@ -28,9 +28,9 @@ use crate::api::control::{
     requests, scenarios, snapshots, trigger, verify, webhooks, worlds,
 };
 use crate::api::operation::Operation;
-use crate::api::payments::{
-    beneficiaries, disputes, payout_create, payout_verbs, payouts, wallets,
-};
+use crate::api::payments::{beneficiaries, disputes, payouts, wallets};
+use crate::api::payments::{fx_quotes, fx_rates, fx_transfers};
+use crate::api::payments::{payout_create, payout_verbs};
 
 /// The simulated product, domain by domain.
 pub(crate) fn product() -> impl Iterator<Item = &'static Operation> {
@@ -60,6 +60,9 @@ pub(crate) fn product() -> impl Iterator<Item = &'static Operation> {
         cash_flow::OPERATIONS,
         wallets::OPERATIONS,
         payouts::OPERATIONS,
+        fx_quotes::OPERATIONS,
+        fx_transfers::OPERATIONS,
+        fx_rates::OPERATIONS,
         beneficiaries::OPERATIONS,
         payout_create::OPERATIONS,
         payout_verbs::OPERATIONS,

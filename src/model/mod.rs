@@ -6,6 +6,7 @@ pub(crate) mod business;
 pub(crate) mod calendar;
 pub(crate) mod decision;
 pub(crate) mod fx;
+pub(crate) mod fx_quoting;
 pub(crate) mod growth;
 pub(crate) mod ledger;
 pub(crate) mod lifecycle;
@@ -35,6 +36,8 @@ use crate::model::business::tax_liability::TaxLiability;
 use crate::model::ledger::{JournalEntry, WalletTransaction};
 use crate::model::payments::beneficiary::Beneficiary;
 use crate::model::payments::dispute::Dispute;
+use crate::model::payments::fx_quote::FxQuote;
+use crate::model::payments::fx_transfer::FxTransfer;
 use crate::model::payments::payout::Payout;
 use crate::model::payments::wallet::Wallet;
 use crate::value::id::{Id, Prefixed, encode_to_string, parse};
@@ -150,6 +153,8 @@ entities! {
         TaxFiling "txf" "tax_filing";
         RegulatoryReport "rgr" "regulatory_report";
         LeaveRequest "lvr" "leave_request";
+        FxQuote "fxq" "fx_quote";
+        FxTransfer "fxt" "fx_transfer";
         Beneficiary "ben" "beneficiary";
         Dispute "dsp" "dispute";
     }
@@ -223,6 +228,8 @@ shown_as_kept!(
     Wallet,
     WalletTransaction,
     Payout,
+    FxQuote,
+    FxTransfer,
     Dispute
 );
 

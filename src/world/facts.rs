@@ -15,6 +15,8 @@ use crate::model::business::tax_filing::TaxFiling;
 use crate::model::business::tax_liability::TaxLiability;
 use crate::model::payments::beneficiary::Beneficiary;
 use crate::model::payments::dispute::Dispute;
+use crate::model::payments::fx_quote::FxQuote;
+use crate::model::payments::fx_transfer::FxTransfer;
 use crate::model::payments::payout::Payout;
 use crate::model::payments::wallet::Wallet;
 use crate::model::{AnyId, Entity, Kind, Record};
@@ -56,6 +58,8 @@ impl World {
             RegulatoryReport,
             Wallet,
             Payout,
+            FxQuote,
+            FxTransfer,
             Beneficiary,
             Dispute,
         )

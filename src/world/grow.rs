@@ -29,6 +29,8 @@ use crate::model::ledger::WalletTransaction;
 use crate::model::lifecycle::StatusChange;
 use crate::model::payments::beneficiary::Beneficiary;
 use crate::model::payments::dispute::Dispute;
+use crate::model::payments::fx_quote::FxQuote;
+use crate::model::payments::fx_transfer::FxTransfer;
 use crate::model::payments::payout::{Payout, PayoutStatus, Rail, Recipient};
 use crate::model::payments::wallet::{Balances, Wallet, WalletStatus};
 use crate::model::{AnyId, Entity, Kind, Object};
@@ -63,6 +65,8 @@ never_grown!(
     ComplianceRequirement,
     RegulatoryReport,
     WalletTransaction,
+    FxQuote,
+    FxTransfer,
     Beneficiary,
     Dispute,
 );

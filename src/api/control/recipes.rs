@@ -78,6 +78,11 @@ const NEW_PAYOUT: Act = Call(
     r#"{"company_id":"@company:1","wallet_id":"@wallet:1","beneficiary_id":"@payee","amount":10000,"currency":"@currency",
         "rail":"instant","reference":"Triggered"}"#,
 );
+const NEW_QUOTE: Act = Call(
+    "create_fx_quote",
+    r#"{"company_id":"@company:1","source_currency":"@currency","target_currency":"@other_currency","source_amount":100000}"#,
+);
+const CONVERT: &str = r#"{"quote_id":"@last","source_wallet_id":"@wallet:1"}"#;
 /// Stands for an employee who can be paid.
 pub(super) const PAYABLE: &str = "@payable";
 /// Stands for what the act before made or moved.
@@ -365,6 +370,24 @@ pub(super) const RECIPES: &[(&[&str], &[Act])] = &[
                 r#"{"company_id":"@company:1","payment_settings":{"low_balance":"@available"}}"#,
             ),
             NEW_PAYOUT,
+        ],
+    ),
+    (&["fx_quote.created"], &[NEW_QUOTE]),
+    (&["fx_quote.expired"], &[NEW_QUOTE, Move(LAST, "expired")]),
+    (
+        &["fx_transfer.created", "fx_transfer.completed"],
+        &[Transfer, NEW_QUOTE, Call("create_fx_transfer", CONVERT)],
+    ),
+    (
+        &["fx_transfer.failed"],
+        &[
+            Transfer,
+            NEW_QUOTE,
+            Answered(
+                "create_fx_transfer",
+                CONVERT,
+                &[("fx_transfer.settle", "failed")],
+            ),
         ],
     ),
 ];

@@ -14,6 +14,7 @@ use crate::api::business::{
 };
 use crate::api::payments::dispute_clock;
 use crate::api::payments::{beneficiaries, payout_rail, payout_verbs};
+use crate::api::payments::{fx_quotes, fx_transfers};
 use crate::model::business::company::{Company, CompanyStatus};
 use crate::model::business::compliance_requirement::{ComplianceRequirement, RequirementStatus};
 use crate::model::business::employee::{Employee, EmployeeStatus, PayrollStatus};
@@ -26,6 +27,8 @@ use crate::model::business::tax_liability::{LiabilityStatus, TaxLiability};
 use crate::model::lifecycle::{State, StatusChange};
 use crate::model::payments::beneficiary::{Beneficiary, BeneficiaryStatus};
 use crate::model::payments::dispute::{Dispute, DisputeStatus};
+use crate::model::payments::fx_quote::{FxQuote, QuoteStatus};
+use crate::model::payments::fx_transfer::{FxTransfer, FxTransferStatus};
 use crate::model::payments::payout::{Payout, PayoutStatus, Pays};
 use crate::model::payments::return_code::ReturnCode;
 use crate::model::task::Task;
@@ -77,6 +80,9 @@ pub(crate) const EMITS: &[&str] = &[
     "payout.cancelled",
     "beneficiary.verified",
     "beneficiary.rejected",
+    "fx_quote.expired",
+    "fx_transfer.completed",
+    "fx_transfer.failed",
     "wallet.credited",
     "dispute.won",
     "dispute.lost",
@@ -121,6 +127,8 @@ pub(crate) fn go(world: &mut World, id: &str, to: &str, wanted: Wanted) -> Resul
         Kind::ComplianceRequirement => requirement(world, Id::from_bits(id.bits), to)?,
         Kind::RegulatoryReport => report(world, Id::from_bits(id.bits), to)?,
         Kind::LeaveRequest => leave_request(world, Id::from_bits(id.bits), to, wanted)?,
+        Kind::FxQuote => fx_quote(world, Id::from_bits(id.bits), to)?,
+        Kind::FxTransfer => fx_transfer(world, Id::from_bits(id.bits), to)?,
         Kind::Dispute => dispute(world, Id::from_bits(id.bits), to, wanted)?,
         Kind::Beneficiary => beneficiary(world, Id::from_bits(id.bits), to, &wanted)?,
         kind => {
@@ -344,6 +352,28 @@ fn report(world: &mut World, id: Id<RegulatoryReport>, to: &str) -> Result<(), A
     match to {
         ReportStatus::Acknowledged => regulatory_reports::acknowledge(world, id),
         _ => regulatory_reports::reject(world, id),
+    }
+    Ok(())
+}
+
+/// Its half hour is over now. What uses it is a transfer, and no hand.
+fn fx_quote(world: &mut World, id: Id<FxQuote>, to: &str) -> Result<(), ApiError> {
+    let quote = world.get(id)?;
+    let by_hand = |state| state == QuoteStatus::Expired;
+    target(AnyId::of(id), quote.status, to, by_hand)?;
+    world.forget_timers(AnyId::of(id));
+    fx_quotes::expire(world, id);
+    Ok(())
+}
+
+/// The conversion comes about now, or does not.
+fn fx_transfer(world: &mut World, id: Id<FxTransfer>, to: &str) -> Result<(), ApiError> {
+    let transfer = world.get(id)?;
+    let to = target(AnyId::of(id), transfer.status, to, |_| true)?;
+    world.forget_timers(AnyId::of(id));
+    match to {
+        FxTransferStatus::Completed => fx_transfers::complete(world, id),
+        _ => fx_transfers::fail(world, id),
     }
     Ok(())
 }

@@ -3,6 +3,9 @@
 pub(crate) mod beneficiaries;
 pub(crate) mod dispute_clock;
 pub(crate) mod disputes;
+pub(crate) mod fx_quotes;
+pub(crate) mod fx_rates;
+pub(crate) mod fx_transfers;
 pub(crate) mod named;
 pub(crate) mod payout_create;
 pub(crate) mod payout_rail;
