@@ -173,7 +173,7 @@ const WIDTH: u64 = 3_465;
 const MOVES: i128 = 10_000 * 1_000;
 
 /// To the nearest whole number, halves to the even one.
-fn half_even(numerator: i128, denominator: i128) -> i128 {
+pub(crate) fn half_even(numerator: i128, denominator: i128) -> i128 {
     let (quotient, rest) = (
         numerator.div_euclid(denominator),
         numerator.rem_euclid(denominator),

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::AnyId;
 use crate::model::decision::Decision;
+use crate::model::payments::platform_fee::FeeSchedule;
 use crate::model::payments::return_code::ReturnCode;
 use crate::model::task::Task;
 use crate::value::time::{Span, Timestamp};
@@ -106,6 +107,9 @@ pub(crate) struct Script {
     pub(crate) timeline: Vec<TimelineState>,
     /// Rules made at run time so far: numbers the next one.
     pub(crate) rules: u64,
+    /// What the service charges for moving money.
+    #[serde(default, skip_serializing_if = "FeeSchedule::is_standard")]
+    pub(crate) platform_fee: FeeSchedule,
 }
 
 /// An outcome row and what it did so far.
@@ -283,6 +287,16 @@ impl World {
                 Moment::After { .. } => continue,
             };
             self.arm(self.script.timeline.len() - 1, due);
+        }
+        self.commit();
+    }
+
+    /// From now on the service charges so.
+    pub(crate) fn charge_by(&mut self, schedule: FeeSchedule) {
+        self.begin(None);
+        if self.script.platform_fee != schedule {
+            self.keep_script();
+            self.script.platform_fee = schedule;
         }
         self.commit();
     }

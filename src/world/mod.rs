@@ -297,6 +297,16 @@ impl World {
         }
     }
 
+    /// The company's wallet of that currency, opened where it has none.
+    pub(crate) fn wallet_for(&mut self, company: Id<Company>, currency: Currency) -> Arc<Wallet> {
+        if let Some(wallet) = self.wallet_of(company, currency) {
+            return wallet;
+        }
+        let id = self.next_id(company.bits());
+        let wallet = Wallet::open(id, company, currency, self.now);
+        self.record("wallet.created", wallet)
+    }
+
     /// The company's wallet of that currency, if it has one.
     pub(crate) fn wallet_of(
         &self,

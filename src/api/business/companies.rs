@@ -15,7 +15,6 @@ use crate::model::business::compliance_requirement::ComplianceRequirement;
 use crate::model::growth::countries;
 use crate::model::lifecycle::StatusChange;
 use crate::model::payments::payout::Rail;
-use crate::model::payments::wallet::{Balances, Wallet, WalletStatus};
 use crate::value::error::{ApiError, Violation};
 use crate::value::id::Id;
 use crate::value::money::Currency;
@@ -192,28 +191,9 @@ fn create_company(
             status_history: vec![StatusChange::plain(CompanyStatus::Pending, now)],
         },
     );
-    open_wallet(world, &company);
+    world.wallet_for(company.id, company.currency);
     compliance::require(world, Requirement::business_verification(company.id));
     Ok(Data(with_blockers(world, &company)))
-}
-
-fn open_wallet(world: &mut World, company: &Company) {
-    let now = world.now();
-    world.record(
-        "wallet.created",
-        Wallet {
-            id: world.next_id(company.id.bits()),
-            object: Object::NAME,
-            company_id: company.id,
-            status: WalletStatus::Active,
-            currency: company.currency,
-            balances: Balances::default(),
-            created_at: now,
-            updated_at: now,
-            metadata: Metadata::default(),
-            status_history: vec![StatusChange::plain(WalletStatus::Active, now)],
-        },
-    );
 }
 
 /// A country whose banks, holidays and forms the sandbox knows; others would be accepted and then behave like none.

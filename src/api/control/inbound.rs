@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::api::operation::{self, Contract, Domain, Method, Operation, answer, decode, operation};
+use crate::api::payments::wallets::room;
 use crate::api::reply::{Answer, Data, Reply, Shown};
 use crate::model::AnyId;
 use crate::model::business::company::Company;
@@ -161,13 +162,7 @@ fn bank_transfer(world: &mut World, input: BankTransfer) -> Result<Data<Shown<Wa
             "no wallet of the company is in it",
         )])
     })?;
-    // Far below what 64 bits hold, so that no later credit can reach their end.
-    let most = i64::MAX / 1_000;
-    let available = world.balances(company.id, currency).available;
-    if available > most - input.amount.minor() {
-        let detail = "a wallet of the sandbox holds no more than nine quadrillion minor units";
-        return Err(ApiError::new(ErrorCode::LimitExceeded, detail).about(wallet.id));
-    }
+    room(world, &wallet, input.amount.minor())?;
     let from_customer = input.from == Some(Payer::Customer);
     let received = posting::bank_transfer_received(
         AnyId::of(wallet.id),

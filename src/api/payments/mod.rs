@@ -3,4 +3,5 @@
 pub(crate) mod dispute_clock;
 pub(crate) mod disputes;
 pub(crate) mod payouts;
+pub(crate) mod platform_fee;
 pub(crate) mod wallets;

@@ -11,7 +11,7 @@ use crate::api::reply::{Data, List, Shown};
 use crate::model::business::company::Company;
 use crate::model::ledger::{TransactionType, WalletTransaction};
 use crate::model::payments::wallet::Wallet;
-use crate::value::error::ApiError;
+use crate::value::error::{ApiError, ErrorCode};
 use crate::value::id::Id;
 use crate::value::money::Currency;
 use crate::value::text::Text;
@@ -105,6 +105,19 @@ pub(crate) struct OneWallet {
 fn get_wallet(world: &World, input: OneWallet) -> Result<Data<Shown<Wallet>>, ApiError> {
     let wallet = world.get(input.wallet_id)?;
     Ok(Data(Shown(Arc::new(world.with_balances(&wallet)))))
+}
+
+/// What a wallet holds at most: far below what 64 bits hold, so that no later credit can reach their end.
+const MOST: i64 = i64::MAX / 1_000;
+
+/// Whether that amount more fits into the wallet: what is asked before anything credits it.
+pub(crate) fn room(world: &World, wallet: &Wallet, amount: i64) -> Result<(), ApiError> {
+    let available = world.balances(wallet.company_id, wallet.currency).available;
+    if i128::from(available) + i128::from(amount) <= i128::from(MOST) {
+        return Ok(());
+    }
+    let detail = "a wallet of the sandbox holds no more than nine quadrillion minor units";
+    Err(ApiError::new(ErrorCode::LimitExceeded, detail).about(wallet.id))
 }
 
 #[derive(Deserialize, JsonSchema)]

@@ -58,6 +58,27 @@ pub(crate) struct Balances {
 }
 
 impl Wallet {
+    /// A new one, with nothing in it.
+    pub(crate) fn open(
+        id: Id<Self>,
+        company_id: Id<Company>,
+        currency: Currency,
+        now: Timestamp,
+    ) -> Self {
+        Self {
+            id,
+            object: Object::NAME,
+            company_id,
+            status: WalletStatus::Active,
+            currency,
+            balances: Balances::default(),
+            created_at: now,
+            updated_at: now,
+            metadata: Metadata::default(),
+            status_history: vec![StatusChange::plain(WalletStatus::Active, now)],
+        }
+    }
+
     pub(crate) const fn parent_bits(&self) -> u64 {
         self.company_id.bits()
     }
