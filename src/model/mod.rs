@@ -33,8 +33,11 @@ use crate::model::business::regulatory_report::RegulatoryReport;
 use crate::model::business::tax_filing::TaxFiling;
 use crate::model::business::tax_liability::TaxLiability;
 use crate::model::ledger::{JournalEntry, WalletTransaction};
+use crate::model::payments::collection::Collection;
 use crate::model::payments::dispute::Dispute;
+use crate::model::payments::invoice::Invoice;
 use crate::model::payments::payout::Payout;
+use crate::model::payments::refund::Refund;
 use crate::model::payments::wallet::Wallet;
 use crate::value::id::{Id, Prefixed, encode_to_string, parse};
 
@@ -150,16 +153,28 @@ entities! {
         RegulatoryReport "rgr" "regulatory_report";
         LeaveRequest "lvr" "leave_request";
         Dispute "dsp" "dispute";
+        Collection "col" "collection";
+        Invoice "inv" "invoice";
+        Refund "rfd" "refund";
     }
     named {
         LedgerAccount "acc" "ledger_account";
         PaymentMethod "pm" "payment_method";
-        Invoice "inv" "invoice";
-        Collection "col" "collection";
         Event "evt" "event";
         AuditLog "aud" "audit_log";
         Document "doc" "document";
         Request "req" "request";
+    }
+}
+
+impl Record {
+    /// What else it is found by below its company, while it stands as it does.
+    pub(crate) fn names(&self) -> Vec<String> {
+        match self {
+            Self::Collection(collection) => collection.names(),
+            Self::Invoice(invoice) => invoice.names(),
+            _ => Vec::new(),
+        }
     }
 }
 
@@ -221,7 +236,10 @@ shown_as_kept!(
     Wallet,
     WalletTransaction,
     Payout,
-    Dispute
+    Dispute,
+    Collection,
+    Invoice,
+    Refund
 );
 
 /// The `object` member: the resource's own name, held by its type.

@@ -29,6 +29,7 @@ use crate::model::ledger::WalletTransaction;
 use crate::model::lifecycle::StatusChange;
 use crate::model::payments::dispute::Dispute;
 use crate::model::payments::payout::{Payout, PayoutStatus, Rail, Recipient};
+use crate::model::payments::refund::Refund;
 use crate::model::payments::wallet::{Balances, Wallet, WalletStatus};
 use crate::model::{AnyId, Entity, Kind, Object};
 use crate::value::stream::Key;
@@ -62,7 +63,8 @@ never_grown!(
     ComplianceRequirement,
     RegulatoryReport,
     WalletTransaction,
-    Dispute
+    Dispute,
+    Refund
 );
 
 /// The six members of the published list, without an allocation.
