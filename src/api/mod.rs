@@ -28,7 +28,7 @@ use crate::api::control::{
     requests, scenarios, snapshots, trigger, verify, webhooks, worlds,
 };
 use crate::api::operation::Operation;
-use crate::api::payments::{disputes, payouts, wallets};
+use crate::api::payments::{collections, disputes, invoices, payouts, refunds, wallets};
 
 /// The simulated product, domain by domain.
 pub(crate) fn product() -> impl Iterator<Item = &'static Operation> {
@@ -58,6 +58,9 @@ pub(crate) fn product() -> impl Iterator<Item = &'static Operation> {
         cash_flow::OPERATIONS,
         wallets::OPERATIONS,
         payouts::OPERATIONS,
+        collections::OPERATIONS,
+        invoices::OPERATIONS,
+        refunds::OPERATIONS,
         disputes::OPERATIONS,
     ];
     tables.into_iter().flatten()

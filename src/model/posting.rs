@@ -428,3 +428,16 @@ pub(crate) fn refund_failed(refund: AnyId, currency: Currency, amount: i64) -> P
     posting.memo = Cow::Borrowed("Refund failed");
     posting
 }
+
+/// An invoice is withdrawn: the mirror of its sending.
+pub(crate) fn invoice_voided(
+    invoice: AnyId,
+    currency: Currency,
+    net: i64,
+    vat: Option<(Account, i64)>,
+) -> Posting {
+    let vat = vat.map(|(account, tax)| (account, -tax));
+    let mut posting = invoice_sent(invoice, currency, -net, vat);
+    posting.memo = Cow::Borrowed("Invoice voided");
+    posting
+}

@@ -226,7 +226,15 @@ mod tests {
             Task::EndEmployment(_) => 20,
             Task::DisputeUnanswered(_) => 21,
             Task::DecideDispute(..) => 22,
-            Task::Scripted(_) => 23,
+            Task::PromptPayer(_) => 23,
+            Task::PayCollection(..) => 24,
+            Task::FinishCollection(..) => 25,
+            Task::SettleCollection(_) => 26,
+            Task::ExpireCollection(_) => 27,
+            Task::ChargeBack(_) => 28,
+            Task::InvoiceOverdue(_) => 29,
+            Task::SettleRefund(..) => 30,
+            Task::Scripted(_) => 31,
         };
         assert!(
             Task::ONE_OF_EACH

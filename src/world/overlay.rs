@@ -128,15 +128,14 @@ impl Overlay {
 
     /// A record is found by what it is called now, and no longer by what it was called before.
     fn name(&mut self, kind: Kind, id: u64, before: Option<&Record>, after: Option<&Record>) {
-        for record in before {
+        if let Some(record) = before {
             for name in record.names() {
                 self.names.remove(&(kind, record.company().bits(), name));
             }
         }
-        for record in after {
+        if let Some(record) = after {
             for name in record.names() {
-                self.names
-                    .insert((kind, record.company().bits(), name), id);
+                self.names.insert((kind, record.company().bits(), name), id);
             }
         }
     }

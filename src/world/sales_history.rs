@@ -10,8 +10,7 @@
 use crate::model::growth::{accounts, identity, industries};
 use crate::model::lifecycle::StatusChange;
 use crate::model::payments::collection::{
-    Collection, CollectionMethod, CollectionPayer, CollectionStatus, RefundStanding,
-    VirtualAccount,
+    Collection, CollectionMethod, CollectionPayer, CollectionStatus, RefundStanding, VirtualAccount,
 };
 use crate::model::payments::invoice::{
     Customer, Invoice, InvoiceLine, InvoiceStatus, TaxOfRate, number,

@@ -7,6 +7,7 @@ pub(crate) mod diff;
 pub(crate) mod events;
 pub(crate) mod faults;
 pub(crate) mod inbound;
+mod inbound_payments;
 pub(crate) mod intervene;
 pub(crate) mod limits;
 pub(crate) mod process;

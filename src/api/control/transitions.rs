@@ -13,7 +13,7 @@ use crate::api::business::{
     compliance, leave_clock, payroll_clock, payroll_funding, payroll_payouts, regulatory_reports,
     tax_clock,
 };
-use crate::api::payments::dispute_clock;
+use crate::api::payments::{collection_clock, collections, dispute_clock, refunds};
 use crate::model::business::company::{Company, CompanyStatus};
 use crate::model::business::compliance_requirement::{ComplianceRequirement, RequirementStatus};
 use crate::model::business::employee::{Employee, EmployeeStatus, PayrollStatus};
@@ -23,8 +23,10 @@ use crate::model::business::regulatory_report::{RegulatoryReport, ReportStatus};
 use crate::model::business::tax_filing::{FilingStatus, TaxFiling};
 use crate::model::business::tax_liability::{LiabilityStatus, TaxLiability};
 use crate::model::lifecycle::{State, StatusChange};
+use crate::model::payments::collection::{Collection, CollectionStatus, Payment};
 use crate::model::payments::dispute::{Dispute, DisputeStatus};
 use crate::model::payments::payout::{Payout, PayoutStatus};
+use crate::model::payments::refund::{Refund, RefundStatus};
 use crate::model::payments::return_code::ReturnCode;
 use crate::model::task::Task;
 use crate::model::{AnyId, Kind};
@@ -72,6 +74,19 @@ pub(crate) const EMITS: &[&str] = &[
     "regulatory_report.rejected",
     "leave_request.decided",
     "wallet.credited",
+    "collection.requires_action",
+    "collection.processing",
+    "collection.succeeded",
+    "collection.settled",
+    "collection.failed",
+    "collection.expired",
+    "collection.cancelled",
+    "collection.refunded",
+    "wallet.created",
+    "invoice.partially_paid",
+    "invoice.paid",
+    "refund.succeeded",
+    "refund.failed",
     "dispute.won",
     "dispute.lost",
 ];
@@ -83,10 +98,14 @@ pub(crate) const STARTS: &[&str] = &[
     "fall_due",
     "miss_liability",
     "miss_requirement",
+    "pay_collection",
     "fund_run",
     "send_run_payouts",
     "release_payout",
     "settle_payout",
+    "finish_collection",
+    "settle_collection",
+    "charge_back",
 ];
 
 /// How a move is to be made.
@@ -114,6 +133,8 @@ pub(crate) fn go(world: &mut World, id: &str, to: &str, wanted: Wanted) -> Resul
         Kind::ComplianceRequirement => requirement(world, Id::from_bits(id.bits), to)?,
         Kind::RegulatoryReport => report(world, Id::from_bits(id.bits), to)?,
         Kind::LeaveRequest => leave_request(world, Id::from_bits(id.bits), to, wanted)?,
+        Kind::Collection => collection(world, Id::from_bits(id.bits), to, wanted)?,
+        Kind::Refund => refund(world, Id::from_bits(id.bits), to, wanted)?,
         Kind::Dispute => dispute(world, Id::from_bits(id.bits), to, wanted)?,
         kind => {
             let detail = format!(
@@ -314,11 +335,62 @@ fn report(world: &mut World, id: Id<RegulatoryReport>, to: &str) -> Result<(), A
     Ok(())
 }
 
+/// The payer, or the payer's bank, acts now.
+fn collection(
+    world: &mut World,
+    id: Id<Collection>,
+    to: &str,
+    wanted: Wanted,
+) -> Result<(), ApiError> {
+    let collection = world.get(id)?;
+    let to = target(AnyId::of(id), collection.status, to, |_| true)?;
+    let amount = collection.amount;
+    if to == CollectionStatus::Succeeded {
+        collections::fits(world, collection.company_id, collection.currency, amount)?;
+    }
+    world.forget_timers(AnyId::of(id));
+    match to {
+        CollectionStatus::RequiresAction => {
+            collection_clock::prompt(world, id);
+            collection_clock::await_payer(world, &collection, Payment::Pays(amount));
+        }
+        CollectionStatus::Processing => collection_clock::pay(world, id, Payment::Pays(amount)),
+        CollectionStatus::Succeeded => {
+            collection_clock::succeed(world, (*collection).clone(), amount);
+        }
+        CollectionStatus::Settled => collection_clock::settle(world, id),
+        CollectionStatus::Failed => {
+            let code = wanted.code.or_else(|| ReturnCode::new(1));
+            let code = code.expect("the first return code");
+            collection_clock::fail(world, (*collection).clone(), code.failure());
+        }
+        CollectionStatus::Cancelled => {
+            collections::cancel(world, &collection, wanted.reason);
+        }
+        CollectionStatus::Expired | CollectionStatus::Pending => {
+            collection_clock::expire(world, id);
+        }
+    }
+    Ok(())
+}
+
+/// The payer's bank answers to a refund now.
+fn refund(world: &mut World, id: Id<Refund>, to: &str, wanted: Wanted) -> Result<(), ApiError> {
+    let refund = world.get(id)?;
+    let to = target(AnyId::of(id), refund.status, to, |_| true)?;
+    world.forget_timers(AnyId::of(id));
+    let code = wanted.code.or_else(|| ReturnCode::new(2));
+    let failed = code.filter(|_| to == RefundStatus::Failed);
+    refunds::settle(world, id, failed);
+    Ok(())
+}
+
 /// The verdict comes now, or the last day for evidence is over now.
 fn dispute(world: &mut World, id: Id<Dispute>, to: &str, wanted: Wanted) -> Result<(), ApiError> {
     let dispute = world.get(id)?;
     let by_hand = |state| matches!(state, DisputeStatus::Won | DisputeStatus::Lost);
     let to = target(AnyId::of(id), dispute.status, to, by_hand)?;
+    world.forget_timers(AnyId::of(id));
     dispute_clock::end(world, id, to, wanted.reason);
     Ok(())
 }

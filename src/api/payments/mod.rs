@@ -1,7 +1,13 @@
 //! The Payments domain's operations.
 
+pub(crate) mod collection_clock;
+pub(crate) mod collections;
 pub(crate) mod dispute_clock;
 pub(crate) mod disputes;
+pub(crate) mod invoice_clock;
+pub(crate) mod invoice_paper;
+pub(crate) mod invoices;
 pub(crate) mod payouts;
 pub(crate) mod platform_fee;
+pub(crate) mod refunds;
 pub(crate) mod wallets;

@@ -177,11 +177,7 @@ impl Sums {
         for (rate, amount) in lines {
             *by_rate.entry(rate).or_default() += amount;
         }
-        let bounded = |sum: i128| {
-            i64::try_from(sum)
-                .ok()
-                .filter(|sum| *sum <= Amount::MAX)
-        };
+        let bounded = |sum: i128| i64::try_from(sum).ok().filter(|sum| *sum <= Amount::MAX);
         let mut taxes = Vec::with_capacity(by_rate.len());
         for (rate, net) in by_rate {
             let net = bounded(net)?;
@@ -213,7 +209,13 @@ mod tests {
     fn numbers_read_back_and_keep_their_order_beyond_four_digits() {
         assert_eq!(number(2026, 7), "INV-2026-0007");
         assert_eq!(read_number("INV-2026-10000"), Some((2026, 10_000)));
-        for other in ["INV-2026-7", "INV-2026-00007", "inv-2026-0007", "INV-2026", ""] {
+        for other in [
+            "INV-2026-7",
+            "INV-2026-00007",
+            "inv-2026-0007",
+            "INV-2026",
+            "",
+        ] {
             assert_eq!(read_number(other), None, "{other}");
         }
         assert!(by_number(2026, 9_999) < by_number(2026, 10_000));
