@@ -28,7 +28,9 @@ use crate::api::control::{
     requests, scenarios, snapshots, trigger, verify, webhooks, worlds,
 };
 use crate::api::operation::Operation;
-use crate::api::payments::{collections, disputes, invoices, payouts, refunds, wallets};
+use crate::api::payments::{beneficiaries, disputes, payouts, wallets};
+use crate::api::payments::{collections, invoices, refunds};
+use crate::api::payments::{fx_quotes, fx_rates, fx_transfers};
 
 /// The simulated product, domain by domain.
 pub(crate) fn product() -> impl Iterator<Item = &'static Operation> {
@@ -61,6 +63,10 @@ pub(crate) fn product() -> impl Iterator<Item = &'static Operation> {
         collections::OPERATIONS,
         invoices::OPERATIONS,
         refunds::OPERATIONS,
+        fx_quotes::OPERATIONS,
+        fx_transfers::OPERATIONS,
+        fx_rates::OPERATIONS,
+        beneficiaries::OPERATIONS,
         disputes::OPERATIONS,
     ];
     tables.into_iter().flatten()

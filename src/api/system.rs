@@ -10,7 +10,10 @@ use crate::api::business::{
     payroll_funding, payroll_payouts, regulatory_reports, tax_clock,
 };
 use crate::api::operation::{Call, Operation};
-use crate::api::payments::{collection_clock, dispute_clock, invoice_clock, refunds};
+use crate::api::payments::dispute_clock;
+use crate::api::payments::{beneficiaries, payout_rail};
+use crate::api::payments::{collection_clock, invoice_clock, refunds};
+use crate::api::payments::{fx_quotes, fx_transfers};
 use crate::api::reply::Reply;
 use crate::api::scripted;
 use crate::model::task::Task;
@@ -80,8 +83,8 @@ pub(crate) const fn row(task: Task) -> SystemRow {
         Task::PreviewRun(_) => payroll_clock::PREVIEW_RUN,
         Task::FundRun(_) | Task::FundRunLate(_) => payroll_funding::FUND_RUN,
         Task::SendRunPayouts(_) => payroll_payouts::SEND_RUN_PAYOUTS,
-        Task::ReleasePayout(..) => payroll_payouts::RELEASE_PAYOUT,
-        Task::SettlePayout(..) => payroll_payouts::SETTLE_PAYOUT,
+        Task::ReleasePayout(..) => payout_rail::RELEASE_PAYOUT,
+        Task::SettlePayout(..) => payout_rail::SETTLE_PAYOUT,
         Task::LiabilityDue(_) => tax_clock::FALL_DUE,
         Task::LiabilityLate(_) => tax_clock::MISS_LIABILITY,
         Task::RequirementOverdue(_) => compliance::MISS_REQUIREMENT,
@@ -92,6 +95,9 @@ pub(crate) const fn row(task: Task) -> SystemRow {
         Task::BeginLeave(_) => leave_clock::BEGIN_LEAVE,
         Task::EndLeave(_) => leave_clock::END_LEAVE,
         Task::EndEmployment(_) => employee_verbs::END_EMPLOYMENT,
+        Task::ExpireFxQuote(_) => fx_quotes::EXPIRE_FX_QUOTE,
+        Task::CompleteFxTransfer(_) => fx_transfers::COMPLETE_FX_TRANSFER,
+        Task::FailFxTransfer(_) => fx_transfers::FAIL_FX_TRANSFER,
         Task::DisputeUnanswered(_) => dispute_clock::MISS_EVIDENCE,
         Task::DecideDispute(..) => dispute_clock::DECIDE_DISPUTE,
         Task::PromptPayer(_) => collection_clock::PROMPT_PAYER,
@@ -111,6 +117,10 @@ pub(crate) const fn row(task: Task) -> SystemRow {
         Task::AcknowledgeFiling(_) => tax_clock::ACKNOWLEDGE_FILING,
         Task::AcceptFiling(_) => tax_clock::ACCEPT_FILING,
         Task::RejectFiling(_) => tax_clock::REJECT_FILING,
+        Task::SendPayout(_) => payout_rail::SEND_PAYOUT,
+        Task::ReleaseVendorPayout(..) => payout_rail::RELEASE_VENDOR_PAYOUT,
+        Task::SettleVendorPayout(..) => payout_rail::SETTLE_VENDOR_PAYOUT,
+        Task::ResolveBeneficiary(..) => beneficiaries::RESOLVE_BENEFICIARY,
     }
 }
 
@@ -193,8 +203,12 @@ fn call(world: &mut World, task: Task) {
         Task::FundRun(run) => payroll_funding::fund_run(world, run, false),
         Task::FundRunLate(run) => payroll_funding::fund_run(world, run, true),
         Task::SendRunPayouts(run) => payroll_payouts::send_run_payouts(world, run),
-        Task::ReleasePayout(payout, fate) => payroll_payouts::release_payout(world, payout, fate),
-        Task::SettlePayout(payout, fate) => payroll_payouts::settle_payout(world, payout, fate),
+        Task::ReleasePayout(payout, fate) | Task::ReleaseVendorPayout(payout, fate) => {
+            payout_rail::release_payout(world, payout, fate);
+        }
+        Task::SettlePayout(payout, fate) | Task::SettleVendorPayout(payout, fate) => {
+            payout_rail::settle_payout(world, payout, fate);
+        }
         Task::LiabilityDue(liability) => tax_clock::fall_due(world, liability),
         Task::LiabilityLate(liability) => tax_clock::miss(world, liability),
         Task::RequirementOverdue(requirement) => compliance::miss(world, requirement),
@@ -205,6 +219,9 @@ fn call(world: &mut World, task: Task) {
         Task::BeginLeave(leave) => leave_clock::begin_leave(world, leave),
         Task::EndLeave(leave) => leave_clock::end_leave(world, leave),
         Task::EndEmployment(employee) => employee_verbs::end_employment(world, employee),
+        Task::ExpireFxQuote(quote) => fx_quotes::expire(world, quote),
+        Task::CompleteFxTransfer(transfer) => fx_transfers::complete(world, transfer),
+        Task::FailFxTransfer(transfer) => fx_transfers::fail(world, transfer),
         Task::DisputeUnanswered(dispute) => dispute_clock::miss(world, dispute),
         Task::DecideDispute(dispute, won) => dispute_clock::decide(world, dispute, won),
         Task::PromptPayer(collection) => collection_clock::prompt(world, collection),
@@ -224,6 +241,8 @@ fn call(world: &mut World, task: Task) {
         Task::AcknowledgeFiling(filing) => tax_clock::acknowledge_filing(world, filing),
         Task::AcceptFiling(filing) => tax_clock::accept_filing(world, filing),
         Task::RejectFiling(filing) => tax_clock::reject_filing(world, filing),
+        Task::SendPayout(payout) => payout_rail::send_payout(world, payout),
+        Task::ResolveBeneficiary(id, answer) => beneficiaries::resolve(world, id, answer),
     }
 }
 

@@ -92,6 +92,7 @@ pub(crate) static PAYOUT_SETTLE: Decision = Decision {
     about: "What the receiving bank does with a payout that was sent",
     subject: Kind::Payout,
     related: &[
+        Kind::Beneficiary,
         Kind::PayrollItem,
         Kind::Employee,
         Kind::PayrollRun,
@@ -182,6 +183,38 @@ pub(crate) static BANK_ACCOUNT_CHECK: Decision = Decision {
     ],
 };
 
+/// Whether a beneficiary's bank account stands the check.
+pub(crate) static BENEFICIARY_CHECK: Decision = Decision {
+    name: "beneficiary.check",
+    about: "What the bank answers when a beneficiary's account is resolved",
+    subject: Kind::Beneficiary,
+    related: &[Kind::Company],
+    choices: &[
+        Choice {
+            after: Some("from the request to the answer, instead of 30 seconds"),
+            ..choice(
+                "match",
+                "the account is open and its holder's name is the beneficiary's, wholly or in part",
+            )
+        },
+        Choice {
+            after: Some("from the request to the answer, instead of 30 seconds"),
+            ..choice(
+                "name_mismatch",
+                "the account is open and belongs to somebody else",
+            )
+        },
+        Choice {
+            after: Some("from the request to the answer, instead of 30 seconds"),
+            ..choice("account_closed", "the account is closed")
+        },
+        Choice {
+            after: Some("from the request to the answer, instead of 30 seconds"),
+            ..choice("account_not_found", "the bank knows no such account")
+        },
+    ],
+};
+
 /// What the tax office says to a return.
 pub(crate) static TAX_OFFICE: Decision = Decision {
     name: "tax_filing.reply",
@@ -224,6 +257,28 @@ pub(crate) static REGULATOR: Decision = Decision {
         Choice {
             after: Some("from the report to the answer, instead of one business day"),
             ..choice("rejected", "the report may be submitted again")
+        },
+    ],
+};
+
+/// Whether a conversion between two currencies comes about.
+pub(crate) static FX_TRANSFER_SETTLE: Decision = Decision {
+    name: "fx_transfer.settle",
+    about: "Whether somebody takes the other side of a conversion between two currencies",
+    subject: Kind::FxTransfer,
+    related: &[Kind::Company],
+    choices: &[
+        Choice {
+            after: Some("from the debit to the credit, instead of a minute"),
+            ..choice("completed", "the other currency arrives within a minute")
+        },
+        Choice {
+            after: Some("from the debit to the money's return, instead of a minute"),
+            ..choice("failed", "nobody does; the money is given back")
+        },
+        Choice {
+            after: Some("from the debit to the credit; one business day if not said"),
+            ..choice("delayed", "the other currency arrives late")
         },
     ],
 };
@@ -328,6 +383,8 @@ pub(crate) static DECISIONS: &[&Decision] = &[
     &PAYOUT_SETTLE,
     &TAX_OFFICE,
     &REGULATOR,
+    &FX_TRANSFER_SETTLE,
+    &BENEFICIARY_CHECK,
     &COLLECTION_PAY,
     &COLLECTION_SETTLE,
     &REFUND_SETTLE,

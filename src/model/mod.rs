@@ -6,6 +6,7 @@ pub(crate) mod business;
 pub(crate) mod calendar;
 pub(crate) mod decision;
 pub(crate) mod fx;
+pub(crate) mod fx_quoting;
 pub(crate) mod growth;
 pub(crate) mod ledger;
 pub(crate) mod lifecycle;
@@ -33,8 +34,11 @@ use crate::model::business::regulatory_report::RegulatoryReport;
 use crate::model::business::tax_filing::TaxFiling;
 use crate::model::business::tax_liability::TaxLiability;
 use crate::model::ledger::{JournalEntry, WalletTransaction};
+use crate::model::payments::beneficiary::Beneficiary;
 use crate::model::payments::collection::Collection;
 use crate::model::payments::dispute::Dispute;
+use crate::model::payments::fx_quote::FxQuote;
+use crate::model::payments::fx_transfer::FxTransfer;
 use crate::model::payments::invoice::Invoice;
 use crate::model::payments::payout::Payout;
 use crate::model::payments::refund::Refund;
@@ -152,6 +156,9 @@ entities! {
         TaxFiling "txf" "tax_filing";
         RegulatoryReport "rgr" "regulatory_report";
         LeaveRequest "lvr" "leave_request";
+        FxQuote "fxq" "fx_quote";
+        FxTransfer "fxt" "fx_transfer";
+        Beneficiary "ben" "beneficiary";
         Dispute "dsp" "dispute";
         Collection "col" "collection";
         Invoice "inv" "invoice";
@@ -212,7 +219,7 @@ pub(crate) trait Wire {
 
 /// For resources that are kept as they are shown.
 macro_rules! shown_as_kept {
-    ($($type:ty),*) => {
+    ($($type:ty),* $(,)?) => {
         $(impl Wire for $type {
             type Shape<'a> = &'a Self;
 
@@ -239,7 +246,9 @@ shown_as_kept!(
     Dispute,
     Collection,
     Invoice,
-    Refund
+    Refund,
+    FxQuote,
+    FxTransfer,
 );
 
 /// The `object` member: the resource's own name, held by its type.

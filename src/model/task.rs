@@ -7,12 +7,16 @@ use crate::model::business::compliance_requirement::ComplianceRequirement;
 use crate::model::business::employee::Employee;
 use crate::model::business::leave_request::LeaveRequest;
 use crate::model::business::payroll_run::PayrollRun;
+use crate::model::business::payroll_verification::BankAnswer;
 use crate::model::business::payroll_verification::PayrollVerification;
 use crate::model::business::regulatory_report::RegulatoryReport;
 use crate::model::business::tax_filing::TaxFiling;
 use crate::model::business::tax_liability::TaxLiability;
+use crate::model::payments::beneficiary::Beneficiary;
 use crate::model::payments::collection::{Collection, Payment};
 use crate::model::payments::dispute::Dispute;
+use crate::model::payments::fx_quote::FxQuote;
+use crate::model::payments::fx_transfer::FxTransfer;
 use crate::model::payments::invoice::Invoice;
 use crate::model::payments::payout::Payout;
 use crate::model::payments::refund::Refund;
@@ -66,6 +70,20 @@ pub(crate) enum Task {
     EndLeave(Id<LeaveRequest>),
     /// An employment whose last day is over ends.
     EndEmployment(Id<Employee>),
+    /// A quote's half hour is over.
+    ExpireFxQuote(Id<FxQuote>),
+    /// The other currency of a conversion arrives.
+    CompleteFxTransfer(Id<FxTransfer>),
+    /// A conversion does not come about.
+    FailFxTransfer(Id<FxTransfer>),
+    /// A payout's turn with the rail has come.
+    SendPayout(Id<Payout>),
+    /// The rail has looked at a payout that pays no wages, and lets it go.
+    ReleaseVendorPayout(Id<Payout>, Fate),
+    /// The receiving bank's answer to a payout that pays no wages.
+    SettleVendorPayout(Id<Payout>, Fate),
+    /// The bank's answer about a beneficiary's account.
+    ResolveBeneficiary(Id<Beneficiary>, BankAnswer),
     /// The last day to answer a dispute is over.
     DisputeUnanswered(Id<Dispute>),
     /// Whether a dispute is won.
@@ -106,7 +124,7 @@ pub(crate) enum Fate {
 
 impl Task {
     /// One of each kind, about nothing: whose rows are asked for.
-    pub(crate) const ONE_OF_EACH: [Self; 32] = [
+    pub(crate) const ONE_OF_EACH: &'static [Self] = &[
         Self::CalculateRun(Id::UNKNOWN),
         Self::PreviewRun(Id::UNKNOWN),
         Self::FundRun(Id::UNKNOWN),
@@ -128,6 +146,10 @@ impl Task {
         Self::BeginLeave(Id::UNKNOWN),
         Self::EndLeave(Id::UNKNOWN),
         Self::EndEmployment(Id::UNKNOWN),
+        Self::SendPayout(Id::UNKNOWN),
+        Self::ReleaseVendorPayout(Id::UNKNOWN, Fate::Paid),
+        Self::SettleVendorPayout(Id::UNKNOWN, Fate::Paid),
+        Self::ResolveBeneficiary(Id::UNKNOWN, BankAnswer::Match),
         Self::DisputeUnanswered(Id::UNKNOWN),
         Self::DecideDispute(Id::UNKNOWN, true),
         Self::PromptPayer(Id::UNKNOWN),
@@ -138,6 +160,9 @@ impl Task {
         Self::ChargeBack(Id::UNKNOWN),
         Self::InvoiceOverdue(Id::UNKNOWN),
         Self::SettleRefund(Id::UNKNOWN, None),
+        Self::ExpireFxQuote(Id::UNKNOWN),
+        Self::CompleteFxTransfer(Id::UNKNOWN),
+        Self::FailFxTransfer(Id::UNKNOWN),
         Self::Scripted(0),
     ];
 
@@ -148,6 +173,7 @@ impl Task {
             Self::LiabilityDue(_)
                 | Self::LiabilityLate(_)
                 | Self::RequirementOverdue(_)
+                | Self::ExpireFxQuote(_)
                 | Self::DisputeUnanswered(_)
                 | Self::ExpireCollection(_)
                 | Self::InvoiceOverdue(_)
@@ -162,9 +188,12 @@ impl Task {
             | Self::FundRun(run)
             | Self::FundRunLate(run)
             | Self::SendRunPayouts(run) => Some(AnyId::of(run)),
-            Self::ReleasePayout(payout, _) | Self::SettlePayout(payout, _) => {
-                Some(AnyId::of(payout))
-            }
+            Self::SendPayout(payout)
+            | Self::ReleasePayout(payout, _)
+            | Self::ReleaseVendorPayout(payout, _)
+            | Self::SettleVendorPayout(payout, _)
+            | Self::SettlePayout(payout, _) => Some(AnyId::of(payout)),
+            Self::ResolveBeneficiary(beneficiary, _) => Some(AnyId::of(beneficiary)),
             Self::FinishVerification(verification) => Some(AnyId::of(verification)),
             Self::AcknowledgeFiling(filing)
             | Self::AcceptFiling(filing)
@@ -178,6 +207,10 @@ impl Task {
             | Self::ChangePay(employee)
             | Self::EndEmployment(employee) => Some(AnyId::of(employee)),
             Self::BeginLeave(leave) | Self::EndLeave(leave) => Some(AnyId::of(leave)),
+            Self::ExpireFxQuote(quote) => Some(AnyId::of(quote)),
+            Self::CompleteFxTransfer(transfer) | Self::FailFxTransfer(transfer) => {
+                Some(AnyId::of(transfer))
+            }
             Self::DisputeUnanswered(dispute) | Self::DecideDispute(dispute, _) => {
                 Some(AnyId::of(dispute))
             }

@@ -13,8 +13,11 @@ use crate::model::business::payslip::Payslip;
 use crate::model::business::regulatory_report::RegulatoryReport;
 use crate::model::business::tax_filing::TaxFiling;
 use crate::model::business::tax_liability::TaxLiability;
+use crate::model::payments::beneficiary::Beneficiary;
 use crate::model::payments::collection::Collection;
 use crate::model::payments::dispute::Dispute;
+use crate::model::payments::fx_quote::FxQuote;
+use crate::model::payments::fx_transfer::FxTransfer;
 use crate::model::payments::invoice::Invoice;
 use crate::model::payments::payout::Payout;
 use crate::model::payments::refund::Refund;
@@ -36,7 +39,7 @@ impl World {
     /// The resource of that id, whatever its kind.
     pub(crate) fn any(&self, id: AnyId) -> Option<Record> {
         macro_rules! found {
-            ($($kind:ident),*) => {
+            ($($kind:ident),* $(,)?) => {
                 match id.kind {
                     Kind::JournalEntry => self.entry(Id::from_bits(id.bits)).map(Entity::into_record),
                     $(Kind::$kind => self.find(Id::<$kind>::from_bits(id.bits)).map(Entity::into_record),)*
@@ -61,7 +64,10 @@ impl World {
             Dispute,
             Collection,
             Invoice,
-            Refund
+            Refund,
+            FxQuote,
+            FxTransfer,
+            Beneficiary,
         )
     }
 
@@ -72,6 +78,7 @@ impl World {
         if subject.kind == Kind::Payout
             && let Some(payout) = self.find(Id::<Payout>::from_bits(bits(subject)))
         {
+            ids.extend(payout.beneficiary_id.map(|id| (AnyId::of(id), None)));
             ids.extend(payout.source.map(|source| (source, None)));
         }
         ids.extend(self.collected_by(subject).map(|id| (id, None)));

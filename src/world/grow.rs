@@ -27,7 +27,10 @@ use crate::model::growth::workforce::{Place, Selection};
 use crate::model::growth::{accounts, identity, names, people};
 use crate::model::ledger::WalletTransaction;
 use crate::model::lifecycle::StatusChange;
+use crate::model::payments::beneficiary::Beneficiary;
 use crate::model::payments::dispute::Dispute;
+use crate::model::payments::fx_quote::FxQuote;
+use crate::model::payments::fx_transfer::FxTransfer;
 use crate::model::payments::payout::{Payout, PayoutStatus, Rail, Recipient};
 use crate::model::payments::refund::Refund;
 use crate::model::payments::wallet::{Balances, Wallet, WalletStatus};
@@ -47,7 +50,7 @@ pub(crate) trait Grow: Entity {
 
 /// Kinds that come into being by calls alone.
 macro_rules! never_grown {
-    ($($kind:ty),*) => {
+    ($($kind:ty),* $(,)?) => {
         $(impl Grow for $kind {
             fn grow(_: &Base, _: u64) -> Option<Self> {
                 None
@@ -64,7 +67,10 @@ never_grown!(
     RegulatoryReport,
     WalletTransaction,
     Dispute,
-    Refund
+    Refund,
+    FxQuote,
+    FxTransfer,
+    Beneficiary,
 );
 
 /// The six members of the published list, without an allocation.
@@ -514,14 +520,18 @@ fn salary_payout(base: &Base, index: u64, paid: &PaidPerson) -> Payout {
         status: PayoutStatus::Paid,
         amount: paid.calculation.net,
         currency: paid.plan.currency,
+        fee: None,
         rail: Rail::Standard,
+        estimated_arrival: None,
         recipient: Arc::new(Recipient::new(
             &paid.name(),
-            &account.bank_code,
+            account.bank_code.as_str(),
             &account.account_number,
         )),
         reference: format!("Salary {}", base.period(paid.month)),
         source: Some(base.any_at(Kind::PayrollItem, base.item(paid.run, paid.employee))),
+        maker: None,
+        approver: None,
         failure: None,
         supersedes: None,
         superseded_by: None,
@@ -565,14 +575,18 @@ fn vendor_payout(base: &Base, index: u64, month: u64, company: u64, vendor: u64)
         status: PayoutStatus::Paid,
         amount,
         currency: plan.currency,
+        fee: None,
         rail: Rail::Instant,
+        estimated_arrival: None,
         recipient: Arc::new(Recipient::new(
             &supplier,
-            &account.bank_code,
+            account.bank_code.as_str(),
             &account.account_number,
         )),
         reference: format!("{what} {}", base.period(month)),
         source: None::<AnyId>,
+        maker: None,
+        approver: None,
         failure: None,
         supersedes: None,
         superseded_by: None,

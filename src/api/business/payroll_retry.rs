@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::api::business::payroll_funding::salary;
-use crate::api::business::payroll_payouts::hand_over;
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
+use crate::api::payments::payout_rail::hand_over;
 use crate::api::reply::{Data, Shown};
 use crate::model::AnyId;
 use crate::model::business::employee::{EmployeeStatus, PayrollStatus};
@@ -116,7 +116,7 @@ fn retry_payroll_item(
     world.keep(run);
     let item = world.record("payroll_item.retried", item);
     let payout = world.record("payout.created", payout);
-    hand_over(world, &item, payout.id);
+    hand_over(world, payout.id);
     Ok(Data(Shown(world.get(item.id)?)))
 }
 

@@ -1,6 +1,7 @@
 //! The control plane under `/_sandbox`: no part of the product, with a document of its own.
 
 pub(crate) mod clock;
+mod collecting;
 pub(crate) mod decisions;
 pub(crate) mod deliveries;
 pub(crate) mod diff;

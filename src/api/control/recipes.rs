@@ -66,6 +66,11 @@ const EDIT_DRAFT: Act = Call(
     "update_payroll_run",
     r#"{"payroll_run_id":"@last","items":[{"employee_id":"@paid_employee","earnings":[{"label":"Bonus","amount":100000}]}]}"#,
 );
+const NEW_QUOTE: Act = Call(
+    "create_fx_quote",
+    r#"{"company_id":"@company:1","source_currency":"@currency","target_currency":"@other_currency","source_amount":100000}"#,
+);
+const CONVERT: &str = r#"{"quote_id":"@last","source_wallet_id":"@wallet:1"}"#;
 /// Stands for an employee who can be paid.
 pub(super) const PAYABLE: &str = "@payable";
 /// Stands for what the act before made or moved.
@@ -309,5 +314,23 @@ pub(super) const RECIPES: &[(&[&str], &[Act])] = &[
     (
         &["payout.on_hold"],
         &[Payroll(&[("payout.settle", "held_then_paid")])],
+    ),
+    (&["fx_quote.created"], &[NEW_QUOTE]),
+    (&["fx_quote.expired"], &[NEW_QUOTE, Move(LAST, "expired")]),
+    (
+        &["fx_transfer.created", "fx_transfer.completed"],
+        &[Transfer, NEW_QUOTE, Call("create_fx_transfer", CONVERT)],
+    ),
+    (
+        &["fx_transfer.failed"],
+        &[
+            Transfer,
+            NEW_QUOTE,
+            Answered(
+                "create_fx_transfer",
+                CONVERT,
+                &[("fx_transfer.settle", "failed")],
+            ),
+        ],
     ),
 ];

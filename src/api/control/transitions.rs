@@ -10,10 +10,11 @@ use serde_json::Value;
 use crate::api::business::employee_pay::cancel_check;
 use crate::api::business::leave::{self, LeaveDecision};
 use crate::api::business::{
-    compliance, leave_clock, payroll_clock, payroll_funding, payroll_payouts, regulatory_reports,
-    tax_clock,
+    compliance, leave_clock, payroll_clock, payroll_funding, regulatory_reports, tax_clock,
 };
-use crate::api::payments::{collection_clock, collections, dispute_clock, refunds};
+use crate::api::control::collecting;
+use crate::api::payments::payout_rail;
+use crate::api::payments::{fx_quotes, fx_transfers};
 use crate::model::business::company::{Company, CompanyStatus};
 use crate::model::business::compliance_requirement::{ComplianceRequirement, RequirementStatus};
 use crate::model::business::employee::{Employee, EmployeeStatus, PayrollStatus};
@@ -23,10 +24,9 @@ use crate::model::business::regulatory_report::{RegulatoryReport, ReportStatus};
 use crate::model::business::tax_filing::{FilingStatus, TaxFiling};
 use crate::model::business::tax_liability::{LiabilityStatus, TaxLiability};
 use crate::model::lifecycle::{State, StatusChange};
-use crate::model::payments::collection::{Collection, CollectionStatus, Payment};
-use crate::model::payments::dispute::{Dispute, DisputeStatus};
+use crate::model::payments::fx_quote::{FxQuote, QuoteStatus};
+use crate::model::payments::fx_transfer::{FxTransfer, FxTransferStatus};
 use crate::model::payments::payout::{Payout, PayoutStatus};
-use crate::model::payments::refund::{Refund, RefundStatus};
 use crate::model::payments::return_code::ReturnCode;
 use crate::model::task::Task;
 use crate::model::{AnyId, Kind};
@@ -73,6 +73,9 @@ pub(crate) const EMITS: &[&str] = &[
     "regulatory_report.acknowledged",
     "regulatory_report.rejected",
     "leave_request.decided",
+    "fx_quote.expired",
+    "fx_transfer.completed",
+    "fx_transfer.failed",
     "wallet.credited",
     "collection.requires_action",
     "collection.processing",
@@ -133,9 +136,11 @@ pub(crate) fn go(world: &mut World, id: &str, to: &str, wanted: Wanted) -> Resul
         Kind::ComplianceRequirement => requirement(world, Id::from_bits(id.bits), to)?,
         Kind::RegulatoryReport => report(world, Id::from_bits(id.bits), to)?,
         Kind::LeaveRequest => leave_request(world, Id::from_bits(id.bits), to, wanted)?,
-        Kind::Collection => collection(world, Id::from_bits(id.bits), to, wanted)?,
-        Kind::Refund => refund(world, Id::from_bits(id.bits), to, wanted)?,
-        Kind::Dispute => dispute(world, Id::from_bits(id.bits), to, wanted)?,
+        Kind::Collection => collecting::collection(world, Id::from_bits(id.bits), to, wanted)?,
+        Kind::Refund => collecting::refund(world, Id::from_bits(id.bits), to, wanted)?,
+        Kind::FxQuote => fx_quote(world, Id::from_bits(id.bits), to)?,
+        Kind::FxTransfer => fx_transfer(world, Id::from_bits(id.bits), to)?,
+        Kind::Dispute => collecting::dispute(world, Id::from_bits(id.bits), to, wanted)?,
         kind => {
             let detail = format!(
                 "a {} is not moved by hand: it follows from others",
@@ -167,7 +172,7 @@ fn reachable<S: State>(from: S) -> impl Iterator<Item = (S, &'static str)> {
 }
 
 /// The state of that name, if the lifecycle leads there from `current` and it is one of those that a hand can reach.
-fn target<S: State>(
+pub(super) fn target<S: State>(
     id: AnyId,
     current: S,
     to: &str,
@@ -193,7 +198,7 @@ fn payout(world: &mut World, id: Id<Payout>, to: &str, wanted: Wanted) -> Result
     let by_hand =
         |state| salary && !matches!(state, PayoutStatus::Cancelled | PayoutStatus::Queued);
     let to = target(AnyId::of(id), payout.status, to, by_hand)?;
-    payroll_payouts::force(world, id, to, wanted.code, wanted.reason);
+    payout_rail::force(world, id, to, wanted.code, wanted.reason);
     Ok(())
 }
 
@@ -335,63 +340,25 @@ fn report(world: &mut World, id: Id<RegulatoryReport>, to: &str) -> Result<(), A
     Ok(())
 }
 
-/// The payer, or the payer's bank, acts now.
-fn collection(
-    world: &mut World,
-    id: Id<Collection>,
-    to: &str,
-    wanted: Wanted,
-) -> Result<(), ApiError> {
-    let collection = world.get(id)?;
-    let to = target(AnyId::of(id), collection.status, to, |_| true)?;
-    let amount = collection.amount;
-    if to == CollectionStatus::Succeeded {
-        collections::fits(world, collection.company_id, collection.currency, amount)?;
-    }
+/// Its half hour is over now. What uses it is a transfer, and no hand.
+fn fx_quote(world: &mut World, id: Id<FxQuote>, to: &str) -> Result<(), ApiError> {
+    let quote = world.get(id)?;
+    let by_hand = |state| state == QuoteStatus::Expired;
+    target(AnyId::of(id), quote.status, to, by_hand)?;
+    world.forget_timers(AnyId::of(id));
+    fx_quotes::expire(world, id);
+    Ok(())
+}
+
+/// The conversion comes about now, or does not.
+fn fx_transfer(world: &mut World, id: Id<FxTransfer>, to: &str) -> Result<(), ApiError> {
+    let transfer = world.get(id)?;
+    let to = target(AnyId::of(id), transfer.status, to, |_| true)?;
     world.forget_timers(AnyId::of(id));
     match to {
-        CollectionStatus::RequiresAction => {
-            collection_clock::prompt(world, id);
-            collection_clock::await_payer(world, &collection, Payment::Pays(amount));
-        }
-        CollectionStatus::Processing => collection_clock::pay(world, id, Payment::Pays(amount)),
-        CollectionStatus::Succeeded => {
-            collection_clock::succeed(world, (*collection).clone(), amount);
-        }
-        CollectionStatus::Settled => collection_clock::settle(world, id),
-        CollectionStatus::Failed => {
-            let code = wanted.code.or_else(|| ReturnCode::new(1));
-            let code = code.expect("the first return code");
-            collection_clock::fail(world, (*collection).clone(), code.failure());
-        }
-        CollectionStatus::Cancelled => {
-            collections::cancel(world, &collection, wanted.reason);
-        }
-        CollectionStatus::Expired | CollectionStatus::Pending => {
-            collection_clock::expire(world, id);
-        }
+        FxTransferStatus::Completed => fx_transfers::complete(world, id),
+        _ => fx_transfers::fail(world, id),
     }
-    Ok(())
-}
-
-/// The payer's bank answers to a refund now.
-fn refund(world: &mut World, id: Id<Refund>, to: &str, wanted: Wanted) -> Result<(), ApiError> {
-    let refund = world.get(id)?;
-    let to = target(AnyId::of(id), refund.status, to, |_| true)?;
-    world.forget_timers(AnyId::of(id));
-    let code = wanted.code.or_else(|| ReturnCode::new(2));
-    let failed = code.filter(|_| to == RefundStatus::Failed);
-    refunds::settle(world, id, failed);
-    Ok(())
-}
-
-/// The verdict comes now, or the last day for evidence is over now.
-fn dispute(world: &mut World, id: Id<Dispute>, to: &str, wanted: Wanted) -> Result<(), ApiError> {
-    let dispute = world.get(id)?;
-    let by_hand = |state| matches!(state, DisputeStatus::Won | DisputeStatus::Lost);
-    let to = target(AnyId::of(id), dispute.status, to, by_hand)?;
-    world.forget_timers(AnyId::of(id));
-    dispute_clock::end(world, id, to, wanted.reason);
     Ok(())
 }
 

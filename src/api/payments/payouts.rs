@@ -9,6 +9,7 @@ use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::paid::PaidPeople;
 use crate::api::reply::{Data, List, Shown};
 use crate::model::business::company::Company;
+use crate::model::payments::beneficiary::Beneficiary;
 use crate::model::payments::payout::{Payout, PayoutStatus};
 use crate::value::error::ApiError;
 use crate::value::id::Id;
@@ -47,7 +48,7 @@ pub(crate) struct ListPayouts {
     /// Only those that stand there.
     status: Option<PayoutStatus>,
     /// Only those to that saved payee.
-    beneficiary_id: Option<Text<64>>,
+    beneficiary_id: Option<Id<Beneficiary>>,
     /// Only those that pay such a resource.
     source_type: Option<SourceType>,
     /// Only those that pay this resource.
@@ -81,10 +82,7 @@ fn list_payouts(world: &World, input: ListPayouts) -> Result<List<Shown<Payout>>
     }
     let keep = |payout: &Payout| {
         is(input.status.as_ref(), &payout.status)
-            && input
-                .beneficiary_id
-                .as_ref()
-                .is_none_or(|id| payout.beneficiary_id.as_deref() == Some(id.as_str()))
+            && (input.beneficiary_id.is_none() || payout.beneficiary_id == input.beneficiary_id)
             && (input.source_type.is_none() || payout.source.is_some())
             && input
                 .source_id

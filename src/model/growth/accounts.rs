@@ -3,14 +3,6 @@
 //! Rules are data (`[country.account]`). Not checked, because their tables are not ours to publish: the United Kingdom's
 //! sorting-code modulus, South Africa's account check digits, which banks and branches exist.
 
-#![cfg_attr(
-    not(test),
-    expect(
-        dead_code,
-        reason = "the checks are asked by account resolution and identity (catalogue P5, I19), which come later"
-    )
-)]
-
 use super::{
     countries::{self, Country},
     pick,
@@ -222,6 +214,12 @@ pub(crate) fn check_iban(iban: &str) -> Result<(), AccountFault> {
     national.map_or(Ok(()), |(country, scheme)| {
         check_bban(country, scheme, bban)
     })
+}
+
+/// Whether accounts of that country have IBANs.
+pub(crate) fn has_ibans(country: &str) -> bool {
+    let grown = countries::find(country).is_some_and(|country| country.account.bban.is_some());
+    grown || other_length(country).is_some()
 }
 
 fn check_bank_code(country: &Country, bank_code: &str) -> Result<(), AccountFault> {

@@ -8,8 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::business::company::Company;
 use crate::model::lifecycle::{StatusChange, stateful, states};
+use crate::model::payments::beneficiary::Beneficiary;
 use crate::model::payments::wallet::Wallet;
-use crate::model::{AnyId, Object};
+use crate::model::{AnyId, Kind, Object};
 use crate::value::id::Id;
 use crate::value::money::Currency;
 use crate::value::text::Metadata;
@@ -63,21 +64,33 @@ pub(crate) struct Payout {
     /// The wallet that is debited.
     pub(crate) wallet_id: Id<Wallet>,
     /// The saved payee, where one was named.
-    pub(crate) beneficiary_id: Option<String>,
+    pub(crate) beneficiary_id: Option<Id<Beneficiary>>,
     /// Where it stands.
     pub(crate) status: PayoutStatus,
     /// Minor units.
     pub(crate) amount: i64,
     /// Their currency.
     pub(crate) currency: Currency,
+    /// The platform's fee, which the wallet bears beside the amount; of payouts to a beneficiary.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) fee: Option<i64>,
     /// How fast it travels.
     pub(crate) rail: Rail,
+    /// When it should arrive, if the receiving bank keeps to the rail's time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) estimated_arrival: Option<Timestamp>,
     /// Who receives it. Account numbers show their last four characters.
     pub(crate) recipient: Arc<Recipient>,
     /// What the receiver reads on the statement.
     pub(crate) reference: String,
     /// What it pays, where that is a resource of its own.
     pub(crate) source: Option<AnyId>,
+    /// Who asked for it, where somebody was named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) maker: Option<String>,
+    /// Who approved it, where somebody was named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) approver: Option<String>,
     /// Why it did not arrive.
     pub(crate) failure: Option<Failure>,
     /// The one that did not arrive, in whose place this one was sent.
@@ -96,7 +109,30 @@ pub(crate) struct Payout {
     pub(crate) status_history: Vec<StatusChange<PayoutStatus>>,
 }
 
+/// What a payout pays, which says between which accounts its money moves and who hears of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pays {
+    /// Net pay: an item of a run.
+    Wages,
+    /// What an escrow held for its seller.
+    Escrow,
+    /// A beneficiary of the company's own choice.
+    Vendor,
+}
+
 impl Payout {
+    /// What it pays.
+    pub(crate) const fn pays(&self) -> Pays {
+        match self.source {
+            Some(AnyId {
+                kind: Kind::PayrollItem,
+                ..
+            }) => Pays::Wages,
+            Some(_) => Pays::Escrow,
+            None => Pays::Vendor,
+        }
+    }
+
     pub(crate) const fn parent_bits(&self) -> u64 {
         self.company_id.bits()
     }
@@ -113,20 +149,24 @@ stateful!(Payout: PayoutStatus);
 pub(crate) struct Recipient {
     /// The account holder's name.
     pub(crate) name: String,
-    /// The bank's code in its country.
-    pub(crate) bank_code: String,
+    /// The bank's code in its country; null where the account's IBAN says it.
+    pub(crate) bank_code: Option<String>,
     /// The account number's last four characters.
     pub(crate) account_last4: String,
 }
 
 impl Recipient {
     /// The receiver with that account.
-    pub(crate) fn new(name: &str, bank_code: &str, account_number: &str) -> Self {
+    pub(crate) fn new<'a>(
+        name: &str,
+        bank_code: impl Into<Option<&'a str>>,
+        account_number: &str,
+    ) -> Self {
         let hidden = account_number.chars().count().saturating_sub(4);
         let account_last4 = account_number.chars().skip(hidden).collect();
         Self {
             name: name.to_owned(),
-            bank_code: bank_code.to_owned(),
+            bank_code: bank_code.into().map(str::to_owned),
             account_last4,
         }
     }

@@ -1,0 +1,302 @@
+//! Beneficiaries: saved payees, and the bank's word on their accounts, which comes half a minute later.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::api::business::companies::{Country, named};
+use crate::api::business::payroll_clock::get;
+use crate::api::crud::{Candidates, Paging, Sort, SortKey, Sortable, is, show};
+use crate::api::operation::{Contract, Domain, Method, Operation, operation};
+use crate::api::reply::{Data, List, Shown};
+use crate::api::system::SystemRow;
+use crate::model::AnyId;
+use crate::model::business::company::Company;
+use crate::model::business::payroll_verification::BankAnswer;
+use crate::model::decision::BENEFICIARY_CHECK;
+use crate::model::growth::{countries, names};
+use crate::model::lifecycle::{Stateful, StatusChange};
+use crate::model::payments::account_rules;
+use crate::model::payments::beneficiary::{
+    Beneficiary, BeneficiaryAccount, BeneficiaryStatus, BeneficiaryType, MatchResult, NameMatch,
+    Rejection,
+};
+use crate::model::payments::holder_name::compare;
+use crate::model::payments::payout::Recipient;
+use crate::model::task::Task;
+use crate::value::error::{ApiError, Violation};
+use crate::value::id::Id;
+use crate::value::money::Currency;
+use crate::value::text::{Metadata, Text};
+use crate::value::time::Span;
+use crate::world::World;
+use crate::world::decide::Answer;
+
+/// From the request to the bank's answer, unless the outside world takes longer.
+const RESOLUTION: Span = Span::seconds(30);
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        method: Method::Get,
+        path: "/api/payments/beneficiaries",
+        domain: Domain::Payments,
+        contract: Contract::Assumed,
+        summary: "List beneficiaries",
+        description: "Saved payees, in creation order. Those whom companies paid before the world's start are not saved.",
+        ..operation!(read list_beneficiaries)
+    },
+    Operation {
+        method: Method::Post,
+        path: "/api/payments/beneficiaries",
+        domain: Domain::Payments,
+        contract: Contract::Assumed,
+        summary: "Add a beneficiary",
+        description: "The account is held to the rules of its country at once: IBAN, NUBAN, routing number, sort code, or length \
+            alone. Then its bank is asked who holds it, and answers after 30 seconds: the beneficiary is `verified` where the names \
+            match wholly or in part, else `rejected`. The reserved numbers `9999999900` to `9999999999` are taken everywhere, and \
+            choose what becomes of a payout.",
+        example: r#"{"company_id":"@company:1","name":"Adaeze Supplies Ltd","type":"business","account":{"bank_code":"011","account_number":"0000014579","country":"NG","currency":"NGN"}}"#,
+        success: 201,
+        emits: &["beneficiary.created"],
+        starts: &["resolve_beneficiary"],
+        ..operation!(write create_beneficiary)
+    },
+    Operation {
+        method: Method::Get,
+        path: "/api/payments/beneficiaries/{beneficiary_id}",
+        domain: Domain::Payments,
+        contract: Contract::Assumed,
+        summary: "Read a beneficiary",
+        description: "Where the check of the account stands, and how the names compare.",
+        ..operation!(read get_beneficiary)
+    },
+];
+
+pub(crate) const RESOLVE_BENEFICIARY: SystemRow = SystemRow {
+    name: "resolve_beneficiary",
+    emits: &["beneficiary.verified", "beneficiary.rejected"],
+    ..SystemRow::LAST
+};
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct ListBeneficiaries {
+    #[serde(flatten)]
+    paging: Paging,
+    sort: Option<Sort<Beneficiary>>,
+    /// Only those of that company.
+    company_id: Option<Id<Company>>,
+    /// Only those that stand there.
+    status: Option<BeneficiaryStatus>,
+    /// Only those with accounts in that currency.
+    currency: Option<Currency>,
+}
+
+impl Sortable for Beneficiary {
+    const KEYS: &'static [(&'static str, fn(&Self) -> SortKey)] = &[
+        ("created_at", |beneficiary| {
+            SortKey::Number(beneficiary.created_at.millis())
+        }),
+        ("name", |beneficiary| {
+            SortKey::Text(beneficiary.name.clone())
+        }),
+    ];
+}
+
+fn list_beneficiaries(
+    world: &World,
+    input: ListBeneficiaries,
+) -> Result<List<Shown<Beneficiary>>, ApiError> {
+    let none = |_| None;
+    let candidates = match input.company_id {
+        Some(company) => Candidates::new(0, none, world.children(company.bits())),
+        None => Candidates::new(0, none, world.created()),
+    };
+    if input.status.is_none() && input.currency.is_none() {
+        return candidates.page(world, input.paging, input.sort.as_ref());
+    }
+    let keep = |beneficiary: &Beneficiary| {
+        is(input.status.as_ref(), &beneficiary.status)
+            && is(input.currency.as_ref(), &beneficiary.account.currency)
+    };
+    candidates.page_where(world, input.paging, input.sort.as_ref(), keep)
+}
+
+/// What a caller may say about a new beneficiary.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct CreateBeneficiary {
+    /// The company that pays.
+    company_id: Id<Company>,
+    /// Their name, which is compared with the account holder's.
+    name: Text<200>,
+    /// A person or a business.
+    #[serde(rename = "type")]
+    kind: BeneficiaryType,
+    /// Where their money goes.
+    account: AccountInput,
+    /// The caller's own pairs.
+    metadata: Option<Metadata>,
+}
+
+/// A bank account.
+#[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "BeneficiaryAccountInput")]
+pub(crate) struct AccountInput {
+    /// The bank's code in its country: sort code, routing number, bank code. May be left out where the number is an IBAN.
+    bank_code: Option<Text<34>>,
+    /// The account's number in its country, or its IBAN without spaces.
+    account_number: Text<34>,
+    /// Whose name the bank is to find on the account; the beneficiary's if absent. Another one is a name mismatch.
+    account_name: Option<Text<200>>,
+    /// Where the bank is, ISO 3166-1 alpha-2.
+    country: Country,
+    /// What the account is in: payouts to it are in that currency.
+    currency: Currency,
+}
+
+fn create_beneficiary(
+    world: &mut World,
+    input: CreateBeneficiary,
+) -> Result<Data<Shown<Beneficiary>>, ApiError> {
+    let company = named(world, input.company_id)?;
+    let account = account(input.account)?;
+    let (name, now) = (input.name.into_string(), world.now());
+    let recipient = Recipient::new(&name, account.bank_code.as_deref(), &account.number);
+    let beneficiary = Beneficiary {
+        id: world.next_id(company.id.bits()),
+        company_id: company.id,
+        status: BeneficiaryStatus::Pending,
+        name,
+        kind: input.kind,
+        account,
+        recipient: Arc::new(recipient),
+        name_match: None,
+        failure: None,
+        created_at: now,
+        updated_at: now,
+        metadata: input.metadata.unwrap_or_default(),
+        status_history: vec![StatusChange::plain(BeneficiaryStatus::Pending, now)],
+    };
+    let answer = ask_bank(world, &beneficiary);
+    let beneficiary = world.record("beneficiary.created", beneficiary);
+    let task = Task::ResolveBeneficiary(beneficiary.id, BankAnswer::of(answer.choice));
+    world.settle_when(RESOLUTION, answer.after, task);
+    Ok(Data(Shown(beneficiary)))
+}
+
+fn account(input: AccountInput) -> Result<BeneficiaryAccount, ApiError> {
+    let bank_code = input.bank_code.as_ref().map(Text::as_str);
+    let number = input.account_number.as_str();
+    account_rules::check(&input.country.0, bank_code, number).map_err(|fault| {
+        let at = format!("/account/{}", fault.member);
+        ApiError::invalid(vec![Violation::new(at, fault.code, fault.detail)])
+    })?;
+    let bank_name = bank_code.and_then(|code| account_rules::bank_name(&input.country.0, code));
+    Ok(BeneficiaryAccount {
+        bank_name: bank_name.map(str::to_owned),
+        bank_code: input.bank_code.map(Text::into_string),
+        number: input.account_number.into_string(),
+        holder: input.account_name.map(Text::into_string),
+        country: input.country.0,
+        currency: input.currency,
+    })
+}
+
+/// The bank's answer. It compares names, so another holder than the beneficiary is a mismatch unless somebody says otherwise.
+fn ask_bank(world: &mut World, beneficiary: &Beneficiary) -> Answer {
+    let holder = beneficiary.account.holder.as_deref();
+    let stranger =
+        holder.filter(|holder| compare(&beneficiary.name, holder).0 == MatchResult::NoMatch);
+    let by_name = stranger.map(|_| {
+        let answer = Answer::plain(&BENEFICIARY_CHECK, "name_mismatch");
+        (answer, "account_name".to_owned())
+    });
+    world.decide(&BENEFICIARY_CHECK, AnyId::of(beneficiary.id), by_name)
+}
+
+/// The bank has answered: the beneficiary can be paid, or not.
+pub(crate) fn resolve(world: &mut World, id: Id<Beneficiary>, answer: BankAnswer) {
+    let beneficiary = get(world, id);
+    if beneficiary.status != BeneficiaryStatus::Pending {
+        return; // somebody was quicker
+    }
+    let holder = holder(world, &beneficiary, answer);
+    let mut beneficiary = (*beneficiary).clone();
+    beneficiary.name_match = holder.map(|holder| {
+        let (result, score) = compare(&beneficiary.name, &holder);
+        NameMatch {
+            result,
+            score,
+            account_name: holder,
+        }
+    });
+    let refused = answer.result().err().map(|(code, _)| code);
+    beneficiary.failure = refused.map(|code| Rejection {
+        code: Cow::Borrowed(code),
+        detail: Cow::Borrowed(reason(code)),
+    });
+    let (status, name) = match refused {
+        None => (BeneficiaryStatus::Verified, "beneficiary.verified"),
+        Some(_) => (BeneficiaryStatus::Rejected, "beneficiary.rejected"),
+    };
+    beneficiary.enter_because(status, world.now(), refused.map(str::to_owned));
+    world.record(name, beneficiary);
+}
+
+fn reason(code: &str) -> &'static str {
+    match code {
+        "name_mismatch" => "the account is open and its holder has another name",
+        "account_closed" => "the account is closed",
+        _ => "the bank knows no such account",
+    }
+}
+
+/// Strangers who are drawn before one has a name of their own.
+const ATTEMPTS: u64 = 16;
+
+/// The account holder's name as the bank has it: in capitals. None where the bank knows of none.
+fn holder(world: &World, beneficiary: &Beneficiary, answer: BankAnswer) -> Option<String> {
+    let alike = |name: &str| compare(&beneficiary.name, name).0 != MatchResult::NoMatch;
+    let named = beneficiary.account.holder.as_deref();
+    let name = match answer {
+        BankAnswer::AccountClosed | BankAnswer::AccountNotFound => return None,
+        BankAnswer::Match => named
+            .filter(|name| alike(name))
+            .unwrap_or(&beneficiary.name),
+        BankAnswer::NameMismatch => match named.filter(|name| !alike(name)) {
+            Some(name) => name,
+            None => return Some(stranger(world, beneficiary, alike).to_uppercase()),
+        },
+    };
+    Some(name.to_uppercase())
+}
+
+/// Somebody else of the account's country.
+fn stranger(world: &World, beneficiary: &Beneficiary, alike: impl Fn(&str) -> bool) -> String {
+    let country = countries::find(&beneficiary.account.country);
+    let country = country.or_else(|| countries::find("GB"));
+    let country = country.expect("the table has the United Kingdom");
+    let key = world.base().key().with("account holder");
+    let key = key.at(beneficiary.id.bits());
+    let mut drawn = (0..ATTEMPTS).map(|attempt| {
+        let person = names::person(country, key.at(attempt));
+        format!("{} {}", person.first, person.last)
+    });
+    drawn
+        .find(|name| !alike(name))
+        .unwrap_or_else(|| "Somebody Else".to_owned())
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct OneBeneficiary {
+    /// The beneficiary.
+    beneficiary_id: Id<Beneficiary>,
+}
+
+fn get_beneficiary(
+    world: &World,
+    input: OneBeneficiary,
+) -> Result<Data<Shown<Beneficiary>>, ApiError> {
+    show(world, input.beneficiary_id)
+}

@@ -1,0 +1,331 @@
+//! What the rails and the receiving banks do to payouts, whatever they pay.
+//!
+//! The outside world is asked once, when a payout is handed over; its answer travels with the timers. What a payout pays is a
+//! match on its source: wages have a run that counts them (`payroll_payouts`); what an escrow released and what a vendor did not
+//! get goes back into the wallet. Deliberately absent: who may ask for a payout (`payouts`, `payroll_funding`, `escrows`).
+
+use std::sync::Arc;
+
+use crate::api::business::payroll_clock::get;
+use crate::api::business::payroll_payouts;
+use crate::api::system::SystemRow;
+use crate::model::AnyId;
+use crate::model::business::company::Company;
+use crate::model::business::payroll_item::PayrollItem;
+use crate::model::decision::PAYOUT_SETTLE;
+use crate::model::lifecycle::{State, Stateful};
+use crate::model::payments::payout::{Failure, Payout, PayoutStatus, Pays, Rail};
+use crate::model::payments::return_code::ReturnCode;
+use crate::model::posting::payouts as posting;
+use crate::model::task::{Fate, Task};
+use crate::value::id::Id;
+use crate::value::time::{Span, Timestamp};
+use crate::world::World;
+use crate::world::decide::Answer;
+
+pub(crate) const SEND_PAYOUT: SystemRow = SystemRow {
+    name: "send_payout",
+    emits: &["payout.processing", "payout.sent", "payout.on_hold"],
+    starts: &["release_vendor_payout", "settle_vendor_payout"],
+};
+
+pub(crate) const RELEASE_VENDOR_PAYOUT: SystemRow = SystemRow {
+    name: "release_vendor_payout",
+    emits: &[
+        "payout.processing",
+        "payout.sent",
+        "payout.failed",
+        "wallet.credited",
+    ],
+    starts: &["settle_vendor_payout"],
+};
+
+pub(crate) const SETTLE_VENDOR_PAYOUT: SystemRow = SystemRow {
+    name: "settle_vendor_payout",
+    emits: &[
+        "payout.paid",
+        "payout.failed",
+        "payout.returned",
+        "wallet.credited",
+    ],
+    starts: &["settle_vendor_payout"],
+};
+
+pub(crate) const RELEASE_PAYOUT: SystemRow = SystemRow {
+    name: "release_payout",
+    emits: &[
+        "payout.processing",
+        "payout.sent",
+        "payout.failed",
+        "payroll_item.failed",
+        "payroll_run.paid",
+        "payroll_run.partially_paid",
+        "payroll_run.failed",
+        "compliance_requirement.resolved",
+        "wallet.credited",
+    ],
+    starts: &["settle_payout"],
+};
+
+pub(crate) const SETTLE_PAYOUT: SystemRow = SystemRow {
+    name: "settle_payout",
+    emits: &[
+        "payout.paid",
+        "payout.failed",
+        "payout.returned",
+        "payslip.issued",
+        "payslip.corrected",
+        "payroll_item.paid",
+        "payroll_item.failed",
+        "payroll_item.returned",
+        "employee.payroll_status_changed",
+        "payroll_run.paid",
+        "payroll_run.partially_paid",
+        "payroll_run.failed",
+        "compliance_requirement.resolved",
+        "wallet.credited",
+    ],
+    starts: &["settle_payout"],
+};
+
+/// How long a rail holds a payout for a look.
+const HOLD: Span = Span::BusinessDays(1);
+/// How long money takes to come back.
+const RETURN: Span = Span::BusinessDays(2);
+/// How late late money is.
+const LATE: Span = Span::BusinessDays(3);
+/// What a payout failed of if nobody says.
+const NO_FUNDS: ReturnCode = ReturnCode::new(1).expect("R01 is a return code");
+/// Hour of a business day at which rails with a cut-off begin.
+const OPENS_HOUR: i64 = 9;
+
+/// When a rail takes what is handed to it now: `instant` at any time, the others until the cut-off of a business day, and from
+/// the morning of the next one.
+pub(crate) fn departure(world: &World, company: Id<Company>, rail: Rail) -> Timestamp {
+    let now = world.now();
+    if rail == Rail::Instant {
+        return now;
+    }
+    let day = world.calendar_of(company).open_day(now);
+    if day == now.date() {
+        now
+    } else {
+        day.at_hour(OPENS_HOUR)
+    }
+}
+
+/// When a payout that the rail takes then should arrive.
+pub(crate) fn arrival(
+    world: &World,
+    company: Id<Company>,
+    rail: Rail,
+    departure: Timestamp,
+) -> Timestamp {
+    world.calendar_of(company).after(departure, rail.delay())
+}
+
+/// A queued payout's turn with the rail has come.
+pub(crate) fn send_payout(world: &mut World, id: Id<Payout>) {
+    hand_over(world, id);
+}
+
+/// Moves a payout by hand, along an arrow that its lifecycle has. What the clock would have done to it is forgotten.
+pub(crate) fn force(
+    world: &mut World,
+    id: Id<Payout>,
+    to: PayoutStatus,
+    code: Option<ReturnCode>,
+    reason: Option<String>,
+) {
+    world.forget_timers(AnyId::of(id));
+    let plain = |world: &mut World, name| {
+        let payout = enter(world, id, to);
+        world.emit(name, &payout);
+    };
+    match to {
+        PayoutStatus::Processing => plain(world, "payout.processing"),
+        PayoutStatus::OnHold => plain(world, "payout.on_hold"),
+        PayoutStatus::Sent => send(world, id),
+        PayoutStatus::Paid => {
+            pay(world, id);
+        }
+        _ => {
+            let mut failure = code.unwrap_or(NO_FUNDS).failure();
+            if let Some(reason) = reason {
+                failure.rail_message = Some(reason.into());
+            }
+            unsettled(world, id, to, failure);
+        }
+    }
+}
+
+/// Hands one payout to the rail, and asks what becomes of it.
+pub(crate) fn hand_over(world: &mut World, id: Id<Payout>) {
+    let payout = get(world, id);
+    if payout.status != PayoutStatus::Queued {
+        return; // somebody was quicker
+    }
+    let magic = account_number(world, &payout).and_then(|number| magic(&number));
+    let answer = world.decide(&PAYOUT_SETTLE, AnyId::of(id), magic);
+    let payout = enter(world, id, PayoutStatus::Processing);
+    world.emit("payout.processing", &payout);
+    let code = || {
+        answer
+            .code
+            .expect("a choice that sends money back has a code")
+    };
+    // Of two delays one is the choice's own and one the rail's; a time that the outside world named is waited for.
+    let normal = payout.rail.delay();
+    let (fate, delay, named) = match answer.choice {
+        "held_then_paid" => return hold(world, id, answer.after, Fate::Paid),
+        "held_then_rejected" => return hold(world, id, answer.after, Fate::Failed(code())),
+        "delayed" => (Fate::Paid, LATE, Some(answer.after.unwrap_or(LATE))),
+        "failed" => (Fate::Failed(code()), normal, answer.after),
+        "returned" => (Fate::Returned(code()), RETURN, answer.after),
+        "returned_late" => {
+            let back = answer.after.unwrap_or(RETURN);
+            (Fate::PaidThenReturned(code(), back), normal, None)
+        }
+        "rail_down" => (Fate::Failed(code()), Span::seconds(0), answer.after),
+        _ => (Fate::Paid, normal, answer.after),
+    };
+    send(world, id);
+    world.settle_when(delay, named, settling(&payout, fate));
+}
+
+/// The number of the account that a payout goes to, where it was set by a call: nobody is grown with an account that chooses.
+fn account_number(world: &World, payout: &Payout) -> Option<String> {
+    if let Some(beneficiary) = payout.beneficiary_id {
+        return Some(world.touched(beneficiary)?.account.number.clone());
+    }
+    let item = world.find(Id::<PayrollItem>::from_bits(payout.source?.bits))?;
+    let employee = world.touched(item.employee_id)?;
+    Some(employee.payment_method.as_ref()?.account_number.clone())
+}
+
+/// The reserved account numbers `99999999RR` choose what becomes of money sent there.
+fn magic(account_number: &str) -> Option<(Answer, String)> {
+    let number = account_number.strip_prefix("99999999")?;
+    let number: u8 = number.parse().ok().filter(|_| number.len() == 2)?;
+    let plain = |choice| Answer::plain(&PAYOUT_SETTLE, choice);
+    let answer = match number {
+        0 => plain("paid"),
+        90 => plain("delayed"),
+        91 => plain("held_then_paid"),
+        92 => plain("held_then_rejected"),
+        98 => plain("rail_down"),
+        99 => plain("returned_late"),
+        number => Answer {
+            code: Some(ReturnCode::new(number)?),
+            ..plain("returned")
+        },
+    };
+    Some((answer, format!("account 99999999{number:02}")))
+}
+
+/// The receiving bank's answer to a payout, which wages have a row of their own for: more follows from it.
+const fn settling(payout: &Payout, fate: Fate) -> Task {
+    match payout.pays() {
+        Pays::Wages => Task::SettlePayout(payout.id, fate),
+        Pays::Escrow | Pays::Vendor => Task::SettleVendorPayout(payout.id, fate),
+    }
+}
+
+fn hold(world: &mut World, id: Id<Payout>, named: Option<Span>, fate: Fate) {
+    let payout = enter(world, id, PayoutStatus::OnHold);
+    world.emit("payout.on_hold", &payout);
+    let look = match payout.pays() {
+        Pays::Wages => Task::ReleasePayout(id, fate),
+        Pays::Escrow | Pays::Vendor => Task::ReleaseVendorPayout(id, fate),
+    };
+    world.settle_when(HOLD, named, look);
+}
+
+/// The rail has looked, and lets the payout go or refuses it.
+pub(crate) fn release_payout(world: &mut World, id: Id<Payout>, fate: Fate) {
+    if get(world, id).status != PayoutStatus::OnHold {
+        return; // somebody was quicker
+    }
+    if let Fate::Failed(code) = fate {
+        return unsettled(world, id, PayoutStatus::Failed, code.failure());
+    }
+    let payout = enter(world, id, PayoutStatus::Processing);
+    world.emit("payout.processing", &payout);
+    send(world, id);
+    world.settle_after(payout.rail.delay(), settling(&payout, fate));
+}
+
+fn send(world: &mut World, id: Id<Payout>) {
+    let payout = enter(world, id, PayoutStatus::Sent);
+    if let Some(sent) = posting::sent(&payout) {
+        world.post(payout.company_id, sent);
+    }
+    world.emit("payout.sent", &payout);
+}
+
+/// The receiving bank's answer.
+pub(crate) fn settle_payout(world: &mut World, id: Id<Payout>, fate: Fate) {
+    let status = match fate {
+        Fate::Paid | Fate::PaidThenReturned(..) => PayoutStatus::Paid,
+        Fate::Failed(_) => PayoutStatus::Failed,
+        Fate::Returned(_) => PayoutStatus::Returned,
+    };
+    if !get(world, id).status.may_become(status) {
+        return; // somebody was quicker
+    }
+    match fate {
+        Fate::Paid => {
+            pay(world, id);
+        }
+        Fate::Failed(code) | Fate::Returned(code) => unsettled(world, id, status, code.failure()),
+        Fate::PaidThenReturned(code, after) => {
+            let payout = pay(world, id);
+            let back = settling(&payout, Fate::Returned(code));
+            world.settle_after(after, back);
+        }
+    }
+}
+
+/// The money has arrived.
+fn pay(world: &mut World, id: Id<Payout>) -> Arc<Payout> {
+    let payout = enter(world, id, PayoutStatus::Paid);
+    world.post(payout.company_id, posting::paid(&payout));
+    world.emit("payout.paid", &payout);
+    if payout.pays() == Pays::Wages {
+        payroll_payouts::arrived(world, &payout);
+    }
+    payout
+}
+
+/// The money did not arrive, or came back.
+fn unsettled(world: &mut World, id: Id<Payout>, status: PayoutStatus, failure: Failure) {
+    let before = get(world, id).status;
+    let mut payout = (*get(world, id)).clone();
+    payout.enter(status, world.now());
+    payout.failure = Some(failure);
+    let payout = world.keep(payout);
+    if let Some(back) = posting::back(&payout, before) {
+        world.post(payout.company_id, back);
+    }
+    let name = match status {
+        PayoutStatus::Returned => "payout.returned",
+        _ => "payout.failed",
+    };
+    world.emit(name, &payout);
+    match payout.pays() {
+        Pays::Wages => payroll_payouts::bounced(world, &payout, before),
+        Pays::Escrow | Pays::Vendor => credited(world, &payout),
+    }
+}
+
+/// The money is in the wallet again.
+pub(crate) fn credited(world: &mut World, payout: &Payout) {
+    let wallet = get(world, payout.wallet_id);
+    world.emit_wallet("wallet.credited", &wallet);
+}
+
+fn enter(world: &mut World, id: Id<Payout>, status: PayoutStatus) -> Arc<Payout> {
+    let mut payout = (*get(world, id)).clone();
+    payout.enter(status, world.now());
+    world.keep(payout)
+}
