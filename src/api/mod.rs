@@ -29,6 +29,7 @@ use crate::api::control::{
 };
 use crate::api::operation::Operation;
 use crate::api::payments::{beneficiaries, disputes, payouts, wallets};
+use crate::api::payments::{collections, invoices, refunds};
 use crate::api::payments::{fx_quotes, fx_rates, fx_transfers};
 use crate::api::payments::{payout_create, payout_verbs};
 
@@ -60,6 +61,9 @@ pub(crate) fn product() -> impl Iterator<Item = &'static Operation> {
         cash_flow::OPERATIONS,
         wallets::OPERATIONS,
         payouts::OPERATIONS,
+        collections::OPERATIONS,
+        invoices::OPERATIONS,
+        refunds::OPERATIONS,
         fx_quotes::OPERATIONS,
         fx_transfers::OPERATIONS,
         fx_rates::OPERATIONS,

@@ -415,7 +415,15 @@ impl Session {
 
 /// The kind whose id a member of that name holds: `company_id`, and not `tax_id`.
 pub(crate) fn kind_of_member(member: &str) -> Option<Kind> {
-    kind(member.strip_suffix("_id")?)
+    let name = member.strip_suffix("_id")?;
+    let ends = |long: &str, short: &str| {
+        let rest = long.strip_suffix(short);
+        rest.is_some_and(|rest| rest.ends_with('_'))
+    };
+    kind(name).or_else(|| {
+        let alike = |kind: &&Kind| ends(name, kind.name()) || ends(kind.name(), name);
+        Kind::ALL.iter().find(alike).copied()
+    })
 }
 
 fn kind(name: &str) -> Option<Kind> {

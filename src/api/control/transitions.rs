@@ -12,7 +12,7 @@ use crate::api::business::leave::{self, LeaveDecision};
 use crate::api::business::{
     compliance, leave_clock, payroll_clock, payroll_funding, regulatory_reports, tax_clock,
 };
-use crate::api::payments::dispute_clock;
+use crate::api::control::collecting;
 use crate::api::payments::{beneficiaries, payout_rail, payout_verbs};
 use crate::api::payments::{fx_quotes, fx_transfers};
 use crate::model::business::company::{Company, CompanyStatus};
@@ -26,7 +26,6 @@ use crate::model::business::tax_filing::{FilingStatus, TaxFiling};
 use crate::model::business::tax_liability::{LiabilityStatus, TaxLiability};
 use crate::model::lifecycle::{State, StatusChange};
 use crate::model::payments::beneficiary::{Beneficiary, BeneficiaryStatus};
-use crate::model::payments::dispute::{Dispute, DisputeStatus};
 use crate::model::payments::fx_quote::{FxQuote, QuoteStatus};
 use crate::model::payments::fx_transfer::{FxTransfer, FxTransferStatus};
 use crate::model::payments::payout::{Payout, PayoutStatus, Pays};
@@ -84,6 +83,19 @@ pub(crate) const EMITS: &[&str] = &[
     "fx_transfer.completed",
     "fx_transfer.failed",
     "wallet.credited",
+    "collection.requires_action",
+    "collection.processing",
+    "collection.succeeded",
+    "collection.settled",
+    "collection.failed",
+    "collection.expired",
+    "collection.cancelled",
+    "collection.refunded",
+    "wallet.created",
+    "invoice.partially_paid",
+    "invoice.paid",
+    "refund.succeeded",
+    "refund.failed",
     "dispute.won",
     "dispute.lost",
 ];
@@ -95,11 +107,15 @@ pub(crate) const STARTS: &[&str] = &[
     "fall_due",
     "miss_liability",
     "miss_requirement",
+    "pay_collection",
     "fund_run",
     "send_run_payouts",
     "release_payout",
     "settle_payout",
     "send_payout",
+    "finish_collection",
+    "settle_collection",
+    "charge_back",
 ];
 
 /// How a move is to be made.
@@ -127,10 +143,12 @@ pub(crate) fn go(world: &mut World, id: &str, to: &str, wanted: Wanted) -> Resul
         Kind::ComplianceRequirement => requirement(world, Id::from_bits(id.bits), to)?,
         Kind::RegulatoryReport => report(world, Id::from_bits(id.bits), to)?,
         Kind::LeaveRequest => leave_request(world, Id::from_bits(id.bits), to, wanted)?,
+        Kind::Collection => collecting::collection(world, Id::from_bits(id.bits), to, wanted)?,
+        Kind::Refund => collecting::refund(world, Id::from_bits(id.bits), to, wanted)?,
         Kind::FxQuote => fx_quote(world, Id::from_bits(id.bits), to)?,
         Kind::FxTransfer => fx_transfer(world, Id::from_bits(id.bits), to)?,
-        Kind::Dispute => dispute(world, Id::from_bits(id.bits), to, wanted)?,
         Kind::Beneficiary => beneficiary(world, Id::from_bits(id.bits), to, &wanted)?,
+        Kind::Dispute => collecting::dispute(world, Id::from_bits(id.bits), to, wanted)?,
         kind => {
             let detail = format!(
                 "a {} is not moved by hand: it follows from others",
@@ -162,7 +180,7 @@ fn reachable<S: State>(from: S) -> impl Iterator<Item = (S, &'static str)> {
 }
 
 /// The state of that name, if the lifecycle leads there from `current` and it is one of those that a hand can reach.
-fn target<S: State>(
+pub(super) fn target<S: State>(
     id: AnyId,
     current: S,
     to: &str,
@@ -375,15 +393,6 @@ fn fx_transfer(world: &mut World, id: Id<FxTransfer>, to: &str) -> Result<(), Ap
         FxTransferStatus::Completed => fx_transfers::complete(world, id),
         _ => fx_transfers::fail(world, id),
     }
-    Ok(())
-}
-
-/// The verdict comes now, or the last day for evidence is over now.
-fn dispute(world: &mut World, id: Id<Dispute>, to: &str, wanted: Wanted) -> Result<(), ApiError> {
-    let dispute = world.get(id)?;
-    let by_hand = |state| matches!(state, DisputeStatus::Won | DisputeStatus::Lost);
-    let to = target(AnyId::of(id), dispute.status, to, by_hand)?;
-    dispute_clock::end(world, id, to, wanted.reason);
     Ok(())
 }
 
