@@ -1,6 +1,7 @@
 //! Every cause of a journal entry and its lines. They stand here and nowhere else: grown history and live work post by
 //! the same functions.
 
+pub(crate) mod lending;
 pub(crate) mod payouts;
 
 use std::borrow::Cow;
