@@ -25,9 +25,10 @@ use crate::api::business::{
 };
 use crate::api::control::{
     clock, decisions, deliveries, diff, events, faults, inbound, intervene, limits, process,
-    requests, scenarios, snapshots, trigger, verify, webhooks, worlds,
+    requests, scenarios, snapshots, statement_truth, trigger, verify, webhooks, worlds,
 };
 use crate::api::operation::Operation;
+use crate::api::payments::{bank_statements, reconciliation};
 use crate::api::payments::{beneficiaries, disputes, payouts, wallets};
 
 /// The simulated product, domain by domain.
@@ -60,6 +61,8 @@ pub(crate) fn product() -> impl Iterator<Item = &'static Operation> {
         payouts::OPERATIONS,
         beneficiaries::OPERATIONS,
         disputes::OPERATIONS,
+        bank_statements::OPERATIONS,
+        reconciliation::OPERATIONS,
     ];
     tables.into_iter().flatten()
 }
@@ -75,6 +78,7 @@ pub(crate) fn control() -> impl Iterator<Item = &'static Operation> {
         intervene::OPERATIONS,
         trigger::OPERATIONS,
         inbound::OPERATIONS,
+        statement_truth::OPERATIONS,
         webhooks::OPERATIONS,
         deliveries::OPERATIONS,
         snapshots::OPERATIONS,

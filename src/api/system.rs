@@ -11,6 +11,7 @@ use crate::api::business::{
 };
 use crate::api::operation::{Call, Operation};
 use crate::api::payments::dispute_clock;
+use crate::api::payments::statement_clock;
 use crate::api::payments::{beneficiaries, payout_rail};
 use crate::api::reply::Reply;
 use crate::api::scripted;
@@ -95,6 +96,7 @@ pub(crate) const fn row(task: Task) -> SystemRow {
         Task::EndEmployment(_) => employee_verbs::END_EMPLOYMENT,
         Task::DisputeUnanswered(_) => dispute_clock::MISS_EVIDENCE,
         Task::DecideDispute(..) => dispute_clock::DECIDE_DISPUTE,
+        Task::ImportStatement(_) => statement_clock::IMPORT_STATEMENT,
         // What it calls declares its own.
         Task::Scripted(_) => SystemRow {
             name: "scenario_timeline",
@@ -208,6 +210,7 @@ fn call(world: &mut World, task: Task) {
         Task::EndEmployment(employee) => employee_verbs::end_employment(world, employee),
         Task::DisputeUnanswered(dispute) => dispute_clock::miss(world, dispute),
         Task::DecideDispute(dispute, won) => dispute_clock::decide(world, dispute, won),
+        Task::ImportStatement(statement) => statement_clock::import(world, statement),
         Task::Scripted(_) => unreachable!("a scenario's row has transactions of its own"),
         Task::FinishVerification(id) => employee_pay::finish_verification(world, id),
         Task::AcknowledgeFiling(filing) => tax_clock::acknowledge_filing(world, filing),

@@ -33,9 +33,11 @@ use crate::model::business::regulatory_report::RegulatoryReport;
 use crate::model::business::tax_filing::TaxFiling;
 use crate::model::business::tax_liability::TaxLiability;
 use crate::model::ledger::{JournalEntry, WalletTransaction};
+use crate::model::payments::bank_statement::BankStatement;
 use crate::model::payments::beneficiary::Beneficiary;
 use crate::model::payments::dispute::Dispute;
 use crate::model::payments::payout::Payout;
+use crate::model::payments::reconciliation_match::ReconciliationMatch;
 use crate::model::payments::wallet::Wallet;
 use crate::value::id::{Id, Prefixed, encode_to_string, parse};
 
@@ -152,6 +154,8 @@ entities! {
         LeaveRequest "lvr" "leave_request";
         Beneficiary "ben" "beneficiary";
         Dispute "dsp" "dispute";
+        BankStatement "bst" "bank_statement";
+        ReconciliationMatch "rcm" "reconciliation_match";
     }
     named {
         LedgerAccount "acc" "ledger_account";
@@ -223,7 +227,8 @@ shown_as_kept!(
     Wallet,
     WalletTransaction,
     Payout,
-    Dispute
+    Dispute,
+    ReconciliationMatch
 );
 
 /// The `object` member: the resource's own name, held by its type.

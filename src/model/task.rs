@@ -12,6 +12,7 @@ use crate::model::business::payroll_verification::PayrollVerification;
 use crate::model::business::regulatory_report::RegulatoryReport;
 use crate::model::business::tax_filing::TaxFiling;
 use crate::model::business::tax_liability::TaxLiability;
+use crate::model::payments::bank_statement::BankStatement;
 use crate::model::payments::beneficiary::Beneficiary;
 use crate::model::payments::dispute::Dispute;
 use crate::model::payments::payout::Payout;
@@ -77,6 +78,8 @@ pub(crate) enum Task {
     DisputeUnanswered(Id<Dispute>),
     /// Whether a dispute is won.
     DecideDispute(Id<Dispute>, bool),
+    /// A bank statement is read, and its lines are compared with the books.
+    ImportStatement(Id<BankStatement>),
     /// Row of the running scenarios' timeline.
     Scripted(u32),
 }
@@ -125,6 +128,7 @@ impl Task {
         Self::ResolveBeneficiary(Id::UNKNOWN, BankAnswer::Match),
         Self::DisputeUnanswered(Id::UNKNOWN),
         Self::DecideDispute(Id::UNKNOWN, true),
+        Self::ImportStatement(Id::UNKNOWN),
         Self::Scripted(0),
     ];
 
@@ -169,6 +173,7 @@ impl Task {
             Self::DisputeUnanswered(dispute) | Self::DecideDispute(dispute, _) => {
                 Some(AnyId::of(dispute))
             }
+            Self::ImportStatement(statement) => Some(AnyId::of(statement)),
             Self::Scripted(_) => None,
         }
     }

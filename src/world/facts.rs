@@ -13,9 +13,11 @@ use crate::model::business::payslip::Payslip;
 use crate::model::business::regulatory_report::RegulatoryReport;
 use crate::model::business::tax_filing::TaxFiling;
 use crate::model::business::tax_liability::TaxLiability;
+use crate::model::payments::bank_statement::BankStatement;
 use crate::model::payments::beneficiary::Beneficiary;
 use crate::model::payments::dispute::Dispute;
 use crate::model::payments::payout::Payout;
+use crate::model::payments::reconciliation_match::ReconciliationMatch;
 use crate::model::payments::wallet::Wallet;
 use crate::model::{AnyId, Entity, Kind, Record};
 use crate::value::id::{Id, parse};
@@ -58,6 +60,8 @@ impl World {
             Payout,
             Beneficiary,
             Dispute,
+            BankStatement,
+            ReconciliationMatch,
         )
     }
 

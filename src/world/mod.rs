@@ -23,6 +23,7 @@ pub(crate) mod journal;
 pub(crate) mod log;
 pub(crate) mod overlay;
 pub(crate) mod payroll_history;
+pub(crate) mod reconciled;
 pub(crate) mod script;
 pub(crate) mod timers;
 mod transaction;
@@ -50,6 +51,7 @@ use crate::world::event::{Change, Event, RequestRef};
 use crate::world::grow::Grow;
 use crate::world::log::Log;
 use crate::world::overlay::{Origin, Overlay};
+use crate::world::reconciled::Reconciled;
 use crate::world::timers::{Timer, Timers};
 use crate::world::transaction::{Transaction, Undo};
 
@@ -98,6 +100,9 @@ pub(crate) struct World {
     script: Script,
     /// What was decided, in order.
     decided: Vector<Arc<Decided>>,
+    /// Which transactions are in which rows of reconciliations.
+    #[serde(default, skip_serializing_if = "Reconciled::is_empty")]
+    reconciled: Reconciled,
     /// Opened as every world of its process is, and not started again in its own way.
     #[serde(skip)]
     fresh: bool,
@@ -120,6 +125,7 @@ impl World {
             timers: Timers::default(),
             script: Script::default(),
             decided: Vector::new(),
+            reconciled: Reconciled::default(),
             fresh: false,
             transaction: Transaction::default(),
         }

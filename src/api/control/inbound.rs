@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::api::operation::{self, Contract, Domain, Method, Operation, answer, decode, operation};
+use crate::api::payments::statement_line::statement_line;
 use crate::api::payments::wallets::room;
 use crate::api::reply::{Answer, Data, Reply, Shown};
 use crate::model::AnyId;
@@ -26,10 +27,12 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     contract: Contract::Control,
     summary: "Let the outside world act",
     description: "What the kind takes is one of the forms of the body. `bank_transfer`: money arrives in a company's wallet, from its \
-        owners (equity) or from a customer (sales).",
+        owners (equity) or from a customer (sales). \
+        `statement_line`: the bank tells of one line of a wallet's account, which is compared with the books.",
     example: r#"{"kind":"bank_transfer","company_id":"@company:1","amount":500000,"from":"owner"}"#,
     errors: &[ErrorCode::LimitExceeded, ErrorCode::CurrencyMismatch],
-    emits: &["wallet.credited"],
+    emits: &["wallet.credited", "bank_statement.created"],
+    starts: &["import_statement"],
     ..operation!(write receive)
 }];
 
@@ -56,7 +59,10 @@ macro_rules! inbound {
 }
 
 /// Everything that the outside world can do.
-pub(crate) const INBOUND: &[Inbound] = &[inbound!("bank_transfer" bank_transfer)];
+pub(crate) const INBOUND: &[Inbound] = &[
+    inbound!("bank_transfer" bank_transfer),
+    inbound!("statement_line" statement_line),
+];
 
 /// What the outside world does by that name.
 pub(crate) fn row(kind: &str) -> Result<&'static Inbound, ApiError> {

@@ -66,6 +66,19 @@ const EDIT_DRAFT: Act = Call(
     "update_payroll_run",
     r#"{"payroll_run_id":"@last","items":[{"employee_id":"@paid_employee","earnings":[{"label":"Bonus","amount":100000}]}]}"#,
 );
+const STATEMENT_OF_TODAY: &str =
+    r#"{"company_id":"@company:1","wallet_id":"@wallet:1","from":"@today","to":"@today"}"#;
+/// A line as the transfer before it, but for the words.
+const NAMELESS_LINE: Act = Call(
+    "import_bank_statement",
+    r#"{"company_id":"@company:1","wallet_id":"@wallet:1","from":"@today","to":"@today","lines":[
+        {"date":"@today","amount":1000000,"direction":"credit"}]}"#,
+);
+const UNKNOWN_LINE: Act = Call(
+    "import_bank_statement",
+    r#"{"company_id":"@company:1","wallet_id":"@wallet:1","from":"@today","to":"@today","lines":[
+        {"date":"@today","amount":71,"direction":"debit","description":"Account maintenance fee"}]}"#,
+);
 /// Stands for an employee who can be paid.
 pub(super) const PAYABLE: &str = "@payable";
 /// Stands for what the act before made or moved.
@@ -309,5 +322,35 @@ pub(super) const RECIPES: &[(&[&str], &[Act])] = &[
     (
         &["payout.on_hold"],
         &[Payroll(&[("payout.settle", "held_then_paid")])],
+    ),
+    (
+        &[
+            "bank_statement.created",
+            "bank_statement.imported",
+            "reconciliation_match.matched",
+        ],
+        &[
+            Transfer,
+            Answered(
+                "import_bank_statement",
+                STATEMENT_OF_TODAY,
+                &[("bank_statement.noise", "clean")],
+            ),
+        ],
+    ),
+    (
+        &["reconciliation_match.suggested"],
+        &[Transfer, NAMELESS_LINE],
+    ),
+    (&["reconciliation_match.exception"], &[UNKNOWN_LINE]),
+    (
+        &["reconciliation_match.resolved"],
+        &[
+            UNKNOWN_LINE,
+            Call(
+                "resolve_reconciliation_match",
+                r#"{"match_id":"@open_match","action":"ignore","note":"Triggered"}"#,
+            ),
+        ],
     ),
 ];

@@ -1,9 +1,13 @@
 //! The Payments domain's operations.
 
+pub(crate) mod bank_statements;
 pub(crate) mod beneficiaries;
 pub(crate) mod dispute_clock;
 pub(crate) mod disputes;
 pub(crate) mod payout_rail;
 pub(crate) mod payouts;
 pub(crate) mod platform_fee;
+pub(crate) mod reconciliation;
+pub(crate) mod statement_clock;
+pub(crate) mod statement_line;
 pub(crate) mod wallets;
