@@ -30,6 +30,7 @@ use crate::api::control::{
 use crate::api::operation::Operation;
 use crate::api::payments::{bank_statements, reconciliation};
 use crate::api::payments::{beneficiaries, disputes, payouts, wallets};
+use crate::api::payments::{fx_quotes, fx_rates, fx_transfers};
 
 /// The simulated product, domain by domain.
 pub(crate) fn product() -> impl Iterator<Item = &'static Operation> {
@@ -59,6 +60,9 @@ pub(crate) fn product() -> impl Iterator<Item = &'static Operation> {
         cash_flow::OPERATIONS,
         wallets::OPERATIONS,
         payouts::OPERATIONS,
+        fx_quotes::OPERATIONS,
+        fx_transfers::OPERATIONS,
+        fx_rates::OPERATIONS,
         beneficiaries::OPERATIONS,
         disputes::OPERATIONS,
         bank_statements::OPERATIONS,

@@ -13,6 +13,7 @@ use crate::api::operation::{Call, Operation};
 use crate::api::payments::dispute_clock;
 use crate::api::payments::statement_clock;
 use crate::api::payments::{beneficiaries, payout_rail};
+use crate::api::payments::{fx_quotes, fx_transfers};
 use crate::api::reply::Reply;
 use crate::api::scripted;
 use crate::model::task::Task;
@@ -94,6 +95,9 @@ pub(crate) const fn row(task: Task) -> SystemRow {
         Task::BeginLeave(_) => leave_clock::BEGIN_LEAVE,
         Task::EndLeave(_) => leave_clock::END_LEAVE,
         Task::EndEmployment(_) => employee_verbs::END_EMPLOYMENT,
+        Task::ExpireFxQuote(_) => fx_quotes::EXPIRE_FX_QUOTE,
+        Task::CompleteFxTransfer(_) => fx_transfers::COMPLETE_FX_TRANSFER,
+        Task::FailFxTransfer(_) => fx_transfers::FAIL_FX_TRANSFER,
         Task::DisputeUnanswered(_) => dispute_clock::MISS_EVIDENCE,
         Task::DecideDispute(..) => dispute_clock::DECIDE_DISPUTE,
         Task::ImportStatement(_) => statement_clock::IMPORT_STATEMENT,
@@ -208,6 +212,9 @@ fn call(world: &mut World, task: Task) {
         Task::BeginLeave(leave) => leave_clock::begin_leave(world, leave),
         Task::EndLeave(leave) => leave_clock::end_leave(world, leave),
         Task::EndEmployment(employee) => employee_verbs::end_employment(world, employee),
+        Task::ExpireFxQuote(quote) => fx_quotes::expire(world, quote),
+        Task::CompleteFxTransfer(transfer) => fx_transfers::complete(world, transfer),
+        Task::FailFxTransfer(transfer) => fx_transfers::fail(world, transfer),
         Task::DisputeUnanswered(dispute) => dispute_clock::miss(world, dispute),
         Task::DecideDispute(dispute, won) => dispute_clock::decide(world, dispute, won),
         Task::ImportStatement(statement) => statement_clock::import(world, statement),

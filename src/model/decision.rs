@@ -261,6 +261,28 @@ pub(crate) static REGULATOR: Decision = Decision {
     ],
 };
 
+/// Whether a conversion between two currencies comes about.
+pub(crate) static FX_TRANSFER_SETTLE: Decision = Decision {
+    name: "fx_transfer.settle",
+    about: "Whether somebody takes the other side of a conversion between two currencies",
+    subject: Kind::FxTransfer,
+    related: &[Kind::Company],
+    choices: &[
+        Choice {
+            after: Some("from the debit to the credit, instead of a minute"),
+            ..choice("completed", "the other currency arrives within a minute")
+        },
+        Choice {
+            after: Some("from the debit to the money's return, instead of a minute"),
+            ..choice("failed", "nobody does; the money is given back")
+        },
+        Choice {
+            after: Some("from the debit to the credit; one business day if not said"),
+            ..choice("delayed", "the other currency arrives late")
+        },
+    ],
+};
+
 /// How a contested dispute ends.
 pub(crate) static DISPUTE_VERDICT: Decision = Decision {
     name: "dispute.verdict",
@@ -312,6 +334,7 @@ pub(crate) static DECISIONS: &[&Decision] = &[
     &PAYOUT_SETTLE,
     &TAX_OFFICE,
     &REGULATOR,
+    &FX_TRANSFER_SETTLE,
     &BENEFICIARY_CHECK,
     &DISPUTE_VERDICT,
     &STATEMENT_NOISE,

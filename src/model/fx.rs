@@ -8,6 +8,7 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
+use crate::model::fx_quoting::Rate;
 use crate::value::money::Currency;
 use crate::value::stream::Key;
 use crate::value::time::{Date, Period};
@@ -87,6 +88,14 @@ pub(crate) fn is_known(currency: Currency) -> bool {
     PUBLISHED.anchors.contains_key(&currency)
 }
 
+/// Every currency that has a reference rate, by code.
+pub(crate) fn known() -> impl ExactSizeIterator<Item = Currency> + Clone {
+    PUBLISHED.anchors.keys().copied()
+}
+
+/// Paths that are kept, each a month of one currency: some hundred kilobytes.
+const KEPT_PATHS: usize = 500;
+
 /// The reference rates of one world.
 #[derive(Clone, Debug)]
 pub(crate) struct Rates {
@@ -123,6 +132,11 @@ impl Rates {
             .map(|scaled| half_even(scaled, denominator))
     }
 
+    /// Units of one currency for one of another on that day. None where one of the two has no reference rate.
+    pub(crate) fn mid(&mut self, from: Currency, to: Currency, day: Date) -> Option<Rate> {
+        Some(Rate::of(self.units(to, day)?, self.units(from, day)?))
+    }
+
     /// Parts of the currency for one pound on that day.
     fn units(&mut self, currency: Currency, day: Date) -> Option<i128> {
         let published = &*PUBLISHED;
@@ -138,6 +152,9 @@ impl Rates {
         };
         let elapsed = usize::try_from(day.days_since(period.first_day())).unwrap_or_default();
         let key = self.key;
+        if self.paths.len() >= KEPT_PATHS && !self.paths.contains_key(&(currency, period)) {
+            self.paths.clear();
+        }
         let path = self.paths.entry((currency, period));
         let path = path.or_insert_with(|| path_of(key, currency, period));
         let passed = i128::try_from(elapsed).unwrap_or_default();

@@ -86,6 +86,7 @@ chart! {
     LoansPayable          "loans_payable"          Liability "Loans payable";
     OwnerEquity           "owner_equity"           Equity    "Owner's equity";
     RetainedEarnings      "retained_earnings"      Equity    "Retained earnings";
+    WorldFx               "world:fx"               Equity    "Foreign exchange clearing";
     Sales                 "sales"                  Revenue   "Sales";
     Wages                 "wages"                  Expense   "Wages";
     EmployerContributions "employer_contributions" Expense   "Employer contributions";

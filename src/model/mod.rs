@@ -6,6 +6,7 @@ pub(crate) mod business;
 pub(crate) mod calendar;
 pub(crate) mod decision;
 pub(crate) mod fx;
+pub(crate) mod fx_quoting;
 pub(crate) mod growth;
 pub(crate) mod ledger;
 pub(crate) mod lifecycle;
@@ -36,6 +37,8 @@ use crate::model::ledger::{JournalEntry, WalletTransaction};
 use crate::model::payments::bank_statement::BankStatement;
 use crate::model::payments::beneficiary::Beneficiary;
 use crate::model::payments::dispute::Dispute;
+use crate::model::payments::fx_quote::FxQuote;
+use crate::model::payments::fx_transfer::FxTransfer;
 use crate::model::payments::payout::Payout;
 use crate::model::payments::reconciliation_match::ReconciliationMatch;
 use crate::model::payments::wallet::Wallet;
@@ -152,6 +155,8 @@ entities! {
         TaxFiling "txf" "tax_filing";
         RegulatoryReport "rgr" "regulatory_report";
         LeaveRequest "lvr" "leave_request";
+        FxQuote "fxq" "fx_quote";
+        FxTransfer "fxt" "fx_transfer";
         Beneficiary "ben" "beneficiary";
         Dispute "dsp" "dispute";
         BankStatement "bst" "bank_statement";
@@ -203,7 +208,7 @@ pub(crate) trait Wire {
 
 /// For resources that are kept as they are shown.
 macro_rules! shown_as_kept {
-    ($($type:ty),*) => {
+    ($($type:ty),* $(,)?) => {
         $(impl Wire for $type {
             type Shape<'a> = &'a Self;
 
@@ -228,7 +233,9 @@ shown_as_kept!(
     WalletTransaction,
     Payout,
     Dispute,
-    ReconciliationMatch
+    ReconciliationMatch,
+    FxQuote,
+    FxTransfer,
 );
 
 /// The `object` member: the resource's own name, held by its type.

@@ -15,6 +15,8 @@ use crate::model::business::tax_liability::TaxLiability;
 use crate::model::payments::bank_statement::BankStatement;
 use crate::model::payments::beneficiary::Beneficiary;
 use crate::model::payments::dispute::Dispute;
+use crate::model::payments::fx_quote::FxQuote;
+use crate::model::payments::fx_transfer::FxTransfer;
 use crate::model::payments::payout::Payout;
 use crate::model::payments::return_code::ReturnCode;
 use crate::value::id::Id;
@@ -66,6 +68,12 @@ pub(crate) enum Task {
     EndLeave(Id<LeaveRequest>),
     /// An employment whose last day is over ends.
     EndEmployment(Id<Employee>),
+    /// A quote's half hour is over.
+    ExpireFxQuote(Id<FxQuote>),
+    /// The other currency of a conversion arrives.
+    CompleteFxTransfer(Id<FxTransfer>),
+    /// A conversion does not come about.
+    FailFxTransfer(Id<FxTransfer>),
     /// A payout's turn with the rail has come.
     SendPayout(Id<Payout>),
     /// The rail has looked at a payout that pays no wages, and lets it go.
@@ -129,6 +137,9 @@ impl Task {
         Self::DisputeUnanswered(Id::UNKNOWN),
         Self::DecideDispute(Id::UNKNOWN, true),
         Self::ImportStatement(Id::UNKNOWN),
+        Self::ExpireFxQuote(Id::UNKNOWN),
+        Self::CompleteFxTransfer(Id::UNKNOWN),
+        Self::FailFxTransfer(Id::UNKNOWN),
         Self::Scripted(0),
     ];
 
@@ -139,6 +150,7 @@ impl Task {
             Self::LiabilityDue(_)
                 | Self::LiabilityLate(_)
                 | Self::RequirementOverdue(_)
+                | Self::ExpireFxQuote(_)
                 | Self::DisputeUnanswered(_)
         )
     }
@@ -170,6 +182,10 @@ impl Task {
             | Self::ChangePay(employee)
             | Self::EndEmployment(employee) => Some(AnyId::of(employee)),
             Self::BeginLeave(leave) | Self::EndLeave(leave) => Some(AnyId::of(leave)),
+            Self::ExpireFxQuote(quote) => Some(AnyId::of(quote)),
+            Self::CompleteFxTransfer(transfer) | Self::FailFxTransfer(transfer) => {
+                Some(AnyId::of(transfer))
+            }
             Self::DisputeUnanswered(dispute) | Self::DecideDispute(dispute, _) => {
                 Some(AnyId::of(dispute))
             }

@@ -92,6 +92,13 @@ const SCENES: &[(&str, &[(&str, &str)])] = &[
     ("resolve_reconciliation_match", STATEMENT),
     ("list_reconciliation_matches", STATEMENT),
     ("get_statement_truth", STATEMENT),
+    (
+        "create_fx_transfer",
+        &[(
+            "create_fx_quote",
+            r#"{"company_id":"@company:1","source_currency":"NGN","target_currency":"USD","source_amount":50000000}"#,
+        )],
+    ),
 ];
 
 /// What is called before rows of a reconciliation are there: a statement of last month, with what a bank makes of it.
@@ -290,13 +297,14 @@ impl Session {
         Some(input.into())
     }
 
-    /// Replaces `@company:1` by the id of the first company that was grown, wherever it stands.
+    /// Replaces `@company:1` by the id of the first company that was grown, wherever it stands; of what is never grown by that of
+    /// the first that was made.
     fn fill_in(&self, part: &mut Value) {
         match part {
             Value::String(text) => {
                 let named = text.strip_prefix('@').and_then(|name| name.split_once(':'));
                 let id = named
-                    .and_then(|(kind, place)| self.grown(self::kind(kind)?, place.parse().ok()?));
+                    .and_then(|(kind, place)| self.named(self::kind(kind)?, place.parse().ok()?));
                 if let Some(id) = id {
                     *text = id;
                 }
@@ -385,6 +393,11 @@ impl Session {
         entry.target.push_str(row.path);
         entry.status = Some(row.success);
         Some(())
+    }
+
+    fn named(&self, kind: Kind, place: u64) -> Option<String> {
+        let made = || Some(self.world.at_place(kind, place)?.to_string());
+        self.grown(kind, place).or_else(made)
     }
 
     fn grown(&self, kind: Kind, place: u64) -> Option<String> {

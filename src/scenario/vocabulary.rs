@@ -230,7 +230,10 @@ mod tests {
             Task::ResolveBeneficiary(..) => 24,
             Task::DisputeUnanswered(_) => 25,
             Task::DecideDispute(..) => 26,
-            Task::Scripted(_) => 27,
+            Task::ExpireFxQuote(_) => 27,
+            Task::CompleteFxTransfer(_) => 28,
+            Task::FailFxTransfer(_) => 29,
+            Task::Scripted(_) => 30,
         };
         assert!(
             Task::ONE_OF_EACH

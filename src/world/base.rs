@@ -15,6 +15,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::business::calculation::Calculation;
 use crate::model::business::company::Company;
+use crate::model::fx::Rates;
+use crate::model::fx_quoting::Rate;
 use crate::model::growth::countries::{self, Country};
 use crate::model::growth::industries::{self, Industry};
 use crate::model::growth::workforce::{Selection, Slots, Workforce};
@@ -115,6 +117,8 @@ pub(crate) struct Base {
     grown: Mutex<Grown>,
     /// Running counts of the people whom a filter accepts.
     counts: Mutex<BTreeMap<CountKey, Arc<Vec<u64>>>>,
+    /// Reference rates, with the paths of the months that were asked about.
+    rates: Mutex<Rates>,
     /// Grown on first look, and shared by every world of this base.
     histories: Mutex<BTreeMap<u64, Arc<History>>>,
 }
@@ -209,6 +213,7 @@ impl Base {
             shape,
             grown: Mutex::default(),
             counts: Mutex::default(),
+            rates: Mutex::new(Rates::new(key)),
             histories: Mutex::default(),
         }
     }
@@ -224,6 +229,11 @@ impl Base {
     /// The root of everything random in the world.
     pub(crate) const fn key(&self) -> Key {
         self.key
+    }
+
+    /// Units of one currency for one of another on that day, where both have a reference rate.
+    pub(crate) fn mid_rate(&self, from: Currency, to: Currency, day: Date) -> Option<Rate> {
+        lock(&self.rates).mid(from, to, day)
     }
 
     /// How many of a kind are grown.

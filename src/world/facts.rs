@@ -16,6 +16,8 @@ use crate::model::business::tax_liability::TaxLiability;
 use crate::model::payments::bank_statement::BankStatement;
 use crate::model::payments::beneficiary::Beneficiary;
 use crate::model::payments::dispute::Dispute;
+use crate::model::payments::fx_quote::FxQuote;
+use crate::model::payments::fx_transfer::FxTransfer;
 use crate::model::payments::payout::Payout;
 use crate::model::payments::reconciliation_match::ReconciliationMatch;
 use crate::model::payments::wallet::Wallet;
@@ -58,6 +60,8 @@ impl World {
             RegulatoryReport,
             Wallet,
             Payout,
+            FxQuote,
+            FxTransfer,
             Beneficiary,
             Dispute,
             BankStatement,

@@ -30,6 +30,8 @@ use crate::model::lifecycle::StatusChange;
 use crate::model::payments::bank_statement::BankStatement;
 use crate::model::payments::beneficiary::Beneficiary;
 use crate::model::payments::dispute::Dispute;
+use crate::model::payments::fx_quote::FxQuote;
+use crate::model::payments::fx_transfer::FxTransfer;
 use crate::model::payments::payout::{Payout, PayoutStatus, Rail, Recipient};
 use crate::model::payments::reconciliation_match::ReconciliationMatch;
 use crate::model::payments::wallet::{Balances, Wallet, WalletStatus};
@@ -65,6 +67,8 @@ never_grown!(
     ComplianceRequirement,
     RegulatoryReport,
     WalletTransaction,
+    FxQuote,
+    FxTransfer,
     Beneficiary,
     Dispute,
     BankStatement,

@@ -98,6 +98,8 @@ enum Activity {
     InterestPaid,
     Owners,
     Loans,
+    /// Money of one currency for money of another: what is left of both sides once they are translated.
+    CurrencyConversion,
 }
 
 const OPERATING: &[Activity] = &[
@@ -108,7 +110,11 @@ const OPERATING: &[Activity] = &[
     Activity::FeesPaid,
     Activity::InterestPaid,
 ];
-const FINANCING: &[Activity] = &[Activity::Owners, Activity::Loans];
+const FINANCING: &[Activity] = &[
+    Activity::Owners,
+    Activity::Loans,
+    Activity::CurrencyConversion,
+];
 
 /// What cash moved for where it moved against that account; none where that is cash itself.
 const fn activity(account: Account) -> Option<Activity> {
@@ -133,6 +139,7 @@ const fn activity(account: Account) -> Option<Activity> {
         Account::Interest => Activity::InterestPaid,
         Account::OwnerEquity | Account::RetainedEarnings => Activity::Owners,
         Account::LoansPayable => Activity::Loans,
+        Account::WorldFx => Activity::CurrencyConversion,
     })
 }
 

@@ -79,6 +79,11 @@ const UNKNOWN_LINE: Act = Call(
     r#"{"company_id":"@company:1","wallet_id":"@wallet:1","from":"@today","to":"@today","lines":[
         {"date":"@today","amount":71,"direction":"debit","description":"Account maintenance fee"}]}"#,
 );
+const NEW_QUOTE: Act = Call(
+    "create_fx_quote",
+    r#"{"company_id":"@company:1","source_currency":"@currency","target_currency":"@other_currency","source_amount":100000}"#,
+);
+const CONVERT: &str = r#"{"quote_id":"@last","source_wallet_id":"@wallet:1"}"#;
 /// Stands for an employee who can be paid.
 pub(super) const PAYABLE: &str = "@payable";
 /// Stands for what the act before made or moved.
@@ -350,6 +355,24 @@ pub(super) const RECIPES: &[(&[&str], &[Act])] = &[
             Call(
                 "resolve_reconciliation_match",
                 r#"{"match_id":"@open_match","action":"ignore","note":"Triggered"}"#,
+            ),
+        ],
+    ),
+    (&["fx_quote.created"], &[NEW_QUOTE]),
+    (&["fx_quote.expired"], &[NEW_QUOTE, Move(LAST, "expired")]),
+    (
+        &["fx_transfer.created", "fx_transfer.completed"],
+        &[Transfer, NEW_QUOTE, Call("create_fx_transfer", CONVERT)],
+    ),
+    (
+        &["fx_transfer.failed"],
+        &[
+            Transfer,
+            NEW_QUOTE,
+            Answered(
+                "create_fx_transfer",
+                CONVERT,
+                &[("fx_transfer.settle", "failed")],
             ),
         ],
     ),

@@ -16,6 +16,7 @@ use crate::api::payments::dispute_clock;
 use crate::api::payments::payout_rail;
 use crate::api::payments::reconciliation::{self, MatchAction};
 use crate::api::payments::statement_clock;
+use crate::api::payments::{fx_quotes, fx_transfers};
 use crate::model::business::company::{Company, CompanyStatus};
 use crate::model::business::compliance_requirement::{ComplianceRequirement, RequirementStatus};
 use crate::model::business::employee::{Employee, EmployeeStatus, PayrollStatus};
@@ -27,6 +28,8 @@ use crate::model::business::tax_liability::{LiabilityStatus, TaxLiability};
 use crate::model::lifecycle::{State, StatusChange};
 use crate::model::payments::bank_statement::BankStatement;
 use crate::model::payments::dispute::{Dispute, DisputeStatus};
+use crate::model::payments::fx_quote::{FxQuote, QuoteStatus};
+use crate::model::payments::fx_transfer::{FxTransfer, FxTransferStatus};
 use crate::model::payments::payout::{Payout, PayoutStatus};
 use crate::model::payments::reconciliation_match::{MatchStatus, ReconciliationMatch, Side};
 use crate::model::payments::return_code::ReturnCode;
@@ -75,6 +78,9 @@ pub(crate) const EMITS: &[&str] = &[
     "regulatory_report.acknowledged",
     "regulatory_report.rejected",
     "leave_request.decided",
+    "fx_quote.expired",
+    "fx_transfer.completed",
+    "fx_transfer.failed",
     "wallet.credited",
     "dispute.won",
     "dispute.lost",
@@ -123,6 +129,8 @@ pub(crate) fn go(world: &mut World, id: &str, to: &str, wanted: Wanted) -> Resul
         Kind::ComplianceRequirement => requirement(world, Id::from_bits(id.bits), to)?,
         Kind::RegulatoryReport => report(world, Id::from_bits(id.bits), to)?,
         Kind::LeaveRequest => leave_request(world, Id::from_bits(id.bits), to, wanted)?,
+        Kind::FxQuote => fx_quote(world, Id::from_bits(id.bits), to)?,
+        Kind::FxTransfer => fx_transfer(world, Id::from_bits(id.bits), to)?,
         Kind::Dispute => dispute(world, Id::from_bits(id.bits), to, wanted)?,
         Kind::BankStatement => statement(world, Id::from_bits(id.bits), to)?,
         Kind::ReconciliationMatch => reconciliation(world, Id::from_bits(id.bits), to, wanted)?,
@@ -321,6 +329,28 @@ fn report(world: &mut World, id: Id<RegulatoryReport>, to: &str) -> Result<(), A
     match to {
         ReportStatus::Acknowledged => regulatory_reports::acknowledge(world, id),
         _ => regulatory_reports::reject(world, id),
+    }
+    Ok(())
+}
+
+/// Its half hour is over now. What uses it is a transfer, and no hand.
+fn fx_quote(world: &mut World, id: Id<FxQuote>, to: &str) -> Result<(), ApiError> {
+    let quote = world.get(id)?;
+    let by_hand = |state| state == QuoteStatus::Expired;
+    target(AnyId::of(id), quote.status, to, by_hand)?;
+    world.forget_timers(AnyId::of(id));
+    fx_quotes::expire(world, id);
+    Ok(())
+}
+
+/// The conversion comes about now, or does not.
+fn fx_transfer(world: &mut World, id: Id<FxTransfer>, to: &str) -> Result<(), ApiError> {
+    let transfer = world.get(id)?;
+    let to = target(AnyId::of(id), transfer.status, to, |_| true)?;
+    world.forget_timers(AnyId::of(id));
+    match to {
+        FxTransferStatus::Completed => fx_transfers::complete(world, id),
+        _ => fx_transfers::fail(world, id),
     }
     Ok(())
 }

@@ -247,6 +247,15 @@ fn fill_in(world: &World, value: &mut Value) -> Result<(), ApiError> {
             let first = world.at::<Company>(0);
             *text = first.map_or_else(String::new, |company| company.currency.to_string());
         }
+        Value::String(text) if text == "@other_currency" => {
+            let euro = |company: Arc<Company>| company.currency.code() == "EUR";
+            let other = if world.at(0).is_some_and(euro) {
+                "USD"
+            } else {
+                "EUR"
+            };
+            other.clone_into(text);
+        }
         Value::String(text) if text == "@today" => *text = world.today().to_string(),
         Value::String(text) if text == "@paying_company" => {
             *text = payable(world, 2, None)?.0.to_string();

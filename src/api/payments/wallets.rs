@@ -11,7 +11,7 @@ use crate::api::reply::{Data, List, Shown};
 use crate::model::business::company::Company;
 use crate::model::ledger::{TransactionType, WalletTransaction};
 use crate::model::payments::wallet::Wallet;
-use crate::value::error::{ApiError, ErrorCode};
+use crate::value::error::{ApiError, ErrorCode, Violation};
 use crate::value::id::Id;
 use crate::value::money::Currency;
 use crate::value::text::Text;
@@ -118,6 +118,33 @@ pub(crate) fn room(world: &World, wallet: &Wallet, amount: i64) -> Result<(), Ap
     }
     let detail = "a wallet of the sandbox holds no more than nine quadrillion minor units";
     Err(ApiError::new(ErrorCode::LimitExceeded, detail).about(wallet.id))
+}
+
+/// The wallet that a member of the body names, which must exist.
+pub(crate) fn named(
+    world: &World,
+    id: Id<Wallet>,
+    pointer: &'static str,
+) -> Result<Arc<Wallet>, ApiError> {
+    world.get(id).map_err(|error| {
+        let detail = "no wallet of this key's world has this id";
+        error.with_errors(vec![Violation::new(pointer, "not_found", detail)])
+    })
+}
+
+/// Refuses to take more out of a wallet than is available.
+pub(crate) fn short(world: &World, wallet: &Wallet, amount: i64) -> Result<(), ApiError> {
+    let available = world.balances(wallet.company_id, wallet.currency).available;
+    if available >= amount {
+        return Ok(());
+    }
+    let shown = |minor| wallet.currency.display(minor);
+    let detail = format!(
+        "the available balance is {}, and {} is needed",
+        shown(available),
+        shown(amount)
+    );
+    Err(ApiError::new(ErrorCode::InsufficientFunds, detail).about(wallet.id))
 }
 
 #[derive(Deserialize, JsonSchema)]

@@ -4,6 +4,8 @@ pub(crate) mod account_rules;
 pub(crate) mod bank_statement;
 pub(crate) mod beneficiary;
 pub(crate) mod dispute;
+pub(crate) mod fx_quote;
+pub(crate) mod fx_transfer;
 pub(crate) mod holder_name;
 pub(crate) mod payout;
 pub(crate) mod platform_fee;

@@ -1,0 +1,179 @@
+//! Quotes: a rate held for half an hour.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::api::business::companies::named;
+use crate::api::operation::{Contract, Domain, Method, Operation, operation};
+use crate::api::payments::fx_rates::unknown;
+use crate::api::reply::{Data, Shown};
+use crate::api::system::SystemRow;
+use crate::model::Object;
+use crate::model::business::company::Company;
+use crate::model::fx_quoting::{Rate, cost_of_spread, spread};
+use crate::model::lifecycle::{Stateful, StatusChange};
+use crate::model::payments::fx_quote::{FxQuote, QuoteStatus};
+use crate::model::task::Task;
+use crate::value::error::{ApiError, Violation};
+use crate::value::id::Id;
+use crate::value::money::{Amount, Currency};
+use crate::value::text::Metadata;
+use crate::value::time::Span;
+use crate::world::World;
+
+pub(crate) const OPERATIONS: &[Operation] = &[Operation {
+    method: Method::Post,
+    path: "/api/payments/fx-quotes",
+    domain: Domain::Payments,
+    contract: Contract::Assumed,
+    summary: "Quote a conversion",
+    description: "Holds the day's rate for 30 minutes, virtual ones: the reference rate less the spread of the two currencies. Name what is \
+        given or what is got; the other follows, rounded to its own minor unit, halves to the even one. Nothing is moved yet: \
+        `createFxTransfer` uses it.",
+    example: r#"{"company_id":"@company:1","source_currency":"NGN","target_currency":"GBP","source_amount":25000000}"#,
+    success: 201,
+    emits: &["fx_quote.created"],
+    starts: &["expire_fx_quote"],
+    ..operation!(write create_fx_quote)
+}];
+
+pub(crate) const EXPIRE_FX_QUOTE: SystemRow = SystemRow {
+    name: "expire_fx_quote",
+    emits: &["fx_quote.expired"],
+    ..SystemRow::LAST
+};
+
+/// How long a quote holds.
+const HELD: Span = Span::seconds(30 * 60);
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct CreateFxQuote {
+    /// Whose money is to be converted.
+    company_id: Id<Company>,
+    /// The currency that is given.
+    source_currency: Currency,
+    /// The currency that is got.
+    target_currency: Currency,
+    /// What is given, in minor units; this or `target_amount`.
+    source_amount: Option<Amount>,
+    /// What is got, in minor units.
+    target_amount: Option<Amount>,
+    /// The caller's own pairs.
+    metadata: Option<Metadata>,
+}
+
+fn create_fx_quote(
+    world: &mut World,
+    input: CreateFxQuote,
+) -> Result<Data<Shown<FxQuote>>, ApiError> {
+    let company = named(world, input.company_id)?;
+    let (source, target) = (input.source_currency, input.target_currency);
+    let fixed = checked(&input)?;
+    let today = world.today();
+    let mid_rate = world.base().mid_rate(source, target, today);
+    let mid_rate = mid_rate.expect("both currencies were looked up");
+    let spread_bp = spread(source, target);
+    let rate = mid_rate.less(spread_bp);
+    let (source_amount, target_amount) = both_sides(fixed, rate, source, target)?;
+    let (now, expires_at) = (world.now(), world.now().plus(HELD));
+    let quote = FxQuote {
+        id: world.next_id(company.id.bits()),
+        object: Object::NAME,
+        company_id: company.id,
+        status: QuoteStatus::Open,
+        source_currency: source,
+        target_currency: target,
+        source_amount,
+        target_amount,
+        mid_rate,
+        spread_bp,
+        rate,
+        fee_amount: cost_of_spread(source_amount, spread_bp),
+        as_of: today,
+        expires_at,
+        fx_transfer_id: None,
+        created_at: now,
+        updated_at: now,
+        metadata: input.metadata.unwrap_or_default(),
+        status_history: vec![StatusChange::plain(QuoteStatus::Open, now)],
+    };
+    let quote = world.record("fx_quote.created", quote);
+    world.remind_at(expires_at, Task::ExpireFxQuote(quote.id));
+    Ok(Data(Shown(quote)))
+}
+
+/// The side that the caller fixes.
+enum Fixed {
+    Source(i64),
+    Target(i64),
+}
+
+fn checked(input: &CreateFxQuote) -> Result<Fixed, ApiError> {
+    let mut wrong = Vec::new();
+    wrong.extend(unknown("/source_currency", input.source_currency));
+    wrong.extend(unknown("/target_currency", input.target_currency));
+    if input.source_currency == input.target_currency {
+        let detail = "is the source currency: there is nothing to convert";
+        wrong.push(Violation::new("/target_currency", "same_currency", detail));
+    }
+    let fixed = match (input.source_amount, input.target_amount) {
+        (Some(amount), None) => Some(Fixed::Source(amount.minor())),
+        (None, Some(amount)) => Some(Fixed::Target(amount.minor())),
+        _ => {
+            let detail = "expected exactly one of source_amount and target_amount";
+            wrong.push(Violation::new("", "one_of", detail));
+            None
+        }
+    };
+    fixed
+        .filter(|_| wrong.is_empty())
+        .ok_or_else(|| ApiError::invalid(wrong))
+}
+
+/// What is given and what is got; an error where the one that follows is nothing, or more than a caller may name.
+fn both_sides(
+    fixed: Fixed,
+    rate: Rate,
+    source: Currency,
+    target: Currency,
+) -> Result<(i64, i64), ApiError> {
+    let (pointer, follows, currency) = match fixed {
+        Fixed::Source(amount) => (
+            "/source_amount",
+            rate.convert(amount, source, target),
+            target,
+        ),
+        Fixed::Target(amount) => (
+            "/target_amount",
+            rate.needed(amount, source, target),
+            source,
+        ),
+    };
+    if follows == 0 {
+        let detail = format!("comes to nothing in {currency}: less than half of its minor unit");
+        return Err(ApiError::of_member(pointer, "too_small", detail));
+    }
+    let within = i64::try_from(follows).ok().filter(|it| *it <= Amount::MAX);
+    let Some(follows) = within else {
+        let detail = format!(
+            "comes to {follows} minor units of {currency}, and {} are the most",
+            Amount::MAX
+        );
+        return Err(ApiError::of_member(pointer, "too_large", detail));
+    };
+    Ok(match fixed {
+        Fixed::Source(amount) => (amount, follows),
+        Fixed::Target(amount) => (follows, amount),
+    })
+}
+
+/// The half hour is over.
+pub(crate) fn expire(world: &mut World, id: Id<FxQuote>) {
+    let open = world.find(id).filter(|it| it.status == QuoteStatus::Open);
+    let Some(quote) = open else {
+        return; // used meanwhile
+    };
+    let mut quote = (*quote).clone();
+    quote.enter(QuoteStatus::Expired, world.now());
+    world.record("fx_quote.expired", quote);
+}

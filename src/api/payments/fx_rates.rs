@@ -1,0 +1,120 @@
+//! Reference rates of a day, and what a quote would make of them.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::api::crud::Paging;
+use crate::api::operation::{Contract, Domain, Method, Operation, operation};
+use crate::api::reply::List;
+use crate::model::fx;
+use crate::model::fx_quoting::{Rate, spread};
+use crate::value::error::{ApiError, Violation};
+use crate::value::money::Currency;
+use crate::value::time::Date;
+use crate::world::World;
+
+pub(crate) const OPERATIONS: &[Operation] = &[Operation {
+    method: Method::Get,
+    path: "/api/payments/fx-rates",
+    domain: Domain::Payments,
+    contract: Contract::Assumed,
+    summary: "List exchange rates",
+    description: "The reference rates of a day between every two currencies, ordered by source and target, and the spread that a quote \
+        takes off them. Rates of a customs authority, monthly, and between them a path that the seed walks: no market's quotes. \
+        Before the first published month and after the last the nearest one holds.",
+    example: r#"{"source_currency":"GBP","target_currency":"NGN"}"#,
+    ..operation!(read list_fx_rates)
+}];
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct ListFxRates {
+    #[serde(flatten)]
+    paging: Paging,
+    /// Only from that currency.
+    source_currency: Option<Currency>,
+    /// Only to that currency.
+    target_currency: Option<Currency>,
+    /// The day; today if absent, and no later.
+    as_of: Option<Date>,
+}
+
+/// A rate between two currencies.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct FxRate {
+    /// The currency that is given.
+    source_currency: Currency,
+    /// The currency that is got.
+    target_currency: Currency,
+    /// The day.
+    as_of: Date,
+    /// Units of the target currency for one of the source currency: the reference rate.
+    mid_rate: Rate,
+    /// What a quote takes off it, in hundredths of a percent.
+    spread_bp: u32,
+    /// The same rate less the spread: what a quote of that day reckons by.
+    rate: Rate,
+}
+
+fn list_fx_rates(world: &World, input: ListFxRates) -> Result<List<FxRate>, ApiError> {
+    let today = world.today();
+    let as_of = input.as_of.unwrap_or(today);
+    let mut wrong = Vec::new();
+    wrong.extend(
+        input
+            .source_currency
+            .and_then(|it| unknown("/source_currency", it)),
+    );
+    wrong.extend(
+        input
+            .target_currency
+            .and_then(|it| unknown("/target_currency", it)),
+    );
+    if as_of > today {
+        let detail = format!("no rate of a day to come is known: today is {today}");
+        wrong.push(Violation::new("/as_of", "in_the_future", detail));
+    }
+    if !wrong.is_empty() {
+        return Err(ApiError::invalid(wrong));
+    }
+    let wanted = |filter: Option<Currency>| {
+        fx::known().filter(move |currency| filter.is_none_or(|only| only == *currency))
+    };
+    let sources = wanted(input.source_currency);
+    let pairs: Vec<(Currency, Currency)> = sources
+        .flat_map(|source| wanted(input.target_currency).map(move |target| (source, target)))
+        .filter(|(source, target)| source != target)
+        .collect();
+    let row = |&(source_currency, target_currency): &(Currency, Currency)| {
+        let mid_rate = world
+            .base()
+            .mid_rate(source_currency, target_currency, as_of);
+        let mid_rate = mid_rate.expect("the list holds currencies with a rate");
+        let spread_bp = spread(source_currency, target_currency);
+        FxRate {
+            source_currency,
+            target_currency,
+            as_of,
+            mid_rate,
+            spread_bp,
+            rate: mid_rate.less(spread_bp),
+        }
+    };
+    let page = input.paging.page_of(&pairs);
+    Ok(List {
+        data: page.iter().map(row).collect(),
+        meta: input.paging.meta(pairs.len() as u64),
+    })
+}
+
+/// What is wrong with a currency that has no reference rate.
+pub(crate) fn unknown(pointer: &str, currency: Currency) -> Option<Violation> {
+    if fx::is_known(currency) {
+        return None;
+    }
+    let known: Vec<String> = fx::known().map(|known| known.to_string()).collect();
+    let detail = format!(
+        "{currency} has no reference rate; there is one of {}",
+        known.join(", ")
+    );
+    Some(Violation::new(pointer, "unknown_currency", detail))
+}

@@ -1,0 +1,309 @@
+//! Transfers between a company's wallets of two currencies: at a quote, debited at once, credited when the conversion is done.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::api::business::payroll_people::may_pay;
+use crate::api::crud::show;
+use crate::api::operation::{Contract, Domain, Method, Operation, operation};
+use crate::api::payments::wallets::{named, room, short};
+use crate::api::reply::{Data, Shown};
+use crate::api::system::SystemRow;
+use crate::model::decision::FX_TRANSFER_SETTLE;
+use crate::model::lifecycle::{Stateful, StatusChange, step};
+use crate::model::payments::fx_quote::{FxQuote, QuoteStatus};
+use crate::model::payments::fx_transfer::{FxTransfer, FxTransferStatus};
+use crate::model::payments::payout::Failure;
+use crate::model::payments::wallet::Wallet;
+use crate::model::posting::{self, Conversion};
+use crate::model::task::Task;
+use crate::model::{AnyId, Object};
+use crate::value::error::{ApiError, ErrorCode, Violation};
+use crate::value::id::Id;
+use crate::value::text::Metadata;
+use crate::value::time::Span;
+use crate::world::World;
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        method: Method::Post,
+        path: "/api/payments/fx-transfers",
+        domain: Domain::Payments,
+        contract: Contract::Assumed,
+        summary: "Convert money",
+        description: "Uses a quote, once and before it expires. The source wallet is debited now, the target wallet credited a minute \
+            later; a company without a wallet of the target currency gets one. A transfer that fails gives the money back.",
+        example: r#"{"quote_id":"@fx_quote:1","source_wallet_id":"@wallet:1"}"#,
+        success: 201,
+        errors: &[
+            ErrorCode::InvalidStateTransition,
+            ErrorCode::QuoteExpired,
+            ErrorCode::CurrencyMismatch,
+            ErrorCode::InsufficientFunds,
+            ErrorCode::LimitExceeded,
+            ErrorCode::ComplianceBlocked,
+            ErrorCode::CompanySuspended,
+        ],
+        emits: &["wallet.created", "fx_transfer.created", "wallet.debited"],
+        starts: &["complete_fx_transfer", "fail_fx_transfer"],
+        ..operation!(write create_fx_transfer)
+    },
+    Operation {
+        method: Method::Get,
+        path: "/api/payments/fx-transfers/{fx_transfer_id}",
+        domain: Domain::Payments,
+        contract: Contract::Assumed,
+        summary: "Read a conversion",
+        description: "Where it stands, and why it failed if so.",
+        ..operation!(read get_fx_transfer)
+    },
+];
+
+pub(crate) const COMPLETE_FX_TRANSFER: SystemRow = SystemRow {
+    name: "complete_fx_transfer",
+    emits: &[
+        "fx_transfer.completed",
+        "fx_transfer.failed",
+        "wallet.credited",
+    ],
+    ..SystemRow::LAST
+};
+
+pub(crate) const FAIL_FX_TRANSFER: SystemRow = SystemRow {
+    name: "fail_fx_transfer",
+    emits: &["fx_transfer.failed", "wallet.credited"],
+    ..SystemRow::LAST
+};
+
+/// From the debit to the credit.
+const NORMAL: Span = Span::seconds(60);
+/// The same where the conversion is late and nobody says by how much.
+const LATE: Span = Span::BusinessDays(1);
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct CreateFxTransfer {
+    /// The quote to use.
+    quote_id: Id<FxQuote>,
+    /// The wallet that gives: of the quote's company and its source currency.
+    source_wallet_id: Id<Wallet>,
+    /// The wallet that gets; the company's own of the target currency if absent, opened where there is none.
+    target_wallet_id: Option<Id<Wallet>>,
+    /// The caller's own pairs.
+    metadata: Option<Metadata>,
+}
+
+fn create_fx_transfer(
+    world: &mut World,
+    input: CreateFxTransfer,
+) -> Result<Data<Shown<FxTransfer>>, ApiError> {
+    let quote = world.get(input.quote_id)?;
+    let source = named(world, input.source_wallet_id, "/source_wallet_id")?;
+    let target = input.target_wallet_id;
+    let target = target.map(|id| named(world, id, "/target_wallet_id"));
+    let target = target.transpose()?;
+    may_pay(world, &*world.get(quote.company_id)?)?;
+    check_wallets(&quote, &source, target.as_deref())?;
+    let used = usable(world, &quote)?;
+    let target = target.or_else(|| world.wallet_of(quote.company_id, quote.target_currency));
+    short(world, &source, quote.source_amount)?;
+    if let Some(target) = &target {
+        room(world, target, quote.target_amount)?;
+    }
+    let target = world.wallet_for(quote.company_id, quote.target_currency);
+    let transfer = begun(
+        world,
+        &quote,
+        &source,
+        &target,
+        input.metadata.unwrap_or_default(),
+    );
+    let mut quote = (*quote).clone();
+    quote.fx_transfer_id = Some(transfer.id);
+    quote.enter(used, world.now());
+    world.keep(quote);
+    let transfer = Arc::new(transfer);
+    world.put(&transfer);
+    world.post(
+        transfer.company_id,
+        posting::fx_begun(&conversion(&transfer)),
+    );
+    world.emit("fx_transfer.created", &transfer);
+    world.emit_wallet("wallet.debited", &source);
+    follow(world, transfer.id);
+    Ok(Data(Shown(transfer)))
+}
+
+/// Both wallets are the quote's company's and of its currencies.
+fn check_wallets(
+    quote: &FxQuote,
+    source: &Wallet,
+    target: Option<&Wallet>,
+) -> Result<(), ApiError> {
+    let named = [
+        ("/source_wallet_id", Some(source), quote.source_currency),
+        ("/target_wallet_id", target, quote.target_currency),
+    ];
+    let wallets = || {
+        let rows = named.iter();
+        rows.filter_map(|&(pointer, wallet, currency)| Some((pointer, wallet?, currency)))
+    };
+    let foreign = wallets().filter(|(_, wallet, _)| wallet.company_id != quote.company_id);
+    let foreign = foreign.map(|(pointer, wallet, _)| {
+        let detail = format!(
+            "{} is a wallet of {}, and the quote is {}'s",
+            wallet.id, wallet.company_id, quote.company_id
+        );
+        Violation::new(pointer, "foreign_wallet", detail)
+    });
+    let foreign: Vec<Violation> = foreign.collect();
+    if !foreign.is_empty() {
+        return Err(ApiError::invalid(foreign));
+    }
+    let other = wallets().filter(|(_, wallet, currency)| wallet.currency != *currency);
+    let other = other.map(|(pointer, wallet, currency)| {
+        let detail = format!("{} is in {}, not in {currency}", wallet.id, wallet.currency);
+        Violation::new(pointer, "currency_mismatch", detail)
+    });
+    let other: Vec<Violation> = other.collect();
+    match other.first() {
+        None => Ok(()),
+        Some(first) => {
+            let error = ApiError::new(ErrorCode::CurrencyMismatch, first.detail.clone());
+            Err(error.with_errors(other).about(quote.id))
+        }
+    }
+}
+
+/// What the quote becomes by its use: once, and before its half hour is over.
+fn usable(world: &World, quote: &FxQuote) -> Result<QuoteStatus, ApiError> {
+    let over = quote.status == QuoteStatus::Open && world.now() >= quote.expires_at;
+    if over || quote.status == QuoteStatus::Expired {
+        let detail = format!(
+            "the quote expired at {}: ask for another one",
+            quote.expires_at
+        );
+        return Err(ApiError::new(ErrorCode::QuoteExpired, detail).about(quote.id));
+    }
+    step("use", "the quote", quote.id, quote.status)
+}
+
+fn begun(
+    world: &World,
+    quote: &FxQuote,
+    source: &Wallet,
+    target: &Wallet,
+    metadata: Metadata,
+) -> FxTransfer {
+    let now = world.now();
+    FxTransfer {
+        id: world.next_id(quote.company_id.bits()),
+        object: Object::NAME,
+        company_id: quote.company_id,
+        fx_quote_id: quote.id,
+        source_wallet_id: source.id,
+        target_wallet_id: target.id,
+        status: FxTransferStatus::Processing,
+        source_amount: quote.source_amount,
+        source_currency: quote.source_currency,
+        target_amount: quote.target_amount,
+        target_currency: quote.target_currency,
+        rate: quote.rate,
+        fee_amount: quote.fee_amount,
+        failure: None,
+        created_at: now,
+        updated_at: now,
+        metadata,
+        status_history: vec![StatusChange::plain(FxTransferStatus::Processing, now)],
+    }
+}
+
+fn conversion(transfer: &FxTransfer) -> Conversion {
+    Conversion {
+        source: AnyId::of(transfer.id),
+        given: transfer.source_amount,
+        given_in: transfer.source_currency,
+        fee: transfer.fee_amount,
+        got: transfer.target_amount,
+        got_in: transfer.target_currency,
+    }
+}
+
+/// Asks what becomes of the conversion; the answer comes with the clock.
+fn follow(world: &mut World, id: Id<FxTransfer>) {
+    let answer = world.decide(&FX_TRANSFER_SETTLE, AnyId::of(id), None);
+    let (task, named) = match answer.choice {
+        "failed" => (Task::FailFxTransfer(id), answer.after),
+        "delayed" => (
+            Task::CompleteFxTransfer(id),
+            Some(answer.after.unwrap_or(LATE)),
+        ),
+        _ => (Task::CompleteFxTransfer(id), answer.after),
+    };
+    world.settle_when(NORMAL, named, task);
+}
+
+/// The other currency has come. A wallet that cannot hold it sends it back.
+pub(crate) fn complete(world: &mut World, id: Id<FxTransfer>) {
+    let Some(transfer) = under_way(world, id) else {
+        return;
+    };
+    let target = world.find(transfer.target_wallet_id);
+    let target = target.expect("the transfer was made into a wallet");
+    if let Err(full) = room(world, &target, transfer.target_amount) {
+        return undo(world, &transfer, "limit_exceeded", full.detail.into());
+    }
+    let mut transfer = (*transfer).clone();
+    transfer.enter(FxTransferStatus::Completed, world.now());
+    let transfer = world.keep(transfer);
+    let done = posting::fx_completed(&conversion(&transfer));
+    world.post(transfer.company_id, done);
+    world.emit("fx_transfer.completed", &transfer);
+    world.emit_wallet("wallet.credited", &target);
+}
+
+/// Nobody gave the other currency.
+pub(crate) fn fail(world: &mut World, id: Id<FxTransfer>) {
+    if let Some(transfer) = under_way(world, id) {
+        let why = "no provider of the target currency took the other side".into();
+        undo(world, &transfer, "rail_unavailable", why);
+    }
+}
+
+fn under_way(world: &World, id: Id<FxTransfer>) -> Option<Arc<FxTransfer>> {
+    let transfer = world.find(id);
+    transfer.filter(|it| it.status == FxTransferStatus::Processing) // somebody was quicker
+}
+
+fn undo(world: &mut World, transfer: &FxTransfer, code: &'static str, message: Cow<'static, str>) {
+    let mut transfer = transfer.clone();
+    transfer.failure = Some(Failure {
+        code: Cow::Borrowed(code),
+        return_code: None,
+        rail_message: Some(message),
+        retryable: true,
+    });
+    transfer.enter(FxTransferStatus::Failed, world.now());
+    let transfer = world.keep(transfer);
+    let back = posting::fx_given_back(&conversion(&transfer));
+    world.post(transfer.company_id, back);
+    world.emit("fx_transfer.failed", &transfer);
+    let source = world.find(transfer.source_wallet_id);
+    let source = source.expect("the transfer was made out of a wallet");
+    world.emit_wallet("wallet.credited", &source);
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct OneFxTransfer {
+    /// The transfer.
+    fx_transfer_id: Id<FxTransfer>,
+}
+
+fn get_fx_transfer(
+    world: &World,
+    input: OneFxTransfer,
+) -> Result<Data<Shown<FxTransfer>>, ApiError> {
+    show(world, input.fx_transfer_id)
+}

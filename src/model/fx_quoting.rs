@@ -1,0 +1,244 @@
+//! What a conversion costs: an exact rate, the spread of a corridor (`fixtures/fx_spreads.toml`), and both sides in whole minor
+//! units.
+
+use core::fmt;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use crate::model::fx::half_even;
+use crate::value::money::Currency;
+
+/// Parts of a unit in which a rate is kept.
+const PARTS: i128 = 1_000_000_000_000;
+const PLACES: usize = 12;
+/// Basis points in a whole.
+const WHOLE: i128 = 10_000;
+
+/// Units of one currency for one of another, to twelve decimal places: a decimal string on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Rate(i128);
+
+impl Rate {
+    /// The nearest rate to a fraction.
+    pub(crate) fn of(numerator: i128, denominator: i128) -> Self {
+        Self(half_even(numerator * PARTS, denominator))
+    }
+
+    /// What is left of it after a spread.
+    pub(crate) fn less(self, basis_points: u32) -> Self {
+        Self(half_even(
+            self.0 * (WHOLE - i128::from(basis_points)),
+            WHOLE,
+        ))
+    }
+
+    /// What that amount of one currency comes to in the other, in minor units of each: the nearest, halves to the even one.
+    pub(crate) fn convert(self, amount: i64, from: Currency, to: Currency) -> i128 {
+        half_even(
+            i128::from(amount) * self.0 * i128::from(to.minor_per_major()),
+            PARTS * i128::from(from.minor_per_major()),
+        )
+    }
+
+    /// What has to be converted for that amount of the other currency, the same way.
+    pub(crate) fn needed(self, amount: i64, from: Currency, to: Currency) -> i128 {
+        half_even(
+            i128::from(amount) * PARTS * i128::from(from.minor_per_major()),
+            self.0 * i128::from(to.minor_per_major()),
+        )
+    }
+}
+
+impl fmt::Display for Rate {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (whole, parts) = (self.0 / PARTS, self.0 % PARTS);
+        let digits = format!("{parts:0PLACES$}");
+        match digits.trim_end_matches('0') {
+            "" => write!(out, "{whole}"),
+            digits => write!(out, "{whole}.{digits}"),
+        }
+    }
+}
+
+impl Serialize for Rate {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Rate {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Cow::<'de, str>::deserialize(deserializer)?;
+        let (whole, digits) = text.split_once('.').unwrap_or((&text, ""));
+        let read = || {
+            let parts = format!("{digits:0<PLACES$}");
+            let parts = Some(parts).filter(|parts| parts.len() == PLACES)?;
+            let whole: i128 = whole.parse().ok()?;
+            Some(Self(
+                whole.checked_mul(PARTS)? + parts.parse::<i128>().ok()?,
+            ))
+        };
+        read().ok_or_else(|| de::Error::custom("expected a decimal of at most twelve places"))
+    }
+}
+
+impl JsonSchema for Rate {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Rate".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "pattern": r"^[0-9]+(\.[0-9]{1,12})?$" })
+    }
+}
+
+/// The file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Spreads {
+    basis_points: Classes<u32>,
+    class: Named,
+    corridor: Vec<Corridor>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Classes<T> {
+    major: T,
+    regional: T,
+    frontier: T,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Named {
+    major: Vec<Currency>,
+    frontier: Vec<Currency>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Corridor {
+    between: [Currency; 2],
+    basis_points: u32,
+}
+
+/// By both currencies in the order of their codes, and by each alone.
+struct Table {
+    corridors: BTreeMap<[Currency; 2], u32>,
+    classes: BTreeMap<Currency, u32>,
+    otherwise: u32,
+}
+
+static TABLE: LazyLock<Table> = LazyLock::new(|| {
+    let spreads: Spreads = toml::from_str(include_str!("../../fixtures/fx_spreads.toml"))
+        .expect("the embedded spreads are whole: a test reads them");
+    let points = &spreads.basis_points;
+    let major = spreads.class.major.iter().map(|&code| (code, points.major));
+    let frontier = spreads.class.frontier.iter();
+    let corridors = spreads.corridor.iter();
+    Table {
+        classes: major
+            .chain(frontier.map(|&code| (code, points.frontier)))
+            .collect(),
+        otherwise: points.regional,
+        corridors: corridors
+            .map(|row| (in_order(row.between), row.basis_points))
+            .collect(),
+    }
+});
+
+fn in_order(mut pair: [Currency; 2]) -> [Currency; 2] {
+    pair.sort_unstable();
+    pair
+}
+
+/// What a quote between two currencies takes on top of the reference rate, in basis points.
+pub(crate) fn spread(source: Currency, target: Currency) -> u32 {
+    let of = |currency| *TABLE.classes.get(&currency).unwrap_or(&TABLE.otherwise);
+    let named = TABLE.corridors.get(&in_order([source, target]));
+    named.copied().unwrap_or(of(source).max(of(target)))
+}
+
+/// The part of an amount that a spread takes, in the same minor units: the nearest, halves to the even one.
+pub(crate) fn cost_of_spread(amount: i64, basis_points: u32) -> i64 {
+    let cost = half_even(i128::from(amount) * i128::from(basis_points), WHOLE);
+    i64::try_from(cost).expect("a part is not more than the whole")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn currency(code: &str) -> Currency {
+        Currency::new(code).expect("a currency")
+    }
+
+    #[test]
+    fn a_rate_is_written_as_it_is_read() {
+        for (rate, text) in [
+            (Rate::of(19_398_094, 10_000), "1939.8094"),
+            (Rate::of(1, 3), "0.333333333333"),
+            (Rate::of(2, 3), "0.666666666667"),
+            (Rate::of(5, 1), "5"),
+            (Rate::of(1, 10_000_000), "0.0000001"),
+        ] {
+            assert_eq!(rate.to_string(), text);
+            let json = serde_json::to_string(&rate).expect("a rate serialises");
+            assert_eq!(
+                serde_json::from_str::<Rate>(&json).expect("it was a rate"),
+                rate
+            );
+        }
+        for wrong in ["", ".5", "1.0000000000001", "1,5", "-", "1e3"] {
+            let json = serde_json::to_string(wrong).expect("a text");
+            assert!(serde_json::from_str::<Rate>(&json).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn both_sides_are_whole_minor_units_of_their_own_currency() {
+        let (gbp, ngn, ugx, jpy) = (
+            currency("GBP"),
+            currency("NGN"),
+            currency("UGX"),
+            currency("JPY"),
+        );
+        let rate = Rate::of(19_398_094, 10_000);
+        assert_eq!(rate.convert(10_000, gbp, ngn), 19_398_094);
+        assert_eq!(rate.needed(19_398_094, gbp, ngn), 10_000);
+        let rate = Rate::of(4_750, 1);
+        assert_eq!(rate.convert(1, gbp, ugx), 48); // 47.5, and the even side is above
+        assert_eq!(rate.convert(3, gbp, ugx), 142); // 142.5, and the even side is below
+        assert_eq!(rate.needed(1, gbp, ugx), 0); // less than half a penny
+        assert_eq!(Rate::of(1, 200).convert(100, jpy, gbp), 50);
+        let most = Rate::of(5_613, 1).convert(i64::MAX, gbp, ugx);
+        assert!(most > i128::from(i64::MAX));
+    }
+
+    #[test]
+    fn a_spread_makes_the_rate_worse_for_whoever_converts() {
+        let mid = Rate::of(13_329, 10_000);
+        assert_eq!(mid.less(20).to_string(), "1.3302342");
+        assert!(mid.less(0) == mid && mid.less(20) < mid);
+        assert_eq!(cost_of_spread(10_000, 20), 20);
+        assert_eq!(cost_of_spread(1, 150), 0);
+    }
+
+    #[test]
+    fn a_corridor_costs_what_the_dearer_currency_costs_both_ways() {
+        let of = |one, other| spread(currency(one), currency(other));
+        assert_eq!((of("USD", "GBP"), of("GBP", "USD")), (20, 20));
+        assert_eq!((of("USD", "CAD"), of("ZAR", "CAD")), (30, 75));
+        assert_eq!((of("USD", "UGX"), of("UGX", "KES")), (150, 150));
+        assert_eq!(of("NGN", "GBP"), 120);
+    }
+}
