@@ -29,8 +29,8 @@ use crate::api::control::{
 };
 use crate::api::operation::Operation;
 use crate::api::payments::{beneficiaries, disputes, payouts, wallets};
+use crate::api::payments::{escrow_verbs, escrows, payout_create, payout_verbs};
 use crate::api::payments::{fx_quotes, fx_rates, fx_transfers};
-use crate::api::payments::{payout_create, payout_verbs};
 
 /// The simulated product, domain by domain.
 pub(crate) fn product() -> impl Iterator<Item = &'static Operation> {
@@ -66,6 +66,8 @@ pub(crate) fn product() -> impl Iterator<Item = &'static Operation> {
         beneficiaries::OPERATIONS,
         payout_create::OPERATIONS,
         payout_verbs::OPERATIONS,
+        escrows::OPERATIONS,
+        escrow_verbs::OPERATIONS,
         disputes::OPERATIONS,
     ];
     tables.into_iter().flatten()

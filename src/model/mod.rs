@@ -36,6 +36,7 @@ use crate::model::business::tax_liability::TaxLiability;
 use crate::model::ledger::{JournalEntry, WalletTransaction};
 use crate::model::payments::beneficiary::Beneficiary;
 use crate::model::payments::dispute::Dispute;
+use crate::model::payments::escrow::Escrow;
 use crate::model::payments::fx_quote::FxQuote;
 use crate::model::payments::fx_transfer::FxTransfer;
 use crate::model::payments::payout::Payout;
@@ -156,6 +157,7 @@ entities! {
         FxQuote "fxq" "fx_quote";
         FxTransfer "fxt" "fx_transfer";
         Beneficiary "ben" "beneficiary";
+        Escrow "esc" "escrow";
         Dispute "dsp" "dispute";
     }
     named {
@@ -204,7 +206,7 @@ pub(crate) trait Wire {
 
 /// For resources that are kept as they are shown.
 macro_rules! shown_as_kept {
-    ($($type:ty),*) => {
+    ($($type:ty),* $(,)?) => {
         $(impl Wire for $type {
             type Shape<'a> = &'a Self;
 
@@ -230,7 +232,8 @@ shown_as_kept!(
     Payout,
     FxQuote,
     FxTransfer,
-    Dispute
+    Dispute,
+    Escrow
 );
 
 /// The `object` member: the resource's own name, held by its type.

@@ -233,7 +233,9 @@ mod tests {
             Task::ExpireFxQuote(_) => 27,
             Task::CompleteFxTransfer(_) => 28,
             Task::FailFxTransfer(_) => 29,
-            Task::Scripted(_) => 30,
+            Task::ReleaseEscrow(_) => 30,
+            Task::ExpireEscrow(_) => 31,
+            Task::Scripted(_) => 32,
         };
         assert!(
             Task::ONE_OF_EACH

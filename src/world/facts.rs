@@ -15,6 +15,7 @@ use crate::model::business::tax_filing::TaxFiling;
 use crate::model::business::tax_liability::TaxLiability;
 use crate::model::payments::beneficiary::Beneficiary;
 use crate::model::payments::dispute::Dispute;
+use crate::model::payments::escrow::Escrow;
 use crate::model::payments::fx_quote::FxQuote;
 use crate::model::payments::fx_transfer::FxTransfer;
 use crate::model::payments::payout::Payout;
@@ -61,6 +62,7 @@ impl World {
             FxQuote,
             FxTransfer,
             Beneficiary,
+            Escrow,
             Dispute,
         )
     }

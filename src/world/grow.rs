@@ -29,6 +29,7 @@ use crate::model::ledger::WalletTransaction;
 use crate::model::lifecycle::StatusChange;
 use crate::model::payments::beneficiary::Beneficiary;
 use crate::model::payments::dispute::Dispute;
+use crate::model::payments::escrow::Escrow;
 use crate::model::payments::fx_quote::FxQuote;
 use crate::model::payments::fx_transfer::FxTransfer;
 use crate::model::payments::payout::{Payout, PayoutStatus, Rail, Recipient};
@@ -68,6 +69,7 @@ never_grown!(
     FxQuote,
     FxTransfer,
     Beneficiary,
+    Escrow,
     Dispute,
 );
 

@@ -3,6 +3,9 @@
 pub(crate) mod beneficiaries;
 pub(crate) mod dispute_clock;
 pub(crate) mod disputes;
+pub(crate) mod escrow_clock;
+pub(crate) mod escrow_verbs;
+pub(crate) mod escrows;
 pub(crate) mod fx_quotes;
 pub(crate) mod fx_rates;
 pub(crate) mod fx_transfers;

@@ -3,6 +3,7 @@
 pub(crate) mod account_rules;
 pub(crate) mod beneficiary;
 pub(crate) mod dispute;
+pub(crate) mod escrow;
 pub(crate) mod fx_quote;
 pub(crate) mod fx_transfer;
 pub(crate) mod holder_name;
