@@ -11,8 +11,8 @@ use crate::api::business::{
 };
 use crate::api::operation::{Call, Operation};
 use crate::api::payments::dispute_clock;
-use crate::api::payments::statement_clock;
 use crate::api::payments::escrow_clock;
+use crate::api::payments::statement_clock;
 use crate::api::payments::{beneficiaries, payout_rail};
 use crate::api::payments::{collection_clock, invoice_clock, refunds};
 use crate::api::payments::{fx_quotes, fx_transfers};
