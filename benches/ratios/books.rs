@@ -8,7 +8,7 @@ use crate::load::{self, CONNECTIONS};
 use crate::requests::{self, KEY};
 
 const ENTRIES: u64 = 100_000;
-const JOURNAL: &str = "/api/business/journal-entries";
+pub(crate) const JOURNAL: &str = "/api/business/journal-entries";
 
 /// Each report once a round, of days that nobody asked for before, over entries of two currencies on days of a year.
 pub(crate) fn reports(bench: &mut Bench) -> Result<String, String> {
@@ -73,7 +73,8 @@ pub(crate) fn first_report(bench: &mut Bench) -> Result<String, String> {
     Ok(format!("{} us, {worst} us at worst", median(times)))
 }
 
-fn companies(sandbox: &Child) -> Result<Vec<String>, String> {
+/// Ids of the companies of a fresh world.
+pub(crate) fn companies(sandbox: &Child) -> Result<Vec<String>, String> {
     let ids = ok(sandbox.get("/api/business/companies", KEY)?)?.strings("id");
     Ok(ids
         .into_iter()

@@ -19,6 +19,7 @@ mod child;
 mod deliveries;
 mod instructions;
 mod load;
+mod payments;
 mod requests;
 mod rows;
 mod worlds;

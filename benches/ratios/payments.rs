@@ -61,9 +61,7 @@ impl Payer {
 
 /// One payout a request, each with its entries and events, in a world whose clock waits.
 pub(crate) fn payouts(bench: &mut Bench) -> Result<String, String> {
-    bench.post_against_bare(|sandbox| {
-        Ok(requests::post(PAYOUTS, Payer::of(sandbox, 0)?.payout))
-    })
+    bench.post_against_bare(|sandbox| Ok(requests::post(PAYOUTS, Payer::of(sandbox, 0)?.payout)))
 }
 
 /// A balance, a page of the statement and a payout: each asked of a company with a million entries and of one with a thousand, one

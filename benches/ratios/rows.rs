@@ -7,6 +7,7 @@ use crate::books;
 use crate::child::Child;
 use crate::deliveries;
 use crate::load::{self, Write};
+use crate::payments;
 use crate::requests::{self, KEY};
 use crate::worlds;
 
@@ -103,6 +104,21 @@ pub(crate) const ROWS: &[Row] = &[
     row("journal and recording", ">= 3000 writes/s", worlds::kept),
     row("reports over 100,000 entries", "<= 20 ms", books::reports),
     row("first report", "<= 5 ms", books::first_report),
+    row(
+        "create payout",
+        "rps >= 0.35 x or 8000/s",
+        payments::payouts,
+    ),
+    row(
+        "company of a million entries",
+        "<= 1.5 x one of 1,000",
+        payments::long_books,
+    ),
+    row(
+        "reconcile 10,000 lines",
+        "<= 1 s, < 19.95 x for 10 x",
+        payments::reconciled,
+    ),
     row("new world", "<= 50 us", new_world),
     row("start", "<= 3 x bare", start),
     row("start, 10M people", "<= 1.5 x 75 people", start_large),

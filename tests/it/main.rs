@@ -10,6 +10,7 @@
 
 mod accounting;
 mod auditor;
+mod bad_input;
 mod cli;
 mod compliance;
 mod contract;
