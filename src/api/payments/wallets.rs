@@ -112,15 +112,26 @@ fn get_wallet(world: &World, input: OneWallet) -> Result<Data<Shown<Wallet>>, Ap
 /// What a wallet holds at most: far below what 64 bits hold, so that no later credit can reach their end.
 const MOST: i64 = i64::MAX / 1_000;
 
-/// Whether that amount more fits into the wallet: what is asked before anything credits it.
+/// Whether that amount more fits into the wallet: what is asked before anything credits it. It must fit into the company's
+/// currency, too, in which reports add up all its wallets.
 pub(crate) fn room(world: &World, wallet: &Wallet, amount: i64) -> Result<(), ApiError> {
-    let available = world.balances(wallet.company_id, wallet.currency).available;
-    if i128::from(available) + i128::from(amount) <= i128::from(MOST) {
+    let (company, currency) = (wallet.company_id, wallet.currency);
+    let available = world.balances(company, currency).available;
+    let holds = i128::from(available) + i128::from(amount);
+    let own = world.find(company).map_or(currency, |it| it.currency);
+    let rate = world.base().mid_rate(currency, own, world.today());
+    let worth = |holds| rate.map_or(0, |rate| rate.convert(holds, currency, own));
+    let fits =
+        i64::try_from(holds).is_ok_and(|holds| holds.max(0) <= MOST && worth(holds) <= MOST_WORTH);
+    if fits {
         return Ok(());
     }
-    let detail = "a wallet of the sandbox holds no more than nine quadrillion minor units";
+    let detail = "a wallet of the sandbox holds no more than nine quadrillion minor units, of its own currency and of the company's";
     Err(ApiError::new(ErrorCode::LimitExceeded, detail).about(wallet.id))
 }
+
+/// The same in the company's currency.
+const MOST_WORTH: i128 = MOST as i128;
 
 /// The wallet that a member of the body names, which must exist.
 pub(crate) fn named(
