@@ -29,7 +29,9 @@ use crate::api::control::{
 };
 use crate::api::operation::Operation;
 use crate::api::payments::{beneficiaries, disputes, payouts, wallets};
+use crate::api::payments::{collections, invoices, refunds};
 use crate::api::payments::{fx_quotes, fx_rates, fx_transfers};
+use crate::api::payments::{payout_create, payout_verbs};
 
 /// The simulated product, domain by domain.
 pub(crate) fn product() -> impl Iterator<Item = &'static Operation> {
@@ -59,10 +61,15 @@ pub(crate) fn product() -> impl Iterator<Item = &'static Operation> {
         cash_flow::OPERATIONS,
         wallets::OPERATIONS,
         payouts::OPERATIONS,
+        collections::OPERATIONS,
+        invoices::OPERATIONS,
+        refunds::OPERATIONS,
         fx_quotes::OPERATIONS,
         fx_transfers::OPERATIONS,
         fx_rates::OPERATIONS,
         beneficiaries::OPERATIONS,
+        payout_create::OPERATIONS,
+        payout_verbs::OPERATIONS,
         disputes::OPERATIONS,
     ];
     tables.into_iter().flatten()

@@ -35,10 +35,13 @@ use crate::model::business::tax_filing::TaxFiling;
 use crate::model::business::tax_liability::TaxLiability;
 use crate::model::ledger::{JournalEntry, WalletTransaction};
 use crate::model::payments::beneficiary::Beneficiary;
+use crate::model::payments::collection::Collection;
 use crate::model::payments::dispute::Dispute;
 use crate::model::payments::fx_quote::FxQuote;
 use crate::model::payments::fx_transfer::FxTransfer;
+use crate::model::payments::invoice::Invoice;
 use crate::model::payments::payout::Payout;
+use crate::model::payments::refund::Refund;
 use crate::model::payments::wallet::Wallet;
 use crate::value::id::{Id, Prefixed, encode_to_string, parse};
 
@@ -157,16 +160,28 @@ entities! {
         FxTransfer "fxt" "fx_transfer";
         Beneficiary "ben" "beneficiary";
         Dispute "dsp" "dispute";
+        Collection "col" "collection";
+        Invoice "inv" "invoice";
+        Refund "rfd" "refund";
     }
     named {
         LedgerAccount "acc" "ledger_account";
         PaymentMethod "pm" "payment_method";
-        Invoice "inv" "invoice";
-        Collection "col" "collection";
         Event "evt" "event";
         AuditLog "aud" "audit_log";
         Document "doc" "document";
         Request "req" "request";
+    }
+}
+
+impl Record {
+    /// What else it is found by below its company, while it stands as it does.
+    pub(crate) fn names(&self) -> Vec<String> {
+        match self {
+            Self::Collection(collection) => collection.names(),
+            Self::Invoice(invoice) => invoice.names(),
+            _ => Vec::new(),
+        }
     }
 }
 
@@ -204,7 +219,7 @@ pub(crate) trait Wire {
 
 /// For resources that are kept as they are shown.
 macro_rules! shown_as_kept {
-    ($($type:ty),*) => {
+    ($($type:ty),* $(,)?) => {
         $(impl Wire for $type {
             type Shape<'a> = &'a Self;
 
@@ -228,9 +243,12 @@ shown_as_kept!(
     Wallet,
     WalletTransaction,
     Payout,
+    Dispute,
+    Collection,
+    Invoice,
+    Refund,
     FxQuote,
     FxTransfer,
-    Dispute
 );
 
 /// The `object` member: the resource's own name, held by its type.

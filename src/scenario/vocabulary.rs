@@ -230,10 +230,18 @@ mod tests {
             Task::ResolveBeneficiary(..) => 24,
             Task::DisputeUnanswered(_) => 25,
             Task::DecideDispute(..) => 26,
-            Task::ExpireFxQuote(_) => 27,
-            Task::CompleteFxTransfer(_) => 28,
-            Task::FailFxTransfer(_) => 29,
-            Task::Scripted(_) => 30,
+            Task::PromptPayer(_) => 27,
+            Task::PayCollection(..) => 28,
+            Task::FinishCollection(..) => 29,
+            Task::SettleCollection(_) => 30,
+            Task::ExpireCollection(_) => 31,
+            Task::ChargeBack(_) => 32,
+            Task::InvoiceOverdue(_) => 33,
+            Task::SettleRefund(..) => 34,
+            Task::ExpireFxQuote(_) => 35,
+            Task::CompleteFxTransfer(_) => 36,
+            Task::FailFxTransfer(_) => 37,
+            Task::Scripted(_) => 38,
         };
         assert!(
             Task::ONE_OF_EACH

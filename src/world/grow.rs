@@ -32,6 +32,7 @@ use crate::model::payments::dispute::Dispute;
 use crate::model::payments::fx_quote::FxQuote;
 use crate::model::payments::fx_transfer::FxTransfer;
 use crate::model::payments::payout::{Payout, PayoutStatus, Rail, Recipient};
+use crate::model::payments::refund::Refund;
 use crate::model::payments::wallet::{Balances, Wallet, WalletStatus};
 use crate::model::{AnyId, Entity, Kind, Object};
 use crate::value::stream::Key;
@@ -65,10 +66,11 @@ never_grown!(
     ComplianceRequirement,
     RegulatoryReport,
     WalletTransaction,
+    Dispute,
+    Refund,
     FxQuote,
     FxTransfer,
     Beneficiary,
-    Dispute,
 );
 
 /// The six members of the published list, without an allocation.
@@ -138,6 +140,7 @@ impl Grow for Company {
                 website: Some(known.website),
             }),
             payroll_settings: PayrollSettings::default(),
+            payment_settings: None,
             created_at,
             updated_at: created_at,
             metadata: Metadata::default(),
