@@ -31,7 +31,7 @@ fn a_run_is_charged_once_when_it_is_funded() {
     let company = company(&caller);
     let before = (wallet(&caller, &company, "NGN"), fees(&caller, &company));
     let run = caller.run_payroll(&company, "2026-01");
-    caller.advance(&json!({"to": "2026-01-22T23:00:00Z"}));
+    caller.advance(&json!({"to": "2026-01-22T15:00:00Z"}));
     let approved = caller.run(id(&run));
     assert_eq!(approved["funding"]["platform_fee"], 0);
     let events = caller.advance(&json!({"to": "2026-01-23T17:00:00Z"}));
@@ -102,7 +102,7 @@ fn a_run_that_fails_as_a_whole_gets_its_fee_back() {
         wallet(&caller, &company, "NGN")["available"].clone(),
         fees(&caller, &company),
     );
-    let rule = json!({"on": "payout.settle", "then": "failed"});
+    let rule = json!({"match": {"decision": "payout.settle"}, "outcome": {"then": "failed"}});
     caller.post("/_sandbox/rules", &rule).expect(201);
     let run = funded(&caller, &company, "2026-01");
     assert_eq!(run["status"], "failed");
@@ -149,7 +149,7 @@ fn what_was_moved_in_the_month_lowers_the_rate_of_what_follows() {
     let company = company(&caller);
     let people = caller.payable(&company);
     put(&caller, &json!({"platform_fee": [{"from": 0, "basis_points": 200}, {"from": 1_000_000, "basis_points": 100}]})).expect(200);
-    let mut run = |person: &str| {
+    let run = |person: &str| {
         let body = json!({"company_id": company, "period": "2026-01", "employees": [person]});
         let run = caller.post("/v1/payroll/run", &body).expect(201)["data"].take();
         caller.advance(&json!({"to": "2026-01-27T12:00:00Z"}));
