@@ -25,9 +25,10 @@ use crate::api::business::{
 };
 use crate::api::control::{
     clock, decisions, deliveries, diff, events, faults, inbound, intervene, limits, process,
-    requests, scenarios, snapshots, trigger, verify, webhooks, worlds,
+    requests, scenarios, snapshots, statement_truth, trigger, verify, webhooks, worlds,
 };
 use crate::api::operation::Operation;
+use crate::api::payments::{bank_statements, reconciliation};
 use crate::api::payments::{beneficiaries, disputes, payouts, wallets};
 use crate::api::payments::{collections, invoices, refunds};
 use crate::api::payments::{fx_quotes, fx_rates, fx_transfers};
@@ -71,6 +72,8 @@ pub(crate) fn product() -> impl Iterator<Item = &'static Operation> {
         payout_create::OPERATIONS,
         payout_verbs::OPERATIONS,
         disputes::OPERATIONS,
+        bank_statements::OPERATIONS,
+        reconciliation::OPERATIONS,
     ];
     tables.into_iter().flatten()
 }
@@ -86,6 +89,7 @@ pub(crate) fn control() -> impl Iterator<Item = &'static Operation> {
         intervene::OPERATIONS,
         trigger::OPERATIONS,
         inbound::OPERATIONS,
+        statement_truth::OPERATIONS,
         webhooks::OPERATIONS,
         deliveries::OPERATIONS,
         snapshots::OPERATIONS,

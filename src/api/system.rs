@@ -11,6 +11,7 @@ use crate::api::business::{
 };
 use crate::api::operation::{Call, Operation};
 use crate::api::payments::dispute_clock;
+use crate::api::payments::statement_clock;
 use crate::api::payments::{beneficiaries, payout_rail};
 use crate::api::payments::{collection_clock, invoice_clock, refunds};
 use crate::api::payments::{fx_quotes, fx_transfers};
@@ -108,6 +109,7 @@ pub(crate) const fn row(task: Task) -> SystemRow {
         Task::ChargeBack(_) => collection_clock::CHARGE_BACK,
         Task::InvoiceOverdue(_) => invoice_clock::MISS_INVOICE,
         Task::SettleRefund(..) => refunds::SETTLE_REFUND,
+        Task::ImportStatement(_) => statement_clock::IMPORT_STATEMENT,
         // What it calls declares its own.
         Task::Scripted(_) => SystemRow {
             name: "scenario_timeline",
@@ -236,6 +238,7 @@ fn call(world: &mut World, task: Task) {
         Task::ChargeBack(collection) => collection_clock::charge_back(world, collection),
         Task::InvoiceOverdue(invoice) => invoice_clock::miss(world, invoice),
         Task::SettleRefund(refund, failed) => refunds::settle(world, refund, failed),
+        Task::ImportStatement(statement) => statement_clock::import(world, statement),
         Task::Scripted(_) => unreachable!("a scenario's row has transactions of its own"),
         Task::FinishVerification(id) => employee_pay::finish_verification(world, id),
         Task::AcknowledgeFiling(filing) => tax_clock::acknowledge_filing(world, filing),

@@ -12,6 +12,7 @@ use crate::model::business::payroll_verification::PayrollVerification;
 use crate::model::business::regulatory_report::RegulatoryReport;
 use crate::model::business::tax_filing::TaxFiling;
 use crate::model::business::tax_liability::TaxLiability;
+use crate::model::payments::bank_statement::BankStatement;
 use crate::model::payments::beneficiary::Beneficiary;
 use crate::model::payments::collection::{Collection, Payment};
 use crate::model::payments::dispute::Dispute;
@@ -104,6 +105,8 @@ pub(crate) enum Task {
     InvoiceOverdue(Id<Invoice>),
     /// The payer's bank has a refund, or does not take it.
     SettleRefund(Id<Refund>, Option<ReturnCode>),
+    /// A bank statement is read, and its lines are compared with the books.
+    ImportStatement(Id<BankStatement>),
     /// Row of the running scenarios' timeline.
     Scripted(u32),
 }
@@ -160,6 +163,7 @@ impl Task {
         Self::ChargeBack(Id::UNKNOWN),
         Self::InvoiceOverdue(Id::UNKNOWN),
         Self::SettleRefund(Id::UNKNOWN, None),
+        Self::ImportStatement(Id::UNKNOWN),
         Self::ExpireFxQuote(Id::UNKNOWN),
         Self::CompleteFxTransfer(Id::UNKNOWN),
         Self::FailFxTransfer(Id::UNKNOWN),
@@ -222,6 +226,7 @@ impl Task {
             | Self::ChargeBack(collection) => Some(AnyId::of(collection)),
             Self::InvoiceOverdue(invoice) => Some(AnyId::of(invoice)),
             Self::SettleRefund(refund, _) => Some(AnyId::of(refund)),
+            Self::ImportStatement(statement) => Some(AnyId::of(statement)),
             Self::Scripted(_) => None,
         }
     }

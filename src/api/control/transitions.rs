@@ -13,6 +13,8 @@ use crate::api::business::{
     compliance, leave_clock, payroll_clock, payroll_funding, regulatory_reports, tax_clock,
 };
 use crate::api::control::collecting;
+use crate::api::payments::reconciliation::{self, MatchAction};
+use crate::api::payments::statement_clock;
 use crate::api::payments::{beneficiaries, payout_rail, payout_verbs};
 use crate::api::payments::{fx_quotes, fx_transfers};
 use crate::model::business::company::{Company, CompanyStatus};
@@ -25,10 +27,12 @@ use crate::model::business::regulatory_report::{RegulatoryReport, ReportStatus};
 use crate::model::business::tax_filing::{FilingStatus, TaxFiling};
 use crate::model::business::tax_liability::{LiabilityStatus, TaxLiability};
 use crate::model::lifecycle::{State, StatusChange};
+use crate::model::payments::bank_statement::BankStatement;
 use crate::model::payments::beneficiary::{Beneficiary, BeneficiaryStatus};
 use crate::model::payments::fx_quote::{FxQuote, QuoteStatus};
 use crate::model::payments::fx_transfer::{FxTransfer, FxTransferStatus};
 use crate::model::payments::payout::{Payout, PayoutStatus, Pays};
+use crate::model::payments::reconciliation_match::{MatchStatus, ReconciliationMatch, Side};
 use crate::model::payments::return_code::ReturnCode;
 use crate::model::task::Task;
 use crate::model::{AnyId, Kind};
@@ -98,6 +102,11 @@ pub(crate) const EMITS: &[&str] = &[
     "refund.failed",
     "dispute.won",
     "dispute.lost",
+    "bank_statement.imported",
+    "reconciliation_match.matched",
+    "reconciliation_match.suggested",
+    "reconciliation_match.exception",
+    "reconciliation_match.resolved",
 ];
 
 /// The tasks that a move can set.
@@ -149,6 +158,8 @@ pub(crate) fn go(world: &mut World, id: &str, to: &str, wanted: Wanted) -> Resul
         Kind::FxTransfer => fx_transfer(world, Id::from_bits(id.bits), to)?,
         Kind::Beneficiary => beneficiary(world, Id::from_bits(id.bits), to, &wanted)?,
         Kind::Dispute => collecting::dispute(world, Id::from_bits(id.bits), to, wanted)?,
+        Kind::BankStatement => statement(world, Id::from_bits(id.bits), to)?,
+        Kind::ReconciliationMatch => reconciliation(world, Id::from_bits(id.bits), to, wanted)?,
         kind => {
             let detail = format!(
                 "a {} is not moved by hand: it follows from others",
@@ -411,6 +422,37 @@ fn run(world: &mut World, id: Id<PayrollRun>, to: &str) -> Result<(), ApiError> 
         _ => payroll_funding::fund_run(world, id, false),
     }
     Ok(())
+}
+
+/// The bank's statement is read now.
+fn statement(world: &mut World, id: Id<BankStatement>, to: &str) -> Result<(), ApiError> {
+    let statement = world.get(id)?;
+    target(AnyId::of(id), statement.status, to, |_| true)?;
+    world.forget_timers(AnyId::of(id));
+    statement_clock::import(world, id);
+    Ok(())
+}
+
+/// Somebody decides about a row now; what it is matched with by hand is said by the call alone.
+fn reconciliation(
+    world: &mut World,
+    id: Id<ReconciliationMatch>,
+    to: &str,
+    wanted: Wanted,
+) -> Result<(), ApiError> {
+    let row = world.get(id)?;
+    let by_hand = |state| match state {
+        MatchStatus::Matched => row.status == MatchStatus::Suggested,
+        MatchStatus::Unmatched => row.side == Side::Bank,
+        MatchStatus::Ignored => true,
+        MatchStatus::Suggested | MatchStatus::Exception => false,
+    };
+    let action = match target(AnyId::of(id), row.status, to, by_hand)? {
+        MatchStatus::Matched => MatchAction::Confirm,
+        MatchStatus::Unmatched => MatchAction::Reject,
+        _ => MatchAction::Ignore,
+    };
+    reconciliation::resolve(world, id, action, None, wanted.reason)
 }
 
 impl World {

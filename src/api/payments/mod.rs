@@ -1,5 +1,6 @@
 //! The Payments domain's operations.
 
+pub(crate) mod bank_statements;
 pub(crate) mod beneficiaries;
 pub(crate) mod collection_clock;
 pub(crate) mod collections;
@@ -17,6 +18,9 @@ pub(crate) mod payout_rail;
 pub(crate) mod payout_verbs;
 pub(crate) mod payouts;
 pub(crate) mod platform_fee;
+pub(crate) mod reconciliation;
 pub(crate) mod refunds;
+pub(crate) mod statement_clock;
+pub(crate) mod statement_line;
 pub(crate) mod wallet_level;
 pub(crate) mod wallets;
