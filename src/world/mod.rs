@@ -24,8 +24,10 @@ pub(crate) mod log;
 mod named;
 pub(crate) mod overlay;
 pub(crate) mod payroll_history;
+pub(crate) mod reconciled;
 pub(crate) mod sales_history;
 pub(crate) mod script;
+pub(crate) mod statement;
 pub(crate) mod timers;
 mod transaction;
 
@@ -52,6 +54,7 @@ use crate::world::event::{Change, Event, RequestRef};
 use crate::world::grow::Grow;
 use crate::world::log::Log;
 use crate::world::overlay::{Origin, Overlay};
+use crate::world::reconciled::Reconciled;
 use crate::world::timers::{Timer, Timers};
 use crate::world::transaction::{Transaction, Undo};
 
@@ -100,6 +103,9 @@ pub(crate) struct World {
     script: Script,
     /// What was decided, in order.
     decided: Vector<Arc<Decided>>,
+    /// Which transactions are in which rows of reconciliations.
+    #[serde(default, skip_serializing_if = "Reconciled::is_empty")]
+    reconciled: Reconciled,
     /// Opened as every world of its process is, and not started again in its own way.
     #[serde(skip)]
     fresh: bool,
@@ -122,6 +128,7 @@ impl World {
             timers: Timers::default(),
             script: Script::default(),
             decided: Vector::new(),
+            reconciled: Reconciled::default(),
             fresh: false,
             transaction: Transaction::default(),
         }
@@ -287,14 +294,11 @@ impl World {
 
     /// The wallet as it is shown: with its balances filled in, and when they last moved.
     pub(crate) fn with_balances(&self, wallet: &Wallet) -> Wallet {
-        let grown = self.base.history(wallet.company_id);
-        let grown = grown.as_ref().and_then(|history| history.statement.last());
-        let since = self.book(wallet.company_id).map(|book| &book.statement);
-        let mut since = since.into_iter().flat_map(|lines| lines.iter().rev());
-        let moved = since.find(|line| line.wallet_id == wallet.id).or(grown);
+        let statement = self.statement(wallet);
+        let moved = statement.last().map(|line| line.created_at);
         Wallet {
             balances: self.balances(wallet.company_id, wallet.currency),
-            updated_at: moved.map_or(wallet.updated_at, |line| line.created_at),
+            updated_at: moved.map_or(wallet.updated_at, |moved| moved.max(wallet.updated_at)),
             ..wallet.clone()
         }
     }
