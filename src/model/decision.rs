@@ -301,6 +301,52 @@ pub(crate) static DISPUTE_VERDICT: Decision = Decision {
     ],
 };
 
+/// What a bureau says to a verification.
+pub(crate) static BUREAU_REPLY: Decision = Decision {
+    name: "bureau.reply",
+    about: "What the bureau answers to a verification that was submitted",
+    subject: Kind::Verification,
+    related: &[Kind::Subject, Kind::Employee, Kind::Company],
+    choices: &[
+        Choice {
+            after: Some("from the submission to the answer, instead of 2 or 60 seconds"),
+            ..choice("approved", "the subject is who they say")
+        },
+        Choice {
+            after: Some("from the submission to the answer, instead of 2 or 60 seconds"),
+            ..choice("declined", "the register has other data; the case is over")
+        },
+        Choice {
+            after: Some("from the submission to the review, instead of 2 or 60 seconds"),
+            ..choice(
+                "in_review",
+                "somebody has to look; after a day the bureau does",
+            )
+        },
+        Choice {
+            after: Some("from the submission to the answer, instead of 2 or 60 seconds"),
+            ..choice(
+                "resubmission_requested",
+                "a document cannot be read; the case may be submitted again",
+            )
+        },
+        Choice {
+            after: Some("from the submission to the answer; six hours if not said"),
+            ..choice(
+                "offline",
+                "the bureau does not answer for a while, and approves then",
+            )
+        },
+        Choice {
+            after: Some("from the submission to the end of the case; 24 hours if not said"),
+            ..choice(
+                "expired",
+                "the bureau does not answer at all: the case expires",
+            )
+        },
+    ],
+};
+
 /// Every decision, in the order in which a payroll meets them.
 pub(crate) static DECISIONS: &[&Decision] = &[
     &BANK_ACCOUNT_CHECK,
@@ -312,4 +358,5 @@ pub(crate) static DECISIONS: &[&Decision] = &[
     &FX_TRANSFER_SETTLE,
     &BENEFICIARY_CHECK,
     &DISPUTE_VERDICT,
+    &BUREAU_REPLY,
 ];

@@ -8,6 +8,7 @@ pub(crate) mod decision;
 pub(crate) mod fx;
 pub(crate) mod fx_quoting;
 pub(crate) mod growth;
+pub(crate) mod identity;
 pub(crate) mod ledger;
 pub(crate) mod lifecycle;
 pub(crate) mod payments;
@@ -33,6 +34,9 @@ use crate::model::business::payslip::Payslip;
 use crate::model::business::regulatory_report::RegulatoryReport;
 use crate::model::business::tax_filing::TaxFiling;
 use crate::model::business::tax_liability::TaxLiability;
+use crate::model::identity::document::Document;
+use crate::model::identity::subject::Subject;
+use crate::model::identity::verification::Verification;
 use crate::model::ledger::{JournalEntry, WalletTransaction};
 use crate::model::payments::beneficiary::Beneficiary;
 use crate::model::payments::dispute::Dispute;
@@ -157,6 +161,9 @@ entities! {
         FxTransfer "fxt" "fx_transfer";
         Beneficiary "ben" "beneficiary";
         Dispute "dsp" "dispute";
+        Subject "sub" "subject";
+        Document "doc" "document";
+        Verification "ver" "verification";
     }
     named {
         LedgerAccount "acc" "ledger_account";
@@ -165,7 +172,6 @@ entities! {
         Collection "col" "collection";
         Event "evt" "event";
         AuditLog "aud" "audit_log";
-        Document "doc" "document";
         Request "req" "request";
     }
 }
@@ -230,7 +236,9 @@ shown_as_kept!(
     Payout,
     FxQuote,
     FxTransfer,
-    Dispute
+    Dispute,
+    Document,
+    Verification
 );
 
 /// The `object` member: the resource's own name, held by its type.

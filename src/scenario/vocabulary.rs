@@ -233,7 +233,12 @@ mod tests {
             Task::ExpireFxQuote(_) => 27,
             Task::CompleteFxTransfer(_) => 28,
             Task::FailFxTransfer(_) => 29,
-            Task::Scripted(_) => 30,
+            Task::ExamineDocument(_) => 30,
+            Task::ExpireDocument(_) => 31,
+            Task::AnswerCase(..) => 32,
+            Task::ExpireCase(_) => 33,
+            Task::ReviewCase(_) => 34,
+            Task::Scripted(_) => 35,
         };
         assert!(
             Task::ONE_OF_EACH

@@ -25,6 +25,9 @@ use crate::model::business::regulatory_report::RegulatoryReport;
 use crate::model::business::tax_liability::TaxLiability;
 use crate::model::growth::workforce::{Place, Selection};
 use crate::model::growth::{accounts, identity, names, people};
+use crate::model::identity::document::Document;
+use crate::model::identity::subject::Subject;
+use crate::model::identity::verification::Verification;
 use crate::model::ledger::WalletTransaction;
 use crate::model::lifecycle::StatusChange;
 use crate::model::payments::beneficiary::Beneficiary;
@@ -69,6 +72,9 @@ never_grown!(
     FxTransfer,
     Beneficiary,
     Dispute,
+    Subject,
+    Document,
+    Verification,
 );
 
 /// The six members of the published list, without an allocation.
