@@ -26,12 +26,15 @@ use crate::api::business::{
 };
 use crate::api::control::{
     clock, decisions, deliveries, diff, events, faults, inbound, intervene, limits, process,
-    requests, scenarios, snapshots, trigger, verify, webhooks, worlds,
+    requests, scenarios, snapshots, statement_truth, trigger, verify, webhooks, worlds,
 };
 use crate::api::identity::{documents, subjects, verifications};
 use crate::api::operation::Operation;
+use crate::api::payments::{bank_statements, reconciliation};
 use crate::api::payments::{beneficiaries, disputes, payouts, wallets};
+use crate::api::payments::{collections, invoices, refunds};
 use crate::api::payments::{fx_quotes, fx_rates, fx_transfers};
+use crate::api::payments::{payout_create, payout_verbs};
 
 /// The simulated product, domain by domain.
 pub(crate) fn product() -> impl Iterator<Item = &'static Operation> {
@@ -61,11 +64,18 @@ pub(crate) fn product() -> impl Iterator<Item = &'static Operation> {
         cash_flow::OPERATIONS,
         wallets::OPERATIONS,
         payouts::OPERATIONS,
+        collections::OPERATIONS,
+        invoices::OPERATIONS,
+        refunds::OPERATIONS,
         fx_quotes::OPERATIONS,
         fx_transfers::OPERATIONS,
         fx_rates::OPERATIONS,
         beneficiaries::OPERATIONS,
+        payout_create::OPERATIONS,
+        payout_verbs::OPERATIONS,
         disputes::OPERATIONS,
+        bank_statements::OPERATIONS,
+        reconciliation::OPERATIONS,
         subjects::OPERATIONS,
         documents::OPERATIONS,
         verifications::OPERATIONS,
@@ -84,6 +94,7 @@ pub(crate) fn control() -> impl Iterator<Item = &'static Operation> {
         intervene::OPERATIONS,
         trigger::OPERATIONS,
         inbound::OPERATIONS,
+        statement_truth::OPERATIONS,
         webhooks::OPERATIONS,
         deliveries::OPERATIONS,
         snapshots::OPERATIONS,

@@ -38,11 +38,16 @@ use crate::model::identity::document::Document;
 use crate::model::identity::subject::Subject;
 use crate::model::identity::verification::Verification;
 use crate::model::ledger::{JournalEntry, WalletTransaction};
+use crate::model::payments::bank_statement::BankStatement;
 use crate::model::payments::beneficiary::Beneficiary;
+use crate::model::payments::collection::Collection;
 use crate::model::payments::dispute::Dispute;
 use crate::model::payments::fx_quote::FxQuote;
 use crate::model::payments::fx_transfer::FxTransfer;
+use crate::model::payments::invoice::Invoice;
 use crate::model::payments::payout::Payout;
+use crate::model::payments::reconciliation_match::ReconciliationMatch;
+use crate::model::payments::refund::Refund;
 use crate::model::payments::wallet::Wallet;
 use crate::value::id::{Id, Prefixed, encode_to_string, parse};
 
@@ -164,15 +169,29 @@ entities! {
         Subject "sub" "subject";
         Document "doc" "document";
         Verification "ver" "verification";
+        Collection "col" "collection";
+        Invoice "inv" "invoice";
+        Refund "rfd" "refund";
+        BankStatement "bst" "bank_statement";
+        ReconciliationMatch "rcm" "reconciliation_match";
     }
     named {
         LedgerAccount "acc" "ledger_account";
         PaymentMethod "pm" "payment_method";
-        Invoice "inv" "invoice";
-        Collection "col" "collection";
         Event "evt" "event";
         AuditLog "aud" "audit_log";
         Request "req" "request";
+    }
+}
+
+impl Record {
+    /// What else it is found by below its company, while it stands as it does.
+    pub(crate) fn names(&self) -> Vec<String> {
+        match self {
+            Self::Collection(collection) => collection.names(),
+            Self::Invoice(invoice) => invoice.names(),
+            _ => Vec::new(),
+        }
     }
 }
 
@@ -210,7 +229,7 @@ pub(crate) trait Wire {
 
 /// For resources that are kept as they are shown.
 macro_rules! shown_as_kept {
-    ($($type:ty),*) => {
+    ($($type:ty),* $(,)?) => {
         $(impl Wire for $type {
             type Shape<'a> = &'a Self;
 
@@ -234,11 +253,15 @@ shown_as_kept!(
     Wallet,
     WalletTransaction,
     Payout,
+    Dispute,
+    Collection,
+    Invoice,
+    Refund,
+    ReconciliationMatch,
     FxQuote,
     FxTransfer,
-    Dispute,
     Document,
-    Verification
+    Verification,
 );
 
 /// The `object` member: the resource's own name, held by its type.

@@ -30,11 +30,14 @@ use crate::model::identity::subject::Subject;
 use crate::model::identity::verification::Verification;
 use crate::model::ledger::WalletTransaction;
 use crate::model::lifecycle::StatusChange;
+use crate::model::payments::bank_statement::BankStatement;
 use crate::model::payments::beneficiary::Beneficiary;
 use crate::model::payments::dispute::Dispute;
 use crate::model::payments::fx_quote::FxQuote;
 use crate::model::payments::fx_transfer::FxTransfer;
 use crate::model::payments::payout::{Payout, PayoutStatus, Rail, Recipient};
+use crate::model::payments::reconciliation_match::ReconciliationMatch;
+use crate::model::payments::refund::Refund;
 use crate::model::payments::wallet::{Balances, Wallet, WalletStatus};
 use crate::model::{AnyId, Entity, Kind, Object};
 use crate::value::stream::Key;
@@ -68,13 +71,16 @@ never_grown!(
     ComplianceRequirement,
     RegulatoryReport,
     WalletTransaction,
+    Dispute,
+    Refund,
     FxQuote,
     FxTransfer,
     Beneficiary,
-    Dispute,
     Subject,
     Document,
     Verification,
+    BankStatement,
+    ReconciliationMatch,
 );
 
 /// The six members of the published list, without an allocation.
@@ -144,6 +150,7 @@ impl Grow for Company {
                 website: Some(known.website),
             }),
             payroll_settings: PayrollSettings::default(),
+            payment_settings: None,
             created_at,
             updated_at: created_at,
             metadata: Metadata::default(),

@@ -12,22 +12,27 @@ use crate::api::business::leave::{self, LeaveDecision};
 use crate::api::business::{
     compliance, leave_clock, payroll_clock, payroll_funding, regulatory_reports, tax_clock,
 };
-use crate::api::payments::dispute_clock;
-use crate::api::payments::payout_rail;
+use crate::api::control::collecting;
+use crate::api::payments::reconciliation::{self, MatchAction};
+use crate::api::payments::statement_clock;
+use crate::api::payments::{beneficiaries, payout_rail, payout_verbs};
 use crate::api::payments::{fx_quotes, fx_transfers};
 use crate::model::business::company::{Company, CompanyStatus};
 use crate::model::business::compliance_requirement::{ComplianceRequirement, RequirementStatus};
 use crate::model::business::employee::{Employee, EmployeeStatus, PayrollStatus};
 use crate::model::business::leave_request::{LeaveRequest, LeaveStatus};
 use crate::model::business::payroll_run::{PayrollRun, RunStatus};
+use crate::model::business::payroll_verification::BankAnswer;
 use crate::model::business::regulatory_report::{RegulatoryReport, ReportStatus};
 use crate::model::business::tax_filing::{FilingStatus, TaxFiling};
 use crate::model::business::tax_liability::{LiabilityStatus, TaxLiability};
 use crate::model::lifecycle::{State, StatusChange};
-use crate::model::payments::dispute::{Dispute, DisputeStatus};
+use crate::model::payments::bank_statement::BankStatement;
+use crate::model::payments::beneficiary::{Beneficiary, BeneficiaryStatus};
 use crate::model::payments::fx_quote::{FxQuote, QuoteStatus};
 use crate::model::payments::fx_transfer::{FxTransfer, FxTransferStatus};
-use crate::model::payments::payout::{Payout, PayoutStatus};
+use crate::model::payments::payout::{Payout, PayoutStatus, Pays};
+use crate::model::payments::reconciliation_match::{MatchStatus, ReconciliationMatch, Side};
 use crate::model::payments::return_code::ReturnCode;
 use crate::model::task::Task;
 use crate::model::{AnyId, Kind};
@@ -74,12 +79,34 @@ pub(crate) const EMITS: &[&str] = &[
     "regulatory_report.acknowledged",
     "regulatory_report.rejected",
     "leave_request.decided",
+    "payout.approved",
+    "payout.cancelled",
+    "beneficiary.verified",
+    "beneficiary.rejected",
     "fx_quote.expired",
     "fx_transfer.completed",
     "fx_transfer.failed",
     "wallet.credited",
+    "collection.requires_action",
+    "collection.processing",
+    "collection.succeeded",
+    "collection.settled",
+    "collection.failed",
+    "collection.expired",
+    "collection.cancelled",
+    "collection.refunded",
+    "wallet.created",
+    "invoice.partially_paid",
+    "invoice.paid",
+    "refund.succeeded",
+    "refund.failed",
     "dispute.won",
     "dispute.lost",
+    "bank_statement.imported",
+    "reconciliation_match.matched",
+    "reconciliation_match.suggested",
+    "reconciliation_match.exception",
+    "reconciliation_match.resolved",
 ];
 
 /// The tasks that a move can set.
@@ -89,10 +116,15 @@ pub(crate) const STARTS: &[&str] = &[
     "fall_due",
     "miss_liability",
     "miss_requirement",
+    "pay_collection",
     "fund_run",
     "send_run_payouts",
     "release_payout",
     "settle_payout",
+    "send_payout",
+    "finish_collection",
+    "settle_collection",
+    "charge_back",
 ];
 
 /// How a move is to be made.
@@ -120,9 +152,14 @@ pub(crate) fn go(world: &mut World, id: &str, to: &str, wanted: Wanted) -> Resul
         Kind::ComplianceRequirement => requirement(world, Id::from_bits(id.bits), to)?,
         Kind::RegulatoryReport => report(world, Id::from_bits(id.bits), to)?,
         Kind::LeaveRequest => leave_request(world, Id::from_bits(id.bits), to, wanted)?,
+        Kind::Collection => collecting::collection(world, Id::from_bits(id.bits), to, wanted)?,
+        Kind::Refund => collecting::refund(world, Id::from_bits(id.bits), to, wanted)?,
         Kind::FxQuote => fx_quote(world, Id::from_bits(id.bits), to)?,
         Kind::FxTransfer => fx_transfer(world, Id::from_bits(id.bits), to)?,
-        Kind::Dispute => dispute(world, Id::from_bits(id.bits), to, wanted)?,
+        Kind::Beneficiary => beneficiary(world, Id::from_bits(id.bits), to, &wanted)?,
+        Kind::Dispute => collecting::dispute(world, Id::from_bits(id.bits), to, wanted)?,
+        Kind::BankStatement => statement(world, Id::from_bits(id.bits), to)?,
+        Kind::ReconciliationMatch => reconciliation(world, Id::from_bits(id.bits), to, wanted)?,
         kind => {
             let detail = format!(
                 "a {} is not moved by hand: it follows from others",
@@ -154,7 +191,7 @@ fn reachable<S: State>(from: S) -> impl Iterator<Item = (S, &'static str)> {
 }
 
 /// The state of that name, if the lifecycle leads there from `current` and it is one of those that a hand can reach.
-fn target<S: State>(
+pub(super) fn target<S: State>(
     id: AnyId,
     current: S,
     to: &str,
@@ -174,13 +211,39 @@ fn target<S: State>(
 
 fn payout(world: &mut World, id: Id<Payout>, to: &str, wanted: Wanted) -> Result<(), ApiError> {
     let payout = world.get(id)?;
-    let salary = payout
-        .source
-        .is_some_and(|source| source.kind == Kind::PayrollItem);
-    let by_hand =
-        |state| salary && !matches!(state, PayoutStatus::Cancelled | PayoutStatus::Queued);
+    let by_hand = |state| match payout.pays() {
+        Pays::Wages => !matches!(state, PayoutStatus::Cancelled | PayoutStatus::Queued),
+        Pays::Escrow => state != PayoutStatus::Cancelled,
+        // Those of the months before the world's start are over.
+        Pays::Vendor => payout.beneficiary_id.is_some(),
+    };
     let to = target(AnyId::of(id), payout.status, to, by_hand)?;
-    payout_rail::force(world, id, to, wanted.code, wanted.reason);
+    world.forget_timers(AnyId::of(id));
+    match to {
+        PayoutStatus::Queued => payout_verbs::approve(world, id, None),
+        PayoutStatus::Cancelled => payout_verbs::cancel(world, id, wanted.reason),
+        _ => payout_rail::force(world, id, to, wanted.code, wanted.reason),
+    }
+    Ok(())
+}
+
+/// The bank answers now: of a refusal, `reason` may be one of its words.
+fn beneficiary(
+    world: &mut World,
+    id: Id<Beneficiary>,
+    to: &str,
+    wanted: &Wanted,
+) -> Result<(), ApiError> {
+    let beneficiary = world.get(id)?;
+    let to = target(AnyId::of(id), beneficiary.status, to, |_| true)?;
+    world.forget_timers(AnyId::of(id));
+    let answer = match (to, wanted.reason.as_deref()) {
+        (BeneficiaryStatus::Verified | BeneficiaryStatus::Pending, _) => BankAnswer::Match,
+        (BeneficiaryStatus::Rejected, Some("account_closed")) => BankAnswer::AccountClosed,
+        (BeneficiaryStatus::Rejected, Some("account_not_found")) => BankAnswer::AccountNotFound,
+        (BeneficiaryStatus::Rejected, _) => BankAnswer::NameMismatch,
+    };
+    beneficiaries::resolve(world, id, answer);
     Ok(())
 }
 
@@ -344,15 +407,6 @@ fn fx_transfer(world: &mut World, id: Id<FxTransfer>, to: &str) -> Result<(), Ap
     Ok(())
 }
 
-/// The verdict comes now, or the last day for evidence is over now.
-fn dispute(world: &mut World, id: Id<Dispute>, to: &str, wanted: Wanted) -> Result<(), ApiError> {
-    let dispute = world.get(id)?;
-    let by_hand = |state| matches!(state, DisputeStatus::Won | DisputeStatus::Lost);
-    let to = target(AnyId::of(id), dispute.status, to, by_hand)?;
-    dispute_clock::end(world, id, to, wanted.reason);
-    Ok(())
-}
-
 /// A run does at once what its clock would do next.
 fn run(world: &mut World, id: Id<PayrollRun>, to: &str) -> Result<(), ApiError> {
     let run = world.get(id)?;
@@ -368,6 +422,37 @@ fn run(world: &mut World, id: Id<PayrollRun>, to: &str) -> Result<(), ApiError> 
         _ => payroll_funding::fund_run(world, id, false),
     }
     Ok(())
+}
+
+/// The bank's statement is read now.
+fn statement(world: &mut World, id: Id<BankStatement>, to: &str) -> Result<(), ApiError> {
+    let statement = world.get(id)?;
+    target(AnyId::of(id), statement.status, to, |_| true)?;
+    world.forget_timers(AnyId::of(id));
+    statement_clock::import(world, id);
+    Ok(())
+}
+
+/// Somebody decides about a row now; what it is matched with by hand is said by the call alone.
+fn reconciliation(
+    world: &mut World,
+    id: Id<ReconciliationMatch>,
+    to: &str,
+    wanted: Wanted,
+) -> Result<(), ApiError> {
+    let row = world.get(id)?;
+    let by_hand = |state| match state {
+        MatchStatus::Matched => row.status == MatchStatus::Suggested,
+        MatchStatus::Unmatched => row.side == Side::Bank,
+        MatchStatus::Ignored => true,
+        MatchStatus::Suggested | MatchStatus::Exception => false,
+    };
+    let action = match target(AnyId::of(id), row.status, to, by_hand)? {
+        MatchStatus::Matched => MatchAction::Confirm,
+        MatchStatus::Unmatched => MatchAction::Reject,
+        _ => MatchAction::Ignore,
+    };
+    reconciliation::resolve(world, id, action, None, wanted.reason)
 }
 
 impl World {
