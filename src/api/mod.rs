@@ -8,6 +8,7 @@ pub(crate) mod business;
 pub(crate) mod check;
 pub(crate) mod control;
 pub(crate) mod crud;
+pub(crate) mod identity;
 pub(crate) mod json;
 pub(crate) mod operation;
 pub(crate) mod paid;
@@ -27,6 +28,7 @@ use crate::api::control::{
     clock, decisions, deliveries, diff, events, faults, inbound, intervene, limits, process,
     requests, scenarios, snapshots, statement_truth, trigger, verify, webhooks, worlds,
 };
+use crate::api::identity::{documents, subjects, verifications};
 use crate::api::operation::Operation;
 use crate::api::payments::{bank_statements, reconciliation};
 use crate::api::payments::{beneficiaries, disputes, payouts, wallets};
@@ -76,6 +78,9 @@ pub(crate) fn product() -> impl Iterator<Item = &'static Operation> {
         disputes::OPERATIONS,
         bank_statements::OPERATIONS,
         reconciliation::OPERATIONS,
+        subjects::OPERATIONS,
+        documents::OPERATIONS,
+        verifications::OPERATIONS,
     ];
     tables.into_iter().flatten()
 }

@@ -65,6 +65,8 @@ pub(crate) enum Contract {
 pub(crate) enum Domain {
     Business,
     Payments,
+    Identity,
+    Capital,
     Sandbox,
 }
 

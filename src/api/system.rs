@@ -9,6 +9,7 @@ use crate::api::business::{
     compliance, employee_pay, employee_verbs, leave_clock, pay_terms, payroll_clock,
     payroll_funding, payroll_payouts, regulatory_reports, tax_clock,
 };
+use crate::api::identity::{documents, verification_clock};
 use crate::api::operation::{Call, Operation};
 use crate::api::payments::dispute_clock;
 use crate::api::payments::escrow_clock;
@@ -102,6 +103,11 @@ pub(crate) const fn row(task: Task) -> SystemRow {
         Task::FailFxTransfer(_) => fx_transfers::FAIL_FX_TRANSFER,
         Task::DisputeUnanswered(_) => dispute_clock::MISS_EVIDENCE,
         Task::DecideDispute(..) => dispute_clock::DECIDE_DISPUTE,
+        Task::ExamineDocument(_) => documents::EXAMINE_DOCUMENT,
+        Task::ExpireDocument(_) => documents::EXPIRE_DOCUMENT,
+        Task::AnswerCase(..) => verification_clock::ANSWER_CASE,
+        Task::ExpireCase(_) => verification_clock::EXPIRE_CASE,
+        Task::ReviewCase(_) => verification_clock::REVIEW_CASE,
         Task::PromptPayer(_) => collection_clock::PROMPT_PAYER,
         Task::PayCollection(..) => collection_clock::PAY_COLLECTION,
         Task::FinishCollection(..) => collection_clock::FINISH_COLLECTION,
@@ -229,6 +235,11 @@ fn call(world: &mut World, task: Task) {
         Task::FailFxTransfer(transfer) => fx_transfers::fail(world, transfer),
         Task::DisputeUnanswered(dispute) => dispute_clock::miss(world, dispute),
         Task::DecideDispute(dispute, won) => dispute_clock::decide(world, dispute, won),
+        Task::ExamineDocument(document) => documents::examine(world, document),
+        Task::ExpireDocument(document) => documents::expire(world, document),
+        Task::AnswerCase(case, answer) => verification_clock::answer(world, case, answer),
+        Task::ExpireCase(case) => verification_clock::expire(world, case),
+        Task::ReviewCase(case) => verification_clock::review(world, case),
         Task::PromptPayer(collection) => collection_clock::prompt(world, collection),
         Task::PayCollection(collection, payment) => {
             collection_clock::pay(world, collection, payment);

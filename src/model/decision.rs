@@ -376,6 +376,52 @@ pub(crate) static DISPUTE_VERDICT: Decision = Decision {
     ],
 };
 
+/// What a bureau says to a verification.
+pub(crate) static BUREAU_REPLY: Decision = Decision {
+    name: "bureau.reply",
+    about: "What the bureau answers to a verification that was submitted",
+    subject: Kind::Verification,
+    related: &[Kind::Subject, Kind::Employee, Kind::Company],
+    choices: &[
+        Choice {
+            after: Some("from the submission to the answer, instead of 2 or 60 seconds"),
+            ..choice("approved", "the subject is who they say")
+        },
+        Choice {
+            after: Some("from the submission to the answer, instead of 2 or 60 seconds"),
+            ..choice("declined", "the register has other data; the case is over")
+        },
+        Choice {
+            after: Some("from the submission to the review, instead of 2 or 60 seconds"),
+            ..choice(
+                "in_review",
+                "somebody has to look; after a day the bureau does",
+            )
+        },
+        Choice {
+            after: Some("from the submission to the answer, instead of 2 or 60 seconds"),
+            ..choice(
+                "resubmission_requested",
+                "a document cannot be read; the case may be submitted again",
+            )
+        },
+        Choice {
+            after: Some("from the submission to the answer; six hours if not said"),
+            ..choice(
+                "offline",
+                "the bureau does not answer for a while, and approves then",
+            )
+        },
+        Choice {
+            after: Some("from the submission to the end of the case; 24 hours if not said"),
+            ..choice(
+                "expired",
+                "the bureau does not answer at all: the case expires",
+            )
+        },
+    ],
+};
+
 /// What a bank's statement makes of a wallet's transactions.
 pub(crate) static STATEMENT_NOISE: Decision = Decision {
     name: "bank_statement.noise",
@@ -415,5 +461,6 @@ pub(crate) static DECISIONS: &[&Decision] = &[
     &COLLECTION_SETTLE,
     &REFUND_SETTLE,
     &DISPUTE_VERDICT,
+    &BUREAU_REPLY,
     &STATEMENT_NOISE,
 ];

@@ -8,6 +8,7 @@ pub(crate) mod decision;
 pub(crate) mod fx;
 pub(crate) mod fx_quoting;
 pub(crate) mod growth;
+pub(crate) mod identity;
 pub(crate) mod ledger;
 pub(crate) mod lifecycle;
 pub(crate) mod payments;
@@ -33,6 +34,9 @@ use crate::model::business::payslip::Payslip;
 use crate::model::business::regulatory_report::RegulatoryReport;
 use crate::model::business::tax_filing::TaxFiling;
 use crate::model::business::tax_liability::TaxLiability;
+use crate::model::identity::document::Document;
+use crate::model::identity::subject::Subject;
+use crate::model::identity::verification::Verification;
 use crate::model::ledger::{JournalEntry, WalletTransaction};
 use crate::model::payments::bank_statement::BankStatement;
 use crate::model::payments::beneficiary::Beneficiary;
@@ -164,6 +168,9 @@ entities! {
         Beneficiary "ben" "beneficiary";
         Escrow "esc" "escrow";
         Dispute "dsp" "dispute";
+        Subject "sub" "subject";
+        Document "doc" "document";
+        Verification "ver" "verification";
         Collection "col" "collection";
         Invoice "inv" "invoice";
         Refund "rfd" "refund";
@@ -175,7 +182,6 @@ entities! {
         PaymentMethod "pm" "payment_method";
         Event "evt" "event";
         AuditLog "aud" "audit_log";
-        Document "doc" "document";
         Request "req" "request";
     }
 }
@@ -257,6 +263,8 @@ shown_as_kept!(
     FxQuote,
     FxTransfer,
     Escrow,
+    Document,
+    Verification,
 );
 
 /// The `object` member: the resource's own name, held by its type.

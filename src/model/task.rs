@@ -12,6 +12,8 @@ use crate::model::business::payroll_verification::PayrollVerification;
 use crate::model::business::regulatory_report::RegulatoryReport;
 use crate::model::business::tax_filing::TaxFiling;
 use crate::model::business::tax_liability::TaxLiability;
+use crate::model::identity::document::Document;
+use crate::model::identity::verification::{BureauAnswer, Verification};
 use crate::model::payments::bank_statement::BankStatement;
 use crate::model::payments::beneficiary::Beneficiary;
 use crate::model::payments::collection::{Collection, Payment};
@@ -94,6 +96,16 @@ pub(crate) enum Task {
     DisputeUnanswered(Id<Dispute>),
     /// Whether a dispute is won.
     DecideDispute(Id<Dispute>, bool),
+    /// Somebody has looked at a document.
+    ExamineDocument(Id<Document>),
+    /// The last day on which a document was valid is over.
+    ExpireDocument(Id<Document>),
+    /// The bureau's answer to a case.
+    AnswerCase(Id<Verification>, BureauAnswer),
+    /// A case was not submitted in time, or not answered.
+    ExpireCase(Id<Verification>),
+    /// A case was not looked at in time.
+    ReviewCase(Id<Verification>),
     /// The payer is asked on the phone.
     PromptPayer(Id<Collection>),
     /// The payer acts.
@@ -174,6 +186,11 @@ impl Task {
         Self::FailFxTransfer(Id::UNKNOWN),
         Self::ReleaseEscrow(Id::UNKNOWN),
         Self::ExpireEscrow(Id::UNKNOWN),
+        Self::ExamineDocument(Id::UNKNOWN),
+        Self::ExpireDocument(Id::UNKNOWN),
+        Self::AnswerCase(Id::UNKNOWN, BureauAnswer::Approved),
+        Self::ExpireCase(Id::UNKNOWN),
+        Self::ReviewCase(Id::UNKNOWN),
         Self::Scripted(0),
     ];
 
@@ -188,6 +205,9 @@ impl Task {
                 | Self::ExpireEscrow(_)
                 | Self::ExpireFxQuote(_)
                 | Self::DisputeUnanswered(_)
+                | Self::ExpireDocument(_)
+                | Self::ExpireCase(_)
+                | Self::ReviewCase(_)
                 | Self::ExpireCollection(_)
                 | Self::InvoiceOverdue(_)
         )
@@ -227,6 +247,12 @@ impl Task {
             }
             Self::DisputeUnanswered(dispute) | Self::DecideDispute(dispute, _) => {
                 Some(AnyId::of(dispute))
+            }
+            Self::ExamineDocument(document) | Self::ExpireDocument(document) => {
+                Some(AnyId::of(document))
+            }
+            Self::AnswerCase(case, _) | Self::ExpireCase(case) | Self::ReviewCase(case) => {
+                Some(AnyId::of(case))
             }
             Self::PromptPayer(collection)
             | Self::PayCollection(collection, _)

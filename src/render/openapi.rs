@@ -133,6 +133,8 @@ const fn about(domain: Domain) -> &'static str {
             "Companies, the people they employ, payroll, tax, compliance and accounting."
         }
         Domain::Payments => "Wallets, and money on its way in and out of them.",
+        Domain::Identity => "Who people and businesses are: subjects, verifications, lists, trust.",
+        Domain::Capital => "Readiness, due diligence, deals, scores, applications and loans.",
         Domain::Sandbox => {
             "The simulation itself: its clock, its state, what the outside world does, and what was seen."
         }

@@ -244,7 +244,12 @@ mod tests {
             Task::FailFxTransfer(_) => 38,
             Task::ReleaseEscrow(_) => 39,
             Task::ExpireEscrow(_) => 40,
-            Task::Scripted(_) => 41,
+            Task::ExamineDocument(_) => 41,
+            Task::ExpireDocument(_) => 42,
+            Task::AnswerCase(..) => 43,
+            Task::ExpireCase(_) => 44,
+            Task::ReviewCase(_) => 45,
+            Task::Scripted(_) => 46,
         };
         assert!(
             Task::ONE_OF_EACH

@@ -13,6 +13,9 @@ use crate::model::business::payslip::Payslip;
 use crate::model::business::regulatory_report::RegulatoryReport;
 use crate::model::business::tax_filing::TaxFiling;
 use crate::model::business::tax_liability::TaxLiability;
+use crate::model::identity::document::Document;
+use crate::model::identity::subject::Subject;
+use crate::model::identity::verification::Verification;
 use crate::model::payments::bank_statement::BankStatement;
 use crate::model::payments::beneficiary::Beneficiary;
 use crate::model::payments::collection::Collection;
@@ -71,6 +74,9 @@ impl World {
             FxQuote,
             FxTransfer,
             Beneficiary,
+            Subject,
+            Document,
+            Verification,
             BankStatement,
             ReconciliationMatch,
             Escrow,
@@ -110,6 +116,24 @@ impl World {
                 Some(Fact { id, place, wire })
             })
             .collect();
+        // Of somebody's case the person or business is asked about, too, and the employee that a person is.
+        let named = |fact: Option<&Fact>, member: &str, kind: Kind| {
+            let id = fact?.wire.get(member)?.as_str()?;
+            let bits = parse(kind.prefix(), id)?;
+            let id = AnyId { kind, bits };
+            let wire = self.any(id)?.to_wire();
+            Some(Fact {
+                id,
+                place: None,
+                wire,
+            })
+        };
+        facts.extend(named(facts.first(), "subject_id", Kind::Subject));
+        let of_subject = facts
+            .iter()
+            .rev()
+            .find(|fact| fact.id.kind == Kind::Subject);
+        facts.extend(named(of_subject, "employee_id", Kind::Employee));
         let company = facts.first().and_then(|fact| fact.wire.get("company_id"));
         let company = company.and_then(Value::as_str);
         let company = company.and_then(|id| parse(Kind::Company.prefix(), id));

@@ -25,6 +25,9 @@ use crate::model::business::regulatory_report::RegulatoryReport;
 use crate::model::business::tax_liability::TaxLiability;
 use crate::model::growth::workforce::{Place, Selection};
 use crate::model::growth::{accounts, identity, names, people};
+use crate::model::identity::document::Document;
+use crate::model::identity::subject::Subject;
+use crate::model::identity::verification::Verification;
 use crate::model::ledger::WalletTransaction;
 use crate::model::lifecycle::StatusChange;
 use crate::model::payments::bank_statement::BankStatement;
@@ -74,6 +77,9 @@ never_grown!(
     FxQuote,
     FxTransfer,
     Beneficiary,
+    Subject,
+    Document,
+    Verification,
     BankStatement,
     ReconciliationMatch,
     Escrow,
