@@ -5,6 +5,7 @@
 
 pub(crate) mod bind;
 pub(crate) mod business;
+pub(crate) mod capital;
 pub(crate) mod check;
 pub(crate) mod control;
 pub(crate) mod crud;
@@ -23,6 +24,9 @@ use crate::api::business::{
     employees, journal_entries, leave, pay_terms, payroll, payroll_draft, payroll_retry,
     payroll_reverse, payroll_verbs, payslips, regulatory_reports, reports, tax_amend, tax_filings,
     tax_liabilities, tax_submit,
+};
+use crate::api::capital::{
+    applications, credit_scores, insurance, loans, offers, readiness, repayments,
 };
 use crate::api::control::{
     clock, decisions, deliveries, diff, events, faults, inbound, intervene, limits, process,
@@ -81,6 +85,13 @@ pub(crate) fn product() -> impl Iterator<Item = &'static Operation> {
         subjects::OPERATIONS,
         documents::OPERATIONS,
         verifications::OPERATIONS,
+        readiness::OPERATIONS,
+        credit_scores::OPERATIONS,
+        insurance::OPERATIONS,
+        applications::OPERATIONS,
+        offers::OPERATIONS,
+        loans::OPERATIONS,
+        repayments::OPERATIONS,
     ];
     tables.into_iter().flatten()
 }

@@ -9,6 +9,7 @@ use crate::api::business::{
     compliance, employee_pay, employee_verbs, leave_clock, pay_terms, payroll_clock,
     payroll_funding, payroll_payouts, regulatory_reports, tax_clock,
 };
+use crate::api::capital::{credit_scores, insurance, loan_clock, offers, readiness, underwriting};
 use crate::api::identity::{documents, verification_clock};
 use crate::api::operation::{Call, Operation};
 use crate::api::payments::dispute_clock;
@@ -117,6 +118,17 @@ pub(crate) const fn row(task: Task) -> SystemRow {
         Task::InvoiceOverdue(_) => invoice_clock::MISS_INVOICE,
         Task::SettleRefund(..) => refunds::SETTLE_REFUND,
         Task::ImportStatement(_) => statement_clock::IMPORT_STATEMENT,
+        Task::CompleteCreditScore(_) => credit_scores::COMPLETE_CREDIT_SCORE,
+        Task::CompleteAssessment(_) => readiness::COMPLETE_ASSESSMENT,
+        Task::CompleteRiskScore(_) => insurance::COMPLETE_RISK_SCORE,
+        Task::ReviewApplication(_) => underwriting::REVIEW_APPLICATION,
+        Task::DecideApplication(..) => underwriting::DECIDE_APPLICATION,
+        Task::WithdrawApplication(_) => underwriting::WITHDRAW_APPLICATION,
+        Task::ExpireOffer(_) => offers::EXPIRE_OFFER,
+        Task::DisburseLoan(_) => loan_clock::DISBURSE_LOAN,
+        Task::InstalmentDue(..) => loan_clock::INSTALMENT_DUE,
+        Task::MissInstalment(..) => loan_clock::MISS_INSTALMENT,
+        Task::DefaultLoan(..) => loan_clock::DEFAULT_LOAN,
         // What it calls declares its own.
         Task::Scripted(_) => SystemRow {
             name: "scenario_timeline",
@@ -253,6 +265,17 @@ fn call(world: &mut World, task: Task) {
         Task::InvoiceOverdue(invoice) => invoice_clock::miss(world, invoice),
         Task::SettleRefund(refund, failed) => refunds::settle(world, refund, failed),
         Task::ImportStatement(statement) => statement_clock::import(world, statement),
+        Task::CompleteCreditScore(score) => credit_scores::complete(world, score),
+        Task::CompleteAssessment(assessment) => readiness::complete(world, assessment),
+        Task::CompleteRiskScore(score) => insurance::complete(world, score),
+        Task::ReviewApplication(id) => underwriting::review(world, id),
+        Task::DecideApplication(id, verdict) => underwriting::decide(world, id, verdict),
+        Task::WithdrawApplication(id) => underwriting::withdraw(world, id),
+        Task::ExpireOffer(offer) => offers::expire(world, offer),
+        Task::DisburseLoan(loan) => loan_clock::disburse(world, loan),
+        Task::InstalmentDue(loan, number) => loan_clock::fall_due(world, loan, number),
+        Task::MissInstalment(loan, number) => loan_clock::miss(world, loan, number),
+        Task::DefaultLoan(loan, number) => loan_clock::default(world, loan, number),
         Task::Scripted(_) => unreachable!("a scenario's row has transactions of its own"),
         Task::FinishVerification(id) => employee_pay::finish_verification(world, id),
         Task::AcknowledgeFiling(filing) => tax_clock::acknowledge_filing(world, filing),

@@ -447,6 +447,38 @@ pub(crate) static STATEMENT_NOISE: Decision = Decision {
     ],
 };
 
+/// What an underwriter says to an application.
+pub(crate) static UNDERWRITER: Decision = Decision {
+    name: "underwriter.reply",
+    about: "What an underwriter says to an application that is taken up",
+    subject: Kind::Application,
+    related: &[Kind::Company],
+    choices: &[
+        Choice {
+            after: Some("from the review to the decision, instead of one business day"),
+            ..choice("by_score", "what the credit score and the sales say")
+        },
+        Choice {
+            after: Some("from the review to the decision, instead of one business day"),
+            ..choice(
+                "approved",
+                "an offer of the whole amount, whatever the score; what is overdue or defaulted still speaks against it",
+            )
+        },
+        Choice {
+            after: Some("from the review to the decision, instead of one business day"),
+            ..choice("rejected", "no offer, whatever the score")
+        },
+        Choice {
+            after: Some("from the review to the question, instead of one business day"),
+            ..choice(
+                "information_requested",
+                "a newer credit score is wanted within 14 days; once it is there the application is reviewed again",
+            )
+        },
+    ],
+};
+
 /// Every decision, in the order in which a payroll meets them.
 pub(crate) static DECISIONS: &[&Decision] = &[
     &BANK_ACCOUNT_CHECK,
@@ -461,6 +493,7 @@ pub(crate) static DECISIONS: &[&Decision] = &[
     &COLLECTION_SETTLE,
     &REFUND_SETTLE,
     &DISPUTE_VERDICT,
+    &UNDERWRITER,
     &BUREAU_REPLY,
     &STATEMENT_NOISE,
 ];

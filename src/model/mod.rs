@@ -4,6 +4,7 @@
 
 pub(crate) mod business;
 pub(crate) mod calendar;
+pub(crate) mod capital;
 pub(crate) mod decision;
 pub(crate) mod fx;
 pub(crate) mod fx_quoting;
@@ -34,6 +35,13 @@ use crate::model::business::payslip::Payslip;
 use crate::model::business::regulatory_report::RegulatoryReport;
 use crate::model::business::tax_filing::TaxFiling;
 use crate::model::business::tax_liability::TaxLiability;
+use crate::model::capital::application::Application;
+use crate::model::capital::credit_score::CreditScore;
+use crate::model::capital::insurance_risk_score::InsuranceRiskScore;
+use crate::model::capital::loan::Loan;
+use crate::model::capital::loan_repayment::LoanRepayment;
+use crate::model::capital::offer::Offer;
+use crate::model::capital::readiness_assessment::ReadinessAssessment;
 use crate::model::identity::document::Document;
 use crate::model::identity::subject::Subject;
 use crate::model::identity::verification::Verification;
@@ -176,6 +184,13 @@ entities! {
         Refund "rfd" "refund";
         BankStatement "bst" "bank_statement";
         ReconciliationMatch "rcm" "reconciliation_match";
+        CreditScore "csc" "credit_score";
+        ReadinessAssessment "rda" "readiness_assessment";
+        InsuranceRiskScore "irs" "insurance_risk_score";
+        Application "app" "application";
+        Offer "ofr" "offer";
+        Loan "lon" "loan";
+        LoanRepayment "lrp" "loan_repayment";
     }
     named {
         LedgerAccount "acc" "ledger_account";
@@ -265,6 +280,13 @@ shown_as_kept!(
     Escrow,
     Document,
     Verification,
+    CreditScore,
+    ReadinessAssessment,
+    InsuranceRiskScore,
+    Application,
+    Offer,
+    Loan,
+    LoanRepayment,
 );
 
 /// The `object` member: the resource's own name, held by its type.

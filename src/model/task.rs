@@ -12,6 +12,12 @@ use crate::model::business::payroll_verification::PayrollVerification;
 use crate::model::business::regulatory_report::RegulatoryReport;
 use crate::model::business::tax_filing::TaxFiling;
 use crate::model::business::tax_liability::TaxLiability;
+use crate::model::capital::application::Application;
+use crate::model::capital::credit_score::CreditScore;
+use crate::model::capital::insurance_risk_score::InsuranceRiskScore;
+use crate::model::capital::loan::Loan;
+use crate::model::capital::offer::Offer;
+use crate::model::capital::readiness_assessment::ReadinessAssessment;
 use crate::model::identity::document::Document;
 use crate::model::identity::verification::{BureauAnswer, Verification};
 use crate::model::payments::bank_statement::BankStatement;
@@ -124,8 +130,44 @@ pub(crate) enum Task {
     SettleRefund(Id<Refund>, Option<ReturnCode>),
     /// A bank statement is read, and its lines are compared with the books.
     ImportStatement(Id<BankStatement>),
+    /// The bureau has looked at a company.
+    CompleteCreditScore(Id<CreditScore>),
+    /// A company's readiness is reckoned.
+    CompleteAssessment(Id<ReadinessAssessment>),
+    /// A company's insurance risk is reckoned.
+    CompleteRiskScore(Id<InsuranceRiskScore>),
+    /// An underwriter takes an application up.
+    ReviewApplication(Id<Application>),
+    /// The underwriter decides.
+    DecideApplication(Id<Application>, Verdict),
+    /// The last day for the information that an underwriter wants is over.
+    WithdrawApplication(Id<Application>),
+    /// An offer's two weeks are over.
+    ExpireOffer(Id<Offer>),
+    /// A loan's money is paid out.
+    DisburseLoan(Id<Loan>),
+    /// The day of an instalment has come.
+    InstalmentDue(Id<Loan>, u32),
+    /// That day is over.
+    MissInstalment(Id<Loan>, u32),
+    /// An instalment was not paid for so long that the loan is given up.
+    DefaultLoan(Id<Loan>, u32),
     /// Row of the running scenarios' timeline.
     Scripted(u32),
+}
+
+/// What an underwriter goes by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Verdict {
+    /// The score and the sales.
+    ByScore,
+    /// It is approved, whatever the score.
+    Approved,
+    /// It is not, whatever the score.
+    Rejected,
+    /// Something is to be shown first.
+    InformationRequested,
 }
 
 /// What becomes of a payout.
@@ -191,6 +233,17 @@ impl Task {
         Self::AnswerCase(Id::UNKNOWN, BureauAnswer::Approved),
         Self::ExpireCase(Id::UNKNOWN),
         Self::ReviewCase(Id::UNKNOWN),
+        Self::CompleteCreditScore(Id::UNKNOWN),
+        Self::CompleteAssessment(Id::UNKNOWN),
+        Self::CompleteRiskScore(Id::UNKNOWN),
+        Self::ReviewApplication(Id::UNKNOWN),
+        Self::DecideApplication(Id::UNKNOWN, Verdict::ByScore),
+        Self::WithdrawApplication(Id::UNKNOWN),
+        Self::ExpireOffer(Id::UNKNOWN),
+        Self::DisburseLoan(Id::UNKNOWN),
+        Self::InstalmentDue(Id::UNKNOWN, 1),
+        Self::MissInstalment(Id::UNKNOWN, 1),
+        Self::DefaultLoan(Id::UNKNOWN, 1),
         Self::Scripted(0),
     ];
 
@@ -205,6 +258,11 @@ impl Task {
                 | Self::ExpireEscrow(_)
                 | Self::ExpireFxQuote(_)
                 | Self::DisputeUnanswered(_)
+                | Self::WithdrawApplication(_)
+                | Self::ExpireOffer(_)
+                | Self::InstalmentDue(..)
+                | Self::MissInstalment(..)
+                | Self::DefaultLoan(..)
                 | Self::ExpireDocument(_)
                 | Self::ExpireCase(_)
                 | Self::ReviewCase(_)
@@ -263,6 +321,17 @@ impl Task {
             Self::InvoiceOverdue(invoice) => Some(AnyId::of(invoice)),
             Self::SettleRefund(refund, _) => Some(AnyId::of(refund)),
             Self::ImportStatement(statement) => Some(AnyId::of(statement)),
+            Self::CompleteCreditScore(score) => Some(AnyId::of(score)),
+            Self::CompleteAssessment(assessment) => Some(AnyId::of(assessment)),
+            Self::CompleteRiskScore(score) => Some(AnyId::of(score)),
+            Self::ReviewApplication(application)
+            | Self::DecideApplication(application, _)
+            | Self::WithdrawApplication(application) => Some(AnyId::of(application)),
+            Self::ExpireOffer(offer) => Some(AnyId::of(offer)),
+            Self::DisburseLoan(loan)
+            | Self::InstalmentDue(loan, _)
+            | Self::MissInstalment(loan, _)
+            | Self::DefaultLoan(loan, _) => Some(AnyId::of(loan)),
             Self::Scripted(_) => None,
         }
     }

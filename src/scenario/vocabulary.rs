@@ -249,7 +249,18 @@ mod tests {
             Task::AnswerCase(..) => 43,
             Task::ExpireCase(_) => 44,
             Task::ReviewCase(_) => 45,
-            Task::Scripted(_) => 46,
+            Task::CompleteCreditScore(_) => 46,
+            Task::CompleteAssessment(_) => 47,
+            Task::CompleteRiskScore(_) => 48,
+            Task::ReviewApplication(_) => 49,
+            Task::DecideApplication(..) => 50,
+            Task::WithdrawApplication(_) => 51,
+            Task::ExpireOffer(_) => 52,
+            Task::DisburseLoan(_) => 53,
+            Task::InstalmentDue(..) => 54,
+            Task::MissInstalment(..) => 55,
+            Task::DefaultLoan(..) => 56,
+            Task::Scripted(_) => 57,
         };
         assert!(
             Task::ONE_OF_EACH

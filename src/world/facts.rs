@@ -13,6 +13,13 @@ use crate::model::business::payslip::Payslip;
 use crate::model::business::regulatory_report::RegulatoryReport;
 use crate::model::business::tax_filing::TaxFiling;
 use crate::model::business::tax_liability::TaxLiability;
+use crate::model::capital::application::Application;
+use crate::model::capital::credit_score::CreditScore;
+use crate::model::capital::insurance_risk_score::InsuranceRiskScore;
+use crate::model::capital::loan::Loan;
+use crate::model::capital::loan_repayment::LoanRepayment;
+use crate::model::capital::offer::Offer;
+use crate::model::capital::readiness_assessment::ReadinessAssessment;
 use crate::model::identity::document::Document;
 use crate::model::identity::subject::Subject;
 use crate::model::identity::verification::Verification;
@@ -80,6 +87,13 @@ impl World {
             BankStatement,
             ReconciliationMatch,
             Escrow,
+            CreditScore,
+            ReadinessAssessment,
+            InsuranceRiskScore,
+            Application,
+            Offer,
+            Loan,
+            LoanRepayment,
         )
     }
 

@@ -23,6 +23,13 @@ use crate::model::business::payroll_verification::PayrollVerification;
 use crate::model::business::payslip::{Payslip, PayslipStatus};
 use crate::model::business::regulatory_report::RegulatoryReport;
 use crate::model::business::tax_liability::TaxLiability;
+use crate::model::capital::application::Application;
+use crate::model::capital::credit_score::CreditScore;
+use crate::model::capital::insurance_risk_score::InsuranceRiskScore;
+use crate::model::capital::loan::Loan;
+use crate::model::capital::loan_repayment::LoanRepayment;
+use crate::model::capital::offer::Offer;
+use crate::model::capital::readiness_assessment::ReadinessAssessment;
 use crate::model::growth::workforce::{Place, Selection};
 use crate::model::growth::{accounts, identity, names, people};
 use crate::model::identity::document::Document;
@@ -83,6 +90,13 @@ never_grown!(
     BankStatement,
     ReconciliationMatch,
     Escrow,
+    CreditScore,
+    ReadinessAssessment,
+    InsuranceRiskScore,
+    Application,
+    Offer,
+    Loan,
+    LoanRepayment,
 );
 
 /// The six members of the published list, without an allocation.

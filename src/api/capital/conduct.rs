@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 
-use crate::model::Entity;
 use crate::model::business::company::Company;
 use crate::model::business::payroll_run::{PayrollRun, RunStatus, RunType};
 use crate::model::business::tax_filing::{FilingStatus, TaxFiling};
@@ -83,10 +82,7 @@ pub(crate) fn payroll(world: &World, company: &Company, since: Date) -> PayrollC
         };
         let paid = entered(RunStatus::Paid).map(|change| change.at.date());
         let over = paid.unwrap_or(today) > limit(run.pay_date);
-        if over
-            || run.status == RunStatus::Failed
-            || entered(RunStatus::FundingFailed).is_some()
-        {
+        if over || run.status == RunStatus::Failed || entered(RunStatus::FundingFailed).is_some() {
             conduct.late.push(run.id.to_string());
         } else if paid.is_some() {
             conduct.in_time += 1;
@@ -99,7 +95,9 @@ pub(crate) fn payroll(world: &World, company: &Company, since: Date) -> PayrollC
     let pay_day = |period: Period| {
         calendar.or_business_day_before(period.day(company.payroll_settings.pay_day))
     };
-    let mut period = first.max(since.period()).plus_months(i32::from(first >= since.period()));
+    let mut period = first
+        .max(since.period())
+        .plus_months(i32::from(first >= since.period()));
     while limit(pay_day(period)) < today {
         let day = pay_day(period);
         if day >= since && !regular.iter().any(|run| run.period == period) {

@@ -18,9 +18,10 @@ use crate::model::capital::credit_score::{
     CreditScore, DAYS_NEEDED, ScoreFailure, ScoreFailureCode, ScoreStatus, formula,
 };
 use crate::model::capital::scorecard::total;
+use crate::model::identity::subject::Subject;
 use crate::model::lifecycle::{Stateful, StatusChange};
 use crate::model::task::Task;
-use crate::value::error::ApiError;
+use crate::value::error::{ApiError, Violation};
 use crate::value::id::Id;
 use crate::value::text::{Metadata, Text};
 use crate::value::time::Span;
@@ -38,7 +39,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             revenue or expenses gets no number: `failed`, `insufficient_data`.",
         example: r#"{"company_id":"@company:1","purpose":"working capital"}"#,
         success: 202,
-        emits: &[],
+        emits: &["credit_score.created"],
         starts: &["complete_credit_score"],
         ..operation!(write create_credit_score)
     },
@@ -68,8 +69,10 @@ const RECKONING: Span = Span::seconds(5);
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct CreateCreditScore {
-    /// The company to score.
-    company_id: Id<Company>,
+    /// The company to score; this or `subject_id`.
+    company_id: Option<Id<Company>>,
+    /// A verified subject of a company, which stands for its company.
+    subject_id: Option<Id<Subject>>,
     /// What it is asked for.
     purpose: Option<Text<200>>,
     /// The caller's reference to the company's consent.
@@ -82,16 +85,42 @@ fn create_credit_score(
     world: &mut World,
     input: CreateCreditScore,
 ) -> Result<Data<Shown<CreditScore>>, ApiError> {
-    let company = named(world, input.company_id)?;
+    let company = whose(world, input.company_id, input.subject_id)?;
     let score = CreditScore {
+        subject_id: input.subject_id,
         purpose: input.purpose.map(Text::into_string),
         consent_id: input.consent_id.map(Text::into_string),
         metadata: input.metadata.unwrap_or_default(),
         ..blank(world, &company)
     };
-    let score = world.keep(score);
+    let score = world.record("credit_score.created", score);
     world.settle_after(RECKONING, Task::CompleteCreditScore(score.id));
     Ok(Data(Shown(score)))
+}
+
+/// The company that is named, or the one that a subject stands for.
+fn whose(
+    world: &World,
+    company: Option<Id<Company>>,
+    subject: Option<Id<Subject>>,
+) -> Result<Arc<Company>, ApiError> {
+    let subject = match (company, subject) {
+        (Some(company), None) => return named(world, company),
+        (None, Some(subject)) => subject,
+        _ => {
+            let detail = "expected exactly one of company_id and subject_id";
+            return Err(ApiError::of_member("", "one_of", detail));
+        }
+    };
+    let found = world.get(subject).map_err(|error| {
+        let detail = "no subject of this key's world has this id";
+        error.with_errors(vec![Violation::new("/subject_id", "not_found", detail)])
+    })?;
+    let company = found.company_id.and_then(|company| world.find(company));
+    company.ok_or_else(|| {
+        let detail = "stands for no company: only a company's own books can be scored";
+        ApiError::of_member("/subject_id", "no_company", detail)
+    })
 }
 
 fn blank(world: &World, company: &Company) -> CreditScore {
@@ -100,6 +129,7 @@ fn blank(world: &World, company: &Company) -> CreditScore {
         id: world.next_id(company.id.bits()),
         object: Object::NAME,
         company_id: company.id,
+        subject_id: None,
         status: ScoreStatus::Processing,
         score: None,
         band: None,

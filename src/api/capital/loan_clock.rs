@@ -134,7 +134,7 @@ pub(crate) fn fall_due(world: &mut World, id: Id<Loan>, number: u32) {
     world.remind_at(over.at_hour(0), Task::MissInstalment(id, number));
 }
 
-/// That day is over. Of a loan that is late already the instalment is late, too, which is no news.
+/// That day is over. A loan that is late already has one more late instalment then.
 pub(crate) fn miss(world: &mut World, id: Id<Loan>, number: u32) {
     let Some(mut loan) = standing(world, id, |at| {
         matches!(at, LoanStatus::Active | LoanStatus::Late)

@@ -36,8 +36,7 @@ struct Moved {
 
 impl Moved {
     fn of(figures: &Figures) -> Self {
-        let payroll =
-            |account| matches!(account, Account::Wages | Account::EmployerContributions);
+        let payroll = |account| matches!(account, Account::Wages | Account::EmployerContributions);
         Self {
             sales: -figures.sum(|account| account.account_type() == AccountType::Revenue),
             payroll: figures.sum(payroll),
@@ -278,7 +277,10 @@ mod tests {
         assert_eq!(share(199, 100), 199);
         assert_eq!(share(1_999, 1_000), 199);
         assert_eq!(share(-1, 100), -1);
-        assert_eq!([share(5, 0), share(0, 0), share(-5, 0)], [10_000, 0, -10_000]);
+        assert_eq!(
+            [share(5, 0), share(0, 0), share(-5, 0)],
+            [10_000, 0, -10_000]
+        );
         assert_eq!([part(0, 0, 100), part(1, 1_000_000, 100)], [0, 1]);
         assert_eq!(part(1, 0, 100), 10_000);
         assert_eq!(part(i128::from(i64::MAX), 1, 10_000), 10_000);

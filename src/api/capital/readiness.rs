@@ -9,6 +9,7 @@ use crate::api::business::companies::named;
 use crate::api::business::{compliance, figures};
 use crate::api::capital::measures::{Look, Measures};
 use crate::api::crud::show;
+use crate::api::identity::subjects::kyb_approved;
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::reply::{Data, Shown};
 use crate::api::system::SystemRow;
@@ -186,7 +187,7 @@ fn measures(world: &World, company: &Company, assessment: &ReadinessAssessment) 
         ),
         (
             "kyb_approved",
-            i64::from(is_verified(world, company)),
+            i64::from(kyb_approved(world, company.id)),
             company_read(),
         ),
         (
@@ -205,11 +206,6 @@ fn measures(world: &World, company: &Company, assessment: &ReadinessAssessment) 
         (name, Measured { value, evidence })
     }));
     measures
-}
-
-/// Whether the business was verified.
-fn is_verified(_world: &World, company: &Company) -> bool {
-    company.status == CompanyStatus::Active
 }
 
 /// What is to be raised, in percent of a year's sales, rounded up.

@@ -35,11 +35,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
         ErrorCode::CurrencyMismatch,
         ErrorCode::InsufficientFunds,
     ],
-    emits: &[
-        "loan.repayment_received",
-        "loan.repaid",
-        "wallet.debited",
-    ],
+    emits: &["loan.repayment_received", "loan.repaid", "wallet.debited"],
     ..operation!(write create_loan_repayment)
 }];
 

@@ -208,7 +208,10 @@ fn against(look: &Look) -> Vec<Reason> {
         facts.push(reason(ReasonCode::LoanDefaulted, detail));
     }
     if look.loans.is_late {
-        facts.push(reason(ReasonCode::LoanLate, "a loan of the company is late"));
+        facts.push(reason(
+            ReasonCode::LoanLate,
+            "a loan of the company is late",
+        ));
     }
     if !look.taxes.overdue.is_empty() {
         let detail = format!("taxes are overdue: {}", look.taxes.overdue.join(", "));

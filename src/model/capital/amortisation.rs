@@ -118,7 +118,10 @@ mod tests {
             let principal: i64 = rows.iter().map(|row| row.principal).sum();
             assert_eq!(principal, amount, "case {case}");
             assert_eq!(rows.last().map(|row| row.balance), Some(0), "case {case}");
-            assert!(rows.iter().all(|row| row.principal >= 0 && row.interest >= 0));
+            assert!(
+                rows.iter()
+                    .all(|row| row.principal >= 0 && row.interest >= 0)
+            );
         }
     }
 

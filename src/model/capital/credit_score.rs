@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::model::Object;
 use crate::model::business::company::Company;
 use crate::model::capital::scorecard::{Factor, Scorecard};
+use crate::model::identity::subject::Subject;
 use crate::model::lifecycle::{StatusChange, stateful, states};
 use crate::value::id::Id;
 use crate::value::text::Metadata;
@@ -21,10 +22,6 @@ states! {
     "fail": Processing => Failed;
 }
 
-/// The least score, which is the base.
-pub(crate) const LEAST: i64 = 300;
-/// The best score.
-pub(crate) const MOST: i64 = 850;
 /// Days of activity below which there is nothing to score.
 pub(crate) const DAYS_NEEDED: i64 = 30;
 
@@ -66,9 +63,12 @@ pub(crate) struct CreditScore {
     pub(crate) object: Object<CreditScore>,
     /// The company that is scored.
     pub(crate) company_id: Id<Company>,
+    /// The subject that it was asked about, where it was not the company itself.
+    pub(crate) subject_id: Option<Id<Subject>>,
     /// Where it stands.
     pub(crate) status: ScoreStatus,
     /// 300 to 850, higher is better: the sum of its factors' points. Null until completed, and where there is too little to go by.
+    #[schemars(range(min = 300, max = 850))]
     pub(crate) score: Option<i64>,
     /// How good that is.
     pub(crate) band: Option<Band>,
@@ -174,6 +174,9 @@ impl Formula {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const LEAST: i64 = 300;
+    const MOST: i64 = 850;
 
     #[test]
     fn every_status_of_a_credit_score_can_be_reached() {

@@ -252,7 +252,8 @@ impl Loan {
 
     /// Lowers the balance, and reckons the months that nothing was paid of anew.
     fn prepay(&mut self, amount: i64) {
-        let untouched = |row: &Instalment| row.status == InstalmentStatus::Upcoming && row.paid == 0;
+        let untouched =
+            |row: &Instalment| row.status == InstalmentStatus::Upcoming && row.paid == 0;
         let first = self.schedule.iter().position(untouched);
         let first = first.expect("less than the settlement is paid, so months are left");
         let rest = self.schedule.split_off(first);

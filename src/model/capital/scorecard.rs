@@ -114,8 +114,8 @@ impl Scorecard {
         let card: Self = toml::from_str(text).expect("an embedded scorecard is whole");
         for factor in &card.factors {
             let bounds: Vec<Option<i64>> = factor.bins.iter().map(|bin| bin.from).collect();
-            let sound = bounds.first() == Some(&None)
-                && bounds.windows(2).all(|pair| pair[0] < pair[1]);
+            let sound =
+                bounds.first() == Some(&None) && bounds.windows(2).all(|pair| pair[0] < pair[1]);
             assert!(sound, "the bins of {} do not ascend", factor.name);
         }
         card

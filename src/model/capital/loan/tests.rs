@@ -122,10 +122,7 @@ fn a_late_instalment_counts_and_is_paid_before_the_running_one() {
     loan.mark(1, InstalmentStatus::Due);
     loan.mark(1, InstalmentStatus::Late);
     assert!(loan.is_behind());
-    assert_eq!(
-        (loan.late_instalments, loan.balances.overdue),
-        (1, 106_618)
-    );
+    assert_eq!((loan.late_instalments, loan.balances.overdue), (1, 106_618));
     loan.repay(106_618 + 5_000, day("2026-02-20"));
     assert!(!loan.is_behind());
     assert_eq!(loan.schedule[1].paid, 5_000);
@@ -137,9 +134,9 @@ fn paying_what_every_month_asks_for_repays_the_loan() {
     let mut loan = loan();
     for number in 1..=12 {
         loan.mark(number, InstalmentStatus::Due);
-        let (due_on, amount) = loan.next_due.map_or((day("2027-01-15"), 0), |next| {
-            (next.due_on, next.amount)
-        });
+        let (due_on, amount) = loan
+            .next_due
+            .map_or((day("2027-01-15"), 0), |next| (next.due_on, next.amount));
         loan.repay(amount, due_on);
         assert_whole(&loan);
     }
