@@ -129,6 +129,12 @@ const ASKED: &[(&str, &str)] = &[
 const STATEMENT: &[(&str, &str)] = &[(
     "import_bank_statement",
     r#"{"company_id":"@company:1","wallet_id":"@wallet:1","from":"2025-12-01","to":"2025-12-31"}"#,
+)(
+    "list_applications",
+    &[(
+        "create_application",
+        r#"{"company_id":"@company:1","product":"term_loan","amount":50000000,"currency":"NGN","term_months":12}"#,
+    )],
 )];
 
 /// What is called before an item can be sent again: of two people one is not paid, and gives another account.

@@ -28,6 +28,8 @@ const FILES: &[(&str, &str)] = embedded![
     "employee-terminated-mid-period",
     "tax-filing-rejected",
     "fx-quote-expired",
+    "loan-happy",
+    "loan-default",
     "webhook-duplicates",
     "webhook-out-of-order",
     "webhook-outage-and-recovery",

@@ -11,6 +11,7 @@
 mod accounting;
 mod auditor;
 mod bad_input;
+mod capital;
 mod cli;
 mod compliance;
 mod contract;

@@ -5,6 +5,7 @@ use serde::Deserialize;
 
 use crate::api::capital::offers::belongs;
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
+use crate::api::payments::wallet_level;
 use crate::api::payments::wallets::{named, short};
 use crate::api::reply::{Data, Shown};
 use crate::model::capital::loan::{Loan, LoanStatus};
@@ -35,7 +36,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
         ErrorCode::CurrencyMismatch,
         ErrorCode::InsufficientFunds,
     ],
-    emits: &["loan.repayment_received", "loan.repaid", "wallet.debited"],
+    emits: &["loan.repayment_received", "loan.repaid", "wallet.debited", "wallet.low_balance"],
     ..operation!(write create_loan_repayment)
 }];
 
@@ -70,6 +71,8 @@ fn create_loan_repayment(
     }
     short(world, &wallet, amount)?;
     let now = world.now();
+    let company = world.get(loan.company_id)?;
+    let before = world.balances(loan.company_id, loan.currency).available;
     let allotted = loan.repay(amount, today);
     let whole = amount == settlement;
     loan.updated_at = now;
@@ -105,7 +108,7 @@ fn create_loan_repayment(
     let loan = world.keep(loan);
     world.post(loan.company_id, posting);
     world.emit("loan.repayment_received", &loan);
-    world.emit_wallet("wallet.debited", &wallet);
+    wallet_level::debited(world, &company, &wallet, before);
     if whole {
         world.emit("loan.repaid", &loan);
         world.forget_timers(AnyId::of(loan.id));

@@ -10,6 +10,7 @@ pub(crate) mod faults;
 pub(crate) mod inbound;
 mod inbound_payments;
 pub(crate) mod intervene;
+mod lending;
 pub(crate) mod limits;
 pub(crate) mod process;
 mod recipes;

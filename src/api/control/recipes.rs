@@ -103,6 +103,23 @@ const NEW_ESCROW: Act = Call(
         "expires_at":"2150-01-01T00:00:00Z"}"#,
 );
 const FUND_ESCROW: Act = Call("fund_escrow", r#"{"escrow_id":"@last"}"#);
+const NEW_SCORE: Act = Call("create_credit_score", r#"{"company_id":"@company:1"}"#);
+const APPLY: &str =
+    r#"{"company_id":"@company:1","product":"term_loan","amount":100000,"currency":"@currency"}"#;
+const APPROVED: Act = Answered(
+    "create_application",
+    APPLY,
+    &[("underwriter.reply", "approved")],
+);
+const ASKED: Act = Answered(
+    "create_application",
+    APPLY,
+    &[("underwriter.reply", "information_requested")],
+);
+const ACCEPT: Act = Call(
+    "respond_to_offer",
+    r#"{"offer_id":"@newest_offer","decision":"accept","wallet_id":"@wallet:1"}"#,
+);
 /// Stands for an employee who can be paid.
 pub(super) const PAYABLE: &str = "@payable";
 /// Stands for what the act before made or moved.
@@ -498,6 +515,100 @@ pub(super) const RECIPES: &[(&[&str], &[Act])] = &[
                 "create_fx_transfer",
                 CONVERT,
                 &[("fx_transfer.settle", "failed")],
+            ),
+        ],
+    ),
+    (
+        &["credit_score.created", "credit_score.completed"],
+        &[NEW_SCORE],
+    ),
+    (
+        &["credit_score.failed"],
+        &[
+            NEW_COMPANY,
+            Call("create_credit_score", r#"{"company_id":"@last"}"#),
+        ],
+    ),
+    (
+        &[
+            "readiness_assessment.created",
+            "readiness_assessment.completed",
+        ],
+        &[Call(
+            "create_readiness_assessment",
+            r#"{"company_id":"@company:1"}"#,
+        )],
+    ),
+    (
+        &[
+            "insurance_risk_score.created",
+            "insurance_risk_score.completed",
+        ],
+        &[Call(
+            "create_insurance_risk_score",
+            r#"{"company_id":"@company:1","line":"group_life"}"#,
+        )],
+    ),
+    (
+        &[
+            "application.submitted",
+            "application.under_review",
+            "application.approved",
+            "offer.created",
+        ],
+        &[APPROVED],
+    ),
+    (
+        &["application.rejected"],
+        &[Answered(
+            "create_application",
+            APPLY,
+            &[("underwriter.reply", "rejected")],
+        )],
+    ),
+    (&["application.information_requested"], &[ASKED]),
+    (&["application.withdrawn"], &[ASKED]),
+    (&["offer.expired"], &[APPROVED]),
+    (
+        &["offer.declined"],
+        &[
+            APPROVED,
+            Call(
+                "respond_to_offer",
+                r#"{"offer_id":"@newest_offer","decision":"decline"}"#,
+            ),
+        ],
+    ),
+    (
+        &[
+            "offer.accepted",
+            "loan.created",
+            "loan.disbursed",
+            "loan.repayment_due",
+            "loan.late",
+            "loan.defaulted",
+        ],
+        &[APPROVED, ACCEPT],
+    ),
+    (
+        &["loan.repayment_received"],
+        &[
+            APPROVED,
+            ACCEPT,
+            Call(
+                "create_loan_repayment",
+                r#"{"loan_id":"@newest_loan","wallet_id":"@wallet:1","amount":100}"#,
+            ),
+        ],
+    ),
+    (
+        &["loan.repaid"],
+        &[
+            APPROVED,
+            ACCEPT,
+            Call(
+                "create_loan_repayment",
+                r#"{"loan_id":"@newest_loan","wallet_id":"@wallet:1","amount":"@settlement"}"#,
             ),
         ],
     ),

@@ -12,7 +12,7 @@ use crate::api::business::leave::{self, LeaveDecision};
 use crate::api::business::{
     compliance, leave_clock, payroll_clock, payroll_funding, regulatory_reports, tax_clock,
 };
-use crate::api::control::collecting;
+use crate::api::control::{collecting, lending};
 use crate::api::payments::dispute_clock;
 use crate::api::payments::escrow_clock::{self, Part};
 use crate::api::payments::reconciliation::{self, MatchAction};
@@ -115,6 +115,20 @@ pub(crate) const EMITS: &[&str] = &[
     "refund.failed",
     "dispute.won",
     "dispute.lost",
+    "credit_score.completed",
+    "credit_score.failed",
+    "readiness_assessment.completed",
+    "insurance_risk_score.completed",
+    "application.under_review",
+    "application.information_requested",
+    "application.approved",
+    "application.rejected",
+    "application.withdrawn",
+    "offer.created",
+    "offer.expired",
+    "loan.disbursed",
+    "loan.late",
+    "loan.defaulted",
     "bank_statement.imported",
     "reconciliation_match.matched",
     "reconciliation_match.suggested",
@@ -140,6 +154,12 @@ pub(crate) const STARTS: &[&str] = &[
     "charge_back",
     "release_escrow",
     "miss_evidence",
+    "decide_application",
+    "withdraw_application",
+    "expire_offer",
+    "disburse_loan",
+    "instalment_due",
+    "default_loan",
 ];
 
 /// How a move is to be made.
@@ -176,6 +196,7 @@ pub(crate) fn go(world: &mut World, id: &str, to: &str, wanted: Wanted) -> Resul
         Kind::Dispute => collecting::dispute(world, Id::from_bits(id.bits), to, wanted)?,
         Kind::BankStatement => statement(world, Id::from_bits(id.bits), to)?,
         Kind::ReconciliationMatch => reconciliation(world, Id::from_bits(id.bits), to, wanted)?,
+        kind if lending::KINDS.contains(&kind) => lending::go(world, id, to, &wanted)?,
         kind => {
             let detail = format!(
                 "a {} is not moved by hand: it follows from others",

@@ -19,6 +19,8 @@ use crate::model::business::compliance_requirement::{ComplianceRequirement, Requ
 use crate::model::business::employee::{Employee, EmployeeStatus};
 use crate::model::business::payroll_item::{ItemStatus, PayrollItem};
 use crate::model::business::tax_liability::{LiabilityStatus, TaxLiability};
+use crate::model::capital::loan::Loan;
+use crate::model::capital::offer::Offer;
 use crate::model::payments::beneficiary::{Beneficiary, BeneficiaryStatus};
 use crate::model::payments::reconciliation_match::{MatchStatus, ReconciliationMatch};
 use crate::value::error::{ApiError, ErrorCode, Violation};
@@ -28,6 +30,7 @@ use crate::value::time::Date;
 use crate::world::World;
 use crate::world::envelope::EventShape;
 use crate::world::event::RequestRef;
+use crate::world::grow::Grow;
 use crate::world::script::{Outcome, Selector, Wanted, When};
 
 pub(crate) const OPERATIONS: &[Operation] = &[Operation {
@@ -92,8 +95,9 @@ fn follow_recipe(world: &mut World, input: TriggerEvent) -> Result<Plain<Trigger
         };
         let origin = origin(world, logged, place as u64);
         last = perform(world, act, &last, own, &origin)?;
-        while !happened(world, logged, name) && system::run_caused(world, &origin.id, by_deadline) {
-        }
+        // A deadline on the way would end what the next call needs.
+        let deadlines = by_deadline && place == acts.len();
+        while !happened(world, logged, name) && system::run_caused(world, &origin.id, deadlines) {}
     }
     let events: Vec<EventShape> = system::events_since(world, logged)
         .map(|event| EventShape::of(event))
@@ -244,6 +248,16 @@ fn newest_item(world: &World, status: ItemStatus) -> Option<Arc<PayrollItem>> {
 fn fill_in(world: &World, value: &mut Value) -> Result<(), ApiError> {
     match value {
         Value::String(text) if text == "@count" => *text = world.log_length().to_string(),
+        Value::String(text) if text == "@newest_offer" => {
+            *text = newest::<Offer>(world).map_or_else(String::new, |offer| offer.id.to_string());
+        }
+        Value::String(text) if text == "@newest_loan" => {
+            *text = newest::<Loan>(world).map_or_else(String::new, |loan| loan.id.to_string());
+        }
+        Value::String(text) if text == "@settlement" => {
+            let settlement = newest::<Loan>(world).map(|loan| loan.settlement(world.today()));
+            *value = settlement.into();
+        }
         Value::String(text) if text == "@currency" => {
             let first = world.at::<Company>(0);
             *text = first.map_or_else(String::new, |company| company.currency.to_string());
@@ -341,6 +355,14 @@ fn fill_in(world: &World, value: &mut Value) -> Result<(), ApiError> {
         _ => {}
     }
     Ok(())
+}
+
+/// The newest of a kind that was made.
+fn newest<T: Grow>(world: &World) -> Option<Arc<T>> {
+    world
+        .created::<T>()
+        .next_back()
+        .and_then(|id| world.find(id))
 }
 
 /// The newest liability that no return holds.
