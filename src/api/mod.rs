@@ -31,6 +31,7 @@ use crate::api::operation::Operation;
 use crate::api::payments::{beneficiaries, disputes, payouts, wallets};
 use crate::api::payments::{collections, invoices, refunds};
 use crate::api::payments::{fx_quotes, fx_rates, fx_transfers};
+use crate::api::payments::{payout_create, payout_verbs};
 
 /// The simulated product, domain by domain.
 pub(crate) fn product() -> impl Iterator<Item = &'static Operation> {
@@ -67,6 +68,8 @@ pub(crate) fn product() -> impl Iterator<Item = &'static Operation> {
         fx_transfers::OPERATIONS,
         fx_rates::OPERATIONS,
         beneficiaries::OPERATIONS,
+        payout_create::OPERATIONS,
+        payout_verbs::OPERATIONS,
         disputes::OPERATIONS,
     ];
     tables.into_iter().flatten()

@@ -140,6 +140,7 @@ impl Grow for Company {
                 website: Some(known.website),
             }),
             payroll_settings: PayrollSettings::default(),
+            payment_settings: None,
             created_at,
             updated_at: created_at,
             metadata: Metadata::default(),

@@ -66,6 +66,18 @@ const EDIT_DRAFT: Act = Call(
     "update_payroll_run",
     r#"{"payroll_run_id":"@last","items":[{"employee_id":"@paid_employee","earnings":[{"label":"Bonus","amount":100000}]}]}"#,
 );
+const NEW_PAYEE: Act = Call("create_beneficiary", PAYEE);
+const PAYEE: &str = r#"{"company_id":"@company:1","name":"Ada Trigger","type":"individual","account":
+    {"bank_code":"058","account_number":"9999999900","country":"NG","currency":"@currency"}}"#;
+const ASK_APPROVAL: Act = Call(
+    "update_company",
+    r#"{"company_id":"@company:1","payment_settings":{"approval_required":true,"approval_threshold":0}}"#,
+);
+const NEW_PAYOUT: Act = Call(
+    "create_payout",
+    r#"{"company_id":"@company:1","wallet_id":"@wallet:1","beneficiary_id":"@payee","amount":10000,"currency":"@currency",
+        "rail":"instant","reference":"Triggered"}"#,
+);
 const NEW_QUOTE: Act = Call(
     "create_fx_quote",
     r#"{"company_id":"@company:1","source_currency":"@currency","target_currency":"@other_currency","source_amount":100000}"#,
@@ -331,6 +343,51 @@ pub(super) const RECIPES: &[(&[&str], &[Act])] = &[
     (
         &["payout.on_hold"],
         &[Payroll(&[("payout.settle", "held_then_paid")])],
+    ),
+    (
+        &["beneficiary.created", "beneficiary.verified"],
+        &[NEW_PAYEE],
+    ),
+    (
+        &["beneficiary.rejected"],
+        &[Answered(
+            "create_beneficiary",
+            PAYEE,
+            &[("beneficiary.check", "account_closed")],
+        )],
+    ),
+    (
+        &["payout.pending_approval"],
+        &[NEW_PAYEE, ASK_APPROVAL, NEW_PAYOUT],
+    ),
+    (
+        &["payout.approved"],
+        &[
+            NEW_PAYEE,
+            ASK_APPROVAL,
+            NEW_PAYOUT,
+            Call("approve_payout", r#"{"payout_id":"@last"}"#),
+        ],
+    ),
+    (
+        &["payout.cancelled"],
+        &[
+            NEW_PAYEE,
+            ASK_APPROVAL,
+            NEW_PAYOUT,
+            Call("cancel_payout", r#"{"payout_id":"@last"}"#),
+        ],
+    ),
+    (
+        &["wallet.low_balance"],
+        &[
+            NEW_PAYEE,
+            Call(
+                "update_company",
+                r#"{"company_id":"@company:1","payment_settings":{"low_balance":"@available"}}"#,
+            ),
+            NEW_PAYOUT,
+        ],
     ),
     (&["fx_quote.created"], &[NEW_QUOTE]),
     (&["fx_quote.expired"], &[NEW_QUOTE, Move(LAST, "expired")]),

@@ -13,20 +13,22 @@ use crate::api::business::{
     compliance, leave_clock, payroll_clock, payroll_funding, regulatory_reports, tax_clock,
 };
 use crate::api::control::collecting;
-use crate::api::payments::payout_rail;
+use crate::api::payments::{beneficiaries, payout_rail, payout_verbs};
 use crate::api::payments::{fx_quotes, fx_transfers};
 use crate::model::business::company::{Company, CompanyStatus};
 use crate::model::business::compliance_requirement::{ComplianceRequirement, RequirementStatus};
 use crate::model::business::employee::{Employee, EmployeeStatus, PayrollStatus};
 use crate::model::business::leave_request::{LeaveRequest, LeaveStatus};
 use crate::model::business::payroll_run::{PayrollRun, RunStatus};
+use crate::model::business::payroll_verification::BankAnswer;
 use crate::model::business::regulatory_report::{RegulatoryReport, ReportStatus};
 use crate::model::business::tax_filing::{FilingStatus, TaxFiling};
 use crate::model::business::tax_liability::{LiabilityStatus, TaxLiability};
 use crate::model::lifecycle::{State, StatusChange};
+use crate::model::payments::beneficiary::{Beneficiary, BeneficiaryStatus};
 use crate::model::payments::fx_quote::{FxQuote, QuoteStatus};
 use crate::model::payments::fx_transfer::{FxTransfer, FxTransferStatus};
-use crate::model::payments::payout::{Payout, PayoutStatus};
+use crate::model::payments::payout::{Payout, PayoutStatus, Pays};
 use crate::model::payments::return_code::ReturnCode;
 use crate::model::task::Task;
 use crate::model::{AnyId, Kind};
@@ -73,6 +75,10 @@ pub(crate) const EMITS: &[&str] = &[
     "regulatory_report.acknowledged",
     "regulatory_report.rejected",
     "leave_request.decided",
+    "payout.approved",
+    "payout.cancelled",
+    "beneficiary.verified",
+    "beneficiary.rejected",
     "fx_quote.expired",
     "fx_transfer.completed",
     "fx_transfer.failed",
@@ -106,6 +112,7 @@ pub(crate) const STARTS: &[&str] = &[
     "send_run_payouts",
     "release_payout",
     "settle_payout",
+    "send_payout",
     "finish_collection",
     "settle_collection",
     "charge_back",
@@ -140,6 +147,7 @@ pub(crate) fn go(world: &mut World, id: &str, to: &str, wanted: Wanted) -> Resul
         Kind::Refund => collecting::refund(world, Id::from_bits(id.bits), to, wanted)?,
         Kind::FxQuote => fx_quote(world, Id::from_bits(id.bits), to)?,
         Kind::FxTransfer => fx_transfer(world, Id::from_bits(id.bits), to)?,
+        Kind::Beneficiary => beneficiary(world, Id::from_bits(id.bits), to, &wanted)?,
         Kind::Dispute => collecting::dispute(world, Id::from_bits(id.bits), to, wanted)?,
         kind => {
             let detail = format!(
@@ -192,13 +200,39 @@ pub(super) fn target<S: State>(
 
 fn payout(world: &mut World, id: Id<Payout>, to: &str, wanted: Wanted) -> Result<(), ApiError> {
     let payout = world.get(id)?;
-    let salary = payout
-        .source
-        .is_some_and(|source| source.kind == Kind::PayrollItem);
-    let by_hand =
-        |state| salary && !matches!(state, PayoutStatus::Cancelled | PayoutStatus::Queued);
+    let by_hand = |state| match payout.pays() {
+        Pays::Wages => !matches!(state, PayoutStatus::Cancelled | PayoutStatus::Queued),
+        Pays::Escrow => state != PayoutStatus::Cancelled,
+        // Those of the months before the world's start are over.
+        Pays::Vendor => payout.beneficiary_id.is_some(),
+    };
     let to = target(AnyId::of(id), payout.status, to, by_hand)?;
-    payout_rail::force(world, id, to, wanted.code, wanted.reason);
+    world.forget_timers(AnyId::of(id));
+    match to {
+        PayoutStatus::Queued => payout_verbs::approve(world, id, None),
+        PayoutStatus::Cancelled => payout_verbs::cancel(world, id, wanted.reason),
+        _ => payout_rail::force(world, id, to, wanted.code, wanted.reason),
+    }
+    Ok(())
+}
+
+/// The bank answers now: of a refusal, `reason` may be one of its words.
+fn beneficiary(
+    world: &mut World,
+    id: Id<Beneficiary>,
+    to: &str,
+    wanted: &Wanted,
+) -> Result<(), ApiError> {
+    let beneficiary = world.get(id)?;
+    let to = target(AnyId::of(id), beneficiary.status, to, |_| true)?;
+    world.forget_timers(AnyId::of(id));
+    let answer = match (to, wanted.reason.as_deref()) {
+        (BeneficiaryStatus::Verified | BeneficiaryStatus::Pending, _) => BankAnswer::Match,
+        (BeneficiaryStatus::Rejected, Some("account_closed")) => BankAnswer::AccountClosed,
+        (BeneficiaryStatus::Rejected, Some("account_not_found")) => BankAnswer::AccountNotFound,
+        (BeneficiaryStatus::Rejected, _) => BankAnswer::NameMismatch,
+    };
+    beneficiaries::resolve(world, id, answer);
     Ok(())
 }
 
