@@ -38,6 +38,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
         "invoice.paid",
         "dispute.created",
         "wallet.debited",
+        "wallet.low_balance",
     ],
     starts: &["settle_collection", "charge_back", "miss_evidence"],
     ..operation!(write receive)

@@ -96,6 +96,7 @@ pub(crate) const EMITS: &[&str] = &[
     "invoice.paid",
     "refund.succeeded",
     "refund.failed",
+    "wallet.low_balance",
     "dispute.won",
     "dispute.lost",
 ];

@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use crate::api::crud::show;
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
+use crate::api::payments::wallet_level::debited;
 use crate::api::reply::{Data, Shown};
 use crate::api::system::SystemRow;
 use crate::model::decision::REFUND_SETTLE;
@@ -38,7 +39,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             ErrorCode::InsufficientFunds,
             ErrorCode::InvalidStateTransition,
         ],
-        emits: &["refund.created", "wallet.debited"],
+        emits: &["refund.created", "wallet.debited", "wallet.low_balance"],
         starts: &["settle_refund"],
         ..operation!(write create_refund)
     },
@@ -126,7 +127,8 @@ fn create_refund(world: &mut World, input: CreateRefund) -> Result<Data<Shown<Re
     world.post(company, posting);
     let refund = world.record("refund.created", refund);
     let wallet = world.wallet_for(company, currency);
-    world.emit_wallet("wallet.debited", &wallet);
+    let payer = world.get(company)?;
+    debited(world, &payer, &wallet, available);
     let answer = world.decide(&REFUND_SETTLE, AnyId::of(refund.id), None);
     let failed = (answer.choice == "failed").then(|| answer.code).flatten();
     world.settle_when(delay, answer.after, Task::SettleRefund(refund.id, failed));
