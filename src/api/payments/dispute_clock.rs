@@ -107,7 +107,7 @@ fn post_end(world: &mut World, dispute: &Dispute, won: bool, available: i64) {
         posting::released("Dispute won", source, currency, dispute.withheld)
     } else {
         let taken = available.clamp(0, dispute.amount - dispute.withheld);
-        posting::dispute_lost(source, currency, dispute.amount, dispute.withheld, taken)
+        posting::collecting::dispute_lost(source, currency, dispute.amount, dispute.withheld, taken)
     };
     world.post(dispute.company_id, posting);
 }

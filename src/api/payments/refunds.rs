@@ -123,7 +123,7 @@ fn create_refund(world: &mut World, input: CreateRefund) -> Result<Data<Shown<Re
     collection.updated_at = now;
     let delay = collection.method.refund();
     world.keep(collection);
-    let posting = posting::refund_created(AnyId::of(refund.id), currency, amount);
+    let posting = posting::collecting::refund_created(AnyId::of(refund.id), currency, amount);
     world.post(company, posting);
     let refund = world.record("refund.created", refund);
     let wallet = world.wallet_for(company, currency);
@@ -178,7 +178,7 @@ pub(crate) fn settle(world: &mut World, id: Id<Refund>, failed: Option<ReturnCod
         world.keep(collection);
         world.post(
             company,
-            posting::refund_failed(AnyId::of(id), currency, amount),
+            posting::collecting::refund_failed(AnyId::of(id), currency, amount),
         );
         world.record("refund.failed", refund);
         let wallet = world.wallet_for(company, currency);
@@ -195,7 +195,7 @@ pub(crate) fn settle(world: &mut World, id: Id<Refund>, failed: Option<ReturnCod
     let collection: Arc<Collection> = world.keep(collection);
     world.post(
         company,
-        posting::refund_succeeded(AnyId::of(id), currency, amount),
+        posting::collecting::refund_succeeded(AnyId::of(id), currency, amount),
     );
     world.record("refund.succeeded", refund);
     world.emit("collection.refunded", &collection);
