@@ -25,13 +25,14 @@ use crate::api::business::{
 };
 use crate::api::control::{
     clock, decisions, deliveries, diff, events, faults, inbound, intervene, limits, process,
-    requests, scenarios, snapshots, trigger, verify, webhooks, worlds,
+    requests, scenarios, snapshots, statement_truth, trigger, verify, webhooks, worlds,
 };
 use crate::api::operation::Operation;
+use crate::api::payments::{bank_statements, reconciliation};
 use crate::api::payments::{beneficiaries, disputes, payouts, wallets};
 use crate::api::payments::{collections, invoices, refunds};
+use crate::api::payments::{escrow_verbs, escrows, payout_create, payout_verbs};
 use crate::api::payments::{fx_quotes, fx_rates, fx_transfers};
-use crate::api::payments::{payout_create, payout_verbs};
 
 /// The simulated product, domain by domain.
 pub(crate) fn product() -> impl Iterator<Item = &'static Operation> {
@@ -70,7 +71,11 @@ pub(crate) fn product() -> impl Iterator<Item = &'static Operation> {
         beneficiaries::OPERATIONS,
         payout_create::OPERATIONS,
         payout_verbs::OPERATIONS,
+        escrows::OPERATIONS,
+        escrow_verbs::OPERATIONS,
         disputes::OPERATIONS,
+        bank_statements::OPERATIONS,
+        reconciliation::OPERATIONS,
     ];
     tables.into_iter().flatten()
 }
@@ -86,6 +91,7 @@ pub(crate) fn control() -> impl Iterator<Item = &'static Operation> {
         intervene::OPERATIONS,
         trigger::OPERATIONS,
         inbound::OPERATIONS,
+        statement_truth::OPERATIONS,
         webhooks::OPERATIONS,
         deliveries::OPERATIONS,
         snapshots::OPERATIONS,

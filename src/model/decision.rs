@@ -93,6 +93,7 @@ pub(crate) static PAYOUT_SETTLE: Decision = Decision {
     subject: Kind::Payout,
     related: &[
         Kind::Beneficiary,
+        Kind::Escrow,
         Kind::PayrollItem,
         Kind::Employee,
         Kind::PayrollRun,
@@ -375,6 +376,31 @@ pub(crate) static DISPUTE_VERDICT: Decision = Decision {
     ],
 };
 
+/// What a bank's statement makes of a wallet's transactions.
+pub(crate) static STATEMENT_NOISE: Decision = Decision {
+    name: "bank_statement.noise",
+    about: "How far a bank's statement is from the books, where the sandbox plays the bank",
+    subject: Kind::Wallet,
+    related: &[Kind::Company],
+    choices: &[
+        Choice {
+            after: Some("from the request to the statement, instead of five seconds"),
+            ..choice(
+                "usual",
+                "some fees, merged lines, shifted days, cut references, duplicates and missing lines",
+            )
+        },
+        Choice {
+            after: Some("from the request to the statement, instead of five seconds"),
+            ..choice("clean", "every transaction as it is in the books")
+        },
+        Choice {
+            after: Some("from the request to the statement, instead of five seconds"),
+            ..choice("heavy", "three times as much as usual")
+        },
+    ],
+};
+
 /// Every decision, in the order in which a payroll meets them.
 pub(crate) static DECISIONS: &[&Decision] = &[
     &BANK_ACCOUNT_CHECK,
@@ -389,4 +415,5 @@ pub(crate) static DECISIONS: &[&Decision] = &[
     &COLLECTION_SETTLE,
     &REFUND_SETTLE,
     &DISPUTE_VERDICT,
+    &STATEMENT_NOISE,
 ];

@@ -12,9 +12,11 @@ use crate::model::business::payroll_verification::PayrollVerification;
 use crate::model::business::regulatory_report::RegulatoryReport;
 use crate::model::business::tax_filing::TaxFiling;
 use crate::model::business::tax_liability::TaxLiability;
+use crate::model::payments::bank_statement::BankStatement;
 use crate::model::payments::beneficiary::Beneficiary;
 use crate::model::payments::collection::{Collection, Payment};
 use crate::model::payments::dispute::Dispute;
+use crate::model::payments::escrow::Escrow;
 use crate::model::payments::fx_quote::FxQuote;
 use crate::model::payments::fx_transfer::FxTransfer;
 use crate::model::payments::invoice::Invoice;
@@ -82,6 +84,10 @@ pub(crate) enum Task {
     ReleaseVendorPayout(Id<Payout>, Fate),
     /// The receiving bank's answer to a payout that pays no wages.
     SettleVendorPayout(Id<Payout>, Fate),
+    /// The date on which an escrow releases itself.
+    ReleaseEscrow(Id<Escrow>),
+    /// An escrow's last day is over.
+    ExpireEscrow(Id<Escrow>),
     /// The bank's answer about a beneficiary's account.
     ResolveBeneficiary(Id<Beneficiary>, BankAnswer),
     /// The last day to answer a dispute is over.
@@ -104,6 +110,8 @@ pub(crate) enum Task {
     InvoiceOverdue(Id<Invoice>),
     /// The payer's bank has a refund, or does not take it.
     SettleRefund(Id<Refund>, Option<ReturnCode>),
+    /// A bank statement is read, and its lines are compared with the books.
+    ImportStatement(Id<BankStatement>),
     /// Row of the running scenarios' timeline.
     Scripted(u32),
 }
@@ -160,9 +168,12 @@ impl Task {
         Self::ChargeBack(Id::UNKNOWN),
         Self::InvoiceOverdue(Id::UNKNOWN),
         Self::SettleRefund(Id::UNKNOWN, None),
+        Self::ImportStatement(Id::UNKNOWN),
         Self::ExpireFxQuote(Id::UNKNOWN),
         Self::CompleteFxTransfer(Id::UNKNOWN),
         Self::FailFxTransfer(Id::UNKNOWN),
+        Self::ReleaseEscrow(Id::UNKNOWN),
+        Self::ExpireEscrow(Id::UNKNOWN),
         Self::Scripted(0),
     ];
 
@@ -173,6 +184,8 @@ impl Task {
             Self::LiabilityDue(_)
                 | Self::LiabilityLate(_)
                 | Self::RequirementOverdue(_)
+                | Self::ReleaseEscrow(_)
+                | Self::ExpireEscrow(_)
                 | Self::ExpireFxQuote(_)
                 | Self::DisputeUnanswered(_)
                 | Self::ExpireCollection(_)
@@ -193,6 +206,7 @@ impl Task {
             | Self::ReleaseVendorPayout(payout, _)
             | Self::SettleVendorPayout(payout, _)
             | Self::SettlePayout(payout, _) => Some(AnyId::of(payout)),
+            Self::ReleaseEscrow(escrow) | Self::ExpireEscrow(escrow) => Some(AnyId::of(escrow)),
             Self::ResolveBeneficiary(beneficiary, _) => Some(AnyId::of(beneficiary)),
             Self::FinishVerification(verification) => Some(AnyId::of(verification)),
             Self::AcknowledgeFiling(filing)
@@ -222,6 +236,7 @@ impl Task {
             | Self::ChargeBack(collection) => Some(AnyId::of(collection)),
             Self::InvoiceOverdue(invoice) => Some(AnyId::of(invoice)),
             Self::SettleRefund(refund, _) => Some(AnyId::of(refund)),
+            Self::ImportStatement(statement) => Some(AnyId::of(statement)),
             Self::Scripted(_) => None,
         }
     }

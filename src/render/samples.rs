@@ -16,6 +16,7 @@ use crate::desk::requests::RequestId;
 use crate::desk::snapshots::DeskPart;
 use crate::model::business::payroll_item::PayrollItem;
 use crate::model::payments::payout::{Payout, PayoutStatus};
+use crate::model::payments::reconciliation_match::ReconciliationMatch;
 use crate::model::{AnyId, Kind};
 use crate::render::openapi::problem::REQUEST_ID;
 use crate::scenario;
@@ -103,6 +104,16 @@ const SCENES: &[(&str, &[(&str, &str)])] = &[
         )],
     ),
     ("retry_payroll_item", UNPAID),
+    (
+        "dispute_escrow",
+        &[
+            (
+                "create_escrow",
+                r#"{"company_id":"@company:1","buyer_wallet_id":"@wallet:1","seller_beneficiary_id":"@beneficiary:1","amount":400000,"currency":"NGN"}"#,
+            ),
+            ("fund_escrow", r#"{"escrow_id":"@escrow:2"}"#),
+        ],
+    ),
     ("approve_payout", ASKED),
     ("cancel_payout", ASKED),
     (
@@ -112,6 +123,9 @@ const SCENES: &[(&str, &[(&str, &str)])] = &[
             r#"{"company_id":"@company:1","period":"2026-03"}"#,
         )],
     ),
+    ("resolve_reconciliation_match", STATEMENT),
+    ("list_reconciliation_matches", STATEMENT),
+    ("get_statement_truth", STATEMENT),
     (
         "create_fx_transfer",
         &[(
@@ -132,6 +146,11 @@ const ASKED: &[(&str, &str)] = &[
         r#"{"company_id":"@company:1","wallet_id":"@wallet:1","beneficiary_id":"@beneficiary:1","amount":250000,"currency":"NGN","rail":"standard","reference":"Invoice 2026-015","maker":"Ada Obi"}"#,
     ),
 ];
+/// What is called before rows of a reconciliation are there: a statement of last month, with what a bank makes of it.
+const STATEMENT: &[(&str, &str)] = &[(
+    "import_bank_statement",
+    r#"{"company_id":"@company:1","wallet_id":"@wallet:1","from":"2025-12-01","to":"2025-12-31"}"#,
+)];
 
 /// What is called before an item can be sent again: of two people one is not paid, and gives another account.
 const UNPAID: &[(&str, &str)] = &[
@@ -373,6 +392,15 @@ impl Session {
             "request_id" => {
                 self.happen()?;
                 return Some(REQUEST_ID.to_owned());
+            }
+            "match_id" => {
+                let open = |id: &Id<ReconciliationMatch>| {
+                    self.world
+                        .find(*id)
+                        .is_some_and(|row| row.exception.is_some())
+                };
+                let id = self.world.created::<ReconciliationMatch>().find(open)?;
+                return Some(id.to_string());
             }
             "payroll_item_id" => {
                 let unpaid = |id: &Id<PayrollItem>| {

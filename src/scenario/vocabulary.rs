@@ -238,10 +238,13 @@ mod tests {
             Task::ChargeBack(_) => 32,
             Task::InvoiceOverdue(_) => 33,
             Task::SettleRefund(..) => 34,
-            Task::ExpireFxQuote(_) => 35,
-            Task::CompleteFxTransfer(_) => 36,
-            Task::FailFxTransfer(_) => 37,
-            Task::Scripted(_) => 38,
+            Task::ImportStatement(_) => 35,
+            Task::ExpireFxQuote(_) => 36,
+            Task::CompleteFxTransfer(_) => 37,
+            Task::FailFxTransfer(_) => 38,
+            Task::ReleaseEscrow(_) => 39,
+            Task::ExpireEscrow(_) => 40,
+            Task::Scripted(_) => 41,
         };
         assert!(
             Task::ONE_OF_EACH

@@ -27,11 +27,14 @@ use crate::model::growth::workforce::{Place, Selection};
 use crate::model::growth::{accounts, identity, names, people};
 use crate::model::ledger::WalletTransaction;
 use crate::model::lifecycle::StatusChange;
+use crate::model::payments::bank_statement::BankStatement;
 use crate::model::payments::beneficiary::Beneficiary;
 use crate::model::payments::dispute::Dispute;
+use crate::model::payments::escrow::Escrow;
 use crate::model::payments::fx_quote::FxQuote;
 use crate::model::payments::fx_transfer::FxTransfer;
 use crate::model::payments::payout::{Payout, PayoutStatus, Rail, Recipient};
+use crate::model::payments::reconciliation_match::ReconciliationMatch;
 use crate::model::payments::refund::Refund;
 use crate::model::payments::wallet::{Balances, Wallet, WalletStatus};
 use crate::model::{AnyId, Entity, Kind, Object};
@@ -71,6 +74,9 @@ never_grown!(
     FxQuote,
     FxTransfer,
     Beneficiary,
+    BankStatement,
+    ReconciliationMatch,
+    Escrow,
 );
 
 /// The six members of the published list, without an allocation.

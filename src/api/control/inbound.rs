@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::api::control::inbound_payments;
 use crate::api::operation::{self, Contract, Domain, Method, Operation, answer, decode, operation};
+use crate::api::payments::statement_line::statement_line;
 use crate::api::reply::{Answer, Reply};
 use crate::value::error::{ApiError, ErrorCode};
 use crate::world::World;
@@ -21,7 +22,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     description: "What the kind takes is one of the forms of the body. `bank_transfer`: money arrives in a company's wallet, from its \
         owners (equity) or from a customer (sales); with a `reference` or `account_number` it pays the open collection that has it, \
         short, whole or beyond it. `card_payment`: the payer of a collection by card pays it now, or fails to. `chargeback`: the payer's \
-        bank wants back what was collected.",
+        bank wants back what was collected. `statement_line`: the bank tells of one line of a wallet's account, which is compared with the \
+        books.",
     example: r#"{"kind":"bank_transfer","company_id":"@company:1","amount":500000,"from":"owner"}"#,
     errors: &[
         ErrorCode::LimitExceeded,
@@ -39,8 +41,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
         "dispute.created",
         "wallet.debited",
         "wallet.low_balance",
+        "bank_statement.created",
     ],
-    starts: &["settle_collection", "charge_back", "miss_evidence"],
+    starts: &[
+        "settle_collection",
+        "charge_back",
+        "miss_evidence",
+        "import_statement",
+    ],
     ..operation!(write receive)
 }];
 
@@ -71,6 +79,7 @@ pub(crate) const INBOUND: &[Inbound] = &[
     inbound!("bank_transfer" inbound_payments::bank_transfer),
     inbound!("card_payment" inbound_payments::card_payment),
     inbound!("chargeback" inbound_payments::chargeback),
+    inbound!("statement_line" statement_line),
 ];
 
 /// What the outside world does by that name.

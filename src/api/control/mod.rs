@@ -16,6 +16,7 @@ mod recipes;
 pub(crate) mod requests;
 pub(crate) mod scenarios;
 pub(crate) mod snapshots;
+pub(crate) mod statement_truth;
 pub(crate) mod transitions;
 pub(crate) mod trigger;
 pub(crate) mod verify;

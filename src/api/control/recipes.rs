@@ -78,6 +78,19 @@ const NEW_PAYOUT: Act = Call(
     r#"{"company_id":"@company:1","wallet_id":"@wallet:1","beneficiary_id":"@payee","amount":10000,"currency":"@currency",
         "rail":"instant","reference":"Triggered"}"#,
 );
+const STATEMENT_OF_TODAY: &str =
+    r#"{"company_id":"@company:1","wallet_id":"@wallet:1","from":"@today","to":"@today"}"#;
+/// A line as the transfer before it, but for the words.
+const NAMELESS_LINE: Act = Call(
+    "import_bank_statement",
+    r#"{"company_id":"@company:1","wallet_id":"@wallet:1","from":"@today","to":"@today","lines":[
+        {"date":"@today","amount":1000000,"direction":"credit"}]}"#,
+);
+const UNKNOWN_LINE: Act = Call(
+    "import_bank_statement",
+    r#"{"company_id":"@company:1","wallet_id":"@wallet:1","from":"@today","to":"@today","lines":[
+        {"date":"@today","amount":71,"direction":"debit","description":"Account maintenance fee"}]}"#,
+);
 const NEW_QUOTE: Act = Call(
     "create_fx_quote",
     r#"{"company_id":"@company:1","source_currency":"@currency","target_currency":"@other_currency","source_amount":100000}"#,
@@ -100,6 +113,13 @@ const DISPUTED: Act = Answered(
 );
 const CONTESTED: &str =
     r#"{"dispute_id":"@disputed","action":"contest","evidence":{"note":"Triggered"}}"#;
+const NEW_ESCROW: Act = Call(
+    "create_escrow",
+    r#"{"company_id":"@company:1","buyer_wallet_id":"@wallet:1","seller_beneficiary_id":"@payee","amount":30000,
+        "currency":"@currency","milestones":[{"name":"Design","amount":10000},{"name":"Delivery","amount":20000}],
+        "expires_at":"2150-01-01T00:00:00Z"}"#,
+);
+const FUND_ESCROW: Act = Call("fund_escrow", r#"{"escrow_id":"@last"}"#);
 /// Stands for an employee who can be paid.
 pub(super) const PAYABLE: &str = "@payable";
 /// Stands for what the act before made or moved.
@@ -379,6 +399,67 @@ pub(super) const RECIPES: &[(&[&str], &[Act])] = &[
         ],
     ),
     (
+        &["escrow.created", "escrow.expired"],
+        &[NEW_PAYEE, NEW_ESCROW],
+    ),
+    (&["escrow.funded"], &[NEW_PAYEE, NEW_ESCROW, FUND_ESCROW]),
+    (
+        &["escrow.partially_released"],
+        &[
+            NEW_PAYEE,
+            NEW_ESCROW,
+            FUND_ESCROW,
+            Call(
+                "release_escrow",
+                r#"{"escrow_id":"@last","milestone_id":"milestone_1"}"#,
+            ),
+        ],
+    ),
+    (
+        &["escrow.released"],
+        &[
+            NEW_PAYEE,
+            NEW_ESCROW,
+            FUND_ESCROW,
+            Call("release_escrow", r#"{"escrow_id":"@last"}"#),
+        ],
+    ),
+    (
+        &["escrow.refunded"],
+        &[
+            NEW_PAYEE,
+            NEW_ESCROW,
+            FUND_ESCROW,
+            Call(
+                "refund_escrow",
+                r#"{"escrow_id":"@last","reason":"Triggered"}"#,
+            ),
+        ],
+    ),
+    (
+        &["escrow.cancelled"],
+        &[
+            NEW_PAYEE,
+            NEW_ESCROW,
+            Call(
+                "refund_escrow",
+                r#"{"escrow_id":"@last","reason":"Triggered"}"#,
+            ),
+        ],
+    ),
+    (
+        &["escrow.disputed"],
+        &[
+            NEW_PAYEE,
+            NEW_ESCROW,
+            FUND_ESCROW,
+            Call(
+                "dispute_escrow",
+                r#"{"escrow_id":"@last","raised_by":"seller","reason":"Triggered"}"#,
+            ),
+        ],
+    ),
+    (
         &["wallet.low_balance"],
         &[
             NEW_PAYEE,
@@ -387,6 +468,36 @@ pub(super) const RECIPES: &[(&[&str], &[Act])] = &[
                 r#"{"company_id":"@company:1","payment_settings":{"low_balance":"@available"}}"#,
             ),
             NEW_PAYOUT,
+        ],
+    ),
+    (
+        &[
+            "bank_statement.created",
+            "bank_statement.imported",
+            "reconciliation_match.matched",
+        ],
+        &[
+            Transfer,
+            Answered(
+                "import_bank_statement",
+                STATEMENT_OF_TODAY,
+                &[("bank_statement.noise", "clean")],
+            ),
+        ],
+    ),
+    (
+        &["reconciliation_match.suggested"],
+        &[Transfer, NAMELESS_LINE],
+    ),
+    (&["reconciliation_match.exception"], &[UNKNOWN_LINE]),
+    (
+        &["reconciliation_match.resolved"],
+        &[
+            UNKNOWN_LINE,
+            Call(
+                "resolve_reconciliation_match",
+                r#"{"match_id":"@open_match","action":"ignore","note":"Triggered"}"#,
+            ),
         ],
     ),
     (&["fx_quote.created"], &[NEW_QUOTE]),

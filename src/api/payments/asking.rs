@@ -9,8 +9,7 @@ use crate::model::business::company::Company;
 use crate::model::growth::{accounts, countries};
 use crate::model::lifecycle::StatusChange;
 use crate::model::payments::collection::{
-    Collection, CollectionMethod, CollectionPayer, CollectionStatus, RefundStanding,
-    VirtualAccount,
+    Collection, CollectionMethod, CollectionPayer, CollectionStatus, RefundStanding, VirtualAccount,
 };
 use crate::model::payments::invoice::Invoice;
 use crate::value::error::{ApiError, ErrorCode, Violation};

@@ -12,17 +12,16 @@ use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::payments::asking::{Asked, ask, fits, free};
 use crate::api::payments::collection_clock;
 use crate::api::reply::{Data, Identified, List, Shown};
+use crate::model::AnyId;
 use crate::model::business::company::Company;
-use crate::model::growth::{accounts, countries};
-use crate::model::lifecycle::{Stateful, StatusChange, refused, step};
+use crate::model::lifecycle::{Stateful, refused, step};
 use crate::model::payments::collection::{
-    Collection, CollectionMethod, CollectionPayer, CollectionStatus, RefundStanding, VirtualAccount,
+    Collection, CollectionMethod, CollectionPayer, CollectionStatus,
 };
 use crate::model::payments::invoice::Invoice;
 use crate::model::payments::refund::Refund;
-use crate::model::{AnyId, Object};
 use crate::value::error::{ApiError, ErrorCode, Violation};
-use crate::value::id::{Id, encode_to_string};
+use crate::value::id::Id;
 use crate::value::money::{Amount, Currency};
 use crate::value::text::{Email, Metadata, Text};
 use crate::value::time::Timestamp;

@@ -2,8 +2,8 @@
 
 use core::cmp::Ordering;
 
-use crate::api::payments::collection_clock;
 use crate::api::payments::wallet_level::debited;
+use crate::api::payments::{collection_clock, escrow_clock};
 use crate::api::system::SystemRow;
 use crate::model::decision::DISPUTE_VERDICT;
 use crate::model::lifecycle::Stateful;
@@ -19,8 +19,14 @@ const VERDICT: Span = Span::seconds(14 * 24 * 60 * 60);
 
 pub(crate) const MISS_EVIDENCE: SystemRow = SystemRow {
     name: "miss_evidence",
-    emits: &["dispute.lost", "wallet.debited", "wallet.low_balance"],
-    ..SystemRow::LAST
+    emits: &[
+        "dispute.lost",
+        "wallet.debited",
+        "wallet.low_balance",
+        "escrow.released",
+        "payout.created",
+    ],
+    starts: &["send_payout"],
 };
 
 pub(crate) const DECIDE_DISPUTE: SystemRow = SystemRow {
@@ -31,8 +37,11 @@ pub(crate) const DECIDE_DISPUTE: SystemRow = SystemRow {
         "wallet.credited",
         "wallet.debited",
         "wallet.low_balance",
+        "escrow.released",
+        "escrow.refunded",
+        "payout.created",
     ],
-    ..SystemRow::LAST
+    starts: &["send_payout"],
 };
 
 /// Asks for the verdict, which comes with the clock.
@@ -97,6 +106,9 @@ pub(crate) fn end(world: &mut World, id: Id<Dispute>, to: DisputeStatus, reason:
             Ordering::Less => debited(world, &company, &wallet, before),
             Ordering::Equal => {}
         }
+    }
+    if dispute.source.kind == Kind::Escrow {
+        escrow_clock::settle_dispute(world, &dispute, !won);
     }
 }
 

@@ -59,8 +59,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             "dispute.accepted",
             "wallet.debited",
             "wallet.low_balance",
+            "escrow.released",
+            "payout.created",
         ],
-        starts: &["decide_dispute"],
+        starts: &["decide_dispute", "send_payout"],
         ..operation!(write respond_to_dispute)
     },
 ];

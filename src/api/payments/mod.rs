@@ -1,11 +1,15 @@
 //! The Payments domain's operations.
 
 pub(crate) mod asking;
+pub(crate) mod bank_statements;
 pub(crate) mod beneficiaries;
 pub(crate) mod collection_clock;
 pub(crate) mod collections;
 pub(crate) mod dispute_clock;
 pub(crate) mod disputes;
+pub(crate) mod escrow_clock;
+pub(crate) mod escrow_verbs;
+pub(crate) mod escrows;
 pub(crate) mod fx_quotes;
 pub(crate) mod fx_rates;
 pub(crate) mod fx_transfers;
@@ -18,6 +22,9 @@ pub(crate) mod payout_rail;
 pub(crate) mod payout_verbs;
 pub(crate) mod payouts;
 pub(crate) mod platform_fee;
+pub(crate) mod reconciliation;
 pub(crate) mod refunds;
+pub(crate) mod statement_clock;
+pub(crate) mod statement_line;
 pub(crate) mod wallet_level;
 pub(crate) mod wallets;

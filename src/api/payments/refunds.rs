@@ -85,7 +85,7 @@ fn create_refund(world: &mut World, input: CreateRefund) -> Result<Data<Shown<Re
     let collection = world.get(input.collection_id)?;
     let left = refundable(&collection)?;
     let amount = input.amount.map_or(left, Amount::minor);
-    if amount > left {
+    if amount > left || left == 0 {
         let detail = format!("{left} of what was paid is left to go back");
         return Err(ApiError::of_member("/amount", "beyond_captured", detail));
     }

@@ -133,7 +133,7 @@ fn every_kind_takes_its_own_members_and_no_others() {
     );
     assert_eq!(
         wrong("bank_transfer", json!({"collection": "col_0000000000000"})),
-        "/company_id /amount /collection"
+        "/collection /company_id /amount"
     );
     assert_eq!(wrong("smoke_signal", json!({"amount": 1})), "/kind");
     for kind in ["chargeback", "card_payment"] {
