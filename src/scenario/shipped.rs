@@ -28,6 +28,7 @@ const FILES: &[(&str, &str)] = embedded![
     "employee-terminated-mid-period",
     "tax-filing-rejected",
     "chargeback",
+    "fx-quote-expired",
     "webhook-duplicates",
     "webhook-out-of-order",
     "webhook-outage-and-recovery",

@@ -21,6 +21,7 @@ mod determinism;
 mod employees;
 mod errors;
 mod faults;
+mod fx;
 mod golden_path;
 mod harness;
 mod headers;
