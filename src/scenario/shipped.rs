@@ -27,6 +27,7 @@ const FILES: &[(&str, &str)] = embedded![
     "closed-account-then-retry",
     "employee-terminated-mid-period",
     "tax-filing-rejected",
+    "chargeback",
     "fx-quote-expired",
     "webhook-duplicates",
     "webhook-out-of-order",

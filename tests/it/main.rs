@@ -12,6 +12,7 @@ mod accounting;
 mod auditor;
 mod bad_input;
 mod cli;
+mod collections;
 mod compliance;
 mod contract;
 mod contract_overlay;

@@ -258,6 +258,18 @@ const AREAS: &[Assumption] = &[
     row("payouts", "§1", "How is a salary's way to the bank followed?",
         "`/api/payments/payouts`: list and read",
         AREA, "a_payslip_adds_up_and_says_what_its_item_and_payout_say"),
+    row("collections", "§1", "How is money asked for, and what do payers do?",
+        "`/api/payments/collections`: ask (card, bank transfer, direct debit, mobile money), list, read, cancel; payers pay, settled a business day later less the platform fee",
+        AREA, "a_card_payment_is_pending_then_available_less_the_fee"),
+    row("invoices", "§1", "How are invoices made?",
+        "`/api/payments/invoices`: draft, list, read, send (numbered by company and year without gaps), void; with `Accept: application/pdf` one is a page to print",
+        AREA, "a_sent_invoice_is_numbered_booked_asked_for_and_paid"),
+    row("refunds", "§1", "How does collected money go back?",
+        "`/api/payments/collections/{collection_id}/refunds`, wholly or in parts, never beyond what was paid; set aside at once, arrived one to five business days later",
+        AREA, "parts_go_back_until_nothing_is_left"),
+    row("disputes", "§1", "What if a payer's bank wants money back?",
+        "`/api/payments/disputes`: list, read, contest or accept; what is wanted is withheld, evidence is due in 7 days, the verdict comes 14 days later",
+        AREA, "what_nobody_answers_within_seven_days_is_lost"),
 ];
 
 #[rustfmt::skip] // a table
