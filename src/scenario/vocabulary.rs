@@ -233,7 +233,8 @@ mod tests {
             Task::ExpireFxQuote(_) => 27,
             Task::CompleteFxTransfer(_) => 28,
             Task::FailFxTransfer(_) => 29,
-            Task::Scripted(_) => 30,
+            Task::ImportStatement(_) => 30,
+            Task::Scripted(_) => 31,
         };
         assert!(
             Task::ONE_OF_EACH
