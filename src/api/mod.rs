@@ -30,6 +30,8 @@ use crate::api::control::{
 use crate::api::operation::Operation;
 use crate::api::payments::{bank_statements, reconciliation};
 use crate::api::payments::{beneficiaries, disputes, payouts, wallets};
+use crate::api::payments::{collections, invoices, refunds};
+use crate::api::payments::{escrow_verbs, escrows, payout_create, payout_verbs};
 use crate::api::payments::{fx_quotes, fx_rates, fx_transfers};
 
 /// The simulated product, domain by domain.
@@ -60,10 +62,17 @@ pub(crate) fn product() -> impl Iterator<Item = &'static Operation> {
         cash_flow::OPERATIONS,
         wallets::OPERATIONS,
         payouts::OPERATIONS,
+        collections::OPERATIONS,
+        invoices::OPERATIONS,
+        refunds::OPERATIONS,
         fx_quotes::OPERATIONS,
         fx_transfers::OPERATIONS,
         fx_rates::OPERATIONS,
         beneficiaries::OPERATIONS,
+        payout_create::OPERATIONS,
+        payout_verbs::OPERATIONS,
+        escrows::OPERATIONS,
+        escrow_verbs::OPERATIONS,
         disputes::OPERATIONS,
         bank_statements::OPERATIONS,
         reconciliation::OPERATIONS,

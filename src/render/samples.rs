@@ -15,6 +15,7 @@ use crate::desk::Desk;
 use crate::desk::requests::RequestId;
 use crate::desk::snapshots::DeskPart;
 use crate::model::business::payroll_item::PayrollItem;
+use crate::model::payments::payout::{Payout, PayoutStatus};
 use crate::model::payments::reconciliation_match::ReconciliationMatch;
 use crate::model::{AnyId, Kind};
 use crate::render::openapi::problem::REQUEST_ID;
@@ -83,6 +84,18 @@ const SCENES: &[(&str, &[(&str, &str)])] = &[
     ),
     ("retry_payroll_item", UNPAID),
     (
+        "dispute_escrow",
+        &[
+            (
+                "create_escrow",
+                r#"{"company_id":"@company:1","buyer_wallet_id":"@wallet:1","seller_beneficiary_id":"@beneficiary:1","amount":400000,"currency":"NGN"}"#,
+            ),
+            ("fund_escrow", r#"{"escrow_id":"@escrow:2"}"#),
+        ],
+    ),
+    ("approve_payout", ASKED),
+    ("cancel_payout", ASKED),
+    (
         "create_tax_filing",
         &[(
             "run_payroll",
@@ -101,6 +114,17 @@ const SCENES: &[(&str, &[(&str, &str)])] = &[
     ),
 ];
 
+/// A payout that waits for somebody's word.
+const ASKED: &[(&str, &str)] = &[
+    (
+        "update_company",
+        r#"{"company_id":"@company:1","payment_settings":{"approval_required":true,"approval_threshold":100000}}"#,
+    ),
+    (
+        "create_payout",
+        r#"{"company_id":"@company:1","wallet_id":"@wallet:1","beneficiary_id":"@beneficiary:1","amount":250000,"currency":"NGN","rail":"standard","reference":"Invoice 2026-015","maker":"Ada Obi"}"#,
+    ),
+];
 /// What is called before rows of a reconciliation are there: a statement of last month, with what a bank makes of it.
 const STATEMENT: &[(&str, &str)] = &[(
     "import_bank_statement",
@@ -366,6 +390,15 @@ impl Session {
                 let id = self.world.created::<PayrollItem>().find(unpaid)?;
                 return Some(id.to_string());
             }
+            "payout_id" => {
+                let waits = |id: &Id<Payout>| {
+                    let payout = self.world.find(*id);
+                    payout.is_some_and(|one| one.status == PayoutStatus::PendingApproval)
+                };
+                if let Some(id) = self.world.created::<Payout>().find(waits) {
+                    return Some(id.to_string());
+                }
+            }
             _ => {}
         }
         let kind = kind_of_member(member)?;
@@ -410,7 +443,15 @@ impl Session {
 
 /// The kind whose id a member of that name holds: `company_id`, and not `tax_id`.
 pub(crate) fn kind_of_member(member: &str) -> Option<Kind> {
-    kind(member.strip_suffix("_id")?)
+    let name = member.strip_suffix("_id")?;
+    let ends = |long: &str, short: &str| {
+        let rest = long.strip_suffix(short);
+        rest.is_some_and(|rest| rest.ends_with('_'))
+    };
+    kind(name).or_else(|| {
+        let alike = |kind: &&Kind| ends(name, kind.name()) || ends(kind.name(), name);
+        Kind::ALL.iter().find(alike).copied()
+    })
 }
 
 fn kind(name: &str) -> Option<Kind> {

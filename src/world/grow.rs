@@ -30,10 +30,12 @@ use crate::model::lifecycle::StatusChange;
 use crate::model::payments::bank_statement::BankStatement;
 use crate::model::payments::beneficiary::Beneficiary;
 use crate::model::payments::dispute::Dispute;
+use crate::model::payments::escrow::Escrow;
 use crate::model::payments::fx_quote::FxQuote;
 use crate::model::payments::fx_transfer::FxTransfer;
 use crate::model::payments::payout::{Payout, PayoutStatus, Rail, Recipient};
 use crate::model::payments::reconciliation_match::ReconciliationMatch;
+use crate::model::payments::refund::Refund;
 use crate::model::payments::wallet::{Balances, Wallet, WalletStatus};
 use crate::model::{AnyId, Entity, Kind, Object};
 use crate::value::stream::Key;
@@ -67,12 +69,14 @@ never_grown!(
     ComplianceRequirement,
     RegulatoryReport,
     WalletTransaction,
+    Dispute,
+    Refund,
     FxQuote,
     FxTransfer,
     Beneficiary,
-    Dispute,
     BankStatement,
     ReconciliationMatch,
+    Escrow,
 );
 
 /// The six members of the published list, without an allocation.
@@ -142,6 +146,7 @@ impl Grow for Company {
                 website: Some(known.website),
             }),
             payroll_settings: PayrollSettings::default(),
+            payment_settings: None,
             created_at,
             updated_at: created_at,
             metadata: Metadata::default(),

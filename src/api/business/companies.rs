@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::api::business::compliance::{self, Requirement};
 use crate::api::crud::{Candidates, Paging, Sort, SortKey, Sortable, is};
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
+use crate::api::payments::wallet_level::PaymentSettingsChange;
 use crate::api::reply::{Data, Identified, List, Shown};
 use crate::model::Object;
 use crate::model::business::company::{Address, Company, CompanyStatus, Contact, PayrollSettings};
@@ -132,6 +133,8 @@ pub(crate) struct CreateCompany {
     industry: Option<Text<64>>,
     /// How and when it pays; what is absent takes the defaults.
     payroll_settings: Option<PayrollSettingsChange>,
+    /// Its marks on what it pays others; what is absent takes the defaults.
+    payment_settings: Option<PaymentSettingsChange>,
     /// The caller's own pairs.
     metadata: Option<Metadata>,
 }
@@ -185,6 +188,7 @@ fn create_company(
             payroll_settings: input
                 .payroll_settings
                 .map_or(defaults, |change| change.apply(defaults)),
+            payment_settings: input.payment_settings.map(|change| change.apply(None)),
             created_at: now,
             updated_at: now,
             metadata: input.metadata.unwrap_or_default(),
@@ -262,6 +266,8 @@ pub(crate) struct UpdateCompany {
     company_id: Id<Company>,
     /// Payroll settings to change; what is absent stays.
     payroll_settings: Option<PayrollSettingsChange>,
+    /// Marks on what it pays others to change; what is absent stays.
+    payment_settings: Option<PaymentSettingsChange>,
     /// The whole address.
     address: Option<AddressInput>,
     /// Contact data to change; what is absent stays.
@@ -274,6 +280,7 @@ impl UpdateCompany {
     /// Whether it changes nothing: then nothing happens.
     const fn is_empty(&self) -> bool {
         self.payroll_settings.is_none()
+            && self.payment_settings.is_none()
             && self.address.is_none()
             && self.contact.is_none()
             && self.metadata.is_none()
@@ -329,6 +336,9 @@ fn update_company(
     }
     if let Some(change) = input.payroll_settings {
         company.payroll_settings = change.apply(company.payroll_settings);
+    }
+    if let Some(change) = input.payment_settings {
+        company.payment_settings = Some(change.apply(company.payment_settings));
     }
     if let Some(address) = input.address {
         company.address = Some(Address {

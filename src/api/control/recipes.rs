@@ -66,6 +66,18 @@ const EDIT_DRAFT: Act = Call(
     "update_payroll_run",
     r#"{"payroll_run_id":"@last","items":[{"employee_id":"@paid_employee","earnings":[{"label":"Bonus","amount":100000}]}]}"#,
 );
+const NEW_PAYEE: Act = Call("create_beneficiary", PAYEE);
+const PAYEE: &str = r#"{"company_id":"@company:1","name":"Ada Trigger","type":"individual","account":
+    {"bank_code":"058","account_number":"9999999900","country":"NG","currency":"@currency"}}"#;
+const ASK_APPROVAL: Act = Call(
+    "update_company",
+    r#"{"company_id":"@company:1","payment_settings":{"approval_required":true,"approval_threshold":0}}"#,
+);
+const NEW_PAYOUT: Act = Call(
+    "create_payout",
+    r#"{"company_id":"@company:1","wallet_id":"@wallet:1","beneficiary_id":"@payee","amount":10000,"currency":"@currency",
+        "rail":"instant","reference":"Triggered"}"#,
+);
 const STATEMENT_OF_TODAY: &str =
     r#"{"company_id":"@company:1","wallet_id":"@wallet:1","from":"@today","to":"@today"}"#;
 /// A line as the transfer before it, but for the words.
@@ -84,6 +96,13 @@ const NEW_QUOTE: Act = Call(
     r#"{"company_id":"@company:1","source_currency":"@currency","target_currency":"@other_currency","source_amount":100000}"#,
 );
 const CONVERT: &str = r#"{"quote_id":"@last","source_wallet_id":"@wallet:1"}"#;
+const NEW_ESCROW: Act = Call(
+    "create_escrow",
+    r#"{"company_id":"@company:1","buyer_wallet_id":"@wallet:1","seller_beneficiary_id":"@payee","amount":30000,
+        "currency":"@currency","milestones":[{"name":"Design","amount":10000},{"name":"Delivery","amount":20000}],
+        "expires_at":"2150-01-01T00:00:00Z"}"#,
+);
+const FUND_ESCROW: Act = Call("fund_escrow", r#"{"escrow_id":"@last"}"#);
 /// Stands for an employee who can be paid.
 pub(super) const PAYABLE: &str = "@payable";
 /// Stands for what the act before made or moved.
@@ -327,6 +346,112 @@ pub(super) const RECIPES: &[(&[&str], &[Act])] = &[
     (
         &["payout.on_hold"],
         &[Payroll(&[("payout.settle", "held_then_paid")])],
+    ),
+    (
+        &["beneficiary.created", "beneficiary.verified"],
+        &[NEW_PAYEE],
+    ),
+    (
+        &["beneficiary.rejected"],
+        &[Answered(
+            "create_beneficiary",
+            PAYEE,
+            &[("beneficiary.check", "account_closed")],
+        )],
+    ),
+    (
+        &["payout.pending_approval"],
+        &[NEW_PAYEE, ASK_APPROVAL, NEW_PAYOUT],
+    ),
+    (
+        &["payout.approved"],
+        &[
+            NEW_PAYEE,
+            ASK_APPROVAL,
+            NEW_PAYOUT,
+            Call("approve_payout", r#"{"payout_id":"@last"}"#),
+        ],
+    ),
+    (
+        &["payout.cancelled"],
+        &[
+            NEW_PAYEE,
+            ASK_APPROVAL,
+            NEW_PAYOUT,
+            Call("cancel_payout", r#"{"payout_id":"@last"}"#),
+        ],
+    ),
+    (
+        &["escrow.created", "escrow.expired"],
+        &[NEW_PAYEE, NEW_ESCROW],
+    ),
+    (&["escrow.funded"], &[NEW_PAYEE, NEW_ESCROW, FUND_ESCROW]),
+    (
+        &["escrow.partially_released"],
+        &[
+            NEW_PAYEE,
+            NEW_ESCROW,
+            FUND_ESCROW,
+            Call(
+                "release_escrow",
+                r#"{"escrow_id":"@last","milestone_id":"milestone_1"}"#,
+            ),
+        ],
+    ),
+    (
+        &["escrow.released"],
+        &[
+            NEW_PAYEE,
+            NEW_ESCROW,
+            FUND_ESCROW,
+            Call("release_escrow", r#"{"escrow_id":"@last"}"#),
+        ],
+    ),
+    (
+        &["escrow.refunded"],
+        &[
+            NEW_PAYEE,
+            NEW_ESCROW,
+            FUND_ESCROW,
+            Call(
+                "refund_escrow",
+                r#"{"escrow_id":"@last","reason":"Triggered"}"#,
+            ),
+        ],
+    ),
+    (
+        &["escrow.cancelled"],
+        &[
+            NEW_PAYEE,
+            NEW_ESCROW,
+            Call(
+                "refund_escrow",
+                r#"{"escrow_id":"@last","reason":"Triggered"}"#,
+            ),
+        ],
+    ),
+    (
+        &["escrow.disputed"],
+        &[
+            NEW_PAYEE,
+            NEW_ESCROW,
+            FUND_ESCROW,
+            Call(
+                "dispute_escrow",
+                r#"{"escrow_id":"@last","raised_by":"seller","reason":"Triggered"}"#,
+            ),
+        ],
+    ),
+    (
+        &["wallet.low_balance"],
+        &[
+            NEW_PAYEE,
+            Call(
+                "update_company",
+                r#"{"company_id":"@company:1","payment_settings":{"low_balance":"@available"}}"#,
+            ),
+            NEW_PAYOUT,
+        ],
     ),
     (
         &[

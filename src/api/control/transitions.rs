@@ -12,25 +12,30 @@ use crate::api::business::leave::{self, LeaveDecision};
 use crate::api::business::{
     compliance, leave_clock, payroll_clock, payroll_funding, regulatory_reports, tax_clock,
 };
+use crate::api::control::collecting;
 use crate::api::payments::dispute_clock;
-use crate::api::payments::payout_rail;
+use crate::api::payments::escrow_clock::{self, Part};
 use crate::api::payments::reconciliation::{self, MatchAction};
 use crate::api::payments::statement_clock;
+use crate::api::payments::{beneficiaries, escrow_verbs, payout_rail, payout_verbs};
 use crate::api::payments::{fx_quotes, fx_transfers};
 use crate::model::business::company::{Company, CompanyStatus};
 use crate::model::business::compliance_requirement::{ComplianceRequirement, RequirementStatus};
 use crate::model::business::employee::{Employee, EmployeeStatus, PayrollStatus};
 use crate::model::business::leave_request::{LeaveRequest, LeaveStatus};
 use crate::model::business::payroll_run::{PayrollRun, RunStatus};
+use crate::model::business::payroll_verification::BankAnswer;
 use crate::model::business::regulatory_report::{RegulatoryReport, ReportStatus};
 use crate::model::business::tax_filing::{FilingStatus, TaxFiling};
 use crate::model::business::tax_liability::{LiabilityStatus, TaxLiability};
 use crate::model::lifecycle::{State, StatusChange};
 use crate::model::payments::bank_statement::BankStatement;
-use crate::model::payments::dispute::{Dispute, DisputeStatus};
+use crate::model::payments::beneficiary::{Beneficiary, BeneficiaryStatus};
+use crate::model::payments::dispute::{DisputeStatus, RaisedBy};
+use crate::model::payments::escrow::{Escrow, EscrowStatus, MilestoneStatus};
 use crate::model::payments::fx_quote::{FxQuote, QuoteStatus};
 use crate::model::payments::fx_transfer::{FxTransfer, FxTransferStatus};
-use crate::model::payments::payout::{Payout, PayoutStatus};
+use crate::model::payments::payout::{Payout, PayoutStatus, Pays};
 use crate::model::payments::reconciliation_match::{MatchStatus, ReconciliationMatch, Side};
 use crate::model::payments::return_code::ReturnCode;
 use crate::model::task::Task;
@@ -78,10 +83,36 @@ pub(crate) const EMITS: &[&str] = &[
     "regulatory_report.acknowledged",
     "regulatory_report.rejected",
     "leave_request.decided",
+    "payout.approved",
+    "payout.cancelled",
+    "beneficiary.verified",
+    "beneficiary.rejected",
+    "escrow.funded",
+    "escrow.partially_released",
+    "escrow.released",
+    "escrow.disputed",
+    "escrow.refunded",
+    "escrow.cancelled",
+    "escrow.expired",
+    "dispute.created",
+    "wallet.low_balance",
     "fx_quote.expired",
     "fx_transfer.completed",
     "fx_transfer.failed",
     "wallet.credited",
+    "collection.requires_action",
+    "collection.processing",
+    "collection.succeeded",
+    "collection.settled",
+    "collection.failed",
+    "collection.expired",
+    "collection.cancelled",
+    "collection.refunded",
+    "wallet.created",
+    "invoice.partially_paid",
+    "invoice.paid",
+    "refund.succeeded",
+    "refund.failed",
     "dispute.won",
     "dispute.lost",
     "bank_statement.imported",
@@ -98,10 +129,17 @@ pub(crate) const STARTS: &[&str] = &[
     "fall_due",
     "miss_liability",
     "miss_requirement",
+    "pay_collection",
     "fund_run",
     "send_run_payouts",
     "release_payout",
     "settle_payout",
+    "send_payout",
+    "finish_collection",
+    "settle_collection",
+    "charge_back",
+    "release_escrow",
+    "miss_evidence",
 ];
 
 /// How a move is to be made.
@@ -129,9 +167,13 @@ pub(crate) fn go(world: &mut World, id: &str, to: &str, wanted: Wanted) -> Resul
         Kind::ComplianceRequirement => requirement(world, Id::from_bits(id.bits), to)?,
         Kind::RegulatoryReport => report(world, Id::from_bits(id.bits), to)?,
         Kind::LeaveRequest => leave_request(world, Id::from_bits(id.bits), to, wanted)?,
+        Kind::Collection => collecting::collection(world, Id::from_bits(id.bits), to, wanted)?,
+        Kind::Refund => collecting::refund(world, Id::from_bits(id.bits), to, wanted)?,
         Kind::FxQuote => fx_quote(world, Id::from_bits(id.bits), to)?,
         Kind::FxTransfer => fx_transfer(world, Id::from_bits(id.bits), to)?,
-        Kind::Dispute => dispute(world, Id::from_bits(id.bits), to, wanted)?,
+        Kind::Escrow => escrow(world, Id::from_bits(id.bits), to, wanted)?,
+        Kind::Beneficiary => beneficiary(world, Id::from_bits(id.bits), to, &wanted)?,
+        Kind::Dispute => collecting::dispute(world, Id::from_bits(id.bits), to, wanted)?,
         Kind::BankStatement => statement(world, Id::from_bits(id.bits), to)?,
         Kind::ReconciliationMatch => reconciliation(world, Id::from_bits(id.bits), to, wanted)?,
         kind => {
@@ -165,7 +207,7 @@ fn reachable<S: State>(from: S) -> impl Iterator<Item = (S, &'static str)> {
 }
 
 /// The state of that name, if the lifecycle leads there from `current` and it is one of those that a hand can reach.
-fn target<S: State>(
+pub(super) fn target<S: State>(
     id: AnyId,
     current: S,
     to: &str,
@@ -185,13 +227,74 @@ fn target<S: State>(
 
 fn payout(world: &mut World, id: Id<Payout>, to: &str, wanted: Wanted) -> Result<(), ApiError> {
     let payout = world.get(id)?;
-    let salary = payout
-        .source
-        .is_some_and(|source| source.kind == Kind::PayrollItem);
-    let by_hand =
-        |state| salary && !matches!(state, PayoutStatus::Cancelled | PayoutStatus::Queued);
+    let by_hand = |state| match payout.pays() {
+        Pays::Wages => !matches!(state, PayoutStatus::Cancelled | PayoutStatus::Queued),
+        Pays::Escrow => state != PayoutStatus::Cancelled,
+        // Those of the months before the world's start are over.
+        Pays::Vendor => payout.beneficiary_id.is_some(),
+    };
     let to = target(AnyId::of(id), payout.status, to, by_hand)?;
-    payout_rail::force(world, id, to, wanted.code, wanted.reason);
+    world.forget_timers(AnyId::of(id));
+    match to {
+        PayoutStatus::Queued => payout_verbs::approve(world, id, None),
+        PayoutStatus::Cancelled => payout_verbs::cancel(world, id, wanted.reason),
+        _ => payout_rail::force(world, id, to, wanted.code, wanted.reason),
+    }
+    Ok(())
+}
+
+/// The buyer, the calendar or the verdict moves it now. In part it is released by its next milestone alone.
+fn escrow(world: &mut World, id: Id<Escrow>, to: &str, wanted: Wanted) -> Result<(), ApiError> {
+    let escrow = world.get(id)?;
+    let parts = escrow.pending().count();
+    let by_hand = |state| state != EscrowStatus::PartiallyReleased || parts > 1;
+    let to = target(AnyId::of(id), escrow.status, to, by_hand)?;
+    let reason = wanted.reason.unwrap_or_else(|| "by hand".to_owned());
+    match (
+        to,
+        escrow
+            .dispute_id
+            .filter(|_| escrow.status == EscrowStatus::Disputed),
+    ) {
+        (EscrowStatus::Funded, _) => escrow_verbs::fund(world, &escrow, None)?,
+        (EscrowStatus::Disputed, _) => {
+            escrow_verbs::dispute(world, &escrow, RaisedBy::Seller, reason)?;
+        }
+        (EscrowStatus::Released, Some(dispute)) => {
+            dispute_clock::end(world, dispute, DisputeStatus::Lost, Some(reason));
+        }
+        (EscrowStatus::PartiallyReleased, _) => {
+            let mut parts = escrow.milestones.iter();
+            let next = parts.position(|part| part.status == MilestoneStatus::Pending);
+            let part = Part::Milestone(next.expect("more than one part is pending"));
+            escrow_clock::release(world, &escrow, part, Some(reason));
+        }
+        (EscrowStatus::Released, None) => {
+            escrow_clock::release(world, &escrow, Part::Rest, Some(reason));
+        }
+        (EscrowStatus::Expired, _) => escrow_clock::expire(world, id),
+        _ => escrow_verbs::take_back(world, &escrow, None, reason)?,
+    }
+    Ok(())
+}
+
+/// The bank answers now: of a refusal, `reason` may be one of its words.
+fn beneficiary(
+    world: &mut World,
+    id: Id<Beneficiary>,
+    to: &str,
+    wanted: &Wanted,
+) -> Result<(), ApiError> {
+    let beneficiary = world.get(id)?;
+    let to = target(AnyId::of(id), beneficiary.status, to, |_| true)?;
+    world.forget_timers(AnyId::of(id));
+    let answer = match (to, wanted.reason.as_deref()) {
+        (BeneficiaryStatus::Verified | BeneficiaryStatus::Pending, _) => BankAnswer::Match,
+        (BeneficiaryStatus::Rejected, Some("account_closed")) => BankAnswer::AccountClosed,
+        (BeneficiaryStatus::Rejected, Some("account_not_found")) => BankAnswer::AccountNotFound,
+        (BeneficiaryStatus::Rejected, _) => BankAnswer::NameMismatch,
+    };
+    beneficiaries::resolve(world, id, answer);
     Ok(())
 }
 
@@ -352,15 +455,6 @@ fn fx_transfer(world: &mut World, id: Id<FxTransfer>, to: &str) -> Result<(), Ap
         FxTransferStatus::Completed => fx_transfers::complete(world, id),
         _ => fx_transfers::fail(world, id),
     }
-    Ok(())
-}
-
-/// The verdict comes now, or the last day for evidence is over now.
-fn dispute(world: &mut World, id: Id<Dispute>, to: &str, wanted: Wanted) -> Result<(), ApiError> {
-    let dispute = world.get(id)?;
-    let by_hand = |state| matches!(state, DisputeStatus::Won | DisputeStatus::Lost);
-    let to = target(AnyId::of(id), dispute.status, to, by_hand)?;
-    dispute_clock::end(world, id, to, wanted.reason);
     Ok(())
 }
 

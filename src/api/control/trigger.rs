@@ -19,6 +19,7 @@ use crate::model::business::compliance_requirement::{ComplianceRequirement, Requ
 use crate::model::business::employee::{Employee, EmployeeStatus};
 use crate::model::business::payroll_item::{ItemStatus, PayrollItem};
 use crate::model::business::tax_liability::{LiabilityStatus, TaxLiability};
+use crate::model::payments::beneficiary::{Beneficiary, BeneficiaryStatus};
 use crate::model::payments::reconciliation_match::{MatchStatus, ReconciliationMatch};
 use crate::value::error::{ApiError, ErrorCode, Violation};
 use crate::value::id::{Id, encode_to_string, parse};
@@ -246,6 +247,20 @@ fn fill_in(world: &World, value: &mut Value) -> Result<(), ApiError> {
         Value::String(text) if text == "@currency" => {
             let first = world.at::<Company>(0);
             *text = first.map_or_else(String::new, |company| company.currency.to_string());
+        }
+        Value::String(text) if text == "@available" => {
+            let first = world.at::<Company>(0);
+            let balance = first.map(|first| world.balances(first.id, first.currency).available);
+            *value = balance.into();
+        }
+        Value::String(text) if text == "@payee" => {
+            let mut payees = world.created::<Beneficiary>().rev();
+            let verified = payees.find(|id| {
+                world
+                    .find(*id)
+                    .is_some_and(|one| one.status == BeneficiaryStatus::Verified)
+            });
+            *text = verified.map_or_else(String::new, |id| id.to_string());
         }
         Value::String(text) if text == "@other_currency" => {
             let euro = |company: Arc<Company>| company.currency.code() == "EUR";

@@ -53,8 +53,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             lost beyond it is taken from the wallet, and owed (`refunds_payable`) as far as that is short.",
         example: r#"{"action":"contest","evidence":{"delivery_note":"Signed for on 12 January"}}"#,
         errors: &[ErrorCode::InvalidStateTransition],
-        emits: &["dispute.under_review", "dispute.accepted", "wallet.debited"],
-        starts: &["decide_dispute"],
+        emits: &[
+            "dispute.under_review",
+            "dispute.accepted",
+            "wallet.debited",
+            "escrow.released",
+            "payout.created",
+        ],
+        starts: &["decide_dispute", "send_payout"],
         ..operation!(write respond_to_dispute)
     },
 ];
@@ -190,7 +196,6 @@ pub(crate) struct NewDispute {
 }
 
 /// The events of [`open`]; the second only of a collection.
-#[allow(dead_code, reason = "the rows of escrows name them")]
 pub(crate) const OPENED: &[&str] = &["dispute.created", "wallet.debited"];
 
 /// Opens a dispute, and sets the clock on its answer. What was collected is withheld as far as the wallet has it; an escrow's money

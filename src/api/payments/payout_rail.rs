@@ -129,7 +129,7 @@ pub(crate) fn send_payout(world: &mut World, id: Id<Payout>) {
     hand_over(world, id);
 }
 
-/// Moves a payout by hand, along an arrow that its lifecycle has. What the clock would have done to it is forgotten.
+/// Moves a payout by hand, along an arrow that its lifecycle has.
 pub(crate) fn force(
     world: &mut World,
     id: Id<Payout>,
@@ -137,7 +137,6 @@ pub(crate) fn force(
     code: Option<ReturnCode>,
     reason: Option<String>,
 ) {
-    world.forget_timers(AnyId::of(id));
     let plain = |world: &mut World, name| {
         let payout = enter(world, id, to);
         world.emit(name, &payout);

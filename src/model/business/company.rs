@@ -47,6 +47,9 @@ pub(crate) struct Company {
     pub(crate) contact: Option<Contact>,
     /// How and when it pays.
     pub(crate) payroll_settings: PayrollSettings,
+    /// Its own marks on what it pays others; absent until somebody sets them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) payment_settings: Option<PaymentSettings>,
     /// When it was created, in virtual time.
     pub(crate) created_at: Timestamp,
     /// When it last changed, in virtual time.
@@ -102,6 +105,19 @@ pub(crate) struct Contact {
     /// A web address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) website: Option<String>,
+}
+
+/// A company's marks on what it pays others, in its own currency: sums in other currencies count by the day's reference rate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct PaymentSettings {
+    /// Whether somebody has to approve payouts to beneficiaries.
+    pub(crate) approval_required: bool,
+    /// From which amount on, in minor units; 0 is every payout.
+    #[schemars(range(min = 0))]
+    pub(crate) approval_threshold: i64,
+    /// Available balance in minor units below which `wallet.low_balance` tells of a payment out; 0 is never.
+    #[schemars(range(min = 0))]
+    pub(crate) low_balance: i64,
 }
 
 /// How and when a company pays its people.

@@ -17,16 +17,9 @@ states! {
         NeedsResponse "needs_response", UnderReview "under_review", Won "won", Lost "lost", Accepted "accepted",
     }
     "contest": NeedsResponse => UnderReview;
-    "win": UnderReview => Won;
+    "win": NeedsResponse | UnderReview => Won;
     "lose": NeedsResponse | UnderReview => Lost;
     "accept": NeedsResponse => Accepted;
-}
-
-impl DisputeStatus {
-    /// Whether it is still to be decided.
-    pub(crate) const fn is_open(self) -> bool {
-        matches!(self, Self::NeedsResponse | Self::UnderReview)
-    }
 }
 
 /// Who wants the money back.

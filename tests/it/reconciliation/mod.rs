@@ -6,9 +6,9 @@ mod matching;
 
 use serde_json::{Value, json};
 
+use crate::harness::Caller;
 use crate::harness::http::Answer;
 use crate::harness::world::id;
-use crate::harness::Caller;
 
 const STATEMENTS: &str = "/api/payments/bank-statements";
 const MATCHES: &str = "/api/payments/reconciliation-matches";
@@ -58,7 +58,9 @@ impl Account {
     /// A statement that was taken, as it stands when its lines are matched.
     fn imported(&self, more: &Value) -> Value {
         let taken = self.import(more).expect(202);
-        self.caller.get(&format!("{STATEMENTS}/{}", id(&taken["data"]))).data()
+        self.caller
+            .get(&format!("{STATEMENTS}/{}", id(&taken["data"])))
+            .data()
     }
 
     /// The same with these lines.
@@ -69,7 +71,8 @@ impl Account {
     }
 
     fn rows(&self, statement: &Value) -> Vec<Value> {
-        self.caller.all(&format!("{MATCHES}?statement_id={}", id(statement)))
+        self.caller
+            .all(&format!("{MATCHES}?statement_id={}", id(statement)))
     }
 
     fn row(&self, row: &Value) -> Value {
@@ -80,11 +83,13 @@ impl Account {
     /// The wallet's transactions of December.
     fn transactions(&self) -> Vec<Value> {
         let path = format!("/api/payments/wallets/{}/transactions", self.wallet);
-        self.caller.all(&format!("{path}?from=2025-12-01&to=2025-12-31"))
+        self.caller
+            .all(&format!("{path}?from=2025-12-01&to=2025-12-31"))
     }
 
     fn resolve(&self, row: &Value, body: &Value) -> Answer {
-        self.caller.post(&format!("{MATCHES}/{}/resolve", id(row)), body)
+        self.caller
+            .post(&format!("{MATCHES}/{}/resolve", id(row)), body)
     }
 
     fn audit(&self) {

@@ -1,0 +1,238 @@
+//! Asking for a payout: what has to be right, what it costs, and who has to approve it.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::api::business::payroll_people::may_pay;
+use crate::api::operation::{Contract, Domain, Method, Operation, operation};
+use crate::api::payments::named::Named;
+use crate::api::payments::payout_rail::{arrival, departure};
+use crate::api::payments::platform_fee::platform_fee;
+use crate::api::payments::wallet_level;
+use crate::api::reply::{Data, Shown};
+use crate::model::business::company::Company;
+use crate::model::lifecycle::{State, StatusChange};
+use crate::model::payments::beneficiary::{Beneficiary, BeneficiaryStatus};
+use crate::model::payments::payout::{Payout, PayoutStatus, Rail};
+use crate::model::payments::wallet::Wallet;
+use crate::model::posting::payouts as posting;
+use crate::model::task::Task;
+use crate::model::{AnyId, Object};
+use crate::value::error::{ApiError, ErrorCode, Violation};
+use crate::value::id::Id;
+use crate::value::money::{Amount, Currency};
+use crate::value::text::{Metadata, Text};
+use crate::world::World;
+
+pub(crate) const OPERATIONS: &[Operation] = &[Operation {
+    method: Method::Post,
+    path: "/api/payments/payouts",
+    domain: Domain::Payments,
+    contract: Contract::Assumed,
+    summary: "Pay a beneficiary",
+    description: "Amount and platform fee leave the wallet at once; what the banks make of it comes with the clock. `instant` goes at \
+        any time, `same_day` and `standard` until the cut-off of a business day (16:00 as a rule) and else at 09:00 of the next one. \
+        It is `pending_approval` where the company's `payment_settings` say so. What is cancelled or fails comes back with its fee, \
+        what is returned without it. Two payouts may have the same reference: an Idempotency-Key keeps one from being sent twice.",
+    example: r#"{"company_id":"@company:1","wallet_id":"@wallet:1","beneficiary_id":"@beneficiary:1","amount":250000,"currency":"NGN","rail":"instant","reference":"Invoice 2026-014"}"#,
+    success: 201,
+    errors: &[
+        ErrorCode::ComplianceBlocked,
+        ErrorCode::CompanySuspended,
+        ErrorCode::CurrencyMismatch,
+        ErrorCode::InsufficientFunds,
+    ],
+    emits: &[
+        "payout.created",
+        "payout.pending_approval",
+        "wallet.debited",
+        "wallet.low_balance",
+    ],
+    starts: &["send_payout"],
+    ..operation!(write create_payout)
+}];
+
+/// What a caller may say about a new payout.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct CreatePayout {
+    /// The company that pays: active, and without open requirements.
+    company_id: Id<Company>,
+    /// The wallet that is debited; one of the company's.
+    wallet_id: Id<Wallet>,
+    /// Who is paid: a verified beneficiary of the company.
+    beneficiary_id: Id<Beneficiary>,
+    /// Minor units.
+    amount: Amount,
+    /// That of the wallet and of the beneficiary's account.
+    currency: Currency,
+    /// How fast it travels.
+    rail: Rail,
+    /// What the receiver reads on the statement.
+    reference: Text<140>,
+    /// Who asks for it. Whoever is named here cannot be the one who approves it.
+    maker: Option<Text<200>>,
+    /// The caller's own pairs.
+    metadata: Option<Metadata>,
+}
+
+fn create_payout(world: &mut World, input: CreatePayout) -> Result<Data<Shown<Payout>>, ApiError> {
+    let mut named = Named::default();
+    let company = named.find(world, input.company_id, "/company_id");
+    let wallet = named.find(world, input.wallet_id, "/wallet_id");
+    let beneficiary = named.find(world, input.beneficiary_id, "/beneficiary_id");
+    let (Some(company), Some(wallet), Some(beneficiary)) = (company, wallet, beneficiary) else {
+        return Err(named.missing());
+    };
+    may_pay(world, &company)?;
+    let parties = Parties {
+        company: &company,
+        wallet: (&wallet, "/wallet_id"),
+        beneficiary: (&beneficiary, "/beneficiary_id"),
+        currency: input.currency,
+    };
+    parties.check(Vec::new())?;
+    let amount = input.amount.minor();
+    let fee = platform_fee(world, company.id, input.currency, amount);
+    let available = world.balances(company.id, input.currency).available;
+    if i128::from(amount) + i128::from(fee) > i128::from(available) {
+        return Err(short(&wallet, available, (amount, fee)));
+    }
+    let mut payout = parties.payout(world, amount, input.rail, input.reference.into_string());
+    payout.fee = Some(fee);
+    payout.maker = input.maker.map(Text::into_string);
+    payout.metadata = input.metadata.unwrap_or_default();
+    if wallet_level::needs_approval(world, &company, amount, input.currency) {
+        payout.status = PayoutStatus::PendingApproval;
+        payout.estimated_arrival = None;
+        payout.status_history = vec![StatusChange::plain(payout.status, world.now())];
+    }
+    let payout = open(world, payout);
+    if payout.status == PayoutStatus::PendingApproval {
+        world.emit("payout.pending_approval", &payout);
+    }
+    wallet_level::debited(world, &company, &wallet, available);
+    Ok(Data(Shown(payout)))
+}
+
+/// Who takes part in a payout or an escrow, each with the member that names them.
+pub(crate) struct Parties<'a> {
+    pub(crate) company: &'a Company,
+    pub(crate) wallet: (&'a Arc<Wallet>, &'static str),
+    pub(crate) beneficiary: (&'a Arc<Beneficiary>, &'static str),
+    pub(crate) currency: Currency,
+}
+
+impl Parties<'_> {
+    /// Both are the company's, the beneficiary can be paid, and all is in one currency. What else is `wrong` is told with it.
+    pub(crate) fn check(&self, mut wrong: Vec<Violation>) -> Result<(), ApiError> {
+        let (company, currency) = (self.company.id, self.currency);
+        let (wallet, wallet_at) = self.wallet;
+        let (beneficiary, beneficiary_at) = self.beneficiary;
+        if wallet.company_id != company {
+            let detail = format!("{} is a wallet of {}", wallet.id, wallet.company_id);
+            wrong.push(Violation::new(wallet_at, "foreign_wallet", detail));
+        }
+        if beneficiary.company_id != company {
+            let (id, of) = (beneficiary.id, beneficiary.company_id);
+            let detail = format!("{id} is a beneficiary of {of}");
+            wrong.push(Violation::new(
+                beneficiary_at,
+                "foreign_beneficiary",
+                detail,
+            ));
+        }
+        if beneficiary.status != BeneficiaryStatus::Verified {
+            let detail = format!("{} is {}", beneficiary.id, beneficiary.status.name());
+            wrong.push(Violation::new(beneficiary_at, "not_verified", detail));
+        }
+        let currencies = [
+            ("the wallet", wallet.currency),
+            ("the beneficiary's account", beneficiary.account.currency),
+        ];
+        let other = currencies.iter().filter(|(_, other)| *other != currency);
+        let mismatches = other.map(|(what, other)| {
+            let detail = format!("{what} is in {other}");
+            Violation::new("/currency", "currency", detail)
+        });
+        let mismatches: Vec<Violation> = mismatches.collect();
+        if !wrong.is_empty() {
+            wrong.extend(mismatches);
+            return Err(ApiError::invalid(wrong));
+        }
+        let Some(first) = mismatches.first() else {
+            return Ok(());
+        };
+        let detail = format!("{}, and not in {currency}", first.detail);
+        Err(ApiError::new(ErrorCode::CurrencyMismatch, detail).with_errors(mismatches))
+    }
+
+    /// A payout from the one to the other, that goes with the rail as soon as that takes it.
+    pub(crate) fn payout(
+        &self,
+        world: &World,
+        amount: i64,
+        rail: Rail,
+        reference: String,
+    ) -> Payout {
+        let (company, now) = (self.company.id, world.now());
+        let leaves = departure(world, company, rail);
+        Payout {
+            id: world.next_id(company.bits()),
+            object: Object::NAME,
+            company_id: company,
+            wallet_id: self.wallet.0.id,
+            beneficiary_id: Some(self.beneficiary.0.id),
+            status: PayoutStatus::Queued,
+            amount,
+            currency: self.currency,
+            fee: None,
+            rail,
+            estimated_arrival: Some(arrival(world, company, rail, leaves)),
+            recipient: Arc::clone(&self.beneficiary.0.recipient),
+            reference,
+            source: None,
+            maker: None,
+            approver: None,
+            failure: None,
+            supersedes: None,
+            superseded_by: None,
+            created_at: now,
+            updated_at: now,
+            metadata: Metadata::default(),
+            status_history: vec![StatusChange::plain(PayoutStatus::Queued, now)],
+        }
+    }
+}
+
+/// Opens a payout that was checked: its money is on its way in the books, and it waits for the rail, or for somebody's word.
+pub(crate) fn open(world: &mut World, payout: Payout) -> Arc<Payout> {
+    let payout = world.keep(payout);
+    if let Some(posting) = posting::opened(&payout) {
+        world.post(payout.company_id, posting);
+    }
+    world.emit("payout.created", &payout);
+    if payout.status == PayoutStatus::Queued {
+        queue(world, &payout);
+    }
+    payout
+}
+
+/// Sets the timer of a queued payout's turn with the rail.
+pub(crate) fn queue(world: &mut World, payout: &Payout) {
+    let leaves = departure(world, payout.company_id, payout.rail);
+    world.settle_at(leaves, Task::SendPayout(payout.id));
+}
+
+/// 402 for a wallet that does not have the amount and the fee on it.
+fn short(wallet: &Wallet, available: i64, (amount, fee): (i64, i64)) -> ApiError {
+    let shown = |minor| wallet.currency.display(minor);
+    let detail = format!(
+        "the available balance is {}, and {} with a fee of {} is needed",
+        shown(available),
+        shown(amount),
+        shown(fee)
+    );
+    ApiError::new(ErrorCode::InsufficientFunds, detail).about(AnyId::of(wallet.id))
+}

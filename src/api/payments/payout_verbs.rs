@@ -1,0 +1,137 @@
+//! What a company does to a payout that it asked for: approve it, cancel it.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::api::business::payroll_people::may_pay;
+use crate::api::crud::show;
+use crate::api::operation::{Contract, Domain, Method, Operation, operation};
+use crate::api::payments::payout_create::queue;
+use crate::api::payments::payout_rail::{arrival, credited, departure};
+use crate::api::payments::wallets::room;
+use crate::api::reply::{Data, Shown};
+use crate::model::lifecycle::{Stateful, refused, step};
+use crate::model::payments::payout::{Payout, PayoutStatus, Pays};
+use crate::model::posting::payouts as posting;
+use crate::value::error::{ApiError, ErrorCode};
+use crate::value::id::Id;
+use crate::value::text::Text;
+use crate::world::World;
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        method: Method::Post,
+        path: "/api/payments/payouts/{payout_id}/approve",
+        domain: Domain::Payments,
+        contract: Contract::Assumed,
+        summary: "Approve a payout",
+        description: "Of a company whose `payment_settings` ask for it. Whoever asked for the payout (`maker`) cannot approve it, if \
+            both are named.",
+        example: r#"{"approver":"Grace Bello"}"#,
+        errors: &[
+            ErrorCode::Forbidden,
+            ErrorCode::ComplianceBlocked,
+            ErrorCode::CompanySuspended,
+            ErrorCode::InvalidStateTransition,
+        ],
+        emits: &["payout.approved"],
+        starts: &["send_payout"],
+        ..operation!(write approve_payout)
+    },
+    Operation {
+        method: Method::Post,
+        path: "/api/payments/payouts/{payout_id}/cancel",
+        domain: Domain::Payments,
+        contract: Contract::Assumed,
+        summary: "Cancel a payout",
+        description: "Before it is sent. The amount and its fee are in the wallet again. Wages are cancelled with their run, and what \
+            an escrow released cannot be taken back.",
+        example: r#"{"reason":"Paid in cash"}"#,
+        errors: &[ErrorCode::InvalidStateTransition, ErrorCode::LimitExceeded],
+        emits: &["payout.cancelled", "wallet.credited"],
+        ..operation!(write cancel_payout)
+    },
+];
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct ApprovePayout {
+    /// The payout.
+    payout_id: Id<Payout>,
+    /// Who approves it.
+    approver: Option<Text<200>>,
+}
+
+fn approve_payout(
+    world: &mut World,
+    input: ApprovePayout,
+) -> Result<Data<Shown<Payout>>, ApiError> {
+    let payout = world.get(input.payout_id)?;
+    let approver = input.approver.map(Text::into_string);
+    if let Some((maker, approver)) = payout.maker.as_deref().zip(approver.as_deref())
+        && same_person(maker, approver)
+    {
+        let detail = format!("{maker} asked for this payout: somebody else has to approve it");
+        return Err(ApiError::new(ErrorCode::Forbidden, detail).about(payout.id));
+    }
+    may_pay(world, &*world.get(payout.company_id)?)?;
+    step("queue", "the payout", payout.id, payout.status)?;
+    approve(world, payout.id, approver);
+    show(world, payout.id)
+}
+
+fn same_person(one: &str, other: &str) -> bool {
+    one.trim().to_lowercase() == other.trim().to_lowercase()
+}
+
+/// Approves a payout that waits for it.
+pub(crate) fn approve(world: &mut World, id: Id<Payout>, approver: Option<String>) {
+    let found = "its status was looked at";
+    let mut payout = (*world.find(id).expect(found)).clone();
+    let leaves = departure(world, payout.company_id, payout.rail);
+    payout.estimated_arrival = Some(arrival(world, payout.company_id, payout.rail, leaves));
+    let reason = approver.as_ref().map(|approver| format!("by {approver}"));
+    payout.approver = approver;
+    payout.enter_because(PayoutStatus::Queued, world.now(), reason);
+    let payout = world.record("payout.approved", payout);
+    queue(world, &payout);
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct CancelPayout {
+    /// The payout.
+    payout_id: Id<Payout>,
+    /// Why, for the history of statuses.
+    reason: Option<Text<500>>,
+}
+
+fn cancel_payout(world: &mut World, input: CancelPayout) -> Result<Data<Shown<Payout>>, ApiError> {
+    let payout = world.get(input.payout_id)?;
+    step("cancel", "the payout", payout.id, payout.status)?;
+    let instead = match payout.pays() {
+        Pays::Vendor => None,
+        Pays::Wages => Some("these are wages: cancel their payroll run instead"),
+        Pays::Escrow => Some("an escrow has released this to its seller"),
+    };
+    if let Some(detail) = instead {
+        return Err(refused(payout.id, payout.status, detail.to_owned()));
+    }
+    let back = payout.amount + payout.fee.unwrap_or_default();
+    room(world, &*world.get(payout.wallet_id)?, back)?;
+    cancel(world, payout.id, input.reason.map(Text::into_string));
+    show(world, payout.id)
+}
+
+/// Cancels a payout to a vendor that has not been sent.
+pub(crate) fn cancel(world: &mut World, id: Id<Payout>, reason: Option<String>) {
+    let found = "its status was looked at";
+    let mut payout = (*world.find(id).expect(found)).clone();
+    let before = payout.status;
+    payout.estimated_arrival = None;
+    payout.enter_because(PayoutStatus::Cancelled, world.now(), reason);
+    let payout = world.keep(payout);
+    if let Some(back) = posting::back(&payout, before) {
+        world.post(payout.company_id, back);
+    }
+    world.emit("payout.cancelled", &payout);
+    credited(world, &payout);
+}

@@ -1,0 +1,82 @@
+//! A company's own marks on its money: from which sum on somebody has to approve, and below which balance it wants to know.
+//!
+//! They are in the company's currency; sums in others count by the day's reference rate.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::model::business::company::{Company, PaymentSettings};
+use crate::model::fx::Rates;
+use crate::model::payments::wallet::Wallet;
+use crate::value::money::{Amount, Currency};
+use crate::world::World;
+
+/// Marks on what a company pays others to change; what is absent stays.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct PaymentSettingsChange {
+    /// Whether somebody has to approve payouts to beneficiaries.
+    approval_required: Option<bool>,
+    /// From which amount on, in minor units of the company's currency; 0 is every payout.
+    #[schemars(range(min = 0, max = Amount::MAX))]
+    approval_threshold: Option<i64>,
+    /// Available balance in minor units below which `wallet.low_balance` tells of a payment out; 0 is never.
+    #[schemars(range(min = 0, max = Amount::MAX))]
+    low_balance: Option<i64>,
+}
+
+impl PaymentSettingsChange {
+    /// The settings with that change.
+    pub(crate) fn apply(&self, settings: Option<PaymentSettings>) -> PaymentSettings {
+        let settings = settings.unwrap_or_default();
+        PaymentSettings {
+            approval_required: self.approval_required.unwrap_or(settings.approval_required),
+            approval_threshold: self
+                .approval_threshold
+                .unwrap_or(settings.approval_threshold),
+            low_balance: self.low_balance.unwrap_or(settings.low_balance),
+        }
+    }
+}
+
+/// Whether somebody has to approve a payout of that amount. One in a currency without a reference rate always waits.
+pub(crate) fn needs_approval(
+    world: &World,
+    company: &Company,
+    amount: i64,
+    currency: Currency,
+) -> bool {
+    let settings = company.payment_settings.unwrap_or_default();
+    settings.approval_required
+        && in_own_currency(world, company, amount, currency)
+            .is_none_or(|amount| amount >= i128::from(settings.approval_threshold))
+}
+
+/// Tells that available money left a wallet which had `before`, and that little is left where that fell below the company's mark.
+pub(crate) fn debited(world: &mut World, company: &Company, wallet: &Wallet, before: i64) {
+    world.emit_wallet("wallet.debited", wallet);
+    let mark = company.payment_settings.unwrap_or_default().low_balance;
+    if mark == 0 {
+        return;
+    }
+    let left = world.balances(wallet.company_id, wallet.currency).available;
+    let below = |balance| {
+        let balance = in_own_currency(world, company, balance, wallet.currency);
+        balance.is_some_and(|balance| balance < i128::from(mark))
+    };
+    if below(left) && !below(before) {
+        world.emit_wallet("wallet.low_balance", wallet);
+    }
+}
+
+fn in_own_currency(
+    world: &World,
+    company: &Company,
+    amount: i64,
+    currency: Currency,
+) -> Option<i128> {
+    if currency == company.currency {
+        return Some(i128::from(amount));
+    }
+    let mut rates = Rates::new(world.base().key());
+    rates.translate(amount.into(), currency, company.currency, world.today())
+}
