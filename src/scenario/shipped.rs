@@ -29,6 +29,7 @@ const FILES: &[(&str, &str)] = embedded![
     "tax-filing-rejected",
     "chargeback",
     "fx-quote-expired",
+    "reconciliation-exceptions",
     "webhook-duplicates",
     "webhook-out-of-order",
     "webhook-outage-and-recovery",

@@ -36,6 +36,7 @@ mod payroll_flow;
 mod payroll_runs;
 mod published;
 mod readme;
+mod reconciliation;
 mod replay;
 mod requests;
 mod scenario;
