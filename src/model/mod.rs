@@ -38,6 +38,7 @@ use crate::model::payments::bank_statement::BankStatement;
 use crate::model::payments::beneficiary::Beneficiary;
 use crate::model::payments::collection::Collection;
 use crate::model::payments::dispute::Dispute;
+use crate::model::payments::escrow::Escrow;
 use crate::model::payments::fx_quote::FxQuote;
 use crate::model::payments::fx_transfer::FxTransfer;
 use crate::model::payments::invoice::Invoice;
@@ -161,6 +162,7 @@ entities! {
         FxQuote "fxq" "fx_quote";
         FxTransfer "fxt" "fx_transfer";
         Beneficiary "ben" "beneficiary";
+        Escrow "esc" "escrow";
         Dispute "dsp" "dispute";
         Collection "col" "collection";
         Invoice "inv" "invoice";
@@ -254,6 +256,7 @@ shown_as_kept!(
     ReconciliationMatch,
     FxQuote,
     FxTransfer,
+    Escrow,
 );
 
 /// The `object` member: the resource's own name, held by its type.

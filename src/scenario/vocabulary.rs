@@ -242,7 +242,9 @@ mod tests {
             Task::ExpireFxQuote(_) => 36,
             Task::CompleteFxTransfer(_) => 37,
             Task::FailFxTransfer(_) => 38,
-            Task::Scripted(_) => 39,
+            Task::ReleaseEscrow(_) => 39,
+            Task::ExpireEscrow(_) => 40,
+            Task::Scripted(_) => 41,
         };
         assert!(
             Task::ONE_OF_EACH

@@ -17,6 +17,7 @@ use crate::model::payments::bank_statement::BankStatement;
 use crate::model::payments::beneficiary::Beneficiary;
 use crate::model::payments::collection::Collection;
 use crate::model::payments::dispute::Dispute;
+use crate::model::payments::escrow::Escrow;
 use crate::model::payments::fx_quote::FxQuote;
 use crate::model::payments::fx_transfer::FxTransfer;
 use crate::model::payments::invoice::Invoice;
@@ -72,6 +73,7 @@ impl World {
             Beneficiary,
             BankStatement,
             ReconciliationMatch,
+            Escrow,
         )
     }
 

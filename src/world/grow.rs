@@ -30,6 +30,7 @@ use crate::model::lifecycle::StatusChange;
 use crate::model::payments::bank_statement::BankStatement;
 use crate::model::payments::beneficiary::Beneficiary;
 use crate::model::payments::dispute::Dispute;
+use crate::model::payments::escrow::Escrow;
 use crate::model::payments::fx_quote::FxQuote;
 use crate::model::payments::fx_transfer::FxTransfer;
 use crate::model::payments::payout::{Payout, PayoutStatus, Rail, Recipient};
@@ -75,6 +76,7 @@ never_grown!(
     Beneficiary,
     BankStatement,
     ReconciliationMatch,
+    Escrow,
 );
 
 /// The six members of the published list, without an allocation.

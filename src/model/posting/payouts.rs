@@ -1,5 +1,5 @@
 //! What a payout moves on its way, by what it pays. Wages were set aside by their run, what an escrow holds by its funding; a
-//! payout to a vendor takes the money out of the wallet when it is asked for.
+//! payout to a vendor takes the money out of the wallet when it is asked for. What an escrow holds stands here, too.
 
 use super::{
     Conversion, Credit, Debit, Posting, net_pay_bounced, net_pay_converted, net_pay_converted_back,
@@ -8,6 +8,7 @@ use super::{
 use crate::model::AnyId;
 use crate::model::ledger::Account;
 use crate::model::payments::payout::{Payout, PayoutStatus, Pays};
+use crate::value::money::Currency;
 
 /// A payout is asked for. Wages move when they are sent.
 pub(crate) fn opened(payout: &Payout) -> Option<Posting> {
@@ -90,6 +91,24 @@ pub(crate) fn back(payout: &Payout, before: PayoutStatus) -> Option<Posting> {
             Some(Posting::new(memo, of, currency, &lines))
         }
     }
+}
+
+/// A buyer's money is held for a seller.
+pub(crate) fn escrow_funded(escrow: AnyId, currency: Currency, amount: i64) -> Posting {
+    let lines = [
+        (Account::EscrowHeld, Debit, amount),
+        (Account::CashAvailable, Credit, amount),
+    ];
+    Posting::new("Escrow funded", escrow, currency, &lines)
+}
+
+/// What was held is the buyer's again.
+pub(crate) fn escrow_refunded(escrow: AnyId, currency: Currency, amount: i64) -> Posting {
+    let lines = [
+        (Account::CashAvailable, Debit, amount),
+        (Account::EscrowHeld, Credit, amount),
+    ];
+    Posting::new("Escrow refunded", escrow, currency, &lines)
 }
 
 /// The conversion behind wages in another currency than the wallet's.
