@@ -109,8 +109,11 @@ const STATES: &[Assumption] = &[
         "only of companies whose settings ask for it",
         &[], "a_company_that_asks_for_approval_stops_there"),
     row("funding", "§3", "What is paid from what?",
-        "the whole employer cost, from the company's wallet; if it is short, nobody is paid",
+        "the whole employer cost and the platform fee, from the company's wallet; if it is short, nobody is paid",
         &[], "a_short_wallet_fails_the_funding_and_pays_nobody"),
+    row("platform-fee", "§8", "What does the service cost?",
+        "1.5 % to 0.5 % of what is moved in a month, by tiers; a run carries it once",
+        &[], "a_run_is_charged_once_when_it_is_funded"),
     row("payout-states", "§3", "Through which states does a payout go?",
         "queued, processing, sent, paid: after 10 s (instant), 4 h (same_day) or two business days (standard)",
         &[], "every_status_of_a_payout_can_be_reached"),
@@ -270,6 +273,15 @@ const AREAS: &[Assumption] = &[
     row("disputes", "§1", "What if a payer's bank wants money back?",
         "`/api/payments/disputes`: list, read, contest or accept; what is wanted is withheld, evidence is due in 7 days, the verdict comes 14 days later",
         AREA, "what_nobody_answers_within_seven_days_is_lost"),
+    row("fx-rates", "§1", "Which rates of exchange are there?",
+        "`/api/payments/fx-rates`: monthly reference rates of 25 currencies, and between them a path that the seed walks",
+        AREA, "the_published_rate_stands_on_the_first_of_its_month"),
+    row("fx-quotes", "§1", "How is a rate held?",
+        "`/api/payments/fx-quotes`: for 30 minutes, with a spread by corridor; used once",
+        AREA, "a_quote_expires_after_half_an_hour_in_every_world"),
+    row("fx-transfers", "§1", "How is money of one currency exchanged for another?",
+        "`/api/payments/fx-transfers`: between a company's wallets, at a quote; debited at once, credited after 60 s",
+        AREA, "a_transfer_debits_now_and_credits_a_minute_later"),
 ];
 
 #[rustfmt::skip] // a table
