@@ -25,10 +25,12 @@ use crate::api::business::{
 };
 use crate::api::control::{
     clock, decisions, deliveries, diff, events, faults, inbound, intervene, limits, process,
-    requests, scenarios, snapshots, trigger, verify, webhooks, worlds,
+    requests, scenarios, snapshots, statement_truth, trigger, verify, webhooks, worlds,
 };
 use crate::api::operation::Operation;
+use crate::api::payments::{bank_statements, reconciliation};
 use crate::api::payments::{beneficiaries, disputes, payouts, wallets};
+use crate::api::payments::{collections, invoices, refunds};
 use crate::api::payments::{escrow_verbs, escrows, payout_create, payout_verbs};
 use crate::api::payments::{fx_quotes, fx_rates, fx_transfers};
 
@@ -60,6 +62,9 @@ pub(crate) fn product() -> impl Iterator<Item = &'static Operation> {
         cash_flow::OPERATIONS,
         wallets::OPERATIONS,
         payouts::OPERATIONS,
+        collections::OPERATIONS,
+        invoices::OPERATIONS,
+        refunds::OPERATIONS,
         fx_quotes::OPERATIONS,
         fx_transfers::OPERATIONS,
         fx_rates::OPERATIONS,
@@ -69,6 +74,8 @@ pub(crate) fn product() -> impl Iterator<Item = &'static Operation> {
         escrows::OPERATIONS,
         escrow_verbs::OPERATIONS,
         disputes::OPERATIONS,
+        bank_statements::OPERATIONS,
+        reconciliation::OPERATIONS,
     ];
     tables.into_iter().flatten()
 }
@@ -84,6 +91,7 @@ pub(crate) fn control() -> impl Iterator<Item = &'static Operation> {
         intervene::OPERATIONS,
         trigger::OPERATIONS,
         inbound::OPERATIONS,
+        statement_truth::OPERATIONS,
         webhooks::OPERATIONS,
         deliveries::OPERATIONS,
         snapshots::OPERATIONS,

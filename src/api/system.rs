@@ -12,7 +12,9 @@ use crate::api::business::{
 use crate::api::operation::{Call, Operation};
 use crate::api::payments::dispute_clock;
 use crate::api::payments::escrow_clock;
+use crate::api::payments::statement_clock;
 use crate::api::payments::{beneficiaries, payout_rail};
+use crate::api::payments::{collection_clock, invoice_clock, refunds};
 use crate::api::payments::{fx_quotes, fx_transfers};
 use crate::api::reply::Reply;
 use crate::api::scripted;
@@ -100,6 +102,15 @@ pub(crate) const fn row(task: Task) -> SystemRow {
         Task::FailFxTransfer(_) => fx_transfers::FAIL_FX_TRANSFER,
         Task::DisputeUnanswered(_) => dispute_clock::MISS_EVIDENCE,
         Task::DecideDispute(..) => dispute_clock::DECIDE_DISPUTE,
+        Task::PromptPayer(_) => collection_clock::PROMPT_PAYER,
+        Task::PayCollection(..) => collection_clock::PAY_COLLECTION,
+        Task::FinishCollection(..) => collection_clock::FINISH_COLLECTION,
+        Task::SettleCollection(_) => collection_clock::SETTLE_COLLECTION,
+        Task::ExpireCollection(_) => collection_clock::EXPIRE_COLLECTION,
+        Task::ChargeBack(_) => collection_clock::CHARGE_BACK,
+        Task::InvoiceOverdue(_) => invoice_clock::MISS_INVOICE,
+        Task::SettleRefund(..) => refunds::SETTLE_REFUND,
+        Task::ImportStatement(_) => statement_clock::IMPORT_STATEMENT,
         // What it calls declares its own.
         Task::Scripted(_) => SystemRow {
             name: "scenario_timeline",
@@ -218,6 +229,19 @@ fn call(world: &mut World, task: Task) {
         Task::FailFxTransfer(transfer) => fx_transfers::fail(world, transfer),
         Task::DisputeUnanswered(dispute) => dispute_clock::miss(world, dispute),
         Task::DecideDispute(dispute, won) => dispute_clock::decide(world, dispute, won),
+        Task::PromptPayer(collection) => collection_clock::prompt(world, collection),
+        Task::PayCollection(collection, payment) => {
+            collection_clock::pay(world, collection, payment);
+        }
+        Task::FinishCollection(collection, payment) => {
+            collection_clock::finish(world, collection, payment);
+        }
+        Task::SettleCollection(collection) => collection_clock::settle(world, collection),
+        Task::ExpireCollection(collection) => collection_clock::expire(world, collection),
+        Task::ChargeBack(collection) => collection_clock::charge_back(world, collection),
+        Task::InvoiceOverdue(invoice) => invoice_clock::miss(world, invoice),
+        Task::SettleRefund(refund, failed) => refunds::settle(world, refund, failed),
+        Task::ImportStatement(statement) => statement_clock::import(world, statement),
         Task::Scripted(_) => unreachable!("a scenario's row has transactions of its own"),
         Task::FinishVerification(id) => employee_pay::finish_verification(world, id),
         Task::AcknowledgeFiling(filing) => tax_clock::acknowledge_filing(world, filing),

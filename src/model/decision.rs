@@ -284,12 +284,86 @@ pub(crate) static FX_TRANSFER_SETTLE: Decision = Decision {
     ],
 };
 
+/// What a payer does who is asked for money.
+pub(crate) static COLLECTION_PAY: Decision = Decision {
+    name: "collection.pay",
+    about: "What the payer does who is asked for money",
+    subject: Kind::Collection,
+    related: &[Kind::Invoice, Kind::Company],
+    choices: &[
+        Choice {
+            after: Some("from the request to the payment, instead of the method's own time"),
+            ..choice("paid", "pays in the method's own time")
+        },
+        Choice {
+            after: Some(
+                "from the request to the payment; ten days beyond the due date of an invoice, else ten days, by card and mobile money six hours, if not said",
+            ),
+            ..choice("late", "pays late")
+        },
+        Choice {
+            after: Some("from the request to the payment, instead of the method's own time"),
+            ..choice("short", "pays half of it")
+        },
+        choice("never", "never pays: the request expires"),
+        Choice {
+            code: Some("R01"),
+            after: Some("from the request to the attempt, instead of the method's own time"),
+            ..choice("declined", "tries to, and the payment fails")
+        },
+        Choice {
+            after: Some("from the payment to the chargeback; ten days if not said"),
+            ..choice("disputed", "pays, and wants it back afterwards")
+        },
+    ],
+};
+
+/// When collected money arrives.
+pub(crate) static COLLECTION_SETTLE: Decision = Decision {
+    name: "collection.settle",
+    about: "When collected money arrives in the wallet",
+    subject: Kind::Collection,
+    related: &[Kind::Invoice, Kind::Company],
+    choices: &[
+        Choice {
+            after: Some("from the payment to the wallet, instead of one business day"),
+            ..choice("on_time", "on the next business day")
+        },
+        Choice {
+            after: Some("from the payment to the wallet; five business days if not said"),
+            ..choice("delayed", "later than that")
+        },
+    ],
+};
+
+/// Whether a refund arrives.
+pub(crate) static REFUND_SETTLE: Decision = Decision {
+    name: "refund.settle",
+    about: "What the payer's bank does with a refund",
+    subject: Kind::Refund,
+    related: &[Kind::Collection, Kind::Invoice, Kind::Company],
+    choices: &[
+        Choice {
+            after: Some("from the refund to the payer's account, instead of the method's own time"),
+            ..choice("succeeded", "it arrives")
+        },
+        Choice {
+            code: Some("R02"),
+            after: Some("from the refund to its failure, instead of the method's own time"),
+            ..choice(
+                "failed",
+                "the payer's bank does not take it; the money comes back",
+            )
+        },
+    ],
+};
+
 /// How a contested dispute ends.
 pub(crate) static DISPUTE_VERDICT: Decision = Decision {
     name: "dispute.verdict",
     about: "What the payer's bank says to the evidence of a contested dispute",
     subject: Kind::Dispute,
-    related: &[Kind::Company],
+    related: &[Kind::Collection, Kind::Invoice, Kind::Company],
     choices: &[
         Choice {
             after: Some("from the evidence to the verdict, instead of 14 days"),
@@ -298,6 +372,31 @@ pub(crate) static DISPUTE_VERDICT: Decision = Decision {
         Choice {
             after: Some("from the evidence to the verdict, instead of 14 days"),
             ..choice("lost", "the money goes back")
+        },
+    ],
+};
+
+/// What a bank's statement makes of a wallet's transactions.
+pub(crate) static STATEMENT_NOISE: Decision = Decision {
+    name: "bank_statement.noise",
+    about: "How far a bank's statement is from the books, where the sandbox plays the bank",
+    subject: Kind::Wallet,
+    related: &[Kind::Company],
+    choices: &[
+        Choice {
+            after: Some("from the request to the statement, instead of five seconds"),
+            ..choice(
+                "usual",
+                "some fees, merged lines, shifted days, cut references, duplicates and missing lines",
+            )
+        },
+        Choice {
+            after: Some("from the request to the statement, instead of five seconds"),
+            ..choice("clean", "every transaction as it is in the books")
+        },
+        Choice {
+            after: Some("from the request to the statement, instead of five seconds"),
+            ..choice("heavy", "three times as much as usual")
         },
     ],
 };
@@ -312,5 +411,9 @@ pub(crate) static DECISIONS: &[&Decision] = &[
     &REGULATOR,
     &FX_TRANSFER_SETTLE,
     &BENEFICIARY_CHECK,
+    &COLLECTION_PAY,
+    &COLLECTION_SETTLE,
+    &REFUND_SETTLE,
     &DISPUTE_VERDICT,
+    &STATEMENT_NOISE,
 ];

@@ -34,12 +34,17 @@ use crate::model::business::regulatory_report::RegulatoryReport;
 use crate::model::business::tax_filing::TaxFiling;
 use crate::model::business::tax_liability::TaxLiability;
 use crate::model::ledger::{JournalEntry, WalletTransaction};
+use crate::model::payments::bank_statement::BankStatement;
 use crate::model::payments::beneficiary::Beneficiary;
+use crate::model::payments::collection::Collection;
 use crate::model::payments::dispute::Dispute;
 use crate::model::payments::escrow::Escrow;
 use crate::model::payments::fx_quote::FxQuote;
 use crate::model::payments::fx_transfer::FxTransfer;
+use crate::model::payments::invoice::Invoice;
 use crate::model::payments::payout::Payout;
+use crate::model::payments::reconciliation_match::ReconciliationMatch;
+use crate::model::payments::refund::Refund;
 use crate::model::payments::wallet::Wallet;
 use crate::value::id::{Id, Prefixed, encode_to_string, parse};
 
@@ -159,16 +164,30 @@ entities! {
         Beneficiary "ben" "beneficiary";
         Escrow "esc" "escrow";
         Dispute "dsp" "dispute";
+        Collection "col" "collection";
+        Invoice "inv" "invoice";
+        Refund "rfd" "refund";
+        BankStatement "bst" "bank_statement";
+        ReconciliationMatch "rcm" "reconciliation_match";
     }
     named {
         LedgerAccount "acc" "ledger_account";
         PaymentMethod "pm" "payment_method";
-        Invoice "inv" "invoice";
-        Collection "col" "collection";
         Event "evt" "event";
         AuditLog "aud" "audit_log";
         Document "doc" "document";
         Request "req" "request";
+    }
+}
+
+impl Record {
+    /// What else it is found by below its company, while it stands as it does.
+    pub(crate) fn names(&self) -> Vec<String> {
+        match self {
+            Self::Collection(collection) => collection.names(),
+            Self::Invoice(invoice) => invoice.names(),
+            _ => Vec::new(),
+        }
     }
 }
 
@@ -230,10 +249,14 @@ shown_as_kept!(
     Wallet,
     WalletTransaction,
     Payout,
+    Dispute,
+    Collection,
+    Invoice,
+    Refund,
+    ReconciliationMatch,
     FxQuote,
     FxTransfer,
-    Dispute,
-    Escrow
+    Escrow,
 );
 
 /// The `object` member: the resource's own name, held by its type.

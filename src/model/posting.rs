@@ -307,19 +307,30 @@ pub(crate) fn invoice_sent(
     Posting::new("Invoice sent", invoice, currency, &lines)
 }
 
-/// A customer has paid; the money is on its way.
-pub(crate) fn collection_succeeded(collection: AnyId, currency: Currency, amount: i64) -> Posting {
+/// A customer has paid, against what was owed or as a sale; the money is on its way.
+pub(crate) fn collection_succeeded(
+    collection: AnyId,
+    currency: Currency,
+    against: Account,
+    amount: i64,
+) -> Posting {
     let lines = [
         (Account::CollectionsInTransit, Debit, amount),
-        (Account::AccountsReceivable, Credit, amount),
+        (against, Credit, amount),
     ];
     Posting::new("Collection succeeded", collection, currency, &lines)
 }
 
-/// Collected money arrives in the wallet.
-pub(crate) fn collection_settled(collection: AnyId, currency: Currency, amount: i64) -> Posting {
+/// Collected money arrives in the wallet, less what the service keeps.
+pub(crate) fn collection_settled(
+    collection: AnyId,
+    currency: Currency,
+    amount: i64,
+    fee: i64,
+) -> Posting {
     let lines = [
-        (Account::CashAvailable, Debit, amount),
+        (Account::CashAvailable, Debit, amount - fee),
+        (Account::Fees, Debit, fee),
         (Account::CollectionsInTransit, Credit, amount),
     ];
     Posting::new("Collection settled", collection, currency, &lines)
@@ -442,4 +453,44 @@ pub(crate) fn dispute_lost(
         (Account::RefundsPayable, Credit, amount - withheld - taken),
     ];
     Posting::new("Dispute lost", dispute, currency, &lines)
+}
+
+/// Collected money goes back: it is owed to the payer, and set aside for the way.
+pub(crate) fn refund_created(refund: AnyId, currency: Currency, amount: i64) -> Posting {
+    let lines = [
+        (Account::Sales, Debit, amount),
+        (Account::RefundsPayable, Credit, amount),
+        (Account::CashReserved, Debit, amount),
+        (Account::CashAvailable, Credit, amount),
+    ];
+    Posting::new("Refund created", refund, currency, &lines)
+}
+
+/// It has arrived.
+pub(crate) fn refund_succeeded(refund: AnyId, currency: Currency, amount: i64) -> Posting {
+    let lines = [
+        (Account::RefundsPayable, Debit, amount),
+        (Account::CashReserved, Credit, amount),
+    ];
+    Posting::new("Refund succeeded", refund, currency, &lines)
+}
+
+/// It did not arrive: the mirror of its creation.
+pub(crate) fn refund_failed(refund: AnyId, currency: Currency, amount: i64) -> Posting {
+    let mut posting = refund_created(refund, currency, -amount);
+    posting.memo = Cow::Borrowed("Refund failed");
+    posting
+}
+
+/// An invoice is withdrawn: the mirror of its sending.
+pub(crate) fn invoice_voided(
+    invoice: AnyId,
+    currency: Currency,
+    net: i64,
+    vat: Option<(Account, i64)>,
+) -> Posting {
+    let vat = vat.map(|(account, tax)| (account, -tax));
+    let mut posting = invoice_sent(invoice, currency, -net, vat);
+    posting.memo = Cow::Borrowed("Invoice voided");
+    posting
 }

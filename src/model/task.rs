@@ -12,12 +12,16 @@ use crate::model::business::payroll_verification::PayrollVerification;
 use crate::model::business::regulatory_report::RegulatoryReport;
 use crate::model::business::tax_filing::TaxFiling;
 use crate::model::business::tax_liability::TaxLiability;
+use crate::model::payments::bank_statement::BankStatement;
 use crate::model::payments::beneficiary::Beneficiary;
+use crate::model::payments::collection::{Collection, Payment};
 use crate::model::payments::dispute::Dispute;
 use crate::model::payments::escrow::Escrow;
 use crate::model::payments::fx_quote::FxQuote;
 use crate::model::payments::fx_transfer::FxTransfer;
+use crate::model::payments::invoice::Invoice;
 use crate::model::payments::payout::Payout;
+use crate::model::payments::refund::Refund;
 use crate::model::payments::return_code::ReturnCode;
 use crate::value::id::Id;
 use crate::value::time::Span;
@@ -90,6 +94,24 @@ pub(crate) enum Task {
     DisputeUnanswered(Id<Dispute>),
     /// Whether a dispute is won.
     DecideDispute(Id<Dispute>, bool),
+    /// The payer is asked on the phone.
+    PromptPayer(Id<Collection>),
+    /// The payer acts.
+    PayCollection(Id<Collection>, Payment),
+    /// The rail has the payment, or does not get it.
+    FinishCollection(Id<Collection>, Payment),
+    /// What was paid arrives in the wallet.
+    SettleCollection(Id<Collection>),
+    /// The payer had time enough.
+    ExpireCollection(Id<Collection>),
+    /// The payer's bank wants the money back.
+    ChargeBack(Id<Collection>),
+    /// The last day to pay an invoice is over.
+    InvoiceOverdue(Id<Invoice>),
+    /// The payer's bank has a refund, or does not take it.
+    SettleRefund(Id<Refund>, Option<ReturnCode>),
+    /// A bank statement is read, and its lines are compared with the books.
+    ImportStatement(Id<BankStatement>),
     /// Row of the running scenarios' timeline.
     Scripted(u32),
 }
@@ -138,6 +160,15 @@ impl Task {
         Self::ResolveBeneficiary(Id::UNKNOWN, BankAnswer::Match),
         Self::DisputeUnanswered(Id::UNKNOWN),
         Self::DecideDispute(Id::UNKNOWN, true),
+        Self::PromptPayer(Id::UNKNOWN),
+        Self::PayCollection(Id::UNKNOWN, Payment::Pays(1)),
+        Self::FinishCollection(Id::UNKNOWN, Payment::Pays(1)),
+        Self::SettleCollection(Id::UNKNOWN),
+        Self::ExpireCollection(Id::UNKNOWN),
+        Self::ChargeBack(Id::UNKNOWN),
+        Self::InvoiceOverdue(Id::UNKNOWN),
+        Self::SettleRefund(Id::UNKNOWN, None),
+        Self::ImportStatement(Id::UNKNOWN),
         Self::ExpireFxQuote(Id::UNKNOWN),
         Self::CompleteFxTransfer(Id::UNKNOWN),
         Self::FailFxTransfer(Id::UNKNOWN),
@@ -157,6 +188,8 @@ impl Task {
                 | Self::ExpireEscrow(_)
                 | Self::ExpireFxQuote(_)
                 | Self::DisputeUnanswered(_)
+                | Self::ExpireCollection(_)
+                | Self::InvoiceOverdue(_)
         )
     }
 
@@ -195,6 +228,15 @@ impl Task {
             Self::DisputeUnanswered(dispute) | Self::DecideDispute(dispute, _) => {
                 Some(AnyId::of(dispute))
             }
+            Self::PromptPayer(collection)
+            | Self::PayCollection(collection, _)
+            | Self::FinishCollection(collection, _)
+            | Self::SettleCollection(collection)
+            | Self::ExpireCollection(collection)
+            | Self::ChargeBack(collection) => Some(AnyId::of(collection)),
+            Self::InvoiceOverdue(invoice) => Some(AnyId::of(invoice)),
+            Self::SettleRefund(refund, _) => Some(AnyId::of(refund)),
+            Self::ImportStatement(statement) => Some(AnyId::of(statement)),
             Self::Scripted(_) => None,
         }
     }

@@ -16,6 +16,7 @@ use crate::desk::requests::RequestId;
 use crate::desk::snapshots::DeskPart;
 use crate::model::business::payroll_item::PayrollItem;
 use crate::model::payments::payout::{Payout, PayoutStatus};
+use crate::model::payments::reconciliation_match::ReconciliationMatch;
 use crate::model::{AnyId, Kind};
 use crate::render::openapi::problem::REQUEST_ID;
 use crate::scenario;
@@ -101,6 +102,9 @@ const SCENES: &[(&str, &[(&str, &str)])] = &[
             r#"{"company_id":"@company:1","period":"2026-03"}"#,
         )],
     ),
+    ("resolve_reconciliation_match", STATEMENT),
+    ("list_reconciliation_matches", STATEMENT),
+    ("get_statement_truth", STATEMENT),
     (
         "create_fx_transfer",
         &[(
@@ -121,6 +125,11 @@ const ASKED: &[(&str, &str)] = &[
         r#"{"company_id":"@company:1","wallet_id":"@wallet:1","beneficiary_id":"@beneficiary:1","amount":250000,"currency":"NGN","rail":"standard","reference":"Invoice 2026-015","maker":"Ada Obi"}"#,
     ),
 ];
+/// What is called before rows of a reconciliation are there: a statement of last month, with what a bank makes of it.
+const STATEMENT: &[(&str, &str)] = &[(
+    "import_bank_statement",
+    r#"{"company_id":"@company:1","wallet_id":"@wallet:1","from":"2025-12-01","to":"2025-12-31"}"#,
+)];
 
 /// What is called before an item can be sent again: of two people one is not paid, and gives another account.
 const UNPAID: &[(&str, &str)] = &[
@@ -363,6 +372,15 @@ impl Session {
                 self.happen()?;
                 return Some(REQUEST_ID.to_owned());
             }
+            "match_id" => {
+                let open = |id: &Id<ReconciliationMatch>| {
+                    self.world
+                        .find(*id)
+                        .is_some_and(|row| row.exception.is_some())
+                };
+                let id = self.world.created::<ReconciliationMatch>().find(open)?;
+                return Some(id.to_string());
+            }
             "payroll_item_id" => {
                 let unpaid = |id: &Id<PayrollItem>| {
                     self.world
@@ -425,7 +443,15 @@ impl Session {
 
 /// The kind whose id a member of that name holds: `company_id`, and not `tax_id`.
 pub(crate) fn kind_of_member(member: &str) -> Option<Kind> {
-    kind(member.strip_suffix("_id")?)
+    let name = member.strip_suffix("_id")?;
+    let ends = |long: &str, short: &str| {
+        let rest = long.strip_suffix(short);
+        rest.is_some_and(|rest| rest.ends_with('_'))
+    };
+    kind(name).or_else(|| {
+        let alike = |kind: &&Kind| ends(name, kind.name()) || ends(kind.name(), name);
+        Kind::ALL.iter().find(alike).copied()
+    })
 }
 
 fn kind(name: &str) -> Option<Kind> {

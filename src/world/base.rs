@@ -248,6 +248,7 @@ impl Base {
             Kind::PayrollRun | Kind::TaxFiling => companies * HISTORY_MONTHS,
             Kind::PayrollItem | Kind::Payslip => people * HISTORY_MONTHS,
             Kind::Payout => (people + companies * VENDORS_A_MONTH) * HISTORY_MONTHS,
+            Kind::Invoice | Kind::Collection if people == 0 => 0,
             Kind::Invoice | Kind::Collection => companies * INVOICES_A_MONTH * HISTORY_MONTHS,
             Kind::JournalEntry => companies * ENTRIES_A_COMPANY,
             _ => 0,
@@ -414,6 +415,17 @@ impl Base {
     /// Payouts of one month: everybody's wages, then every company's suppliers.
     const fn payouts_a_month(&self) -> u64 {
         self.shape.companies * (self.shape.employees_per_company + VENDORS_A_MONTH)
+    }
+
+    /// The invoice of that month and company with that number, and the collection that it was paid by.
+    pub(crate) const fn invoice(&self, month: u64, company: u64, number: u64) -> u64 {
+        (month * INVOICES_A_MONTH + number) * self.shape.companies + company
+    }
+
+    /// Month, company and number of an invoice.
+    pub(crate) const fn invoice_place(&self, index: u64) -> (u64, u64, u64) {
+        let (nth, company) = (index / self.shape.companies, index % self.shape.companies);
+        (nth / INVOICES_A_MONTH, company, nth % INVOICES_A_MONTH)
     }
 
     /// The payout that carried an item.

@@ -9,6 +9,8 @@ use crate::model::business::payroll_run::PayrollRun;
 use crate::model::business::payslip::Payslip;
 use crate::model::business::tax_filing::TaxFiling;
 use crate::model::calendar::Calendar;
+use crate::model::payments::collection::Collection;
+use crate::model::payments::invoice::Invoice;
 use crate::model::payments::payout::Payout;
 use crate::model::payments::wallet::Wallet;
 use crate::value::id::Id;
@@ -50,6 +52,8 @@ impl World {
             Kind::Payslip => self.company_of_grown::<Payslip>(id),
             Kind::Payout => self.company_of_grown::<Payout>(id),
             Kind::TaxFiling => self.company_of_grown::<TaxFiling>(id),
+            Kind::Collection => self.company_of_grown::<Collection>(id),
+            Kind::Invoice => self.company_of_grown::<Invoice>(id),
             _ => None,
         }
     }

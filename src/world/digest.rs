@@ -84,6 +84,7 @@ impl World {
             timers,
             script,
             decided,
+            reconciled,
             fresh: _,
             transaction: _,
         } = self;
@@ -102,7 +103,11 @@ impl World {
                 .map(|(kind, (count, sink))| (kind, (count, sink.hex())))
                 .collect(),
             order: of(&overlay.order()),
-            books: of(books),
+            books: if reconciled.is_empty() {
+                of(books)
+            } else {
+                of(&(books, reconciled))
+            },
             log: of(&(log, event_counts)),
             timers: of(timers),
             decisions: of(&(script, decided)),

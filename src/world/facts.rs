@@ -13,12 +13,17 @@ use crate::model::business::payslip::Payslip;
 use crate::model::business::regulatory_report::RegulatoryReport;
 use crate::model::business::tax_filing::TaxFiling;
 use crate::model::business::tax_liability::TaxLiability;
+use crate::model::payments::bank_statement::BankStatement;
 use crate::model::payments::beneficiary::Beneficiary;
+use crate::model::payments::collection::Collection;
 use crate::model::payments::dispute::Dispute;
 use crate::model::payments::escrow::Escrow;
 use crate::model::payments::fx_quote::FxQuote;
 use crate::model::payments::fx_transfer::FxTransfer;
+use crate::model::payments::invoice::Invoice;
 use crate::model::payments::payout::Payout;
+use crate::model::payments::reconciliation_match::ReconciliationMatch;
+use crate::model::payments::refund::Refund;
 use crate::model::payments::wallet::Wallet;
 use crate::model::{AnyId, Entity, Kind, Record};
 use crate::value::id::{Id, parse};
@@ -59,11 +64,16 @@ impl World {
             RegulatoryReport,
             Wallet,
             Payout,
+            Dispute,
+            Collection,
+            Invoice,
+            Refund,
             FxQuote,
             FxTransfer,
             Beneficiary,
             Escrow,
-            Dispute,
+            BankStatement,
+            ReconciliationMatch,
         )
     }
 
@@ -77,6 +87,7 @@ impl World {
             ids.extend(payout.beneficiary_id.map(|id| (AnyId::of(id), None)));
             ids.extend(payout.source.map(|source| (source, None)));
         }
+        ids.extend(self.collected_by(subject).map(|id| (id, None)));
         let item = ids.last().map(|&(id, _)| id);
         if let Some(AnyId {
             kind: Kind::PayrollItem,
@@ -110,6 +121,27 @@ impl World {
             });
         }
         facts
+    }
+
+    /// The collection behind a refund or a dispute, and the invoice behind a collection.
+    fn collected_by(&self, subject: AnyId) -> impl Iterator<Item = AnyId> {
+        let collection = match subject.kind {
+            Kind::Collection => Some(subject),
+            Kind::Refund => {
+                let refund = self.find(Id::<Refund>::from_bits(subject.bits));
+                refund.map(|refund| AnyId::of(refund.collection_id))
+            }
+            Kind::Dispute => {
+                let dispute = self.find(Id::<Dispute>::from_bits(subject.bits));
+                dispute.map(|dispute| dispute.source)
+            }
+            _ => None,
+        };
+        let invoice = collection
+            .filter(|of| of.kind == Kind::Collection)
+            .and_then(|of| self.find(Id::<Collection>::from_bits(of.bits))?.invoice_id);
+        let behind = collection.filter(|of| *of != subject);
+        behind.into_iter().chain(invoice.map(AnyId::of))
     }
 
     /// Whether a selector lets those facts through.

@@ -27,12 +27,15 @@ use crate::model::growth::workforce::{Place, Selection};
 use crate::model::growth::{accounts, identity, names, people};
 use crate::model::ledger::WalletTransaction;
 use crate::model::lifecycle::StatusChange;
+use crate::model::payments::bank_statement::BankStatement;
 use crate::model::payments::beneficiary::Beneficiary;
 use crate::model::payments::dispute::Dispute;
 use crate::model::payments::escrow::Escrow;
 use crate::model::payments::fx_quote::FxQuote;
 use crate::model::payments::fx_transfer::FxTransfer;
 use crate::model::payments::payout::{Payout, PayoutStatus, Rail, Recipient};
+use crate::model::payments::reconciliation_match::ReconciliationMatch;
+use crate::model::payments::refund::Refund;
 use crate::model::payments::wallet::{Balances, Wallet, WalletStatus};
 use crate::model::{AnyId, Entity, Kind, Object};
 use crate::value::stream::Key;
@@ -66,11 +69,14 @@ never_grown!(
     ComplianceRequirement,
     RegulatoryReport,
     WalletTransaction,
+    Dispute,
+    Refund,
     FxQuote,
     FxTransfer,
     Beneficiary,
     Escrow,
-    Dispute,
+    BankStatement,
+    ReconciliationMatch,
 );
 
 /// The six members of the published list, without an allocation.

@@ -8,8 +8,8 @@
 use std::sync::Arc;
 
 use crate::model::business::company::Company;
-use crate::model::growth::countries::Country;
 use crate::model::ledger::{Account, EntryStatus, JournalEntry, WalletTransaction};
+use crate::model::payments::vat;
 use crate::model::payments::wallet::Wallet;
 use crate::model::posting::{self, Posting};
 use crate::model::{Kind, Object};
@@ -42,6 +42,8 @@ pub(crate) struct History {
     pub(crate) payroll: PayrollHistory,
     /// Sales tax on each month's invoices.
     pub(crate) vat: Vec<i64>,
+    /// What each invoice of a month came to: without tax, and the tax.
+    pub(crate) invoices: Vec<[(i64, i64); INVOICES_A_MONTH as usize]>,
     /// What each supplier was paid, by month.
     vendors: Vec<[i64; VENDORS_A_MONTH as usize]>,
 }
@@ -55,6 +57,7 @@ impl History {
             plan,
             postings: Vec::new(),
             vat: Vec::new(),
+            invoices: Vec::new(),
             vendors: Vec::new(),
         };
         journal.owners(&payroll);
@@ -82,6 +85,7 @@ struct Journal<'a> {
     /// In any order; sorted by day when they are closed.
     postings: Vec<(Date, Posting)>,
     vat: Vec<i64>,
+    invoices: Vec<[(i64, i64); INVOICES_A_MONTH as usize]>,
     vendors: Vec<[i64; VENDORS_A_MONTH as usize]>,
 }
 
@@ -151,21 +155,26 @@ impl Journal<'_> {
         let key = self.plan.key.with("sales").at(month);
         let season = 85 + key.below(31);
         let month_sales = scale(cost, industry.revenue_percent * season, 10_000);
-        let (vat_account, vat_rate) = (posting::vat_account(), vat_basis_points(self.plan.country));
+        let (vat_account, vat_rate) = (
+            posting::vat_account(),
+            vat::standard(self.plan.country.code),
+        );
         let (mut sales, mut vat_owed) = (0, 0);
-        for number in 0..INVOICES_A_MONTH {
+        let mut invoices = [(0, 0); INVOICES_A_MONTH as usize];
+        for (number, sums) in (0_u64..).zip(&mut invoices) {
             let key = key.at(number);
             let net = scale(
                 month_sales,
                 80 + key.with("share").below(41),
                 100 * INVOICES_A_MONTH,
             );
-            let vat = scale(net, vat_rate, 10_000);
-            let index = self.base.run(month, self.plan.index) * INVOICES_A_MONTH + number;
-            self.invoice(index, month, number, net, (vat_account, vat));
+            let vat = vat::on(net, vat_rate);
+            *sums = (net, vat);
+            self.invoice(month, number, net, (vat_account, vat));
             sales += net;
             vat_owed += vat;
         }
+        self.invoices.push(invoices);
         let filing = self
             .base
             .any_at(Kind::TaxFiling, self.base.run(month, self.plan.index));
@@ -182,31 +191,25 @@ impl Journal<'_> {
         sales
     }
 
-    fn invoice(&mut self, index: u64, month: u64, number: u64, net: i64, vat: (Account, i64)) {
+    fn invoice(&mut self, month: u64, number: u64, net: i64, vat: (Account, i64)) {
         let currency = self.plan.currency;
+        let index = self.base.invoice(month, self.plan.index, number);
         let invoice = self.base.any_at(Kind::Invoice, index);
         let collection = self.base.any_at(Kind::Collection, index);
-        let key = self.plan.key.with("payer").at(month).at(number);
-        let sent = self
-            .base
-            .period(month)
-            .day(3 + 7 * number as i8)
-            .or_business_day_after();
-        let paid = sent
-            .plus_days(10 + key.below(31) as i32)
-            .or_business_day_after();
+        let days = InvoiceDays::of(self.base, self.plan, month, number);
         let amount = net + vat.1;
         self.post(
-            sent,
+            days.sent,
             posting::invoice_sent(invoice, currency, net, Some(vat)),
         );
+        let owed = Account::AccountsReceivable;
         self.post(
-            paid,
-            posting::collection_succeeded(collection, currency, amount),
+            days.paid,
+            posting::collection_succeeded(collection, currency, owed, amount),
         );
         self.post(
-            paid.plus_business_days(1),
-            posting::collection_settled(collection, currency, amount),
+            days.settled,
+            posting::collection_settled(collection, currency, amount, 0),
         );
     }
 
@@ -287,6 +290,7 @@ impl Journal<'_> {
             statement,
             payroll,
             vat: self.vat,
+            invoices: self.invoices,
             vendors: self.vendors,
         }
     }
@@ -337,11 +341,29 @@ fn scale(amount: i64, numerator: u64, denominator: u64) -> i64 {
     i64::try_from(scaled).expect("sales and purchases are small multiples of a payroll")
 }
 
-/// The country's standard rate of sales tax in basis points.
-fn vat_basis_points(country: &Country) -> u64 {
-    let (whole, part) = country.vat.split_once('.').unwrap_or((country.vat, ""));
-    let digits = format!("{whole}{part:0<4.4}");
-    digits
-        .parse()
-        .expect("the table of countries gives rates as decimal fractions")
+/// When the steps of an invoice happened, or will.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct InvoiceDays {
+    pub(crate) sent: Date,
+    pub(crate) paid: Date,
+    pub(crate) settled: Date,
+}
+
+impl InvoiceDays {
+    /// Those of an invoice of history.
+    pub(crate) fn of(base: &Base, plan: &Plan, month: u64, number: u64) -> Self {
+        let key = plan.key.with("payer").at(month).at(number);
+        let sent = base
+            .period(month)
+            .day(3 + 7 * number as i8)
+            .or_business_day_after();
+        let paid = sent
+            .plus_days(10 + key.below(31) as i32)
+            .or_business_day_after();
+        Self {
+            sent,
+            paid,
+            settled: paid.plus_business_days(1),
+        }
+    }
 }

@@ -21,8 +21,11 @@ pub(crate) mod grow;
 pub(crate) mod history;
 pub(crate) mod journal;
 pub(crate) mod log;
+mod named;
 pub(crate) mod overlay;
 pub(crate) mod payroll_history;
+pub(crate) mod reconciled;
+pub(crate) mod sales_history;
 pub(crate) mod script;
 pub(crate) mod timers;
 mod transaction;
@@ -50,6 +53,7 @@ use crate::world::event::{Change, Event, RequestRef};
 use crate::world::grow::Grow;
 use crate::world::log::Log;
 use crate::world::overlay::{Origin, Overlay};
+use crate::world::reconciled::Reconciled;
 use crate::world::timers::{Timer, Timers};
 use crate::world::transaction::{Transaction, Undo};
 
@@ -98,6 +102,9 @@ pub(crate) struct World {
     script: Script,
     /// What was decided, in order.
     decided: Vector<Arc<Decided>>,
+    /// Which transactions are in which rows of reconciliations.
+    #[serde(default, skip_serializing_if = "Reconciled::is_empty")]
+    reconciled: Reconciled,
     /// Opened as every world of its process is, and not started again in its own way.
     #[serde(skip)]
     fresh: bool,
@@ -120,6 +127,7 @@ impl World {
             timers: Timers::default(),
             script: Script::default(),
             decided: Vector::new(),
+            reconciled: Reconciled::default(),
             fresh: false,
             transaction: Transaction::default(),
         }

@@ -13,6 +13,7 @@ use crate::model::{Kind, Record};
 
 /// What was created or changed since growth.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(from = "WrittenOverlay")]
 pub(crate) struct Overlay {
     #[serde(with = "pairs")]
     records: OrdMap<(Kind, u64), Record>,
@@ -24,6 +25,38 @@ pub(crate) struct Overlay {
     children: OrdMap<(Kind, u64), Vector<u64>>,
     /// Indexes of grown objects that have changed.
     changed: OrdSet<(Kind, u64)>,
+    /// What records are found by beside their ids, by kind and company: an index, which is made again when the overlay is read.
+    #[serde(skip)]
+    names: OrdMap<(Kind, u64, String), u64>,
+}
+
+/// An overlay as it is written down.
+#[derive(Deserialize)]
+struct WrittenOverlay {
+    #[serde(with = "pairs")]
+    records: OrdMap<(Kind, u64), Record>,
+    #[serde(with = "pairs")]
+    created: BTreeMap<Kind, Vector<u64>>,
+    #[serde(with = "pairs")]
+    children: OrdMap<(Kind, u64), Vector<u64>>,
+    changed: OrdSet<(Kind, u64)>,
+}
+
+impl From<WrittenOverlay> for Overlay {
+    fn from(written: WrittenOverlay) -> Self {
+        let mut overlay = Self {
+            records: OrdMap::new(),
+            created: written.created,
+            children: written.children,
+            changed: written.changed,
+            names: OrdMap::new(),
+        };
+        for ((kind, id), record) in &written.records {
+            overlay.name(*kind, *id, None, Some(record));
+        }
+        overlay.records = written.records;
+        overlay
+    }
 }
 
 /// What a kind or a parent without a list of its own has.
@@ -51,7 +84,8 @@ impl Overlay {
         record: Record,
         origin: Origin,
     ) -> Option<Record> {
-        let before = self.records.insert((kind, id), record);
+        let before = self.records.insert((kind, id), record.clone());
+        self.name(kind, id, before.as_ref(), Some(&record));
         if before.is_none() {
             match origin {
                 Origin::Created { parent } => {
@@ -71,11 +105,12 @@ impl Overlay {
 
     /// Takes back the last `put` of that record.
     pub(crate) fn undo_put(&mut self, kind: Kind, id: u64, before: Option<Record>, origin: Origin) {
+        let undone = self.records.remove(&(kind, id));
+        self.name(kind, id, undone.as_ref(), before.as_ref());
         if let Some(before) = before {
             self.records.insert((kind, id), before);
             return;
         }
-        self.records.remove(&(kind, id));
         match origin {
             Origin::Created { parent } => {
                 if pop(self.created.get_mut(&kind), id) {
@@ -89,6 +124,32 @@ impl Overlay {
                 self.changed.remove(&(kind, index));
             }
         }
+    }
+
+    /// A record is found by what it is called now, and no longer by what it was called before.
+    fn name(&mut self, kind: Kind, id: u64, before: Option<&Record>, after: Option<&Record>) {
+        if let Some(record) = before {
+            for name in record.names() {
+                self.names.remove(&(kind, record.company().bits(), name));
+            }
+        }
+        if let Some(record) = after {
+            for name in record.names() {
+                self.names.insert((kind, record.company().bits(), name), id);
+            }
+        }
+    }
+
+    /// The record of that kind and company with that name.
+    pub(crate) fn named(&self, kind: Kind, company: u64, name: String) -> Option<u64> {
+        self.names.get(&(kind, company, name)).copied()
+    }
+
+    /// The last record of that kind and company, by name, whose name begins so.
+    pub(crate) fn last_named(&self, kind: Kind, company: u64, prefix: &str) -> Option<u64> {
+        let from = (kind, company, prefix.to_owned());
+        let to = (kind, company, format!("{prefix}\u{7f}"));
+        self.names.range(from..to).next_back().map(|(_, id)| *id)
     }
 
     /// Ids of that kind in creation order.

@@ -76,6 +76,10 @@ pub(super) enum Undo {
     Script {
         before: Box<Script>,
     },
+    Reconciled {
+        transaction: u64,
+        before: Option<u64>,
+    },
 }
 
 impl World {
@@ -165,6 +169,12 @@ impl World {
                 }
                 Undo::Armed { place } => self.script.timeline[place].armed = false,
                 Undo::Script { before } => self.script = *before,
+                Undo::Reconciled {
+                    transaction,
+                    before,
+                } => {
+                    self.reconciled.set(transaction, before);
+                }
             }
         }
     }

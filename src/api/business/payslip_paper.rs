@@ -56,7 +56,7 @@ fn paper(payslip: &Payslip, company: &Company, employee: Option<&Employee>) -> P
     }
 }
 
-fn sender(company: &Company) -> Vec<String> {
+pub(crate) fn sender(company: &Company) -> Vec<String> {
     let mut lines = vec![company.legal_name.clone()];
     if let Some(address) = &company.address {
         let place = [Some(&address.city), address.region.as_ref()];
@@ -224,7 +224,7 @@ impl Page<'_> {
 const DEDUCTIONS: &[&str] = &["taxes", "contributions", "deductions"];
 
 /// `1,234,567.89`: for people.
-fn figure(currency: Currency, minor: i64) -> String {
+pub(crate) fn figure(currency: Currency, minor: i64) -> String {
     let plain = currency.display(minor.abs());
     let plain = plain.split(' ').next().unwrap_or_default();
     let (whole, part) = plain
@@ -269,7 +269,7 @@ fn month(period: Period) -> String {
 }
 
 /// `25 January 2026`.
-fn long(date: Date) -> String {
+pub(crate) fn long(date: Date) -> String {
     let civil = date.civil();
     format!("{} {} {}", civil.day(), month_name(date), civil.year())
 }

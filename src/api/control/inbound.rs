@@ -1,22 +1,16 @@
 //! The outside world acting: money that arrives without a call of the product.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use crate::api::control::inbound_payments;
 use crate::api::operation::{self, Contract, Domain, Method, Operation, answer, decode, operation};
-use crate::api::payments::wallets::room;
-use crate::api::reply::{Answer, Data, Reply, Shown};
-use crate::model::AnyId;
-use crate::model::business::company::Company;
-use crate::model::payments::wallet::Wallet;
-use crate::model::posting;
-use crate::value::error::{ApiError, ErrorCode, Violation};
-use crate::value::id::Id;
-use crate::value::money::{Amount, Currency};
+use crate::api::payments::statement_line::statement_line;
+use crate::api::reply::{Answer, Reply};
+use crate::value::error::{ApiError, ErrorCode};
 use crate::world::World;
 
 pub(crate) const OPERATIONS: &[Operation] = &[Operation {
@@ -26,10 +20,34 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     contract: Contract::Control,
     summary: "Let the outside world act",
     description: "What the kind takes is one of the forms of the body. `bank_transfer`: money arrives in a company's wallet, from its \
-        owners (equity) or from a customer (sales).",
+        owners (equity) or from a customer (sales); with a `reference` or `account_number` it pays the open collection that has it, \
+        short, whole or beyond it. `card_payment`: the payer of a collection by card pays it now, or fails to. `chargeback`: the payer's \
+        bank wants back what was collected. `statement_line`: the bank tells of one line of a wallet's account, which is compared with the \
+        books.",
     example: r#"{"kind":"bank_transfer","company_id":"@company:1","amount":500000,"from":"owner"}"#,
-    errors: &[ErrorCode::LimitExceeded, ErrorCode::CurrencyMismatch],
-    emits: &["wallet.credited"],
+    errors: &[
+        ErrorCode::LimitExceeded,
+        ErrorCode::CurrencyMismatch,
+        ErrorCode::InvalidStateTransition,
+    ],
+    emits: &[
+        "wallet.credited",
+        "wallet.created",
+        "collection.processing",
+        "collection.succeeded",
+        "collection.failed",
+        "invoice.partially_paid",
+        "invoice.paid",
+        "dispute.created",
+        "wallet.debited",
+        "bank_statement.created",
+    ],
+    starts: &[
+        "settle_collection",
+        "charge_back",
+        "miss_evidence",
+        "import_statement",
+    ],
     ..operation!(write receive)
 }];
 
@@ -56,7 +74,12 @@ macro_rules! inbound {
 }
 
 /// Everything that the outside world can do.
-pub(crate) const INBOUND: &[Inbound] = &[inbound!("bank_transfer" bank_transfer)];
+pub(crate) const INBOUND: &[Inbound] = &[
+    inbound!("bank_transfer" inbound_payments::bank_transfer),
+    inbound!("card_payment" inbound_payments::card_payment),
+    inbound!("chargeback" inbound_payments::chargeback),
+    inbound!("statement_line" statement_line),
+];
 
 /// What the outside world does by that name.
 pub(crate) fn row(kind: &str) -> Result<&'static Inbound, ApiError> {
@@ -125,52 +148,4 @@ fn receive(world: &mut World, input: Receive) -> Result<Received, ApiError> {
     let kind = kind.as_ref().and_then(Value::as_str).unwrap_or_default();
     let row = row(kind)?;
     (row.receive)(world, Value::Object(members)).map(Received)
-}
-
-/// Money that arrives.
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct BankTransfer {
-    /// The company that receives it.
-    company_id: Id<Company>,
-    /// Minor units.
-    amount: Amount,
-    /// The currency; the company's own if absent.
-    currency: Option<Currency>,
-    /// Whose money it is; the owners' if absent.
-    from: Option<Payer>,
-}
-
-/// Whose money arrives.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Payer {
-    /// The owners': equity.
-    #[default]
-    Owner,
-    /// A customer's: sales.
-    Customer,
-}
-
-fn bank_transfer(world: &mut World, input: BankTransfer) -> Result<Data<Shown<Wallet>>, ApiError> {
-    let company = world.get(input.company_id)?;
-    let currency = input.currency.unwrap_or(company.currency);
-    let wallet = world.wallet_of(company.id, currency).ok_or_else(|| {
-        let detail = format!("{} has no wallet in {currency}", company.id);
-        ApiError::new(ErrorCode::CurrencyMismatch, detail).with_errors(vec![Violation::new(
-            "/currency",
-            "currency",
-            "no wallet of the company is in it",
-        )])
-    })?;
-    room(world, &wallet, input.amount.minor())?;
-    let from_customer = input.from == Some(Payer::Customer);
-    let received = posting::bank_transfer_received(
-        AnyId::of(wallet.id),
-        currency,
-        input.amount.minor(),
-        from_customer,
-    );
-    world.post(company.id, received);
-    world.emit_wallet("wallet.credited", &wallet);
-    Ok(Data(Shown(Arc::new(world.with_balances(&wallet)))))
 }

@@ -1,12 +1,14 @@
 //! The control plane under `/_sandbox`: no part of the product, with a document of its own.
 
 pub(crate) mod clock;
+mod collecting;
 pub(crate) mod decisions;
 pub(crate) mod deliveries;
 pub(crate) mod diff;
 pub(crate) mod events;
 pub(crate) mod faults;
 pub(crate) mod inbound;
+mod inbound_payments;
 pub(crate) mod intervene;
 pub(crate) mod limits;
 pub(crate) mod process;
@@ -14,6 +16,7 @@ mod recipes;
 pub(crate) mod requests;
 pub(crate) mod scenarios;
 pub(crate) mod snapshots;
+pub(crate) mod statement_truth;
 pub(crate) mod transitions;
 pub(crate) mod trigger;
 pub(crate) mod verify;

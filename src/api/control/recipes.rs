@@ -78,6 +78,19 @@ const NEW_PAYOUT: Act = Call(
     r#"{"company_id":"@company:1","wallet_id":"@wallet:1","beneficiary_id":"@payee","amount":10000,"currency":"@currency",
         "rail":"instant","reference":"Triggered"}"#,
 );
+const STATEMENT_OF_TODAY: &str =
+    r#"{"company_id":"@company:1","wallet_id":"@wallet:1","from":"@today","to":"@today"}"#;
+/// A line as the transfer before it, but for the words.
+const NAMELESS_LINE: Act = Call(
+    "import_bank_statement",
+    r#"{"company_id":"@company:1","wallet_id":"@wallet:1","from":"@today","to":"@today","lines":[
+        {"date":"@today","amount":1000000,"direction":"credit"}]}"#,
+);
+const UNKNOWN_LINE: Act = Call(
+    "import_bank_statement",
+    r#"{"company_id":"@company:1","wallet_id":"@wallet:1","from":"@today","to":"@today","lines":[
+        {"date":"@today","amount":71,"direction":"debit","description":"Account maintenance fee"}]}"#,
+);
 const NEW_QUOTE: Act = Call(
     "create_fx_quote",
     r#"{"company_id":"@company:1","source_currency":"@currency","target_currency":"@other_currency","source_amount":100000}"#,
@@ -438,6 +451,36 @@ pub(super) const RECIPES: &[(&[&str], &[Act])] = &[
                 r#"{"company_id":"@company:1","payment_settings":{"low_balance":"@available"}}"#,
             ),
             NEW_PAYOUT,
+        ],
+    ),
+    (
+        &[
+            "bank_statement.created",
+            "bank_statement.imported",
+            "reconciliation_match.matched",
+        ],
+        &[
+            Transfer,
+            Answered(
+                "import_bank_statement",
+                STATEMENT_OF_TODAY,
+                &[("bank_statement.noise", "clean")],
+            ),
+        ],
+    ),
+    (
+        &["reconciliation_match.suggested"],
+        &[Transfer, NAMELESS_LINE],
+    ),
+    (&["reconciliation_match.exception"], &[UNKNOWN_LINE]),
+    (
+        &["reconciliation_match.resolved"],
+        &[
+            UNKNOWN_LINE,
+            Call(
+                "resolve_reconciliation_match",
+                r#"{"match_id":"@open_match","action":"ignore","note":"Triggered"}"#,
+            ),
         ],
     ),
     (&["fx_quote.created"], &[NEW_QUOTE]),

@@ -12,8 +12,11 @@ use crate::api::business::leave::{self, LeaveDecision};
 use crate::api::business::{
     compliance, leave_clock, payroll_clock, payroll_funding, regulatory_reports, tax_clock,
 };
+use crate::api::control::collecting;
 use crate::api::payments::dispute_clock;
 use crate::api::payments::escrow_clock::{self, Part};
+use crate::api::payments::reconciliation::{self, MatchAction};
+use crate::api::payments::statement_clock;
 use crate::api::payments::{beneficiaries, escrow_verbs, payout_rail, payout_verbs};
 use crate::api::payments::{fx_quotes, fx_transfers};
 use crate::model::business::company::{Company, CompanyStatus};
@@ -26,12 +29,14 @@ use crate::model::business::regulatory_report::{RegulatoryReport, ReportStatus};
 use crate::model::business::tax_filing::{FilingStatus, TaxFiling};
 use crate::model::business::tax_liability::{LiabilityStatus, TaxLiability};
 use crate::model::lifecycle::{State, StatusChange};
+use crate::model::payments::bank_statement::BankStatement;
 use crate::model::payments::beneficiary::{Beneficiary, BeneficiaryStatus};
-use crate::model::payments::dispute::{Dispute, DisputeStatus, RaisedBy};
+use crate::model::payments::dispute::{DisputeStatus, RaisedBy};
 use crate::model::payments::escrow::{Escrow, EscrowStatus, MilestoneStatus};
 use crate::model::payments::fx_quote::{FxQuote, QuoteStatus};
 use crate::model::payments::fx_transfer::{FxTransfer, FxTransferStatus};
 use crate::model::payments::payout::{Payout, PayoutStatus, Pays};
+use crate::model::payments::reconciliation_match::{MatchStatus, ReconciliationMatch, Side};
 use crate::model::payments::return_code::ReturnCode;
 use crate::model::task::Task;
 use crate::model::{AnyId, Kind};
@@ -95,8 +100,26 @@ pub(crate) const EMITS: &[&str] = &[
     "fx_transfer.completed",
     "fx_transfer.failed",
     "wallet.credited",
+    "collection.requires_action",
+    "collection.processing",
+    "collection.succeeded",
+    "collection.settled",
+    "collection.failed",
+    "collection.expired",
+    "collection.cancelled",
+    "collection.refunded",
+    "wallet.created",
+    "invoice.partially_paid",
+    "invoice.paid",
+    "refund.succeeded",
+    "refund.failed",
     "dispute.won",
     "dispute.lost",
+    "bank_statement.imported",
+    "reconciliation_match.matched",
+    "reconciliation_match.suggested",
+    "reconciliation_match.exception",
+    "reconciliation_match.resolved",
 ];
 
 /// The tasks that a move can set.
@@ -106,6 +129,7 @@ pub(crate) const STARTS: &[&str] = &[
     "fall_due",
     "miss_liability",
     "miss_requirement",
+    "pay_collection",
     "fund_run",
     "send_run_payouts",
     "release_payout",
@@ -113,6 +137,9 @@ pub(crate) const STARTS: &[&str] = &[
     "send_payout",
     "release_escrow",
     "miss_evidence",
+    "finish_collection",
+    "settle_collection",
+    "charge_back",
 ];
 
 /// How a move is to be made.
@@ -140,11 +167,15 @@ pub(crate) fn go(world: &mut World, id: &str, to: &str, wanted: Wanted) -> Resul
         Kind::ComplianceRequirement => requirement(world, Id::from_bits(id.bits), to)?,
         Kind::RegulatoryReport => report(world, Id::from_bits(id.bits), to)?,
         Kind::LeaveRequest => leave_request(world, Id::from_bits(id.bits), to, wanted)?,
+        Kind::Collection => collecting::collection(world, Id::from_bits(id.bits), to, wanted)?,
+        Kind::Refund => collecting::refund(world, Id::from_bits(id.bits), to, wanted)?,
         Kind::FxQuote => fx_quote(world, Id::from_bits(id.bits), to)?,
         Kind::FxTransfer => fx_transfer(world, Id::from_bits(id.bits), to)?,
-        Kind::Dispute => dispute(world, Id::from_bits(id.bits), to, wanted)?,
         Kind::Escrow => escrow(world, Id::from_bits(id.bits), to, wanted)?,
         Kind::Beneficiary => beneficiary(world, Id::from_bits(id.bits), to, &wanted)?,
+        Kind::Dispute => collecting::dispute(world, Id::from_bits(id.bits), to, wanted)?,
+        Kind::BankStatement => statement(world, Id::from_bits(id.bits), to)?,
+        Kind::ReconciliationMatch => reconciliation(world, Id::from_bits(id.bits), to, wanted)?,
         kind => {
             let detail = format!(
                 "a {} is not moved by hand: it follows from others",
@@ -176,7 +207,7 @@ fn reachable<S: State>(from: S) -> impl Iterator<Item = (S, &'static str)> {
 }
 
 /// The state of that name, if the lifecycle leads there from `current` and it is one of those that a hand can reach.
-fn target<S: State>(
+pub(super) fn target<S: State>(
     id: AnyId,
     current: S,
     to: &str,
@@ -427,15 +458,6 @@ fn fx_transfer(world: &mut World, id: Id<FxTransfer>, to: &str) -> Result<(), Ap
     Ok(())
 }
 
-/// The verdict comes now, or the last day for evidence is over now.
-fn dispute(world: &mut World, id: Id<Dispute>, to: &str, wanted: Wanted) -> Result<(), ApiError> {
-    let dispute = world.get(id)?;
-    let by_hand = |state| matches!(state, DisputeStatus::Won | DisputeStatus::Lost);
-    let to = target(AnyId::of(id), dispute.status, to, by_hand)?;
-    dispute_clock::end(world, id, to, wanted.reason);
-    Ok(())
-}
-
 /// A run does at once what its clock would do next.
 fn run(world: &mut World, id: Id<PayrollRun>, to: &str) -> Result<(), ApiError> {
     let run = world.get(id)?;
@@ -451,6 +473,37 @@ fn run(world: &mut World, id: Id<PayrollRun>, to: &str) -> Result<(), ApiError> 
         _ => payroll_funding::fund_run(world, id, false),
     }
     Ok(())
+}
+
+/// The bank's statement is read now.
+fn statement(world: &mut World, id: Id<BankStatement>, to: &str) -> Result<(), ApiError> {
+    let statement = world.get(id)?;
+    target(AnyId::of(id), statement.status, to, |_| true)?;
+    world.forget_timers(AnyId::of(id));
+    statement_clock::import(world, id);
+    Ok(())
+}
+
+/// Somebody decides about a row now; what it is matched with by hand is said by the call alone.
+fn reconciliation(
+    world: &mut World,
+    id: Id<ReconciliationMatch>,
+    to: &str,
+    wanted: Wanted,
+) -> Result<(), ApiError> {
+    let row = world.get(id)?;
+    let by_hand = |state| match state {
+        MatchStatus::Matched => row.status == MatchStatus::Suggested,
+        MatchStatus::Unmatched => row.side == Side::Bank,
+        MatchStatus::Ignored => true,
+        MatchStatus::Suggested | MatchStatus::Exception => false,
+    };
+    let action = match target(AnyId::of(id), row.status, to, by_hand)? {
+        MatchStatus::Matched => MatchAction::Confirm,
+        MatchStatus::Unmatched => MatchAction::Reject,
+        _ => MatchAction::Ignore,
+    };
+    reconciliation::resolve(world, id, action, None, wanted.reason)
 }
 
 impl World {

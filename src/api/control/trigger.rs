@@ -20,6 +20,7 @@ use crate::model::business::employee::{Employee, EmployeeStatus};
 use crate::model::business::payroll_item::{ItemStatus, PayrollItem};
 use crate::model::business::tax_liability::{LiabilityStatus, TaxLiability};
 use crate::model::payments::beneficiary::{Beneficiary, BeneficiaryStatus};
+use crate::model::payments::reconciliation_match::{MatchStatus, ReconciliationMatch};
 use crate::value::error::{ApiError, ErrorCode, Violation};
 use crate::value::id::{Id, encode_to_string, parse};
 use crate::value::text::Text;
@@ -289,6 +290,14 @@ fn fill_in(world: &World, value: &mut Value) -> Result<(), ApiError> {
                 world
                     .find(*id)
                     .is_some_and(|one| one.status != RequirementStatus::Resolved)
+            });
+            *text = open.map_or_else(String::new, |id| id.to_string());
+        }
+        Value::String(text) if text == "@open_match" => {
+            let mut rows = world.created::<ReconciliationMatch>().rev();
+            let open = rows.find(|id| {
+                let row = world.find(*id);
+                row.is_some_and(|row| row.status == MatchStatus::Exception)
             });
             *text = open.map_or_else(String::new, |id| id.to_string());
         }

@@ -1,5 +1,6 @@
 //! How a dispute ends: by the verdict, because nobody answered, or because the company gave in.
 
+use crate::api::payments::collection_clock;
 use crate::api::payments::escrow_clock;
 use crate::api::system::SystemRow;
 use crate::model::decision::DISPUTE_VERDICT;
@@ -83,11 +84,14 @@ pub(crate) fn end(world: &mut World, id: Id<Dispute>, to: DisputeStatus, reason:
         _ => (false, "dispute.lost"),
     };
     let moved = match dispute.source.kind {
-        Kind::Collection => post_end(world, &dispute, won),
+        Kind::Collection => {
+            let gone = if won { 0 } else { dispute.amount };
+            collection_clock::resolved(world, Id::from_bits(dispute.source.bits), gone);
+            post_end(world, &dispute, won)
+        }
         _ => None,
     };
     let dispute = world.record(event, dispute);
-    world.forget_timers(AnyId::of(dispute.id));
     let wallet = world.wallet_of(dispute.company_id, dispute.currency);
     if let Some((name, wallet)) = moved.zip(wallet) {
         world.emit_wallet(name, &wallet);

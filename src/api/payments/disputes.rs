@@ -196,7 +196,6 @@ pub(crate) struct NewDispute {
 }
 
 /// The events of [`open`]; the second only of a collection.
-#[allow(dead_code, reason = "the rows of escrows name them")]
 pub(crate) const OPENED: &[&str] = &["dispute.created", "wallet.debited"];
 
 /// Opens a dispute, and sets the clock on its answer. What was collected is withheld as far as the wallet has it; an escrow's money

@@ -1,6 +1,9 @@
 //! The Payments domain's operations.
 
+pub(crate) mod bank_statements;
 pub(crate) mod beneficiaries;
+pub(crate) mod collection_clock;
+pub(crate) mod collections;
 pub(crate) mod dispute_clock;
 pub(crate) mod disputes;
 pub(crate) mod escrow_clock;
@@ -9,11 +12,18 @@ pub(crate) mod escrows;
 pub(crate) mod fx_quotes;
 pub(crate) mod fx_rates;
 pub(crate) mod fx_transfers;
+pub(crate) mod invoice_clock;
+pub(crate) mod invoice_paper;
+pub(crate) mod invoices;
 pub(crate) mod named;
 pub(crate) mod payout_create;
 pub(crate) mod payout_rail;
 pub(crate) mod payout_verbs;
 pub(crate) mod payouts;
 pub(crate) mod platform_fee;
+pub(crate) mod reconciliation;
+pub(crate) mod refunds;
+pub(crate) mod statement_clock;
+pub(crate) mod statement_line;
 pub(crate) mod wallet_level;
 pub(crate) mod wallets;

@@ -44,8 +44,6 @@ pub(crate) struct Country {
     /// The tax number of a company; may contain `{registration}`.
     pub(crate) tax_id: Scheme,
     pub(crate) personal_tax_id: Scheme,
-    /// Standard rate of VAT, GST or sales tax, as a decimal fraction; `0` where there is no national one.
-    pub(crate) vat: &'static str,
     pub(crate) pay: Pay,
     pub(crate) banks: Vec<Bank>,
     pub(crate) account: AccountRule,

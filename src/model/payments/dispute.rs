@@ -22,13 +22,6 @@ states! {
     "accept": NeedsResponse => Accepted;
 }
 
-impl DisputeStatus {
-    /// Whether it is still to be decided.
-    pub(crate) const fn is_open(self) -> bool {
-        matches!(self, Self::NeedsResponse | Self::UnderReview)
-    }
-}
-
 /// Who wants the money back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

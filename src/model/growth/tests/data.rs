@@ -58,7 +58,6 @@ fn every_country_is_whole() {
                 .all(|bank| bank.code.len() == country.banks[0].code.len()),
             "{code}"
         );
-        assert!(is_rate(country.vat), "{code}");
         assert!(
             !country.account.scheme.is_empty() && country.numbers > 1,
             "{code}"
@@ -68,13 +67,6 @@ fn every_country_is_whole() {
 
 fn is_letters(text: &str, length: usize) -> bool {
     text.len() == length && text.bytes().all(|byte| byte.is_ascii_uppercase())
-}
-
-fn is_rate(text: &str) -> bool {
-    text == "0"
-        || text
-            .strip_prefix("0.")
-            .is_some_and(|digits| digits.parse::<u32>().is_ok())
 }
 
 #[test]

@@ -1,0 +1,265 @@
+//! Money that arrives, or is taken back, without a call of the product: kinds of `inbound`.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::api::payments::collection_clock;
+use crate::api::payments::collections::fits;
+use crate::api::payments::wallets::room;
+use crate::api::reply::{Data, Identified, Shown};
+use crate::model::AnyId;
+use crate::model::business::company::Company;
+use crate::model::lifecycle::{refused, step};
+use crate::model::payments::collection::{Collection, CollectionMethod};
+use crate::model::payments::dispute::Dispute;
+use crate::model::payments::return_code::ReturnCode;
+use crate::model::payments::wallet::Wallet;
+use crate::model::posting;
+use crate::value::error::{ApiError, ErrorCode, Violation};
+use crate::value::id::Id;
+use crate::value::money::{Amount, Currency};
+use crate::value::text::Text;
+use crate::world::World;
+
+/// Money that arrives.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct BankTransfer {
+    /// The company that receives it.
+    company_id: Id<Company>,
+    /// Minor units.
+    amount: Amount,
+    /// The currency; the collection's, or else the company's own, if absent.
+    currency: Option<Currency>,
+    /// Whose money it is; the owners' if absent. What pays a collection is a customer's.
+    from: Option<Payer>,
+    /// The reference of the open collection by bank transfer that it pays.
+    reference: Option<Text<140>>,
+    /// The virtual account of the open collection that it pays.
+    account_number: Option<Text<34>>,
+}
+
+/// Whose money arrives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Payer {
+    /// The owners': equity.
+    #[default]
+    Owner,
+    /// A customer's: sales.
+    Customer,
+}
+
+/// Where money has arrived: a wallet, or a collection that it pays.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum Arrived {
+    Wallet(Shown<Wallet>),
+    Collection(Shown<Collection>),
+}
+
+impl Identified for Arrived {
+    fn id_text(&self) -> Option<String> {
+        match self {
+            Self::Wallet(wallet) => wallet.id_text(),
+            Self::Collection(collection) => collection.id_text(),
+        }
+    }
+}
+
+pub(super) fn bank_transfer(
+    world: &mut World,
+    input: BankTransfer,
+) -> Result<Data<Arrived>, ApiError> {
+    let company = world.get(input.company_id)?;
+    if let Some(collection) = meant(world, &input)? {
+        return pay_by_transfer(world, &collection, &input).map(Data);
+    }
+    let currency = input.currency.unwrap_or(company.currency);
+    let wallet = world
+        .wallet_of(company.id, currency)
+        .ok_or_else(|| mismatch(format!("{} has no wallet in {currency}", company.id)))?;
+    room(world, &wallet, input.amount.minor())?;
+    let from_customer = input.from == Some(Payer::Customer);
+    receive(world, &wallet, input.amount.minor(), from_customer);
+    let wallet = Shown(Arc::new(world.with_balances(&wallet)));
+    Ok(Data(Arrived::Wallet(wallet)))
+}
+
+fn mismatch(detail: String) -> ApiError {
+    let wrong = Violation::new("/currency", "currency", detail.clone());
+    ApiError::new(ErrorCode::CurrencyMismatch, detail).with_errors(vec![wrong])
+}
+
+/// Posts money that belongs to no collection, and tells of it.
+fn receive(world: &mut World, wallet: &Wallet, amount: i64, from_customer: bool) {
+    let of = AnyId::of(wallet.id);
+    let received = posting::bank_transfer_received(of, wallet.currency, amount, from_customer);
+    world.post(wallet.company_id, received);
+    world.emit_wallet("wallet.credited", wallet);
+}
+
+/// The collection that a transfer names; none where it names none.
+fn meant(world: &World, input: &BankTransfer) -> Result<Option<Arc<Collection>>, ApiError> {
+    let mut wrong = Vec::new();
+    let mut missing = false;
+    let mut found: Vec<Id<Collection>> = Vec::new();
+    let reference = input.reference.as_ref().map(Text::as_str);
+    let account = input.account_number.as_ref().map(Text::as_str);
+    let names = [
+        ("/reference", reference.map(Collection::by_reference)),
+        ("/account_number", account.map(Collection::by_account)),
+    ];
+    for (pointer, name) in names {
+        let Some(name) = name else { continue };
+        match world.open_collection(input.company_id, &name) {
+            Some(id) => found.push(id),
+            None => {
+                missing = true;
+                let detail = "no open collection of the company has it";
+                wrong.push(Violation::new(pointer, "not_found", detail));
+            }
+        }
+    }
+    if missing {
+        return Err(ApiError::not_found("collection").with_errors(wrong));
+    }
+    if found.windows(2).any(|pair| pair[0] != pair[1]) {
+        let detail = "it is the account of another collection than that of the reference";
+        wrong.push(Violation::new("/account_number", "contradiction", detail));
+    }
+    if !found.is_empty() && input.from == Some(Payer::Owner) {
+        let detail = "what pays a collection is a customer's money";
+        wrong.push(Violation::new("/from", "contradiction", detail));
+    }
+    if !wrong.is_empty() {
+        return Err(ApiError::invalid(wrong));
+    }
+    found.first().map(|id| world.get(*id)).transpose()
+}
+
+/// The transfer pays a collection: what is beyond it stays in the wallet as a sale.
+fn pay_by_transfer(
+    world: &mut World,
+    collection: &Collection,
+    input: &BankTransfer,
+) -> Result<Arrived, ApiError> {
+    let currency = collection.currency;
+    if input.currency.is_some_and(|named| named != currency) {
+        return Err(mismatch(format!("{} is in {currency}", collection.id)));
+    }
+    by(collection, CollectionMethod::BankTransfer)?;
+    step(
+        "process",
+        "the collection",
+        collection.id,
+        collection.status,
+    )?;
+    let amount = input.amount.minor();
+    fits(world, collection.company_id, currency, amount)?;
+    let (paid, beyond) = (amount.min(collection.amount), amount - collection.amount);
+    world.forget_timers(AnyId::of(collection.id));
+    let paying = collection_clock::begin(world, collection.clone());
+    let paid = collection_clock::succeed(world, (*paying).clone(), paid);
+    if beyond > 0 {
+        let wallet = world.wallet_for(collection.company_id, currency);
+        receive(world, &wallet, beyond, true);
+    }
+    Ok(Arrived::Collection(Shown(paid)))
+}
+
+fn by(collection: &Collection, method: CollectionMethod) -> Result<(), ApiError> {
+    if collection.method == method {
+        return Ok(());
+    }
+    let detail = "the payer of this collection was asked to pay in another way".to_owned();
+    Err(refused(collection.id, collection.status, detail))
+}
+
+/// How a payment by card ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum CardOutcome {
+    #[default]
+    Paid,
+    Declined,
+}
+
+/// A payer at the checkout.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct CardPayment {
+    /// The collection by card that is paid.
+    collection: Id<Collection>,
+    /// How it ends; paid if absent.
+    #[serde(default)]
+    outcome: CardOutcome,
+}
+
+pub(super) fn card_payment(
+    world: &mut World,
+    input: CardPayment,
+) -> Result<Data<Shown<Collection>>, ApiError> {
+    let collection = world.get(input.collection)?;
+    by(&collection, CollectionMethod::Card)?;
+    step(
+        "process",
+        "the collection",
+        collection.id,
+        collection.status,
+    )?;
+    let paid = input.outcome == CardOutcome::Paid;
+    if paid {
+        let (company, currency) = (collection.company_id, collection.currency);
+        fits(world, company, currency, collection.amount)?;
+    }
+    world.forget_timers(AnyId::of(collection.id));
+    let paying = collection_clock::begin(world, (*collection).clone());
+    if paid {
+        collection_clock::succeed(world, (*paying).clone(), collection.amount);
+    } else {
+        let code = ReturnCode::new(1).expect("the first return code");
+        collection_clock::fail(world, (*paying).clone(), code.failure());
+    }
+    crate::api::crud::show(world, input.collection)
+}
+
+/// The payer's bank wants money back.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Chargeback {
+    /// The collection that it was paid by.
+    collection: Id<Collection>,
+    /// Minor units of its currency; all that has not gone back yet if absent.
+    amount: Option<Amount>,
+    /// Why, in the words of the payer's bank.
+    reason: Option<Text<500>>,
+}
+
+pub(super) fn chargeback(
+    world: &mut World,
+    input: Chargeback,
+) -> Result<Data<Shown<Dispute>>, ApiError> {
+    let collection = world.get(input.collection)?;
+    let refuse = |detail: &str| {
+        let detail = detail.to_owned();
+        Err(refused(collection.id, collection.status, detail))
+    };
+    if !collection.status.is_paid() {
+        return refuse("only what was paid can be charged back");
+    }
+    if collection.disputed {
+        return refuse("a dispute about it is open");
+    }
+    let left = collection.left();
+    let amount = input.amount.map_or(left, Amount::minor);
+    if amount > left || left == 0 {
+        let detail = format!("{left} of what was paid is left to go back");
+        return Err(ApiError::of_member("/amount", "beyond_captured", detail));
+    }
+    let reason = input.reason.map_or_else(
+        || "the payer does not recognise the payment".to_owned(),
+        Text::into_string,
+    );
+    let dispute = collection_clock::dispute(world, &collection, amount, reason);
+    Ok(Data(Shown(dispute)))
+}

@@ -1,0 +1,134 @@
+//! What a simulated statement was made of: the measure of a matcher, the sandbox's own and the tester's.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::api::operation::{Contract, Domain, Method, Operation, operation};
+use crate::api::reply::Plain;
+use crate::model::ledger::WalletTransaction;
+use crate::model::payments::bank_statement::{BankStatement, Noise, StatementLine, Truth, Truths};
+use crate::model::payments::reconciliation_match::{MatchStatus, ReconciliationMatch};
+use crate::value::error::{ApiError, ErrorCode};
+use crate::value::id::Id;
+use crate::world::World;
+
+pub(crate) const OPERATIONS: &[Operation] = &[Operation {
+    method: Method::Get,
+    path: "/_sandbox/bank-statements/{bank_statement_id}/truth",
+    domain: Domain::Sandbox,
+    contract: Contract::Control,
+    summary: "Read what a simulated statement was made of",
+    description: "Which transactions each line is about and what was done to it, which transactions were left out, and how much of that the \
+        reconciliation has found so far. Of statements that the sandbox has not made there is no truth: 404.",
+    errors: &[ErrorCode::ResourceNotFound],
+    ..operation!(read get_statement_truth)
+}];
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct OneTruth {
+    /// The statement.
+    bank_statement_id: Id<BankStatement>,
+}
+
+/// What a simulated statement was made of.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct StatementTruth {
+    /// The statement.
+    bank_statement_id: Id<BankStatement>,
+    /// Every line, in order.
+    lines: Vec<LineTruth>,
+    /// Transactions of its days that are on no line.
+    left_out: Vec<Id<WalletTransaction>>,
+    /// How the reconciliation as it stands compares.
+    score: Score,
+}
+
+/// What a line was made of.
+#[derive(Serialize, JsonSchema)]
+struct LineTruth {
+    /// The line.
+    line_id: Id<StatementLine>,
+    /// Its place in the statement, from 1.
+    number: u32,
+    /// The transactions that it is about; none of a fee or a duplicate.
+    transaction_ids: Vec<Id<WalletTransaction>>,
+    /// What was done to it.
+    noise: Vec<Noise>,
+}
+
+/// Lines by what became of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub(crate) struct Score {
+    /// Lines that are about transactions.
+    pub(crate) lines: u64,
+    /// Lines that are matched.
+    pub(crate) matched: u64,
+    /// Of those, lines that are matched with exactly their transactions.
+    pub(crate) matched_right: u64,
+    /// Lines with a suggestion.
+    pub(crate) suggested: u64,
+    /// Of those, lines whose suggestion is exactly right.
+    pub(crate) suggested_right: u64,
+}
+
+impl Score {
+    /// How far rows found what lines were made of.
+    pub(crate) fn of<'a>(
+        truths: &Truths,
+        rows: impl Iterator<Item = &'a ReconciliationMatch>,
+    ) -> Self {
+        let about = |truth: &&Truth| !truth.transactions.is_empty();
+        let mut score = Self {
+            lines: truths.lines.iter().filter(about).count() as u64,
+            ..Self::default()
+        };
+        for row in rows {
+            let place = row.line.as_ref().map(|line| line.number as usize);
+            let truth = place.and_then(|number| truths.lines.get(number.checked_sub(1)?));
+            let Some(truth) = truth else { continue };
+            let sorted = |ids: &[Id<WalletTransaction>]| {
+                let mut ids = ids.to_vec();
+                ids.sort_unstable();
+                ids
+            };
+            let right = sorted(&row.transaction_ids) == sorted(&truth.transactions);
+            match row.status {
+                MatchStatus::Matched => {
+                    score.matched += 1;
+                    score.matched_right += u64::from(right);
+                }
+                MatchStatus::Suggested => {
+                    score.suggested += 1;
+                    score.suggested_right += u64::from(right);
+                }
+                _ => {}
+            }
+        }
+        score
+    }
+}
+
+fn get_statement_truth(world: &World, input: OneTruth) -> Result<Plain<StatementTruth>, ApiError> {
+    let statement = world.get(input.bank_statement_id)?;
+    let Some(truths) = &statement.truths else {
+        let detail = "the sandbox has not made this statement";
+        return Err(ApiError::new(ErrorCode::ResourceNotFound, detail).about(statement.id));
+    };
+    let lines = statement.lines.iter().zip(&truths.lines);
+    let lines = lines.map(|(line, truth)| LineTruth {
+        line_id: line.id,
+        number: line.number,
+        transaction_ids: truth.transactions.clone(),
+        noise: truth.noise.clone(),
+    });
+    let rows: Vec<_> = world
+        .children::<ReconciliationMatch>(statement.id.bits())
+        .filter_map(|id| world.find(id))
+        .collect();
+    Ok(Plain(StatementTruth {
+        bank_statement_id: statement.id,
+        lines: lines.collect(),
+        left_out: truths.left_out.clone(),
+        score: Score::of(truths, rows.iter().map(AsRef::as_ref)),
+    }))
+}

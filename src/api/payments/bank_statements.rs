@@ -1,0 +1,422 @@
+//! Bank statements: lines that a caller sends, a file of a bank, or what the sandbox says that the bank says.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Deserialize;
+
+use crate::api::crud::show;
+use crate::api::operation::{Contract, Domain, Method, Operation, operation};
+use crate::api::payments::statement_clock;
+use crate::api::reply::{Data, Shown};
+use crate::model::AnyId;
+use crate::model::business::company::Company;
+use crate::model::decision::STATEMENT_NOISE;
+use crate::model::ledger::{TransactionType, WalletTransaction};
+use crate::model::lifecycle::StatusChange;
+use crate::model::payments::bank_statement::{
+    BankStatement, MOST_LINES, MatchCounts, StatementFormat, StatementLine, StatementSource,
+    StatementStatus, Truths,
+};
+use crate::model::payments::statement_file;
+use crate::model::payments::statement_noise::{Bank, Draft, Level, Sent};
+use crate::model::payments::wallet::Wallet;
+use crate::model::task::Task;
+use crate::value::error::{ApiError, Violation};
+use crate::value::id::Id;
+use crate::value::money::Amount;
+use crate::value::text::{Metadata, Text};
+use crate::value::time::{Date, Span};
+use crate::world::World;
+
+/// From the request to the end of the matching.
+const IMPORT: Span = Span::seconds(5);
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        method: Method::Post,
+        path: "/api/payments/bank-statements",
+        domain: Domain::Payments,
+        contract: Contract::Assumed,
+        summary: "Import a bank statement",
+        description: "`lines`, or a file of a bank as `content` with its `format`, or neither: then the sandbox plays the bank, and writes \
+            the statement of these days from the wallet's transactions, with fees, merged lines, shifted days, cut references, \
+            duplicates and missing lines. After five seconds it is `imported`, and every line is a row of the reconciliation. A file \
+            with a mistake is refused with its line and column.",
+        example: r#"{"company_id":"@company:1","wallet_id":"@wallet:1","from":"2025-12-01","to":"2025-12-31"}"#,
+        success: 202,
+        emits: &["bank_statement.created"],
+        starts: &["import_statement"],
+        ..operation!(write import_bank_statement)
+    },
+    Operation {
+        method: Method::Get,
+        path: "/api/payments/bank-statements/{bank_statement_id}",
+        domain: Domain::Payments,
+        contract: Contract::Assumed,
+        summary: "Read a bank statement",
+        description: "Balances, sums, and how many of its lines are matched. Its lines are the rows that \
+            `GET /api/payments/reconciliation-matches?statement_id=…` lists.",
+        ..operation!(read get_bank_statement)
+    },
+];
+
+/// What is to be imported.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct ImportBankStatement {
+    /// The company whose account it is.
+    company_id: Id<Company>,
+    /// The wallet that is the account.
+    wallet_id: Id<Wallet>,
+    /// The statement's first day.
+    from: Date,
+    /// Its last day: today or earlier.
+    to: Date,
+    /// Its lines, in the bank's order.
+    #[schemars(length(min = 1, max = MOST_LINES))]
+    lines: Option<Vec<ImportLine>>,
+    /// The text of a bank's file.
+    content: Option<FileText>,
+    /// The file's format.
+    format: Option<StatementFormat>,
+    /// The caller's own pairs.
+    #[serde(default)]
+    metadata: Metadata,
+}
+
+/// One line of a statement.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct ImportLine {
+    /// The day on which the bank booked it.
+    date: Date,
+    /// Minor units of the wallet's currency, from 1.
+    amount: Amount,
+    /// Money in, or money out.
+    direction: TransactionType,
+    /// What the bank wrote.
+    description: Option<Text<500>>,
+    /// What payer and payee know the payment by.
+    reference: Option<Text<100>>,
+}
+
+/// A whole file as one text: line ends and all.
+#[derive(Deserialize)]
+#[serde(transparent)]
+pub(crate) struct FileText(String);
+
+impl JsonSchema for FileText {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "FileText".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "minLength": 1, "maxLength": 1_048_576 })
+    }
+}
+
+/// What a statement has before it has an id.
+pub(crate) struct Contents {
+    pub(crate) source: StatementSource,
+    pub(crate) format: Option<StatementFormat>,
+    pub(crate) opening: Option<i64>,
+    pub(crate) closing: Option<i64>,
+    pub(crate) drafts: Vec<Draft>,
+    pub(crate) truths: Option<Truths>,
+}
+
+fn import_bank_statement(
+    world: &mut World,
+    input: ImportBankStatement,
+) -> Result<Data<Shown<BankStatement>>, ApiError> {
+    let company = world.get(input.company_id)?;
+    let wallet = world.get(input.wallet_id)?;
+    let mut wrong = days_of(world, input.from, input.to);
+    if wallet.company_id != company.id {
+        let detail = "this wallet is another company's";
+        wrong.push(Violation::new("/wallet_id", "foreign_wallet", detail));
+    }
+    wrong.extend(one_source(&input));
+    let days = (input.from, input.to);
+    let sent = match (&input.lines, &input.content, input.format) {
+        (Some(lines), ..) => Some(of_lines(lines, days, &mut wrong)),
+        (None, Some(file), Some(format)) => of_file(&file.0, format, &wallet, days, &mut wrong),
+        _ => None,
+    };
+    if !wrong.is_empty() {
+        return Err(ApiError::invalid(wrong));
+    }
+    if sent.is_some() {
+        within_bounds(world, &wallet, days)?;
+    }
+    let (contents, after) = match sent {
+        Some(contents) => (contents, None),
+        None => simulated(world, &wallet, days)?,
+    };
+    let statement = open(world, &wallet, days, contents, input.metadata);
+    world.settle_when(IMPORT, after, Task::ImportStatement(statement.id));
+    Ok(Data(Shown(statement)))
+}
+
+/// Stages a statement with its lines, and tells of it.
+pub(crate) fn open(
+    world: &mut World,
+    wallet: &Wallet,
+    (from, to): (Date, Date),
+    contents: Contents,
+    metadata: Metadata,
+) -> Arc<BankStatement> {
+    let id: Id<BankStatement> = world.next_id(wallet.id.bits());
+    let key = world.base().key().with("statement_line").at(id.bits());
+    let numbered = (1..).zip(contents.drafts).map(|(number, draft)| {
+        Arc::new(StatementLine {
+            id: Id::from_bits(key.at(u64::from(number)).hash()),
+            number,
+            date: draft.date,
+            amount: draft.amount,
+            direction: draft.direction,
+            description: draft.description,
+            reference: draft.reference,
+        })
+    });
+    let lines = Arc::new(numbered.collect());
+    let now = world.now();
+    let statement = BankStatement {
+        id,
+        company_id: wallet.company_id,
+        wallet_id: wallet.id,
+        status: StatementStatus::Processing,
+        source: contents.source,
+        format: contents.format,
+        from,
+        to,
+        currency: wallet.currency,
+        opening_balance: contents.opening,
+        closing_balance: contents.closing,
+        lines,
+        truths: contents.truths.map(Arc::new),
+        matches: MatchCounts::default(),
+        created_at: now,
+        updated_at: now,
+        metadata,
+        status_history: vec![StatusChange::plain(StatementStatus::Processing, now)],
+    };
+    world.record("bank_statement.created", statement)
+}
+
+/// What is wrong with a statement's days.
+fn days_of(world: &World, from: Date, to: Date) -> Vec<Violation> {
+    let mut wrong = Vec::new();
+    if to < from {
+        let detail = format!("the statement begins on {from}");
+        wrong.push(Violation::new("/to", "before_from", detail));
+    }
+    let today = world.today();
+    if to > today {
+        let detail = format!("this day lies ahead: today is {today}");
+        wrong.push(Violation::new("/to", "in_the_future", detail));
+    }
+    wrong
+}
+
+/// Lines, or a file with its format, or neither.
+fn one_source(input: &ImportBankStatement) -> Option<Violation> {
+    let (pointer, code, detail) = match (&input.lines, &input.content, input.format) {
+        (Some(_), Some(_), _) => ("/content", "conflict", "lines are there already"),
+        (Some(_), None, Some(_)) => ("/format", "conflict", "lines have no format"),
+        (None, Some(_), None) => ("/format", "required", "a file has a format"),
+        (None, None, Some(_)) => ("/content", "required", "a format is that of a file"),
+        _ => return None,
+    };
+    Some(Violation::new(pointer, code, detail))
+}
+
+fn of_lines(lines: &[ImportLine], days: (Date, Date), wrong: &mut Vec<Violation>) -> Contents {
+    for (place, line) in lines.iter().enumerate() {
+        if let Some(detail) = outside(line.date, days) {
+            wrong.push(Violation::new(
+                format!("/lines/{place}/date"),
+                "outside",
+                detail,
+            ));
+        }
+    }
+    let drafts: Vec<Draft> = lines
+        .iter()
+        .map(|line| Draft {
+            date: line.date,
+            amount: line.amount.minor(),
+            direction: line.direction,
+            description: line.description.clone().map(Text::into_string),
+            reference: line.reference.clone().map(Text::into_string),
+        })
+        .collect();
+    wrong.extend(sums_of(&drafts, "/lines"));
+    Contents {
+        source: StatementSource::Lines,
+        format: None,
+        opening: None,
+        closing: None,
+        drafts,
+        truths: None,
+    }
+}
+
+fn of_file(
+    text: &str,
+    format: StatementFormat,
+    wallet: &Wallet,
+    days: (Date, Date),
+    wrong: &mut Vec<Violation>,
+) -> Option<Contents> {
+    let mut refuse = |mistake: statement_file::Mistake| {
+        wrong.push(Violation::new("/content", "malformed", mistake.to_string()));
+    };
+    let file = match statement_file::read(format, text, wallet.currency) {
+        Ok(file) => file,
+        Err(mistake) => {
+            refuse(mistake);
+            return None;
+        }
+    };
+    for entry in &file.entries {
+        if let Some(detail) = outside(entry.date, days) {
+            refuse(statement_file::mistake(text, entry.place, detail));
+        }
+    }
+    let drafts: Vec<Draft> = file
+        .entries
+        .into_iter()
+        .map(|entry| Draft {
+            date: entry.date,
+            amount: entry.amount,
+            direction: entry.direction,
+            description: entry.description,
+            reference: entry.reference,
+        })
+        .collect();
+    wrong.extend(sums_of(&drafts, "/content"));
+    Some(Contents {
+        source: StatementSource::File,
+        format: Some(format),
+        opening: Some(file.opening),
+        closing: Some(file.closing),
+        drafts,
+        truths: None,
+    })
+}
+
+fn outside(day: Date, (from, to): (Date, Date)) -> Option<String> {
+    let within = (from..=to).contains(&day);
+    (!within)
+        .then(|| format!("expected a day of the statement, from {from} to {to}, and not {day}"))
+}
+
+/// Sums that 64 bits do not hold cannot be shown.
+fn sums_of(drafts: &[Draft], pointer: &str) -> Option<Violation> {
+    let sum = |direction| -> i128 {
+        let of = drafts.iter().filter(|draft| draft.direction == direction);
+        of.map(|draft| i128::from(draft.amount)).sum()
+    };
+    let most = sum(TransactionType::Credit).max(sum(TransactionType::Debit));
+    (most > i128::from(i64::MAX)).then(|| {
+        let detail = "the lines of one direction come to more than 64 bits hold";
+        Violation::new(pointer, "sum_too_large", detail)
+    })
+}
+
+/// What the bank says where nobody has its statement: what the wallet has, through the noise that the outside world decides.
+fn simulated(
+    world: &mut World,
+    wallet: &Wallet,
+    (from, to): (Date, Date),
+) -> Result<(Contents, Option<Span>), ApiError> {
+    let transactions = within_bounds(world, wallet, (from, to))?;
+    let answer = world.decide(&STATEMENT_NOISE, AnyId::of(wallet.id), None);
+    let key = world.base().key().with("bank_statement");
+    let day = |day: Date| u64::from(day.midnight().millis().unsigned_abs());
+    let bank = Bank {
+        key: key.at(wallet.id.bits()).at(day(from)).at(day(to)),
+        level: match answer.choice {
+            "clean" => Level::Clean,
+            "heavy" => Level::Heavy,
+            _ => Level::Usual,
+        },
+        calendar: world.calendar_of(wallet.company_id),
+        currency: wallet.currency,
+        from,
+        to,
+    };
+    let sent: Vec<Sent<'_>> = transactions
+        .iter()
+        .map(|one| Sent {
+            id: one.id,
+            date: one.effective_on,
+            amount: one.amount,
+            direction: one.kind,
+            description: &one.description,
+            reference: statement_clock::end_to_end(one),
+        })
+        .collect();
+    let (drafts, truths) = bank.write(&sent);
+    if drafts.len() > MOST_LINES {
+        return Err(too_many(drafts.len()));
+    }
+    let opening = statement_clock::balance_before(world, wallet, from);
+    let moved: i128 = drafts.iter().map(signed).sum();
+    let closing = i64::try_from(i128::from(opening) + moved).ok();
+    let contents = Contents {
+        source: StatementSource::Simulated,
+        format: None,
+        opening: Some(opening),
+        closing,
+        drafts,
+        truths: Some(truths),
+    };
+    Ok((contents, answer.after))
+}
+
+fn signed(draft: &Draft) -> i128 {
+    match draft.direction {
+        TransactionType::Credit => i128::from(draft.amount),
+        TransactionType::Debit => -i128::from(draft.amount),
+    }
+}
+
+/// The wallet's transactions of those days, unless they are more than one statement takes.
+fn within_bounds(
+    world: &World,
+    wallet: &Wallet,
+    (from, to): (Date, Date),
+) -> Result<Vec<Arc<WalletTransaction>>, ApiError> {
+    let of_days = |one: &WalletTransaction| (from..=to).contains(&one.effective_on);
+    let transactions = statement_clock::transactions(world, wallet, of_days);
+    if transactions.len() > MOST_LINES {
+        return Err(too_many(transactions.len()));
+    }
+    Ok(transactions)
+}
+
+fn too_many(count: usize) -> ApiError {
+    let detail = format!(
+        "the statement would have {count} lines, and has {MOST_LINES} at most: name fewer days"
+    );
+    ApiError::of_member("/to", "too_many", detail)
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct OneBankStatement {
+    /// The statement.
+    bank_statement_id: Id<BankStatement>,
+}
+
+fn get_bank_statement(
+    world: &World,
+    input: OneBankStatement,
+) -> Result<Data<Shown<BankStatement>>, ApiError> {
+    show(world, input.bank_statement_id)
+}

@@ -1,0 +1,329 @@
+//! What payers do, and what the clock makes of it: prompted, paid, failed, settled, expired, charged back.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use crate::api::payments::collections::fits;
+use crate::api::payments::platform_fee::platform_fee;
+use crate::api::payments::{disputes, invoice_clock};
+use crate::api::system::SystemRow;
+use crate::model::decision::{COLLECTION_PAY, COLLECTION_SETTLE};
+use crate::model::ledger::Account;
+use crate::model::lifecycle::Stateful;
+use crate::model::payments::collection::{Collection, CollectionMethod, CollectionStatus, Payment};
+use crate::model::payments::dispute::{Dispute, RaisedBy};
+use crate::model::payments::payout::Failure;
+use crate::model::payments::return_code::ReturnCode;
+use crate::model::task::Task;
+use crate::model::{AnyId, posting};
+use crate::value::id::Id;
+use crate::value::time::{Span, Timestamp};
+use crate::world::World;
+use crate::world::decide::Answer;
+
+/// From the request to the prompt on the payer's phone.
+const PROMPT: Span = Span::seconds(2);
+/// From the payment to the wallet.
+const SETTLEMENT: Span = Span::BusinessDays(1);
+/// The same, where the bank is late and nobody says by how much.
+const LATE_SETTLEMENT: Span = Span::BusinessDays(5);
+/// From the payment to the payer's change of mind.
+const CHARGEBACK: Span = Span::seconds(10 * 24 * 60 * 60);
+/// Days beyond an invoice's last one on which a late customer pays it.
+const LATE_DAYS: i32 = 10;
+
+/// The tasks that a new collection sets.
+pub(super) const ASKED: &[&str] = &["prompt_payer", "pay_collection", "expire_collection"];
+
+pub(crate) const PROMPT_PAYER: SystemRow = SystemRow {
+    name: "prompt_payer",
+    emits: &["collection.requires_action"],
+    ..SystemRow::LAST
+};
+
+pub(crate) const PAY_COLLECTION: SystemRow = SystemRow {
+    name: "pay_collection",
+    emits: &["collection.processing"],
+    starts: &["finish_collection"],
+};
+
+pub(crate) const FINISH_COLLECTION: SystemRow = SystemRow {
+    name: "finish_collection",
+    emits: FINISHED,
+    starts: FINISHING,
+};
+
+/// The events of a payment that arrives or fails.
+pub(crate) const FINISHED: &[&str] = &[
+    "collection.succeeded",
+    "collection.failed",
+    "wallet.created",
+    "invoice.partially_paid",
+    "invoice.paid",
+];
+
+/// The tasks that it sets.
+pub(crate) const FINISHING: &[&str] = &["settle_collection", "charge_back"];
+
+pub(crate) const SETTLE_COLLECTION: SystemRow = SystemRow {
+    name: "settle_collection",
+    emits: &["collection.settled", "wallet.credited"],
+    ..SystemRow::LAST
+};
+
+pub(crate) const EXPIRE_COLLECTION: SystemRow = SystemRow {
+    name: "expire_collection",
+    emits: &["collection.expired"],
+    ..SystemRow::LAST
+};
+
+pub(crate) const CHARGE_BACK: SystemRow = SystemRow {
+    name: "charge_back",
+    emits: disputes::OPENED,
+    starts: &["miss_evidence"],
+};
+
+/// Sets what the payer of a new collection does.
+pub(super) fn follow(world: &mut World, collection: &Collection) {
+    let id = collection.id;
+    let answer = world.decide(&COLLECTION_PAY, AnyId::of(id), magic(collection));
+    if let Some(until) = collection.expires_at {
+        world.remind_at(until, Task::ExpireCollection(id));
+    }
+    if collection.method == CollectionMethod::MobileMoney {
+        world.settle_after(PROMPT, Task::PromptPayer(id));
+    }
+    let whole = Payment::Pays(collection.amount);
+    let payment = match answer.choice {
+        "never" => return,
+        "short" => Payment::Pays((collection.amount / 2).max(1)),
+        "declined" => Payment::Fails(answer.code.expect("a choice that fails has a code")),
+        "disputed" => Payment::PaysAndDisputes(answer.after),
+        _ => whole,
+    };
+    let task = Task::PayCollection(id, payment);
+    match (answer.choice, answer.after) {
+        ("late", None) => world.remind_at(late(world, collection), task),
+        ("disputed", _) => world.settle_after(collection.method.payment(), task),
+        (_, after) => world.settle_when(collection.method.payment(), after, task),
+    }
+}
+
+/// Sets what the payer does who was just prompted by hand.
+pub(crate) fn await_payer(world: &mut World, collection: &Collection, payment: Payment) {
+    let task = Task::PayCollection(collection.id, payment);
+    world.settle_after(collection.method.payment(), task);
+}
+
+/// When a late payer pays: of an invoice, after its last day.
+fn late(world: &World, collection: &Collection) -> Timestamp {
+    let invoice = collection.invoice_id.and_then(|id| world.find(id));
+    match invoice {
+        Some(invoice) => {
+            let day = invoice.due_date.plus_days(LATE_DAYS);
+            day.at_hour(10).max(world.now())
+        }
+        None => world.after(collection.method.late(), None),
+    }
+}
+
+/// The reserved account numbers `99999999RR` choose what becomes of money asked from there.
+fn magic(collection: &Collection) -> Option<(Answer, String)> {
+    let account = collection.payer.account_number.as_ref()?;
+    let number = account.strip_prefix("99999999")?;
+    let number: u8 = number.parse().ok().filter(|_| number.len() == 2)?;
+    let plain = |choice| Answer::plain(&COLLECTION_PAY, choice);
+    let answer = match number {
+        0 => plain("paid"),
+        90 => plain("late"),
+        93 => plain("short"),
+        94 => plain("never"),
+        95 => plain("disputed"),
+        number => Answer {
+            code: Some(ReturnCode::new(number)?),
+            ..plain("declined")
+        },
+    };
+    Some((answer, format!("account 99999999{number:02}")))
+}
+
+fn find(world: &World, id: Id<Collection>) -> Collection {
+    let collection = world.find(id);
+    (*collection.expect("a task is set for what exists, and nothing is deleted")).clone()
+}
+
+/// The payer is asked on the phone.
+pub(crate) fn prompt(world: &mut World, id: Id<Collection>) {
+    let mut collection = find(world, id);
+    if collection.status == CollectionStatus::Pending {
+        collection.enter(CollectionStatus::RequiresAction, world.now());
+        world.record("collection.requires_action", collection);
+    }
+}
+
+/// The payer acts; the rail takes its time.
+pub(crate) fn pay(world: &mut World, id: Id<Collection>, payment: Payment) {
+    let collection = find(world, id);
+    if !collection.status.waits() {
+        return; // paid otherwise, withdrawn or expired meanwhile
+    }
+    let collection = begin(world, collection);
+    world.settle_after(
+        collection.method.processing(),
+        Task::FinishCollection(id, payment),
+    );
+}
+
+/// The rail has the payment. Emits `collection.processing`.
+pub(crate) fn begin(world: &mut World, mut collection: Collection) -> Arc<Collection> {
+    collection.enter(CollectionStatus::Processing, world.now());
+    world.record("collection.processing", collection)
+}
+
+/// The payment arrives, or fails.
+pub(crate) fn finish(world: &mut World, id: Id<Collection>, payment: Payment) {
+    let collection = find(world, id);
+    if collection.status != CollectionStatus::Processing {
+        return;
+    }
+    match payment {
+        Payment::Fails(code) => fail(world, collection, code.failure()),
+        Payment::Pays(amount) => {
+            if let Some(collection) = admitted(world, collection, amount) {
+                succeed(world, collection, amount);
+            }
+        }
+        Payment::PaysAndDisputes(after) => {
+            let amount = collection.amount;
+            if let Some(collection) = admitted(world, collection, amount) {
+                succeed(world, collection, amount);
+                world.settle_when(CHARGEBACK, after, Task::ChargeBack(id));
+            }
+        }
+    }
+}
+
+/// The collection, unless the wallet could not hold what was paid: then the payment fails.
+fn admitted(world: &mut World, collection: Collection, amount: i64) -> Option<Collection> {
+    let (company, currency) = (collection.company_id, collection.currency);
+    if fits(world, company, currency, amount).is_ok() {
+        return Some(collection);
+    }
+    let failure = Failure {
+        code: Cow::Borrowed("refused_by_receiver"),
+        return_code: None,
+        rail_message: Some(Cow::Borrowed("The receiving wallet holds no more")),
+        retryable: true,
+    };
+    fail(world, collection, failure);
+    None
+}
+
+/// The payer could not pay, or would not.
+pub(crate) fn fail(world: &mut World, mut collection: Collection, failure: Failure) {
+    collection.failure = Some(failure);
+    collection.enter(CollectionStatus::Failed, world.now());
+    world.record("collection.failed", collection);
+}
+
+/// The payment has arrived. What an invoice asked for is paid by it; else it is a sale.
+pub(crate) fn succeed(
+    world: &mut World,
+    mut collection: Collection,
+    amount: i64,
+) -> Arc<Collection> {
+    let (id, company, currency) = (collection.id, collection.company_id, collection.currency);
+    world.wallet_for(company, currency);
+    let invoice = collection.invoice_id;
+    let against = match invoice {
+        Some(_) => Account::AccountsReceivable,
+        None => Account::Sales,
+    };
+    collection.amount_received = amount;
+    collection.enter(CollectionStatus::Succeeded, world.now());
+    let posting = posting::collection_succeeded(AnyId::of(id), currency, against, amount);
+    world.post(company, posting);
+    let collection = world.record("collection.succeeded", collection);
+    if let Some(invoice) = invoice {
+        invoice_clock::paid(world, invoice, amount);
+    }
+    let settled = world.decide(&COLLECTION_SETTLE, AnyId::of(id), None);
+    let task = Task::SettleCollection(id);
+    match (settled.choice, settled.after) {
+        ("delayed", after) => {
+            world.settle_when(SETTLEMENT, Some(after.unwrap_or(LATE_SETTLEMENT)), task);
+        }
+        (_, after) => world.settle_when(SETTLEMENT, after, task),
+    }
+    collection
+}
+
+/// What was paid arrives in the wallet, less the platform fee.
+pub(crate) fn settle(world: &mut World, id: Id<Collection>) {
+    let mut collection = find(world, id);
+    if collection.status != CollectionStatus::Succeeded {
+        return;
+    }
+    let (company, currency) = (collection.company_id, collection.currency);
+    let received = collection.amount_received;
+    // Something arrives of whatever was paid, so that the wallet's statement has a line for it.
+    let fee = platform_fee(world, company, currency, received).clamp(0, received - 1);
+    collection.fee = fee;
+    collection.enter(CollectionStatus::Settled, world.now());
+    let posting = posting::collection_settled(AnyId::of(id), currency, received, fee);
+    world.post(company, posting);
+    world.record("collection.settled", collection);
+    let wallet = world.wallet_for(company, currency);
+    world.emit_wallet("wallet.credited", &wallet);
+}
+
+/// The payer had time enough.
+pub(crate) fn expire(world: &mut World, id: Id<Collection>) {
+    let mut collection = find(world, id);
+    if collection.status.waits() {
+        collection.enter(CollectionStatus::Expired, world.now());
+        world.record("collection.expired", collection);
+    }
+}
+
+/// The payer's bank wants all of it back that is left.
+pub(crate) fn charge_back(world: &mut World, id: Id<Collection>) {
+    let collection = find(world, id);
+    let left = collection.left();
+    if collection.status.is_paid() && !collection.disputed && left > 0 {
+        let reason = "the payer does not recognise the payment".to_owned();
+        dispute(world, &collection, left, reason);
+    }
+}
+
+/// Opens a dispute about a collection that nothing speaks against.
+pub(crate) fn dispute(
+    world: &mut World,
+    collection: &Collection,
+    amount: i64,
+    reason: String,
+) -> Arc<Dispute> {
+    let mut disputed = collection.clone();
+    let new = disputes::NewDispute {
+        company: collection.company_id,
+        source: AnyId::of(collection.id),
+        amount,
+        currency: collection.currency,
+        reason,
+        raised_by: RaisedBy::Payer,
+    };
+    disputed.disputed = true;
+    disputed.dispute_id = Some(world.next_id(collection.company_id.bits()));
+    disputed.updated_at = world.now();
+    world.keep(disputed);
+    disputes::open(world, new)
+}
+
+/// A dispute about a collection is over, and that much of it is gone.
+pub(super) fn resolved(world: &mut World, id: Id<Collection>, gone: i64) {
+    let mut collection = find(world, id);
+    collection.disputed = false;
+    collection.amount_charged_back += gone;
+    collection.updated_at = world.now();
+    world.keep(collection);
+}

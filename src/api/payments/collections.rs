@@ -1,0 +1,463 @@
+//! Collections: asked for, listed, read, withdrawn. What payers and the clock make of them is `collection_clock`.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::api::business::companies::named;
+use crate::api::business::payroll_people::may_pay;
+use crate::api::crud::{Candidates, Paging, Sort, SortKey, Sortable, is};
+use crate::api::operation::{Contract, Domain, Method, Operation, operation};
+use crate::api::payments::collection_clock;
+use crate::api::payments::wallets::room;
+use crate::api::reply::{Data, Identified, List, Shown};
+use crate::model::business::company::Company;
+use crate::model::growth::{accounts, countries};
+use crate::model::lifecycle::{Stateful, StatusChange, refused, step};
+use crate::model::payments::collection::{
+    Collection, CollectionMethod, CollectionPayer, CollectionStatus, RefundStanding, VirtualAccount,
+};
+use crate::model::payments::invoice::Invoice;
+use crate::model::payments::refund::Refund;
+use crate::model::{AnyId, Object};
+use crate::value::error::{ApiError, ErrorCode, Violation};
+use crate::value::id::{Id, encode_to_string};
+use crate::value::money::{Amount, Currency};
+use crate::value::text::{Email, Metadata, Text};
+use crate::value::time::Timestamp;
+use crate::world::World;
+use crate::world::base::{HISTORY_MONTHS, INVOICES_A_MONTH};
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        method: Method::Get,
+        path: "/api/payments/collections",
+        domain: Domain::Payments,
+        contract: Contract::Assumed,
+        summary: "List collections",
+        description: "In creation order; the first are those of the twelve months before the world's start.",
+        ..operation!(read list_collections)
+    },
+    Operation {
+        method: Method::Post,
+        path: "/api/payments/collections",
+        domain: Domain::Payments,
+        contract: Contract::Assumed,
+        summary: "Ask a payer for money",
+        description: "By card the payer pays at `checkout_url`, by bank transfer to `virtual_account`, by direct debit without being \
+            asked, by mobile money after a prompt on the phone. What was paid is `pending` in the wallet of its currency, which opens on \
+            first use, and available a business day later, less the platform fee. A payer who pays short has paid `amount_received`.",
+        example: r#"{"company_id":"@company:1","amount":250000,"currency":"NGN","method":"card","reference":"ORDER-1001","payer":{"name":"Ngozi Eze","email":"ngozi@example.com"}}"#,
+        success: 201,
+        errors: &[
+            ErrorCode::ComplianceBlocked,
+            ErrorCode::CompanySuspended,
+            ErrorCode::LimitExceeded,
+            ErrorCode::CurrencyMismatch,
+            ErrorCode::DuplicateReference,
+            ErrorCode::InvalidStateTransition,
+        ],
+        emits: &["collection.created"],
+        starts: collection_clock::ASKED,
+        ..operation!(write create_collection)
+    },
+    Operation {
+        method: Method::Get,
+        path: "/api/payments/collections/{collection_id}",
+        domain: Domain::Payments,
+        contract: Contract::Assumed,
+        summary: "Read a collection",
+        description: "Where it stands, what was paid and what went back; with `expand=refunds` its refunds, too.",
+        ..operation!(read get_collection)
+    },
+    Operation {
+        method: Method::Post,
+        path: "/api/payments/collections/{collection_id}/cancel",
+        domain: Domain::Payments,
+        contract: Contract::Assumed,
+        summary: "Withdraw a collection",
+        description: "Before the payer has begun to pay.",
+        example: r#"{"reason":"Paid in cash"}"#,
+        errors: &[ErrorCode::InvalidStateTransition],
+        emits: &["collection.cancelled"],
+        ..operation!(write cancel_collection)
+    },
+];
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct ListCollections {
+    #[serde(flatten)]
+    paging: Paging,
+    sort: Option<Sort<Collection>>,
+    /// Only those of that company.
+    company_id: Option<Id<Company>>,
+    /// Only those that stand there.
+    status: Option<CollectionStatus>,
+    /// Only those that are paid so.
+    method: Option<CollectionMethod>,
+    /// Only those for that invoice.
+    invoice_id: Option<Id<Invoice>>,
+    /// Only those with that reference.
+    reference: Option<Text<140>>,
+}
+
+impl Sortable for Collection {
+    const KEYS: &'static [(&'static str, fn(&Self) -> SortKey)] = &[
+        ("created_at", |collection| {
+            SortKey::Number(collection.created_at.millis())
+        }),
+        ("amount", |collection| SortKey::Number(collection.amount)),
+        ("reference", |collection| {
+            SortKey::Text(collection.reference.clone())
+        }),
+    ];
+}
+
+fn list_collections(
+    world: &World,
+    input: ListCollections,
+) -> Result<List<Shown<Collection>>, ApiError> {
+    let (grown, find) = sold(world, input.company_id);
+    let candidates = match input.company_id {
+        Some(company) => Candidates::new(grown, find, world.children(company.bits())),
+        None => Candidates::new(grown, find, world.created()),
+    };
+    let filtered = input.status.is_some()
+        || input.method.is_some()
+        || input.invoice_id.is_some()
+        || input.reference.is_some();
+    if !filtered {
+        return candidates.page(world, input.paging, input.sort.as_ref());
+    }
+    let keep = |collection: &Collection| {
+        is(input.status.as_ref(), &collection.status)
+            && is(input.method.as_ref(), &collection.method)
+            && (input.invoice_id.is_none() || input.invoice_id == collection.invoice_id)
+            && (input.reference.as_ref())
+                .is_none_or(|wanted| wanted.as_str() == collection.reference)
+    };
+    candidates.page_where(world, input.paging, input.sort.as_ref(), keep)
+}
+
+/// How many invoices, and as many collections, of history there are, and where each stands: of all companies or of one.
+pub(super) fn sold(
+    world: &World,
+    company: Option<Id<Company>>,
+) -> (u64, Box<dyn Fn(u64) -> Option<u64> + '_>) {
+    let base = world.base();
+    let all = base.count(crate::model::Kind::Invoice);
+    match company {
+        None => (all, Box::new(Some)),
+        Some(_) if all == 0 => (0, Box::new(|_| None)),
+        Some(company) => match base.index_of(company) {
+            None => (0, Box::new(|_| None)),
+            Some(company) => (
+                HISTORY_MONTHS * INVOICES_A_MONTH,
+                Box::new(move |rank| {
+                    let (month, place) = (rank / INVOICES_A_MONTH, rank % INVOICES_A_MONTH);
+                    Some(base.invoice(month, company, place))
+                }),
+            ),
+        },
+    }
+}
+
+/// Who is asked.
+#[derive(Default, Deserialize, JsonSchema)]
+#[schemars(rename = "NewPayer")]
+pub(crate) struct Payer {
+    /// The name.
+    name: Option<Text<140>>,
+    /// The e-mail address.
+    email: Option<Email>,
+    /// The account that the payer pays from. Reserved numbers choose what the payer does.
+    account_number: Option<Text<34>>,
+}
+
+/// What a caller may say about a new collection.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct CreateCollection {
+    /// The company that asks.
+    company_id: Id<Company>,
+    /// Minor units.
+    amount: Amount,
+    /// Their currency.
+    currency: Currency,
+    /// How the payer pays.
+    method: CollectionMethod,
+    /// Who is asked.
+    #[serde(default)]
+    payer: Payer,
+    /// The company's own word for it: no other open collection of the company has it.
+    reference: Text<140>,
+    /// The invoice that it is for: one of the company's that is still to be paid, and that no open collection is for.
+    invoice_id: Option<Id<Invoice>>,
+    /// Until when the payer may pay: a day by card and mobile money, 30 days else if absent.
+    expires_at: Option<Timestamp>,
+    /// The caller's own pairs.
+    metadata: Option<Metadata>,
+}
+
+fn create_collection(
+    world: &mut World,
+    input: CreateCollection,
+) -> Result<Data<Shown<Collection>>, ApiError> {
+    let company = named(world, input.company_id)?;
+    let invoice = input.invoice_id.map(|id| world.get(id)).transpose()?;
+    may_pay(world, &company)?;
+    let wrong = faults(world, &input, invoice.as_deref());
+    if !wrong.is_empty() {
+        return Err(ApiError::invalid(wrong));
+    }
+    if let Some(invoice) = &invoice {
+        still_owed(invoice, input.currency)?;
+    }
+    free(world, company.id, input.reference.as_str())?;
+    fits(world, company.id, input.currency, input.amount.minor())?;
+    let asked = Asked {
+        amount: input.amount.minor(),
+        currency: input.currency,
+        method: input.method,
+        payer: CollectionPayer {
+            name: input.payer.name.map(Text::into_string),
+            email: input.payer.email.map(|email| email.as_str().to_owned()),
+            account_number: input.payer.account_number.map(Text::into_string),
+        },
+        reference: input.reference.into_string(),
+        invoice: input.invoice_id,
+        expires_at: input.expires_at,
+        metadata: input.metadata.unwrap_or_default(),
+    };
+    let collection = ask(world, &company, asked);
+    Ok(Data(Shown(collection)))
+}
+
+/// What is wrong with its parts.
+fn faults(world: &World, input: &CreateCollection, invoice: Option<&Invoice>) -> Vec<Violation> {
+    let mut wrong = Vec::new();
+    let mut fault = |pointer: &'static str, code, detail: String| {
+        wrong.push(Violation::new(pointer, code, detail));
+    };
+    if let Some(until) = input.expires_at.filter(|until| *until <= world.now()) {
+        let detail = format!("{until} is past: it is {}", world.now());
+        fault("/expires_at", "in_the_past", detail);
+    }
+    let Some(invoice) = invoice else {
+        return wrong;
+    };
+    if invoice.company_id != input.company_id {
+        let detail = format!("it is of {}", invoice.company_id);
+        fault("/invoice_id", "foreign_invoice", detail);
+    } else if invoice.status.is_owed() && input.amount.minor() > invoice.amount_due {
+        let detail = format!("{} of the invoice is still to be paid", invoice.amount_due);
+        fault("/amount", "beyond_due", detail);
+    }
+    let name = Collection::by_invoice(invoice.id);
+    if let Some(other) = world.open_collection(invoice.company_id, &name) {
+        let detail = format!("{other} is open for it: cancel it first");
+        fault("/invoice_id", "already_asked", detail);
+    }
+    wrong
+}
+
+fn still_owed(invoice: &Invoice, currency: Currency) -> Result<(), ApiError> {
+    if invoice.currency != currency {
+        let detail = format!("the invoice is in {}, not in {currency}", invoice.currency);
+        let wrong = Violation::new("/currency", "currency", detail.clone());
+        let error = ApiError::new(ErrorCode::CurrencyMismatch, detail).about(invoice.id);
+        return Err(error.with_errors(vec![wrong]));
+    }
+    if invoice.status.is_owed() {
+        return Ok(());
+    }
+    let detail = "only what was sent, and is not paid, can be asked for".to_owned();
+    Err(refused(invoice.id, invoice.status, detail))
+}
+
+/// Refuses a reference that an open collection of the company has.
+pub(super) fn free(world: &World, company: Id<Company>, reference: &str) -> Result<(), ApiError> {
+    let name = Collection::by_reference(reference);
+    let Some(other) = world.open_collection(company, &name) else {
+        return Ok(());
+    };
+    let detail = format!("{other} is open with this reference");
+    let error = ApiError::new(ErrorCode::DuplicateReference, detail.clone()).about(other);
+    Err(error.with_errors(vec![Violation::new("/reference", "duplicate", detail)]))
+}
+
+/// Refuses what the wallet could not hold.
+pub(crate) fn fits(
+    world: &World,
+    company: Id<Company>,
+    currency: Currency,
+    amount: i64,
+) -> Result<(), ApiError> {
+    match world.wallet_of(company, currency) {
+        // What was paid and is not settled yet arrives in it, too.
+        Some(wallet) => {
+            let pending = world.balances(company, currency).pending;
+            room(world, &wallet, amount.saturating_add(pending))
+        }
+        None => Ok(()),
+    }
+}
+
+/// A request for money that nothing is wrong with.
+pub(super) struct Asked {
+    pub(super) amount: i64,
+    pub(super) currency: Currency,
+    pub(super) method: CollectionMethod,
+    pub(super) payer: CollectionPayer,
+    pub(super) reference: String,
+    pub(super) invoice: Option<Id<Invoice>>,
+    pub(super) expires_at: Option<Timestamp>,
+    pub(super) metadata: Metadata,
+}
+
+/// Makes the collection, and sets what its payer does. Emits `collection.created`.
+pub(super) fn ask(world: &mut World, company: &Company, asked: Asked) -> Arc<Collection> {
+    let now = world.now();
+    let id: Id<Collection> = world.next_id(company.id.bits());
+    let standing = now.plus_millis(asked.method.standing() * 1_000);
+    let transfer = asked.method == CollectionMethod::BankTransfer;
+    let card = asked.method == CollectionMethod::Card;
+    let collection = Collection {
+        id,
+        object: Object::NAME,
+        company_id: company.id,
+        status: CollectionStatus::Pending,
+        method: asked.method,
+        amount: asked.amount,
+        currency: asked.currency,
+        amount_received: 0,
+        fee: 0,
+        amount_refunded: 0,
+        amount_refund_pending: 0,
+        refund_status: RefundStanding::None,
+        amount_charged_back: 0,
+        disputed: false,
+        dispute_id: None,
+        payer: asked.payer,
+        reference: asked.reference,
+        invoice_id: asked.invoice,
+        virtual_account: transfer
+            .then(|| virtual_account(world, company, id))
+            .flatten(),
+        checkout_url: card.then(|| {
+            let token = encode_to_string(world.base().key().with("checkout").at(id.bits()).hash());
+            format!("https://checkout.sandbox.invalid/{token}")
+        }),
+        failure: None,
+        expires_at: Some(asked.expires_at.unwrap_or(standing)),
+        created_at: now,
+        updated_at: now,
+        metadata: asked.metadata,
+        status_history: vec![StatusChange::plain(CollectionStatus::Pending, now)],
+    };
+    let collection = world.record("collection.created", collection);
+    collection_clock::follow(world, &collection);
+    collection
+}
+
+/// An account for this collection alone, at a bank of the company's country.
+fn virtual_account(world: &World, company: &Company, id: Id<Collection>) -> Option<VirtualAccount> {
+    let country = countries::find(&company.country)?;
+    let key = world.base().key().with("virtual account").at(id.bits());
+    let account = accounts::bank_account(country, key);
+    Some(VirtualAccount {
+        bank_name: account.bank_name.to_owned(),
+        bank_code: account.bank_code,
+        account_number: account.account_number,
+        iban: account.iban,
+        account_name: company.legal_name.clone(),
+    })
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct OneCollection {
+    /// The collection.
+    collection_id: Id<Collection>,
+    /// What to show with it.
+    expand: Option<Expand>,
+}
+
+/// What can be shown with a collection.
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(rename = "ExpandCollection")]
+enum Expand {
+    /// Its refunds, the last hundred of them.
+    Refunds,
+}
+
+/// Refunds that are shown with a collection.
+const MOST_EXPANDED: usize = 100;
+
+/// A collection, with its refunds where they were asked for.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct CollectionWithRefunds {
+    #[serde(flatten)]
+    collection: Collection,
+    /// In creation order, with `expand=refunds`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refunds: Option<Vec<Shown<Refund>>>,
+}
+
+impl Identified for CollectionWithRefunds {
+    fn id_text(&self) -> Option<String> {
+        Some(self.collection.id.to_string())
+    }
+}
+
+fn get_collection(
+    world: &World,
+    input: OneCollection,
+) -> Result<Data<CollectionWithRefunds>, ApiError> {
+    let collection = (*world.get(input.collection_id)?).clone();
+    let refunds = input.expand.map(|Expand::Refunds| {
+        let last = world.children::<Refund>(collection.id.bits()).rev();
+        let mut refunds: Vec<Shown<Refund>> = last
+            .take(MOST_EXPANDED)
+            .filter_map(|id| world.find(id))
+            .map(Shown)
+            .collect();
+        refunds.reverse();
+        refunds
+    });
+    Ok(Data(CollectionWithRefunds {
+        collection,
+        refunds,
+    }))
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct CancelCollection {
+    /// The collection.
+    collection_id: Id<Collection>,
+    /// Why, for the history of statuses.
+    reason: Option<Text<500>>,
+}
+
+fn cancel_collection(
+    world: &mut World,
+    input: CancelCollection,
+) -> Result<Data<Shown<Collection>>, ApiError> {
+    let collection = world.get(input.collection_id)?;
+    step("cancel", "the collection", collection.id, collection.status)?;
+    let reason = input.reason.map(Text::into_string);
+    let collection = cancel(world, &collection, reason);
+    Ok(Data(Shown(collection)))
+}
+
+/// Withdraws a collection whose payer has not begun to pay: whoever calls has asked.
+pub(crate) fn cancel(
+    world: &mut World,
+    collection: &Collection,
+    reason: Option<String>,
+) -> Arc<Collection> {
+    let mut collection = collection.clone();
+    collection.enter_because(CollectionStatus::Cancelled, world.now(), reason);
+    world.forget_timers(AnyId::of(collection.id));
+    world.record("collection.cancelled", collection)
+}

@@ -1,0 +1,135 @@
+//! An invoice's way: sent, paid in parts or whole, overdue, withdrawn.
+
+use crate::api::payments::collections::{Asked, ask, cancel, fits, free};
+use crate::api::system::SystemRow;
+use crate::model::business::company::Company;
+use crate::model::ledger::Account;
+use crate::model::lifecycle::{Stateful, refused, step};
+use crate::model::payments::collection::{Collection, CollectionMethod, CollectionPayer};
+use crate::model::payments::invoice::{Invoice, InvoiceStatus, number};
+use crate::model::task::Task;
+use crate::model::{AnyId, posting};
+use crate::value::error::ApiError;
+use crate::value::id::Id;
+use crate::value::text::Metadata;
+use crate::world::World;
+use crate::world::sales_history::GRACE;
+
+pub(crate) const MISS_INVOICE: SystemRow = SystemRow {
+    name: "miss_invoice",
+    emits: &["invoice.overdue"],
+    ..SystemRow::LAST
+};
+
+fn tax(invoice: &Invoice) -> Option<(Account, i64)> {
+    (invoice.tax_total > 0).then(|| (posting::vat_account(), invoice.tax_total))
+}
+
+/// Numbers a draft, books it and asks for its money.
+pub(super) fn send(
+    world: &mut World,
+    company: &Company,
+    invoice: &Invoice,
+) -> Result<(), ApiError> {
+    let status = step("send", "the invoice", invoice.id, invoice.status)?;
+    let today = world.today();
+    let year = today.civil().year();
+    let number = number(year, world.next_invoice(company.id, year));
+    free(world, company.id, &number)?;
+    fits(world, company.id, invoice.currency, invoice.total)?;
+    let mut sent = invoice.clone();
+    sent.number = Some(number.clone());
+    sent.issued_on = Some(today);
+    sent.collection_id = Some(world.next_id(company.id.bits()));
+    sent.enter(status, world.now());
+    let (of, currency) = (AnyId::of(sent.id), sent.currency);
+    let posting = posting::invoice_sent(of, currency, sent.net_total, tax(&sent));
+    let entry = world.post(company.id, posting);
+    let sent = world.record("invoice.sent", sent);
+    if let Some(entry) = entry {
+        world.emit("journal_entry.posted", &entry);
+    }
+    let over = sent.due_date.plus_days(1).midnight();
+    let until = over.max(world.now()).date().plus_days(GRACE).midnight();
+    let customer = &sent.customer;
+    let asked = Asked {
+        amount: sent.total,
+        currency,
+        method: CollectionMethod::BankTransfer,
+        payer: CollectionPayer {
+            name: Some(customer.name.clone()),
+            email: customer.email.clone(),
+            account_number: customer.account_number.clone(),
+        },
+        reference: number,
+        invoice: Some(sent.id),
+        expires_at: Some(until),
+        metadata: Metadata::default(),
+    };
+    ask(world, company, asked);
+    world.remind_at(over, Task::InvoiceOverdue(sent.id));
+    Ok(())
+}
+
+/// So much of it was paid.
+pub(super) fn paid(world: &mut World, id: Id<Invoice>, amount: i64) {
+    let Some(invoice) = world.find(id) else {
+        return;
+    };
+    let mut invoice = (*invoice).clone();
+    let now = world.now();
+    invoice.amount_paid += amount;
+    invoice.amount_due -= amount;
+    invoice.updated_at = now;
+    if invoice.amount_due == 0 {
+        invoice.overdue = false;
+        invoice.enter(InvoiceStatus::Paid, now);
+        world.record("invoice.paid", invoice);
+        return;
+    }
+    if invoice.status == InvoiceStatus::Open {
+        invoice.enter(InvoiceStatus::PartiallyPaid, now);
+    }
+    world.record("invoice.partially_paid", invoice);
+}
+
+/// The last day to pay is over.
+pub(crate) fn miss(world: &mut World, id: Id<Invoice>) {
+    let owed = world.find(id).filter(|invoice| invoice.status.is_owed());
+    if let Some(invoice) = owed {
+        let mut invoice = (*invoice).clone();
+        invoice.overdue = true;
+        invoice.updated_at = world.now();
+        world.record("invoice.overdue", invoice);
+    }
+}
+
+/// Withdraws one of which nothing is paid.
+pub(super) fn void(world: &mut World, invoice: &Invoice, reason: String) -> Result<(), ApiError> {
+    let status = step("void", "the invoice", invoice.id, invoice.status)?;
+    let name = Collection::by_invoice(invoice.id);
+    let asked = world.open_collection(invoice.company_id, &name);
+    let asked = asked.and_then(|id| world.find(id));
+    if let Some(paying) = asked.as_ref().filter(|asked| !asked.status.waits()) {
+        let detail = format!("the customer is paying it: {} is under way", paying.id);
+        return Err(refused(invoice.id, invoice.status, detail));
+    }
+    let booked = invoice.status == InvoiceStatus::Open;
+    let mut void = invoice.clone();
+    void.amount_due = 0;
+    void.overdue = false;
+    void.enter_because(status, world.now(), Some(reason));
+    let (of, currency) = (AnyId::of(void.id), void.currency);
+    let posting = posting::invoice_voided(of, currency, void.net_total, tax(&void));
+    let mirror = booked
+        .then(|| world.post(void.company_id, posting))
+        .flatten();
+    world.record("invoice.voided", void);
+    if let Some(mirror) = mirror {
+        world.emit("journal_entry.reversed", &mirror);
+    }
+    if let Some(asked) = asked {
+        cancel(world, &asked, Some("the invoice is void".to_owned()));
+    }
+    Ok(())
+}

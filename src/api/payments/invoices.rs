@@ -1,0 +1,311 @@
+//! Invoices: drafted, listed, read, sent, withdrawn. What is paid of them, and that they are late, is `invoice_clock`.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::api::business::companies::named;
+use crate::api::business::payroll_people::may_pay;
+use crate::api::crud::{Candidates, Paging, Sort, SortKey, Sortable, is, show};
+use crate::api::operation::{Contract, Domain, Method, Operation, decode, operation};
+use crate::api::payments::collections::sold;
+use crate::api::payments::invoice_clock;
+use crate::api::payments::invoice_paper::invoice_paper;
+use crate::api::reply::{Data, List, Shown};
+use crate::model::Object;
+use crate::model::business::company::Company;
+use crate::model::lifecycle::StatusChange;
+use crate::model::payments::invoice::{Customer, Invoice, InvoiceLine, InvoiceStatus, Sums};
+use crate::model::payments::vat;
+use crate::value::error::{ApiError, ErrorCode, Violation};
+use crate::value::id::Id;
+use crate::value::money::{Amount, Currency};
+use crate::value::text::{Email, Metadata, Text};
+use crate::value::time::Date;
+use crate::world::World;
+
+/// Days within which an invoice is to be paid at the latest: ten years.
+const LONGEST_TERMS: i32 = 3_660;
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        method: Method::Get,
+        path: "/api/payments/invoices",
+        domain: Domain::Payments,
+        contract: Contract::Assumed,
+        summary: "List invoices",
+        description: "In creation order; the first are those of the twelve months before the world's start.",
+        ..operation!(read list_invoices)
+    },
+    Operation {
+        method: Method::Post,
+        path: "/api/payments/invoices",
+        domain: Domain::Payments,
+        contract: Contract::Assumed,
+        summary: "Draft an invoice",
+        description: "A line that names no `tax_rate` has the standard rate of the company's country. Tax is reckoned once a rate, halves \
+            to the even minor unit. A draft has no number, and is in no books.",
+        example: r#"{"company_id":"@company:1","customer":{"name":"Harbour Foods Ltd","email":"accounts@harbour.example.com"},"currency":"NGN","lines":[{"description":"Consulting, January","quantity":3,"unit_amount":15000000},{"description":"Books","quantity":2,"unit_amount":450000,"tax_rate":0}],"due_date":"2026-02-28"}"#,
+        success: 201,
+        emits: &["invoice.created"],
+        ..operation!(write create_invoice)
+    },
+    Operation {
+        method: Method::Get,
+        path: "/api/payments/invoices/{invoice_id}",
+        domain: Domain::Payments,
+        contract: Contract::Assumed,
+        summary: "Read an invoice",
+        description: "Lines, tax by rate, what is paid and what is due. With `Accept: application/pdf` the same as a page to print.",
+        paper: Some(|world, input| invoice_paper(world, decode::<OneInvoice>(input)?.invoice_id)),
+        ..operation!(read get_invoice)
+    },
+    Operation {
+        method: Method::Post,
+        path: "/api/payments/invoices/{invoice_id}/send",
+        domain: Domain::Payments,
+        contract: Contract::Assumed,
+        summary: "Send an invoice",
+        description: "Numbers it (`INV-2026-0001`, by company and year, without gaps), books revenue, tax and what the customer owes, and \
+            opens a collection by bank transfer with its number as reference, which stands for 60 days beyond the due date. A customer \
+            who pays short leaves it `partially_paid`: ask for the rest by `createCollection`. What is not paid when the due date is over \
+            is `overdue`.",
+        example: "{}",
+        errors: &[
+            ErrorCode::ComplianceBlocked,
+            ErrorCode::CompanySuspended,
+            ErrorCode::LimitExceeded,
+            ErrorCode::DuplicateReference,
+            ErrorCode::InvalidStateTransition,
+        ],
+        emits: &["invoice.sent", "journal_entry.posted", "collection.created"],
+        starts: &[
+            "prompt_payer",
+            "pay_collection",
+            "expire_collection",
+            "miss_invoice",
+        ],
+        ..operation!(write send_invoice)
+    },
+    Operation {
+        method: Method::Post,
+        path: "/api/payments/invoices/{invoice_id}/void",
+        domain: Domain::Payments,
+        contract: Contract::Assumed,
+        summary: "Withdraw an invoice",
+        description: "A draft, or one of which nothing is paid: what it booked is mirrored, its number stays used, and its collection is \
+            cancelled.",
+        example: r#"{"reason":"Sent to the wrong customer"}"#,
+        errors: &[ErrorCode::InvalidStateTransition],
+        emits: &[
+            "invoice.voided",
+            "journal_entry.reversed",
+            "collection.cancelled",
+        ],
+        ..operation!(write void_invoice)
+    },
+];
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct ListInvoices {
+    #[serde(flatten)]
+    paging: Paging,
+    sort: Option<Sort<Invoice>>,
+    /// Only those of that company.
+    company_id: Option<Id<Company>>,
+    /// Only those that stand there.
+    status: Option<InvoiceStatus>,
+    /// Only those to the customer with that id of the company's own.
+    customer_id: Option<Text<64>>,
+    /// Only those that are due before that day.
+    due_before: Option<Date>,
+}
+
+impl Sortable for Invoice {
+    const KEYS: &'static [(&'static str, fn(&Self) -> SortKey)] = &[
+        ("created_at", |invoice| {
+            SortKey::Number(invoice.created_at.millis())
+        }),
+        ("due_date", |invoice| {
+            SortKey::Number(invoice.due_date.midnight().millis())
+        }),
+        ("total", |invoice| SortKey::Number(invoice.total)),
+        ("amount_due", |invoice| SortKey::Number(invoice.amount_due)),
+    ];
+}
+
+fn list_invoices(world: &World, input: ListInvoices) -> Result<List<Shown<Invoice>>, ApiError> {
+    let (grown, find) = sold(world, input.company_id);
+    let candidates = match input.company_id {
+        Some(company) => Candidates::new(grown, find, world.children(company.bits())),
+        None => Candidates::new(grown, find, world.created()),
+    };
+    if input.status.is_none() && input.customer_id.is_none() && input.due_before.is_none() {
+        return candidates.page(world, input.paging, input.sort.as_ref());
+    }
+    let keep = |invoice: &Invoice| {
+        is(input.status.as_ref(), &invoice.status)
+            && (input.customer_id.as_ref())
+                .is_none_or(|id| invoice.customer.id.as_deref() == Some(id.as_str()))
+            && input.due_before.is_none_or(|day| invoice.due_date < day)
+    };
+    candidates.page_where(world, input.paging, input.sort.as_ref(), keep)
+}
+
+/// Who is to pay.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct NewCustomer {
+    /// The company's own id of the customer.
+    id: Option<Text<64>>,
+    /// The name.
+    name: Text<140>,
+    /// The e-mail address.
+    email: Email,
+    /// The account that the customer pays from. Reserved numbers choose what the customer does.
+    account_number: Option<Text<34>>,
+}
+
+/// One thing that was sold.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct NewInvoiceLine {
+    /// What it is.
+    description: Text<200>,
+    /// How many.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    quantity: i64,
+    /// Minor units for each, without tax.
+    unit_amount: Amount,
+    /// Basis points of tax, 750 for 7.5 %; the standard rate of the company's country if absent.
+    #[schemars(range(min = 0, max = 10_000))]
+    tax_rate: Option<u32>,
+}
+
+/// What a caller may say about a new invoice.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct CreateInvoice {
+    /// The company that sold.
+    company_id: Id<Company>,
+    /// Who is to pay.
+    customer: NewCustomer,
+    /// The currency of its amounts.
+    currency: Currency,
+    /// What was sold.
+    #[schemars(length(min = 1, max = 100))]
+    lines: Vec<NewInvoiceLine>,
+    /// The last day to pay, today at the earliest.
+    due_date: Date,
+    /// The caller's own pairs.
+    metadata: Option<Metadata>,
+}
+
+fn create_invoice(
+    world: &mut World,
+    input: CreateInvoice,
+) -> Result<Data<Shown<Invoice>>, ApiError> {
+    let company = named(world, input.company_id)?;
+    let mut wrong = Vec::new();
+    let (today, latest) = (world.today(), world.today().plus_days(LONGEST_TERMS));
+    if input.due_date < today {
+        let detail = format!("{} is past: today is {today}", input.due_date);
+        wrong.push(Violation::new("/due_date", "in_the_past", detail));
+    } else if input.due_date > latest {
+        let detail = format!("nobody waits longer than until {latest}");
+        wrong.push(Violation::new("/due_date", "range", detail));
+    }
+    let standard = vat::standard(&company.country);
+    let rate = |line: &NewInvoiceLine| line.tax_rate.unwrap_or(standard);
+    let amount =
+        |line: &NewInvoiceLine| i128::from(line.quantity) * i128::from(line.unit_amount.minor());
+    let sums = Sums::of(input.lines.iter().map(|line| (rate(line), amount(line))));
+    let Some(sums) = sums.filter(|_| wrong.is_empty()) else {
+        if wrong.is_empty() {
+            let detail = format!("an invoice is about {} minor units at most", Amount::MAX);
+            wrong.push(Violation::new("/lines", "too_large", detail));
+        }
+        return Err(ApiError::invalid(wrong));
+    };
+    let line = |line: NewInvoiceLine| InvoiceLine {
+        tax_rate: rate(&line),
+        amount: line.quantity * line.unit_amount.minor(), // the sum of them all is bounded
+        description: line.description.into_string(),
+        quantity: line.quantity,
+        unit_amount: line.unit_amount.minor(),
+    };
+    let (now, customer) = (world.now(), input.customer);
+    let invoice = Invoice {
+        id: world.next_id(company.id.bits()),
+        object: Object::NAME,
+        company_id: company.id,
+        status: InvoiceStatus::Draft,
+        number: None,
+        customer: Customer {
+            id: customer.id.map(Text::into_string),
+            name: customer.name.into_string(),
+            email: Some(customer.email.as_str().to_owned()),
+            account_number: customer.account_number.map(Text::into_string),
+        },
+        lines: input.lines.into_iter().map(line).collect(),
+        taxes: sums.taxes,
+        net_total: sums.net,
+        tax_total: sums.tax,
+        total: sums.total,
+        currency: input.currency,
+        amount_paid: 0,
+        amount_due: sums.total,
+        due_date: input.due_date,
+        overdue: false,
+        issued_on: None,
+        collection_id: None,
+        created_at: now,
+        updated_at: now,
+        metadata: input.metadata.unwrap_or_default(),
+        status_history: vec![StatusChange::plain(InvoiceStatus::Draft, now)],
+    };
+    Ok(Data(Shown(world.record("invoice.created", invoice))))
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct OneInvoice {
+    /// The invoice.
+    invoice_id: Id<Invoice>,
+}
+
+fn get_invoice(world: &World, input: OneInvoice) -> Result<Data<Shown<Invoice>>, ApiError> {
+    show(world, input.invoice_id)
+}
+
+fn send_invoice(world: &mut World, input: OneInvoice) -> Result<Data<Shown<Invoice>>, ApiError> {
+    let invoice = world.get(input.invoice_id)?;
+    let company = world.get(invoice.company_id)?;
+    may_pay(world, &company)?;
+    invoice_clock::send(world, &company, &invoice)?;
+    show(world, input.invoice_id)
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct VoidInvoice {
+    /// The invoice.
+    invoice_id: Id<Invoice>,
+    /// Why, for the history of statuses.
+    reason: Text<500>,
+}
+
+fn void_invoice(world: &mut World, input: VoidInvoice) -> Result<Data<Shown<Invoice>>, ApiError> {
+    let invoice = world.get(input.invoice_id)?;
+    invoice_clock::void(world, &invoice, input.reason.into_string())?;
+    show(world, input.invoice_id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::payments::collection_clock;
+
+    #[test]
+    fn sending_an_invoice_sets_what_asking_for_money_sets() {
+        let send = OPERATIONS.iter().find(|row| row.name == "send_invoice");
+        let starts = send.map(|row| row.starts).unwrap_or_default();
+        for task in collection_clock::ASKED {
+            assert!(starts.contains(task), "{task}");
+        }
+    }
+}

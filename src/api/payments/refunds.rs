@@ -1,0 +1,200 @@
+//! Refunds: collected money that goes back to the payer.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::api::crud::show;
+use crate::api::operation::{Contract, Domain, Method, Operation, operation};
+use crate::api::reply::{Data, Shown};
+use crate::api::system::SystemRow;
+use crate::model::decision::REFUND_SETTLE;
+use crate::model::lifecycle::{Stateful, StatusChange, refused};
+use crate::model::payments::collection::{Collection, RefundStanding};
+use crate::model::payments::refund::{Refund, RefundStatus};
+use crate::model::payments::return_code::ReturnCode;
+use crate::model::task::Task;
+use crate::model::{AnyId, Object, posting};
+use crate::value::error::{ApiError, ErrorCode, Violation};
+use crate::value::id::Id;
+use crate::value::money::Amount;
+use crate::value::text::{Metadata, Text};
+use crate::world::World;
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        method: Method::Post,
+        path: "/api/payments/collections/{collection_id}/refunds",
+        domain: Domain::Payments,
+        contract: Contract::Assumed,
+        summary: "Refund a collection",
+        description: "All that is left of what was paid, or a part, as often as there is something left. The money is taken from the \
+            available balance at once and set aside, and arrives one to five business days later; a refund that fails brings it back. \
+            It is booked against sales; the platform fee stays where it is. What is disputed cannot be refunded.",
+        example: r#"{"amount":1000,"reason":"Damaged on the way"}"#,
+        success: 201,
+        errors: &[
+            ErrorCode::InsufficientFunds,
+            ErrorCode::InvalidStateTransition,
+        ],
+        emits: &["refund.created", "wallet.debited"],
+        starts: &["settle_refund"],
+        ..operation!(write create_refund)
+    },
+    Operation {
+        method: Method::Get,
+        path: "/api/payments/refunds/{refund_id}",
+        domain: Domain::Payments,
+        contract: Contract::Assumed,
+        summary: "Read a refund",
+        description: "Where it stands, and why it did not arrive if so.",
+        ..operation!(read get_refund)
+    },
+];
+
+pub(crate) const SETTLE_REFUND: SystemRow = SystemRow {
+    name: "settle_refund",
+    emits: SETTLED,
+    ..SystemRow::LAST
+};
+
+/// The events of a refund's end.
+pub(crate) const SETTLED: &[&str] = &[
+    "refund.succeeded",
+    "refund.failed",
+    "collection.refunded",
+    "wallet.credited",
+];
+
+/// What a caller may say about a new refund.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct CreateRefund {
+    /// The collection.
+    collection_id: Id<Collection>,
+    /// Minor units of its currency; all that is left if absent.
+    amount: Option<Amount>,
+    /// Why.
+    reason: Text<500>,
+    /// The caller's own pairs.
+    metadata: Option<Metadata>,
+}
+
+fn create_refund(world: &mut World, input: CreateRefund) -> Result<Data<Shown<Refund>>, ApiError> {
+    let collection = world.get(input.collection_id)?;
+    let left = refundable(&collection)?;
+    let amount = input.amount.map_or(left, Amount::minor);
+    if amount > left {
+        let detail = format!("{left} of what was paid is left to go back");
+        return Err(ApiError::of_member("/amount", "beyond_captured", detail));
+    }
+    let (company, currency) = (collection.company_id, collection.currency);
+    let available = world.balances(company, currency).available;
+    if amount > available {
+        let detail = format!(
+            "the refund takes {}, and {} is available",
+            currency.display(amount),
+            currency.display(available)
+        );
+        let error = ApiError::new(ErrorCode::InsufficientFunds, detail.clone());
+        let wallet = world.wallet_of(company, currency);
+        let error = wallet.map_or(error.clone(), |wallet| error.about(wallet.id));
+        return Err(error.with_errors(vec![Violation::new("/amount", "short", detail)]));
+    }
+    let now = world.now();
+    let refund = Refund {
+        id: world.next_id(collection.id.bits()),
+        object: Object::NAME,
+        company_id: company,
+        collection_id: collection.id,
+        status: RefundStatus::Pending,
+        amount,
+        currency,
+        reason: input.reason.into_string(),
+        failure: None,
+        created_at: now,
+        updated_at: now,
+        metadata: input.metadata.unwrap_or_default(),
+        status_history: vec![StatusChange::plain(RefundStatus::Pending, now)],
+    };
+    let mut collection = (*collection).clone();
+    collection.amount_refund_pending += amount;
+    collection.updated_at = now;
+    let delay = collection.method.refund();
+    world.keep(collection);
+    let posting = posting::refund_created(AnyId::of(refund.id), currency, amount);
+    world.post(company, posting);
+    let refund = world.record("refund.created", refund);
+    let wallet = world.wallet_for(company, currency);
+    world.emit_wallet("wallet.debited", &wallet);
+    let answer = world.decide(&REFUND_SETTLE, AnyId::of(refund.id), None);
+    let failed = (answer.choice == "failed").then(|| answer.code).flatten();
+    world.settle_when(delay, answer.after, Task::SettleRefund(refund.id, failed));
+    Ok(Data(Shown(refund)))
+}
+
+/// How much of it can go back.
+fn refundable(collection: &Collection) -> Result<i64, ApiError> {
+    let refuse = |detail: String| Err(refused(collection.id, collection.status, detail));
+    if !collection.status.is_paid() {
+        return refuse("only what was paid can be refunded".to_owned());
+    }
+    if collection.disputed {
+        return refuse("it is disputed: the payer's bank has the money in hand".to_owned());
+    }
+    Ok(collection.left())
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct OneRefund {
+    /// The refund.
+    refund_id: Id<Refund>,
+}
+
+fn get_refund(world: &World, input: OneRefund) -> Result<Data<Shown<Refund>>, ApiError> {
+    show(world, input.refund_id)
+}
+
+/// The payer's bank has the money, or does not take it.
+pub(crate) fn settle(world: &mut World, id: Id<Refund>, failed: Option<ReturnCode>) {
+    let pending = world
+        .find(id)
+        .filter(|refund| refund.status == RefundStatus::Pending);
+    let Some(refund) = pending else {
+        return;
+    };
+    let collection = world.find(refund.collection_id);
+    let mut collection =
+        (*collection.expect("a refund has its collection, and nothing is deleted")).clone();
+    let (now, mut refund) = (world.now(), (*refund).clone());
+    let (company, currency, amount) = (refund.company_id, refund.currency, refund.amount);
+    collection.amount_refund_pending -= amount;
+    collection.updated_at = now;
+    if let Some(code) = failed {
+        refund.failure = Some(code.failure());
+        refund.enter(RefundStatus::Failed, now);
+        world.keep(collection);
+        world.post(
+            company,
+            posting::refund_failed(AnyId::of(id), currency, amount),
+        );
+        world.record("refund.failed", refund);
+        let wallet = world.wallet_for(company, currency);
+        world.emit_wallet("wallet.credited", &wallet);
+        return;
+    }
+    collection.amount_refunded += amount;
+    collection.refund_status = if collection.amount_refunded == collection.amount_received {
+        RefundStanding::Refunded
+    } else {
+        RefundStanding::PartiallyRefunded
+    };
+    refund.enter(RefundStatus::Succeeded, now);
+    let collection: Arc<Collection> = world.keep(collection);
+    world.post(
+        company,
+        posting::refund_succeeded(AnyId::of(id), currency, amount),
+    );
+    world.record("refund.succeeded", refund);
+    world.emit("collection.refunded", &collection);
+}

@@ -1,0 +1,306 @@
+//! What the clock makes of a bank statement: its lines are compared with the books, and what was found is told row by row.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::api::system::SystemRow;
+use crate::model::ledger::{TransactionType, WalletTransaction};
+use crate::model::lifecycle::{Stateful, StatusChange};
+use crate::model::payments::bank_statement::{BankStatement, StatementLine, StatementStatus};
+use crate::model::payments::payout::Payout;
+use crate::model::payments::reconcile::{Booked, Finding, WINDOW, reconcile};
+use crate::model::payments::reconciliation_match::{
+    CERTAIN, ExceptionKind, MatchStatus, Reason, ReconciliationMatch, Side,
+};
+use crate::model::payments::wallet::Wallet;
+use crate::model::{Kind, Object};
+use crate::value::id::Id;
+use crate::value::text::Metadata;
+use crate::value::time::Date;
+use crate::world::World;
+
+/// The last days of a statement: what a bank books later than the books do may be on the next one.
+const NEAR_THE_END: i32 = 2;
+
+pub(crate) const IMPORT_STATEMENT: SystemRow = SystemRow {
+    name: "import_statement",
+    emits: &[
+        "bank_statement.imported",
+        "reconciliation_match.matched",
+        "reconciliation_match.suggested",
+        "reconciliation_match.exception",
+        "reconciliation_match.resolved",
+    ],
+    ..SystemRow::LAST
+};
+
+/// The wallet's transactions of that sort, in the order in which they were booked.
+pub(crate) fn transactions(
+    world: &World,
+    wallet: &Wallet,
+    keep: impl Fn(&WalletTransaction) -> bool,
+) -> Vec<Arc<WalletTransaction>> {
+    let history = world.base().history(wallet.company_id);
+    let grown = history.iter().flat_map(|history| &history.statement);
+    let book = world.book(wallet.company_id);
+    let since = book.into_iter().flat_map(|book| &book.statement);
+    grown
+        .chain(since)
+        .filter(|one| one.wallet_id == wallet.id && keep(one))
+        .cloned()
+        .collect()
+}
+
+/// What the wallet held before that day.
+pub(crate) fn balance_before(world: &World, wallet: &Wallet, day: Date) -> i64 {
+    let earlier = transactions(world, wallet, |one| one.effective_on < day);
+    let moved = earlier.iter().map(|one| match one.kind {
+        TransactionType::Credit => i128::from(one.amount),
+        TransactionType::Debit => -i128::from(one.amount),
+    });
+    i64::try_from(moved.sum::<i128>()).expect("a wallet's balance stays within 64 bits")
+}
+
+/// What a bank passes on of a transaction: the id of what it pays, or of its entry where that pays many times.
+pub(crate) fn end_to_end(transaction: &WalletTransaction) -> String {
+    match transaction.source.kind {
+        Kind::Wallet | Kind::Company | Kind::PayrollRun | Kind::TaxFiling => {
+            transaction.journal_entry_id.to_string()
+        }
+        _ => transaction.source.to_string(),
+    }
+}
+
+/// Everything that a line may know a transaction by.
+fn references(world: &World, transaction: &WalletTransaction) -> Vec<String> {
+    let mut references = vec![
+        transaction.source.to_string(),
+        transaction.journal_entry_id.to_string(),
+        transaction.id.to_string(),
+    ];
+    if transaction.source.kind == Kind::Payout {
+        let payout = world.find(Id::<Payout>::from_bits(transaction.source.bits));
+        references.extend(payout.map(|payout| payout.reference.clone()));
+    }
+    references
+}
+
+/// The statement is read: what its lines are found to be is told, each by a row of its own.
+pub(crate) fn import(world: &mut World, id: Id<BankStatement>) {
+    let waits = |one: &Arc<BankStatement>| one.status == StatementStatus::Processing;
+    let Some(statement) = world.find(id).filter(waits) else {
+        return;
+    };
+    let wallet = world.find(statement.wallet_id);
+    let wallet = wallet.expect("a statement is of a wallet, and nothing is deleted");
+    let around = |one: &WalletTransaction| {
+        let from = statement.from.plus_days(-WINDOW);
+        let to = statement.to.plus_days(WINDOW);
+        // As the books stood when it came: what was booked since is for the next one.
+        (from..=to).contains(&one.effective_on) && one.created_at <= statement.created_at
+    };
+    let transactions = transactions(world, &wallet, around);
+    let rows = rows(world, &statement, &transactions);
+    let mut imported = (*statement).clone();
+    for row in &rows {
+        imported.matches.add(row.status);
+    }
+    imported.enter(StatementStatus::Imported, world.now());
+    world.record("bank_statement.imported", imported);
+    for row in rows {
+        tell(world, row);
+    }
+}
+
+/// The rows of a statement that nobody has looked at: one a line, and one for each transaction that no line has.
+fn rows(
+    world: &World,
+    statement: &BankStatement,
+    transactions: &[Arc<WalletTransaction>],
+) -> Vec<ReconciliationMatch> {
+    let taken = |one: &WalletTransaction| {
+        let row = world.reconciled(one.id).and_then(|row| world.find(row));
+        row.is_some_and(|row| row.side == Side::Bank)
+    };
+    let booked: Vec<Booked<'_>> = transactions
+        .iter()
+        .map(|one| Booked {
+            date: one.effective_on,
+            amount: one.amount,
+            direction: one.kind,
+            description: &one.description,
+            references: references(world, one),
+            taken: taken(one),
+        })
+        .collect();
+    let lines: Vec<&StatementLine> = statement.lines.iter().map(AsRef::as_ref).collect();
+    let findings = reconcile(&lines, &booked);
+    let mut told: BTreeSet<usize> = BTreeSet::new();
+    let mut rows = Vec::with_capacity(findings.len());
+    for (line, finding) in statement.lines.iter().zip(findings) {
+        let row = of_line(world, statement, line, finding, |places: &[usize]| {
+            told.extend(places);
+            places.iter().map(|&place| transactions[place].id).collect()
+        });
+        rows.push(row);
+    }
+    if !statement.source.is_complete() {
+        return rows;
+    }
+    for (place, one) in transactions.iter().enumerate() {
+        let of_its_days = (statement.from..=statement.to).contains(&one.effective_on);
+        if of_its_days && !told.contains(&place) && world.reconciled(one.id).is_none() {
+            rows.push(of_transaction(world, statement, one));
+        }
+    }
+    rows
+}
+
+/// A row before anything is known of it. It has no id yet.
+fn blank(world: &World, statement: &BankStatement, side: Side) -> ReconciliationMatch {
+    let now = world.now();
+    ReconciliationMatch {
+        id: Id::UNKNOWN,
+        object: Object::NAME,
+        company_id: statement.company_id,
+        wallet_id: statement.wallet_id,
+        statement_id: statement.id,
+        status: MatchStatus::Unmatched,
+        side,
+        line: None,
+        transaction_ids: Vec::new(),
+        date: statement.to,
+        amount: 0,
+        currency: statement.currency,
+        direction: TransactionType::Credit,
+        confidence: None,
+        reasons: Vec::new(),
+        exception: None,
+        note: None,
+        created_at: now,
+        updated_at: now,
+        metadata: Metadata::default(),
+        status_history: vec![StatusChange::plain(MatchStatus::Unmatched, now)],
+    }
+}
+
+fn of_line(
+    world: &World,
+    statement: &BankStatement,
+    line: &Arc<StatementLine>,
+    finding: Finding,
+    mut ids: impl FnMut(&[usize]) -> Vec<Id<WalletTransaction>>,
+) -> ReconciliationMatch {
+    let mut row = ReconciliationMatch {
+        line: Some(Arc::clone(line)),
+        date: line.date,
+        amount: line.amount,
+        direction: line.direction,
+        ..blank(world, statement, Side::Bank)
+    };
+    match finding {
+        Finding::Fits {
+            transactions,
+            confidence,
+            reasons,
+        } => {
+            row.transaction_ids = ids(&transactions);
+            row.confidence = Some(confidence);
+            row.reasons = reasons;
+            let status = if confidence >= CERTAIN {
+                MatchStatus::Matched
+            } else {
+                MatchStatus::Suggested
+            };
+            row.enter(status, world.now());
+        }
+        Finding::Exception {
+            kind,
+            transactions,
+            reasons,
+        } => {
+            row.transaction_ids = ids(&transactions);
+            except(world, &mut row, kind, reasons);
+        }
+    }
+    row
+}
+
+fn of_transaction(
+    world: &World,
+    statement: &BankStatement,
+    one: &WalletTransaction,
+) -> ReconciliationMatch {
+    let mut row = ReconciliationMatch {
+        transaction_ids: vec![one.id],
+        date: one.effective_on,
+        amount: one.amount,
+        direction: one.kind,
+        ..blank(world, statement, Side::Ledger)
+    };
+    let mut reasons = vec![Reason::NoLine];
+    let last = world.calendar_of(statement.company_id);
+    let days = u32::try_from(NEAR_THE_END).unwrap_or_default();
+    if last.plus_business_days(one.effective_on, days) > statement.to {
+        reasons.push(Reason::NearTheEnd);
+    }
+    except(world, &mut row, ExceptionKind::MissingLine, reasons);
+    row
+}
+
+fn except(world: &World, row: &mut ReconciliationMatch, kind: ExceptionKind, reasons: Vec<Reason>) {
+    row.exception = Some(kind);
+    row.reasons = reasons;
+    let why = Some(kind.in_words().to_owned());
+    row.enter_because(MatchStatus::Exception, world.now(), why);
+}
+
+/// Gives a row its id, puts its transactions into it, and tells of it.
+fn tell(world: &mut World, mut row: ReconciliationMatch) {
+    row.id = world.next_id(row.statement_id.bits());
+    let name = match row.status {
+        MatchStatus::Matched => "reconciliation_match.matched",
+        MatchStatus::Suggested => "reconciliation_match.suggested",
+        _ => "reconciliation_match.exception",
+    };
+    if row.status == MatchStatus::Matched {
+        claim(world, &row);
+    } else if row.side == Side::Ledger {
+        for &transaction in &row.transaction_ids {
+            world.set_reconciled(transaction, Some(row.id));
+        }
+    }
+    world.record(name, row);
+}
+
+/// A row takes its transactions: what said that a statement lacks one of them is over.
+pub(crate) fn claim(world: &mut World, row: &ReconciliationMatch) {
+    for &transaction in &row.transaction_ids {
+        let before = world.reconciled(transaction);
+        world.set_reconciled(transaction, Some(row.id));
+        let before = before.and_then(|before| world.find(before));
+        let missed = before.filter(|before| before.status == MatchStatus::Exception);
+        if let Some(missed) = missed {
+            let mut missed = (*missed).clone();
+            let statement = missed.statement_id;
+            count(world, statement, missed.status, MatchStatus::Ignored);
+            let why = format!("a line came: {}", row.id);
+            missed.enter_because(MatchStatus::Ignored, world.now(), Some(why));
+            world.record("reconciliation_match.resolved", missed);
+        }
+    }
+}
+
+/// Stages what a row's move does to the counts of its statement.
+pub(crate) fn count(
+    world: &mut World,
+    statement: Id<BankStatement>,
+    from: MatchStatus,
+    to: MatchStatus,
+) {
+    let found = world.find(statement);
+    let mut statement = (*found.expect("a row is of a statement")).clone();
+    statement.matches.shift(from, to);
+    statement.updated_at = world.now();
+    world.keep(statement);
+}

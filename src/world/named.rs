@@ -1,0 +1,64 @@
+//! What is found by more than its id: open collections by reference, account and invoice, invoices by number. What happened since
+//! growth is found by an index, what was grown by arithmetic.
+
+use crate::model::business::company::Company;
+use crate::model::payments::collection::{Collection, CollectionStatus};
+use crate::model::payments::invoice::{self, Invoice};
+use crate::model::{Entity, Kind};
+use crate::value::id::Id;
+use crate::world::World;
+use crate::world::base::{HISTORY_MONTHS, INVOICES_A_MONTH};
+
+/// Last months of history of which invoices may still be open: customers pay within six weeks.
+const OPEN_MONTHS: u64 = 3;
+
+impl World {
+    /// The company's open collection with that name: `Collection::by_reference` and its like.
+    pub(crate) fn open_collection(
+        &self,
+        company: Id<Company>,
+        name: &str,
+    ) -> Option<Id<Collection>> {
+        let since = self
+            .overlay
+            .named(Kind::Collection, company.bits(), name.to_owned());
+        since
+            .map(Id::from_bits)
+            .or_else(|| self.open_since_growth(company, name))
+    }
+
+    /// The same of those that the world began with and that have not changed.
+    fn open_since_growth(&self, company: Id<Company>, name: &str) -> Option<Id<Collection>> {
+        let company = self.base.index_of(company)?;
+        let months = (0..HISTORY_MONTHS).rev().take(OPEN_MONTHS as usize);
+        let mut indexes = months
+            .flat_map(|month| (0..INVOICES_A_MONTH).map(move |number| (month, number)))
+            .map(|(month, number)| self.base.invoice(month, company, number))
+            .filter(|&index| index < self.base.count(Kind::Collection));
+        indexes.find_map(|index| {
+            let id = self.base.id_at::<Collection>(index);
+            if self.overlay.get(Kind::Collection, id.bits()).is_some() {
+                return None;
+            }
+            let collection = self.base.record::<Collection>(index)?;
+            let waits = collection.status == CollectionStatus::Pending;
+            (waits && collection.names().iter().any(|own| own == name)).then_some(id)
+        })
+    }
+
+    /// The number of the company's next invoice of a year, from 1.
+    pub(crate) fn next_invoice(&self, company: Id<Company>, year: i16) -> u64 {
+        let names = invoice::of_year(year);
+        let last = self
+            .overlay
+            .last_named(Kind::Invoice, company.bits(), &names)
+            .and_then(|bits| Invoice::of_record(self.overlay.get(Kind::Invoice, bits)?))
+            .and_then(|invoice| invoice::read_number(invoice.number.as_deref()?))
+            .map_or(0, |(_, number)| number);
+        let grown = match self.base.index_of(company) {
+            Some(_) if self.base.count(Kind::Invoice) > 0 => self.base.invoices_of(year),
+            _ => 0,
+        };
+        last.max(grown) + 1
+    }
+}

@@ -1,0 +1,268 @@
+//! The invoices of the months before the world's start, and the collections that they were paid by: the same arithmetic as the
+//! entries that they are the sources of.
+
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    reason = "a shape bounds every index to 10^9 by twelve months; draws are below small bounds"
+)]
+
+use crate::model::growth::{accounts, identity, industries};
+use crate::model::lifecycle::StatusChange;
+use crate::model::payments::collection::{
+    Collection, CollectionMethod, CollectionPayer, CollectionStatus, RefundStanding, VirtualAccount,
+};
+use crate::model::payments::invoice::{
+    Customer, Invoice, InvoiceLine, InvoiceStatus, TaxOfRate, number,
+};
+use crate::model::payments::vat;
+use crate::model::{Kind, Object};
+use crate::value::text::Metadata;
+use crate::value::time::{Date, Timestamp};
+use crate::world::base::{Base, HISTORY_MONTHS, INVOICES_A_MONTH, Plan};
+use crate::world::grow::Grow;
+use crate::world::history::{InvoiceDays, POSTING_HOUR};
+
+/// Days in which customers are to pay.
+const TERMS: i32 = 30;
+/// Days for which a request for an invoice's money stands beyond its last day.
+pub(crate) const GRACE: i32 = 60;
+/// Customers that a company sells to again and again.
+const CUSTOMERS: u64 = 6;
+
+impl Base {
+    /// Invoices that a company of history sent in that year.
+    pub(crate) fn invoices_of(&self, year: i16) -> u64 {
+        let months = (0..HISTORY_MONTHS).filter(|month| self.period(*month).year() == year);
+        months.count() as u64 * INVOICES_A_MONTH
+    }
+}
+
+/// An invoice of history, and what became of it.
+struct Sale {
+    plan: Plan,
+    company: u64,
+    net: i64,
+    tax: i64,
+    rate: u32,
+    days: InvoiceDays,
+    number: String,
+    customer: Customer,
+    sold: &'static str,
+    /// Later than those of companies before it by so much.
+    nth: i64,
+    start: Date,
+}
+
+impl Sale {
+    fn find(base: &Base, index: u64) -> Option<Self> {
+        if index >= base.count(Kind::Invoice) {
+            return None;
+        }
+        let (month, company, place) = base.invoice_place(index);
+        let plan = base.plan(company);
+        let (net, tax) = base.history_at(company).invoices[month as usize][place as usize];
+        let year = base.period(month).year();
+        let first = (0..month).filter(|earlier| base.period(*earlier).year() == year);
+        let before = first.count() as u64 * INVOICES_A_MONTH + place;
+        let key = plan.key.with("sale").at(month).at(place);
+        Some(Self {
+            days: InvoiceDays::of(base, &plan, month, place),
+            number: number(year, before + 1),
+            customer: customer(&plan, key.with("customer").below(CUSTOMERS)),
+            sold: plan.industry.sells
+                [key.with("sold").below(plan.industry.sells.len() as u64) as usize],
+            rate: vat::standard(plan.country.code),
+            nth: company as i64,
+            start: base.shape().start.date(),
+            plan,
+            company,
+            net,
+            tax,
+        })
+    }
+
+    const fn total(&self) -> i64 {
+        self.net + self.tax
+    }
+
+    fn at(&self, day: Date) -> Timestamp {
+        day.at_hour(POSTING_HOUR).plus_millis(self.nth)
+    }
+
+    fn due(&self) -> Date {
+        self.days.sent.plus_days(TERMS)
+    }
+
+    /// Those of the steps that had happened when the world began.
+    fn past<S>(&self, steps: impl IntoIterator<Item = (S, Date)>) -> Vec<StatusChange<S>> {
+        let past = steps.into_iter().filter(|(_, day)| *day < self.start);
+        past.map(|(status, day)| StatusChange::plain(status, self.at(day)))
+            .collect()
+    }
+}
+
+fn customer(plan: &Plan, number: u64) -> Customer {
+    let key = plan.key.with("customers").at(number);
+    let all = industries::all();
+    let industry = &all[key.with("industry").below(all.len() as u64) as usize];
+    let known = identity::company(plan.country, industry, key);
+    Customer {
+        id: Some(format!("customer-{}", number + 1)),
+        name: known.legal_name,
+        email: Some(known.email),
+        account_number: Some(accounts::bank_account(plan.country, key).account_number),
+    }
+}
+
+impl Grow for Invoice {
+    fn grow(base: &Base, index: u64) -> Option<Self> {
+        let sale = Sale::find(base, index)?;
+        let days = sale.days;
+        let status_history = sale.past([
+            (InvoiceStatus::Draft, days.sent),
+            (InvoiceStatus::Open, days.sent),
+            (InvoiceStatus::Paid, days.paid),
+        ]);
+        let status = status_history.last()?.status;
+        let paid = status == InvoiceStatus::Paid;
+        let (total, due_date) = (sale.total(), sale.due());
+        Some(Self {
+            id: base.id_at(index),
+            object: Object::NAME,
+            company_id: base.id_at(sale.company),
+            status,
+            number: Some(sale.number.clone()),
+            lines: vec![InvoiceLine {
+                description: sale.sold.to_owned(),
+                quantity: 1,
+                unit_amount: sale.net,
+                tax_rate: sale.rate,
+                amount: sale.net,
+            }],
+            taxes: vec![TaxOfRate {
+                rate: sale.rate,
+                net: sale.net,
+                tax: sale.tax,
+            }],
+            net_total: sale.net,
+            tax_total: sale.tax,
+            total,
+            currency: sale.plan.currency,
+            amount_paid: if paid { total } else { 0 },
+            amount_due: if paid { 0 } else { total },
+            due_date,
+            overdue: !paid && due_date < sale.start,
+            issued_on: Some(days.sent),
+            collection_id: Some(base.id_at(index)),
+            created_at: sale.at(days.sent),
+            updated_at: status_history.last()?.at,
+            metadata: Metadata::default(),
+            status_history,
+            customer: sale.customer,
+        })
+    }
+}
+
+impl Grow for Collection {
+    fn grow(base: &Base, index: u64) -> Option<Self> {
+        let sale = Sale::find(base, index)?;
+        let days = sale.days;
+        let status_history = sale.past([
+            (CollectionStatus::Pending, days.sent),
+            (CollectionStatus::Processing, days.paid),
+            (CollectionStatus::Succeeded, days.paid),
+            (CollectionStatus::Settled, days.settled),
+        ]);
+        let status = status_history.last()?.status;
+        let account = accounts::bank_account(
+            sale.plan.country,
+            sale.plan.key.with("virtual account").at(index),
+        );
+        let holder = identity::company(sale.plan.country, sale.plan.industry, sale.plan.key);
+        let until = sale.due().plus_days(1 + GRACE).midnight();
+        Some(Self {
+            id: base.id_at(index),
+            object: Object::NAME,
+            company_id: base.id_at(sale.company),
+            status,
+            method: CollectionMethod::BankTransfer,
+            amount: sale.total(),
+            currency: sale.plan.currency,
+            amount_received: if status.is_paid() { sale.total() } else { 0 },
+            fee: 0,
+            amount_refunded: 0,
+            amount_refund_pending: 0,
+            refund_status: RefundStanding::None,
+            amount_charged_back: 0,
+            disputed: false,
+            dispute_id: None,
+            reference: sale.number.clone(),
+            invoice_id: Some(base.id_at(index)),
+            virtual_account: Some(VirtualAccount {
+                bank_name: account.bank_name.to_owned(),
+                bank_code: account.bank_code,
+                account_number: account.account_number,
+                iban: account.iban,
+                account_name: holder.legal_name,
+            }),
+            checkout_url: None,
+            failure: None,
+            expires_at: Some(until),
+            created_at: sale.at(days.sent),
+            updated_at: status_history.last()?.at,
+            metadata: Metadata::default(),
+            status_history,
+            payer: CollectionPayer {
+                name: Some(sale.customer.name),
+                email: sale.customer.email,
+                account_number: sale.customer.account_number,
+            },
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Kind;
+    use crate::world::base::Shape;
+
+    #[test]
+    fn every_invoice_of_history_is_about_something_and_adds_up() {
+        for (seed, people) in [(1, 1), (2, 2), (42, 25), (7, 3)] {
+            let shape = Shape {
+                employees_per_company: people,
+                companies: 7,
+                ..Shape::default()
+            };
+            let base = Base::new(seed, shape);
+            let mut last = Timestamp::EPOCH;
+            for index in 0..base.count(Kind::Invoice) {
+                let invoice = Invoice::grow(&base, index).expect("indexes have no holes");
+                assert!(invoice.total > 0, "seed {seed}: {index}");
+                assert_eq!(invoice.net_total + invoice.tax_total, invoice.total);
+                assert!(invoice.created_at > last, "lists are in creation order");
+                last = invoice.created_at;
+                let collection = Collection::grow(&base, index).expect("one for each");
+                assert_eq!(collection.amount, invoice.total);
+                assert_eq!(
+                    collection.status.is_paid(),
+                    invoice.status == InvoiceStatus::Paid
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_of_history_are_gapless_by_company_and_year() {
+        let base = Base::new(42, Shape::default());
+        let places = (0..HISTORY_MONTHS)
+            .flat_map(|month| (0..INVOICES_A_MONTH).map(move |place| (month, place)));
+        for (nth, (month, place)) in (1..).zip(places) {
+            let invoice = Invoice::grow(&base, base.invoice(month, 1, place)).expect("grown");
+            assert_eq!(invoice.number, Some(number(2025, nth)));
+        }
+        assert_eq!((base.invoices_of(2025), base.invoices_of(2026)), (48, 0));
+    }
+}
