@@ -71,9 +71,9 @@ impl World {
             FxQuote,
             FxTransfer,
             Beneficiary,
-            Escrow,
             BankStatement,
             ReconciliationMatch,
+            Escrow,
         )
     }
 

@@ -135,11 +135,11 @@ pub(crate) const STARTS: &[&str] = &[
     "release_payout",
     "settle_payout",
     "send_payout",
-    "release_escrow",
-    "miss_evidence",
     "finish_collection",
     "settle_collection",
     "charge_back",
+    "release_escrow",
+    "miss_evidence",
 ];
 
 /// How a move is to be made.

@@ -1,7 +1,6 @@
 //! How a dispute ends: by the verdict, because nobody answered, or because the company gave in.
 
-use crate::api::payments::collection_clock;
-use crate::api::payments::escrow_clock;
+use crate::api::payments::{collection_clock, escrow_clock};
 use crate::api::system::SystemRow;
 use crate::model::decision::DISPUTE_VERDICT;
 use crate::model::lifecycle::Stateful;
