@@ -114,6 +114,7 @@ pub(crate) const EMITS: &[&str] = &[
     "invoice.paid",
     "refund.succeeded",
     "refund.failed",
+    "wallet.low_balance",
     "dispute.won",
     "dispute.lost",
     "bank_statement.imported",

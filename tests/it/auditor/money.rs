@@ -77,6 +77,16 @@ fn moved(books: &Books) -> (Money, Money) {
         if status == "paid" {
             add(&mut moved, currency, -amount(payout, "amount"));
         }
+        // Wages in another currency than the wallet's are converted when they are sent, and back when they come back.
+        if payout["fx"].is_object() && ["sent", "paid"].contains(&status) {
+            let fx = &payout["fx"];
+            add(
+                &mut moved,
+                &fx["source_currency"],
+                -amount(fx, "source_amount"),
+            );
+            add(&mut moved, currency, amount(payout, "amount"));
+        }
         if !["failed", "cancelled"].contains(&status) {
             add(&mut moved, currency, -amount(payout, "fee"));
         }
@@ -103,8 +113,8 @@ fn moved(books: &Books) -> (Money, Money) {
         // What was paid before the world's start, or by the return that it amends, was not paid by this one.
         let before = match filing["amends"].as_str() {
             Some(amended) => amount(latest["tax_filing"][amended], "amount_paid"),
-            None if text(&filing["created_at"]) < START => amount(filing, "amount_paid"),
-            None => 0,
+            None if submitted_since(filing) => 0,
+            None => amount(filing, "amount_paid"),
         };
         let paid = amount(filing, "amount_paid") - before;
         add(&mut moved, &filing["currency"], -paid);
@@ -142,6 +152,12 @@ fn moved(books: &Books) -> (Money, Money) {
         }
     }
     (moved, on_its_way)
+}
+
+/// Whether a return was submitted, and so paid, after the world's start.
+fn submitted_since(filing: &Value) -> bool {
+    let mut history = filing["status_history"].as_array().into_iter().flatten();
+    history.any(|change| change["status"] == "submitted" && text(&change["at"]) >= START)
 }
 
 fn item_was_paid(item: &Value) -> bool {
