@@ -27,9 +27,11 @@ const FILES: &[(&str, &str)] = embedded![
     "closed-account-then-retry",
     "employee-terminated-mid-period",
     "tax-filing-rejected",
+    "chargeback",
     "fx-quote-expired",
     "loan-happy",
     "loan-default",
+    "reconciliation-exceptions",
     "webhook-duplicates",
     "webhook-out-of-order",
     "webhook-outage-and-recovery",
@@ -38,6 +40,7 @@ const FILES: &[(&str, &str)] = embedded![
     "flaky-503",
     "rate-limited",
     "slow-network",
+    "demo-day",
 ];
 
 /// The scenarios that ship with the binary.

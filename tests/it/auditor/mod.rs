@@ -2,7 +2,7 @@
 //! sheets, taxes owed and years to date from the raw log and the journal, and holds what the API says against them.
 //!
 //! It shares no code with the ledger: JSON in, sums in 128 bits, findings out. `SANDBOX_TEST_AUDIT=SEED:STEPS` audits one other
-//! walk, or a longer one, and `all` the twenty of 2,000 steps that `.ci/run` walks; an even seed walks an instant world, an odd one a manual. What a walk does follows from its seed.
+//! walk, or a longer one, and `all` the twenty of 5,000 steps that `.ci/run` walks; an even seed walks an instant world, an odd one a manual. What a walk does follows from its seed.
 //! `SANDBOX_TEST_AUDIT_DUMP=FILE` writes what was read, a JSON line each.
 
 mod body;
@@ -27,7 +27,7 @@ use crate::harness::{Caller, Server};
 /// What is walked unless somebody asks for more.
 const FEW: (std::ops::RangeInclusive<u64>, u64) = (1..=4, 300);
 /// What is walked by `.ci/run`.
-const ALL: (std::ops::RangeInclusive<u64>, u64) = (1..=20, 2_000);
+const ALL: (std::ops::RangeInclusive<u64>, u64) = (1..=20, 5_000);
 /// Small companies, so that a step is cheap and walks get far; four of them, in countries that differ.
 const SHAPE: [&str; 6] = [
     "--companies",
