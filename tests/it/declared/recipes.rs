@@ -146,6 +146,71 @@ pub(super) const BY_A_TEST: &[(&str, &str, &str)] = &[
         "limit_exceeded",
         "tests/it/accounting/entries.rs",
     ),
+    (
+        "createApplication",
+        "compliance_blocked",
+        "tests/it/capital/refusals.rs",
+    ),
+    (
+        "createApplication",
+        "company_suspended",
+        "tests/it/capital/refusals.rs",
+    ),
+    (
+        "createApplication",
+        "currency_mismatch",
+        "tests/it/capital/refusals.rs",
+    ),
+    (
+        "respondToOffer",
+        "currency_mismatch",
+        "tests/it/capital/refusals.rs",
+    ),
+    (
+        "respondToOffer",
+        "limit_exceeded",
+        "tests/it/capital/refusals.rs",
+    ),
+    (
+        "respondToOffer",
+        "compliance_blocked",
+        "tests/it/capital/refusals.rs",
+    ),
+    (
+        "respondToOffer",
+        "company_suspended",
+        "tests/it/capital/refusals.rs",
+    ),
+    (
+        "respondToOffer",
+        "invalid_state_transition",
+        "tests/it/capital/applications.rs",
+    ),
+    (
+        "createLoanRepayment",
+        "invalid_state_transition",
+        "tests/it/capital/refusals.rs",
+    ),
+    (
+        "createLoanRepayment",
+        "currency_mismatch",
+        "tests/it/capital/refusals.rs",
+    ),
+    (
+        "createLoanRepayment",
+        "insufficient_funds",
+        "tests/it/capital/refusals.rs",
+    ),
+    (
+        "createReadinessAssessment",
+        "currency_mismatch",
+        "tests/it/capital/refusals.rs",
+    ),
+    (
+        "createInsuranceRiskScore",
+        "currency_mismatch",
+        "tests/it/capital/refusals.rs",
+    ),
 ];
 
 fn run(caller: &Caller, company: &str, path: &str) -> Answer {
