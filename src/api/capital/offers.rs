@@ -109,6 +109,7 @@ pub(crate) fn expire(world: &mut World, id: Id<Offer>) {
 /// What the company says to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "OfferAnswer")]
 pub(crate) enum Answer {
     Accept,
     Decline,

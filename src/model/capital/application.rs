@@ -30,6 +30,7 @@ states! {
 /// What the underwriter says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "UnderwritingOutcome")]
 pub(crate) enum Outcome {
     Approved,
     Rejected,
@@ -38,6 +39,7 @@ pub(crate) enum Outcome {
 
 /// Why the underwriter says it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "UnderwritingReason")]
 pub(crate) struct Reason {
     /// What it is.
     pub(crate) code: ReasonCode,
@@ -48,6 +50,7 @@ pub(crate) struct Reason {
 /// Reasons of an underwriter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "UnderwritingReasonCode")]
 pub(crate) enum ReasonCode {
     /// The score and the capacity bear the loan.
     ScoreSufficient,

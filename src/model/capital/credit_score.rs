@@ -30,6 +30,7 @@ pub(crate) const DAYS_NEEDED: i64 = 30;
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "CreditBand")]
 pub(crate) enum Band {
     Poor,
     Fair,

@@ -50,6 +50,7 @@ impl LineOfCover {
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "RiskTier")]
 pub(crate) enum Tier {
     Preferred,
     Standard,

@@ -12,6 +12,7 @@ use crate::model::capital::credit_score::Band;
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "CapitalProduct")]
 pub(crate) enum Product {
     /// Paid back over years.
     TermLoan,

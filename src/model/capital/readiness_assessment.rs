@@ -24,6 +24,7 @@ states! {
 /// The round of investment that it is about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "ReadinessStage")]
 pub(crate) enum Stage {
     #[default]
     Seed,
@@ -53,6 +54,7 @@ impl Stage {
 
 /// A part of an assessment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ReadinessPillar")]
 pub(crate) struct Pillar {
     /// `financials`, `compliance`, `kyc`, `payroll` or `governance`.
     pub(crate) name: String,
@@ -66,6 +68,7 @@ pub(crate) struct Pillar {
 
 /// Something that keeps points back.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ReadinessGap")]
 pub(crate) struct Gap {
     /// The pillar that it is in.
     pub(crate) pillar: String,
@@ -79,6 +82,7 @@ pub(crate) struct Gap {
 
 /// What closes a gap.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ReadinessStep")]
 pub(crate) struct NextStep {
     /// The operation to call: `submitTaxFiling`.
     pub(crate) operation: String,

@@ -61,6 +61,7 @@ pub(crate) struct Measured {
 
 /// Where a value comes from: a call that shows it, and what it found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ScoreEvidence")]
 pub(crate) struct Evidence {
     /// The operation to call: `getProfitAndLoss`.
     pub(crate) operation: String,
@@ -73,6 +74,7 @@ pub(crate) struct Evidence {
 
 /// What one thing adds to a score.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ScoreFactor")]
 pub(crate) struct Factor {
     /// Its name; `base` is where every score begins.
     pub(crate) name: String,
