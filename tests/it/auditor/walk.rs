@@ -89,6 +89,8 @@ pub(super) struct Walk<'a> {
     pub(super) chance: Chance,
     known: Known,
     pub(super) spending: Spending,
+    /// One walk in four does not, so that there are books in one currency, whose reports are reckoned again.
+    spends: bool,
     pub(super) today: Date,
     rows: Vec<Row>,
     pub(super) produced: Produced,
@@ -106,6 +108,7 @@ impl<'a> Walk<'a> {
             chance: Chance(seed),
             known: Known::default(),
             spending: Spending::default(),
+            spends: seed % 4 != 1,
             today: jiff::civil::date(2026, 1, 1),
             rows: operations(),
             produced: Produced::default(),
@@ -146,7 +149,7 @@ impl<'a> Walk<'a> {
                 0..9 => self.advance(),
                 9..14 => self.pay_in(),
                 14..16 => self.look_around(),
-                16..36 => self.spend(),
+                16..36 if self.spends => self.spend(),
                 _ => self.call(),
             }
         }
