@@ -36,6 +36,7 @@ const FILES: &[(&str, &str)] = embedded![
     "flaky-503",
     "rate-limited",
     "slow-network",
+    "escrow-dispute",
 ];
 
 /// The scenarios that ship with the binary.

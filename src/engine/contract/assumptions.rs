@@ -255,9 +255,17 @@ const AREAS: &[Assumption] = &[
     row("wallets", "§1", "Where does a company's money lie?",
         "`/api/payments/wallets`: list, read, and the transactions of one",
         AREA, "the_wallet_pays_the_employer_cost_and_keeps_what_is_owed_in_reserve"),
-    row("payouts", "§1", "How is a salary's way to the bank followed?",
-        "`/api/payments/payouts`: list and read",
-        AREA, "a_payslip_adds_up_and_says_what_its_item_and_payout_say"),
+    row("payouts", "§1", "How is money sent, and its way to the bank followed?",
+        "`/api/payments/payouts`: list and read, those of salaries too; pay a beneficiary, approve, cancel; the wallet is debited at once",
+        AREA, "a_payout_debits_the_wallet_at_once_and_arrives_with_the_clock"),
+    row("beneficiaries", "§1", "Who can be paid, beside employees?",
+        "`/api/payments/beneficiaries`: add, list and read; an account is held to the rules of its country, and its bank says after 30 s \
+         whose it is",
+        AREA, "an_account_is_resolved_after_half_a_minute_and_its_number_stays_hidden"),
+    row("escrows", "§1", "How is money held until something has happened?",
+        "`/api/payments/escrows`: agree, list, read, fund, release (whole, by milestone or by amount), refund, dispute; dates release and \
+         expire by the clock",
+        AREA, "an_escrow_is_released_milestone_by_milestone"),
 ];
 
 #[rustfmt::skip] // a table

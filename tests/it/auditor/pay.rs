@@ -370,16 +370,20 @@ fn payouts(books: &Books, found: &mut Vec<String>, looked: &mut Looked) {
                 .copied()
                 .unwrap_or_default()
         };
-        let (wages, transit) = (on("wages_payable"), on("payouts_in_transit"));
+        // Wages settle what is owed and travel when they are sent; other payouts are bought with and travel from the beginning.
+        let salary = payout["source"]["type"] == "payroll_item";
+        let settled = if salary { "wages_payable" } else { "purchases" };
+        let (settled, transit) = (on(settled), on("payouts_in_transit"));
         let expected = match text(&payout["status"]) {
-            "sent" => (0, amount),
             "paid" => (amount, 0),
+            "sent" => (0, amount),
+            "pending_approval" | "queued" | "processing" | "on_hold" if !salary => (0, amount),
             _ => (0, 0),
         };
-        if (wages, transit) != expected {
+        if (settled, transit) != expected {
             let status = &payout["status"];
             found.push(format!(
-                "{of} of {amount} is {status}, and moved {wages} and {transit}"
+                "{of} of {amount} is {status}, and moved {settled} and {transit}"
             ));
         }
     }
