@@ -258,6 +258,12 @@ const AREAS: &[Assumption] = &[
     row("payouts", "§1", "How is a salary's way to the bank followed?",
         "`/api/payments/payouts`: list and read",
         AREA, "a_payslip_adds_up_and_says_what_its_item_and_payout_say"),
+    row("bank-statements", "§1", "How does a bank's statement come in?",
+        "`/api/payments/bank-statements`: import lines, a camt.053 or MT940 file, or what the sandbox says that the bank says; read one",
+        AREA, "a_statement_is_processed_and_imported_five_seconds_later"),
+    row("reconciliation-matches", "§1", "How is a statement compared with the books?",
+        "`/api/payments/reconciliation-matches`: a row for each line and each transaction without one; list, and confirm, reject, match or ignore",
+        AREA, "every_move_of_a_row_is_made_and_every_other_refused"),
 ];
 
 #[rustfmt::skip] // a table
