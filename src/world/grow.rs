@@ -354,6 +354,7 @@ impl Grow for PayrollRun {
                 wallet_id: base.id_at(company),
                 required: paid.totals.employer_cost,
                 reserved: paid.totals.employer_cost,
+                platform_fee: 0,
                 shortfall: 0,
             }),
             settlement: Settlement {
@@ -447,6 +448,7 @@ impl Grow for PayrollItem {
             period: base.period(paid.month),
             status: ItemStatus::Paid,
             currency: paid.plan.currency,
+            fx: None,
             payout_id: Some(base.id_at(base.salary_payout(
                 paid.month,
                 paid.company,
@@ -527,6 +529,7 @@ fn salary_payout(base: &Base, index: u64, paid: &PaidPerson) -> Payout {
         status: PayoutStatus::Paid,
         amount: paid.calculation.net,
         currency: paid.plan.currency,
+        fx: None,
         fee: None,
         rail: Rail::Standard,
         estimated_arrival: None,
@@ -582,6 +585,7 @@ fn vendor_payout(base: &Base, index: u64, month: u64, company: u64, vendor: u64)
         status: PayoutStatus::Paid,
         amount,
         currency: plan.currency,
+        fx: None,
         fee: None,
         rail: Rail::Instant,
         estimated_arrival: None,

@@ -49,6 +49,10 @@ fn runs(books: &Books, found: &mut Vec<String>, looked: &mut Looked) {
             continue;
         }
         looked.runs += 1;
+        if items.iter().any(|item| !item["fx"].is_null()) {
+            abroad(run, items, found);
+            continue;
+        }
         for member in [
             "gross",
             "taxes",
@@ -73,6 +77,25 @@ fn runs(books: &Books, found: &mut Vec<String>, looked: &mut Looked) {
                 totals["employer_cost"]
             ));
         }
+    }
+}
+
+/// A run of which somebody is paid in another currency counts that pay at the rate on the item, and still adds up.
+fn abroad(run: &Value, items: &[Value], found: &mut Vec<String>) {
+    let totals = |member: &str| wide(&run["totals"][member]);
+    let net = |item: &Value| match &item["fx"] {
+        Value::Null => wide(&item["net"]),
+        fx => wide(&fx["source_amount"]) - wide(&fx["fee_amount"]),
+    };
+    let sum: i128 = items.iter().map(net).sum();
+    let kept = totals("taxes") + totals("employee_contributions") + totals("deductions");
+    let left = totals("gross") - kept + totals("reimbursements");
+    if (totals("net"), totals("net")) != (sum, left) {
+        found.push(format!(
+            "{} nets {}, its items {sum}, its sums {left}",
+            id(run),
+            totals("net")
+        ));
     }
 }
 
