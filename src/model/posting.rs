@@ -1,6 +1,7 @@
 //! Every cause of a journal entry and its lines. They stand here and nowhere else: grown history and live work post by
 //! the same functions.
 
+pub(crate) mod collecting;
 pub(crate) mod payouts;
 
 use std::borrow::Cow;
@@ -562,61 +563,4 @@ pub(crate) fn seed_money(company: AnyId, currency: Currency, amount: i64) -> Pos
         (Account::OwnerEquity, Credit, amount),
     ];
     Posting::new("Seed money", company, currency, &lines)
-}
-
-/// A dispute is lost: out of what was withheld and what is still taken from the wallet; the rest is owed.
-pub(crate) fn dispute_lost(
-    dispute: AnyId,
-    currency: Currency,
-    amount: i64,
-    withheld: i64,
-    taken: i64,
-) -> Posting {
-    let lines = [
-        (Account::ChargebackLosses, Debit, amount),
-        (Account::CashReserved, Credit, withheld),
-        (Account::CashAvailable, Credit, taken),
-        (Account::RefundsPayable, Credit, amount - withheld - taken),
-    ];
-    Posting::new("Dispute lost", dispute, currency, &lines)
-}
-
-/// Collected money goes back: it is owed to the payer, and set aside for the way.
-pub(crate) fn refund_created(refund: AnyId, currency: Currency, amount: i64) -> Posting {
-    let lines = [
-        (Account::Sales, Debit, amount),
-        (Account::RefundsPayable, Credit, amount),
-        (Account::CashReserved, Debit, amount),
-        (Account::CashAvailable, Credit, amount),
-    ];
-    Posting::new("Refund created", refund, currency, &lines)
-}
-
-/// It has arrived.
-pub(crate) fn refund_succeeded(refund: AnyId, currency: Currency, amount: i64) -> Posting {
-    let lines = [
-        (Account::RefundsPayable, Debit, amount),
-        (Account::CashReserved, Credit, amount),
-    ];
-    Posting::new("Refund succeeded", refund, currency, &lines)
-}
-
-/// It did not arrive: the mirror of its creation.
-pub(crate) fn refund_failed(refund: AnyId, currency: Currency, amount: i64) -> Posting {
-    let mut posting = refund_created(refund, currency, -amount);
-    posting.memo = Cow::Borrowed("Refund failed");
-    posting
-}
-
-/// An invoice is withdrawn: the mirror of its sending.
-pub(crate) fn invoice_voided(
-    invoice: AnyId,
-    currency: Currency,
-    net: i64,
-    vat: Option<(Account, i64)>,
-) -> Posting {
-    let vat = vat.map(|(account, tax)| (account, -tax));
-    let mut posting = invoice_sent(invoice, currency, -net, vat);
-    posting.memo = Cow::Borrowed("Invoice voided");
-    posting
 }

@@ -27,7 +27,9 @@ const FILES: &[(&str, &str)] = embedded![
     "closed-account-then-retry",
     "employee-terminated-mid-period",
     "tax-filing-rejected",
+    "chargeback",
     "fx-quote-expired",
+    "reconciliation-exceptions",
     "webhook-duplicates",
     "webhook-out-of-order",
     "webhook-outage-and-recovery",
@@ -36,6 +38,7 @@ const FILES: &[(&str, &str)] = embedded![
     "flaky-503",
     "rate-limited",
     "slow-network",
+    "demo-day",
     "escrow-dispute",
 ];
 

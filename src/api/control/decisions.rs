@@ -77,6 +77,8 @@ pub(crate) struct ListMagicValues {}
 pub(crate) struct MagicValues {
     /// Account numbers of payment methods.
     bank_accounts: Vec<MagicValue>,
+    /// Account numbers that payers of collections, and customers of invoices, pay from.
+    payer_accounts: Vec<MagicValue>,
     /// Decisions that values, rules and headers can make, with every choice.
     decisions: Vec<DecisionRow>,
 }
@@ -115,17 +117,33 @@ const BANK_ACCOUNTS: &[(&str, &str)] = &[
     ("9999999999", "paid, and returned afterwards"),
 ];
 
+/// What a payer does who pays from a reserved account.
+const PAYER_ACCOUNTS: &[(&str, &str)] = &[
+    ("9999999900", "paid"),
+    (
+        "9999999901 … 9999999985",
+        "declined with the code R01 … R85",
+    ),
+    ("9999999990", "paid late"),
+    ("9999999993", "half of it paid"),
+    ("9999999994", "never paid"),
+    ("9999999995", "paid, and charged back"),
+];
+
 fn list_magic_values(_: &World, _: ListMagicValues) -> Result<Plain<MagicValues>, ApiError> {
-    let accounts = BANK_ACCOUNTS.iter();
+    let values = |rows: &[(&'static str, &'static str)]| {
+        let rows = rows.iter();
+        rows.map(|&(value, outcome)| MagicValue { value, outcome })
+            .collect()
+    };
     let decisions = DECISIONS.iter().map(|row| DecisionRow {
         name: row.name,
         about: row.about,
         choices: row.choices.iter().map(|choice| choice.name).collect(),
     });
     Ok(Plain(MagicValues {
-        bank_accounts: accounts
-            .map(|&(value, outcome)| MagicValue { value, outcome })
-            .collect(),
+        bank_accounts: values(BANK_ACCOUNTS),
+        payer_accounts: values(PAYER_ACCOUNTS),
         decisions: decisions.collect(),
     }))
 }

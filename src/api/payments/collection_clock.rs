@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::api::payments::collections::fits;
+use crate::api::payments::asking::fits;
 use crate::api::payments::platform_fee::platform_fee;
 use crate::api::payments::{disputes, invoice_clock};
 use crate::api::system::SystemRow;
