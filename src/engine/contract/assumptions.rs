@@ -282,7 +282,7 @@ const AREAS: &[Assumption] = &[
         "`/api/payments/invoices`: draft, list, read, send (numbered by company and year without gaps), void; with `Accept: application/pdf` one is a page to print",
         AREA, "a_sent_invoice_is_numbered_booked_asked_for_and_paid"),
     row("refunds", "§1", "How does collected money go back?",
-        "`/api/payments/collections/{collection_id}/refunds`, wholly or in parts, never beyond what was paid; set aside at once, arrived one to five business days later",
+        "`/api/payments/collections/{collection_id}/refunds`, wholly or in parts, never beyond what was paid, and `/api/payments/refunds` reads one; set aside at once, arrived one to five business days later",
         AREA, "parts_go_back_until_nothing_is_left"),
     row("disputes", "§1", "What if a payer's bank wants money back?",
         "`/api/payments/disputes`: list, read, contest or accept; what is wanted is withheld, evidence is due in 7 days, the verdict comes 14 days later",
