@@ -29,6 +29,7 @@ const FILES: &[(&str, &str)] = embedded![
     "tax-filing-rejected",
     "chargeback",
     "fx-quote-expired",
+    "reconciliation-exceptions",
     "webhook-duplicates",
     "webhook-out-of-order",
     "webhook-outage-and-recovery",
@@ -37,6 +38,8 @@ const FILES: &[(&str, &str)] = embedded![
     "flaky-503",
     "rate-limited",
     "slow-network",
+    "demo-day",
+    "escrow-dispute",
 ];
 
 /// The scenarios that ship with the binary.

@@ -59,6 +59,7 @@ pub(crate) const EMITS: &[&str] = &[
     "payroll_run.funded",
     "payroll_run.funding_failed",
     "wallet.debited",
+    "wallet.low_balance",
     "payout.created",
     "payroll_run.processing",
     "payout.processing",
