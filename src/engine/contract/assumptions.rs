@@ -269,6 +269,12 @@ const AREAS: &[Assumption] = &[
         "`/api/payments/escrows`: agree, list, read, fund, release (whole, by milestone or by amount), refund, dispute; dates release and \
          expire by the clock",
         AREA, "an_escrow_is_released_milestone_by_milestone"),
+    row("bank-statements", "§1", "How does a bank's statement come in?",
+        "`/api/payments/bank-statements`: import lines, a camt.053 or MT940 file, or what the sandbox says that the bank says; read one",
+        AREA, "a_statement_is_processed_and_imported_five_seconds_later"),
+    row("reconciliation-matches", "§1", "How is a statement compared with the books?",
+        "`/api/payments/reconciliation-matches`: a row for each line and each transaction without one; list, and confirm, reject, match or ignore",
+        AREA, "every_move_of_a_row_is_made_and_every_other_refused"),
     row("collections", "§1", "How is money asked for, and what do payers do?",
         "`/api/payments/collections`: ask (card, bank transfer, direct debit, mobile money), list, read, cancel; payers pay, settled a business day later less the platform fee",
         AREA, "a_card_payment_is_pending_then_available_less_the_fee"),
