@@ -213,6 +213,11 @@ pub(super) const BY_A_TEST: &[(&str, &str, &str)] = &[
         "tests/it/escrows/refusals.rs",
     ),
     (
+        "releaseEscrow",
+        "invalid_state_transition",
+        "tests/it/escrows/states.rs",
+    ),
+    (
         "refundEscrow",
         "limit_exceeded",
         "tests/it/escrows/refusals.rs",

@@ -110,13 +110,10 @@ fn headers_and_rules_come_before_the_account() {
     ];
     assert_eq!(events, told);
     assert_eq!(payer.payout(&held)["status"], "failed");
-    let decisions = payer.caller.get("/_sandbox/decisions").expect(200);
-    let decisions = decisions["decisions"].as_array().unwrap();
-    let why: Vec<&Value> = decisions
-        .iter()
-        .filter(|one| one["decision"] == "payout.settle")
-        .map(|one| &one["why"])
-        .collect();
+    let decisions = payer
+        .caller
+        .all("/_sandbox/decisions?decision=payout.settle");
+    let why: Vec<&Value> = decisions.iter().map(|one| &one["why"]).collect();
     assert_eq!(why, ["header", "rule"]);
     payer.caller.audit();
 }
