@@ -500,8 +500,7 @@ pub(super) const RECIPES: &[(&[&str], &[Act])] = &[
             ),
         ],
     ),
-    (&["fx_quote.created"], &[NEW_QUOTE]),
-    (&["fx_quote.expired"], &[NEW_QUOTE, Move(LAST, "expired")]),
+    (&["fx_quote.created", "fx_quote.expired"], &[NEW_QUOTE]),
     (
         &["fx_transfer.created", "fx_transfer.completed"],
         &[Transfer, NEW_QUOTE, Call("create_fx_transfer", CONVERT)],
