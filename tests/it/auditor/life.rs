@@ -10,7 +10,7 @@ use crate::harness::world::{id, number};
 
 /// The arrows that each kind of resource has, `from` to any of `to`. A kind that is not here is held to the shape of its
 /// history alone.
-const ARROWS: [(&str, &str, &[&str]); 43] = [
+const ARROWS: &[(&str, &str, &[&str])] = &[
     ("employee", "pending", &["active", "terminated"]),
     (
         "employee",
@@ -115,6 +115,19 @@ const ARROWS: [(&str, &str, &[&str]); 43] = [
     ("tax_filing", "pending", &["blocked", "submitted"]),
     ("tax_filing", "blocked", &["pending"]),
     ("tax_filing", "submitted", &["filed", "rejected"]),
+    ("bank_statement", "processing", &["imported"]),
+    (
+        "reconciliation_match",
+        "unmatched",
+        &["suggested", "matched", "exception", "ignored"],
+    ),
+    (
+        "reconciliation_match",
+        "suggested",
+        &["matched", "unmatched", "ignored"],
+    ),
+    ("reconciliation_match", "exception", &["matched", "ignored"]),
+    ("reconciliation_match", "matched", &["unmatched"]),
 ];
 
 /// The last arrow of a return, which two states share.
