@@ -115,6 +115,19 @@ const ARROWS: &[(&str, &str, &[&str])] = &[
     ("tax_filing", "pending", &["blocked", "submitted"]),
     ("tax_filing", "blocked", &["pending"]),
     ("tax_filing", "submitted", &["filed", "rejected"]),
+    ("bank_statement", "processing", &["imported"]),
+    (
+        "reconciliation_match",
+        "unmatched",
+        &["suggested", "matched", "exception", "ignored"],
+    ),
+    (
+        "reconciliation_match",
+        "suggested",
+        &["matched", "unmatched", "ignored"],
+    ),
+    ("reconciliation_match", "exception", &["matched", "ignored"]),
+    ("reconciliation_match", "matched", &["unmatched"]),
 ];
 
 /// The last arrow of a return, which two states share.
