@@ -336,7 +336,7 @@ fn a_wallet_takes_no_more_than_it_can_hold_however_much_is_asked_for() {
     let caller = Caller::manual();
     let most = 1_000_000_000_000_000_i64;
     for number in 0..12 {
-        let more = json!({"amount": most, "currency": "USD", "reference": format!("R{number}")});
+        let more = json!({"amount": most, "currency": "NGN", "reference": format!("R{number}")});
         ask(&caller, &more).expect(201);
     }
     caller.advance(&json!({"by": "1m"}));
@@ -350,10 +350,10 @@ fn a_wallet_takes_no_more_than_it_can_hold_however_much_is_asked_for() {
     let failed = caller.all(&path("failed"));
     assert_eq!(failed.len(), 3);
     assert_eq!(failed[0]["failure"]["code"], "refused_by_receiver");
-    let more = json!({"amount": most, "currency": "USD", "reference": "MORE"});
+    let more = json!({"amount": most, "currency": "NGN", "reference": "MORE"});
     ask(&caller, &more).refused(402, "limit_exceeded");
     caller.advance(&json!({"by": "9d"}));
-    assert_eq!(wallet(&caller, "USD")["pending"], 0);
+    assert_eq!(wallet(&caller, "NGN")["pending"], 0);
     caller.audit();
 }
 
