@@ -2,7 +2,7 @@
 //! sheets, taxes owed and years to date from the raw log and the journal, and holds what the API says against them.
 //!
 //! It shares no code with the ledger: JSON in, sums in 128 bits, findings out. `SANDBOX_TEST_AUDIT=SEED:STEPS` audits one other
-//! walk, or a longer one, and `all` the twenty of 2,000 steps that `.ci/run` walks; an even seed walks an instant world, an odd one a manual. What a walk does follows from its seed.
+//! walk, or a longer one, and `all` the twenty of 5,000 steps that `.ci/run` walks; an even seed walks an instant world, an odd one a manual. What a walk does follows from its seed.
 //! `SANDBOX_TEST_AUDIT_DUMP=FILE` writes what was read, a JSON line each.
 
 mod body;
@@ -13,6 +13,7 @@ mod life;
 mod line;
 mod money;
 mod pay;
+mod spend;
 mod walk;
 
 use std::sync::Arc;
@@ -27,7 +28,7 @@ use crate::harness::{Caller, Server};
 /// What is walked unless somebody asks for more.
 const FEW: (std::ops::RangeInclusive<u64>, u64) = (1..=4, 300);
 /// What is walked by `.ci/run`.
-const ALL: (std::ops::RangeInclusive<u64>, u64) = (1..=20, 2_000);
+const ALL: (std::ops::RangeInclusive<u64>, u64) = (1..=20, 5_000);
 /// Small companies, so that a step is cheap and walks get far; four of them, in countries that differ.
 const SHAPE: [&str; 6] = [
     "--companies",
@@ -126,6 +127,11 @@ fn what_the_api_says_after_any_walk_is_what_its_log_and_journal_come_to() {
         "createTaxFiling",
         "createEmployee",
         "submitTaxFiling",
+        "createPayout",
+        "fundEscrow",
+        "createFxTransfer",
+        "createRefund",
+        "chargeback",
     ] {
         assert!(
             !once || sum.accepted.contains_key(name),
@@ -146,7 +152,10 @@ fn one_more(value: &mut Value, pointer: &str) {
     *amount = json!(amount.as_i64().expect("an amount") + 1);
 }
 
-const LIES: [Lie; 17] = [
+const LIES: [Lie; 18] = [
+    ("a coin from nowhere", |books| {
+        *books.paid_in.entry("NGN".to_owned()).or_default() -= 1;
+    }),
     ("a line of an entry", |books| {
         one_more(&mut books.companies[0].entries[9], "/lines/0/amount");
     }),
