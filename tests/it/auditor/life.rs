@@ -10,7 +10,7 @@ use crate::harness::world::{id, number};
 
 /// The arrows that each kind of resource has, `from` to any of `to`. A kind that is not here is held to the shape of its
 /// history alone.
-const ARROWS: [(&str, &str, &[&str]); 43] = [
+const ARROWS: &[(&str, &str, &[&str])] = &[
     ("employee", "pending", &["active", "terminated"]),
     (
         "employee",

@@ -177,6 +177,77 @@ pub(super) const BY_A_TEST: &[(&str, &str, &str)] = &[
         "limit_exceeded",
         "tests/it/accounting/entries.rs",
     ),
+    (
+        "createPayout",
+        "company_suspended",
+        "tests/it/payouts/refusals.rs",
+    ),
+    (
+        "createPayout",
+        "compliance_blocked",
+        "tests/it/payouts/refusals.rs",
+    ),
+    (
+        "createPayout",
+        "currency_mismatch",
+        "tests/it/payouts/refusals.rs",
+    ),
+    (
+        "createPayout",
+        "insufficient_funds",
+        "tests/it/payouts/refusals.rs",
+    ),
+    (
+        "approvePayout",
+        "company_suspended",
+        "tests/it/payouts/refusals.rs",
+    ),
+    (
+        "approvePayout",
+        "compliance_blocked",
+        "tests/it/payouts/refusals.rs",
+    ),
+    ("approvePayout", "forbidden", "tests/it/payouts/words.rs"),
+    (
+        "cancelPayout",
+        "limit_exceeded",
+        "tests/it/payouts/refusals.rs",
+    ),
+    (
+        "createEscrow",
+        "currency_mismatch",
+        "tests/it/escrows/refusals.rs",
+    ),
+    (
+        "fundEscrow",
+        "company_suspended",
+        "tests/it/escrows/refusals.rs",
+    ),
+    (
+        "fundEscrow",
+        "compliance_blocked",
+        "tests/it/escrows/refusals.rs",
+    ),
+    (
+        "fundEscrow",
+        "insufficient_funds",
+        "tests/it/escrows/refusals.rs",
+    ),
+    (
+        "releaseEscrow",
+        "company_suspended",
+        "tests/it/escrows/refusals.rs",
+    ),
+    (
+        "releaseEscrow",
+        "compliance_blocked",
+        "tests/it/escrows/refusals.rs",
+    ),
+    (
+        "refundEscrow",
+        "limit_exceeded",
+        "tests/it/escrows/refusals.rs",
+    ),
 ];
 
 fn run(caller: &Caller, company: &str, path: &str) -> Answer {
