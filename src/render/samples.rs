@@ -133,6 +133,13 @@ const SCENES: &[(&str, &[(&str, &str)])] = &[
             r#"{"company_id":"@company:1","source_currency":"NGN","target_currency":"USD","source_amount":50000000}"#,
         )],
     ),
+    (
+        "list_applications",
+        &[(
+            "create_application",
+            r#"{"company_id":"@company:1","product":"term_loan","amount":50000000,"currency":"NGN","term_months":12}"#,
+        )],
+    ),
 ];
 
 /// A payout that waits for somebody's word.
@@ -150,12 +157,6 @@ const ASKED: &[(&str, &str)] = &[
 const STATEMENT: &[(&str, &str)] = &[(
     "import_bank_statement",
     r#"{"company_id":"@company:1","wallet_id":"@wallet:1","from":"2025-12-01","to":"2025-12-31"}"#,
-)(
-    "list_applications",
-    &[(
-        "create_application",
-        r#"{"company_id":"@company:1","product":"term_loan","amount":50000000,"currency":"NGN","term_months":12}"#,
-    )],
 )];
 
 /// What is called before an item can be sent again: of two people one is not paid, and gives another account.

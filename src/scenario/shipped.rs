@@ -41,6 +41,7 @@ const FILES: &[(&str, &str)] = embedded![
     "rate-limited",
     "slow-network",
     "demo-day",
+    "escrow-dispute",
 ];
 
 /// The scenarios that ship with the binary.

@@ -12,6 +12,7 @@ use crate::model::payments::collection::{
     Collection, CollectionMethod, CollectionPayer, CollectionStatus, RefundStanding, VirtualAccount,
 };
 use crate::model::payments::invoice::Invoice;
+use crate::model::payments::wallet::Wallet;
 use crate::value::error::{ApiError, ErrorCode, Violation};
 use crate::value::id::{Id, encode_to_string};
 use crate::value::money::Currency;
@@ -37,14 +38,17 @@ pub(crate) fn fits(
     currency: Currency,
     amount: i64,
 ) -> Result<(), ApiError> {
-    match world.wallet_of(company, currency) {
-        // What was paid and is not settled yet arrives in it, too.
-        Some(wallet) => {
-            let pending = world.balances(company, currency).pending;
-            room(world, &wallet, amount.saturating_add(pending))
-        }
-        None => Ok(()),
+    // What was paid and is not settled yet arrives in it, too.
+    let pending = world.balances(company, currency).pending;
+    let amount = amount.saturating_add(pending);
+    if let Some(wallet) = world.wallet_of(company, currency) {
+        return room(world, &wallet, amount);
     }
+    let opened = Wallet::open(Id::UNKNOWN, company, currency, world.now());
+    room(world, &opened, amount).map_err(|error| ApiError {
+        resource_id: None,
+        ..error
+    })
 }
 
 /// A request for money that nothing is wrong with.

@@ -338,7 +338,7 @@ fn simulated(
     let transactions = within_bounds(world, wallet, (from, to))?;
     let answer = world.decide(&STATEMENT_NOISE, AnyId::of(wallet.id), None);
     let key = world.base().key().with("bank_statement");
-    let day = |day: Date| u64::from(day.midnight().millis().unsigned_abs());
+    let day = |day: Date| day.midnight().millis().unsigned_abs();
     let bank = Bank {
         key: key.at(wallet.id.bits()).at(day(from)).at(day(to)),
         level: match answer.choice {
@@ -391,10 +391,9 @@ fn signed(draft: &Draft) -> i128 {
 fn within_bounds(
     world: &World,
     wallet: &Wallet,
-    (from, to): (Date, Date),
+    days: (Date, Date),
 ) -> Result<Vec<Arc<WalletTransaction>>, ApiError> {
-    let of_days = |one: &WalletTransaction| (from..=to).contains(&one.effective_on);
-    let transactions = statement_clock::transactions(world, wallet, of_days);
+    let transactions = statement_clock::transactions(world, wallet, days);
     if transactions.len() > MOST_LINES {
         return Err(too_many(transactions.len()));
     }

@@ -81,6 +81,10 @@ pub(crate) fn end(world: &mut World, id: Id<Dispute>, to: DisputeStatus, reason:
     let mut dispute = (*dispute).clone();
     let now = world.now();
     dispute.resolved_at = Some(now);
+    if to == DisputeStatus::Won && dispute.status == DisputeStatus::NeedsResponse {
+        // Whoever gives in before an answer was due has read the claim all the same.
+        dispute.enter(DisputeStatus::UnderReview, now);
+    }
     dispute.enter_because(to, now, reason);
     let (won, event) = match to {
         DisputeStatus::Won => (true, "dispute.won"),

@@ -134,7 +134,7 @@ fn moved(books: &Books) -> (Money, Money) {
     }
     for dispute in of("dispute").filter(|dispute| dispute["source"]["type"] == "collection") {
         if ["lost", "accepted"].contains(&text(&dispute["status"])) {
-            add(&mut moved, &dispute["currency"], -amount(dispute, "taken"));
+            add(&mut moved, &dispute["currency"], -taken(books, dispute));
         }
     }
     for transfer in of("fx_transfer").filter(|transfer| transfer["status"] == "completed") {
@@ -153,6 +153,22 @@ fn moved(books: &Books) -> (Money, Money) {
         }
     }
     (moved, on_its_way)
+}
+
+/// What a dispute that was lost took. It is the whole amount, if that was withheld; a short wallet gives what it has, which the entry alone
+/// tells.
+fn taken(books: &Books, dispute: &Value) -> i128 {
+    if dispute["withheld"] == dispute["amount"] {
+        return amount(dispute, "amount");
+    }
+    let mut entries = books.companies.iter().flat_map(|company| &company.entries);
+    let of =
+        |entry: &&Value| entry["source"]["id"] == dispute["id"] && entry["memo"] == "Dispute lost";
+    let lines = entries.find(of).map(|entry| &entry["lines"]);
+    let lines = lines.and_then(Value::as_array).into_iter().flatten();
+    let cash = ["cash_available", "cash_reserved"];
+    let cash = lines.filter(|line| cash.contains(&text(&line["account"])));
+    cash.map(|line| amount(line, "amount")).sum()
 }
 
 fn item_was_paid(item: &Value) -> bool {

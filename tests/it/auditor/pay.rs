@@ -393,16 +393,20 @@ fn payouts(books: &Books, found: &mut Vec<String>, looked: &mut Looked) {
                 .copied()
                 .unwrap_or_default()
         };
-        let (wages, transit) = (on("wages_payable"), on("payouts_in_transit"));
+        // What wages are owed is set aside by their run; any other payout is on its way from the moment that it is asked for.
+        let wages = payout["source"]["type"] == "payroll_item";
+        let paid_for = on(if wages { "wages_payable" } else { "purchases" });
+        let transit = on("payouts_in_transit");
         let expected = match text(&payout["status"]) {
             "sent" => (0, amount),
             "paid" => (amount, 0),
+            "pending_approval" | "queued" | "processing" | "on_hold" if !wages => (0, amount),
             _ => (0, 0),
         };
-        if (wages, transit) != expected {
+        if (paid_for, transit) != expected {
             let status = &payout["status"];
             found.push(format!(
-                "{of} of {amount} is {status}, and moved {wages} and {transit}"
+                "{of} of {amount} is {status}, and moved {paid_for} and {transit}"
             ));
         }
     }

@@ -28,7 +28,7 @@ fn a_statement_is_processed_and_imported_five_seconds_later() {
     assert_eq!(happened.len(), rows.len() + 1);
     assert_eq!(statement["matches"], counted(&rows));
     let bank = rows.iter().filter(|row| row["side"] == "bank");
-    assert_eq!(bank.count() as i64, number(&statement["line_count"]));
+    assert_eq!(statement["line_count"], bank.count());
     let moved = number(&statement["credit_total"]) - number(&statement["debit_total"]);
     let balances = number(&statement["closing_balance"]) - number(&statement["opening_balance"]);
     assert_eq!(moved, balances);
@@ -49,7 +49,7 @@ fn a_clean_statement_is_the_wallet_and_everything_is_found() {
     );
     let statement = taken.expect(202)["data"].take();
     let transactions = account.transactions();
-    assert_eq!(number(&statement["line_count"]), transactions.len() as i64);
+    assert_eq!(statement["line_count"], transactions.len());
     assert_eq!(
         statement["closing_balance"],
         transactions.last().unwrap()["balance_after"]
@@ -154,7 +154,6 @@ fn a_bad_file_is_refused_with_its_line_and_column() {
         let told = answer["errors"][0]["detail"].as_str().unwrap();
         assert!(told.starts_with(detail), "{told}");
     };
-    refused("", "mt940", "");
     refused(
         &MT940.replace("1500,00", "1500,001"),
         "mt940",
@@ -186,11 +185,9 @@ fn a_bad_file_is_refused_with_its_line_and_column() {
         told.starts_with("line 14, column 11: expected a day of the statement"),
         "{told}"
     );
-    assert_eq!(
-        account.caller.events().len(),
-        1,
-        "only the company was made"
-    );
+    let events = account.caller.events();
+    let taken = |event: &&Value| event["type"] == "bank_statement.created";
+    assert_eq!(events.iter().filter(taken).count(), 0);
 }
 
 /// A company whose wallet is in euros.
@@ -241,10 +238,10 @@ fn every_mistake_of_a_statement_is_told_together() {
     refused(json!({"to": "2025-11-30"}), &[("/to", "before_from")]);
     refused(json!({"to": "2026-01-02"}), &[("/to", "in_the_future")]);
     refused(json!({"from": "soon"}), &[("/from", "format")]);
-    refused(json!({"lines": []}), &[("/lines", "minItems")]);
+    refused(json!({"lines": []}), &[("/lines", "too_few")]);
     refused(
         json!({"lines": [line(json!({"amount": 0}))]}),
-        &[("/lines/0/amount", "minimum")],
+        &[("/lines/0/amount", "range")],
     );
     refused(
         json!({"lines": [line(json!({"amount": 1.5}))]}),
@@ -252,7 +249,7 @@ fn every_mistake_of_a_statement_is_told_together() {
     );
     refused(
         json!({"lines": [line(json!({"amount": i64::MAX}))]}),
-        &[("/lines/0/amount", "maximum")],
+        &[("/lines/0/amount", "range")],
     );
     refused(
         json!({"lines": [line(json!({"direction": "in"}))]}),
@@ -260,7 +257,7 @@ fn every_mistake_of_a_statement_is_told_together() {
     );
     refused(
         json!({"lines": [line(json!({"colour": "red"}))]}),
-        &[("/lines/0/colour", "unknown")],
+        &[("/lines/0/colour", "unknown_member")],
     );
     refused(
         json!({"lines": [{}]}),
