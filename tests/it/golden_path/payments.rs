@@ -54,7 +54,7 @@ fn invoice(path: &mut Path, company: &Value) -> i64 {
         (&invoice["status"], &invoice["amount_due"]),
         (&json!("paid"), &json!(0))
     );
-    number(&invoice["subtotal"])
+    number(&invoice["net_total"])
 }
 
 /// A card pays; part goes back by refund, and of another payment all by a chargeback: what was lost.
@@ -149,9 +149,15 @@ fn reconcile(path: &mut Path, company: &Value, wallet: &str) {
         "{PAYMENTS}/reconciliation-matches?statement_id={}&per_page=100",
         id(&statement)
     ));
-    let matched = |one: &&Value| one["status"] == "matched";
+    let is_matched = |one: &&Value| one["status"] == "matched";
     assert!(
-        matches.as_array().unwrap().iter().filter(matched).count() >= 4,
+        matches
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(is_matched)
+            .count()
+            >= 4,
         "{matches}"
     );
 }
