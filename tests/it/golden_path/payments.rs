@@ -141,7 +141,7 @@ fn convert(path: &mut Path, company: &Value, wallet: &str) -> i64 {
 /// The bank's statement of all this is read, and every movement found in it or named.
 fn reconcile(path: &mut Path, company: &Value, wallet: &str) {
     let span = json!({
-        "company_id": company["id"], "wallet_id": wallet, "from": "2026-01-01", "to": "2026-01-31",
+        "company_id": company["id"], "wallet_id": wallet, "from": "2026-01-01", "to": "2026-01-28",
     });
     let statement = path.post(202, &format!("{PAYMENTS}/bank-statements"), &span);
     path.advance("10s");
