@@ -300,7 +300,7 @@ mod tests {
             id: Id::from_bits(Key::new(7).at(number).hash()),
             date: day("2026-01-05").plus_days(i32::try_from(number / 12).expect("few days")),
             amount: 1_000 + i64::try_from(number).expect("small"),
-            direction: if number % 5 == 0 {
+            direction: if number.is_multiple_of(5) {
                 TransactionType::Credit
             } else {
                 TransactionType::Debit
