@@ -15,7 +15,10 @@ fn an_application_goes_where_the_hand_leads() {
         let caller = Caller::manual();
         let made = ask(&caller, &caller.company(0), 1_000, "by_score").expect(201)["data"].take();
         let id = id(&made);
-        assert_eq!(moved(&caller, id, "under_review").expect(200)["status"], "under_review");
+        assert_eq!(
+            moved(&caller, id, "under_review").expect(200)["status"],
+            "under_review"
+        );
         assert_eq!(moved(&caller, id, to).expect(200)["status"], to);
         let problem = moved(&caller, id, "submitted").refused(409, "invalid_state_transition");
         assert_eq!(problem["current"], to);
@@ -23,7 +26,10 @@ fn an_application_goes_where_the_hand_leads() {
             "information_requested" => {
                 moved(&caller, id, "under_review").expect(200);
                 moved(&caller, id, "information_requested").expect(200);
-                assert_eq!(moved(&caller, id, "withdrawn").expect(200)["status"], "withdrawn");
+                assert_eq!(
+                    moved(&caller, id, "withdrawn").expect(200)["status"],
+                    "withdrawn"
+                );
             }
             "approved" => {
                 let made = offer(&caller, &application(&caller, id));
@@ -34,7 +40,10 @@ fn an_application_goes_where_the_hand_leads() {
         }
         // The clock does nothing more about it.
         let came = caller.advance(&json!({"by": "30d"}));
-        assert!(!came.iter().any(|name| name.starts_with("application.")), "{came:?}");
+        assert!(
+            !came.iter().any(|name| name.starts_with("application.")),
+            "{came:?}"
+        );
     }
 }
 
@@ -71,7 +80,10 @@ fn a_loan_is_paid_out_late_and_given_up_by_hand() {
     moved(&caller, id, "active").expect(200);
     assert_eq!(net(&caller, &company, "loans_payable"), -12_000);
     let late = moved(&caller, id, "late").expect(200);
-    assert_eq!((&late["status"], &late["late_instalments"]), (&json!("late"), &json!(1)));
+    assert_eq!(
+        (&late["status"], &late["late_instalments"]),
+        (&json!("late"), &json!(1))
+    );
     assert_eq!(loan(&caller, id)["schedule"][0]["status"], "late");
     moved(&caller, id, "active").refused(409, "invalid_state_transition");
     let gone = moved(&caller, id, "defaulted").expect(200);
@@ -88,7 +100,10 @@ fn an_instalment_that_is_late_by_hand_is_paid_and_the_loan_is_active_again() {
     let overdue = late["balances"]["overdue"].as_i64().unwrap();
     repay(&caller, &lent, overdue).expect(201);
     let back = loan(&caller, id(&lent));
-    assert_eq!((&back["status"], &back["next_due"]["number"]), (&json!("active"), &json!(2)));
+    assert_eq!(
+        (&back["status"], &back["next_due"]["number"]),
+        (&json!("active"), &json!(2))
+    );
     caller.audit();
 }
 
@@ -102,13 +117,25 @@ fn scores_are_finished_by_hand_and_end_where_the_facts_lead() {
     };
     let score = made(SCORES, json!({"company_id": company}));
     moved(&caller, &score, "failed").refused(409, "invalid_state_transition");
-    assert_eq!(moved(&caller, &score, "completed").expect(200)["status"], "completed");
+    assert_eq!(
+        moved(&caller, &score, "completed").expect(200)["status"],
+        "completed"
+    );
     let none = made(SCORES, json!({"company_id": fresh}));
     moved(&caller, &none, "completed").refused(409, "invalid_state_transition");
-    assert_eq!(moved(&caller, &none, "failed").expect(200)["status"], "failed");
-    let readiness = made("/api/capital/readiness-assessments", json!({"company_id": company}));
+    assert_eq!(
+        moved(&caller, &none, "failed").expect(200)["status"],
+        "failed"
+    );
+    let readiness = made(
+        "/api/capital/readiness-assessments",
+        json!({"company_id": company}),
+    );
     moved(&caller, &readiness, "completed").expect(200);
-    let risk = made("/api/capital/insurance-risk-scores", json!({"company_id": company, "line": "health"}));
+    let risk = made(
+        "/api/capital/insurance-risk-scores",
+        json!({"company_id": company, "line": "health"}),
+    );
     moved(&caller, &risk, "completed").expect(200);
     assert_eq!(caller.advance(&json!({"by": "10s"})), [""; 0]);
 }

@@ -94,7 +94,10 @@ fn loan(caller: &Caller, id: &str) -> Value {
 /// Pays so much of a loan back, out of the first company's wallet.
 fn repay(caller: &Caller, loan: &Value, amount: i64) -> Answer {
     let body = json!({"amount": amount, "wallet_id": loan["wallet_id"]});
-    caller.post(&format!("/api/capital/loans/{}/repayments", id(loan)), &body)
+    caller.post(
+        &format!("/api/capital/loans/{}/repayments", id(loan)),
+        &body,
+    )
 }
 
 /// Moves a resource along its lifecycle.
