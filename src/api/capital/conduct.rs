@@ -110,16 +110,21 @@ impl<'a> Paydays<'a> {
         self.calendar.or_business_day_before(day)
     }
 
-    /// When a run's wages were due: on its pay date, which a run that is made too late cannot move past the company's pay day, and
-    /// none past its month. Of the first month nobody can say what was agreed.
+    /// The last day on which a month's wages can be due.
+    fn last(&self, period: Period) -> Date {
+        self.calendar.or_business_day_before(period.last_day())
+    }
+
+    /// When a run's wages were due: on its pay date, which a run that is made after its month cannot move past it, nor another one
+    /// past the month after. Of the first month nobody can say what was agreed.
     fn due(&self, run: &PayrollRun) -> Date {
-        let agreed = self.agreed(run.period);
+        let last = self.last(run.period);
         if Some(run.period) == self.first {
             run.pay_date
-        } else if run.created_at.date() <= agreed {
-            run.pay_date.min(run.period.last_day().max(agreed))
+        } else if run.created_at.date() <= last {
+            run.pay_date.min(self.last(run.period.plus_months(1)))
         } else {
-            run.pay_date.min(agreed)
+            run.pay_date.min(last)
         }
     }
 
@@ -189,7 +194,8 @@ fn payroll(paydays: &Paydays<'_>, since: Date, today: Date) -> PayrollConduct {
     conduct.cost = costs.into_values().max().unwrap_or(0);
     for payday in paydays.since(since, today) {
         let mut runs = paydays.runs.iter();
-        if paydays.limit(payday.on) < today && !runs.any(|run| run.period == payday.period) {
+        let limit = paydays.limit(paydays.last(payday.period));
+        if limit < today && !runs.any(|run| run.period == payday.period) {
             conduct.late.push(payday.period.to_string());
         }
         if !payday.is_booked {

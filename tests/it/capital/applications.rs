@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{
-    APPLICATIONS, application, ask, decided, lent, loan, newcomer, offer, respond, score, sell,
-    wallet,
+    APPLICATIONS, application, ask, decided, lent, loan, moved, newcomer, offer, respond, score,
+    sell, wallet,
 };
 use crate::harness::Caller;
 use crate::harness::world::{id, number};
@@ -84,6 +84,45 @@ fn what_is_offered_is_what_the_sales_bear() {
 }
 
 #[test]
+fn what_was_offered_and_not_answered_yet_counts_as_owed() {
+    let caller = Caller::manual();
+    let company = caller.company(0);
+    let huge = 1_000_000_000_000_000;
+    let asked = [0, 1].map(|_| ask(&caller, &company, huge, "by_score").made());
+    caller.advance(&json!({"by": "5d"}));
+    let [first, second] = asked.each_ref().map(|one| application(&caller, id(one)));
+    assert_eq!(reasons(&first), ["score_sufficient", "amount_reduced"]);
+    assert_eq!(reasons(&second), ["no_capacity"]);
+    // Nor later; what is declined is free again.
+    let made = offer(&caller, &first);
+    let body = json!({"decision": "accept", "wallet_id": id(&wallet(&caller, &company))});
+    let mut third = ask(&caller, &company, huge, "by_score").made();
+    caller.advance(&json!({"by": "2d"}));
+    third = application(&caller, id(&third));
+    assert_eq!(reasons(&third), ["no_capacity"]);
+    respond(&caller, &made, &json!({"decision": "decline"})).expect(200);
+    respond(&caller, &made, &body).refused(409, "invalid_state_transition");
+    let fourth = ask(&caller, &company, huge, "by_score").made();
+    caller.advance(&json!({"by": "2d"}));
+    let fourth = application(&caller, id(&fourth));
+    assert_eq!(reasons(&fourth), ["score_sufficient", "amount_reduced"]);
+}
+
+#[test]
+fn a_company_that_is_suspended_meanwhile_is_refused() {
+    let caller = Caller::manual();
+    let company = caller.company(0);
+    let asked = ask(&caller, &company, 100_000, "approved").made();
+    moved(&caller, &company, "suspended").expect(200);
+    caller.advance(&json!({"by": "5d"}));
+    let done = application(&caller, id(&asked));
+    assert_eq!(
+        (done["status"].as_str(), reasons(&done)),
+        (Some("rejected"), vec!["company_not_active"])
+    );
+}
+
+#[test]
 fn who_has_no_history_or_a_poor_score_gets_reasons() {
     let caller = Caller::instant();
     let company = newcomer(&caller);
@@ -93,7 +132,7 @@ fn who_has_no_history_or_a_poor_score_gets_reasons() {
     sell(&caller, &company, 100).expect(200);
     caller.advance(&json!({"by": "31d"}));
     let body = json!({"company_id": company, "effective_on": "2026-01-31", "memo": "Losses", "lines": [
-        {"account": "rent", "direction": "debit", "amount": 90_000, "currency": "NGN"},
+        {"account": "wages", "direction": "debit", "amount": 90_000, "currency": "NGN"},
         {"account": "wages_payable", "direction": "credit", "amount": 90_000, "currency": "NGN"}]});
     caller
         .post("/api/business/journal-entries", &body)

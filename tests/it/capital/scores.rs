@@ -141,6 +141,56 @@ fn paying_payroll_late_never_raises_the_score() {
 }
 
 #[test]
+fn a_payroll_that_is_run_after_its_month_was_late() {
+    let caller = Caller::instant();
+    let company = caller.company(0);
+    caller.advance(&json!({"to": "2026-02-10T12:00:00Z"}));
+    let missed = score(&caller, &company);
+    caller.run_payroll(&company, "2026-01");
+    caller.advance(&json!({"to": "2026-02-20T12:00:00Z"}));
+    let paid = score(&caller, &company);
+    for name in ["payroll_late", "payroll_paid"] {
+        assert_eq!(factor(&paid, name), factor(&missed, name), "{name}");
+    }
+    assert_eq!(factor(&paid, "payroll_late"), (1, 25));
+}
+
+#[test]
+fn wages_that_are_due_and_not_booked_count_as_if_they_were() {
+    let (prompt, tardy) = (Caller::instant(), Caller::instant());
+    let company = prompt.company(0);
+    prompt.run_payroll(&company, "2026-01");
+    for caller in [&prompt, &tardy] {
+        caller.advance(&json!({"to": "2026-01-27T12:00:00Z"}));
+    }
+    let scores = [&prompt, &tardy].map(|caller| score(caller, &company));
+    for name in ["revenue_level", "revenue_trend", "profitability"] {
+        let [one, other] = scores.each_ref().map(|score| factor(score, name).0);
+        // What is not known yet is taken for what the dearest month was.
+        assert!(
+            (one - 3..=one).contains(&other),
+            "{name}: {one} and {other}"
+        );
+    }
+}
+
+#[test]
+fn another_pay_day_makes_no_payroll_of_the_past_late() {
+    let caller = Caller::instant();
+    let company = caller.company(0);
+    let path = format!("/api/business/companies/{company}");
+    for day in [1, 5, 28] {
+        let body = json!({"payroll_settings": {"pay_day": day}});
+        caller.patch(&path, &body).expect(200);
+        assert_eq!(
+            factor(&score(&caller, &company), "payroll_late"),
+            (0, 50),
+            "{day}"
+        );
+    }
+}
+
+#[test]
 fn a_month_without_payroll_is_missed() {
     let caller = Caller::instant();
     let company = caller.company(0);
