@@ -47,6 +47,26 @@ pub(super) const RECIPES: &[Recipe] = &[
             .header("If-Match", "\"stale\"");
         caller.send(&request.json(&json!({"action": "accept"})))
     }),
+    ("respondToOffer", "resource_not_found", |caller| {
+        let path = "/api/capital/offers/ofr_0000000000000/respond";
+        caller.post(path, &json!({"decision": "decline"}))
+    }),
+    ("createLoanRepayment", "resource_not_found", |caller| {
+        let wallets = caller.get("/api/payments/wallets").expect(200);
+        let path = "/api/capital/loans/lon_0000000000000/repayments";
+        let body = json!({"amount": 1, "wallet_id": id(&wallets["data"][0])});
+        caller.post(path, &body)
+    }),
+    ("createLoanRepayment", "precondition_failed", |caller| {
+        let cause = json!({"type": "loan.disbursed"});
+        caller.post("/_sandbox/trigger", &cause).expect(200);
+        let loans = caller.get("/api/capital/loans").expect(200);
+        let loan = &loans["data"][0];
+        let path = format!("/api/capital/loans/{}/repayments", id(loan));
+        let request = caller.request("POST", &path);
+        let request = request.header("If-Match", "\"stale\"");
+        caller.send(&request.json(&json!({"amount": 1, "wallet_id": loan["wallet_id"]})))
+    }),
     ("runPayroll", "payroll_period_already_run", |caller| {
         let company = caller.company(0);
         caller.run_payroll(&company, "2026-01");
