@@ -101,6 +101,11 @@ impl<T: Sortable> Sort<T> {
         T::KEYS[self.key].0 == "created_at" && !self.descending
     }
 
+    /// Whether it is by the time of creation, either way.
+    pub(crate) fn is_by_time(&self) -> bool {
+        T::KEYS[self.key].0 == "created_at"
+    }
+
     pub(crate) fn apply(&self, rows: &mut [Arc<T>]) {
         let key = T::KEYS[self.key].1;
         if self.descending {

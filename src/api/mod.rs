@@ -33,8 +33,8 @@ use crate::api::operation::Operation;
 use crate::api::payments::{bank_statements, reconciliation};
 use crate::api::payments::{beneficiaries, disputes, payouts, wallets};
 use crate::api::payments::{collections, invoices, refunds};
+use crate::api::payments::{escrow_verbs, escrows, payout_create, payout_verbs};
 use crate::api::payments::{fx_quotes, fx_rates, fx_transfers};
-use crate::api::payments::{payout_create, payout_verbs};
 
 /// The simulated product, domain by domain.
 pub(crate) fn product() -> impl Iterator<Item = &'static Operation> {
@@ -73,6 +73,8 @@ pub(crate) fn product() -> impl Iterator<Item = &'static Operation> {
         beneficiaries::OPERATIONS,
         payout_create::OPERATIONS,
         payout_verbs::OPERATIONS,
+        escrows::OPERATIONS,
+        escrow_verbs::OPERATIONS,
         disputes::OPERATIONS,
         bank_statements::OPERATIONS,
         reconciliation::OPERATIONS,

@@ -12,6 +12,7 @@ use crate::api::business::{
 use crate::api::identity::{documents, verification_clock};
 use crate::api::operation::{Call, Operation};
 use crate::api::payments::dispute_clock;
+use crate::api::payments::escrow_clock;
 use crate::api::payments::statement_clock;
 use crate::api::payments::{beneficiaries, payout_rail};
 use crate::api::payments::{collection_clock, invoice_clock, refunds};
@@ -126,6 +127,8 @@ pub(crate) const fn row(task: Task) -> SystemRow {
         Task::AcceptFiling(_) => tax_clock::ACCEPT_FILING,
         Task::RejectFiling(_) => tax_clock::REJECT_FILING,
         Task::SendPayout(_) => payout_rail::SEND_PAYOUT,
+        Task::ReleaseEscrow(_) => escrow_clock::RELEASE_ESCROW,
+        Task::ExpireEscrow(_) => escrow_clock::EXPIRE_ESCROW,
         Task::ReleaseVendorPayout(..) => payout_rail::RELEASE_VENDOR_PAYOUT,
         Task::SettleVendorPayout(..) => payout_rail::SETTLE_VENDOR_PAYOUT,
         Task::ResolveBeneficiary(..) => beneficiaries::RESOLVE_BENEFICIARY,
@@ -255,6 +258,8 @@ fn call(world: &mut World, task: Task) {
         Task::AcknowledgeFiling(filing) => tax_clock::acknowledge_filing(world, filing),
         Task::AcceptFiling(filing) => tax_clock::accept_filing(world, filing),
         Task::RejectFiling(filing) => tax_clock::reject_filing(world, filing),
+        Task::ReleaseEscrow(escrow) => escrow_clock::release_by_date(world, escrow),
+        Task::ExpireEscrow(escrow) => escrow_clock::expire(world, escrow),
         Task::SendPayout(payout) => payout_rail::send_payout(world, payout),
         Task::ResolveBeneficiary(id, answer) => beneficiaries::resolve(world, id, answer),
     }

@@ -51,6 +51,7 @@ impl Desk {
         let limits = limits.reduce(|first, next| Limits {
             rate: first.rate.or(next.rate),
             latency: first.latency.or(next.latency),
+            platform_fee: None, // the world's
         });
         let limits = limits.unwrap_or_default();
         self.wire.set(faults.collect(), limits, base.key());

@@ -93,6 +93,7 @@ pub(crate) static PAYOUT_SETTLE: Decision = Decision {
     subject: Kind::Payout,
     related: &[
         Kind::Beneficiary,
+        Kind::Escrow,
         Kind::PayrollItem,
         Kind::Employee,
         Kind::PayrollRun,

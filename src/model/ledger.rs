@@ -257,6 +257,18 @@ impl JournalEntry {
         self.source.kind == Kind::JournalEntry
     }
 
+    /// Currencies whose wallets it moves available money in, in the order of its lines.
+    pub(crate) fn moves_available(&self) -> impl Iterator<Item = Currency> {
+        let of_cash = |line: &&Line| line.account == Account::CashAvailable;
+        let places = self.lines.iter().enumerate();
+        let places = places.filter(move |(_, line)| of_cash(line));
+        let first = places.filter(move |(place, line)| {
+            let mut before = self.lines[..*place].iter().filter(of_cash);
+            !before.any(|other| other.currency == line.currency)
+        });
+        first.map(|(_, line)| line.currency)
+    }
+
     pub(crate) const fn parent_bits(&self) -> u64 {
         self.company_id.bits()
     }
@@ -314,12 +326,9 @@ pub(crate) enum TransactionType {
 
 impl WalletTransaction {
     /// A wallet's view of an entry that moves its available money.
-    ///
-    /// # Panics
-    /// If it does not.
     pub(crate) fn of(
         entry: &JournalEntry,
-        wallet_id: Id<Wallet>,
+        wallet: &Wallet,
         id: Id<WalletTransaction>,
         balance_before: i128,
     ) -> Self {
@@ -327,18 +336,14 @@ impl WalletTransaction {
             .lines
             .iter()
             .filter(|line| line.account == Account::CashAvailable)
+            .filter(|line| line.currency == wallet.currency)
             .map(Line::signed)
             .sum();
-        let line = entry
-            .lines
-            .iter()
-            .find(|line| line.account == Account::CashAvailable);
-        let line = line.expect("the entry moves available money");
         Self {
             id,
             object: Object::NAME,
             company_id: entry.company_id,
-            wallet_id,
+            wallet_id: wallet.id,
             kind: if moved > 0 {
                 TransactionType::Credit
             } else {
@@ -346,7 +351,7 @@ impl WalletTransaction {
             },
             status: EntryStatus::Posted,
             amount: moved.abs(),
-            currency: line.currency,
+            currency: wallet.currency,
             balance_after: i64::try_from(balance_before + i128::from(moved))
                 .expect("a balance stays within 64 bits"),
             description: entry.memo.clone(),

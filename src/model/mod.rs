@@ -42,6 +42,7 @@ use crate::model::payments::bank_statement::BankStatement;
 use crate::model::payments::beneficiary::Beneficiary;
 use crate::model::payments::collection::Collection;
 use crate::model::payments::dispute::Dispute;
+use crate::model::payments::escrow::Escrow;
 use crate::model::payments::fx_quote::FxQuote;
 use crate::model::payments::fx_transfer::FxTransfer;
 use crate::model::payments::invoice::Invoice;
@@ -165,6 +166,7 @@ entities! {
         FxQuote "fxq" "fx_quote";
         FxTransfer "fxt" "fx_transfer";
         Beneficiary "ben" "beneficiary";
+        Escrow "esc" "escrow";
         Dispute "dsp" "dispute";
         Subject "sub" "subject";
         Document "doc" "document";
@@ -262,6 +264,7 @@ shown_as_kept!(
     FxTransfer,
     Document,
     Verification,
+    Escrow,
 );
 
 /// The `object` member: the resource's own name, held by its type.

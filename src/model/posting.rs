@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use crate::model::AnyId;
 use crate::model::business::authority::Authority;
 use crate::model::business::calculation::Calculation;
+use crate::model::business::payroll_item::PayrollItem;
 use crate::model::ledger::{Account, Direction, JournalEntry, Line};
 use crate::value::money::Currency;
 
@@ -108,6 +109,20 @@ pub(crate) struct RunCost {
     pub(crate) reimbursed: i64,
     /// By account: `tax_payable` of each authority, `pension_payable`.
     pub(crate) owed: Vec<(Account, i64)>,
+    /// Net pay in other currencies, by currency. It is in no other sum.
+    pub(crate) abroad: Vec<Abroad>,
+}
+
+/// Net pay that is owed in another currency than the company's.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Abroad {
+    pub(crate) currency: Currency,
+    /// What is owed, in that currency.
+    pub(crate) owed: i64,
+    /// What the run counts it as, in its own.
+    pub(crate) value: i64,
+    /// What converting it costs on top.
+    pub(crate) fee: i64,
 }
 
 impl RunCost {
@@ -128,19 +143,61 @@ impl RunCost {
 }
 
 impl RunCost {
-    /// Adds one employee's pay.
-    pub(crate) fn of<'a>(pays: impl IntoIterator<Item = &'a Calculation>) -> Self {
+    /// What those parts of a run cost.
+    pub(crate) fn of<'a>(items: impl IntoIterator<Item = &'a PayrollItem>) -> Self {
         let mut cost = Self::default();
-        for pay in pays {
-            cost.add(pay, 1);
+        for item in items {
+            cost.add_item(item);
         }
         cost
+    }
+
+    fn add_item(&mut self, item: &PayrollItem) {
+        let pay = item.value();
+        self.gross += pay.gross;
+        self.employer_contributions += pay.employer_contributions;
+        self.deductions += pay.deductions;
+        self.reimbursed += pay.reimbursed;
+        for (account, amount) in pay.owed {
+            match self.owed.iter_mut().find(|(known, _)| *known == account) {
+                Some((_, sum)) => *sum += amount,
+                None => self.owed.push((account, amount)),
+            }
+        }
+        let Some(fx) = &item.fx else {
+            self.net += pay.net;
+            return;
+        };
+        let new = Abroad {
+            currency: item.currency,
+            owed: fx.target_amount,
+            value: fx.value(),
+            fee: fx.fee_amount,
+        };
+        match self
+            .abroad
+            .iter_mut()
+            .find(|it| it.currency == new.currency)
+        {
+            Some(known) => {
+                known.owed += new.owed;
+                known.value += new.value;
+                known.fee += new.fee;
+            }
+            None => self.abroad.push(new),
+        }
+    }
+
+    /// What sending the wages takes.
+    pub(crate) fn to_send(&self) -> i64 {
+        let abroad = self.abroad.iter().map(|it| it.value + it.fee);
+        self.net + abroad.sum::<i64>()
     }
 
     /// What the run itself pays: wages, and what it withheld for others. What it kept back for employees' own creditors
     /// stays available and owed.
     pub(crate) fn to_reserve(&self) -> i64 {
-        self.net + self.owed.iter().map(|(_, amount)| amount).sum::<i64>()
+        self.to_send() + self.owed.iter().map(|(_, amount)| amount).sum::<i64>()
     }
 }
 
@@ -149,9 +206,9 @@ pub(crate) fn vat_account() -> Account {
     Authority::VAT.account()
 }
 
-/// A run is approved: wages and contributions accrue.
+/// A run is approved: wages and contributions accrue. Net pay in another currency is owed in that one.
 pub(crate) fn run_approved(run: AnyId, currency: Currency, cost: &RunCost) -> Posting {
-    Posting::new("Payroll approved", run, currency, &accrual(cost))
+    accrual("Payroll approved", run, currency, cost, 1)
 }
 
 /// The mirror of what accrued, where a run is taken back wholly or in part.
@@ -161,14 +218,17 @@ pub(crate) fn run_mirrored(
     currency: Currency,
     cost: &RunCost,
 ) -> Posting {
-    let mut lines = accrual(cost);
-    for (_, _, amount) in &mut lines {
-        *amount = -*amount;
-    }
-    Posting::new(memo, run, currency, &lines)
+    accrual(memo, run, currency, cost, -1)
 }
 
-fn accrual(cost: &RunCost) -> Vec<(Account, Direction, i64)> {
+fn accrual(
+    memo: &'static str,
+    run: AnyId,
+    currency: Currency,
+    cost: &RunCost,
+    sign: i64,
+) -> Posting {
+    let value: i64 = cost.abroad.iter().map(|it| it.value).sum();
     let mut lines = vec![
         (Account::Wages, Debit, cost.gross),
         (
@@ -178,14 +238,38 @@ fn accrual(cost: &RunCost) -> Vec<(Account, Direction, i64)> {
         ),
         (Account::Purchases, Debit, cost.reimbursed),
         (Account::WagesPayable, Credit, cost.net),
+        (Account::WorldFx, Credit, value),
         (Account::DeductionsPayable, Credit, cost.deductions),
     ];
-    lines.extend(
-        cost.owed
-            .iter()
-            .map(|&(account, amount)| (account, Credit, amount)),
-    );
-    lines
+    let owed = cost.owed.iter();
+    lines.extend(owed.map(|&(account, amount)| (account, Credit, amount)));
+    for (_, _, amount) in &mut lines {
+        *amount *= sign;
+    }
+    let mut posting = Posting::new(memo, run, currency, &lines);
+    for it in &cost.abroad {
+        let lines = [
+            (Account::WorldFx, Debit, sign * it.owed),
+            (Account::WagesPayable, Credit, sign * it.owed),
+        ];
+        let abroad = Posting::new(memo, run, it.currency, &lines);
+        posting.lines.extend(abroad.lines);
+    }
+    posting
+}
+
+/// What the service charges for paying a run. Given back, the amount is negative.
+pub(crate) fn platform_fee(
+    memo: &'static str,
+    source: AnyId,
+    currency: Currency,
+    amount: i64,
+) -> Posting {
+    let lines = [
+        (Account::Fees, Debit, amount),
+        (Account::CashAvailable, Credit, amount),
+    ];
+    Posting::new(memo, source, currency, &lines)
 }
 
 /// Money is set aside for a run, a filing or a dispute.
@@ -216,13 +300,31 @@ pub(crate) fn released(
     reserved(memo, source, currency, -amount)
 }
 
-/// Net pay that had arrived is called back.
-pub(crate) fn net_pay_recalled(source: AnyId, currency: Currency, amount: i64) -> Posting {
+/// Net pay that had arrived is called back: one entry, and one more for each other currency in which it had.
+pub(crate) fn net_pay_recalled(
+    source: AnyId,
+    currency: Currency,
+    arrived: &RunCost,
+) -> Vec<Posting> {
+    const MEMO: &str = "Net pay called back";
     let lines = [
-        (Account::CashAvailable, Debit, amount),
-        (Account::WagesPayable, Credit, amount),
+        (Account::CashAvailable, Debit, arrived.net),
+        (Account::WagesPayable, Credit, arrived.net),
     ];
-    Posting::new("Net pay called back", source, currency, &lines)
+    let mut postings = vec![Posting::new(MEMO, source, currency, &lines)];
+    postings.extend(arrived.abroad.iter().map(|it| {
+        let of = Conversion {
+            source,
+            given: it.value + it.fee,
+            given_in: currency,
+            fee: it.fee,
+            got: it.owed,
+            got_in: it.currency,
+        };
+        let (from, into) = (Account::WagesPayable, Account::CashAvailable);
+        net_pay_converted_back(MEMO, &of, from, into)
+    }));
+    postings
 }
 
 /// Net pay leaves with the rail.
@@ -232,6 +334,30 @@ pub(crate) fn net_pay_sent(source: AnyId, currency: Currency, amount: i64) -> Po
         (Account::CashReserved, Credit, amount),
     ];
     Posting::new("Net pay sent", source, currency, &lines)
+}
+
+/// The same in another currency, into which it is converted on the way.
+pub(crate) fn net_pay_converted(of: &Conversion) -> Posting {
+    of.entry(
+        "Net pay sent",
+        Account::CashReserved,
+        Account::PayoutsInTransit,
+    )
+}
+
+/// Net pay in another currency is back and converted again, at the rate at which it went: out of what held it, into what holds
+/// it now.
+pub(crate) fn net_pay_converted_back(
+    memo: &'static str,
+    of: &Conversion,
+    from: Account,
+    into: Account,
+) -> Posting {
+    let mut posting = of.entry(memo, into, from);
+    for line in &mut posting.lines {
+        line.direction = line.direction.opposite();
+    }
+    posting
 }
 
 /// Net pay arrives.

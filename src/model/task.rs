@@ -18,6 +18,7 @@ use crate::model::payments::bank_statement::BankStatement;
 use crate::model::payments::beneficiary::Beneficiary;
 use crate::model::payments::collection::{Collection, Payment};
 use crate::model::payments::dispute::Dispute;
+use crate::model::payments::escrow::Escrow;
 use crate::model::payments::fx_quote::FxQuote;
 use crate::model::payments::fx_transfer::FxTransfer;
 use crate::model::payments::invoice::Invoice;
@@ -85,6 +86,10 @@ pub(crate) enum Task {
     ReleaseVendorPayout(Id<Payout>, Fate),
     /// The receiving bank's answer to a payout that pays no wages.
     SettleVendorPayout(Id<Payout>, Fate),
+    /// The date on which an escrow releases itself.
+    ReleaseEscrow(Id<Escrow>),
+    /// An escrow's last day is over.
+    ExpireEscrow(Id<Escrow>),
     /// The bank's answer about a beneficiary's account.
     ResolveBeneficiary(Id<Beneficiary>, BankAnswer),
     /// The last day to answer a dispute is over.
@@ -184,6 +189,8 @@ impl Task {
         Self::AnswerCase(Id::UNKNOWN, BureauAnswer::Approved),
         Self::ExpireCase(Id::UNKNOWN),
         Self::ReviewCase(Id::UNKNOWN),
+        Self::ReleaseEscrow(Id::UNKNOWN),
+        Self::ExpireEscrow(Id::UNKNOWN),
         Self::Scripted(0),
     ];
 
@@ -194,6 +201,8 @@ impl Task {
             Self::LiabilityDue(_)
                 | Self::LiabilityLate(_)
                 | Self::RequirementOverdue(_)
+                | Self::ReleaseEscrow(_)
+                | Self::ExpireEscrow(_)
                 | Self::ExpireFxQuote(_)
                 | Self::DisputeUnanswered(_)
                 | Self::ExpireDocument(_)
@@ -217,6 +226,7 @@ impl Task {
             | Self::ReleaseVendorPayout(payout, _)
             | Self::SettleVendorPayout(payout, _)
             | Self::SettlePayout(payout, _) => Some(AnyId::of(payout)),
+            Self::ReleaseEscrow(escrow) | Self::ExpireEscrow(escrow) => Some(AnyId::of(escrow)),
             Self::ResolveBeneficiary(beneficiary, _) => Some(AnyId::of(beneficiary)),
             Self::FinishVerification(verification) => Some(AnyId::of(verification)),
             Self::AcknowledgeFiling(filing)

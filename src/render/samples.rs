@@ -83,6 +83,16 @@ const SCENES: &[(&str, &[(&str, &str)])] = &[
         )],
     ),
     ("retry_payroll_item", UNPAID),
+    (
+        "dispute_escrow",
+        &[
+            (
+                "create_escrow",
+                r#"{"company_id":"@company:1","buyer_wallet_id":"@wallet:1","seller_beneficiary_id":"@beneficiary:1","amount":400000,"currency":"NGN"}"#,
+            ),
+            ("fund_escrow", r#"{"escrow_id":"@escrow:2"}"#),
+        ],
+    ),
     ("approve_payout", ASKED),
     ("cancel_payout", ASKED),
     (

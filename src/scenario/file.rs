@@ -374,6 +374,7 @@ fn merge(scenario: &mut Scenario, other: Scenario) {
     scenario.limits = Limits {
         rate: own.rate.or(theirs.rate),
         latency: own.latency.or(theirs.latency),
+        platform_fee: own.platform_fee.or(theirs.platform_fee),
     };
     let (own, theirs) = (core::mem::take(&mut scenario.world), other.world);
     scenario.world = WorldPart {

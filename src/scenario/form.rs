@@ -311,7 +311,7 @@ pub(crate) static TIMELINE: Table = Table {
 /// `[limits]`.
 pub(crate) static LIMITS: Table = Table {
     name: "[limits]",
-    about: "Rate limit, and latency of every call.",
+    about: "Rate limit, latency of every call, and what the service charges.",
     keys: &[
         key(
             "rate",
@@ -322,6 +322,29 @@ pub(crate) static LIMITS: Table = Table {
             "latency",
             Takes::Either(&[SPAN, Takes::Part(&LATENCY)]),
             "Of every call, on the wall clock.",
+        ),
+        key(
+            "platform_fee",
+            Takes::Either(&[Takes::Name(fees), Takes::Rows(&FEE_TIER)]),
+            "What the service charges for moving money: its own tiers, nothing, or tiers of the scenario's.",
+        ),
+    ],
+};
+
+/// One tier of `platform_fee`.
+pub(crate) static FEE_TIER: Table = Table {
+    name: "[[limits.platform_fee]]",
+    about: "What the service charges on a month's volume, and from where on.",
+    keys: &[
+        required(
+            "from",
+            Takes::Count(0, MOST),
+            "The volume of the month from which it holds, in minor units; of the first tier 0.",
+        ),
+        required(
+            "basis_points",
+            Takes::Count(0, 10_000),
+            "Hundredths of a percent of the volume beyond.",
         ),
     ],
 };
@@ -416,6 +439,8 @@ pub(crate) const SHAPINGS: [&str; 7] = [
     "truncate",
 ];
 const CLOCKS: [&str; 3] = ["instant", "manual", "real"];
+/// Names in the place of tiers: nothing is charged, or what the service charges anyway.
+pub(crate) const FEES: [&str; 2] = ["off", "standard"];
 const HALVES: [&str; 2] = ["request", "reply"];
 const BODIES: [&str; 3] = ["truncated", "garbage", "slow"];
 
@@ -429,6 +454,10 @@ fn clocks() -> Vec<String> {
 
 fn shapings() -> Vec<String> {
     owned(&SHAPINGS)
+}
+
+fn fees() -> Vec<String> {
+    owned(&FEES)
 }
 
 fn halves() -> Vec<String> {

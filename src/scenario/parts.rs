@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::api::json::quoted;
-use crate::scenario::form::{LATENCY, Spelling};
+use crate::model::payments::platform_fee::{FeeSchedule, FeeTier};
+use crate::scenario::form::{FEE_TIER, FEES, LATENCY, Spelling};
 use crate::scenario::members::Refers;
 use crate::scenario::reading::{At, Fields, Reading};
 use crate::scenario::vocabulary::vocabulary;
@@ -106,6 +107,46 @@ impl<'a> Reading<'a> {
         Limits {
             rate,
             latency: self.latency(part),
+            platform_fee: self.platform_fee(part),
+        }
+    }
+
+    fn platform_fee(&mut self, part: &Fields<'a>) -> Option<FeeSchedule> {
+        let found = part.get("platform_fee")?;
+        if found.get_ref().is_str() {
+            let name = self.text_of("platform_fee", found)?;
+            if !FEES.contains(&name.value) {
+                let message = format!("`platform_fee` cannot be {}", quoted(name.value));
+                let known = FEES.map(str::to_owned);
+                self.stranger(name.span, message, name.value, &known);
+                return None;
+            }
+            return Some(match name.value {
+                "off" => FeeSchedule::Off,
+                _ => FeeSchedule::Standard,
+            });
+        }
+        let Some(rows) = found.get_ref().as_array() else {
+            let expected = "\"off\", \"standard\", or a list of tiers";
+            self.wrong_type("platform_fee", found, expected);
+            return None;
+        };
+        let mut tiers = Vec::new();
+        for row in rows {
+            let row = self.part_of("platform_fee", row, &FEE_TIER)?;
+            let (from, points) = (self.count(&row, "from"), self.count(&row, "basis_points"));
+            tiers.push(FeeTier {
+                from: i64::try_from(from?.value).ok()?,
+                basis_points: u32::try_from(points?.value).ok()?,
+            });
+        }
+        match FeeSchedule::of(tiers) {
+            Ok(schedule) => Some(schedule),
+            Err(why) => {
+                let message = "`platform_fee` cannot have these tiers";
+                self.note(Diagnostic::new(found.span(), message).expected(why));
+                None
+            }
         }
     }
 

@@ -80,7 +80,8 @@ mod tests {
     /// Every table of the form, with what stands before its keys in a file.
     fn tables() -> Vec<(&'static Table, &'static str)> {
         use crate::scenario::form::{
-            EXPECT, FAULT, LATENCY, LIMITS, OUTCOME, REACTION, STEP, TIMELINE, WEBHOOK, WORLD,
+            EXPECT, FAULT, FEE_TIER, LATENCY, LIMITS, OUTCOME, REACTION, STEP, TIMELINE, WEBHOOK,
+            WORLD,
         };
         vec![
             (&FILE, ""),
@@ -91,6 +92,7 @@ mod tests {
             (&TIMELINE, "[[timeline]]"),
             (&LIMITS, "[limits]"),
             (&LATENCY, "[limits.latency]"),
+            (&FEE_TIER, "[[limits.platform_fee]]"),
             (&STEP, "[[step]]"),
             (&REACTION, "[[step]]\n[step.expect]"),
             (&EXPECT, "[expect]"),

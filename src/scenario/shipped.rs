@@ -27,6 +27,7 @@ const FILES: &[(&str, &str)] = embedded![
     "closed-account-then-retry",
     "employee-terminated-mid-period",
     "tax-filing-rejected",
+    "fx-quote-expired",
     "webhook-duplicates",
     "webhook-out-of-order",
     "webhook-outage-and-recovery",

@@ -247,7 +247,9 @@ mod tests {
             Task::AnswerCase(..) => 41,
             Task::ExpireCase(_) => 42,
             Task::ReviewCase(_) => 43,
-            Task::Scripted(_) => 44,
+            Task::ReleaseEscrow(_) => 44,
+            Task::ExpireEscrow(_) => 45,
+            Task::Scripted(_) => 46,
         };
         assert!(
             Task::ONE_OF_EACH

@@ -56,19 +56,13 @@ impl World {
         let since = book.into_iter().flat_map(|book| book.entries.iter());
         let mut sums = Sums::default();
         let mut days = BTreeMap::new();
-        let mut cash: Vec<&JournalEntry> = Vec::new();
+        let mut cash: Vec<(&JournalEntry, Currency)> = Vec::new();
         for entry in grown.chain(since) {
             audit.entries += 1;
             self.audit_entry(entry, audit);
             sums.add(&entry.lines);
             by_day(entry, &mut days);
-            if entry
-                .lines
-                .iter()
-                .any(|line| line.account == Account::CashAvailable)
-            {
-                cash.push(entry);
-            }
+            cash.extend(moved_wallets(entry).into_iter().map(|one| (&**entry, one)));
         }
         for (currency, account, totals) in sums.iter() {
             if totals != self.totals(company, currency, account) {
@@ -216,10 +210,21 @@ fn indexed<'a>(indexes: impl Iterator<Item = &'a Days>) -> ByDay {
     found
 }
 
-/// The statement has one line for each entry that moves available money, and its balances run on without a gap.
+/// Currencies in which an entry moves available money.
+fn moved_wallets(entry: &JournalEntry) -> Vec<Currency> {
+    let mut found = Vec::new();
+    for line in &entry.lines {
+        if line.account == Account::CashAvailable && !found.contains(&line.currency) {
+            found.push(line.currency);
+        }
+    }
+    found
+}
+
+/// The statement has one line for each entry and wallet whose available money it moves, and its balances run on without a gap.
 fn audit_statement(
     company: Id<Company>,
-    cash: &[&JournalEntry],
+    cash: &[(&JournalEntry, Currency)],
     lines: &[&WalletTransaction],
     audit: &mut Audit,
 ) {
@@ -231,15 +236,18 @@ fn audit_statement(
         ));
     }
     let mut balances: BTreeMap<Currency, i128> = BTreeMap::new();
-    for (entry, line) in cash.iter().zip(lines) {
+    for ((entry, currency), line) in cash.iter().zip(lines) {
         let moved = entry
             .lines
             .iter()
-            .filter(|l| l.account == Account::CashAvailable)
+            .filter(|l| l.account == Account::CashAvailable && l.currency == *currency)
             .map(|l| i128::from(l.signed()));
-        let balance = balances.entry(line.currency).or_default();
+        let balance = balances.entry(*currency).or_default();
         *balance += moved.sum::<i128>();
-        if line.journal_entry_id != entry.id || i128::from(line.balance_after) != *balance {
+        if line.journal_entry_id != entry.id
+            || line.currency != *currency
+            || i128::from(line.balance_after) != *balance
+        {
             audit.findings.push(format!(
                 "{}: the running balance is not the ledger's",
                 line.id

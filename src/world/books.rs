@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::model::ledger::{Account, Direction, JournalEntry, Line, WalletTransaction};
 use crate::value::money::Currency;
 use crate::world::days::Days;
+use crate::world::statement::WalletLines;
 
 /// Gross debits and credits of one account, in minor units. Both are kept, so that turnover is not lost in a net.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -123,6 +124,9 @@ pub(crate) struct Book {
     pub(crate) sums: Sums,
     /// What moved in available balances, of all the company's wallets, in order.
     pub(crate) statement: Vector<Arc<WalletTransaction>>,
+    /// The same by wallet: an index, made again like the next one.
+    #[serde(skip)]
+    pub(crate) by_wallet: OrdMap<u64, WalletLines>,
     /// The same entries by day: an index, which is made again when the book is read.
     #[serde(skip)]
     pub(crate) days: Days,
@@ -142,10 +146,16 @@ impl From<WrittenBook> for Book {
         for entry in &written.entries {
             days.add(entry);
         }
+        let mut by_wallet = OrdMap::<u64, WalletLines>::new();
+        for line in &written.statement {
+            let lines = by_wallet.entry(line.wallet_id.bits()).or_default();
+            lines.push(Arc::clone(line));
+        }
         Self {
             entries: written.entries,
             sums: written.sums,
             statement: written.statement,
+            by_wallet,
             days,
         }
     }
@@ -179,17 +189,17 @@ impl Books {
         companies
     }
 
-    /// Appends an entry and the wallet's view of it.
-    pub(crate) fn post(
-        &mut self,
-        entry: Arc<JournalEntry>,
-        transaction: Option<Arc<WalletTransaction>>,
-    ) {
+    /// Appends an entry and the wallets' views of it.
+    pub(crate) fn post(&mut self, entry: Arc<JournalEntry>, views: Vec<WalletTransaction>) {
         let book = Arc::make_mut(self.0.entry(entry.company_id.bits()).or_default());
         book.sums.add(&entry.lines);
         book.days.add(&entry);
         book.entries.push_back(entry);
-        book.statement.extend(transaction);
+        for line in views.into_iter().map(Arc::new) {
+            let lines = book.by_wallet.entry(line.wallet_id.bits()).or_default();
+            lines.push(Arc::clone(&line));
+            book.statement.push_back(line);
+        }
     }
 
     /// Takes the company's last entry back.
@@ -199,12 +209,15 @@ impl Books {
         let entry = book.entries.pop_back().expect("what is undone was posted");
         book.sums.remove(&entry.lines);
         book.days.remove(&entry);
-        if book
-            .statement
-            .last()
-            .is_some_and(|line| line.journal_entry_id == entry.id)
-        {
+        let of_entry = |line: &&Arc<WalletTransaction>| line.journal_entry_id == entry.id;
+        while let Some(wallet) = book.statement.last().filter(of_entry).map(|l| l.wallet_id) {
             book.statement.pop_back();
+            if let Some(lines) = book.by_wallet.get_mut(&wallet.bits()) {
+                lines.pop();
+                if lines.is_empty() {
+                    book.by_wallet.remove(&wallet.bits());
+                }
+            }
         }
         if book.entries.is_empty() {
             self.0.remove(&company);

@@ -273,6 +273,12 @@ impl World {
             hits: 0,
         });
         self.script.outcomes.extend(outcomes);
+        if let (true, Some(schedule)) = (
+            self.script.platform_fee.is_standard(),
+            &scenario.limits.platform_fee,
+        ) {
+            self.script.platform_fee = schedule.clone();
+        }
         for row in &scenario.timeline {
             self.script.timeline.push(TimelineState {
                 row: row.clone(),
@@ -312,6 +318,7 @@ impl World {
         self.keep_script();
         self.script.outcomes.retain(|state| state.rule.is_some());
         self.script.timeline.clear();
+        self.script.platform_fee = FeeSchedule::Standard;
         self.drop_timers(|task| matches!(task, Task::Scripted(_)));
         self.commit();
     }

@@ -20,6 +20,7 @@ use crate::model::payments::bank_statement::BankStatement;
 use crate::model::payments::beneficiary::Beneficiary;
 use crate::model::payments::collection::Collection;
 use crate::model::payments::dispute::Dispute;
+use crate::model::payments::escrow::Escrow;
 use crate::model::payments::fx_quote::FxQuote;
 use crate::model::payments::fx_transfer::FxTransfer;
 use crate::model::payments::invoice::Invoice;
@@ -78,6 +79,7 @@ impl World {
             Verification,
             BankStatement,
             ReconciliationMatch,
+            Escrow,
         )
     }
 

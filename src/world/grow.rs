@@ -33,6 +33,7 @@ use crate::model::lifecycle::StatusChange;
 use crate::model::payments::bank_statement::BankStatement;
 use crate::model::payments::beneficiary::Beneficiary;
 use crate::model::payments::dispute::Dispute;
+use crate::model::payments::escrow::Escrow;
 use crate::model::payments::fx_quote::FxQuote;
 use crate::model::payments::fx_transfer::FxTransfer;
 use crate::model::payments::payout::{Payout, PayoutStatus, Rail, Recipient};
@@ -81,6 +82,7 @@ never_grown!(
     Verification,
     BankStatement,
     ReconciliationMatch,
+    Escrow,
 );
 
 /// The six members of the published list, without an allocation.
@@ -358,6 +360,7 @@ impl Grow for PayrollRun {
                 wallet_id: base.id_at(company),
                 required: paid.totals.employer_cost,
                 reserved: paid.totals.employer_cost,
+                platform_fee: 0,
                 shortfall: 0,
             }),
             settlement: Settlement {
@@ -451,6 +454,7 @@ impl Grow for PayrollItem {
             period: base.period(paid.month),
             status: ItemStatus::Paid,
             currency: paid.plan.currency,
+            fx: None,
             payout_id: Some(base.id_at(base.salary_payout(
                 paid.month,
                 paid.company,
@@ -531,6 +535,7 @@ fn salary_payout(base: &Base, index: u64, paid: &PaidPerson) -> Payout {
         status: PayoutStatus::Paid,
         amount: paid.calculation.net,
         currency: paid.plan.currency,
+        fx: None,
         fee: None,
         rail: Rail::Standard,
         estimated_arrival: None,
@@ -586,6 +591,7 @@ fn vendor_payout(base: &Base, index: u64, month: u64, company: u64, vendor: u64)
         status: PayoutStatus::Paid,
         amount,
         currency: plan.currency,
+        fx: None,
         fee: None,
         rail: Rail::Instant,
         estimated_arrival: None,

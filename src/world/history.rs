@@ -257,7 +257,8 @@ impl Journal<'_> {
     fn close(mut self, payroll: PayrollHistory) -> History {
         self.postings.sort_by_key(|(day, _)| *day); // stable: within a day as they were posted
         let company: Id<Company> = self.base.id_at(self.plan.index);
-        let wallet: Id<Wallet> = self.base.id_at(self.plan.index);
+        let wallet = self.base.record::<Wallet>(self.plan.index);
+        let wallet = wallet.expect("a company is grown with a wallet");
         let (mut sums, mut days) = (Sums::default(), Days::default());
         let (mut entries, mut statement) = (Vec::new(), Vec::new());
         for (number, (day, posting)) in (0_u64..).zip(self.postings) {
@@ -277,7 +278,7 @@ impl Journal<'_> {
             {
                 let before = sums.get(self.plan.currency, Account::CashAvailable).net();
                 let id = Id::from_bits(self.plan.key.with("statement").at(number).hash());
-                statement.push(Arc::new(WalletTransaction::of(&entry, wallet, id, before)));
+                statement.push(Arc::new(WalletTransaction::of(&entry, &wallet, id, before)));
             }
             sums.add(&entry.lines);
             days.add(&entry);

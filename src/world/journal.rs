@@ -125,13 +125,13 @@ impl World {
     }
 
     fn append(&mut self, entry: &Arc<JournalEntry>) {
-        let transaction = self.statement_line(entry).map(Arc::new);
+        let views = self.views(entry);
         self.transaction.staged.push(Change {
             kind: Kind::JournalEntry,
             before: None,
             after: Record::JournalEntry(Arc::clone(entry)),
         });
-        self.books.post(Arc::clone(entry), transaction);
+        self.books.post(Arc::clone(entry), views);
         self.transaction.undo.push(Undo::Post {
             company: entry.company_id.bits(),
         });
@@ -152,30 +152,20 @@ impl World {
         });
     }
 
-    /// The wallet's view of an entry about to be posted, if it moves available money.
-    fn statement_line(&self, entry: &JournalEntry) -> Option<WalletTransaction> {
-        let line = entry
-            .lines
-            .iter()
-            .find(|line| line.account == Account::CashAvailable)?;
-        let wallet = self.wallet_of(entry.company_id, line.currency)?;
-        let before = self
-            .totals(entry.company_id, line.currency, Account::CashAvailable)
-            .net();
-        let ordinal = self
-            .book(entry.company_id)
-            .map_or(0, |book| book.statement.len()) as u64;
-        let key = self
-            .base
-            .key()
-            .with("statement")
-            .at(entry.company_id.bits())
-            .at(ordinal);
-        Some(WalletTransaction::of(
-            entry,
-            wallet.id,
-            Id::from_bits(key.hash()),
-            before,
-        ))
+    /// The wallets' views of an entry about to be posted: one of each whose available money it moves.
+    fn views(&self, entry: &JournalEntry) -> Vec<WalletTransaction> {
+        let company = entry.company_id;
+        let key = self.base.key().with("statement").at(company.bits());
+        let lines = self.book(company).map_or(0, |book| book.statement.len()) as u64;
+        let wallets = entry.moves_available();
+        let wallets = wallets.filter_map(|currency| self.wallet_of(company, currency));
+        (lines..)
+            .zip(wallets)
+            .map(|(ordinal, wallet)| {
+                let totals = self.totals(company, wallet.currency, Account::CashAvailable);
+                let id = Id::from_bits(key.at(ordinal).hash());
+                WalletTransaction::of(entry, &wallet, id, totals.net())
+            })
+            .collect()
     }
 }

@@ -27,6 +27,7 @@ pub(crate) mod payroll_history;
 pub(crate) mod reconciled;
 pub(crate) mod sales_history;
 pub(crate) mod script;
+pub(crate) mod statement;
 pub(crate) mod timers;
 mod transaction;
 
@@ -293,14 +294,11 @@ impl World {
 
     /// The wallet as it is shown: with its balances filled in, and when they last moved.
     pub(crate) fn with_balances(&self, wallet: &Wallet) -> Wallet {
-        let grown = self.base.history(wallet.company_id);
-        let grown = grown.as_ref().and_then(|history| history.statement.last());
-        let since = self.book(wallet.company_id).map(|book| &book.statement);
-        let mut since = since.into_iter().flat_map(|lines| lines.iter().rev());
-        let moved = since.find(|line| line.wallet_id == wallet.id).or(grown);
+        let statement = self.statement(wallet);
+        let moved = statement.last().map(|line| line.created_at);
         Wallet {
             balances: self.balances(wallet.company_id, wallet.currency),
-            updated_at: moved.map_or(wallet.updated_at, |line| line.created_at),
+            updated_at: moved.map_or(wallet.updated_at, |moved| moved.max(wallet.updated_at)),
             ..wallet.clone()
         }
     }

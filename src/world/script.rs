@@ -9,6 +9,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::model::payments::platform_fee::FeeSchedule;
 use crate::value::time::{Span, Timestamp};
 use crate::world::base::{Base, Shape};
 
@@ -232,6 +233,9 @@ pub(crate) enum BodyFault {
 pub(crate) struct Limits {
     pub(crate) rate: Option<Rate>,
     pub(crate) latency: Option<Latency>,
+    /// What the service charges: part of the world, unlike the others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) platform_fee: Option<FeeSchedule>,
 }
 
 /// `100/min`: so many requests in a window of wall-clock time.

@@ -20,6 +20,7 @@ mod determinism;
 mod employees;
 mod errors;
 mod faults;
+mod fx;
 mod golden_path;
 mod harness;
 mod headers;

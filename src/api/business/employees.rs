@@ -6,9 +6,9 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 
 use crate::api::business::brought_in::{YearToDateInput, brought_in};
-use crate::api::business::companies::named;
+use crate::api::business::companies::{Country, known_country, named};
 use crate::api::business::employee_list::{EmployeePage, Filter, list};
-use crate::api::business::pay_terms::{CompensationInput, compensation};
+use crate::api::business::pay_terms::{CompensationInput, Payee, compensation};
 use crate::api::business::payment_account::{PaymentMethodInput, payment_method};
 use crate::api::crud::{Paging, Sort, SortKey, Sortable, show};
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
@@ -162,6 +162,9 @@ pub(crate) struct CreateEmployee {
     role: Text<100>,
     /// Department.
     department: Text<100>,
+    /// Where the employee works, ISO 3166-1 alpha-2: whose law taxes the pay, and where it is paid to; the company's country if
+    /// absent.
+    country: Option<Country>,
     /// First day of work.
     start_date: Date,
     /// Work e-mail address.
@@ -186,10 +189,20 @@ fn create_employee(
 ) -> Result<Data<Shown<Employee>>, ApiError> {
     let company = named(world, input.company_id)?;
     let (now, name) = (world.now(), input.name.into_string());
-    let (first, today, country) = (input.start_date, world.today(), &company.country);
+    let (first, today) = (input.start_date, world.today());
+    let country = input.country.map(|country| country.0);
+    if let Some(country) = &country {
+        known_country(country)?;
+    }
+    let country = &country.unwrap_or_else(|| company.country.clone());
+    let payee = Payee {
+        company: &company,
+        country,
+        paid_in: None,
+    };
     let terms = input
         .compensation
-        .map(|terms| compensation(&company, terms, first, today, "/compensation"));
+        .map(|terms| compensation(&payee, terms, first, today, "/compensation"));
     let method = input
         .payment_method
         .map(|method| payment_method(country, method, &name, "/payment_method"));

@@ -261,7 +261,8 @@ fn line(written: &WrittenLine) -> Line {
 
 /// Cash that runs and payments have put aside: they count on finding it again.
 const fn is_closed(account: Account) -> bool {
-    account.is_cash() && !matches!(account, Account::CashAvailable)
+    (account.is_cash() && !matches!(account, Account::CashAvailable))
+        || matches!(account, Account::WorldFx)
 }
 
 /// What is wrong with lines by themselves.
@@ -521,7 +522,8 @@ mod tests {
                 "cash_reserved",
                 "payouts_in_transit",
                 "collections_in_transit",
-                "escrow_held"
+                "escrow_held",
+                "world:fx"
             ]
         );
     }

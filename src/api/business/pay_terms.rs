@@ -13,6 +13,7 @@ use crate::model::business::employee::{
     Compensation, Component, Employee, EmployeeStatus, PayInterval,
 };
 use crate::model::business::pay_terms::{Allowance, Deduction, DeductionTiming};
+use crate::model::fx;
 use crate::model::growth::{countries, people};
 use crate::model::lifecycle::refused;
 use crate::model::task::Task;
@@ -53,7 +54,7 @@ pub(crate) const CHANGE_PAY: SystemRow = SystemRow {
 pub(crate) struct CompensationInput {
     /// Gross pay an interval, in minor units.
     amount: Amount,
-    /// Its currency, which is the company's.
+    /// Its currency: the company's, or that of the country in which the employee works.
     currency: Currency,
     /// The interval: a year is paid in twelfths, an hour as a twelfth of 52 weeks of 40 hours.
     interval: PayInterval,
@@ -133,7 +134,12 @@ fn set_employee_compensation(
         _ => today,
     };
     let from = input.effective_from.unwrap_or(usual);
-    let terms = compensation(&company, input.terms, from, today, "")?;
+    let payee = Payee {
+        company: &company,
+        country: &employee.country,
+        paid_in: employee.paid_in(),
+    };
+    let terms = compensation(&payee, input.terms, from, today, "")?;
     if employee.status == EmployeeStatus::Terminated {
         let detail = "the employment has ended: its pay terms stay as they were".to_owned();
         return Err(refused(employee.id, employee.status, detail));
@@ -176,18 +182,48 @@ pub(crate) fn change_pay(world: &mut World, id: Id<Employee>) {
     }
 }
 
-/// Pay terms with a month's pay split as is usual in the company's country; `at` points at the object that holds them.
+/// Who is to be paid, where, and in which currency so far.
+pub(crate) struct Payee<'a> {
+    pub(crate) company: &'a Company,
+    /// Where the employee works: whose law taxes the pay.
+    pub(crate) country: &'a str,
+    /// The currency of the terms there are.
+    pub(crate) paid_in: Option<Currency>,
+}
+
+impl Payee<'_> {
+    /// Currencies in which terms can be: the one of the country, which its tax tables are in, and at home the company's. Both
+    /// need a reference rate where they differ.
+    fn currencies(&self) -> Vec<Currency> {
+        let company = self.company.currency;
+        if let Some(currency) = self.paid_in {
+            return vec![currency]; // a year's pay adds up in one currency
+        }
+        let local = countries::find(self.country).and_then(|it| Currency::new(it.currency));
+        let convertible = |it: &Currency| fx::is_known(*it) && fx::is_known(company);
+        let local = local.filter(|it| *it == company || convertible(it));
+        let at_home = Some(company).filter(|_| self.country == self.company.country);
+        let mut currencies: Vec<Currency> = at_home.into_iter().chain(local).collect();
+        currencies.dedup();
+        currencies
+    }
+}
+
+/// Pay terms with a month's pay split as is usual in the employee's country; `at` points at the object that holds them.
 pub(crate) fn compensation(
-    company: &Company,
+    payee: &Payee<'_>,
     terms: CompensationInput,
     effective_from: Date,
     today: Date,
     at: &str,
 ) -> Result<Compensation, ApiError> {
-    if terms.currency != company.currency {
+    let currencies = payee.currencies();
+    if !currencies.contains(&terms.currency) {
+        let known: Vec<&str> = currencies.iter().map(Currency::code).collect();
         let detail = format!(
-            "the company pays in {}, not in {}",
-            company.currency, terms.currency
+            "the employee is paid in {}, not in {}",
+            known.join(" or "),
+            terms.currency
         );
         let pointer = format!("{at}/currency");
         let violation = Violation::new(pointer, "currency_mismatch", detail.clone());
@@ -195,7 +231,7 @@ pub(crate) fn compensation(
     }
     let amount = terms.amount.minor();
     let month = Compensation::monthly(amount, terms.interval);
-    let components = match countries::find(&company.country) {
+    let components = match countries::find(payee.country) {
         Some(country) => people::parts(country, month),
         None => vec![Component {
             id: "basic".to_owned(),

@@ -11,16 +11,19 @@ use crate::api::system::SystemRow;
 use crate::model::business::calculation::Calculation;
 use crate::model::business::company::Company;
 use crate::model::business::employee::Employee;
+use crate::model::business::pay_abroad::PayConversion;
 use crate::model::business::payroll_item::{ItemStatus, PayrollItem};
 use crate::model::business::payroll_run::{Funding, PayrollRun, RunStatus, RunTotals, Settlement};
 use crate::model::business::tax_liability::{LiabilityStatus, TaxLiability};
-use crate::model::business::tax_return::code_of;
+use crate::model::business::tax_return::{code_of, jurisdiction};
+use crate::model::fx_quoting::{Rate, spread};
 use crate::model::ledger::{Account, JournalEntry};
 use crate::model::lifecycle::{Stateful, StatusChange};
 use crate::model::posting::{self, RunCost};
 use crate::model::task::Task;
 use crate::model::{AnyId, Object};
 use crate::value::id::Id;
+use crate::value::money::Currency;
 use crate::value::text::Metadata;
 use crate::value::time::Timestamp;
 use crate::world::World;
@@ -85,28 +88,29 @@ fn calculate(world: &mut World, id: Id<PayrollRun>) -> Option<Arc<PayrollRun>> {
     let mut found = Vec::new();
     for &id in run.employees.clone().iter() {
         let employee = get(world, id);
-        let why_not = why_not(&company, &run, &employee);
-        let pay = if let Some(why) = &why_not {
-            run.blockers.push(format!("{id}: {why}"));
-            nothing(&run, &employee)
-        } else {
-            ready += 1;
-            let pay = payroll_pay::calculate(world, &run, &employee, &earlier);
-            if found.len() < MOST_WARNINGS {
-                found.extend(warnings(&run, &employee, &pay));
-            }
-            totals.add(&pay, 1);
-            pay
+        let reckoned = match why_not(&company, &run, &employee) {
+            Some(why) => Err(why),
+            None => reckon(world, &run, &employee, &earlier),
         };
-        let status = match why_not {
-            None => ItemStatus::Ready,
-            Some(_) => ItemStatus::Blocked,
+        let (pay, status) = match reckoned {
+            Ok(pay) => {
+                ready += 1;
+                if found.len() < MOST_WARNINGS {
+                    found.extend(warnings(&run, &employee, &pay));
+                }
+                (pay, ItemStatus::Ready)
+            }
+            Err(why) => {
+                run.blockers.push(format!("{id}: {why}"));
+                (nothing(&run, &employee), ItemStatus::Blocked)
+            }
         };
         let last = last_time.remove(&employee.id);
         let mut item = item(world, &run, &employee, last, Arc::new(pay));
         if item.status != status {
             item.enter(status, world.now());
         }
+        totals.add_item(&item, 1); // of somebody who is left out nothing
         world.keep(item);
     }
     for left_out in last_time.into_values() {
@@ -158,9 +162,13 @@ fn item(
     last_time: Option<Arc<PayrollItem>>,
     pay: Arc<Calculation>,
 ) -> PayrollItem {
+    let currency = employee.paid_in().unwrap_or(run.currency);
+    let fx = conversion(world, run.currency, currency, pay.net);
     if let Some(item) = last_time {
         return PayrollItem {
             calculation: pay,
+            currency,
+            fx,
             ..(*item).clone()
         };
     }
@@ -172,7 +180,8 @@ fn item(
         employee_name: employee.name.as_str().into(),
         period: run.period,
         status: ItemStatus::Ready,
-        currency: run.currency,
+        currency,
+        fx,
         calculation: pay,
         payout_id: None,
         payslip_id: None,
@@ -182,10 +191,62 @@ fn item(
     }
 }
 
+/// The pay of one employee; an error where a run in another currency cannot hold it.
+fn reckon(
+    world: &World,
+    run: &PayrollRun,
+    employee: &Employee,
+    earlier: &EarlierPay,
+) -> Result<Calculation, String> {
+    let pay = payroll_pay::calculate(world, run, employee, earlier);
+    let pays_in = employee.paid_in().unwrap_or(run.currency);
+    if pays_in == run.currency {
+        return Ok(pay);
+    }
+    let mid_rate = mid_rate(world, run.currency, pays_in);
+    let cost = i128::from(pay.employer_cost()).abs() + i128::from(pay.net).abs();
+    let cost = i64::try_from(cost).map(|cost| mid_rate.needed(cost, run.currency, pays_in));
+    if cost.is_ok_and(|cost| cost <= MOST_VALUE) {
+        return Ok(pay);
+    }
+    Err(format!(
+        "the pay in {pays_in} comes to more than a run in {} holds",
+        run.currency
+    ))
+}
+
+/// What one employee's pay in another currency comes to at most, in minor units of the run's.
+const MOST_VALUE: i128 = 1_000_000_000_000_000;
+
+fn mid_rate(world: &World, company: Currency, pays_in: Currency) -> Rate {
+    let rate = world.base().mid_rate(company, pays_in, world.today());
+    rate.expect("terms of pay are in a currency with a reference rate")
+}
+
+/// How the net pay of somebody who is paid in another currency is converted: at a rate of today.
+fn conversion(
+    world: &World,
+    company: Currency,
+    pays_in: Currency,
+    net: i64,
+) -> Option<PayConversion> {
+    if company == pays_in {
+        return None;
+    }
+    let (rate, spread_bp) = (mid_rate(world, company, pays_in), spread(company, pays_in));
+    Some(PayConversion::of(net, pays_in, company, rate, spread_bp))
+}
+
 /// The part of somebody whom the run no longer includes.
 fn reckoned_away(mut item: PayrollItem, now: Timestamp) -> PayrollItem {
     let nothing = (*item.calculation).clone().blank();
     item.calculation = Arc::new(nothing);
+    item.fx = item.fx.map(|fx| PayConversion {
+        source_amount: 0,
+        target_amount: 0,
+        fee_amount: 0,
+        ..fx
+    });
     item.enter(ItemStatus::Skipped, now);
     item
 }
@@ -200,7 +261,7 @@ pub(crate) fn items(world: &World, run: Id<PayrollRun>) -> Vec<Arc<PayrollItem>>
 /// What the run costs. Those whom it leaves out cost nothing.
 pub(crate) fn cost_of(world: &World, run: Id<PayrollRun>) -> RunCost {
     let items = items(world, run);
-    RunCost::of(items.iter().map(|item| &*item.calculation))
+    RunCost::of(items.iter().map(AsRef::as_ref))
 }
 
 /// Wages and withholdings accrue, by the entry that is returned; the money is reserved at the cut-off of the business day before the pay date.
@@ -225,6 +286,7 @@ pub(crate) fn approve_run(
         wallet_id: wallet.id,
         required: cost.to_reserve(),
         reserved: 0,
+        platform_fee: 0,
         shortfall: 0,
     });
     run.enter_because(RunStatus::Approved, world.now(), reason);
@@ -246,14 +308,15 @@ pub(crate) fn approve_run(
 /// What a run owes an account from now on.
 pub(crate) fn owe(world: &mut World, run: &PayrollRun, account: Account, amount: i64) {
     let (now, company) = (world.now(), get(world, run.company_id));
+    let jurisdiction = jurisdiction(&company.country, code_of(account), run.pay_date);
     let liability = TaxLiability {
         id: world.next_id(run.id.bits()),
         object: Object::NAME,
         company_id: run.company_id,
         payroll_run_id: run.id,
         authority: code_of(account).to_owned(),
-        due_on: tax_clock::due_on(&company, run, code_of(account)),
-        jurisdiction: company.country.clone(),
+        due_on: tax_clock::due_on(jurisdiction, run, code_of(account)),
+        jurisdiction: jurisdiction.to_owned(),
         period: run.period,
         status: LiabilityStatus::Accrued,
         tax_filing_id: None,

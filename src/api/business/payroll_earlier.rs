@@ -18,9 +18,8 @@ use crate::world::World;
 
 /// What the company's employees were paid before by other runs.
 pub(crate) struct EarlierPay {
-    country: String,
     pay_date: Date,
-    /// Pays of the tax year.
+    /// Pays, of whatever tax year.
     pays: BTreeMap<Id<Employee>, Vec<Arc<Calculation>>>,
     /// What terms brought, and arrears added, by month.
     by_terms: BTreeMap<(Id<Employee>, Period), i64>,
@@ -49,7 +48,6 @@ impl EarlierPay {
     /// What was paid by the company's runs but this one.
     pub(crate) fn of(world: &World, run: &PayrollRun) -> Self {
         let mut earlier = Self {
-            country: get(world, run.company_id).country.clone(),
             pay_date: run.pay_date,
             pays: BTreeMap::new(),
             by_terms: BTreeMap::new(),
@@ -78,10 +76,8 @@ impl EarlierPay {
             return;
         }
         let pay = &item.calculation;
-        if pay.counts_with(&self.country, self.pay_date) {
-            let pays = self.pays.entry(item.employee_id).or_default();
-            pays.push(Arc::clone(pay));
-        }
+        let pays = self.pays.entry(item.employee_id).or_default();
+        pays.push(Arc::clone(pay));
         let mut paid = |period, amount| {
             if amount != 0 {
                 *self.by_terms.entry((item.employee_id, period)).or_default() += amount;
@@ -96,20 +92,21 @@ impl EarlierPay {
     /// What that employee was paid before in the tax year: in the months before the world's start or, where the person came later,
     /// by whoever paid them then; and by other runs.
     pub(crate) fn of_employee(&self, world: &World, employee: &Employee) -> Earlier {
+        let country = employee.country.as_str();
         let mut earlier = Earlier {
             year: self.opening(world, employee),
             same_period: Vec::new(),
         };
         let taken_back = self.taken_back.get(&employee.id).into_iter().flatten();
         for item in taken_back {
-            if item.calculation.counts_with(&self.country, self.pay_date) {
+            if item.calculation.counts_with(country, self.pay_date) {
                 earlier.year.add(&item.calculation, -1);
             }
         }
         for pay in self.pays.get(&employee.id).into_iter().flatten() {
-            if pay.is_of(&self.country, self.pay_date) {
+            if pay.is_of(country, self.pay_date) {
                 earlier.same_period.push(Arc::clone(pay));
-            } else {
+            } else if pay.counts_with(country, self.pay_date) {
                 earlier.year.add(pay, 1);
             }
         }
@@ -118,7 +115,8 @@ impl EarlierPay {
 
     /// The year up to the world's start.
     fn opening(&self, world: &World, employee: &Employee) -> YearSoFar {
-        let counts = |pay: &Calculation| pay.counts_with(&self.country, self.pay_date);
+        let country = employee.country.as_str();
+        let counts = |pay: &Calculation| pay.counts_with(country, self.pay_date);
         let base = world.base();
         let index = base.index_of(employee.id);
         if let Some(pay) = index.and_then(|index| base.last_paid(index, counts)) {

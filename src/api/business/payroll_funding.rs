@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::api::business::employee_verbs::end_final_pay;
 use crate::api::business::payroll_clock::{get, items};
 use crate::api::business::payroll_payouts::finish;
+use crate::api::payments::platform_fee::{Meter, platform_fee};
 use crate::api::system::SystemRow;
 use crate::model::business::payroll_item::{ItemStatus, PayrollItem};
 use crate::model::business::payroll_run::{PayrollRun, RunStatus};
@@ -53,22 +54,27 @@ pub(crate) fn fund_run(world: &mut World, id: Id<PayrollRun>, late: bool) {
     let mut funding = run.funding.expect("an approved run knows what it needs");
     let wallet = get(world, funding.wallet_id);
     let available = world.balances(run.company_id, run.currency).available;
-    let (covered, uncovered) = if available < funding.required {
+    let whole = Covered::whole(world, &run, funding.required);
+    let covered = if available < whole.takes() {
         covered(world, &run, available)
     } else {
-        (funding.required, BTreeSet::new())
+        whole.clone()
     };
-    funding.shortfall = funding.required - available.min(funding.required);
-    let refused = if covered == 0 && funding.required > 0 {
+    funding.shortfall = whole.takes() - available.min(whole.takes());
+    let refused = if covered.reserved == 0 && funding.required > 0 {
         let short = run.currency.display(funding.shortfall);
-        Some(format!("the wallet {} is short of {short}", wallet.id))
+        let fee = run.currency.display(whole.fee);
+        Some(format!(
+            "the wallet {} is short of {short}, the platform fee of {fee} included",
+            wallet.id
+        ))
     } else if late {
         None // the bank was asked, and this is its answer
     } else {
         match ask_bank(world, id) {
             BankReply::Yes => None,
             BankReply::No => {
-                funding.shortfall = funding.required;
+                funding.shortfall = whole.takes();
                 Some("the company's bank says that its account is short".to_owned())
             }
             BankReply::Later(due) => {
@@ -85,39 +91,79 @@ pub(crate) fn fund_run(world: &mut World, id: Id<PayrollRun>, late: bool) {
         world.record("payroll_run.funding_failed", run);
         return;
     }
-    funding.reserved = covered;
+    funding.reserved = covered.reserved;
+    funding.platform_fee = covered.fee;
     run.funding = Some(funding);
     let run = world.keep(run);
-    let source = AnyId::of(run.id);
-    let reserve = posting::reserved("Payroll funded", source, run.currency, covered);
+    let (source, currency) = (AnyId::of(run.id), run.currency);
+    let reserve = posting::reserved("Payroll funded", source, currency, covered.reserved);
     world.post(run.company_id, reserve);
+    let fee = posting::platform_fee("Platform fee", source, currency, covered.fee);
+    world.post(run.company_id, fee);
     world.emit("payroll_run.funded", &run);
     world.emit_wallet("wallet.debited", &wallet);
-    open_payouts(world, &run, &wallet, &uncovered);
+    open_payouts(world, &run, &wallet, &covered.without);
+}
+
+/// What is taken out of the wallet for a run.
+#[derive(Clone)]
+struct Covered {
+    /// What is set aside.
+    reserved: i64,
+    /// What the service charges for the wages among it.
+    fee: i64,
+    /// Items that the wallet does not cover.
+    without: BTreeSet<Id<PayrollItem>>,
+}
+
+impl Covered {
+    /// All of the run.
+    fn whole(world: &World, run: &PayrollRun, required: i64) -> Self {
+        let wages = wages(items(world, run.id).iter().map(AsRef::as_ref));
+        Self {
+            reserved: required,
+            fee: platform_fee(world, run.company_id, run.currency, wages),
+            without: BTreeSet::new(),
+        }
+    }
+
+    const fn takes(&self) -> i64 {
+        self.reserved + self.fee
+    }
+}
+
+/// What of those items is sent to people, in the currency of the run: what the fee is on.
+fn wages<'a>(items: impl Iterator<Item = &'a PayrollItem>) -> i64 {
+    items.map(|item| item.sending_takes().max(0)).sum()
 }
 
 /// What the wallet covers of a run that it does not cover as a whole, and the items beyond it: in the run's order, and nothing
-/// unless the company pays in part.
-fn covered(
-    world: &World,
-    run: &PayrollRun,
-    mut available: i64,
-) -> (i64, BTreeSet<Id<PayrollItem>>) {
+/// unless the company pays in part. With each item the fee on all that are covered has to be there, too.
+fn covered(world: &World, run: &PayrollRun, available: i64) -> Covered {
+    let mut covered = Covered {
+        reserved: 0,
+        fee: 0,
+        without: BTreeSet::new(),
+    };
     let settings = get(world, run.company_id).payroll_settings;
     if !settings.partial_runs {
-        return (0, BTreeSet::new());
+        return covered;
     }
-    let (mut covered, mut uncovered) = (0, BTreeSet::new());
+    let meter = Meter::of(world, run.company_id, run.currency);
+    let mut sent = 0;
     for item in items(world, run.id) {
-        let cost = RunCost::of([&*item.calculation]).to_reserve();
-        if cost <= available {
-            available -= cost;
-            covered += cost;
+        let cost = RunCost::of([&*item]).to_reserve();
+        let with_it = sent + wages(core::iter::once(&*item));
+        let fee = meter.charge(with_it);
+        if covered.reserved + cost + fee <= available {
+            covered.reserved += cost;
+            covered.fee = fee;
+            sent = with_it;
         } else {
-            uncovered.insert(item.id);
+            covered.without.insert(item.id);
         }
     }
-    (covered, uncovered)
+    covered
 }
 
 /// What the company's bank says when a run asks for its money.
@@ -222,6 +268,7 @@ pub(crate) fn salary(
         status: PayoutStatus::Queued,
         amount: item.calculation.net,
         currency: item.currency,
+        fx: item.fx,
         fee: None,
         rail,
         estimated_arrival: None,

@@ -259,10 +259,11 @@ pub(crate) fn warnings(
     }
     let wanted = wanted_deductions(run, employee, pay);
     if pay.deductions() < wanted {
+        let currency = employee.paid_in().unwrap_or(run.currency);
         let detail = format!(
             "deductions of {} were lowered to {}, which is what the pay leaves",
-            run.currency.display(wanted),
-            run.currency.display(pay.deductions())
+            currency.display(wanted),
+            currency.display(pay.deductions())
         );
         warn(WarningCode::DeductionsCapped, detail);
     }

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use crate::api::business::payroll_funding::salary;
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::payments::payout_rail::hand_over;
+use crate::api::payments::platform_fee::platform_fee;
 use crate::api::reply::{Data, Shown};
 use crate::model::AnyId;
 use crate::model::business::employee::{EmployeeStatus, PayrollStatus};
@@ -24,7 +25,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     contract: Contract::Assumed,
     summary: "Send an item's wages again",
     description: "After its payout failed or came back: a new payout to the account that is on record now, at once, in the place of \
-        the old one. The money is still set aside; that of an item that the wallet did not cover is set aside now. With the last \
+        the old one. The money is still set aside; that of an item that the wallet did not cover is set aside now, and its platform fee taken. With the last \
         item that arrives a `partially_paid` run is `paid`. A run that failed as a whole is over: run its employees again.",
     errors: &[
         ErrorCode::InvalidStateTransition,
@@ -97,16 +98,21 @@ fn retry_payroll_item(
         world.keep(old);
     } else {
         // The wallet did not cover it when the run was funded.
-        let cost = RunCost::of([&*item.calculation]).to_reserve();
-        let available = world.balances(item.company_id, item.currency).available;
-        if available < cost {
-            return Err(short(&item, available, cost));
+        let cost = RunCost::of([&item]).to_reserve();
+        let sent = item.sending_takes();
+        let fee = platform_fee(world, run.company_id, run.currency, sent);
+        let available = world.balances(run.company_id, run.currency).available;
+        if available < cost + fee {
+            return Err(short(&run, &item, available, cost + fee));
         }
         funding.reserved += cost;
-        funding.shortfall -= cost.min(funding.shortfall);
-        let source = AnyId::of(item.id);
-        let reserve = posting::reserved("Payroll funded", source, item.currency, cost);
-        world.post(item.company_id, reserve);
+        funding.platform_fee += fee;
+        funding.shortfall -= (cost + fee).min(funding.shortfall);
+        let (source, currency) = (AnyId::of(item.id), run.currency);
+        let reserve = posting::reserved("Payroll funded", source, currency, cost);
+        world.post(run.company_id, reserve);
+        let fee = posting::platform_fee("Platform fee", source, currency, fee);
+        world.post(run.company_id, fee);
     }
     item.payout_id = Some(payout.id);
     item.enter(status, world.now());
@@ -120,10 +126,10 @@ fn retry_payroll_item(
     Ok(Data(Shown(world.get(item.id)?)))
 }
 
-fn short(item: &PayrollItem, available: i64, cost: i64) -> ApiError {
-    let shown = |minor| item.currency.display(minor);
+fn short(run: &PayrollRun, item: &PayrollItem, available: i64, cost: i64) -> ApiError {
+    let shown = |minor| run.currency.display(minor);
     let detail = format!(
-        "the available balance is {}, and {} is needed",
+        "the available balance is {}, and {} is needed, the platform fee included",
         shown(available),
         shown(cost)
     );

@@ -15,6 +15,7 @@ use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::reply::{Data, Shown};
 use crate::model::AnyId;
 use crate::model::business::employee::Employee;
+use crate::model::business::pay_abroad::PayConversion;
 use crate::model::business::payroll_item::{ItemStatus, PayrollItem};
 use crate::model::business::payroll_run::{PayrollRun, RunStatus, RunTotals, RunType, Settlement};
 use crate::model::business::payslip::PayslipStatus;
@@ -189,15 +190,15 @@ fn reversal(
         ..Settlement::default()
     };
     let mut totals = RunTotals::default();
-    let mut cost = RunCost::default();
+    let cost = RunCost::of(chosen.iter().map(AsRef::as_ref));
     for item in chosen {
-        totals.add(&item.calculation, -1);
-        cost.add(&item.calculation, 1);
+        totals.add_item(item, -1);
         let negated = PayrollItem {
             id: world.next_id(reversal.id.bits()),
             payroll_run_id: reversal.id,
             status: ItemStatus::Paid,
             calculation: Arc::new(item.calculation.negated()),
+            fx: item.fx.map(PayConversion::negated),
             payout_id: None,
             payslip_id: None,
             failure: None,
@@ -224,19 +225,20 @@ fn give_back(
     let mirror = posting::run_mirrored("Payroll reversed", source, currency, cost);
     let entry = world.post(run.company_id, mirror);
     let arrived = chosen.iter().filter(|item| item.status == ItemStatus::Paid);
-    let arrived: i64 = arrived.map(|item| item.calculation.net).sum();
+    let arrived = RunCost::of(arrived.map(AsRef::as_ref));
     // Items that the wallet did not cover had nothing set aside.
     let uncovered = chosen.iter().filter(|item| item.payout_id.is_none());
-    let uncovered = RunCost::of(uncovered.map(|item| &*item.calculation)).to_reserve();
-    let (mut freed, mut void) = (cost.net - arrived - uncovered, Vec::new());
+    let uncovered = RunCost::of(uncovered.map(AsRef::as_ref)).to_reserve();
+    let (mut freed, mut void) = (cost.to_send() - arrived.to_send() - uncovered, Vec::new());
     for &(account, amount) in cost.owed.iter().filter(|(_, amount)| *amount != 0) {
         if let Some(lowered) = lower(world, run, reversal, (account, amount)) {
             freed += amount;
             void.push(lowered);
         }
     }
-    let recalled = posting::net_pay_recalled(source, currency, arrived);
-    world.post(run.company_id, recalled);
+    for recalled in posting::net_pay_recalled(source, currency, &arrived) {
+        world.post(run.company_id, recalled);
+    }
     let released = posting::released("Payroll money released", source, currency, freed);
     world.post(run.company_id, released);
     if let Some(entry) = entry {

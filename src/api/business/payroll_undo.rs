@@ -34,11 +34,15 @@ pub(crate) fn mirror(
     mirror
 }
 
-/// A run that paid nobody leaves nothing behind: what accrued is taken back, and what was set aside is available again.
+/// A run that paid nobody leaves nothing behind: what accrued is taken back, and what was set aside and charged is available again.
 pub(crate) fn unwind(world: &mut World, run: &PayrollRun) {
     mirror(world, run, "Payroll failed");
     let reserved = run.funding.map_or(0, |funding| funding.reserved);
     let source = AnyId::of(run.id);
     let released = posting::released("Payroll money released", source, run.currency, reserved);
     world.post(run.company_id, released);
+    let charged = run.funding.map_or(0, |funding| funding.platform_fee);
+    let memo = "Platform fee given back";
+    let back = posting::platform_fee(memo, source, run.currency, -charged);
+    world.post(run.company_id, back);
 }

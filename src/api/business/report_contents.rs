@@ -75,7 +75,7 @@ fn payroll_summary(world: &World, company: &Company, period: Period) -> Result<C
     for run in runs(world, company, period) {
         let mut sums = PaidSums::default();
         for item in paid_items(world, &run)? {
-            let pay = &item.calculation;
+            let pay = item.value();
             sums = sums.plus(PaidSums {
                 employees_paid: 1,
                 gross: pay.gross,
@@ -114,8 +114,13 @@ fn pension_schedule(
                 let pension = lines.iter().filter(|line| is_pension(&line.id));
                 pension.map(|line| line.amount).sum()
             };
-            let withheld = sum(pay.contribution_lines());
-            let on_top = sum(pay.employer_lines());
+            // Of somebody who is paid in another currency as the run counts it.
+            let valued = |amount| {
+                item.fx
+                    .map_or(amount, |fx| fx.valued(amount, item.currency))
+            };
+            let withheld = valued(sum(pay.contribution_lines()));
+            let on_top = valued(sum(pay.employer_lines()));
             if withheld == 0 && on_top == 0 {
                 continue;
             }
@@ -130,7 +135,7 @@ fn pension_schedule(
                 entries.len() - 1
             });
             let entry = &mut entries[place];
-            entry.gross += pay.gross;
+            entry.gross += item.value().gross;
             entry.employee_contribution += withheld;
             entry.employer_contribution += on_top;
         }

@@ -103,8 +103,8 @@ pub(crate) fn reject_filing(world: &mut World, id: Id<TaxFiling>) {
 }
 
 /// The last day for what a run owes an authority, by its country's payroll pack.
-pub(crate) fn due_on(company: &Company, run: &PayrollRun, authority: &str) -> Option<Date> {
-    let form = tax_return::of(&company.country, authority, run.period, run.pay_date);
+pub(crate) fn due_on(country: &str, run: &PayrollRun, authority: &str) -> Option<Date> {
+    let form = tax_return::of(country, authority, run.period, run.pay_date);
     form.map(|(_, due_on)| due_on)
 }
 

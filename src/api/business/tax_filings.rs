@@ -134,7 +134,7 @@ pub(crate) struct CreateTaxFiling {
     tax_type: Text<32>,
     /// The month whose pay it is on.
     period: Period,
-    /// The company's country, ISO 3166-1 alpha-2.
+    /// The country of the authority, ISO 3166-1 alpha-2: the company's, or that of employees abroad.
     jurisdiction: Country,
 }
 
@@ -143,16 +143,21 @@ fn create_tax_filing(
     input: CreateTaxFiling,
 ) -> Result<Data<Shown<TaxFiling>>, ApiError> {
     let company = named(world, input.company_id)?;
-    if input.jurisdiction.0 != company.country {
-        let detail = format!("the company is registered in {}", company.country);
+    let (tax_type, period) = (input.tax_type.into_string(), input.period);
+    let jurisdiction = input.jurisdiction.0;
+    let mut open = unfiled(world, &company, period);
+    open.retain(|(_, liability)| liability.jurisdiction == jurisdiction);
+    if open.is_empty() && jurisdiction != company.country {
+        let detail = format!(
+            "the company is registered in {}, and owes nothing for {period} in {jurisdiction}",
+            company.country
+        );
         return Err(ApiError::of_member(
             "/jurisdiction",
             "foreign_jurisdiction",
             detail,
         ));
     }
-    let (tax_type, period) = (input.tax_type.into_string(), input.period);
-    let open = unfiled(world, &company, period);
     let chosen = open
         .iter()
         .filter(|(_, liability)| liability.authority == tax_type);
@@ -161,7 +166,7 @@ fn create_tax_filing(
     let Some(paid_on) = paid_on else {
         return Err(nothing_owed(&tax_type, period, &open));
     };
-    let form = tax_return::of(&company.country, &tax_type, period, paid_on);
+    let form = tax_return::of(&jurisdiction, &tax_type, period, paid_on);
     let amount = owed.iter().map(|(_, liability)| liability.amount).sum();
     let due_on = owed
         .iter()
@@ -172,7 +177,7 @@ fn create_tax_filing(
         id: world.next_id(company.id.bits()),
         object: Object::NAME,
         company_id: company.id,
-        jurisdiction: company.country.clone(),
+        jurisdiction,
         period,
         form: form.map(|(form, _)| form.to_owned()),
         status: FilingStatus::Pending,

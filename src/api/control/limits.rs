@@ -1,4 +1,5 @@
-//! Limits of this key's world: how many requests in a window of wall-clock time, and how long every reply takes.
+//! Limits of this key's world: how many requests in a window of wall-clock time, how long every reply takes, and what the service
+//! charges.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,6 +8,7 @@ use crate::api::operation::{Contract, Domain, Method, Operation, Session, operat
 use crate::api::reply::Plain;
 use crate::desk::fault::wall_ms;
 use crate::desk::wire::parse_rate;
+use crate::model::payments::platform_fee::{FeeSchedule, FeeTier};
 use crate::value::error::{ApiError, Violation};
 use crate::value::text::Text;
 use crate::value::time::Span;
@@ -28,7 +30,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Sandbox,
         contract: Contract::Control,
         summary: "Set the limits",
-        description: "In place of all that were set before; what is absent is not limited. Beyond the rate, calls of the product are \
+        description: "In place of all that were set before; what is absent is not limited, and the platform fee the service's own. Beyond the rate, calls of the product are \
             refused with 429 and `Retry-After`, and every reply carries `RateLimit` and `RateLimit-Policy`.",
         example: r#"{"rate":"100000/min"}"#,
         ..operation!(desk set_limits)
@@ -47,6 +49,51 @@ pub(crate) struct SetLimits {
     latency: Option<Span>,
     /// By how much at most it takes longer or shorter than that, evenly drawn; never more than the mean.
     spread: Option<Span>,
+    /// What the service charges for moving money: `standard` if absent, `off`, or tiers of the month's volume, the first from 0,
+    /// ascending.
+    platform_fee: Option<PlatformFee>,
+}
+
+/// What the service charges for moving money.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+enum PlatformFee {
+    Named(NamedFee),
+    Tiers(FeeTiers),
+}
+
+/// Tiers without figures of their own.
+#[derive(Clone, Copy, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum NamedFee {
+    /// The service's own.
+    Standard,
+    /// Nothing is charged.
+    Off,
+}
+
+/// What is charged on a month's volume, and from where on.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(inline)]
+struct FeeTiers(#[schemars(length(min = 1, max = 20))] Vec<FeeTier>);
+
+impl PlatformFee {
+    fn schedule(self) -> Result<FeeSchedule, &'static str> {
+        match self {
+            Self::Named(NamedFee::Standard) => Ok(FeeSchedule::Standard),
+            Self::Named(NamedFee::Off) => Ok(FeeSchedule::Off),
+            Self::Tiers(FeeTiers(tiers)) => FeeSchedule::of(tiers),
+        }
+    }
+
+    fn of(schedule: &FeeSchedule) -> Self {
+        match schedule {
+            FeeSchedule::Standard => Self::Named(NamedFee::Standard),
+            FeeSchedule::Off => Self::Named(NamedFee::Off),
+            FeeSchedule::Tiers(tiers) => Self::Tiers(FeeTiers(tiers.clone())),
+        }
+    }
 }
 
 /// Limits as they stand.
@@ -58,6 +105,8 @@ pub(crate) struct Limits {
     latency: Option<Span>,
     /// By how much at most it takes longer or shorter.
     spread: Option<Span>,
+    /// What the service charges for moving money.
+    platform_fee: PlatformFee,
 }
 
 /// So many requests in a window.
@@ -71,7 +120,7 @@ struct RateShape {
 }
 
 fn get_limits(session: &mut Session<'_>, _: GetLimits) -> Result<Plain<Limits>, ApiError> {
-    Ok(Plain(shown(session.desk.wire.limits())))
+    Ok(Plain(shown(session)))
 }
 
 fn set_limits(session: &mut Session<'_>, input: SetLimits) -> Result<Plain<Limits>, ApiError> {
@@ -92,20 +141,31 @@ fn set_limits(session: &mut Session<'_>, input: SetLimits) -> Result<Plain<Limit
         let detail = "is more than the latency, and no reply comes before its request";
         wrong.push(Violation::new("/spread", "range", detail));
     }
+    let schedule = input.platform_fee.map(PlatformFee::schedule).transpose();
+    let schedule = schedule.map_err(|expected| {
+        wrong.push(Violation::new("/platform_fee", "range", expected));
+    });
+    let Ok(schedule) = schedule else {
+        return Err(ApiError::invalid(wrong));
+    };
     if !wrong.is_empty() {
         return Err(ApiError::invalid(wrong));
     }
+    let schedule = schedule.unwrap_or_default();
     session.desk.wire.set_limits(script::Limits {
         rate: rate.and_then(Result::ok),
         latency: mean_ms.map(|mean_ms| Latency {
             mean_ms,
             spread_ms: spread_ms.unwrap_or(0),
         }),
+        platform_fee: None, // the world's
     });
-    Ok(Plain(shown(session.desk.wire.limits())))
+    session.world.charge_by(schedule);
+    Ok(Plain(shown(session)))
 }
 
-fn shown(limits: &script::Limits) -> Limits {
+fn shown(session: &Session<'_>) -> Limits {
+    let limits = session.desk.wire.limits();
     let span = |ms| Span::Millis(i64::try_from(ms).unwrap_or(i64::MAX));
     Limits {
         rate: limits.rate.map(|rate| RateShape {
@@ -114,5 +174,6 @@ fn shown(limits: &script::Limits) -> Limits {
         }),
         latency: limits.latency.map(|latency| span(latency.mean_ms)),
         spread: limits.latency.map(|latency| span(latency.spread_ms)),
+        platform_fee: PlatformFee::of(&session.world.script().platform_fee),
     }
 }

@@ -96,6 +96,13 @@ const NEW_QUOTE: Act = Call(
     r#"{"company_id":"@company:1","source_currency":"@currency","target_currency":"@other_currency","source_amount":100000}"#,
 );
 const CONVERT: &str = r#"{"quote_id":"@last","source_wallet_id":"@wallet:1"}"#;
+const NEW_ESCROW: Act = Call(
+    "create_escrow",
+    r#"{"company_id":"@company:1","buyer_wallet_id":"@wallet:1","seller_beneficiary_id":"@payee","amount":30000,
+        "currency":"@currency","milestones":[{"name":"Design","amount":10000},{"name":"Delivery","amount":20000}],
+        "expires_at":"2150-01-01T00:00:00Z"}"#,
+);
+const FUND_ESCROW: Act = Call("fund_escrow", r#"{"escrow_id":"@last"}"#);
 /// Stands for an employee who can be paid.
 pub(super) const PAYABLE: &str = "@payable";
 /// Stands for what the act before made or moved.
@@ -372,6 +379,67 @@ pub(super) const RECIPES: &[(&[&str], &[Act])] = &[
             ASK_APPROVAL,
             NEW_PAYOUT,
             Call("cancel_payout", r#"{"payout_id":"@last"}"#),
+        ],
+    ),
+    (
+        &["escrow.created", "escrow.expired"],
+        &[NEW_PAYEE, NEW_ESCROW],
+    ),
+    (&["escrow.funded"], &[NEW_PAYEE, NEW_ESCROW, FUND_ESCROW]),
+    (
+        &["escrow.partially_released"],
+        &[
+            NEW_PAYEE,
+            NEW_ESCROW,
+            FUND_ESCROW,
+            Call(
+                "release_escrow",
+                r#"{"escrow_id":"@last","milestone_id":"milestone_1"}"#,
+            ),
+        ],
+    ),
+    (
+        &["escrow.released"],
+        &[
+            NEW_PAYEE,
+            NEW_ESCROW,
+            FUND_ESCROW,
+            Call("release_escrow", r#"{"escrow_id":"@last"}"#),
+        ],
+    ),
+    (
+        &["escrow.refunded"],
+        &[
+            NEW_PAYEE,
+            NEW_ESCROW,
+            FUND_ESCROW,
+            Call(
+                "refund_escrow",
+                r#"{"escrow_id":"@last","reason":"Triggered"}"#,
+            ),
+        ],
+    ),
+    (
+        &["escrow.cancelled"],
+        &[
+            NEW_PAYEE,
+            NEW_ESCROW,
+            Call(
+                "refund_escrow",
+                r#"{"escrow_id":"@last","reason":"Triggered"}"#,
+            ),
+        ],
+    ),
+    (
+        &["escrow.disputed"],
+        &[
+            NEW_PAYEE,
+            NEW_ESCROW,
+            FUND_ESCROW,
+            Call(
+                "dispute_escrow",
+                r#"{"escrow_id":"@last","raised_by":"seller","reason":"Triggered"}"#,
+            ),
         ],
     ),
     (

@@ -13,9 +13,11 @@ use crate::api::business::{
     compliance, leave_clock, payroll_clock, payroll_funding, regulatory_reports, tax_clock,
 };
 use crate::api::control::collecting;
+use crate::api::payments::dispute_clock;
+use crate::api::payments::escrow_clock::{self, Part};
 use crate::api::payments::reconciliation::{self, MatchAction};
 use crate::api::payments::statement_clock;
-use crate::api::payments::{beneficiaries, payout_rail, payout_verbs};
+use crate::api::payments::{beneficiaries, escrow_verbs, payout_rail, payout_verbs};
 use crate::api::payments::{fx_quotes, fx_transfers};
 use crate::model::business::company::{Company, CompanyStatus};
 use crate::model::business::compliance_requirement::{ComplianceRequirement, RequirementStatus};
@@ -29,6 +31,8 @@ use crate::model::business::tax_liability::{LiabilityStatus, TaxLiability};
 use crate::model::lifecycle::{State, StatusChange};
 use crate::model::payments::bank_statement::BankStatement;
 use crate::model::payments::beneficiary::{Beneficiary, BeneficiaryStatus};
+use crate::model::payments::dispute::{DisputeStatus, RaisedBy};
+use crate::model::payments::escrow::{Escrow, EscrowStatus, MilestoneStatus};
 use crate::model::payments::fx_quote::{FxQuote, QuoteStatus};
 use crate::model::payments::fx_transfer::{FxTransfer, FxTransferStatus};
 use crate::model::payments::payout::{Payout, PayoutStatus, Pays};
@@ -83,6 +87,15 @@ pub(crate) const EMITS: &[&str] = &[
     "payout.cancelled",
     "beneficiary.verified",
     "beneficiary.rejected",
+    "escrow.funded",
+    "escrow.partially_released",
+    "escrow.released",
+    "escrow.disputed",
+    "escrow.refunded",
+    "escrow.cancelled",
+    "escrow.expired",
+    "dispute.created",
+    "wallet.low_balance",
     "fx_quote.expired",
     "fx_transfer.completed",
     "fx_transfer.failed",
@@ -125,6 +138,8 @@ pub(crate) const STARTS: &[&str] = &[
     "finish_collection",
     "settle_collection",
     "charge_back",
+    "release_escrow",
+    "miss_evidence",
 ];
 
 /// How a move is to be made.
@@ -156,6 +171,7 @@ pub(crate) fn go(world: &mut World, id: &str, to: &str, wanted: Wanted) -> Resul
         Kind::Refund => collecting::refund(world, Id::from_bits(id.bits), to, wanted)?,
         Kind::FxQuote => fx_quote(world, Id::from_bits(id.bits), to)?,
         Kind::FxTransfer => fx_transfer(world, Id::from_bits(id.bits), to)?,
+        Kind::Escrow => escrow(world, Id::from_bits(id.bits), to, wanted)?,
         Kind::Beneficiary => beneficiary(world, Id::from_bits(id.bits), to, &wanted)?,
         Kind::Dispute => collecting::dispute(world, Id::from_bits(id.bits), to, wanted)?,
         Kind::BankStatement => statement(world, Id::from_bits(id.bits), to)?,
@@ -223,6 +239,41 @@ fn payout(world: &mut World, id: Id<Payout>, to: &str, wanted: Wanted) -> Result
         PayoutStatus::Queued => payout_verbs::approve(world, id, None),
         PayoutStatus::Cancelled => payout_verbs::cancel(world, id, wanted.reason),
         _ => payout_rail::force(world, id, to, wanted.code, wanted.reason),
+    }
+    Ok(())
+}
+
+/// The buyer, the calendar or the verdict moves it now. In part it is released by its next milestone alone.
+fn escrow(world: &mut World, id: Id<Escrow>, to: &str, wanted: Wanted) -> Result<(), ApiError> {
+    let escrow = world.get(id)?;
+    let parts = escrow.pending().count();
+    let by_hand = |state| state != EscrowStatus::PartiallyReleased || parts > 1;
+    let to = target(AnyId::of(id), escrow.status, to, by_hand)?;
+    let reason = wanted.reason.unwrap_or_else(|| "by hand".to_owned());
+    match (
+        to,
+        escrow
+            .dispute_id
+            .filter(|_| escrow.status == EscrowStatus::Disputed),
+    ) {
+        (EscrowStatus::Funded, _) => escrow_verbs::fund(world, &escrow, None)?,
+        (EscrowStatus::Disputed, _) => {
+            escrow_verbs::dispute(world, &escrow, RaisedBy::Seller, reason)?;
+        }
+        (EscrowStatus::Released, Some(dispute)) => {
+            dispute_clock::end(world, dispute, DisputeStatus::Lost, Some(reason));
+        }
+        (EscrowStatus::PartiallyReleased, _) => {
+            let mut parts = escrow.milestones.iter();
+            let next = parts.position(|part| part.status == MilestoneStatus::Pending);
+            let part = Part::Milestone(next.expect("more than one part is pending"));
+            escrow_clock::release(world, &escrow, part, Some(reason));
+        }
+        (EscrowStatus::Released, None) => {
+            escrow_clock::release(world, &escrow, Part::Rest, Some(reason));
+        }
+        (EscrowStatus::Expired, _) => escrow_clock::expire(world, id),
+        _ => escrow_verbs::take_back(world, &escrow, None, reason)?,
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! How a dispute ends: by the verdict, because nobody answered, or because the company gave in.
 
-use crate::api::payments::collection_clock;
+use crate::api::payments::{collection_clock, escrow_clock};
 use crate::api::system::SystemRow;
 use crate::model::decision::DISPUTE_VERDICT;
 use crate::model::lifecycle::Stateful;
@@ -16,8 +16,13 @@ const VERDICT: Span = Span::seconds(14 * 24 * 60 * 60);
 
 pub(crate) const MISS_EVIDENCE: SystemRow = SystemRow {
     name: "miss_evidence",
-    emits: &["dispute.lost", "wallet.debited"],
-    ..SystemRow::LAST
+    emits: &[
+        "dispute.lost",
+        "wallet.debited",
+        "escrow.released",
+        "payout.created",
+    ],
+    starts: &["send_payout"],
 };
 
 pub(crate) const DECIDE_DISPUTE: SystemRow = SystemRow {
@@ -27,8 +32,11 @@ pub(crate) const DECIDE_DISPUTE: SystemRow = SystemRow {
         "dispute.lost",
         "wallet.credited",
         "wallet.debited",
+        "escrow.released",
+        "escrow.refunded",
+        "payout.created",
     ],
-    ..SystemRow::LAST
+    starts: &["send_payout"],
 };
 
 /// Asks for the verdict, which comes with the clock.
@@ -86,6 +94,9 @@ pub(crate) fn end(world: &mut World, id: Id<Dispute>, to: DisputeStatus, reason:
     let wallet = world.wallet_of(dispute.company_id, dispute.currency);
     if let Some((name, wallet)) = moved.zip(wallet) {
         world.emit_wallet(name, &wallet);
+    }
+    if dispute.source.kind == Kind::Escrow {
+        escrow_clock::settle_dispute(world, &dispute, !won);
     }
 }
 

@@ -53,8 +53,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             lost beyond it is taken from the wallet, and owed (`refunds_payable`) as far as that is short.",
         example: r#"{"action":"contest","evidence":{"delivery_note":"Signed for on 12 January"}}"#,
         errors: &[ErrorCode::InvalidStateTransition],
-        emits: &["dispute.under_review", "dispute.accepted", "wallet.debited"],
-        starts: &["decide_dispute"],
+        emits: &[
+            "dispute.under_review",
+            "dispute.accepted",
+            "wallet.debited",
+            "escrow.released",
+            "payout.created",
+        ],
+        starts: &["decide_dispute", "send_payout"],
         ..operation!(write respond_to_dispute)
     },
 ];

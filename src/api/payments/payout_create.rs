@@ -187,6 +187,7 @@ impl Parties<'_> {
             status: PayoutStatus::Queued,
             amount,
             currency: self.currency,
+            fx: None,
             fee: None,
             rail,
             estimated_arrival: Some(arrival(world, company, rail, leaves)),

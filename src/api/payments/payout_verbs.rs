@@ -8,6 +8,7 @@ use crate::api::crud::show;
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::payments::payout_create::queue;
 use crate::api::payments::payout_rail::{arrival, credited, departure};
+use crate::api::payments::wallets::room;
 use crate::api::reply::{Data, Shown};
 use crate::model::lifecycle::{Stateful, refused, step};
 use crate::model::payments::payout::{Payout, PayoutStatus, Pays};
@@ -46,7 +47,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         description: "Before it is sent. The amount and its fee are in the wallet again. Wages are cancelled with their run, and what \
             an escrow released cannot be taken back.",
         example: r#"{"reason":"Paid in cash"}"#,
-        errors: &[ErrorCode::InvalidStateTransition],
+        errors: &[ErrorCode::InvalidStateTransition, ErrorCode::LimitExceeded],
         emits: &["payout.cancelled", "wallet.credited"],
         ..operation!(write cancel_payout)
     },
@@ -114,6 +115,8 @@ fn cancel_payout(world: &mut World, input: CancelPayout) -> Result<Data<Shown<Pa
     if let Some(detail) = instead {
         return Err(refused(payout.id, payout.status, detail.to_owned()));
     }
+    let back = payout.amount + payout.fee.unwrap_or_default();
+    room(world, &*world.get(payout.wallet_id)?, back)?;
     cancel(world, payout.id, input.reason.map(Text::into_string));
     show(world, payout.id)
 }

@@ -8,6 +8,7 @@ use crate::api::crud::{Candidates, Paging, Sort, SortKey, Sortable, is, show};
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::paid::PaidPeople;
 use crate::api::reply::{Data, List, Shown};
+use crate::model::Kind;
 use crate::model::business::company::Company;
 use crate::model::payments::beneficiary::Beneficiary;
 use crate::model::payments::payout::{Payout, PayoutStatus};
@@ -60,6 +61,16 @@ pub(crate) struct ListPayouts {
 #[serde(rename_all = "snake_case")]
 pub(crate) enum SourceType {
     PayrollItem,
+    Escrow,
+}
+
+impl SourceType {
+    const fn kind(self) -> Kind {
+        match self {
+            Self::PayrollItem => Kind::PayrollItem,
+            Self::Escrow => Kind::Escrow,
+        }
+    }
 }
 
 impl Sortable for Payout {
@@ -83,7 +94,9 @@ fn list_payouts(world: &World, input: ListPayouts) -> Result<List<Shown<Payout>>
     let keep = |payout: &Payout| {
         is(input.status.as_ref(), &payout.status)
             && (input.beneficiary_id.is_none() || payout.beneficiary_id == input.beneficiary_id)
-            && (input.source_type.is_none() || payout.source.is_some())
+            && input
+                .source_type
+                .is_none_or(|of| payout.source.is_some_and(|source| source.kind == of.kind()))
             && input
                 .source_id
                 .as_ref()

@@ -2,6 +2,7 @@
 
 use crate::model::business::company::Company;
 use crate::model::ledger::Account;
+use crate::model::payments::platform_fee::FeeSchedule;
 use crate::value::id::Id;
 use crate::value::money::Currency;
 use crate::world::World;
@@ -15,18 +16,35 @@ pub(crate) fn platform_fee(
     currency: Currency,
     amount: i64,
 ) -> i64 {
-    let schedule = &world.script().platform_fee;
-    schedule.charge(currency, volume(world, company, currency), amount)
+    Meter::of(world, company, currency).charge(amount)
 }
 
-/// What the company has moved in that currency since the first of the month.
-fn volume(world: &World, company: Id<Company>, currency: Currency) -> i128 {
-    let today = world.today();
-    let book = world.book(company).into_iter();
-    let days = book.flat_map(|book| book.days.between(today.period().first_day(), today));
-    days.map(|(_, day)| {
-        let debits = |account| day.sums.get(currency, account).debits;
-        debits(Account::PayoutsInTransit) + debits(Account::CollectionsInTransit)
-    })
-    .sum()
+/// The same for several amounts that are asked about at once.
+pub(crate) struct Meter<'a> {
+    schedule: &'a FeeSchedule,
+    currency: Currency,
+    volume: i128,
+}
+
+impl<'a> Meter<'a> {
+    /// What the company has moved in that currency since the first of the month.
+    pub(crate) fn of(world: &'a World, company: Id<Company>, currency: Currency) -> Self {
+        let today = world.today();
+        let book = world.book(company).into_iter();
+        let days = book.flat_map(|book| book.days.between(today.period().first_day(), today));
+        let volume = days.map(|(_, day)| {
+            let debits = |account| day.sums.get(currency, account).debits;
+            debits(Account::PayoutsInTransit) + debits(Account::CollectionsInTransit)
+        });
+        Self {
+            schedule: &world.script().platform_fee,
+            currency,
+            volume: volume.sum(),
+        }
+    }
+
+    /// The fee on moving that amount now.
+    pub(crate) fn charge(&self, amount: i64) -> i64 {
+        self.schedule.charge(self.currency, self.volume, amount)
+    }
 }

@@ -40,15 +40,9 @@ pub(crate) fn transactions(
     wallet: &Wallet,
     keep: impl Fn(&WalletTransaction) -> bool,
 ) -> Vec<Arc<WalletTransaction>> {
-    let history = world.base().history(wallet.company_id);
-    let grown = history.iter().flat_map(|history| &history.statement);
-    let book = world.book(wallet.company_id);
-    let since = book.into_iter().flat_map(|book| &book.statement);
-    grown
-        .chain(since)
-        .filter(|one| one.wallet_id == wallet.id && keep(one))
-        .cloned()
-        .collect()
+    let statement = world.statement(wallet);
+    let lines = statement.iter().filter(|one| keep(one));
+    lines.cloned().collect()
 }
 
 /// What the wallet held before that day.

@@ -1,11 +1,12 @@
 //! Wallets and their statements.
 
+use core::ops::Range;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::api::crud::{Candidates, Paging, Sort, SortKey, Sortable, is, page_of};
+use crate::api::crud::{Candidates, Paging, Sort, SortKey, Sortable, is, may_scan, page_of};
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::reply::{Data, List, Shown};
 use crate::model::business::company::Company;
@@ -17,6 +18,7 @@ use crate::value::money::Currency;
 use crate::value::text::Text;
 use crate::value::time::Date;
 use crate::world::World;
+use crate::world::statement::Statement;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
@@ -110,15 +112,26 @@ fn get_wallet(world: &World, input: OneWallet) -> Result<Data<Shown<Wallet>>, Ap
 /// What a wallet holds at most: far below what 64 bits hold, so that no later credit can reach their end.
 const MOST: i64 = i64::MAX / 1_000;
 
-/// Whether that amount more fits into the wallet: what is asked before anything credits it.
+/// Whether that amount more fits into the wallet: what is asked before anything credits it. It must fit into the company's
+/// currency, too, in which reports add up all its wallets.
 pub(crate) fn room(world: &World, wallet: &Wallet, amount: i64) -> Result<(), ApiError> {
-    let available = world.balances(wallet.company_id, wallet.currency).available;
-    if i128::from(available) + i128::from(amount) <= i128::from(MOST) {
+    let (company, currency) = (wallet.company_id, wallet.currency);
+    let available = world.balances(company, currency).available;
+    let holds = i128::from(available) + i128::from(amount);
+    let own = world.find(company).map_or(currency, |it| it.currency);
+    let rate = world.base().mid_rate(currency, own, world.today());
+    let worth = |holds| rate.map_or(0, |rate| rate.convert(holds, currency, own));
+    let fits =
+        i64::try_from(holds).is_ok_and(|holds| holds.max(0) <= MOST && worth(holds) <= MOST_WORTH);
+    if fits {
         return Ok(());
     }
-    let detail = "a wallet of the sandbox holds no more than nine quadrillion minor units";
+    let detail = "a wallet of the sandbox holds no more than nine quadrillion minor units, of its own currency and of the company's";
     Err(ApiError::new(ErrorCode::LimitExceeded, detail).about(wallet.id))
 }
+
+/// The same in the company's currency.
+const MOST_WORTH: i128 = MOST as i128;
 
 /// The wallet that a member of the body names, which must exist.
 pub(crate) fn named(
@@ -179,25 +192,62 @@ fn list_wallet_transactions(
     input: ListWalletTransactions,
 ) -> Result<List<Shown<WalletTransaction>>, ApiError> {
     let wallet = world.get(input.wallet_id)?;
-    let history = world.base().history(wallet.company_id);
-    let grown = history.iter().flat_map(|history| &history.statement);
-    let since = world
-        .book(wallet.company_id)
-        .into_iter()
-        .flat_map(|book| &book.statement);
+    let statement = world.statement(&wallet);
+    let by_day = statement.is_by_day();
+    let places = if by_day {
+        statement.between(input.from, input.to)
+    } else {
+        0..statement.len()
+    };
+    let by_time = input.sort.as_ref().is_none_or(Sort::is_by_time);
+    let dated = input.from.is_some() || input.to.is_some();
+    if by_time && (by_day || !dated) && input.kind.is_none() && input.source_id.is_none() {
+        let newest_first = input.sort.is_some_and(|sort| !sort.is_own_order());
+        return Ok(page_by_place(
+            &statement,
+            places,
+            input.paging,
+            newest_first,
+        ));
+    }
+    may_scan(places.len() as u64)?;
+    let source = input.source_id.as_ref().map(Text::as_str);
     let keep = |line: &&Arc<WalletTransaction>| {
-        line.wallet_id == wallet.id
-            && is(input.kind.as_ref(), &line.kind)
+        is(input.kind.as_ref(), &line.kind)
             && input.from.is_none_or(|from| line.effective_on >= from)
             && input.to.is_none_or(|to| line.effective_on <= to)
-            && input
-                .source_id
-                .as_ref()
-                .is_none_or(|id| line.source.to_string() == id.as_str())
+            && source.is_none_or(|id| line.source.to_string() == id)
     };
-    let mut lines: Vec<Arc<WalletTransaction>> = grown.chain(since).filter(keep).cloned().collect();
+    let lines = places.filter_map(|place| statement.get(place));
+    let mut lines: Vec<Arc<WalletTransaction>> = lines.filter(keep).cloned().collect();
     if let Some(sort) = input.sort {
         sort.apply(&mut lines);
     }
     Ok(page_of(&lines, input.paging))
+}
+
+/// A page of the lines at some places, which looks at no others. Newest first, lines of one instant stay in the order in which
+/// they were made, as in every sorted list.
+fn page_by_place(
+    statement: &Statement<'_>,
+    places: Range<usize>,
+    paging: Paging,
+    newest_first: bool,
+) -> List<Shown<WalletTransaction>> {
+    let total = places.len() as u64;
+    let ranks = paging.range(total);
+    let rows = ranks.filter_map(|rank| {
+        let rank = usize::try_from(rank).ok()?;
+        if !newest_first {
+            return statement.get(places.start + rank);
+        }
+        let mirrored = places.end - 1 - rank;
+        let group = statement.made_at(statement.get(mirrored)?.created_at);
+        let group = group.start.max(places.start)..group.end.min(places.end);
+        statement.get(group.start + (group.end - 1 - mirrored))
+    });
+    List {
+        data: rows.map(|line| Shown(Arc::clone(line))).collect(),
+        meta: paging.meta(total),
+    }
 }

@@ -126,6 +126,7 @@ fn a_window_begins_with_its_first_request_and_ends_by_the_wall_clock() {
     wire.set_limits(Limits {
         rate: Some(rate),
         latency: None,
+        platform_fee: None,
     });
     let mut at = |wall_ms| {
         let allowance = wire
@@ -152,6 +153,7 @@ fn latency_stays_within_its_spread_and_is_drawn_by_the_requests_number() {
         wire.set_limits(Limits {
             rate: None,
             latency: Some(latency),
+            platform_fee: None,
         });
         (0..200)
             .map(|_| wire.judge(RUN, None, Key::new(1), 0).latency_ms)

@@ -141,6 +141,11 @@ impl Employee {
                 || self.payroll_hold.is_none() && grown)
     }
 
+    /// The currency of the terms of pay.
+    pub(crate) fn paid_in(&self) -> Option<Currency> {
+        self.compensation.as_ref().map(|terms| terms.currency)
+    }
+
     /// Why a run of that kind cannot pay this person, if so. Corrections and final pay reach those who have left, too.
     pub(crate) fn not_payable_by(&self, kind: RunType) -> Option<&'static str> {
         match kind {

@@ -6,6 +6,7 @@ pub(crate) mod company;
 pub(crate) mod compliance_requirement;
 pub(crate) mod employee;
 pub(crate) mod leave_request;
+pub(crate) mod pay_abroad;
 pub(crate) mod pay_extras;
 pub(crate) mod pay_terms;
 pub(crate) mod payroll_item;

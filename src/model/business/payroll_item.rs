@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::model::business::calculation::Calculation;
 use crate::model::business::company::Company;
 use crate::model::business::employee::Employee;
+use crate::model::business::pay_abroad::{PayConversion, PayValue};
 use crate::model::business::pay_extras::Proration;
 use crate::model::business::payroll_run::PayrollRun;
 use crate::model::business::payslip::Payslip;
@@ -48,6 +49,9 @@ pub(crate) struct PayrollItem {
     pub(crate) period: Period,
     pub(crate) status: ItemStatus,
     pub(crate) currency: Currency,
+    /// Where that is not the company's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) fx: Option<PayConversion>,
     /// Shared with the payslip, which shows the same figures.
     pub(crate) calculation: Arc<Calculation>,
     pub(crate) payout_id: Option<Id<Payout>>,
@@ -64,6 +68,16 @@ impl PayrollItem {
 
     pub(crate) const fn company_of(&self) -> Id<Company> {
         self.company_id
+    }
+
+    /// The pay in the currency of the run.
+    pub(crate) fn value(&self) -> PayValue {
+        PayValue::of(&self.calculation, self.currency, self.fx.as_ref())
+    }
+
+    /// What sending the net pay takes, in the currency of the run.
+    pub(crate) fn sending_takes(&self) -> i64 {
+        self.fx.map_or(self.calculation.net, |fx| fx.source_amount)
     }
 }
 
@@ -89,8 +103,11 @@ pub(crate) struct PayrollItemShape<'a> {
     period: Period,
     /// Where it stands.
     status: ItemStatus,
-    /// The currency of every amount.
+    /// The currency of every amount: the employee's.
     currency: Currency,
+    /// The conversion behind it, where that is not the company's currency.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fx: Option<PayConversion>,
     /// Gross pay in minor units.
     gross: i64,
     /// Taxes withheld.
@@ -139,6 +156,7 @@ impl Wire for PayrollItem {
             period: self.period,
             status: self.status,
             currency: self.currency,
+            fx: self.fx,
             gross: pay.gross,
             taxes: pay.taxes,
             employee_contributions: pay.employee_contributions,

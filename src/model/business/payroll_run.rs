@@ -10,6 +10,7 @@ use crate::model::business::calculation::{Calculation, PayLine};
 use crate::model::business::company::Company;
 use crate::model::business::employee::Employee;
 use crate::model::business::pay_terms::Deduction;
+use crate::model::business::payroll_item::PayrollItem;
 use crate::model::lifecycle::{StatusChange, stateful, states};
 use crate::model::payments::wallet::Wallet;
 use crate::value::id::Id;
@@ -85,7 +86,7 @@ pub(crate) struct PayrollRun {
     pub(crate) employee_count: u64,
     /// The day on which wages are due.
     pub(crate) pay_date: Date,
-    /// The currency of every amount of the run.
+    /// The currency of every amount of the run: the company's. Its items are in their employees' currencies.
     pub(crate) currency: Currency,
     /// Sums over the employees; null until calculated.
     pub(crate) totals: Option<RunTotals>,
@@ -213,6 +214,19 @@ impl RunTotals {
         self.net += pay.net * people;
         self.employer_cost += pay.employer_cost() * people;
     }
+
+    /// Adds one employee's part, `times` being 1, or takes it back, `times` being −1.
+    pub(crate) fn add_item(&mut self, item: &PayrollItem, times: i64) {
+        let pay = item.value();
+        self.gross += pay.gross * times;
+        self.taxes += pay.taxes * times;
+        self.employee_contributions += pay.employee_contributions * times;
+        self.employer_contributions += pay.employer_contributions * times;
+        self.deductions += pay.deductions * times;
+        self.reimbursements += pay.reimbursed * times;
+        self.net += pay.net * times;
+        self.employer_cost += (pay.gross + pay.employer_contributions + pay.reimbursed) * times;
+    }
 }
 
 /// Where a run's money comes from.
@@ -224,6 +238,10 @@ pub(crate) struct Funding {
     pub(crate) required: i64,
     /// What is reserved for it.
     pub(crate) reserved: i64,
+    /// What the service charges for paying it, beside what is reserved: taken when the run is funded, given back where it fails as a
+    /// whole.
+    #[serde(default)]
+    pub(crate) platform_fee: i64,
     /// What the wallet was short of at the last attempt.
     pub(crate) shortfall: i64,
 }

@@ -27,6 +27,29 @@ pub(crate) fn account_of(code: &str) -> Option<Account> {
 /// Whatever fund holds it: the chart has one account for pensions.
 const PENSION: &str = "pension";
 
+/// The country whose law owes money to that authority: the company's own if it has such an authority; else, of somebody who works
+/// abroad, the one that has.
+pub(crate) fn jurisdiction<'a>(home: &'a str, code: &str, paid_on: Date) -> &'a str
+where
+    'static: 'a,
+{
+    let owes = |pack: &Pack| {
+        let mut lines = pack.lines().iter();
+        lines.any(|line| {
+            let authority = Authority::of_line(&line.id, line.authority.as_deref());
+            code_of(authority.account()) == code
+        })
+    };
+    let library = payroll::library();
+    if owes(library.in_force(home, paid_on.civil()).pack) {
+        return home;
+    }
+    let mut packs = library.packs();
+    packs
+        .find(|pack| pack.country != "XX" && owes(pack))
+        .map_or(home, |pack| &pack.country)
+}
+
 /// The form for what is owed to `code` on the pay of `period`, paid on `paid_on`, and the last day for form and money. What is paid
 /// after its month is owed for the month of the payment.
 pub(crate) fn of(

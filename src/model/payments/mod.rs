@@ -5,6 +5,7 @@ pub(crate) mod bank_statement;
 pub(crate) mod beneficiary;
 pub(crate) mod collection;
 pub(crate) mod dispute;
+pub(crate) mod escrow;
 pub(crate) mod fx_quote;
 pub(crate) mod fx_transfer;
 pub(crate) mod holder_name;

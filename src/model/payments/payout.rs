@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::model::business::company::Company;
+use crate::model::business::pay_abroad::PayConversion;
 use crate::model::lifecycle::{StatusChange, stateful, states};
 use crate::model::payments::beneficiary::Beneficiary;
 use crate::model::payments::wallet::Wallet;
@@ -71,6 +72,9 @@ pub(crate) struct Payout {
     pub(crate) amount: i64,
     /// Their currency.
     pub(crate) currency: Currency,
+    /// The conversion behind wages in another currency than the wallet's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) fx: Option<PayConversion>,
     /// The platform's fee, which the wallet bears beside the amount; of payouts to a beneficiary.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) fee: Option<i64>,

@@ -4,6 +4,7 @@
 use serde_json::Value;
 
 use super::line::Line;
+use super::money::Money;
 use crate::harness::Caller;
 use crate::harness::world::id;
 
@@ -16,6 +17,10 @@ pub(super) struct Books {
     /// Runs with their items.
     pub(super) runs: Vec<(Value, Vec<Value>)>,
     pub(super) check: Value,
+    /// What the wallets held before the walk.
+    pub(super) at_first: Money,
+    /// What the outside world sent of its own accord.
+    pub(super) paid_in: Money,
 }
 
 #[derive(Clone)]

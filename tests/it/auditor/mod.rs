@@ -1,4 +1,4 @@
-//! The independent auditor: after random walks over the Business domain it recomputes balances, profit and loss, balance
+//! The independent auditor: after random walks over the product it recomputes balances, profit and loss, balance
 //! sheets, taxes owed and years to date from the raw log and the journal, and holds what the API says against them.
 //!
 //! It shares no code with the ledger: JSON in, sums in 128 bits, findings out. `SANDBOX_TEST_AUDIT=SEED:STEPS` audits one other
@@ -11,6 +11,7 @@ mod known;
 mod ledger;
 mod life;
 mod line;
+mod money;
 mod pay;
 mod walk;
 
@@ -41,6 +42,7 @@ fn audit(books: &Books) -> (Vec<String>, Looked) {
     let mut found = Vec::new();
     ledger::findings(books, &mut found);
     life::findings(books, &mut found);
+    money::findings(books, &mut found);
     let looked = pay::findings(books, &mut found);
     (found, looked)
 }
@@ -54,7 +56,9 @@ fn walked(servers: &[Arc<Server>; 2], seed: u64, steps: u64) -> (Books, Produced
     let caller = Caller::of(&servers[usize::from(seed % 2 == 1)]);
     let mut walk = Walk::begin(&caller, seed);
     walk.run(steps);
-    (Books::read(&caller), walk.produced)
+    let mut books = Books::read(&caller);
+    (books.at_first, books.paid_in) = (walk.at_first, walk.paid_in);
+    (books, walk.produced)
 }
 
 fn walks() -> Vec<(u64, u64)> {

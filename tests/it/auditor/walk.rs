@@ -1,4 +1,4 @@
-//! A random walk over the writing operations of the Business domain, with moves of the clock and of the outside world between.
+//! A random walk over the writing operations of the product, with moves of the clock and of the outside world between.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::body::Maker;
 use super::known::Known;
 use super::line::Line;
+use super::money::{Money, held};
 use crate::harness::contract::{check, product};
 use crate::harness::{Answer, Caller, Request};
 use crate::walk::Chance;
@@ -45,25 +46,17 @@ fn rarity(row: &Row) -> usize {
     }
 }
 
-/// The Business operations that the document has.
-pub(super) fn business() -> Vec<Row> {
+/// The operations that the document has.
+fn operations() -> Vec<Row> {
     let mut found = Vec::new();
     for (path, methods) in product()["paths"].as_object().unwrap() {
         for (method, row) in methods.as_object().unwrap() {
-            if row["tags"]
-                .as_array()
-                .unwrap()
-                .iter()
-                .any(|tag| tag == "Business")
-            {
-                let name = row["operationId"].as_str().unwrap();
-                found.push(Row {
-                    name,
-                    method: method.to_uppercase(),
-                    path: path.clone(),
-                    row,
-                });
-            }
+            found.push(Row {
+                name: row["operationId"].as_str().unwrap(),
+                method: method.to_uppercase(),
+                path: path.clone(),
+                row,
+            });
         }
     }
     found
@@ -97,6 +90,9 @@ pub(super) struct Walk<'a> {
     today: Date,
     rows: Vec<Row>,
     pub(super) produced: Produced,
+    /// What the wallets held at first, and what was paid in since.
+    pub(super) at_first: Money,
+    pub(super) paid_in: Money,
 }
 
 impl<'a> Walk<'a> {
@@ -108,10 +104,14 @@ impl<'a> Walk<'a> {
             chance: Chance(seed),
             known: Known::default(),
             today: jiff::civil::date(2026, 1, 1),
-            rows: business(),
+            rows: operations(),
             produced: Produced::default(),
+            at_first: Money::new(),
+            paid_in: Money::new(),
         };
         walk.control("/_sandbox/reset", &json!({"seed": seed}));
+        let wallets = walk.look("/api/payments/wallets?per_page=100");
+        walk.at_first = held(wallets["data"].as_array().unwrap().iter());
         for list in [
             "business/companies",
             "business/employees",
@@ -182,6 +182,11 @@ impl<'a> Walk<'a> {
         let request = self.caller.request("POST", path).json(&body);
         let answer = self.line.send(&request);
         assert!(answer.status < 500, "{request}: {}", answer.text());
+        if answer.status == 200 {
+            let currency = answer.json()["data"]["currency"].clone();
+            let currency = currency.as_str().unwrap().to_owned();
+            *self.paid_in.entry(currency).or_default() += i128::from(amount);
+        }
     }
 
     /// What the clock made is found in lists.

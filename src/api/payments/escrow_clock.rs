@@ -1,0 +1,148 @@
+//! How an escrow's money leaves it: to the seller or back to the buyer, because somebody said so, by its dates, or by a verdict.
+
+use std::sync::Arc;
+
+use crate::api::business::payroll_clock::get;
+use crate::api::payments::payout_create::{self, Parties};
+use crate::api::system::SystemRow;
+use crate::model::AnyId;
+use crate::model::lifecycle::{State, Stateful};
+use crate::model::payments::dispute::Dispute;
+use crate::model::payments::escrow::{Escrow, EscrowStatus, MilestoneStatus};
+use crate::model::payments::payout::Rail;
+use crate::model::posting::payouts as posting;
+use crate::value::id::Id;
+use crate::world::World;
+
+pub(crate) const RELEASE_ESCROW: SystemRow = SystemRow {
+    name: "release_escrow",
+    emits: &["escrow.released", "payout.created"],
+    starts: &["send_payout"],
+};
+
+pub(crate) const EXPIRE_ESCROW: SystemRow = SystemRow {
+    name: "expire_escrow",
+    emits: &["escrow.expired", "escrow.refunded", "wallet.credited"],
+    ..SystemRow::LAST
+};
+
+/// The rail of what an escrow releases.
+const RAIL: Rail = Rail::Standard;
+
+/// What of an escrow goes to its seller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// All that is held.
+    Rest,
+    /// The milestone at that place, from 0.
+    Milestone(usize),
+    /// So many minor units, of an escrow without milestones.
+    Amount(i64),
+}
+
+/// The day has come on which what is held goes to the seller by itself.
+pub(crate) fn release_by_date(world: &mut World, id: Id<Escrow>) {
+    let escrow = get(world, id);
+    // Not of one that is disputed: its verdict moves the money.
+    let holds = matches!(
+        escrow.status,
+        EscrowStatus::Funded | EscrowStatus::PartiallyReleased
+    );
+    if holds {
+        let reason = "released by its date".to_owned();
+        release(world, &escrow, Part::Rest, Some(reason));
+    }
+}
+
+/// The escrow's last day is over: one that nobody funded has expired, what another one holds goes back.
+pub(crate) fn expire(world: &mut World, id: Id<Escrow>) {
+    let escrow = get(world, id);
+    match escrow.status {
+        EscrowStatus::Created => {
+            let mut escrow = (*escrow).clone();
+            escrow.enter(EscrowStatus::Expired, world.now());
+            world.record("escrow.expired", escrow);
+        }
+        EscrowStatus::Funded | EscrowStatus::PartiallyReleased => {
+            refund(world, &escrow, "expired".to_owned());
+        }
+        _ => {}
+    }
+}
+
+/// A dispute about an escrow has ended: what is held goes to one of the two.
+pub(crate) fn settle_dispute(world: &mut World, dispute: &Dispute, to_seller: bool) {
+    let escrow = get(world, Id::<Escrow>::from_bits(dispute.source.bits));
+    if escrow.status != EscrowStatus::Disputed {
+        return; // it was settled otherwise
+    }
+    let reason = format!("dispute {}", dispute.status.name());
+    if to_seller {
+        release(world, &escrow, Part::Rest, Some(reason));
+    } else {
+        refund(world, &escrow, reason);
+    }
+}
+
+/// Sends a part of what is held to the seller, which the escrow's state and what it holds allow.
+pub(crate) fn release(
+    world: &mut World,
+    escrow: &Escrow,
+    part: Part,
+    reason: Option<String>,
+) -> Arc<Escrow> {
+    let mut escrow = escrow.clone();
+    let amount = match part {
+        Part::Rest => escrow.held,
+        Part::Milestone(place) => escrow.milestones[place].amount,
+        Part::Amount(amount) => amount,
+    };
+    let company = get(world, escrow.company_id);
+    let (wallet, seller) = (
+        get(world, escrow.buyer_wallet_id),
+        get(world, escrow.seller_beneficiary_id),
+    );
+    let parties = Parties {
+        company: &company,
+        wallet: (&wallet, ""),
+        beneficiary: (&seller, ""),
+        currency: escrow.currency,
+    };
+    let mut payout = parties.payout(world, amount, RAIL, format!("Escrow {}", escrow.id));
+    payout.source = Some(AnyId::of(escrow.id));
+    for (place, milestone) in escrow.milestones.iter_mut().enumerate() {
+        let goes = matches!(part, Part::Rest) || part == Part::Milestone(place);
+        if goes && milestone.status == MilestoneStatus::Pending {
+            milestone.status = MilestoneStatus::Released;
+            milestone.payout_id = Some(payout.id);
+        }
+    }
+    escrow.held -= amount;
+    escrow.released += amount;
+    escrow.payout_id = Some(payout.id);
+    let (status, name) = if escrow.held == 0 {
+        (EscrowStatus::Released, "escrow.released")
+    } else {
+        (EscrowStatus::PartiallyReleased, "escrow.partially_released")
+    };
+    escrow.enter_because(status, world.now(), reason);
+    let escrow = world.record(name, escrow);
+    payout_create::open(world, payout);
+    escrow
+}
+
+/// Gives all that is held back to the buyer, which the escrow's state allows.
+pub(crate) fn refund(world: &mut World, escrow: &Escrow, reason: String) -> Arc<Escrow> {
+    let mut escrow = escrow.clone();
+    let amount = escrow.held;
+    escrow.refunded += amount;
+    escrow.held = 0;
+    escrow.enter_because(EscrowStatus::Refunded, world.now(), Some(reason));
+    let escrow = world.keep(escrow);
+    let back = posting::escrow_refunded(AnyId::of(escrow.id), escrow.currency, amount);
+    world.post(escrow.company_id, back);
+    world.emit("escrow.refunded", &escrow);
+    let wallet = get(world, escrow.buyer_wallet_id);
+    world.emit_wallet("wallet.credited", &wallet);
+    escrow
+}

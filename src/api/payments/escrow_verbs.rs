@@ -1,0 +1,320 @@
+//! What a company does with an escrow: fund it, release it, take it back, dispute it.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::api::business::payroll_people::may_pay;
+use crate::api::crud::show;
+use crate::api::operation::{Contract, Domain, Method, Operation, operation};
+use crate::api::payments::disputes::{self, NewDispute};
+use crate::api::payments::escrow_clock::{self, Part};
+use crate::api::payments::{dispute_clock, wallet_level, wallets};
+use crate::api::reply::{Data, Shown};
+use crate::model::AnyId;
+use crate::model::lifecycle::{Stateful, step};
+use crate::model::payments::dispute::{DisputeStatus, RaisedBy};
+use crate::model::payments::escrow::{Escrow, EscrowStatus, MilestoneStatus};
+use crate::model::posting::payouts as posting;
+use crate::model::task::Task;
+use crate::value::error::{ApiError, ErrorCode, Violation};
+use crate::value::id::Id;
+use crate::value::money::Amount;
+use crate::value::text::Text;
+use crate::world::World;
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        method: Method::Post,
+        path: "/api/payments/escrows/{escrow_id}/fund",
+        domain: Domain::Payments,
+        contract: Contract::Assumed,
+        summary: "Fund an escrow",
+        description: "The whole amount leaves the wallet's available balance and is held. There is no platform fee on it.",
+        example: "{}",
+        errors: &[
+            ErrorCode::ComplianceBlocked,
+            ErrorCode::CompanySuspended,
+            ErrorCode::InvalidStateTransition,
+            ErrorCode::InsufficientFunds,
+        ],
+        emits: &["escrow.funded", "wallet.debited", "wallet.low_balance"],
+        starts: &["release_escrow"],
+        ..operation!(write fund_escrow)
+    },
+    Operation {
+        method: Method::Post,
+        path: "/api/payments/escrows/{escrow_id}/release",
+        domain: Domain::Payments,
+        contract: Contract::Assumed,
+        summary: "Release an escrow",
+        description: "To the seller, by a payout (`payout_id`) on the standard rail: a milestone, an amount where there are no \
+            milestones, or all that is held. A payout that does not arrive, or comes back, is in the buyer's wallet again; the \
+            escrow stays released.",
+        example: r#"{"milestone_id":"milestone_1"}"#,
+        errors: &[
+            ErrorCode::ComplianceBlocked,
+            ErrorCode::CompanySuspended,
+            ErrorCode::InvalidStateTransition,
+        ],
+        emits: &[
+            "escrow.partially_released",
+            "escrow.released",
+            "payout.created",
+        ],
+        starts: &["send_payout"],
+        ..operation!(write release_escrow)
+    },
+    Operation {
+        method: Method::Post,
+        path: "/api/payments/escrows/{escrow_id}/refund",
+        domain: Domain::Payments,
+        contract: Contract::Assumed,
+        summary: "Refund an escrow",
+        description: "All that is held goes back into the buyer's wallet. An escrow that nobody has funded is `cancelled`. Of a disputed \
+            one it says that the seller has given in: the dispute is `won`.",
+        example: r#"{"reason":"The order was cancelled"}"#,
+        errors: &[ErrorCode::InvalidStateTransition, ErrorCode::LimitExceeded],
+        emits: &[
+            "escrow.refunded",
+            "escrow.cancelled",
+            "wallet.credited",
+            "dispute.won",
+        ],
+        ..operation!(write refund_escrow)
+    },
+    Operation {
+        method: Method::Post,
+        path: "/api/payments/escrows/{escrow_id}/dispute",
+        domain: Domain::Payments,
+        contract: Contract::Assumed,
+        summary: "Dispute an escrow",
+        description: "Freezes what is held and opens a dispute (`dispute_id`) that `respondToDispute` answers: what the company wins goes \
+            back to its wallet, what it loses, accepts or leaves unanswered goes to the seller.",
+        example: r#"{"raised_by":"buyer","reason":"The goods are broken"}"#,
+        errors: &[ErrorCode::InvalidStateTransition],
+        emits: &["escrow.disputed", "dispute.created"],
+        starts: &["miss_evidence"],
+        ..operation!(write dispute_escrow)
+    },
+];
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct FundEscrow {
+    /// The escrow.
+    escrow_id: Id<Escrow>,
+    /// The whole amount, for whoever wants to say it.
+    amount: Option<Amount>,
+}
+
+fn fund_escrow(world: &mut World, input: FundEscrow) -> Result<Data<Shown<Escrow>>, ApiError> {
+    let escrow = world.get(input.escrow_id)?;
+    fund(world, &escrow, input.amount.map(Amount::minor))?;
+    show(world, escrow.id)
+}
+
+/// Funds an escrow, if it can be.
+pub(crate) fn fund(
+    world: &mut World,
+    escrow: &Escrow,
+    amount: Option<i64>,
+) -> Result<(), ApiError> {
+    let company = world.get(escrow.company_id)?;
+    let wallet = world.get(escrow.buyer_wallet_id)?;
+    may_pay(world, &company)?;
+    let status = step("fund", "the escrow", escrow.id, escrow.status)?;
+    if amount.is_some_and(|amount| amount != escrow.amount) {
+        let detail = format!("an escrow is funded whole, with {}", escrow.amount);
+        return Err(ApiError::of_member("/amount", "not_the_amount", detail));
+    }
+    let available = world.balances(company.id, escrow.currency).available;
+    if available < escrow.amount {
+        let shown = |minor| escrow.currency.display(minor);
+        let detail = format!(
+            "the available balance is {}, and {} is needed",
+            shown(available),
+            shown(escrow.amount)
+        );
+        return Err(ApiError::new(ErrorCode::InsufficientFunds, detail).about(wallet.id));
+    }
+    let mut escrow = escrow.clone();
+    escrow.held = escrow.amount;
+    escrow.enter(status, world.now());
+    let escrow = world.keep(escrow);
+    let funded = posting::escrow_funded(AnyId::of(escrow.id), escrow.currency, escrow.amount);
+    world.post(company.id, funded);
+    world.emit("escrow.funded", &escrow);
+    wallet_level::debited(world, &company, &wallet, available);
+    if let Some(at) = escrow.auto_release_at {
+        world.remind_at(at, Task::ReleaseEscrow(escrow.id));
+    }
+    Ok(())
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct ReleaseEscrow {
+    /// The escrow.
+    escrow_id: Id<Escrow>,
+    /// One milestone; all that is held if neither this nor `amount` is there.
+    milestone_id: Option<Text<64>>,
+    /// Minor units, of an escrow without milestones.
+    amount: Option<Amount>,
+}
+
+fn release_escrow(
+    world: &mut World,
+    input: ReleaseEscrow,
+) -> Result<Data<Shown<Escrow>>, ApiError> {
+    let escrow = world.get(input.escrow_id)?;
+    may_pay(world, &*world.get(escrow.company_id)?)?;
+    step("release_part", "the escrow", escrow.id, escrow.status)?;
+    let milestone = input.milestone_id.as_ref().map(Text::as_str);
+    let part = part(&escrow, milestone, input.amount.map(Amount::minor))?;
+    let escrow = escrow_clock::release(world, &escrow, part, None);
+    Ok(Data(Shown(escrow)))
+}
+
+/// The part that is asked for, if the escrow holds it.
+fn part(escrow: &Escrow, milestone: Option<&str>, amount: Option<i64>) -> Result<Part, ApiError> {
+    let wrong = |pointer: &'static str, code, detail: String| {
+        Err(ApiError::invalid(vec![Violation::new(
+            pointer, code, detail,
+        )]))
+    };
+    match (milestone, amount) {
+        (None, None) => Ok(Part::Rest),
+        (Some(_), Some(_)) => {
+            let detail = "name a milestone or an amount, not both".to_owned();
+            wrong("/amount", "not_taken", detail)
+        }
+        (Some(id), None) => {
+            let place = escrow.milestones.iter().position(|part| part.id == id);
+            let Some(place) = place else {
+                let detail = format!("{} has no milestone {id:?}", escrow.id);
+                return wrong("/milestone_id", "not_found", detail);
+            };
+            if escrow.milestones[place].status == MilestoneStatus::Released {
+                let detail = format!("{id} was released already");
+                return wrong("/milestone_id", "already_released", detail);
+            }
+            Ok(Part::Milestone(place))
+        }
+        (None, Some(_)) if !escrow.milestones.is_empty() => {
+            let detail = "this escrow is released by its milestones".to_owned();
+            wrong("/amount", "has_milestones", detail)
+        }
+        (None, Some(amount)) if amount > escrow.held => {
+            let detail = format!("the escrow holds {}", escrow.held);
+            wrong("/amount", "more_than_held", detail)
+        }
+        (None, Some(amount)) => Ok(Part::Amount(amount)),
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct RefundEscrow {
+    /// The escrow.
+    escrow_id: Id<Escrow>,
+    /// What is held, for whoever wants to say it: an escrow is refunded whole.
+    amount: Option<Amount>,
+    /// Why, for the history of statuses.
+    reason: Text<500>,
+}
+
+fn refund_escrow(world: &mut World, input: RefundEscrow) -> Result<Data<Shown<Escrow>>, ApiError> {
+    let escrow = world.get(input.escrow_id)?;
+    let wanted = input.amount.map(Amount::minor);
+    take_back(world, &escrow, wanted, input.reason.into_string())?;
+    show(world, escrow.id)
+}
+
+/// Gives what an escrow holds back to the buyer, or cancels one that holds nothing yet.
+pub(crate) fn take_back(
+    world: &mut World,
+    escrow: &Escrow,
+    wanted: Option<i64>,
+    reason: String,
+) -> Result<(), ApiError> {
+    let verb = match escrow.status {
+        EscrowStatus::Created => "cancel",
+        _ => "refund",
+    };
+    step(verb, "the escrow", escrow.id, escrow.status)?;
+    if wanted.is_some_and(|wanted| wanted != escrow.held) {
+        let detail = format!("an escrow is refunded whole, and holds {}", escrow.held);
+        return Err(ApiError::of_member("/amount", "not_what_is_held", detail));
+    }
+    if escrow.status == EscrowStatus::Created {
+        let mut escrow = escrow.clone();
+        escrow.enter_because(EscrowStatus::Cancelled, world.now(), Some(reason));
+        world.record("escrow.cancelled", escrow);
+        return Ok(());
+    }
+    let wallet = world.get(escrow.buyer_wallet_id)?;
+    wallets::room(world, &wallet, escrow.held)?;
+    match escrow
+        .dispute_id
+        .filter(|_| escrow.status == EscrowStatus::Disputed)
+    {
+        // It ends the escrow, too.
+        Some(dispute) => dispute_clock::end(world, dispute, DisputeStatus::Won, Some(reason)),
+        None => {
+            escrow_clock::refund(world, escrow, reason);
+        }
+    }
+    Ok(())
+}
+
+/// A party of an escrow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Party {
+    Buyer,
+    Seller,
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct DisputeEscrow {
+    /// The escrow.
+    escrow_id: Id<Escrow>,
+    /// Who is not content.
+    raised_by: Party,
+    /// With what.
+    reason: Text<500>,
+}
+
+fn dispute_escrow(
+    world: &mut World,
+    input: DisputeEscrow,
+) -> Result<Data<Shown<Escrow>>, ApiError> {
+    let escrow = world.get(input.escrow_id)?;
+    let raised_by = match input.raised_by {
+        Party::Buyer => RaisedBy::Buyer,
+        Party::Seller => RaisedBy::Seller,
+    };
+    dispute(world, &escrow, raised_by, input.reason.into_string())?;
+    show(world, escrow.id)
+}
+
+/// Freezes what an escrow holds.
+pub(crate) fn dispute(
+    world: &mut World,
+    escrow: &Escrow,
+    raised_by: RaisedBy,
+    reason: String,
+) -> Result<(), ApiError> {
+    let status = step("dispute", "the escrow", escrow.id, escrow.status)?;
+    let new = NewDispute {
+        company: escrow.company_id,
+        source: AnyId::of(escrow.id),
+        amount: escrow.held,
+        currency: escrow.currency,
+        reason: reason.clone(),
+        raised_by,
+    };
+    let dispute = disputes::open(world, new);
+    let mut escrow = escrow.clone();
+    escrow.dispute_id = Some(dispute.id);
+    escrow.enter_because(status, world.now(), Some(reason));
+    world.record("escrow.disputed", escrow);
+    Ok(())
+}

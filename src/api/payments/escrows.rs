@@ -1,0 +1,234 @@
+//! Escrows: agreed, listed, read. What moves their money is `escrow_verbs`; what happens to them by itself `escrow_clock`.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::api::crud::{Candidates, Paging, Sort, SortKey, Sortable, is, show};
+use crate::api::operation::{Contract, Domain, Method, Operation, operation};
+use crate::api::payments::named::Named;
+use crate::api::payments::payout_create::Parties;
+use crate::api::reply::{Data, List, Shown};
+use crate::model::Object;
+use crate::model::business::company::Company;
+use crate::model::lifecycle::StatusChange;
+use crate::model::payments::beneficiary::Beneficiary;
+use crate::model::payments::escrow::{Escrow, EscrowStatus, Milestone, MilestoneStatus};
+use crate::model::payments::wallet::Wallet;
+use crate::model::task::Task;
+use crate::value::error::{ApiError, ErrorCode, Violation};
+use crate::value::id::Id;
+use crate::value::money::{Amount, Currency};
+use crate::value::text::{Metadata, Text};
+use crate::value::time::Timestamp;
+use crate::world::World;
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        method: Method::Get,
+        path: "/api/payments/escrows",
+        domain: Domain::Payments,
+        contract: Contract::Assumed,
+        summary: "List escrows",
+        description: "In creation order.",
+        ..operation!(read list_escrows)
+    },
+    Operation {
+        method: Method::Post,
+        path: "/api/payments/escrows",
+        domain: Domain::Payments,
+        contract: Contract::Assumed,
+        summary: "Agree on an escrow",
+        description: "The company buys, one of its beneficiaries sells. No money moves until it is funded. Milestones, where there are \
+            any, sum to the amount. At `auto_release_at` what is held goes to the seller; at `expires_at` an unfunded escrow is \
+            `expired`, and what another one still holds goes back to the buyer. A dispute stops both.",
+        example: r#"{"company_id":"@company:1","buyer_wallet_id":"@wallet:1","seller_beneficiary_id":"@beneficiary:1","amount":900000,"currency":"NGN","conditions":"Delivered and tested","milestones":[{"name":"Design","amount":300000},{"name":"Delivery","amount":600000}],"expires_at":"2027-01-01T00:00:00Z"}"#,
+        success: 201,
+        errors: &[ErrorCode::CurrencyMismatch],
+        emits: &["escrow.created"],
+        starts: &["expire_escrow"],
+        ..operation!(write create_escrow)
+    },
+    Operation {
+        method: Method::Get,
+        path: "/api/payments/escrows/{escrow_id}",
+        domain: Domain::Payments,
+        contract: Contract::Assumed,
+        summary: "Read an escrow",
+        description: "What is held, what was released and refunded, and each milestone.",
+        ..operation!(read get_escrow)
+    },
+];
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct ListEscrows {
+    #[serde(flatten)]
+    paging: Paging,
+    sort: Option<Sort<Escrow>>,
+    /// Only those of that company.
+    company_id: Option<Id<Company>>,
+    /// Only those that stand there.
+    status: Option<EscrowStatus>,
+    /// Only those that this wallet funds.
+    buyer: Option<Id<Wallet>>,
+    /// Only those that pay this beneficiary.
+    seller: Option<Id<Beneficiary>>,
+}
+
+impl Sortable for Escrow {
+    const KEYS: &'static [(&'static str, fn(&Self) -> SortKey)] = &[
+        ("created_at", |escrow| {
+            SortKey::Number(escrow.created_at.millis())
+        }),
+        ("amount", |escrow| SortKey::Number(escrow.amount)),
+    ];
+}
+
+fn list_escrows(world: &World, input: ListEscrows) -> Result<List<Shown<Escrow>>, ApiError> {
+    let none = |_| None;
+    let candidates = match input.company_id {
+        Some(company) => Candidates::new(0, none, world.children(company.bits())),
+        None => Candidates::new(0, none, world.created()),
+    };
+    if input.status.is_none() && input.buyer.is_none() && input.seller.is_none() {
+        return candidates.page(world, input.paging, input.sort.as_ref());
+    }
+    let keep = |escrow: &Escrow| {
+        is(input.status.as_ref(), &escrow.status)
+            && is(input.buyer.as_ref(), &escrow.buyer_wallet_id)
+            && is(input.seller.as_ref(), &escrow.seller_beneficiary_id)
+    };
+    candidates.page_where(world, input.paging, input.sort.as_ref(), keep)
+}
+
+/// What a caller may say about a new escrow.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct CreateEscrow {
+    /// The company that buys.
+    company_id: Id<Company>,
+    /// The wallet that will fund it; one of the company's.
+    buyer_wallet_id: Id<Wallet>,
+    /// Who is paid when it is released: a verified beneficiary of the company.
+    seller_beneficiary_id: Id<Beneficiary>,
+    /// Minor units.
+    amount: Amount,
+    /// That of the wallet and of the beneficiary's account.
+    currency: Currency,
+    /// What was agreed, in words.
+    conditions: Option<Text<2000>>,
+    /// The parts in which it is released; they sum to the amount.
+    #[schemars(length(min = 1, max = 50))]
+    milestones: Option<Vec<MilestoneInput>>,
+    /// When what is held goes to the seller by itself; to come, and before `expires_at`.
+    auto_release_at: Option<Timestamp>,
+    /// When an escrow that nobody funded is over, and what another one holds goes back; to come.
+    expires_at: Option<Timestamp>,
+    /// The caller's own pairs.
+    metadata: Option<Metadata>,
+}
+
+/// One part of an escrow.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct MilestoneInput {
+    /// What has to have happened.
+    name: Text<200>,
+    /// Minor units.
+    amount: Amount,
+}
+
+impl CreateEscrow {
+    /// What is wrong with its parts and its dates.
+    fn faults(&self, now: Timestamp) -> Vec<Violation> {
+        let mut wrong = Vec::new();
+        let parts = self.milestones.as_deref().unwrap_or_default();
+        let sum: i128 = parts
+            .iter()
+            .map(|part| i128::from(part.amount.minor()))
+            .sum();
+        if !parts.is_empty() && sum != i128::from(self.amount.minor()) {
+            let amount = self.amount.minor();
+            let detail = format!("the milestones sum to {sum}, and the amount is {amount}");
+            wrong.push(Violation::new("/milestones", "sum", detail));
+        }
+        let dates = [
+            ("/auto_release_at", self.auto_release_at),
+            ("/expires_at", self.expires_at),
+        ];
+        for (at, date) in dates {
+            if date.is_some_and(|date| date <= now) {
+                let detail = format!("it is {now}: expected an instant to come");
+                wrong.push(Violation::new(at, "in_the_past", detail));
+            }
+        }
+        if let Some((released, expires)) = self.auto_release_at.zip(self.expires_at)
+            && released >= expires
+        {
+            let detail = format!("it expires before that, at {expires}");
+            wrong.push(Violation::new("/auto_release_at", "after_expiry", detail));
+        }
+        wrong
+    }
+}
+
+fn create_escrow(world: &mut World, input: CreateEscrow) -> Result<Data<Shown<Escrow>>, ApiError> {
+    let mut named = Named::default();
+    let company = named.find(world, input.company_id, "/company_id");
+    let wallet = named.find(world, input.buyer_wallet_id, "/buyer_wallet_id");
+    let seller = named.find(world, input.seller_beneficiary_id, "/seller_beneficiary_id");
+    let (Some(company), Some(wallet), Some(seller)) = (company, wallet, seller) else {
+        return Err(named.missing());
+    };
+    let parties = Parties {
+        company: &company,
+        wallet: (&wallet, "/buyer_wallet_id"),
+        beneficiary: (&seller, "/seller_beneficiary_id"),
+        currency: input.currency,
+    };
+    let now = world.now();
+    parties.check(input.faults(now))?;
+    let parts = input.milestones.unwrap_or_default().into_iter();
+    let milestones = (1..).zip(parts).map(|(number, part)| Milestone {
+        id: format!("milestone_{number}"),
+        name: part.name.into_string(),
+        amount: part.amount.minor(),
+        status: MilestoneStatus::Pending,
+        payout_id: None,
+    });
+    let escrow = Escrow {
+        id: world.next_id(company.id.bits()),
+        object: Object::NAME,
+        company_id: company.id,
+        buyer_wallet_id: wallet.id,
+        seller_beneficiary_id: seller.id,
+        status: EscrowStatus::Created,
+        amount: input.amount.minor(),
+        currency: input.currency,
+        held: 0,
+        released: 0,
+        refunded: 0,
+        conditions: input.conditions.map(Text::into_string),
+        milestones: milestones.collect(),
+        auto_release_at: input.auto_release_at,
+        expires_at: input.expires_at,
+        payout_id: None,
+        dispute_id: None,
+        created_at: now,
+        updated_at: now,
+        metadata: input.metadata.unwrap_or_default(),
+        status_history: vec![StatusChange::plain(EscrowStatus::Created, now)],
+    };
+    let escrow = world.record("escrow.created", escrow);
+    if let Some(expires) = escrow.expires_at {
+        world.remind_at(expires, Task::ExpireEscrow(escrow.id));
+    }
+    Ok(Data(Shown(escrow)))
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct OneEscrow {
+    /// The escrow.
+    escrow_id: Id<Escrow>,
+}
+
+fn get_escrow(world: &World, input: OneEscrow) -> Result<Data<Shown<Escrow>>, ApiError> {
+    show(world, input.escrow_id)
+}

@@ -1,0 +1,135 @@
+//! Statements: what moved in the available balance of one wallet, found by its place, its day or its time.
+//!
+//! A page costs the same however much has happened before it.
+
+use std::sync::Arc;
+
+use imbl::Vector;
+
+use crate::model::ledger::WalletTransaction;
+use crate::model::payments::wallet::Wallet;
+use crate::value::time::{Date, Timestamp};
+use crate::world::World;
+use crate::world::history::History;
+
+/// The lines of one wallet since growth, in the order in which they were posted.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct WalletLines {
+    lines: Vector<Arc<WalletTransaction>>,
+    /// Lines that count for an earlier day than the one before them: entries written by hand for days gone by.
+    back: u64,
+}
+
+impl WalletLines {
+    pub(super) fn push(&mut self, line: Arc<WalletTransaction>) {
+        self.back += u64::from(self.is_back(&line));
+        self.lines.push_back(line);
+    }
+
+    pub(super) fn pop(&mut self) {
+        if let Some(line) = self.lines.pop_back() {
+            self.back -= u64::from(self.is_back(&line));
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.lines.is_empty()
+    }
+
+    fn is_back(&self, line: &WalletTransaction) -> bool {
+        let last = self.lines.last();
+        last.is_some_and(|last| last.effective_on > line.effective_on)
+    }
+}
+
+/// One wallet's statement: history and since.
+pub(crate) struct Statement<'a> {
+    history: Option<Arc<History>>,
+    since: Option<&'a WalletLines>,
+}
+
+impl World {
+    /// The wallet's statement.
+    pub(crate) fn statement(&self, wallet: &Wallet) -> Statement<'_> {
+        let history = self.base.history(wallet.company_id);
+        // A company was grown with one wallet: others have no history.
+        let own = |history: &Arc<History>| {
+            let first = history.statement.first();
+            first.is_some_and(|line| line.wallet_id == wallet.id)
+        };
+        let book = self.book(wallet.company_id);
+        Statement {
+            history: history.filter(own),
+            since: book.and_then(|book| book.by_wallet.get(&wallet.id.bits())),
+        }
+    }
+}
+
+impl Statement<'_> {
+    fn grown(&self) -> &[Arc<WalletTransaction>] {
+        self.history
+            .as_ref()
+            .map_or(&[], |history| &history.statement)
+    }
+
+    /// How many lines it has.
+    pub(crate) fn len(&self) -> usize {
+        self.grown().len() + self.since.map_or(0, |since| since.lines.len())
+    }
+
+    /// The line at that place, from 0 for the oldest.
+    pub(crate) fn get(&self, place: usize) -> Option<&Arc<WalletTransaction>> {
+        match place.checked_sub(self.grown().len()) {
+            None => self.grown().get(place),
+            Some(place) => self.since?.lines.get(place),
+        }
+    }
+
+    /// The newest line.
+    pub(crate) fn last(&self) -> Option<&Arc<WalletTransaction>> {
+        self.get(self.len().checked_sub(1)?)
+    }
+
+    /// Every line, oldest first.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<WalletTransaction>> {
+        let since = self.since.into_iter().flat_map(|since| since.lines.iter());
+        self.grown().iter().chain(since)
+    }
+
+    /// Whether the lines stand in the order of their days, too.
+    pub(crate) fn is_by_day(&self) -> bool {
+        let since = self.since.and_then(|since| since.lines.front());
+        let after = |first: &Arc<WalletTransaction>| {
+            let last = self.grown().last();
+            last.is_none_or(|last| last.effective_on <= first.effective_on)
+        };
+        self.since.is_none_or(|since| since.back == 0) && since.is_none_or(after)
+    }
+
+    /// Places of the lines of some days, both included: of a statement in the order of its days.
+    pub(crate) fn between(&self, from: Option<Date>, to: Option<Date>) -> core::ops::Range<usize> {
+        let first = from.map_or(0, |from| self.split(|line| line.effective_on < from));
+        let end = to.map_or(self.len(), |to| self.split(|line| line.effective_on <= to));
+        first..end.max(first)
+    }
+
+    /// Places of the lines that were made at one instant.
+    pub(crate) fn made_at(&self, instant: Timestamp) -> core::ops::Range<usize> {
+        let first = self.split(|line| line.created_at < instant);
+        first..self.split(|line| line.created_at <= instant)
+    }
+
+    /// How many lines at the beginning are on the near side.
+    fn split(&self, near: impl Fn(&WalletTransaction) -> bool) -> usize {
+        let (mut low, mut high) = (0, self.len());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.get(middle).is_some_and(|line| near(line)) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    }
+}

@@ -1,0 +1,169 @@
+//! Conservation: what a world's wallets hold, and what is on its way, is what they held at first, plus what came in, less what went out.
+//! Reckoned currency by currency from the resources that moved it (payouts, collections, refunds, disputes, filings, conversions), each as
+//! the log told of it last; the ledger is not asked, but for what a caller wrote into it himself.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::books::Books;
+use super::ledger::{text, wide};
+
+/// Where a world begins.
+const START: &str = "2026-01-01";
+
+/// By currency.
+pub(super) type Money = BTreeMap<String, i128>;
+
+fn add(money: &mut Money, currency: &Value, amount: i128) {
+    *money.entry(text(currency).to_owned()).or_default() += amount;
+}
+
+/// What the wallets of a world show, whatever it is set aside for.
+pub(super) fn held<'a>(wallets: impl Iterator<Item = &'a Value>) -> Money {
+    let mut money = Money::new();
+    for wallet in wallets {
+        let parts = ["available", "pending", "reserved", "escrow"];
+        let sum = parts.iter().map(|part| wide(&wallet[*part])).sum();
+        add(&mut money, &wallet["currency"], sum);
+    }
+    money
+}
+
+/// Every resource of the log, as it was told of last, by kind.
+fn latest(books: &Books) -> BTreeMap<&str, BTreeMap<&str, &Value>> {
+    let mut latest: BTreeMap<&str, BTreeMap<&str, &Value>> = BTreeMap::new();
+    for event in &books.events {
+        let object = &event["data"]["object"];
+        let (Some(kind), Some(id)) = (object["object"].as_str(), object["id"].as_str()) else {
+            continue;
+        };
+        latest.entry(kind).or_default().insert(id, object);
+    }
+    latest
+}
+
+fn status_was(object: &Value, status: &str) -> bool {
+    let mut history = object["status_history"].as_array().into_iter().flatten();
+    history.any(|change| change["status"] == status)
+}
+
+fn amount(object: &Value, name: &str) -> i128 {
+    if object[name].is_null() {
+        0
+    } else {
+        wide(&object[name])
+    }
+}
+
+/// What came in less what went out, and what is on its way, since the walk began.
+fn moved(books: &Books) -> (Money, Money) {
+    let latest = latest(books);
+    let of = |kind: &str| latest.get(kind).into_iter().flat_map(BTreeMap::values);
+    let (mut moved, mut on_its_way) = (books.paid_in.clone(), Money::new());
+    for payout in of("payout") {
+        let currency = &payout["currency"];
+        let wages = payout["source"]["type"] == "payroll_item";
+        let status = text(&payout["status"]);
+        // Wages leave what is reserved when they are sent; other payouts leave the wallet when they are asked for.
+        let out = match status {
+            "sent" => true,
+            "pending_approval" | "queued" | "processing" | "on_hold" => !wages,
+            _ => false,
+        };
+        if out {
+            add(&mut on_its_way, currency, amount(payout, "amount"));
+        }
+        if status == "paid" {
+            add(&mut moved, currency, -amount(payout, "amount"));
+        }
+        if !["failed", "cancelled"].contains(&status) {
+            add(&mut moved, currency, -amount(payout, "fee"));
+        }
+    }
+    for run in of("payroll_run") {
+        let kept = ["processing", "paid", "partially_paid", "reversed"];
+        if kept.contains(&text(&run["status"])) && run["funding"].is_object() {
+            add(
+                &mut moved,
+                &run["currency"],
+                -amount(&run["funding"], "platform_fee"),
+            );
+        }
+    }
+    // Net pay that had arrived and was called back.
+    for (_, items) in &books.runs {
+        for item in items.iter().filter(|item| item["status"] == "reversed") {
+            if item_was_paid(item) {
+                add(&mut moved, &item["currency"], amount(item, "net"));
+            }
+        }
+    }
+    for filing in of("tax_filing") {
+        // What was paid before the world's start, or by the return that it amends, was not paid by this one.
+        let before = match filing["amends"].as_str() {
+            Some(amended) => amount(latest["tax_filing"][amended], "amount_paid"),
+            None if text(&filing["created_at"]) < START => amount(filing, "amount_paid"),
+            None => 0,
+        };
+        let paid = amount(filing, "amount_paid") - before;
+        add(&mut moved, &filing["currency"], -paid);
+    }
+    for collection in of("collection") {
+        let currency = &collection["currency"];
+        if status_was(collection, "succeeded") {
+            add(&mut moved, currency, amount(collection, "amount_received"));
+        }
+        if status_was(collection, "settled") {
+            add(&mut moved, currency, -amount(collection, "fee"));
+        }
+    }
+    for refund in of("refund").filter(|refund| refund["status"] == "succeeded") {
+        add(&mut moved, &refund["currency"], -amount(refund, "amount"));
+    }
+    for dispute in of("dispute").filter(|dispute| dispute["source"]["type"] == "collection") {
+        if ["lost", "accepted"].contains(&text(&dispute["status"])) {
+            add(&mut moved, &dispute["currency"], -amount(dispute, "taken"));
+        }
+    }
+    for transfer in of("fx_transfer").filter(|transfer| transfer["status"] == "completed") {
+        let (from, to) = (&transfer["source_currency"], &transfer["target_currency"]);
+        add(&mut moved, from, -amount(transfer, "source_amount"));
+        add(&mut moved, to, amount(transfer, "target_amount"));
+    }
+    for entry in books.companies.iter().flat_map(|company| &company.entries) {
+        if entry["source"]["type"] == "journal_entry" {
+            for line in entry["lines"].as_array().into_iter().flatten() {
+                let sign = if line["direction"] == "debit" { 1 } else { -1 };
+                if line["account"] == "cash_available" {
+                    add(&mut moved, &line["currency"], sign * amount(line, "amount"));
+                }
+            }
+        }
+    }
+    (moved, on_its_way)
+}
+
+fn item_was_paid(item: &Value) -> bool {
+    let history = item["status_history"].as_array().into_iter().flatten();
+    let states: Vec<&str> = history.map(|change| text(&change["status"])).collect();
+    states.len() >= 2 && states[states.len() - 2] == "paid"
+}
+
+pub(super) fn findings(books: &Books, found: &mut Vec<String>) {
+    let (moved, on_its_way) = moved(books);
+    let wallets = books.companies.iter().flat_map(|company| &company.wallets);
+    let now = held(wallets.map(|(wallet, _)| wallet));
+    let currencies = now.keys().chain(moved.keys()).chain(books.at_first.keys());
+    let currencies: std::collections::BTreeSet<&String> = currencies.collect();
+    for currency in currencies {
+        let of = |money: &Money| money.get(currency).copied().unwrap_or_default();
+        let (first, moved, way, now) = (of(&books.at_first), of(&moved), of(&on_its_way), of(&now));
+        if first + moved != now + way {
+            found.push(format!(
+                "{currency}: {first} at first and {moved} since are not {now} in wallets and {way} on their way: {} too many",
+                now + way - first - moved
+            ));
+        }
+    }
+}
