@@ -9,7 +9,7 @@ use crate::api::business::{
     compliance, employee_pay, employee_verbs, leave_clock, pay_terms, payroll_clock,
     payroll_funding, payroll_payouts, regulatory_reports, tax_clock,
 };
-use crate::api::identity::{documents, verification_clock};
+use crate::api::identity::{documents, screenings, trust_scores, verification_clock};
 use crate::api::operation::{Call, Operation};
 use crate::api::payments::dispute_clock;
 use crate::api::payments::escrow_clock;
@@ -117,6 +117,9 @@ pub(crate) const fn row(task: Task) -> SystemRow {
         Task::InvoiceOverdue(_) => invoice_clock::MISS_INVOICE,
         Task::SettleRefund(..) => refunds::SETTLE_REFUND,
         Task::ImportStatement(_) => statement_clock::IMPORT_STATEMENT,
+        Task::CompleteScreening(..) => screenings::COMPLETE_SCREENING,
+        Task::ScreenAgain(_) => screenings::SCREEN_AGAIN,
+        Task::CompleteTrustScore(_) => trust_scores::COMPLETE_TRUST_SCORE,
         // What it calls declares its own.
         Task::Scripted(_) => SystemRow {
             name: "scenario_timeline",
@@ -253,6 +256,11 @@ fn call(world: &mut World, task: Task) {
         Task::InvoiceOverdue(invoice) => invoice_clock::miss(world, invoice),
         Task::SettleRefund(refund, failed) => refunds::settle(world, refund, failed),
         Task::ImportStatement(statement) => statement_clock::import(world, statement),
+        Task::CompleteScreening(screening, answer) => {
+            screenings::complete(world, screening, answer);
+        }
+        Task::ScreenAgain(screening) => screenings::again(world, screening),
+        Task::CompleteTrustScore(score) => trust_scores::complete(world, score),
         Task::Scripted(_) => unreachable!("a scenario's row has transactions of its own"),
         Task::FinishVerification(id) => employee_pay::finish_verification(world, id),
         Task::AcknowledgeFiling(filing) => tax_clock::acknowledge_filing(world, filing),

@@ -34,9 +34,14 @@ use crate::model::business::payslip::Payslip;
 use crate::model::business::regulatory_report::RegulatoryReport;
 use crate::model::business::tax_filing::TaxFiling;
 use crate::model::business::tax_liability::TaxLiability;
+use crate::model::identity::aml_alert::AmlAlert;
+use crate::model::identity::aml_screening::AmlScreening;
+use crate::model::identity::bank_account_verification::BankAccountVerification;
 use crate::model::identity::document::Document;
 use crate::model::identity::subject::Subject;
+use crate::model::identity::trust_score::TrustScore;
 use crate::model::identity::verification::Verification;
+use crate::model::identity::watchlist::WatchlistEntry;
 use crate::model::ledger::{JournalEntry, WalletTransaction};
 use crate::model::payments::bank_statement::BankStatement;
 use crate::model::payments::beneficiary::Beneficiary;
@@ -171,6 +176,11 @@ entities! {
         Subject "sub" "subject";
         Document "doc" "document";
         Verification "ver" "verification";
+        AmlScreening "ams" "aml_screening";
+        AmlAlert "ama" "aml_alert";
+        TrustScore "tsc" "trust_score";
+        BankAccountVerification "bav" "bank_account_verification";
+        WatchlistEntry "wle" "watchlist_entry";
         Collection "col" "collection";
         Invoice "inv" "invoice";
         Refund "rfd" "refund";
@@ -264,6 +274,11 @@ shown_as_kept!(
     FxTransfer,
     Document,
     Verification,
+    AmlScreening,
+    AmlAlert,
+    TrustScore,
+    BankAccountVerification,
+    WatchlistEntry,
     Escrow,
 );
 

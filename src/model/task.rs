@@ -12,7 +12,9 @@ use crate::model::business::payroll_verification::PayrollVerification;
 use crate::model::business::regulatory_report::RegulatoryReport;
 use crate::model::business::tax_filing::TaxFiling;
 use crate::model::business::tax_liability::TaxLiability;
+use crate::model::identity::aml_screening::{AmlScreening, ListAnswer};
 use crate::model::identity::document::Document;
+use crate::model::identity::trust_score::TrustScore;
 use crate::model::identity::verification::{BureauAnswer, Verification};
 use crate::model::payments::bank_statement::BankStatement;
 use crate::model::payments::beneficiary::Beneficiary;
@@ -124,6 +126,12 @@ pub(crate) enum Task {
     SettleRefund(Id<Refund>, Option<ReturnCode>),
     /// A bank statement is read, and its lines are compared with the books.
     ImportStatement(Id<BankStatement>),
+    /// What the lists say of a subject.
+    CompleteScreening(Id<AmlScreening>, ListAnswer),
+    /// The day of the next screening has come.
+    ScreenAgain(Id<AmlScreening>),
+    /// A trust score is reckoned.
+    CompleteTrustScore(Id<TrustScore>),
     /// Row of the running scenarios' timeline.
     Scripted(u32),
 }
@@ -189,6 +197,9 @@ impl Task {
         Self::AnswerCase(Id::UNKNOWN, BureauAnswer::Approved),
         Self::ExpireCase(Id::UNKNOWN),
         Self::ReviewCase(Id::UNKNOWN),
+        Self::CompleteScreening(Id::UNKNOWN, ListAnswer::ByName),
+        Self::ScreenAgain(Id::UNKNOWN),
+        Self::CompleteTrustScore(Id::UNKNOWN),
         Self::ReleaseEscrow(Id::UNKNOWN),
         Self::ExpireEscrow(Id::UNKNOWN),
         Self::Scripted(0),
@@ -207,7 +218,7 @@ impl Task {
                 | Self::DisputeUnanswered(_)
                 | Self::ExpireDocument(_)
                 | Self::ExpireCase(_)
-                | Self::ReviewCase(_)
+                | Self::ScreenAgain(_)
                 | Self::ExpireCollection(_)
                 | Self::InvoiceOverdue(_)
         )
@@ -263,6 +274,10 @@ impl Task {
             Self::InvoiceOverdue(invoice) => Some(AnyId::of(invoice)),
             Self::SettleRefund(refund, _) => Some(AnyId::of(refund)),
             Self::ImportStatement(statement) => Some(AnyId::of(statement)),
+            Self::CompleteScreening(screening, _) | Self::ScreenAgain(screening) => {
+                Some(AnyId::of(screening))
+            }
+            Self::CompleteTrustScore(score) => Some(AnyId::of(score)),
             Self::Scripted(_) => None,
         }
     }

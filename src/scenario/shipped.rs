@@ -36,6 +36,10 @@ const FILES: &[(&str, &str)] = embedded![
     "flaky-503",
     "rate-limited",
     "slow-network",
+    "kyc-declined",
+    "kyc-retry-then-approved",
+    "aml-hit",
+    "aml-false-positive",
 ];
 
 /// The scenarios that ship with the binary.

@@ -247,9 +247,12 @@ mod tests {
             Task::AnswerCase(..) => 41,
             Task::ExpireCase(_) => 42,
             Task::ReviewCase(_) => 43,
-            Task::ReleaseEscrow(_) => 44,
-            Task::ExpireEscrow(_) => 45,
-            Task::Scripted(_) => 46,
+            Task::CompleteScreening(..) => 44,
+            Task::ScreenAgain(..) => 45,
+            Task::CompleteTrustScore(..) => 46,
+            Task::ReleaseEscrow(_) => 47,
+            Task::ExpireEscrow(_) => 48,
+            Task::Scripted(_) => 49,
         };
         assert!(
             Task::ONE_OF_EACH

@@ -77,6 +77,10 @@ pub(crate) struct ListMagicValues {}
 pub(crate) struct MagicValues {
     /// Account numbers of payment methods.
     bank_accounts: Vec<MagicValue>,
+    /// Last names of people, and first words of businesses' names, who are verified or screened.
+    names: Vec<MagicValue>,
+    /// Tokens of documents.
+    document_tokens: Vec<MagicValue>,
     /// Decisions that values, rules and headers can make, with every choice.
     decisions: Vec<DecisionRow>,
 }
@@ -115,17 +119,63 @@ const BANK_ACCOUNTS: &[(&str, &str)] = &[
     ("9999999999", "paid, and returned afterwards"),
 ];
 
+/// What becomes of somebody with a reserved name.
+const NAMES: &[(&str, &str)] = &[
+    ("Review", "a verification is in review for a day"),
+    ("Decline", "a verification is declined"),
+    (
+        "Retry",
+        "a verification is to be submitted again, and approved then",
+    ),
+    ("Expire", "a verification is never answered, and expires"),
+    ("Offline", "a verification is answered six hours later"),
+    (
+        "Sanctioned",
+        "a screening has a hit of score 100 on the sanctions list",
+    ),
+    (
+        "Pep",
+        "a screening has a hit of score 100 on the list of persons in public office",
+    ),
+    (
+        "Lookalike",
+        "a screening has a hit of score 87 who is somebody else",
+    ),
+];
+
+/// What becomes of a document with a reserved token; every other is accepted.
+const DOCUMENT_TOKENS: &[(&str, &str)] = &[
+    ("tok_ok", "accepted"),
+    (
+        "tok_blurry",
+        "rejected: it cannot be read, another may be sent",
+    ),
+    (
+        "tok_expired",
+        "rejected: it is no longer valid, another may be sent",
+    ),
+    (
+        "tok_forged",
+        "rejected: it is not genuine, which declines a verification",
+    ),
+];
+
+fn values(rows: &[(&'static str, &'static str)]) -> Vec<MagicValue> {
+    let rows = rows.iter();
+    rows.map(|&(value, outcome)| MagicValue { value, outcome })
+        .collect()
+}
+
 fn list_magic_values(_: &World, _: ListMagicValues) -> Result<Plain<MagicValues>, ApiError> {
-    let accounts = BANK_ACCOUNTS.iter();
     let decisions = DECISIONS.iter().map(|row| DecisionRow {
         name: row.name,
         about: row.about,
         choices: row.choices.iter().map(|choice| choice.name).collect(),
     });
     Ok(Plain(MagicValues {
-        bank_accounts: accounts
-            .map(|&(value, outcome)| MagicValue { value, outcome })
-            .collect(),
+        bank_accounts: values(BANK_ACCOUNTS),
+        names: values(NAMES),
+        document_tokens: values(DOCUMENT_TOKENS),
         decisions: decisions.collect(),
     }))
 }

@@ -19,6 +19,8 @@ use crate::model::business::compliance_requirement::{ComplianceRequirement, Requ
 use crate::model::business::employee::{Employee, EmployeeStatus};
 use crate::model::business::payroll_item::{ItemStatus, PayrollItem};
 use crate::model::business::tax_liability::{LiabilityStatus, TaxLiability};
+use crate::model::identity::aml_alert::AmlAlert;
+use crate::model::identity::subject::Subject;
 use crate::model::payments::beneficiary::{Beneficiary, BeneficiaryStatus};
 use crate::model::payments::reconciliation_match::{MatchStatus, ReconciliationMatch};
 use crate::value::error::{ApiError, ErrorCode, Violation};
@@ -292,6 +294,14 @@ fn fill_in(world: &World, value: &mut Value) -> Result<(), ApiError> {
                     .is_some_and(|one| one.status != RequirementStatus::Resolved)
             });
             *text = open.map_or_else(String::new, |id| id.to_string());
+        }
+        Value::String(text) if text == "@newest_subject" => {
+            let newest = world.created::<Subject>().next_back();
+            *text = newest.map_or_else(String::new, |id| id.to_string());
+        }
+        Value::String(text) if text == "@newest_alert" => {
+            let newest = world.created::<AmlAlert>().next_back();
+            *text = newest.map_or_else(String::new, |id| id.to_string());
         }
         Value::String(text) if text == "@open_match" => {
             let mut rows = world.created::<ReconciliationMatch>().rev();
