@@ -82,6 +82,27 @@ const SCENES: &[(&str, &[(&str, &str)])] = &[
             r#"{"company_id":"@company:2","period":"2026-01","type":"off_cycle","employee_ids":["@employee:27"]}"#,
         )],
     ),
+    (
+        "cancel_collection",
+        &[(
+            "create_collection",
+            r#"{"company_id":"@company:1","amount":90000,"currency":"NGN","method":"bank_transfer","reference":"ORDER-1002","payer":{"account_number":"9999999994"}}"#,
+        )],
+    ),
+    (
+        "void_invoice",
+        &[(
+            "create_invoice",
+            r#"{"company_id":"@company:1","customer":{"name":"Harbour Foods Ltd","email":"accounts@harbour.example.com"},"currency":"NGN","lines":[{"description":"Typing error","quantity":1,"unit_amount":100000}],"due_date":"2026-02-28"}"#,
+        )],
+    ),
+    (
+        "list_disputes",
+        &[(
+            "create_collection",
+            r#"{"company_id":"@company:1","amount":120000,"currency":"NGN","method":"card","reference":"ORDER-1003","payer":{"account_number":"9999999995"}}"#,
+        )],
+    ),
     ("retry_payroll_item", UNPAID),
     (
         "review_verification",

@@ -27,7 +27,9 @@ const FILES: &[(&str, &str)] = embedded![
     "closed-account-then-retry",
     "employee-terminated-mid-period",
     "tax-filing-rejected",
+    "chargeback",
     "fx-quote-expired",
+    "reconciliation-exceptions",
     "webhook-duplicates",
     "webhook-out-of-order",
     "webhook-outage-and-recovery",
@@ -40,6 +42,8 @@ const FILES: &[(&str, &str)] = embedded![
     "kyc-retry-then-approved",
     "aml-hit",
     "aml-false-positive",
+    "demo-day",
+    "escrow-dispute",
 ];
 
 /// The scenarios that ship with the binary.

@@ -10,7 +10,7 @@ use crate::world::World;
 use crate::world::base::{HISTORY_MONTHS, INVOICES_A_MONTH};
 
 /// Last months of history of which invoices may still be open: customers pay within six weeks.
-const OPEN_MONTHS: u64 = 3;
+const OPEN_MONTHS: usize = 3;
 
 impl World {
     /// The company's open collection with that name: `Collection::by_reference` and its like.
@@ -30,7 +30,12 @@ impl World {
     /// The same of those that the world began with and that have not changed.
     fn open_since_growth(&self, company: Id<Company>, name: &str) -> Option<Id<Collection>> {
         let company = self.base.index_of(company)?;
-        let months = (0..HISTORY_MONTHS).rev().take(OPEN_MONTHS as usize);
+        // Theirs are the numbers of their invoices.
+        let reference = name.strip_prefix("reference:");
+        if reference.is_some_and(|text| invoice::read_number(text).is_none()) {
+            return None;
+        }
+        let months = (0..HISTORY_MONTHS).rev().take(OPEN_MONTHS);
         let mut indexes = months
             .flat_map(|month| (0..INVOICES_A_MONTH).map(move |number| (month, number)))
             .map(|(month, number)| self.base.invoice(month, company, number))

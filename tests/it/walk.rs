@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use crate::harness::contract::{control, product};
 use crate::harness::{Answer, Caller, Request};
 
-const WALKS: [(u64, u64); 4] = [(1, 100), (2, 100), (3, 100), (4, 100)];
+const WALKS: [(u64, u64); 4] = [(1, 200), (2, 200), (3, 200), (4, 200)];
 
 /// Splitmix64: enough chance for a walk, the same everywhere.
 pub(crate) struct Chance(pub(crate) u64);

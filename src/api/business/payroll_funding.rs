@@ -8,6 +8,7 @@ use crate::api::business::employee_verbs::end_final_pay;
 use crate::api::business::payroll_clock::{get, items};
 use crate::api::business::payroll_payouts::finish;
 use crate::api::payments::platform_fee::{Meter, platform_fee};
+use crate::api::payments::wallet_level;
 use crate::api::system::SystemRow;
 use crate::model::business::payroll_item::{ItemStatus, PayrollItem};
 use crate::model::business::payroll_run::{PayrollRun, RunStatus};
@@ -29,6 +30,7 @@ pub(crate) const FUND_RUN: SystemRow = SystemRow {
         "payroll_run.funded",
         "payroll_run.funding_failed",
         "wallet.debited",
+        "wallet.low_balance",
         "payout.created",
         "payroll_run.processing",
         "payroll_run.paid",
@@ -101,7 +103,8 @@ pub(crate) fn fund_run(world: &mut World, id: Id<PayrollRun>, late: bool) {
     let fee = posting::platform_fee("Platform fee", source, currency, covered.fee);
     world.post(run.company_id, fee);
     world.emit("payroll_run.funded", &run);
-    world.emit_wallet("wallet.debited", &wallet);
+    let company = get(world, run.company_id);
+    wallet_level::debited(world, &company, &wallet, available);
     open_payouts(world, &run, &wallet, &covered.without);
 }
 

@@ -1,7 +1,7 @@
 //! Moves by hand of what is collected: collections, refunds and disputes.
 
 use crate::api::control::transitions::{Wanted, target};
-use crate::api::payments::{collection_clock, collections, dispute_clock, refunds};
+use crate::api::payments::{asking, collection_clock, collections, dispute_clock, refunds};
 use crate::model::AnyId;
 use crate::model::payments::collection::{Collection, CollectionStatus, Payment};
 use crate::model::payments::dispute::{Dispute, DisputeStatus};
@@ -22,7 +22,7 @@ pub(super) fn collection(
     let to = target(AnyId::of(id), collection.status, to, |_| true)?;
     let amount = collection.amount;
     if to == CollectionStatus::Succeeded {
-        collections::fits(world, collection.company_id, collection.currency, amount)?;
+        asking::fits(world, collection.company_id, collection.currency, amount)?;
     }
     world.forget_timers(AnyId::of(id));
     match to {

@@ -77,6 +77,8 @@ pub(crate) struct ListMagicValues {}
 pub(crate) struct MagicValues {
     /// Account numbers of payment methods.
     bank_accounts: Vec<MagicValue>,
+    /// Account numbers that payers of collections, and customers of invoices, pay from.
+    payer_accounts: Vec<MagicValue>,
     /// Last names of people, and first words of businesses' names, who are verified or screened.
     names: Vec<MagicValue>,
     /// Tokens of documents.
@@ -117,6 +119,19 @@ const BANK_ACCOUNTS: &[(&str, &str)] = &[
     ("9999999992", "held, then rejected"),
     ("9999999998", "the rail is down"),
     ("9999999999", "paid, and returned afterwards"),
+];
+
+/// What a payer does who pays from a reserved account.
+const PAYER_ACCOUNTS: &[(&str, &str)] = &[
+    ("9999999900", "paid"),
+    (
+        "9999999901 … 9999999985",
+        "declined with the code R01 … R85",
+    ),
+    ("9999999990", "paid late"),
+    ("9999999993", "half of it paid"),
+    ("9999999994", "never paid"),
+    ("9999999995", "paid, and charged back"),
 ];
 
 /// What becomes of somebody with a reserved name.
@@ -174,6 +189,7 @@ fn list_magic_values(_: &World, _: ListMagicValues) -> Result<Plain<MagicValues>
     });
     Ok(Plain(MagicValues {
         bank_accounts: values(BANK_ACCOUNTS),
+        payer_accounts: values(PAYER_ACCOUNTS),
         names: values(NAMES),
         document_tokens: values(DOCUMENT_TOKENS),
         decisions: decisions.collect(),

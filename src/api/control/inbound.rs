@@ -41,6 +41,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
         "invoice.paid",
         "dispute.created",
         "wallet.debited",
+        "wallet.low_balance",
         "bank_statement.created",
         "watchlist_entry.added",
     ],

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::api::payments::asking::fits;
 use crate::api::payments::collection_clock;
-use crate::api::payments::collections::fits;
 use crate::api::payments::wallets::room;
 use crate::api::reply::{Data, Identified, Shown};
 use crate::model::AnyId;

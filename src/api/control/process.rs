@@ -88,7 +88,7 @@ struct WorldInfo {
 }
 
 /// Changes with whatever changes what a seed grows into.
-pub(crate) const WORLD_VERSION: u32 = 2;
+pub(crate) const WORLD_VERSION: u32 = 3;
 
 fn get_info(process: &Process, world: Option<&World>) -> Plain<Info> {
     Plain(Info {

@@ -96,6 +96,23 @@ const NEW_QUOTE: Act = Call(
     r#"{"company_id":"@company:1","source_currency":"@currency","target_currency":"@other_currency","source_amount":100000}"#,
 );
 const CONVERT: &str = r#"{"quote_id":"@last","source_wallet_id":"@wallet:1"}"#;
+const NEW_INVOICE: Act = Call(
+    "create_invoice",
+    r#"{"company_id":"@company:1","customer":{"name":"Triggered Ltd","email":"accounts@example.com"},"currency":"@currency","lines":[{"description":"Triggered","quantity":1,"unit_amount":100000}],"due_date":"@today"}"#,
+);
+const SENT: &str = r#"{"invoice_id":"@last"}"#;
+/// A collection by card whose payer does what the recipe says.
+const BY_CARD: &str = r#"{"company_id":"@company:1","amount":100000,"currency":"@currency","method":"card","reference":"TRIGGERED-@count"}"#;
+const BY_PHONE: &str = r#"{"company_id":"@company:1","amount":100000,"currency":"@currency","method":"mobile_money","reference":"TRIGGERED-@count"}"#;
+const COLLECTED: Act = Call("create_collection", BY_CARD);
+const REFUNDED: &str = r#"{"collection_id":"@last","amount":1000,"reason":"Triggered"}"#;
+const DISPUTED: Act = Answered(
+    "create_collection",
+    BY_CARD,
+    &[("collection.pay", "disputed")],
+);
+const CONTESTED: &str =
+    r#"{"dispute_id":"@disputed","action":"contest","evidence":{"note":"Triggered"}}"#;
 const NEW_ESCROW: Act = Call(
     "create_escrow",
     r#"{"company_id":"@company:1","buyer_wallet_id":"@wallet:1","seller_beneficiary_id":"@payee","amount":30000,
@@ -499,8 +516,7 @@ pub(super) const RECIPES: &[(&[&str], &[Act])] = &[
             ),
         ],
     ),
-    (&["fx_quote.created"], &[NEW_QUOTE]),
-    (&["fx_quote.expired"], &[NEW_QUOTE, Move(LAST, "expired")]),
+    (&["fx_quote.created", "fx_quote.expired"], &[NEW_QUOTE]),
     (
         &["fx_transfer.created", "fx_transfer.completed"],
         &[Transfer, NEW_QUOTE, Call("create_fx_transfer", CONVERT)],
@@ -654,6 +670,97 @@ pub(super) const RECIPES: &[(&[&str], &[Act])] = &[
             Call(
                 "create_trust_score",
                 r#"{"subject_id":"@newest_subject","signals":{"email_verified":true,"phone_verified":true,"device_known":true}}"#,
+            ),
+        ],
+    ),
+    (
+        &[
+            "collection.created",
+            "collection.processing",
+            "collection.succeeded",
+            "collection.settled",
+        ],
+        &[COLLECTED],
+    ),
+    (
+        &["collection.requires_action"],
+        &[Call("create_collection", BY_PHONE)],
+    ),
+    (
+        &["collection.failed"],
+        &[Answered(
+            "create_collection",
+            BY_CARD,
+            &[("collection.pay", "declined")],
+        )],
+    ),
+    (
+        &["collection.expired"],
+        &[Answered(
+            "create_collection",
+            BY_CARD,
+            &[("collection.pay", "never")],
+        )],
+    ),
+    (
+        &["collection.cancelled"],
+        &[
+            Answered("create_collection", BY_CARD, &[("collection.pay", "never")]),
+            Move(LAST, "cancelled"),
+        ],
+    ),
+    (
+        &["refund.created", "refund.succeeded", "collection.refunded"],
+        &[COLLECTED, Call("create_refund", REFUNDED)],
+    ),
+    (
+        &["refund.failed"],
+        &[
+            COLLECTED,
+            Answered("create_refund", REFUNDED, &[("refund.settle", "failed")]),
+        ],
+    ),
+    (&["invoice.created"], &[NEW_INVOICE]),
+    (
+        &["invoice.sent", "invoice.paid"],
+        &[NEW_INVOICE, Call("send_invoice", SENT)],
+    ),
+    (
+        &["invoice.partially_paid"],
+        &[
+            NEW_INVOICE,
+            Answered("send_invoice", SENT, &[("collection.pay", "short")]),
+        ],
+    ),
+    (
+        &["invoice.overdue"],
+        &[
+            NEW_INVOICE,
+            Answered("send_invoice", SENT, &[("collection.pay", "never")]),
+        ],
+    ),
+    (
+        &["invoice.voided"],
+        &[
+            NEW_INVOICE,
+            Call(
+                "void_invoice",
+                r#"{"invoice_id":"@last","reason":"Triggered"}"#,
+            ),
+        ],
+    ),
+    (&["dispute.created", "dispute.lost"], &[DISPUTED]),
+    (
+        &["dispute.under_review", "dispute.won"],
+        &[DISPUTED, Call("respond_to_dispute", CONTESTED)],
+    ),
+    (
+        &["dispute.accepted"],
+        &[
+            DISPUTED,
+            Call(
+                "respond_to_dispute",
+                r#"{"dispute_id":"@disputed","action":"accept"}"#,
             ),
         ],
     ),

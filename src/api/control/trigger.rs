@@ -22,6 +22,7 @@ use crate::model::business::tax_liability::{LiabilityStatus, TaxLiability};
 use crate::model::identity::aml_alert::AmlAlert;
 use crate::model::identity::subject::Subject;
 use crate::model::payments::beneficiary::{Beneficiary, BeneficiaryStatus};
+use crate::model::payments::dispute::{Dispute, DisputeStatus};
 use crate::model::payments::reconciliation_match::{MatchStatus, ReconciliationMatch};
 use crate::value::error::{ApiError, ErrorCode, Violation};
 use crate::value::id::{Id, encode_to_string, parse};
@@ -337,6 +338,17 @@ fn fill_in(world: &World, value: &mut Value) -> Result<(), ApiError> {
                     _ => owed.jurisdiction.clone(),
                 };
             }
+        }
+        Value::String(text) if text == "@disputed" => {
+            let mut disputes = world.created::<Dispute>().rev();
+            let open = disputes.find(|id| {
+                let dispute = world.find(*id);
+                dispute.is_some_and(|it| it.status == DisputeStatus::NeedsResponse)
+            });
+            *text = open.map_or_else(String::new, |id| id.to_string());
+        }
+        Value::String(text) if text.contains("-@count") => {
+            *text = text.replace("@count", &world.log_length().to_string());
         }
         Value::Object(members) => {
             for member in members.values_mut() {

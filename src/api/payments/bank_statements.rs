@@ -391,10 +391,9 @@ fn signed(draft: &Draft) -> i128 {
 fn within_bounds(
     world: &World,
     wallet: &Wallet,
-    (from, to): (Date, Date),
+    days: (Date, Date),
 ) -> Result<Vec<Arc<WalletTransaction>>, ApiError> {
-    let of_days = |one: &WalletTransaction| (from..=to).contains(&one.effective_on);
-    let transactions = statement_clock::transactions(world, wallet, of_days);
+    let transactions = statement_clock::transactions(world, wallet, days);
     if transactions.len() > MOST_LINES {
         return Err(too_many(transactions.len()));
     }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::api::identity::monitoring;
-use crate::api::payments::collections::fits;
+use crate::api::payments::asking::fits;
 use crate::api::payments::platform_fee::platform_fee;
 use crate::api::payments::{disputes, invoice_clock};
 use crate::api::system::SystemRow;

@@ -1,5 +1,8 @@
 //! How a dispute ends: by the verdict, because nobody answered, or because the company gave in.
 
+use core::cmp::Ordering;
+
+use crate::api::payments::wallet_level::debited;
 use crate::api::payments::{collection_clock, escrow_clock};
 use crate::api::system::SystemRow;
 use crate::model::decision::DISPUTE_VERDICT;
@@ -19,6 +22,7 @@ pub(crate) const MISS_EVIDENCE: SystemRow = SystemRow {
     emits: &[
         "dispute.lost",
         "wallet.debited",
+        "wallet.low_balance",
         "escrow.released",
         "payout.created",
     ],
@@ -32,6 +36,7 @@ pub(crate) const DECIDE_DISPUTE: SystemRow = SystemRow {
         "dispute.lost",
         "wallet.credited",
         "wallet.debited",
+        "wallet.low_balance",
         "escrow.released",
         "escrow.refunded",
         "payout.created",
@@ -76,42 +81,49 @@ pub(crate) fn end(world: &mut World, id: Id<Dispute>, to: DisputeStatus, reason:
     let mut dispute = (*dispute).clone();
     let now = world.now();
     dispute.resolved_at = Some(now);
+    if to == DisputeStatus::Won && dispute.status == DisputeStatus::NeedsResponse {
+        // Whoever gives in before an answer was due has read the claim all the same.
+        dispute.enter(DisputeStatus::UnderReview, now);
+    }
     dispute.enter_because(to, now, reason);
     let (won, event) = match to {
         DisputeStatus::Won => (true, "dispute.won"),
         DisputeStatus::Accepted => (false, "dispute.accepted"),
         _ => (false, "dispute.lost"),
     };
-    let moved = match dispute.source.kind {
-        Kind::Collection => {
-            let gone = if won { 0 } else { dispute.amount };
-            collection_clock::resolved(world, Id::from_bits(dispute.source.bits), gone);
-            post_end(world, &dispute, won)
-        }
-        _ => None,
-    };
+    let chargeback = dispute.source.kind == Kind::Collection;
+    let before = world
+        .balances(dispute.company_id, dispute.currency)
+        .available;
+    if chargeback {
+        let gone = if won { 0 } else { dispute.amount };
+        collection_clock::resolved(world, Id::from_bits(dispute.source.bits), gone);
+        post_end(world, &dispute, won, before);
+    }
     let dispute = world.record(event, dispute);
-    let wallet = world.wallet_of(dispute.company_id, dispute.currency);
-    if let Some((name, wallet)) = moved.zip(wallet) {
-        world.emit_wallet(name, &wallet);
+    let (company, currency) = (dispute.company_id, dispute.currency);
+    let after = world.balances(company, currency).available;
+    let wallet = world.wallet_of(company, currency);
+    if let (Some(wallet), Some(company)) = (wallet, world.find(company)) {
+        match after.cmp(&before) {
+            Ordering::Greater => world.emit_wallet("wallet.credited", &wallet),
+            Ordering::Less => debited(world, &company, &wallet, before),
+            Ordering::Equal => {}
+        }
     }
     if dispute.source.kind == Kind::Escrow {
         escrow_clock::settle_dispute(world, &dispute, !won);
     }
 }
 
-/// Books the end of a chargeback. Gives the wallet's event, where its available money moved.
-fn post_end(world: &mut World, dispute: &Dispute, won: bool) -> Option<&'static str> {
+/// Books the end of a chargeback.
+fn post_end(world: &mut World, dispute: &Dispute, won: bool, available: i64) {
     let (source, currency) = (AnyId::of(dispute.id), dispute.currency);
-    if won {
-        let posting = posting::released("Dispute won", source, currency, dispute.withheld);
-        return world
-            .post(dispute.company_id, posting)
-            .map(|_| "wallet.credited");
-    }
-    let available = world.balances(dispute.company_id, currency).available;
-    let taken = available.clamp(0, dispute.amount - dispute.withheld);
-    let posting = posting::dispute_lost(source, currency, dispute.amount, dispute.withheld, taken);
+    let posting = if won {
+        posting::released("Dispute won", source, currency, dispute.withheld)
+    } else {
+        let taken = available.clamp(0, dispute.amount - dispute.withheld);
+        posting::collecting::dispute_lost(source, currency, dispute.amount, dispute.withheld, taken)
+    };
     world.post(dispute.company_id, posting);
-    (taken > 0).then_some("wallet.debited")
 }

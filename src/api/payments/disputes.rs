@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::api::crud::{Candidates, Paging, Sort, SortKey, Sortable, is, show};
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::payments::dispute_clock;
+use crate::api::payments::wallet_level::debited;
 use crate::api::reply::{Data, List, Shown};
 use crate::model::business::company::Company;
 use crate::model::lifecycle::{Stateful, StatusChange, step};
@@ -57,6 +58,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             "dispute.under_review",
             "dispute.accepted",
             "wallet.debited",
+            "wallet.low_balance",
             "escrow.released",
             "payout.created",
         ],
@@ -195,19 +197,17 @@ pub(crate) struct NewDispute {
     pub(crate) raised_by: RaisedBy,
 }
 
-/// The events of [`open`]; the second only of a collection.
-pub(crate) const OPENED: &[&str] = &["dispute.created", "wallet.debited"];
+/// The events of [`open`]; those of the wallet only of a collection.
+pub(crate) const OPENED: &[&str] = &["dispute.created", "wallet.debited", "wallet.low_balance"];
 
 /// Opens a dispute, and sets the clock on its answer. What was collected is withheld as far as the wallet has it; an escrow's money
 /// stays where it is.
 pub(crate) fn open(world: &mut World, new: NewDispute) -> Arc<Dispute> {
     let now = world.now();
     let id: Id<Dispute> = world.next_id(new.company.bits());
+    let available = world.balances(new.company, new.currency).available;
     let withheld = match new.source.kind {
-        Kind::Collection => {
-            let available = world.balances(new.company, new.currency).available;
-            available.clamp(0, new.amount)
-        }
+        Kind::Collection => available.clamp(0, new.amount),
         _ => 0,
     };
     let due = now.plus_millis(EVIDENCE_DAYS * 24 * 60 * 60 * 1_000);
@@ -237,8 +237,9 @@ pub(crate) fn open(world: &mut World, new: NewDispute) -> Arc<Dispute> {
     let dispute = world.record("dispute.created", dispute);
     if withheld > 0
         && let Some(wallet) = world.wallet_of(new.company, new.currency)
+        && let Some(company) = world.find(new.company)
     {
-        world.emit_wallet("wallet.debited", &wallet);
+        debited(world, &company, &wallet, available);
     }
     world.remind_at(due, Task::DisputeUnanswered(id));
     dispute

@@ -9,6 +9,7 @@ use serde::Deserialize;
 use crate::api::business::payroll_people::may_pay;
 use crate::api::crud::show;
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
+use crate::api::payments::wallet_level;
 use crate::api::payments::wallets::{named, room, short};
 use crate::api::reply::{Data, Shown};
 use crate::api::system::SystemRow;
@@ -47,7 +48,12 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             ErrorCode::ComplianceBlocked,
             ErrorCode::CompanySuspended,
         ],
-        emits: &["wallet.created", "fx_transfer.created", "wallet.debited"],
+        emits: &[
+            "wallet.created",
+            "fx_transfer.created",
+            "wallet.debited",
+            "wallet.low_balance",
+        ],
         starts: &["complete_fx_transfer", "fail_fx_transfer"],
         ..operation!(write create_fx_transfer)
     },
@@ -104,7 +110,8 @@ fn create_fx_transfer(
     let target = input.target_wallet_id;
     let target = target.map(|id| named(world, id, "/target_wallet_id"));
     let target = target.transpose()?;
-    may_pay(world, &*world.get(quote.company_id)?)?;
+    let company = world.get(quote.company_id)?;
+    may_pay(world, &company)?;
     check_wallets(&quote, &source, target.as_deref())?;
     let used = usable(world, &quote)?;
     let target = target.or_else(|| world.wallet_of(quote.company_id, quote.target_currency));
@@ -112,6 +119,7 @@ fn create_fx_transfer(
     if let Some(target) = &target {
         room(world, target, quote.target_amount)?;
     }
+    let before = world.balances(company.id, source.currency).available;
     let target = world.wallet_for(quote.company_id, quote.target_currency);
     let transfer = begun(
         world,
@@ -131,7 +139,7 @@ fn create_fx_transfer(
         posting::fx_begun(&conversion(&transfer)),
     );
     world.emit("fx_transfer.created", &transfer);
-    world.emit_wallet("wallet.debited", &source);
+    wallet_level::debited(world, &company, &source, before);
     follow(world, transfer.id);
     Ok(Data(Shown(transfer)))
 }

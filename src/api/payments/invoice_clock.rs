@@ -1,6 +1,7 @@
 //! An invoice's way: sent, paid in parts or whole, overdue, withdrawn.
 
-use crate::api::payments::collections::{Asked, ask, cancel, fits, free};
+use crate::api::payments::asking::{Asked, ask, fits, free};
+use crate::api::payments::collections::cancel;
 use crate::api::system::SystemRow;
 use crate::model::business::company::Company;
 use crate::model::ledger::Account;
@@ -120,7 +121,7 @@ pub(super) fn void(world: &mut World, invoice: &Invoice, reason: String) -> Resu
     void.overdue = false;
     void.enter_because(status, world.now(), Some(reason));
     let (of, currency) = (AnyId::of(void.id), void.currency);
-    let posting = posting::invoice_voided(of, currency, void.net_total, tax(&void));
+    let posting = posting::collecting::invoice_voided(of, currency, void.net_total, tax(&void));
     let mirror = booked
         .then(|| world.post(void.company_id, posting))
         .flatten();

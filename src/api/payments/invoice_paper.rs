@@ -127,7 +127,7 @@ fn sums(invoice: &Invoice) -> Table {
         rows: vec![
             row("Net", invoice.net_total),
             row("Tax", invoice.tax_total),
-            row("Paid", -invoice.amount_paid),
+            row("Less what is paid", invoice.amount_paid),
         ],
         total: Some(row("Due", invoice.total - invoice.amount_paid)),
     }

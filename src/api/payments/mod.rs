@@ -1,5 +1,6 @@
 //! The Payments domain's operations.
 
+pub(crate) mod asking;
 pub(crate) mod bank_statements;
 pub(crate) mod beneficiaries;
 pub(crate) mod collection_clock;

@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use crate::api::crud::{Candidates, Paging, Sort, SortKey, Sortable, is};
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
-use crate::api::payments::statement_clock::{claim, count, transactions};
+use crate::api::payments::statement_clock::{claim, count};
 use crate::api::reply::{Data, List, Shown};
 use crate::model::business::company::Company;
 use crate::model::ledger::{TransactionType, WalletTransaction};
@@ -238,7 +238,11 @@ fn fits(
     ids: &[Id<WalletTransaction>],
 ) -> Result<(), ApiError> {
     let wallet = world.get(row.wallet_id)?;
-    let named = transactions(world, &wallet, |one| ids.contains(&one.id));
+    let statement = world.statement(&wallet);
+    let named: Vec<_> = statement
+        .iter()
+        .filter(|one| ids.contains(&one.id))
+        .collect();
     let mut wrong = Vec::new();
     let mut sum: i128 = 0;
     for (place, id) in ids.iter().enumerate() {

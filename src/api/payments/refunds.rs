@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use crate::api::crud::show;
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
+use crate::api::payments::wallet_level::debited;
 use crate::api::reply::{Data, Shown};
 use crate::api::system::SystemRow;
 use crate::model::decision::REFUND_SETTLE;
@@ -38,7 +39,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             ErrorCode::InsufficientFunds,
             ErrorCode::InvalidStateTransition,
         ],
-        emits: &["refund.created", "wallet.debited"],
+        emits: &["refund.created", "wallet.debited", "wallet.low_balance"],
         starts: &["settle_refund"],
         ..operation!(write create_refund)
     },
@@ -84,7 +85,7 @@ fn create_refund(world: &mut World, input: CreateRefund) -> Result<Data<Shown<Re
     let collection = world.get(input.collection_id)?;
     let left = refundable(&collection)?;
     let amount = input.amount.map_or(left, Amount::minor);
-    if amount > left {
+    if amount > left || left == 0 {
         let detail = format!("{left} of what was paid is left to go back");
         return Err(ApiError::of_member("/amount", "beyond_captured", detail));
     }
@@ -122,11 +123,12 @@ fn create_refund(world: &mut World, input: CreateRefund) -> Result<Data<Shown<Re
     collection.updated_at = now;
     let delay = collection.method.refund();
     world.keep(collection);
-    let posting = posting::refund_created(AnyId::of(refund.id), currency, amount);
+    let posting = posting::collecting::refund_created(AnyId::of(refund.id), currency, amount);
     world.post(company, posting);
     let refund = world.record("refund.created", refund);
     let wallet = world.wallet_for(company, currency);
-    world.emit_wallet("wallet.debited", &wallet);
+    let payer = world.get(company)?;
+    debited(world, &payer, &wallet, available);
     let answer = world.decide(&REFUND_SETTLE, AnyId::of(refund.id), None);
     let failed = (answer.choice == "failed").then(|| answer.code).flatten();
     world.settle_when(delay, answer.after, Task::SettleRefund(refund.id, failed));
@@ -176,7 +178,7 @@ pub(crate) fn settle(world: &mut World, id: Id<Refund>, failed: Option<ReturnCod
         world.keep(collection);
         world.post(
             company,
-            posting::refund_failed(AnyId::of(id), currency, amount),
+            posting::collecting::refund_failed(AnyId::of(id), currency, amount),
         );
         world.record("refund.failed", refund);
         let wallet = world.wallet_for(company, currency);
@@ -193,7 +195,7 @@ pub(crate) fn settle(world: &mut World, id: Id<Refund>, failed: Option<ReturnCod
     let collection: Arc<Collection> = world.keep(collection);
     world.post(
         company,
-        posting::refund_succeeded(AnyId::of(id), currency, amount),
+        posting::collecting::refund_succeeded(AnyId::of(id), currency, amount),
     );
     world.record("refund.succeeded", refund);
     world.emit("collection.refunded", &collection);

@@ -34,25 +34,38 @@ pub(crate) const IMPORT_STATEMENT: SystemRow = SystemRow {
     ..SystemRow::LAST
 };
 
-/// The wallet's transactions of that sort, in the order in which they were booked.
+/// The wallet's transactions of some days, both included, in the order in which they were booked.
 pub(crate) fn transactions(
     world: &World,
     wallet: &Wallet,
-    keep: impl Fn(&WalletTransaction) -> bool,
+    (from, to): (Date, Date),
 ) -> Vec<Arc<WalletTransaction>> {
     let statement = world.statement(wallet);
-    let lines = statement.iter().filter(|one| keep(one));
-    lines.cloned().collect()
+    if statement.is_by_day() {
+        let places = statement.between(Some(from), Some(to));
+        return places
+            .filter_map(|place| statement.get(place).cloned())
+            .collect();
+    }
+    let of_days = |one: &&Arc<WalletTransaction>| (from..=to).contains(&one.effective_on);
+    statement.iter().filter(of_days).cloned().collect()
 }
 
 /// What the wallet held before that day.
 pub(crate) fn balance_before(world: &World, wallet: &Wallet, day: Date) -> i64 {
-    let earlier = transactions(world, wallet, |one| one.effective_on < day);
-    let moved = earlier.iter().map(|one| match one.kind {
-        TransactionType::Credit => i128::from(one.amount),
-        TransactionType::Debit => -i128::from(one.amount),
+    let statement = world.statement(wallet);
+    if statement.is_by_day() {
+        let first = statement.between(Some(day), None).start;
+        let before = first.checked_sub(1).and_then(|place| statement.get(place));
+        return before.map_or(0, |line| line.balance_after);
+    }
+    let earlier = statement.iter().filter(|line| line.effective_on < day);
+    let moved = earlier.map(|line| match line.kind {
+        TransactionType::Credit => i128::from(line.amount),
+        TransactionType::Debit => -i128::from(line.amount),
     });
-    i64::try_from(moved.sum::<i128>()).expect("a wallet's balance stays within 64 bits")
+    // Days gone by that were written into later can add up to anything on the way.
+    i64::try_from(moved.sum::<i128>()).unwrap_or(i64::MAX)
 }
 
 /// What a bank passes on of a transaction: the id of what it pays, or of its entry where that pays many times.
@@ -87,13 +100,13 @@ pub(crate) fn import(world: &mut World, id: Id<BankStatement>) {
     };
     let wallet = world.find(statement.wallet_id);
     let wallet = wallet.expect("a statement is of a wallet, and nothing is deleted");
-    let around = |one: &WalletTransaction| {
-        let from = statement.from.plus_days(-WINDOW);
-        let to = statement.to.plus_days(WINDOW);
-        // As the books stood when it came: what was booked since is for the next one.
-        (from..=to).contains(&one.effective_on) && one.created_at <= statement.created_at
-    };
-    let transactions = transactions(world, &wallet, around);
+    let around = (
+        statement.from.plus_days(-WINDOW),
+        statement.to.plus_days(WINDOW),
+    );
+    let mut transactions = transactions(world, &wallet, around);
+    // As the books stood when it came: what was booked since is for the next one.
+    transactions.retain(|one| one.created_at <= statement.created_at);
     let rows = rows(world, &statement, &transactions);
     let mut imported = (*statement).clone();
     for row in &rows {

@@ -17,7 +17,7 @@ states! {
         NeedsResponse "needs_response", UnderReview "under_review", Won "won", Lost "lost", Accepted "accepted",
     }
     "contest": NeedsResponse => UnderReview;
-    "win": NeedsResponse | UnderReview => Won;
+    "win": UnderReview => Won;
     "lose": NeedsResponse | UnderReview => Lost;
     "accept": NeedsResponse => Accepted;
 }

@@ -189,14 +189,18 @@ fn shown(rows: &Value) -> BTreeMap<String, i128> {
     rows.filter(|(_, amount)| *amount != 0).collect()
 }
 
+/// Whether something in its books is in another currency than its own.
+pub(super) fn has_foreign_entries(company: &Company) -> bool {
+    let home = &company.company["currency"];
+    let mut lines = company
+        .entries
+        .iter()
+        .flat_map(|entry| array(&entry["lines"]));
+    lines.any(|line| line["currency"] != *home)
+}
+
 fn reports(company: &Company, found: &mut Vec<String>) {
-    let home = text(&company.company["currency"]);
-    let abroad = |entry: &Value| {
-        array(&entry["lines"])
-            .iter()
-            .any(|line| line["currency"] != home)
-    };
-    if company.entries.iter().any(abroad) {
+    if has_foreign_entries(company) {
         return; // what is translated, and how, is held by tests of its own
     }
     for report in &company.profit_and_loss {

@@ -10,7 +10,7 @@ use crate::harness::world::{id, number};
 
 /// The arrows that each kind of resource has, `from` to any of `to`. A kind that is not here is held to the shape of its
 /// history alone.
-const ARROWS: [(&str, &str, &[&str]); 43] = [
+const ARROWS: &[(&str, &str, &[&str])] = &[
     ("employee", "pending", &["active", "terminated"]),
     (
         "employee",
@@ -81,6 +81,19 @@ const ARROWS: [(&str, &str, &[&str]); 43] = [
     ("payout", "on_hold", &["processing", "failed", "cancelled"]),
     ("payout", "sent", &["paid", "failed", "returned"]),
     ("payout", "paid", &["returned"]),
+    ("beneficiary", "pending", &["verified", "rejected"]),
+    ("escrow", "created", &["funded", "cancelled", "expired"]),
+    (
+        "escrow",
+        "funded",
+        &["partially_released", "released", "disputed", "refunded"],
+    ),
+    (
+        "escrow",
+        "partially_released",
+        &["partially_released", "released", "disputed", "refunded"],
+    ),
+    ("escrow", "disputed", &["released", "refunded"]),
     ("tax_liability", "accrued", &["due", "paid", "void"]),
     ("tax_liability", "due", &["late", "paid", "void"]),
     ("tax_liability", "late", &["paid", "void"]),
@@ -102,6 +115,19 @@ const ARROWS: [(&str, &str, &[&str]); 43] = [
     ("tax_filing", "pending", &["blocked", "submitted"]),
     ("tax_filing", "blocked", &["pending"]),
     ("tax_filing", "submitted", &["filed", "rejected"]),
+    ("bank_statement", "processing", &["imported"]),
+    (
+        "reconciliation_match",
+        "unmatched",
+        &["suggested", "matched", "exception", "ignored"],
+    ),
+    (
+        "reconciliation_match",
+        "suggested",
+        &["matched", "unmatched", "ignored"],
+    ),
+    ("reconciliation_match", "exception", &["matched", "ignored"]),
+    ("reconciliation_match", "matched", &["unmatched"]),
 ];
 
 /// The last arrow of a return, which two states share.

@@ -43,9 +43,10 @@ fn latest(books: &Books) -> BTreeMap<&str, BTreeMap<&str, &Value>> {
     latest
 }
 
-fn status_was(object: &Value, status: &str) -> bool {
+/// Whether it entered that status after the world's start.
+fn since(object: &Value, status: &str) -> bool {
     let mut history = object["status_history"].as_array().into_iter().flatten();
-    history.any(|change| change["status"] == status)
+    history.any(|change| change["status"] == status && text(&change["at"]) >= START)
 }
 
 fn amount(object: &Value, name: &str) -> i128 {
@@ -74,8 +75,18 @@ fn moved(books: &Books) -> (Money, Money) {
         if out {
             add(&mut on_its_way, currency, amount(payout, "amount"));
         }
-        if status == "paid" {
+        if status == "paid" && since(payout, "paid") {
             add(&mut moved, currency, -amount(payout, "amount"));
+        }
+        // Wages in another currency than the wallet's are converted when they are sent, and back when they come back.
+        if payout["fx"].is_object() && ["sent", "paid"].contains(&status) {
+            let fx = &payout["fx"];
+            add(
+                &mut moved,
+                &fx["source_currency"],
+                -amount(fx, "source_amount"),
+            );
+            add(&mut moved, currency, amount(payout, "amount"));
         }
         if !["failed", "cancelled"].contains(&status) {
             add(&mut moved, currency, -amount(payout, "fee"));
@@ -103,18 +114,18 @@ fn moved(books: &Books) -> (Money, Money) {
         // What was paid before the world's start, or by the return that it amends, was not paid by this one.
         let before = match filing["amends"].as_str() {
             Some(amended) => amount(latest["tax_filing"][amended], "amount_paid"),
-            None if text(&filing["created_at"]) < START => amount(filing, "amount_paid"),
-            None => 0,
+            None if since(filing, "submitted") => 0,
+            None => amount(filing, "amount_paid"),
         };
         let paid = amount(filing, "amount_paid") - before;
         add(&mut moved, &filing["currency"], -paid);
     }
     for collection in of("collection") {
         let currency = &collection["currency"];
-        if status_was(collection, "succeeded") {
+        if since(collection, "succeeded") {
             add(&mut moved, currency, amount(collection, "amount_received"));
         }
-        if status_was(collection, "settled") {
+        if since(collection, "settled") {
             add(&mut moved, currency, -amount(collection, "fee"));
         }
     }
@@ -123,7 +134,7 @@ fn moved(books: &Books) -> (Money, Money) {
     }
     for dispute in of("dispute").filter(|dispute| dispute["source"]["type"] == "collection") {
         if ["lost", "accepted"].contains(&text(&dispute["status"])) {
-            add(&mut moved, &dispute["currency"], -amount(dispute, "taken"));
+            add(&mut moved, &dispute["currency"], -taken(books, dispute));
         }
     }
     for transfer in of("fx_transfer").filter(|transfer| transfer["status"] == "completed") {
@@ -142,6 +153,22 @@ fn moved(books: &Books) -> (Money, Money) {
         }
     }
     (moved, on_its_way)
+}
+
+/// What a dispute that was lost took. It is the whole amount, if that was withheld; a short wallet gives what it has, which the entry alone
+/// tells.
+fn taken(books: &Books, dispute: &Value) -> i128 {
+    if dispute["withheld"] == dispute["amount"] {
+        return amount(dispute, "amount");
+    }
+    let mut entries = books.companies.iter().flat_map(|company| &company.entries);
+    let of =
+        |entry: &&Value| entry["source"]["id"] == dispute["id"] && entry["memo"] == "Dispute lost";
+    let lines = entries.find(of).map(|entry| &entry["lines"]);
+    let lines = lines.and_then(Value::as_array).into_iter().flatten();
+    let cash = ["cash_available", "cash_reserved"];
+    let cash = lines.filter(|line| cash.contains(&text(&line["account"])));
+    cash.map(|line| amount(line, "amount")).sum()
 }
 
 fn item_was_paid(item: &Value) -> bool {

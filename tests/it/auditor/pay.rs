@@ -49,6 +49,10 @@ fn runs(books: &Books, found: &mut Vec<String>, looked: &mut Looked) {
             continue;
         }
         looked.runs += 1;
+        if items.iter().any(|item| !item["fx"].is_null()) {
+            abroad(run, items, found);
+            continue;
+        }
         for member in [
             "gross",
             "taxes",
@@ -73,6 +77,25 @@ fn runs(books: &Books, found: &mut Vec<String>, looked: &mut Looked) {
                 totals["employer_cost"]
             ));
         }
+    }
+}
+
+/// A run of which somebody is paid in another currency counts that pay at the rate on the item, and still adds up.
+fn abroad(run: &Value, items: &[Value], found: &mut Vec<String>) {
+    let totals = |member: &str| wide(&run["totals"][member]);
+    let net = |item: &Value| match &item["fx"] {
+        Value::Null => wide(&item["net"]),
+        fx => wide(&fx["source_amount"]) - wide(&fx["fee_amount"]),
+    };
+    let sum: i128 = items.iter().map(net).sum();
+    let kept = totals("taxes") + totals("employee_contributions") + totals("deductions");
+    let left = totals("gross") - kept + totals("reimbursements");
+    if (totals("net"), totals("net")) != (sum, left) {
+        found.push(format!(
+            "{} nets {}, its items {sum}, its sums {left}",
+            id(run),
+            totals("net")
+        ));
     }
 }
 
@@ -370,16 +393,20 @@ fn payouts(books: &Books, found: &mut Vec<String>, looked: &mut Looked) {
                 .copied()
                 .unwrap_or_default()
         };
-        let (wages, transit) = (on("wages_payable"), on("payouts_in_transit"));
+        // What wages are owed is set aside by their run; any other payout is on its way from the moment that it is asked for.
+        let wages = payout["source"]["type"] == "payroll_item";
+        let paid_for = on(if wages { "wages_payable" } else { "purchases" });
+        let transit = on("payouts_in_transit");
         let expected = match text(&payout["status"]) {
             "sent" => (0, amount),
             "paid" => (amount, 0),
+            "pending_approval" | "queued" | "processing" | "on_hold" if !wages => (0, amount),
             _ => (0, 0),
         };
-        if (wages, transit) != expected {
+        if (paid_for, transit) != expected {
             let status = &payout["status"];
             found.push(format!(
-                "{of} of {amount} is {status}, and moved {wages} and {transit}"
+                "{of} of {amount} is {status}, and moved {paid_for} and {transit}"
             ));
         }
     }

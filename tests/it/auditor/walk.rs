@@ -10,6 +10,7 @@ use super::body::Maker;
 use super::known::Known;
 use super::line::Line;
 use super::money::{Money, held};
+use super::spend::Spending;
 use crate::harness::contract::{check, product};
 use crate::harness::{Answer, Caller, Request};
 use crate::walk::Chance;
@@ -85,9 +86,12 @@ impl Produced {
 pub(super) struct Walk<'a> {
     caller: &'a Caller,
     line: Line,
-    chance: Chance,
+    pub(super) chance: Chance,
     known: Known,
-    today: Date,
+    pub(super) spending: Spending,
+    /// One walk in four does not, so that there are books in one currency, whose reports are reckoned again.
+    spends: bool,
+    pub(super) today: Date,
     rows: Vec<Row>,
     pub(super) produced: Produced,
     /// What the wallets held at first, and what was paid in since.
@@ -103,6 +107,8 @@ impl<'a> Walk<'a> {
             line: Line::open(caller.port()),
             chance: Chance(seed),
             known: Known::default(),
+            spending: Spending::default(),
+            spends: seed % 4 != 1,
             today: jiff::civil::date(2026, 1, 1),
             rows: operations(),
             produced: Produced::default(),
@@ -143,18 +149,28 @@ impl<'a> Walk<'a> {
                 0..9 => self.advance(),
                 9..14 => self.pay_in(),
                 14..16 => self.look_around(),
+                16..36 if self.spends => self.spend(),
                 _ => self.call(),
             }
         }
         self.control("/_sandbox/clock/advance", &json!({"by": "40d"}));
     }
 
-    fn look(&mut self, path: &str) -> Value {
+    pub(super) fn look(&mut self, path: &str) -> Value {
         let request = self.caller.request("GET", path);
         let answer = self.line.send(&request);
         let body = answer.expect(200);
         self.known.learn(&body);
+        self.spending.learn(&body["data"]);
         body
+    }
+
+    /// One call that was not drawn: what it answered, if it was accepted.
+    pub(super) fn post(&mut self, name: &'static str, path: &str, body: &Value) -> Option<Value> {
+        let request = self.caller.request("POST", path).json(body);
+        let answer = self.line.send(&request);
+        self.took(name, &request, &answer);
+        (answer.status < 300).then(|| answer.json()["data"].clone())
     }
 
     fn control(&mut self, path: &str, body: &Value) {
@@ -207,16 +223,20 @@ impl<'a> Walk<'a> {
         };
         let request = self.request(place);
         let answer = self.line.send(&request);
-        check(request.method(), request.path(), &answer);
+        self.took(self.rows[place].name, &request, &answer);
+    }
+
+    /// Holds an answer to its document, counts it and learns from it.
+    fn took(&mut self, name: &'static str, request: &Request, answer: &Answer) {
+        check(request.method(), request.path(), answer);
         assert!(answer.status < 500, "{request}: {}", answer.text());
-        let name = self.rows[place].name;
         self.produced.calls += 1;
         if answer.status >= 400 {
             let code = answer.json()["code"].as_str().unwrap().to_owned();
             self.produced.refused.insert((name, code));
         } else {
             *self.produced.accepted.entry(name).or_default() += 1;
-            self.notice(&answer);
+            self.notice(answer);
         }
     }
 
@@ -224,6 +244,7 @@ impl<'a> Walk<'a> {
         if answer.header("content-type") == Some("application/json") {
             let body = answer.json();
             self.known.learn(&body["data"]);
+            self.spending.learn(&body["data"]);
         }
         if let Some(now) = answer.header("sandbox-time") {
             self.today = now[..10].parse().expect("a date");

@@ -71,6 +71,16 @@ pub(super) const RECIPES: &[Recipe] = &[
             "start_date": "2026-02-02", "compensation": pay});
         caller.post("/api/business/employees", &body)
     }),
+    ("createFxTransfer", "compliance_blocked", |caller| {
+        let body = json!({"legal_name": "Lagos Bakery Ltd", "country": "NG", "currency": "NGN"});
+        let company = caller.post("/api/business/companies", &body).expect(201)["data"].take();
+        let quote = json!({"company_id": id(&company), "source_currency": "NGN", "target_currency": "GBP", "source_amount": 5_000_000});
+        let quote = caller.post("/api/payments/fx-quotes", &quote).expect(201)["data"].take();
+        let wallets = format!("/api/payments/wallets?company_id={}", id(&company));
+        let wallet = caller.get(&wallets).data()[0].take();
+        let body = json!({"quote_id": id(&quote), "source_wallet_id": id(&wallet)});
+        caller.post("/api/payments/fx-transfers", &body)
+    }),
     ("createJournalEntry", "unbalanced_entry", |caller| {
         let line = |account, direction, amount| json!({"account": account, "direction": direction, "amount": amount, "currency": "NGN"});
         let lines = [line("rent", "debit", 200), line("fees", "credit", 100)];
@@ -81,6 +91,71 @@ pub(super) const RECIPES: &[Recipe] = &[
 
 /// Operation, code, and the test that makes it in a world of its own.
 pub(super) const BY_A_TEST: &[(&str, &str, &str)] = &[
+    (
+        "createCollection",
+        "company_suspended",
+        "tests/it/collections/asked.rs",
+    ),
+    (
+        "createCollection",
+        "compliance_blocked",
+        "tests/it/collections/asked.rs",
+    ),
+    (
+        "createCollection",
+        "duplicate_reference",
+        "tests/it/collections/asked.rs",
+    ),
+    (
+        "createCollection",
+        "limit_exceeded",
+        "tests/it/collections/asked.rs",
+    ),
+    (
+        "createCollection",
+        "currency_mismatch",
+        "tests/it/collections/invoices.rs",
+    ),
+    (
+        "createCollection",
+        "invalid_state_transition",
+        "tests/it/collections/invoices.rs",
+    ),
+    (
+        "sendInvoice",
+        "company_suspended",
+        "tests/it/collections/invoices.rs",
+    ),
+    (
+        "sendInvoice",
+        "compliance_blocked",
+        "tests/it/collections/invoices.rs",
+    ),
+    (
+        "sendInvoice",
+        "duplicate_reference",
+        "tests/it/collections/invoices.rs",
+    ),
+    (
+        "sendInvoice",
+        "limit_exceeded",
+        "tests/it/collections/invoices.rs",
+    ),
+    (
+        "createRefund",
+        "insufficient_funds",
+        "tests/it/collections/refunds.rs",
+    ),
+    (
+        "createRefund",
+        "invalid_state_transition",
+        "tests/it/collections/refunds.rs",
+    ),
+    (
+        "respondToDispute",
+        "invalid_state_transition",
+        "tests/it/collections/disputes.rs",
+    ),
     (
         "setEmployeeCompensation",
         "currency_mismatch",
@@ -121,6 +196,27 @@ pub(super) const BY_A_TEST: &[(&str, &str, &str)] = &[
         "insufficient_funds",
         "tests/it/payroll_runs/undone.rs",
     ),
+    ("createFxTransfer", "quote_expired", "tests/it/fx/quotes.rs"),
+    (
+        "createFxTransfer",
+        "currency_mismatch",
+        "tests/it/fx/transfers.rs",
+    ),
+    (
+        "createFxTransfer",
+        "insufficient_funds",
+        "tests/it/fx/transfers.rs",
+    ),
+    (
+        "createFxTransfer",
+        "limit_exceeded",
+        "tests/it/fx/transfers.rs",
+    ),
+    (
+        "createFxTransfer",
+        "company_suspended",
+        "tests/it/fx/transfers.rs",
+    ),
     (
         "submitTaxFiling",
         "insufficient_funds",
@@ -145,6 +241,82 @@ pub(super) const BY_A_TEST: &[(&str, &str, &str)] = &[
         "reverseJournalEntry",
         "limit_exceeded",
         "tests/it/accounting/entries.rs",
+    ),
+    (
+        "createPayout",
+        "company_suspended",
+        "tests/it/payouts/refusals.rs",
+    ),
+    (
+        "createPayout",
+        "compliance_blocked",
+        "tests/it/payouts/refusals.rs",
+    ),
+    (
+        "createPayout",
+        "currency_mismatch",
+        "tests/it/payouts/refusals.rs",
+    ),
+    (
+        "createPayout",
+        "insufficient_funds",
+        "tests/it/payouts/refusals.rs",
+    ),
+    (
+        "approvePayout",
+        "company_suspended",
+        "tests/it/payouts/refusals.rs",
+    ),
+    (
+        "approvePayout",
+        "compliance_blocked",
+        "tests/it/payouts/refusals.rs",
+    ),
+    ("approvePayout", "forbidden", "tests/it/payouts/words.rs"),
+    (
+        "cancelPayout",
+        "limit_exceeded",
+        "tests/it/payouts/refusals.rs",
+    ),
+    (
+        "createEscrow",
+        "currency_mismatch",
+        "tests/it/escrows/refusals.rs",
+    ),
+    (
+        "fundEscrow",
+        "company_suspended",
+        "tests/it/escrows/refusals.rs",
+    ),
+    (
+        "fundEscrow",
+        "compliance_blocked",
+        "tests/it/escrows/refusals.rs",
+    ),
+    (
+        "fundEscrow",
+        "insufficient_funds",
+        "tests/it/escrows/refusals.rs",
+    ),
+    (
+        "releaseEscrow",
+        "company_suspended",
+        "tests/it/escrows/refusals.rs",
+    ),
+    (
+        "releaseEscrow",
+        "compliance_blocked",
+        "tests/it/escrows/refusals.rs",
+    ),
+    (
+        "releaseEscrow",
+        "invalid_state_transition",
+        "tests/it/escrows/states.rs",
+    ),
+    (
+        "refundEscrow",
+        "limit_exceeded",
+        "tests/it/escrows/refusals.rs",
     ),
 ];
 

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::put;
 use crate::harness::Caller;
 use crate::harness::http::Answer;
-use crate::harness::world::{id, number};
+use crate::harness::world::{id, number, platform_fee};
 
 fn verb(caller: &Caller, run: &Value, verb: &str, body: &Value) -> Answer {
     caller.post(
@@ -106,8 +106,8 @@ fn money_that_is_still_short_fails_again_and_says_so() {
     assert_eq!(caller.run(id(&run))["status"], "funding_failed");
     let tried = verb(&caller, &run, "retry-funding", &json!({})).data();
     assert_eq!(tried["status"], "funding_failed");
-    let short =
-        number(&tried["funding"]["required"]) - number(&wallet(&caller, &company)["available"]);
+    let needed = number(&tried["funding"]["required"]) + platform_fee(&tried);
+    let short = needed - number(&wallet(&caller, &company)["available"]);
     assert_eq!(number(&tried["funding"]["shortfall"]), short);
     let failed = caller.all("/_sandbox/events?type=payroll_run.funding_failed");
     assert_eq!(failed.len(), 2);

@@ -57,7 +57,7 @@ fn latency_of_every_call_is_no_longer_than_its_spread_allows() {
     let limits = set(&caller, &json!({"latency": "120ms", "spread": "20ms"})).expect(200);
     assert_eq!(
         limits,
-        json!({"rate": null, "latency": "120ms", "spread": "20ms"})
+        json!({"rate": null, "latency": "120ms", "spread": "20ms", "platform_fee": "standard"})
     );
     for _ in 0..3 {
         let started = Instant::now();

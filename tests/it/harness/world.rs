@@ -160,3 +160,23 @@ pub(crate) fn number(value: &Value) -> i64 {
         .as_i64()
         .unwrap_or_else(|| panic!("no number: {value}"))
 }
+
+/// What the service charges for a run of the Nigerian company, if it is the first money of its month: `docs/payments.md`.
+pub(crate) fn platform_fee(run: &Value) -> i64 {
+    let net = i128::from(number(&run["totals"]["net"]));
+    let ends = [
+        10_000_000_000,
+        50_000_000_000,
+        200_000_000_000,
+        1_000_000_000_000,
+        i128::MAX,
+    ];
+    let (mut from, mut points) = (0, 0);
+    for (end, rate) in ends.into_iter().zip([150, 125, 100, 75, 50]) {
+        points += (net.min(end) - from).max(0) * rate;
+        from = end;
+    }
+    let (fee, rest) = (points / 10_000, points % 10_000);
+    let up = rest > 5_000 || (rest == 5_000 && fee % 2 == 1);
+    i64::try_from(fee + i128::from(up)).unwrap()
+}

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::harness::Caller;
-use crate::harness::world::{id, number};
+use crate::harness::world::{id, number, platform_fee};
 
 use super::{balances, items, lines, payslips, sum, wallet};
 
@@ -152,8 +152,9 @@ fn the_wallet_pays_the_employer_cost_and_keeps_what_is_owed_in_reserve() {
     let cost = number(&totals["employer_cost"]);
     assert_eq!(
         number(&before["available"]) - number(&after["available"]),
-        cost
+        cost + platform_fee(&run)
     );
+    assert_eq!(run["funding"]["platform_fee"], platform_fee(&run));
     let kept = number(&after["reserved"]) - number(&before["reserved"]);
     assert_eq!(kept, cost - number(&totals["net"]));
     assert_eq!(
@@ -186,8 +187,9 @@ fn the_wallet_pays_the_employer_cost_and_keeps_what_is_owed_in_reserve() {
         assert_eq!(number(&line["balance_after"]), balance, "{line}");
     }
     let by_run = caller.all(&format!("{transactions}?source_id={}", id(&run)));
-    assert_eq!(by_run.len(), 1);
+    assert_eq!(by_run.len(), 2);
     assert_eq!(number(&by_run[0]["amount"]).abs(), cost);
+    assert_eq!(number(&by_run[1]["amount"]), platform_fee(&run));
 }
 
 #[test]
@@ -251,7 +253,10 @@ fn every_journal_entry_balances_and_the_runs_entries_name_it() {
         .iter()
         .map(|entry| entry["memo"].as_str().unwrap())
         .collect();
-    assert_eq!(memos, ["Payroll approved", "Payroll funded"]);
+    assert_eq!(
+        memos,
+        ["Payroll approved", "Payroll funded", "Platform fee"]
+    );
 }
 
 #[test]

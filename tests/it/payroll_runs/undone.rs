@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{RUNS, balances, calculated, draft_of, edit, items, paid, verb};
 use crate::harness::Caller;
-use crate::harness::world::{id, number};
+use crate::harness::world::{id, number, platform_fee};
 
 fn payslips(caller: &Caller, run: &Value) -> Vec<Value> {
     caller.all(&format!(
@@ -52,7 +52,24 @@ fn a_reversed_run_leaves_the_books_as_they_were_and_its_people_free() {
             .iter()
             .all(|item| item["status"] == "reversed")
     );
-    assert_eq!(balances(&caller), before);
+    // Wages that were called back had been paid: the service keeps its fee.
+    let fee = platform_fee(&original);
+    let with_fee = before
+        .into_iter()
+        .map(|(code, balance)| match code.as_str() {
+            Some("cash_available") => (code, json!(number(&balance) - fee)),
+            Some("fees") => (code, json!(number(&balance) + fee)),
+            _ => (code, balance),
+        });
+    let mut expected: Vec<_> = with_fee.collect();
+    if !expected.iter().any(|(code, _)| code == "fees") {
+        expected.push((json!("fees"), json!(fee)));
+    }
+    let by_code = |rows: &mut Vec<(Value, Value)>| rows.sort_by_key(|(code, _)| code.to_string());
+    let mut now = balances(&caller);
+    by_code(&mut now);
+    by_code(&mut expected);
+    assert_eq!(now, expected);
     verb(&caller, &run, "reverse", &json!({"reason": "Again"}))
         .refused(409, "invalid_state_transition");
     verb(&caller, &reversal, "reverse", &json!({"reason": "Back"}))

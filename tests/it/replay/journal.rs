@@ -180,7 +180,7 @@ fn a_journal_of_a_newer_sandbox_is_refused_and_left_as_it_is() {
             "format 2",
         ),
         (
-            "\"world_version\":2".to_owned(),
+            "\"world_version\":3".to_owned(),
             "\"world_version\":999".to_owned(),
             "world version 999",
         ),

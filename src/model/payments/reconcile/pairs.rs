@@ -8,7 +8,7 @@ use crate::model::ledger::TransactionType;
 use crate::model::payments::reconciliation_match::Reason;
 
 /// Transactions that a line is compared with, of those around its day and of those with its reference.
-const NEIGHBOURS: usize = 8;
+const NEIGHBOURS: usize = 6;
 
 /// What is equal in a line and its transaction.
 type Bucket = (bool, i64);
@@ -93,7 +93,7 @@ fn candidates(board: &Board<'_>, equals: &Equals, rank: usize) -> Vec<usize> {
     let begun = board.keys.begun_by(words, 4 * NEIGHBOURS);
     let mut found: Vec<usize> = named.chain(begun).filter(same).take(NEIGHBOURS).collect();
     let middle = all.partition_point(|&one| board.booked_days[one] < day);
-    let first = middle.saturating_sub(NEIGHBOURS / 2);
+    let first = middle.saturating_sub(NEIGHBOURS / 3);
     let last = (middle + NEIGHBOURS).min(all.len());
     found.extend(&all[first..last]);
     found.extend(all.get(rank));

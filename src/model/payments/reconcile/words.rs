@@ -153,8 +153,9 @@ fn much_alike(one: &str, other: &str) -> bool {
     // Only the cells about the diagonal can stay below the limit.
     let far = MOST_WRONG + 1;
     let mut before: Vec<usize> = (0..=other.len()).map(|at| at.min(far)).collect();
+    let mut now = vec![far; other.len() + 1];
     for (row, left) in one.iter().enumerate() {
-        let mut now = vec![far; other.len() + 1];
+        now.fill(far);
         now[0] = (row + 1).min(far);
         let first = row.saturating_sub(MOST_WRONG);
         let last = (row + MOST_WRONG + 1).min(other.len());
@@ -162,7 +163,10 @@ fn much_alike(one: &str, other: &str) -> bool {
             let changed = before[at] + usize::from(*left != other[at]);
             now[at + 1] = changed.min(before[at + 1] + 1).min(now[at] + 1).min(far);
         }
-        before = now;
+        core::mem::swap(&mut before, &mut now);
+        if before.iter().all(|&wrong| wrong == far) {
+            return false; // most references differ from their first letters on
+        }
     }
     before[other.len()] <= MOST_WRONG
 }

@@ -1,0 +1,123 @@
+//! A request for a payer's money in the making: what speaks against it, and what it becomes.
+
+use std::sync::Arc;
+
+use crate::api::payments::collection_clock;
+use crate::api::payments::wallets::room;
+use crate::model::Object;
+use crate::model::business::company::Company;
+use crate::model::growth::{accounts, countries};
+use crate::model::lifecycle::StatusChange;
+use crate::model::payments::collection::{
+    Collection, CollectionMethod, CollectionPayer, CollectionStatus, RefundStanding, VirtualAccount,
+};
+use crate::model::payments::invoice::Invoice;
+use crate::model::payments::wallet::Wallet;
+use crate::value::error::{ApiError, ErrorCode, Violation};
+use crate::value::id::{Id, encode_to_string};
+use crate::value::money::Currency;
+use crate::value::text::Metadata;
+use crate::value::time::Timestamp;
+use crate::world::World;
+
+/// Refuses a reference that an open collection of the company has.
+pub(super) fn free(world: &World, company: Id<Company>, reference: &str) -> Result<(), ApiError> {
+    let name = Collection::by_reference(reference);
+    let Some(other) = world.open_collection(company, &name) else {
+        return Ok(());
+    };
+    let detail = format!("{other} is open with this reference");
+    let error = ApiError::new(ErrorCode::DuplicateReference, detail.clone()).about(other);
+    Err(error.with_errors(vec![Violation::new("/reference", "duplicate", detail)]))
+}
+
+/// Refuses what the wallet could not hold.
+pub(crate) fn fits(
+    world: &World,
+    company: Id<Company>,
+    currency: Currency,
+    amount: i64,
+) -> Result<(), ApiError> {
+    // What was paid and is not settled yet arrives in it, too.
+    let pending = world.balances(company, currency).pending;
+    let amount = amount.saturating_add(pending);
+    if let Some(wallet) = world.wallet_of(company, currency) {
+        return room(world, &wallet, amount);
+    }
+    let opened = Wallet::open(Id::UNKNOWN, company, currency, world.now());
+    room(world, &opened, amount).map_err(|error| ApiError {
+        resource_id: None,
+        ..error
+    })
+}
+
+/// A request for money that nothing is wrong with.
+pub(super) struct Asked {
+    pub(super) amount: i64,
+    pub(super) currency: Currency,
+    pub(super) method: CollectionMethod,
+    pub(super) payer: CollectionPayer,
+    pub(super) reference: String,
+    pub(super) invoice: Option<Id<Invoice>>,
+    pub(super) expires_at: Option<Timestamp>,
+    pub(super) metadata: Metadata,
+}
+
+/// Makes the collection, and sets what its payer does. Emits `collection.created`.
+pub(super) fn ask(world: &mut World, company: &Company, asked: Asked) -> Arc<Collection> {
+    let now = world.now();
+    let id: Id<Collection> = world.next_id(company.id.bits());
+    let standing = now.plus_millis(asked.method.standing() * 1_000);
+    let transfer = asked.method == CollectionMethod::BankTransfer;
+    let card = asked.method == CollectionMethod::Card;
+    let collection = Collection {
+        id,
+        object: Object::NAME,
+        company_id: company.id,
+        status: CollectionStatus::Pending,
+        method: asked.method,
+        amount: asked.amount,
+        currency: asked.currency,
+        amount_received: 0,
+        fee: 0,
+        amount_refunded: 0,
+        amount_refund_pending: 0,
+        refund_status: RefundStanding::None,
+        amount_charged_back: 0,
+        disputed: false,
+        dispute_id: None,
+        payer: asked.payer,
+        reference: asked.reference,
+        invoice_id: asked.invoice,
+        virtual_account: transfer
+            .then(|| virtual_account(world, company, id))
+            .flatten(),
+        checkout_url: card.then(|| {
+            let token = encode_to_string(world.base().key().with("checkout").at(id.bits()).hash());
+            format!("https://checkout.sandbox.invalid/{token}")
+        }),
+        failure: None,
+        expires_at: Some(asked.expires_at.unwrap_or(standing)),
+        created_at: now,
+        updated_at: now,
+        metadata: asked.metadata,
+        status_history: vec![StatusChange::plain(CollectionStatus::Pending, now)],
+    };
+    let collection = world.record("collection.created", collection);
+    collection_clock::follow(world, &collection);
+    collection
+}
+
+/// An account for this collection alone, at a bank of the company's country.
+fn virtual_account(world: &World, company: &Company, id: Id<Collection>) -> Option<VirtualAccount> {
+    let country = countries::find(&company.country)?;
+    let key = world.base().key().with("virtual account").at(id.bits());
+    let account = accounts::bank_account(country, key);
+    Some(VirtualAccount {
+        bank_name: account.bank_name.to_owned(),
+        bank_code: account.bank_code,
+        account_number: account.account_number,
+        iban: account.iban,
+        account_name: company.legal_name.clone(),
+    })
+}

@@ -1,0 +1,57 @@
+//! Money of one currency that becomes money of another. Each balances on its own, through the clearing account `world:fx`.
+
+use super::{Credit, Debit, Posting, released, reserved};
+use crate::model::AnyId;
+use crate::model::ledger::Account;
+use crate::value::money::Currency;
+
+/// Money of one currency that becomes money of another. What the spread takes is a fee in the first; the rest is what stands
+/// against the second on the clearing account.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Conversion {
+    pub(crate) source: AnyId,
+    pub(crate) given: i64,
+    pub(crate) given_in: Currency,
+    /// The part of `given` that is a fee.
+    pub(crate) fee: i64,
+    pub(crate) got: i64,
+    pub(crate) got_in: Currency,
+}
+
+impl Conversion {
+    /// An entry in two currencies, each of which balances on its own: `given` out of one account, `got` into another.
+    pub(super) fn entry(&self, memo: &'static str, from: Account, into: Account) -> Posting {
+        let given = [
+            (Account::WorldFx, Debit, self.given - self.fee),
+            (Account::Fees, Debit, self.fee),
+            (from, Credit, self.given),
+        ];
+        let got = [
+            (into, Debit, self.got),
+            (Account::WorldFx, Credit, self.got),
+        ];
+        let mut posting = Posting::new(memo, self.source, self.given_in, &given);
+        let got = Posting::new(memo, self.source, self.got_in, &got);
+        posting.lines.extend(got.lines);
+        posting
+    }
+}
+
+/// Money is taken out of a wallet to be converted.
+pub(crate) fn fx_begun(of: &Conversion) -> Posting {
+    reserved("Conversion begun", of.source, of.given_in, of.given)
+}
+
+/// The conversion is done: the other currency arrives in its wallet.
+pub(crate) fn fx_completed(of: &Conversion) -> Posting {
+    of.entry(
+        "Conversion completed",
+        Account::CashReserved,
+        Account::CashAvailable,
+    )
+}
+
+/// The conversion did not come about.
+pub(crate) fn fx_given_back(of: &Conversion) -> Posting {
+    released("Conversion failed", of.source, of.given_in, of.given)
+}

@@ -1,0 +1,265 @@
+//! What runs move: what accrues when one is approved, what sending and calling back its wages does, and what the service charges.
+
+use super::{Conversion, Credit, Debit, Posting};
+use crate::model::AnyId;
+use crate::model::business::calculation::Calculation;
+use crate::model::business::payroll_item::PayrollItem;
+use crate::model::ledger::Account;
+use crate::value::money::Currency;
+
+/// What a run owes, and to whom.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RunCost {
+    pub(crate) gross: i64,
+    pub(crate) employer_contributions: i64,
+    pub(crate) net: i64,
+    /// Kept back beside taxes and contributions.
+    pub(crate) deductions: i64,
+    /// Expenses paid back.
+    pub(crate) reimbursed: i64,
+    /// By account: `tax_payable` of each authority, `pension_payable`.
+    pub(crate) owed: Vec<(Account, i64)>,
+    /// Net pay in other currencies, by currency. It is in no other sum.
+    pub(crate) abroad: Vec<Abroad>,
+}
+
+/// Net pay that is owed in another currency than the company's.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Abroad {
+    pub(crate) currency: Currency,
+    /// What is owed, in that currency.
+    pub(crate) owed: i64,
+    /// What the run counts it as, in its own.
+    pub(crate) value: i64,
+    /// What converting it costs on top.
+    pub(crate) fee: i64,
+}
+
+impl RunCost {
+    /// Adds the pay of so many people who earn the same.
+    pub(crate) fn add(&mut self, pay: &Calculation, people: i64) {
+        self.gross += pay.gross * people;
+        self.employer_contributions += pay.employer_contributions * people;
+        self.net += pay.net * people;
+        self.deductions += pay.deductions() * people;
+        self.reimbursed += pay.reimbursed() * people;
+        for (account, amount) in pay.owed() {
+            match self.owed.iter_mut().find(|(known, _)| *known == account) {
+                Some((_, sum)) => *sum += amount * people,
+                None => self.owed.push((account, amount * people)),
+            }
+        }
+    }
+}
+
+impl RunCost {
+    /// What those parts of a run cost.
+    pub(crate) fn of<'a>(items: impl IntoIterator<Item = &'a PayrollItem>) -> Self {
+        let mut cost = Self::default();
+        for item in items {
+            cost.add_item(item);
+        }
+        cost
+    }
+
+    fn add_item(&mut self, item: &PayrollItem) {
+        let pay = item.value();
+        self.gross += pay.gross;
+        self.employer_contributions += pay.employer_contributions;
+        self.deductions += pay.deductions;
+        self.reimbursed += pay.reimbursed;
+        for (account, amount) in pay.owed {
+            match self.owed.iter_mut().find(|(known, _)| *known == account) {
+                Some((_, sum)) => *sum += amount,
+                None => self.owed.push((account, amount)),
+            }
+        }
+        let Some(fx) = &item.fx else {
+            self.net += pay.net;
+            return;
+        };
+        let new = Abroad {
+            currency: item.currency,
+            owed: fx.target_amount,
+            value: fx.value(),
+            fee: fx.fee_amount,
+        };
+        match self
+            .abroad
+            .iter_mut()
+            .find(|it| it.currency == new.currency)
+        {
+            Some(known) => {
+                known.owed += new.owed;
+                known.value += new.value;
+                known.fee += new.fee;
+            }
+            None => self.abroad.push(new),
+        }
+    }
+
+    /// What sending the wages takes.
+    pub(crate) fn to_send(&self) -> i64 {
+        let abroad = self.abroad.iter().map(|it| it.value + it.fee);
+        self.net + abroad.sum::<i64>()
+    }
+
+    /// What the run itself pays: wages, and what it withheld for others. What it kept back for employees' own creditors
+    /// stays available and owed.
+    pub(crate) fn to_reserve(&self) -> i64 {
+        self.to_send() + self.owed.iter().map(|(_, amount)| amount).sum::<i64>()
+    }
+}
+
+/// A run is approved: wages and contributions accrue. Net pay in another currency is owed in that one.
+pub(crate) fn run_approved(run: AnyId, currency: Currency, cost: &RunCost) -> Posting {
+    accrual("Payroll approved", run, currency, cost, 1)
+}
+
+/// The mirror of what accrued, where a run is taken back wholly or in part.
+pub(crate) fn run_mirrored(
+    memo: &'static str,
+    run: AnyId,
+    currency: Currency,
+    cost: &RunCost,
+) -> Posting {
+    accrual(memo, run, currency, cost, -1)
+}
+
+fn accrual(
+    memo: &'static str,
+    run: AnyId,
+    currency: Currency,
+    cost: &RunCost,
+    sign: i64,
+) -> Posting {
+    let value: i64 = cost.abroad.iter().map(|it| it.value).sum();
+    let mut lines = vec![
+        (Account::Wages, Debit, cost.gross),
+        (
+            Account::EmployerContributions,
+            Debit,
+            cost.employer_contributions,
+        ),
+        (Account::Purchases, Debit, cost.reimbursed),
+        (Account::WagesPayable, Credit, cost.net),
+        (Account::WorldFx, Credit, value),
+        (Account::DeductionsPayable, Credit, cost.deductions),
+    ];
+    let owed = cost.owed.iter();
+    lines.extend(owed.map(|&(account, amount)| (account, Credit, amount)));
+    for (_, _, amount) in &mut lines {
+        *amount *= sign;
+    }
+    let mut posting = Posting::new(memo, run, currency, &lines);
+    for it in &cost.abroad {
+        let lines = [
+            (Account::WorldFx, Debit, sign * it.owed),
+            (Account::WagesPayable, Credit, sign * it.owed),
+        ];
+        let abroad = Posting::new(memo, run, it.currency, &lines);
+        posting.lines.extend(abroad.lines);
+    }
+    posting
+}
+
+/// What the service charges for paying a run. Given back, the amount is negative.
+pub(crate) fn platform_fee(
+    memo: &'static str,
+    source: AnyId,
+    currency: Currency,
+    amount: i64,
+) -> Posting {
+    let lines = [
+        (Account::Fees, Debit, amount),
+        (Account::CashAvailable, Credit, amount),
+    ];
+    Posting::new(memo, source, currency, &lines)
+}
+
+/// Net pay that had arrived is called back: one entry, and one more for each other currency in which it had.
+pub(crate) fn net_pay_recalled(
+    source: AnyId,
+    currency: Currency,
+    arrived: &RunCost,
+) -> Vec<Posting> {
+    const MEMO: &str = "Net pay called back";
+    let lines = [
+        (Account::CashAvailable, Debit, arrived.net),
+        (Account::WagesPayable, Credit, arrived.net),
+    ];
+    let mut postings = vec![Posting::new(MEMO, source, currency, &lines)];
+    postings.extend(arrived.abroad.iter().map(|it| {
+        let of = Conversion {
+            source,
+            given: it.value + it.fee,
+            given_in: currency,
+            fee: it.fee,
+            got: it.owed,
+            got_in: it.currency,
+        };
+        let (from, into) = (Account::WagesPayable, Account::CashAvailable);
+        net_pay_converted_back(MEMO, &of, from, into)
+    }));
+    postings
+}
+
+/// Net pay leaves with the rail.
+pub(crate) fn net_pay_sent(source: AnyId, currency: Currency, amount: i64) -> Posting {
+    let lines = [
+        (Account::PayoutsInTransit, Debit, amount),
+        (Account::CashReserved, Credit, amount),
+    ];
+    Posting::new("Net pay sent", source, currency, &lines)
+}
+
+/// The same in another currency, into which it is converted on the way.
+pub(crate) fn net_pay_converted(of: &Conversion) -> Posting {
+    of.entry(
+        "Net pay sent",
+        Account::CashReserved,
+        Account::PayoutsInTransit,
+    )
+}
+
+/// Net pay in another currency is back and converted again, at the rate at which it went: out of what held it, into what holds
+/// it now.
+pub(crate) fn net_pay_converted_back(
+    memo: &'static str,
+    of: &Conversion,
+    from: Account,
+    into: Account,
+) -> Posting {
+    let mut posting = of.entry(memo, into, from);
+    for line in &mut posting.lines {
+        line.direction = line.direction.opposite();
+    }
+    posting
+}
+
+/// Net pay arrives.
+pub(crate) fn net_pay_paid(source: AnyId, currency: Currency, amount: i64) -> Posting {
+    let lines = [
+        (Account::WagesPayable, Debit, amount),
+        (Account::PayoutsInTransit, Credit, amount),
+    ];
+    Posting::new("Net pay paid", source, currency, &lines)
+}
+
+/// Net pay comes back before it arrived: the wages are still owed.
+pub(crate) fn net_pay_bounced(source: AnyId, currency: Currency, amount: i64) -> Posting {
+    let lines = [
+        (Account::CashReserved, Debit, amount),
+        (Account::PayoutsInTransit, Credit, amount),
+    ];
+    Posting::new("Net pay bounced", source, currency, &lines)
+}
+
+/// Net pay comes back after it arrived: the wages are owed again.
+pub(crate) fn net_pay_returned(source: AnyId, currency: Currency, amount: i64) -> Posting {
+    let lines = [
+        (Account::CashReserved, Debit, amount),
+        (Account::WagesPayable, Credit, amount),
+    ];
+    Posting::new("Net pay returned", source, currency, &lines)
+}

@@ -1,0 +1,78 @@
+//! Paths through whole domains, as a downstream product walks them. Walked twice, each gives the same bytes.
+
+mod business;
+mod payments;
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use crate::harness::http::Request;
+use crate::harness::world::id;
+use crate::harness::{Caller, Server};
+
+/// A walk, and every answer that it got.
+struct Path {
+    caller: Caller,
+    answers: Vec<String>,
+}
+
+impl Path {
+    /// A world of its own whose clock waits.
+    fn begin() -> Self {
+        let server = Arc::new(Server::start(&["--seed", "42", "--clock", "manual"]));
+        Self {
+            caller: Caller::with_key(&server, "test_golden"),
+            answers: Vec::new(),
+        }
+    }
+
+    /// A company that is created, verified and given money.
+    fn company(&mut self) -> Value {
+        let company = json!({"legal_name": "Lagos Bakery Ltd", "country": "NG", "currency": "NGN"});
+        let company = self.post(201, "/api/business/companies", &company);
+        assert_eq!(company["status"], "pending");
+        let run = json!({"company_id": company["id"], "period": "2026-01"});
+        self.caller
+            .post("/v1/payroll/run", &run)
+            .refused(403, "compliance_blocked");
+        let blocker = id(&company["blockers"][0]).to_owned();
+        let resolve = format!("/api/business/compliance-requirements/{blocker}/resolve");
+        self.post(200, &resolve, &json!({"evidence": {"value": "RC 1234567"}}));
+        let company = self.get(&format!("/api/business/companies/{}", id(&company)));
+        assert_eq!(company["status"], "active");
+        let money = json!({"company_id": company["id"], "amount": 500_000_000, "from": "owner"});
+        self.post(200, "/_sandbox/inbound/bank_transfer", &money);
+        company
+    }
+
+    /// Moves the clock on.
+    fn advance(&mut self, by: &str) {
+        self.caller.advance(&json!({"by": by}));
+    }
+
+    fn send(&mut self, status: u16, request: &Request) -> Value {
+        let answer = self.caller.send(request);
+        let body = answer.expect(status);
+        self.answers.push(answer.text().to_owned());
+        body["data"].clone()
+    }
+
+    fn post(&mut self, status: u16, path: &str, body: &Value) -> Value {
+        let request = self.caller.request("POST", path).json(body);
+        self.send(status, &request)
+    }
+
+    fn get(&mut self, path: &str) -> Value {
+        let request = self.caller.request("GET", path);
+        self.send(200, &request)
+    }
+}
+
+/// Walks twice, and holds both to the same answers, events and world.
+fn twice(walk: fn() -> Path) {
+    let (first, second) = (walk(), walk());
+    assert_eq!(first.answers, second.answers);
+    assert_eq!(first.caller.events(), second.caller.events());
+    assert_eq!(first.caller.digest(), second.caller.digest());
+}
