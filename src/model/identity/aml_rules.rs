@@ -213,7 +213,7 @@ mod tests {
     fn movement(amount: i64, hours: i64) -> Movement {
         Movement {
             amount,
-            currency: "GBP".parse().expect("a currency"),
+            currency: Currency::new("GBP").expect("a currency"),
             at: Timestamp::from_millis(1_000_000_000_000 + hours * HOUR),
         }
     }

@@ -29,7 +29,7 @@ fn wallet(caller: &Caller) -> String {
 
 fn pay(caller: &Caller, payee: &str, amount: i64) -> Value {
     let body = json!({"company_id": caller.company(0), "wallet_id": wallet(caller), "beneficiary_id": payee,
-        "amount": amount, "currency": "NGN", "rail": "instant"});
+        "amount": amount, "currency": "NGN", "rail": "instant", "reference": "Flour"});
     caller.post("/api/payments/payouts", &body).made()
 }
 
@@ -59,7 +59,7 @@ fn a_confirmed_alert_holds_the_payouts_of_its_company() {
     caller.advance(&json!({"by": "30s"}));
     // Standard payouts leave on a business day: the world begins on a holiday.
     let body = json!({"company_id": caller.company(0), "wallet_id": wallet(&caller), "beneficiary_id": adaeze,
-        "amount": 10_000, "currency": "NGN", "rail": "standard"});
+        "amount": 10_000, "currency": "NGN", "rail": "standard", "reference": "Flour"});
     let waiting = caller.post("/api/payments/payouts", &body).made();
     assert_eq!(waiting["status"], "queued");
     confirm(&caller, &json!({"company_id": caller.company(0)}));
@@ -169,9 +169,9 @@ fn money_to_a_country_of_the_list_is_noticed() {
 fn many_collections_of_a_day_are_too_fast() {
     let caller = Caller::instant();
     let company = caller.company(0);
-    for _ in 0..40 {
-        let body =
-            json!({"company_id": company, "amount": 10_000, "currency": "NGN", "method": "card"});
+    for number in 0..40 {
+        let body = json!({"company_id": company, "amount": 10_000, "currency": "NGN", "method": "card",
+            "payer": {"name": "Chidi Eze"}, "reference": format!("sale-{number}")});
         caller.post("/api/payments/collections", &body).expect(201);
     }
     let alerts = caller.all(ALERTS);
