@@ -200,7 +200,7 @@ fn bare_arguments(body_bytes: usize) -> Vec<String> {
 }
 
 pub(crate) fn ok(got: Got) -> Result<Got, String> {
-    if got.status == 200 {
+    if (200..300).contains(&got.status) {
         Ok(got)
     } else {
         Err(format!("refused with {}: {}", got.status, got.body))

@@ -243,12 +243,15 @@ impl Base {
         match kind {
             Kind::Company | Kind::Wallet => companies,
             Kind::Employee => people,
-            // Where nobody works nothing was run.
-            Kind::PayrollRun | Kind::TaxFiling if people == 0 => 0,
+            // Where nobody works nothing was run, and nothing sold.
+            Kind::PayrollRun | Kind::TaxFiling | Kind::Invoice | Kind::Collection
+                if people == 0 =>
+            {
+                0
+            }
             Kind::PayrollRun | Kind::TaxFiling => companies * HISTORY_MONTHS,
             Kind::PayrollItem | Kind::Payslip => people * HISTORY_MONTHS,
             Kind::Payout => (people + companies * VENDORS_A_MONTH) * HISTORY_MONTHS,
-            Kind::Invoice | Kind::Collection if people == 0 => 0,
             Kind::Invoice | Kind::Collection => companies * INVOICES_A_MONTH * HISTORY_MONTHS,
             Kind::JournalEntry => companies * ENTRIES_A_COMPANY,
             _ => 0,

@@ -113,13 +113,12 @@ fn meant(world: &World, input: &BankTransfer) -> Result<Option<Arc<Collection>>,
     ];
     for (pointer, name) in names {
         let Some(name) = name else { continue };
-        match world.open_collection(input.company_id, &name) {
-            Some(id) => found.push(id),
-            None => {
-                missing = true;
-                let detail = "no open collection of the company has it";
-                wrong.push(Violation::new(pointer, "not_found", detail));
-            }
+        if let Some(id) = world.open_collection(input.company_id, &name) {
+            found.push(id);
+        } else {
+            missing = true;
+            let detail = "no open collection of the company has it";
+            wrong.push(Violation::new(pointer, "not_found", detail));
         }
     }
     if missing {

@@ -31,6 +31,7 @@ use crate::value::time::Date;
 use crate::world::World;
 use crate::world::envelope::EventShape;
 use crate::world::event::RequestRef;
+use crate::world::grow::Grow;
 use crate::world::script::{Outcome, Selector, Wanted, When};
 
 pub(crate) const OPERATIONS: &[Operation] = &[Operation {
@@ -95,8 +96,9 @@ fn follow_recipe(world: &mut World, input: TriggerEvent) -> Result<Plain<Trigger
         };
         let origin = origin(world, logged, place as u64);
         last = perform(world, act, &last, own, &origin)?;
-        while !happened(world, logged, name) && system::run_caused(world, &origin.id, by_deadline) {
-        }
+        // … nor over before the last call is made.
+        let deadlines = by_deadline && place == acts.len();
+        while !happened(world, logged, name) && system::run_caused(world, &origin.id, deadlines) {}
     }
     let events: Vec<EventShape> = system::events_since(world, logged)
         .map(|event| EventShape::of(event))
@@ -246,109 +248,13 @@ fn newest_item(world: &World, status: ItemStatus) -> Option<Arc<PayrollItem>> {
 
 fn fill_in(world: &World, value: &mut Value) -> Result<(), ApiError> {
     match value {
-        Value::String(text) if text == "@count" => *text = world.log_length().to_string(),
-        Value::String(text) if text == "@currency" => {
-            let first = world.at::<Company>(0);
-            *text = first.map_or_else(String::new, |company| company.currency.to_string());
-        }
-        Value::String(text) if text == "@available" => {
-            let first = world.at::<Company>(0);
-            let balance = first.map(|first| world.balances(first.id, first.currency).available);
-            *value = balance.into();
-        }
-        Value::String(text) if text == "@payee" => {
-            let mut payees = world.created::<Beneficiary>().rev();
-            let verified = payees.find(|id| {
-                world
-                    .find(*id)
-                    .is_some_and(|one| one.status == BeneficiaryStatus::Verified)
-            });
-            *text = verified.map_or_else(String::new, |id| id.to_string());
-        }
-        Value::String(text) if text == "@other_currency" => {
-            let euro = |company: Arc<Company>| company.currency.code() == "EUR";
-            let other = if world.at(0).is_some_and(euro) {
-                "USD"
-            } else {
-                "EUR"
-            };
-            other.clone_into(text);
-        }
-        Value::String(text) if text == "@today" => *text = world.today().to_string(),
-        Value::String(text) if text == "@paying_company" => {
-            *text = payable(world, 2, None)?.0.to_string();
-        }
-        Value::String(text) if text == PAYABLE => {
-            *text = payable(world, 1, None)?.1[0].to_string();
-        }
-        Value::String(text) if text == "@payable_currency" => {
-            let company = world.get(payable(world, 1, None)?.0)?;
-            *text = company.currency.to_string();
-        }
-        Value::String(text) if text == "@day" => *text = free_day(world).to_string(),
-        Value::String(text) if text == "@month" => *text = world.today().period().to_string(),
-        Value::String(text) if text == "@open_requirement" => {
-            let mut requirements = world.created::<ComplianceRequirement>().rev();
-            let open = requirements.find(|id| {
-                world
-                    .find(*id)
-                    .is_some_and(|one| one.status != RequirementStatus::Resolved)
-            });
-            *text = open.map_or_else(String::new, |id| id.to_string());
-        }
-        Value::String(text) if text == "@newest_subject" => {
-            let newest = world.created::<Subject>().next_back();
-            *text = newest.map_or_else(String::new, |id| id.to_string());
-        }
-        Value::String(text) if text == "@newest_alert" => {
-            let newest = world.created::<AmlAlert>().next_back();
-            *text = newest.map_or_else(String::new, |id| id.to_string());
-        }
-        Value::String(text) if text == "@open_match" => {
-            let mut rows = world.created::<ReconciliationMatch>().rev();
-            let open = rows.find(|id| {
-                let row = world.find(*id);
-                row.is_some_and(|row| row.status == MatchStatus::Exception)
-            });
-            *text = open.map_or_else(String::new, |id| id.to_string());
-        }
-        Value::String(text) if text.starts_with("@paid_") => {
-            if let Some(item) = newest_item(world, ItemStatus::Paid) {
-                *text = match text.as_str() {
-                    "@paid_company" => item.company_id.to_string(),
-                    "@paid_period" => item.period.to_string(),
-                    _ => item.employee_id.to_string(),
-                };
-            }
-        }
-        Value::String(text) if text.starts_with("@unpaid_") => {
-            if let Some(item) = newest_item(world, ItemStatus::Failed) {
-                *text = match text.as_str() {
-                    "@unpaid_run" => item.payroll_run_id.to_string(),
-                    _ => item.id.to_string(),
-                };
-            }
-        }
-        Value::String(text) if text.starts_with("@ow") => {
-            if let Some(owed) = newest_owed(world) {
-                *text = match text.as_str() {
-                    "@owing_company" => owed.company_id.to_string(),
-                    "@owed_authority" => owed.authority.clone(),
-                    "@owed_period" => owed.period.to_string(),
-                    _ => owed.jurisdiction.clone(),
-                };
-            }
-        }
-        Value::String(text) if text == "@disputed" => {
-            let mut disputes = world.created::<Dispute>().rev();
-            let open = disputes.find(|id| {
-                let dispute = world.find(*id);
-                dispute.is_some_and(|it| it.status == DisputeStatus::NeedsResponse)
-            });
-            *text = open.map_or_else(String::new, |id| id.to_string());
-        }
         Value::String(text) if text.contains("-@count") => {
             *text = text.replace("@count", &world.log_length().to_string());
+        }
+        Value::String(text) => {
+            if let Some(found) = stands_for(world, text)? {
+                *value = found;
+            }
         }
         Value::Object(members) => {
             for member in members.values_mut() {
@@ -363,6 +269,74 @@ fn fill_in(world: &World, value: &mut Value) -> Result<(), ApiError> {
         _ => {}
     }
     Ok(())
+}
+
+/// What a name of a recipe stands for in this world; none for text that is no name.
+fn stands_for(world: &World, name: &str) -> Result<Option<Value>, ApiError> {
+    let first = || world.at::<Company>(0);
+    let found = match name {
+        "@count" => world.log_length().to_string(),
+        "@currency" => first().map_or_else(String::new, |company| company.currency.to_string()),
+        "@available" => {
+            let balance = first().map(|it| world.balances(it.id, it.currency).available);
+            return Ok(Some(balance.into()));
+        }
+        "@other_currency" => {
+            let euro = first().is_some_and(|company| company.currency.code() == "EUR");
+            if euro { "USD" } else { "EUR" }.to_owned()
+        }
+        "@today" => world.today().to_string(),
+        "@day" => free_day(world).to_string(),
+        "@month" => world.today().period().to_string(),
+        "@paying_company" => payable(world, 2, None)?.0.to_string(),
+        PAYABLE => payable(world, 1, None)?.1[0].to_string(),
+        "@payable_currency" => {
+            let company = world.get(payable(world, 1, None)?.0)?;
+            company.currency.to_string()
+        }
+        "@payee" => newest(world, |one: &Beneficiary| {
+            one.status == BeneficiaryStatus::Verified
+        }),
+        "@open_requirement" => newest(world, |one: &ComplianceRequirement| {
+            one.status != RequirementStatus::Resolved
+        }),
+        "@open_match" => newest(world, |one: &ReconciliationMatch| {
+            one.status == MatchStatus::Exception
+        }),
+        "@disputed" => newest(world, |one: &Dispute| {
+            one.status == DisputeStatus::NeedsResponse
+        }),
+        "@newest_subject" => newest(world, |_: &Subject| true),
+        "@newest_alert" => newest(world, |_: &AmlAlert| true),
+        other => return Ok(part_of(world, other).map(Value::String)),
+    };
+    Ok(Some(Value::String(found)))
+}
+
+/// A part of something that a payroll left behind.
+fn part_of(world: &World, name: &str) -> Option<String> {
+    let paid = || newest_item(world, ItemStatus::Paid);
+    let unpaid = || newest_item(world, ItemStatus::Failed);
+    let owed = || newest_owed(world);
+    match name {
+        "@paid_company" => paid().map(|item| item.company_id.to_string()),
+        "@paid_period" => paid().map(|item| item.period.to_string()),
+        "@paid_employee" => paid().map(|item| item.employee_id.to_string()),
+        "@unpaid_run" => unpaid().map(|item| item.payroll_run_id.to_string()),
+        "@unpaid_item" => unpaid().map(|item| item.id.to_string()),
+        "@owing_company" => owed().map(|owed| owed.company_id.to_string()),
+        "@owed_authority" => owed().map(|owed| owed.authority.clone()),
+        "@owed_period" => owed().map(|owed| owed.period.to_string()),
+        "@owed_country" => owed().map(|owed| owed.jurisdiction.clone()),
+        _ => None,
+    }
+}
+
+/// The id of the newest resource that is so; no id where none is.
+fn newest<T: Grow>(world: &World, is_so: impl Fn(&T) -> bool) -> String {
+    let mut all = world.created::<T>().rev();
+    let found = all.find(|id| world.find(*id).is_some_and(|one| is_so(&one)));
+    found.map_or_else(String::new, |id| id.to_string())
 }
 
 /// The newest liability that no return holds.

@@ -338,7 +338,7 @@ fn simulated(
     let transactions = within_bounds(world, wallet, (from, to))?;
     let answer = world.decide(&STATEMENT_NOISE, AnyId::of(wallet.id), None);
     let key = world.base().key().with("bank_statement");
-    let day = |day: Date| u64::from(day.midnight().millis().unsigned_abs());
+    let day = |day: Date| day.midnight().millis().unsigned_abs();
     let bank = Bank {
         key: key.at(wallet.id.bits()).at(day(from)).at(day(to)),
         level: match answer.choice {

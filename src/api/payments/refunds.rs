@@ -130,7 +130,7 @@ fn create_refund(world: &mut World, input: CreateRefund) -> Result<Data<Shown<Re
     let payer = world.get(company)?;
     debited(world, &payer, &wallet, available);
     let answer = world.decide(&REFUND_SETTLE, AnyId::of(refund.id), None);
-    let failed = (answer.choice == "failed").then(|| answer.code).flatten();
+    let failed = answer.code.filter(|_| answer.choice == "failed");
     world.settle_when(delay, answer.after, Task::SettleRefund(refund.id, failed));
     Ok(Data(Shown(refund)))
 }

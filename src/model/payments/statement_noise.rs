@@ -125,7 +125,7 @@ impl Bank<'_> {
                 place += 1;
                 continue;
             }
-            let count = self.merged(&sent[place..], key, rates.merged);
+            let count = merged(&sent[place..], key, rates.merged);
             let (draft, truth) = self.line(&sent[place..place + count], key, &rates);
             place += count;
             let copy = hits(key, "duplicate", rates.duplicate).then(|| {
@@ -154,21 +154,6 @@ impl Bank<'_> {
         written.sort_by_key(|(draft, _)| draft.date); // stable: a copy stays behind its line
         let (drafts, lines) = written.into_iter().unzip();
         (drafts, Truths { lines, left_out })
-    }
-
-    /// How many transactions the next line is of: neighbours of one direction and a day or two.
-    fn merged(&self, sent: &[Sent<'_>], key: Key, rate: u64) -> usize {
-        if !hits(key, "merged", rate) {
-            return 1;
-        }
-        let wanted = 2 + key.with("how_many").below(MOST_MERGED - 1);
-        let first = &sent[0];
-        let like = |one: &&Sent<'_>| {
-            let days = one.date.days_since(first.date).abs();
-            one.direction == first.direction && days <= 2
-        };
-        let run = sent.iter().zip(0..wanted).map(|(one, _)| one);
-        run.take_while(like).count()
     }
 
     fn line(&self, sent: &[Sent<'_>], key: Key, rates: &Rates) -> (Draft, Truth) {
@@ -247,6 +232,21 @@ impl Bank<'_> {
     }
 }
 
+/// How many transactions the next line is of: neighbours of one direction and a day or two.
+fn merged(sent: &[Sent<'_>], key: Key, rate: u64) -> usize {
+    if !hits(key, "merged", rate) {
+        return 1;
+    }
+    let wanted = 2 + key.with("how_many").below(MOST_MERGED - 1);
+    let first = &sent[0];
+    let like = |one: &&Sent<'_>| {
+        let days = one.date.days_since(first.date).abs();
+        one.direction == first.direction && days <= 2
+    };
+    let run = sent.iter().zip(0..wanted).map(|(one, _)| one);
+    run.take_while(like).count()
+}
+
 /// Whether something happens at that place that happens so often in a thousand cases.
 fn hits(key: Key, purpose: &str, rate: u64) -> bool {
     key.with(purpose).below(1_000) < rate
@@ -300,7 +300,7 @@ mod tests {
             id: Id::from_bits(Key::new(7).at(number).hash()),
             date: day("2026-01-05").plus_days(i32::try_from(number / 12).expect("few days")),
             amount: 1_000 + i64::try_from(number).expect("small"),
-            direction: if number % 5 == 0 {
+            direction: if number.is_multiple_of(5) {
                 TransactionType::Credit
             } else {
                 TransactionType::Debit

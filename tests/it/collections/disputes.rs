@@ -235,7 +235,7 @@ fn a_hand_decides_a_dispute_where_its_lifecycle_does() {
         } else {
             let refused =
                 moved(&caller, id(&dispute), "accepted").refused(409, "invalid_state_transition");
-            assert_eq!(refused["allowed"], json!(["won", "lost"]));
+            assert_eq!(refused["allowed"], json!(["lost"]));
         }
         moved(&caller, id(&dispute), to).expect(200);
         caller.advance(&json!({"by": "20d"}));

@@ -33,7 +33,7 @@ fn the_sources_of_history_can_be_read_and_agree_with_their_entries() {
         ) {
             ("paid", "settled") => assert!(paid.contains(&("cash_available".to_owned(), total))),
             ("paid", "succeeded") => {
-                assert!(paid.contains(&("collections_in_transit".to_owned(), total)))
+                assert!(paid.contains(&("collections_in_transit".to_owned(), total)));
             }
             ("open", "pending") => {
                 open += 1;

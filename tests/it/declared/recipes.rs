@@ -34,6 +34,19 @@ pub(super) const ELSEWHERE: &[(&str, &str)] = &[
 type Recipe = (&'static str, &'static str, fn(&Caller) -> Answer);
 
 pub(super) const RECIPES: &[Recipe] = &[
+    ("respondToDispute", "precondition_failed", |caller| {
+        let cause = json!({"type": "dispute.created"});
+        caller.post("/_sandbox/trigger", &cause).expect(200);
+        let disputes = caller.get("/api/payments/disputes").expect(200);
+        let path = format!(
+            "/api/payments/disputes/{}/respond",
+            id(&disputes["data"][0])
+        );
+        let request = caller
+            .request("POST", &path)
+            .header("If-Match", "\"stale\"");
+        caller.send(&request.json(&json!({"action": "accept"})))
+    }),
     ("runPayroll", "payroll_period_already_run", |caller| {
         let company = caller.company(0);
         caller.run_payroll(&company, "2026-01");

@@ -294,8 +294,8 @@ fn of_many_transfers_at_one_moment_as_many_succeed_as_the_wallet_holds() {
             caller.post(TRANSFERS, &body).status
         })
     };
-    let sent: Vec<_> = quotes.into_iter().map(send).collect();
-    let statuses: Vec<u16> = sent
+    let threads: Vec<_> = quotes.into_iter().map(send).collect();
+    let statuses: Vec<u16> = threads
         .into_iter()
         .map(|thread| thread.join().unwrap())
         .collect();
@@ -312,8 +312,8 @@ fn one_quote_raced_is_used_once() {
         let (caller, quote) = (caller.clone(), quote.clone());
         std::thread::spawn(move || transfer_of(&caller, &quote).status)
     };
-    let sent: Vec<_> = (0..8).map(send).collect();
-    let mut statuses: Vec<u16> = sent
+    let threads: Vec<_> = (0..8).map(send).collect();
+    let mut statuses: Vec<u16> = threads
         .into_iter()
         .map(|thread| thread.join().unwrap())
         .collect();

@@ -54,7 +54,7 @@ fn invoice(path: &mut Path, company: &Value) -> i64 {
         (&invoice["status"], &invoice["amount_due"]),
         (&json!("paid"), &json!(0))
     );
-    number(&invoice["subtotal"])
+    number(&invoice["net_total"])
 }
 
 /// A card pays; part goes back by refund, and of another payment all by a chargeback: what was lost.
@@ -141,7 +141,7 @@ fn convert(path: &mut Path, company: &Value, wallet: &str) -> i64 {
 /// The bank's statement of all this is read, and every movement found in it or named.
 fn reconcile(path: &mut Path, company: &Value, wallet: &str) {
     let span = json!({
-        "company_id": company["id"], "wallet_id": wallet, "from": "2026-01-01", "to": "2026-01-31",
+        "company_id": company["id"], "wallet_id": wallet, "from": "2026-01-01", "to": "2026-01-28",
     });
     let statement = path.post(202, &format!("{PAYMENTS}/bank-statements"), &span);
     path.advance("10s");
@@ -149,9 +149,15 @@ fn reconcile(path: &mut Path, company: &Value, wallet: &str) {
         "{PAYMENTS}/reconciliation-matches?statement_id={}&per_page=100",
         id(&statement)
     ));
-    let matched = |one: &&Value| one["status"] == "matched";
+    let is_matched = |one: &&Value| one["status"] == "matched";
     assert!(
-        matches.as_array().unwrap().iter().filter(matched).count() >= 4,
+        matches
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(is_matched)
+            .count()
+            >= 4,
         "{matches}"
     );
 }

@@ -36,13 +36,13 @@ fn an_account_is_resolved_after_half_a_minute_and_its_number_stays_hidden() {
     assert_eq!(events, ["beneficiary.verified"]);
     let answer = payer.caller.get(&location);
     assert!(!answer.text().contains("0000014579"), "{}", answer.text());
-    let payee = answer.data();
-    assert_eq!(payee["account"]["account_last4"], "4579");
-    assert_eq!(payee["account"]["bank_name"], "First Bank of Nigeria");
-    assert_eq!(payee["name_match"]["result"], "match");
-    assert_eq!(payee["name_match"]["score"], 100);
-    assert_eq!(payee["name_match"]["account_name"], "ADAEZE OBI");
-    assert_eq!(history(&payee), ["pending", "verified"]);
+    let beneficiary = answer.data();
+    assert_eq!(beneficiary["account"]["account_last4"], "4579");
+    assert_eq!(beneficiary["account"]["bank_name"], "First Bank of Nigeria");
+    assert_eq!(beneficiary["name_match"]["result"], "match");
+    assert_eq!(beneficiary["name_match"]["score"], 100);
+    assert_eq!(beneficiary["name_match"]["account_name"], "ADAEZE OBI");
+    assert_eq!(history(&beneficiary), ["pending", "verified"]);
     let events = payer.caller.get("/_sandbox/events?per_page=100");
     assert!(!events.text().contains("0000014579"));
 }
@@ -160,14 +160,14 @@ fn the_outside_world_can_say_anything_of_an_account() {
         ("account_not_found", "rejected", false),
     ] {
         let made = asked(&payer, &json!({}), outcome);
-        let payee = payer.beneficiary_now(id(&made));
-        assert_eq!(payee["status"], status, "{outcome}");
-        assert_eq!(payee["name_match"].is_object(), known, "{outcome}");
+        let beneficiary = payer.beneficiary_now(id(&made));
+        assert_eq!(beneficiary["status"], status, "{outcome}");
+        assert_eq!(beneficiary["name_match"].is_object(), known, "{outcome}");
         if status == "rejected" {
-            assert_eq!(payee["failure"]["code"], outcome);
-            assert_eq!(payee["status_history"][1]["reason"], outcome);
+            assert_eq!(beneficiary["failure"]["code"], outcome);
+            assert_eq!(beneficiary["status_history"][1]["reason"], outcome);
         } else {
-            assert_eq!(payee["failure"], Value::Null);
+            assert_eq!(beneficiary["failure"], Value::Null);
         }
     }
     let mut late = payer.payee_body("9999999900");
@@ -202,9 +202,9 @@ fn a_hand_can_be_quicker_than_the_bank() {
             events.is_empty(),
             "the bank's answer comes too late: {events:?}"
         );
-        let payee = payer.beneficiary_now(id(&made));
-        assert_eq!(payee["status"], to);
-        assert_eq!(payee["failure"]["code"], code);
+        let beneficiary = payer.beneficiary_now(id(&made));
+        assert_eq!(beneficiary["status"], to);
+        assert_eq!(beneficiary["failure"]["code"], code);
         let again = payer.transition(id(&made), &json!({"to": "pending"}));
         let again = again.refused(409, "invalid_state_transition");
         assert_eq!(

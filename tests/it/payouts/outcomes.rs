@@ -60,9 +60,9 @@ fn reserved_accounts_choose_what_becomes_of_a_payout() {
             Lost::Fee,
         ),
     ] {
-        let payee = payer.payee(account);
+        let beneficiary = payer.payee(account);
         let before = payer.balance("available");
-        let asked = payer.pay(70_000, &json!({"beneficiary_id": payee}));
+        let asked = payer.pay(70_000, &json!({"beneficiary_id": beneficiary}));
         payer.caller.advance(&json!({"by": "40d"}));
         let payout = payer.payout(&asked);
         assert_eq!(history(&payout)[1..], *path, "{account}");

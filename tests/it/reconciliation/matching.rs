@@ -87,7 +87,7 @@ fn a_transaction_is_matched_once_whatever_the_statement() {
     let account = Account::instant();
     let all = account.transactions();
     let one = line_of(&all[0], &json!({}));
-    let (_, rows) = account.lines(&[one.clone()]);
+    let (_, rows) = account.lines(std::slice::from_ref(&one));
     assert_eq!(rows[0]["status"], "matched");
     let missed = rows.iter().filter(|row| row["side"] == "ledger").count();
     assert_eq!(missed, all.len() - 1);

@@ -86,14 +86,15 @@ impl Runs {
             for (length, &one) in (1..=MOST_OF_A_DAY).zip(&free[start..]) {
                 let apart = board.booked_days[one] - first;
                 let few = length <= MOST_MERGED && apart <= TWO_BUSINESS_DAYS;
-                if !few && !(begins_day && apart == 0) {
+                let of_its_day = begins_day && apart == 0;
+                if !(few || of_its_day) {
                     break;
                 }
                 sum += i128::from(board.booked[one].amount);
                 let next = free
                     .get(start + length)
                     .map(|&next| board.booked_days[next]);
-                let whole_day = begins_day && apart == 0 && next != Some(first);
+                let whole_day = of_its_day && next != Some(first);
                 if length >= 2 && (few || whole_day) {
                     by_sum.entry(sum).or_default().push(Run { start, length });
                 }

@@ -45,7 +45,7 @@ type Shown<'a> = (
 
 #[track_caller]
 fn holds(file: &StatementFile, expected: &[Shown<'_>]) {
-    let shown: Vec<(Date, i64, TransactionType, Option<&str>, Option<&str>)> = file
+    let shown: Vec<_> = file
         .entries
         .iter()
         .map(|entry| {
@@ -213,6 +213,7 @@ fn noise_in_a_file_never_ends_in_a_panic() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of mistakes")]
 fn every_mistake_of_an_mt940_file_is_told_with_its_place() {
     let entry = ":61:2512021202C1500,00NTRFINV-2025-0042//BANKREF1";
     for (from, to, told) in [
@@ -335,6 +336,7 @@ fn every_mistake_of_an_mt940_file_is_told_with_its_place() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of mistakes")]
 fn every_mistake_of_a_camt053_file_is_told_with_its_place() {
     for (from, to, told) in [
         (
