@@ -222,13 +222,7 @@ pub(crate) fn resolve(world: &mut World, alert: &AmlAlert, to: AlertStatus, note
     alert.resolved_at = Some(now);
     close_screening(world, &alert);
     if to == AlertStatus::Confirmed {
-        // An open case is declined by an event of its own, which comes after this one.
-        let pending = alert
-            .subject_id
-            .and_then(|subject| open_case(world, subject));
-        if pending.is_none() {
-            decline_subject(world, &alert);
-        }
+        decline_subject(world, &alert);
     }
     let alert = world.record(event, alert);
     if to == AlertStatus::Confirmed {
@@ -256,7 +250,7 @@ fn close_screening(world: &mut World, alert: &AmlAlert) {
     }
     let (subject, level) = (screening.subject_id, screening.risk_level());
     world.keep(screening);
-    screenings::rate(world, subject, level);
+    screenings::rate(world, subject, level, Some(alert.id));
 }
 
 /// Stages that a subject whom a list rightly has is not approved any more.
@@ -267,7 +261,10 @@ fn decline_subject(world: &mut World, alert: &AmlAlert) {
     let mut subject = (*subject).clone();
     subject.risk_level = RiskLevel::High;
     subject.updated_at = world.now();
-    if subject.status.may_become(KycStatus::Declined) {
+    // A case in review is declined by an event of its own, which comes after this one, and the subject with it.
+    let reviewed =
+        open_case(world, subject.id).is_some_and(|case| case.status == CaseStatus::InReview);
+    if !reviewed && subject.status.may_become(KycStatus::Declined) {
         let why = "an alert was confirmed".to_owned();
         subject.enter_because(KycStatus::Declined, world.now(), Some(why));
     }
@@ -361,6 +358,18 @@ fn about(world: &World, id: Id<Subject>) -> impl Iterator<Item = Arc<AmlAlert>> 
 /// Whether an alert about a subject is not dismissed.
 pub(crate) fn stand(world: &World, id: Id<Subject>) -> bool {
     about(world, id).any(|alert| alert.status != AlertStatus::Dismissed)
+}
+
+/// What alerts about a subject make of it that were not dismissed; `but` is one that is being decided.
+pub(crate) fn risk(world: &World, id: Id<Subject>, but: Option<Id<AmlAlert>>) -> RiskLevel {
+    let others = about(world, id).filter(|alert| Some(alert.id) != but);
+    let levels = others.map(|alert| match (alert.status, alert.severity) {
+        (AlertStatus::Dismissed, _) => RiskLevel::Unknown,
+        (AlertStatus::Confirmed, _) | (_, Severity::High) => RiskLevel::High,
+        (_, Severity::Medium) => RiskLevel::Medium,
+        (_, Severity::Low) => RiskLevel::Low,
+    });
+    levels.max().unwrap_or_default()
 }
 
 /// Whether an alert about a subject was confirmed.

@@ -12,7 +12,7 @@ use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::reply::{Data, Shown};
 use crate::api::system::SystemRow;
 use crate::model::decision::WATCHLIST_REPLY;
-use crate::model::identity::aml_alert::{AlertRule, Severity};
+use crate::model::identity::aml_alert::{AlertRule, AmlAlert, Severity};
 use crate::model::identity::aml_screening::{
     AmlScreening, Hit, HitStatus, ListAnswer, ScreeningStatus,
 };
@@ -286,13 +286,13 @@ fn conclude(world: &mut World, screening: &AmlScreening, found: Vec<Listed>) {
     let hits = screening.hits.iter().filter(open).count();
     if hits == 0 {
         screening.enter(ScreeningStatus::Clear, now);
-        rate(world, screening.subject_id, RiskLevel::Low);
+        rate(world, screening.subject_id, RiskLevel::Low, None);
         world.record("aml_screening.completed", screening);
         return;
     }
     screening.enter(ScreeningStatus::NeedsReview, now);
     let level = screening.risk_level();
-    rate(world, screening.subject_id, level);
+    rate(world, screening.subject_id, level, None);
     let subject = get(world, screening.subject_id);
     let parent = subject.company_id.map_or(subject.id.bits(), Id::bits);
     screening.alert_id = Some(world.next_id(parent));
@@ -318,9 +318,15 @@ fn conclude(world: &mut World, screening: &AmlScreening, found: Vec<Listed>) {
     );
 }
 
-/// Stages what a screening makes of its subject.
-pub(crate) fn rate(world: &mut World, id: Id<Subject>, level: RiskLevel) {
+/// Stages what a screening makes of its subject: never less than what the alerts about it do, but for one that is being decided.
+pub(crate) fn rate(
+    world: &mut World,
+    id: Id<Subject>,
+    level: RiskLevel,
+    but: Option<Id<AmlAlert>>,
+) {
     let subject = get(world, id);
+    let level = level.max(alerts::risk(world, id, but));
     if subject.risk_level != level {
         let mut subject = (*subject).clone();
         subject.risk_level = level;

@@ -72,9 +72,9 @@ fn kyc(subject: &Subject) -> Part {
 
 fn aml(world: &World, subject: &Subject) -> Part {
     let table = &WEIGHTS.aml;
-    let frozen = subject
-        .company_id
-        .is_some_and(|company| alerts::confirmed_alert(world, company));
+    let of_company = subject.company_id;
+    let frozen = of_company.is_some_and(|company| alerts::confirmed_alert(world, company));
+    let condemned = alerts::condemn(world, subject.id);
     let mut screenings = world
         .children::<AmlScreening>(subject.id.bits())
         .rev()
@@ -83,6 +83,7 @@ fn aml(world: &World, subject: &Subject) -> Part {
         .find(|one| one.status != ScreeningStatus::Processing)
         .map(|one| one.status);
     let (percent, what) = match latest {
+        _ if condemned => (table.confirmed, "an alert about the subject is confirmed"),
         _ if frozen => (table.confirmed, "an alert about the company is confirmed"),
         Some(ScreeningStatus::ConfirmedMatch) => (table.confirmed, "a list has the subject"),
         Some(ScreeningStatus::NeedsReview) => (table.needs_review, "a list may have the subject"),

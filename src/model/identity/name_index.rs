@@ -1,11 +1,12 @@
 //! Names, found by what they sound like: of a list of many only those are compared that share enough words with the one asked for.
 //!
-//! Each word stands in the index under its plain spelling and under that with any one letter left out, so that two words that
-//! differ by a letter or two meet. Maps are ordered, so a search is a function of its names alone.
+//! Each word stands in the index under its plain spelling, under that with any one letter left out, and a long one with any two, so
+//! that words that differ by a letter or two meet. Maps are ordered, so a search is a function of its names alone.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 
-use crate::model::identity::name_match::{MatchType, Name};
+use crate::model::identity::name_match::{MatchType, Name, Word};
 
 /// A list of names to search.
 #[derive(Debug, Default)]
@@ -17,6 +18,8 @@ pub(crate) struct NameIndex {
     words: BTreeMap<String, usize>,
     /// The same by what is left of them without a letter.
     shortened: BTreeMap<String, Vec<usize>>,
+    /// The same without two.
+    shortened_twice: BTreeMap<String, Vec<usize>>,
 }
 
 /// A name of the list that is like the one asked for.
@@ -42,6 +45,9 @@ impl NameIndex {
                     index.holders.push(Vec::new());
                     for short in shortened(&word.folded) {
                         index.shortened.entry(short).or_default().push(next);
+                    }
+                    for short in shortened_twice(&word.folded) {
+                        index.shortened_twice.entry(short).or_default().push(next);
                     }
                 }
                 if index.holders[known].last() != Some(&place) {
@@ -71,8 +77,8 @@ impl NameIndex {
         let mut found = Vec::new();
         for same in met.chunk_by(|one, other| one == other) {
             let name = &self.names[same[0]];
-            // Of two names of several words one word in common is too little for any threshold.
-            if same.len() < 2_usize.min(name.words.len()).min(asked.words.len()) {
+            // Of two names of several words one in common is too little for any threshold; an initial is never met.
+            if same.len() < 2.min(whole(name)).min(whole(&asked)) {
                 continue;
             }
             let (score, kind) = asked.compare(name);
@@ -88,12 +94,22 @@ impl NameIndex {
     fn alike(&self, word: &str) -> BTreeSet<usize> {
         let mut places: BTreeSet<usize> = self.words.get(word).copied().into_iter().collect();
         places.extend(self.shortened.get(word).into_iter().flatten());
+        places.extend(self.shortened_twice.get(word).into_iter().flatten());
         for short in shortened(word) {
             places.extend(self.words.get(&short));
             places.extend(self.shortened.get(&short).into_iter().flatten());
         }
+        for short in shortened_twice(word) {
+            places.extend(self.words.get(&short));
+        }
         places
     }
+}
+
+/// Words of a name that are more than an initial.
+fn whole(name: &Name) -> usize {
+    let long = |word: &&Word| word.folded.chars().nth(1).is_some();
+    name.words.iter().filter(long).count()
 }
 
 /// Shorter words stand for themselves.
@@ -113,6 +129,20 @@ fn shortened(word: &str) -> Vec<String> {
         kept.map(|(_, letter)| *letter).collect::<String>()
     };
     (0..letters.len()).map(without).collect()
+}
+
+/// Words of which two letters are few enough to be slips, and whose pairs of letters are not too many.
+const TWICE: RangeInclusive<usize> = 7..=24;
+
+/// A long word with any two of its letters left out.
+fn shortened_twice(word: &str) -> BTreeSet<String> {
+    if !TWICE.contains(&word.chars().count()) {
+        return BTreeSet::new();
+    }
+    shortened(word)
+        .iter()
+        .flat_map(|one| shortened(one))
+        .collect()
 }
 
 #[cfg(test)]
@@ -138,6 +168,13 @@ mod tests {
             "Zella Skeid",
             "Brothmar Zella Skied",
             "Krau Holding",
+            "V. Taldane",
+            "Taldane V",
+            "Vorrik Taldanest",
+            "Vorrik Tldne",
+            "Zella Brothmarst Skeid",
+            "V T",
+            "😀 …",
             "Ada Okafor",
         ] {
             let all = NAMES.iter().enumerate().filter_map(|(place, name)| {

@@ -234,3 +234,44 @@ fn screenings_and_alerts_are_moved_by_hand() {
     assert_eq!(subject(&caller, &ada)["risk_level"], "high");
     caller.audit();
 }
+
+#[test]
+fn a_confirmed_alert_declines_whatever_becomes_of_an_open_case_or_of_another_screening() {
+    let caller = Caller::manual();
+    let somebody = person(&caller, "Sanctioned", &json!({}));
+    let asked = screen(&caller, &somebody, &json!({}));
+    caller.advance(&json!({"by": "5s"}));
+    let opened = open(&caller, &somebody, "basic");
+    resolve(&caller, &alert_of(&caller, &asked), "true_positive").expect(200);
+    let kyc = || subject(&caller, &somebody)["kyc_status"].take();
+    assert_eq!(kyc(), "declined");
+    caller.advance(&json!({"by": "1d"}));
+    assert_eq!(case(&caller, &opened)["status"], "expired");
+    assert_eq!(kyc(), "declined");
+    let narrow = screen(&caller, &somebody, &json!({"lists": ["adverse_media"]}));
+    caller.advance(&json!({"by": "5s"}));
+    assert_eq!(screening(&caller, &narrow)["status"], "clear");
+    assert_eq!(subject(&caller, &somebody)["risk_level"], "high");
+    let again = open(&caller, &somebody, "basic");
+    submit(&caller, &again, &[]).expect(202);
+    assert_eq!(kyc(), "pending");
+    caller.advance(&json!({"by": "2s"}));
+    assert_eq!(
+        case(&caller, &again)["reject_labels"],
+        json!(["watchlist_match"])
+    );
+    assert_eq!(kyc(), "declined");
+    caller.audit();
+}
+
+#[test]
+fn a_risk_that_an_alert_stands_for_outlives_a_narrower_screening() {
+    let caller = Caller::instant();
+    let somebody = person(&caller, "Sanctioned", &json!({}));
+    let risk = || subject(&caller, &somebody)["risk_level"].take();
+    let wide = screen(&caller, &somebody, &json!({}));
+    screen(&caller, &somebody, &json!({"lists": ["pep"]}));
+    assert_eq!(risk(), "high");
+    resolve(&caller, &alert_of(&caller, &wide), "false_positive").expect(200);
+    assert_eq!(risk(), "low");
+}

@@ -326,3 +326,31 @@ fn every_move_of_a_case_can_be_made_by_hand() {
     caller.advance(&json!({"to": "2027-01-01T00:00:00Z"}));
     caller.audit();
 }
+
+#[test]
+fn who_was_declined_is_so_again_when_the_next_case_is_abandoned() {
+    let caller = Caller::instant();
+    let (somebody, _) = submitted(&caller, "Decline");
+    let again = open(&caller, &somebody, "basic");
+    let request = caller
+        .request("POST", &format!("{CASES}/{}/submit", id(&again)))
+        .header("sandbox-scenario", "bureau.reply=in_review")
+        .json(&json!({"consent": true}));
+    caller.send(&request).expect(202);
+    assert_eq!(case(&caller, &again)["status"], "in_review");
+    caller
+        .post(&format!("{CASES}/{}/cancel", id(&again)), &json!({}))
+        .expect(200);
+    assert_eq!(
+        statuses(&subject(&caller, &somebody)),
+        [
+            "unverified",
+            "pending",
+            "declined",
+            "pending",
+            "in_review",
+            "declined"
+        ]
+    );
+    caller.audit();
+}
