@@ -10,7 +10,7 @@ use crate::api::business::{
     payroll_funding, payroll_payouts, regulatory_reports, tax_clock,
 };
 use crate::api::capital::{credit_scores, insurance, loan_clock, offers, readiness, underwriting};
-use crate::api::identity::{documents, verification_clock};
+use crate::api::identity::{documents, screenings, trust_scores, verification_clock};
 use crate::api::operation::{Call, Operation};
 use crate::api::payments::dispute_clock;
 use crate::api::payments::escrow_clock;
@@ -129,6 +129,9 @@ pub(crate) const fn row(task: Task) -> SystemRow {
         Task::InstalmentDue(..) => loan_clock::INSTALMENT_DUE,
         Task::MissInstalment(..) => loan_clock::MISS_INSTALMENT,
         Task::DefaultLoan(..) => loan_clock::DEFAULT_LOAN,
+        Task::CompleteScreening(..) => screenings::COMPLETE_SCREENING,
+        Task::ScreenAgain(_) => screenings::SCREEN_AGAIN,
+        Task::CompleteTrustScore(_) => trust_scores::COMPLETE_TRUST_SCORE,
         // What it calls declares its own.
         Task::Scripted(_) => SystemRow {
             name: "scenario_timeline",
@@ -276,6 +279,11 @@ fn call(world: &mut World, task: Task) {
         Task::InstalmentDue(loan, number) => loan_clock::fall_due(world, loan, number),
         Task::MissInstalment(loan, number) => loan_clock::miss(world, loan, number),
         Task::DefaultLoan(loan, number) => loan_clock::default(world, loan, number),
+        Task::CompleteScreening(screening, answer) => {
+            screenings::complete(world, screening, answer);
+        }
+        Task::ScreenAgain(screening) => screenings::again(world, screening),
+        Task::CompleteTrustScore(score) => trust_scores::complete(world, score),
         Task::Scripted(_) => unreachable!("a scenario's row has transactions of its own"),
         Task::FinishVerification(id) => employee_pay::finish_verification(world, id),
         Task::AcknowledgeFiling(filing) => tax_clock::acknowledge_filing(world, filing),

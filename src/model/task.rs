@@ -18,7 +18,9 @@ use crate::model::capital::insurance_risk_score::InsuranceRiskScore;
 use crate::model::capital::loan::Loan;
 use crate::model::capital::offer::Offer;
 use crate::model::capital::readiness_assessment::ReadinessAssessment;
+use crate::model::identity::aml_screening::{AmlScreening, ListAnswer};
 use crate::model::identity::document::Document;
+use crate::model::identity::trust_score::TrustScore;
 use crate::model::identity::verification::{BureauAnswer, Verification};
 use crate::model::payments::bank_statement::BankStatement;
 use crate::model::payments::beneficiary::Beneficiary;
@@ -152,6 +154,12 @@ pub(crate) enum Task {
     MissInstalment(Id<Loan>, u32),
     /// An instalment was not paid for so long that the loan is given up.
     DefaultLoan(Id<Loan>, u32),
+    /// What the lists say of a subject.
+    CompleteScreening(Id<AmlScreening>, ListAnswer),
+    /// The day of the next screening has come.
+    ScreenAgain(Id<AmlScreening>),
+    /// A trust score is reckoned.
+    CompleteTrustScore(Id<TrustScore>),
     /// Row of the running scenarios' timeline.
     Scripted(u32),
 }
@@ -244,6 +252,9 @@ impl Task {
         Self::InstalmentDue(Id::UNKNOWN, 1),
         Self::MissInstalment(Id::UNKNOWN, 1),
         Self::DefaultLoan(Id::UNKNOWN, 1),
+        Self::CompleteScreening(Id::UNKNOWN, ListAnswer::ByName),
+        Self::ScreenAgain(Id::UNKNOWN),
+        Self::CompleteTrustScore(Id::UNKNOWN),
         Self::Scripted(0),
     ];
 
@@ -265,7 +276,7 @@ impl Task {
                 | Self::DefaultLoan(..)
                 | Self::ExpireDocument(_)
                 | Self::ExpireCase(_)
-                | Self::ReviewCase(_)
+                | Self::ScreenAgain(_)
                 | Self::ExpireCollection(_)
                 | Self::InvoiceOverdue(_)
         )
@@ -332,6 +343,10 @@ impl Task {
             | Self::InstalmentDue(loan, _)
             | Self::MissInstalment(loan, _)
             | Self::DefaultLoan(loan, _) => Some(AnyId::of(loan)),
+            Self::CompleteScreening(screening, _) | Self::ScreenAgain(screening) => {
+                Some(AnyId::of(screening))
+            }
+            Self::CompleteTrustScore(score) => Some(AnyId::of(score)),
             Self::Scripted(_) => None,
         }
     }

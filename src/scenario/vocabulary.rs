@@ -260,7 +260,10 @@ mod tests {
             Task::InstalmentDue(..) => 54,
             Task::MissInstalment(..) => 55,
             Task::DefaultLoan(..) => 56,
-            Task::Scripted(_) => 57,
+            Task::CompleteScreening(..) => 57,
+            Task::ScreenAgain(_) => 58,
+            Task::CompleteTrustScore(_) => 59,
+            Task::Scripted(_) => 60,
         };
         assert!(
             Task::ONE_OF_EACH

@@ -34,6 +34,15 @@ pub(super) const ELSEWHERE: &[(&str, &str)] = &[
 type Recipe = (&'static str, &'static str, fn(&Caller) -> Answer);
 
 pub(super) const RECIPES: &[Recipe] = &[
+    ("resolveAmlAlert", "precondition_failed", |caller| {
+        let path = alert_after(caller, "aml_alert.opened");
+        let request = caller.request("POST", &path);
+        caller.send(&request.header("If-Match", "\"stale\"").json(&dismissal()))
+    }),
+    ("resolveAmlAlert", "invalid_state_transition", |caller| {
+        let path = alert_after(caller, "aml_alert.dismissed");
+        caller.post(&path, &dismissal())
+    }),
     ("respondToDispute", "precondition_failed", |caller| {
         let cause = json!({"type": "dispute.created"});
         caller.post("/_sandbox/trigger", &cause).expect(200);
@@ -420,6 +429,19 @@ pub(super) const BY_A_TEST: &[(&str, &str, &str)] = &[
 
 fn run(caller: &Caller, company: &str, path: &str) -> Answer {
     caller.post(path, &json!({"company_id": company, "period": "2026-01"}))
+}
+
+/// The path that resolves the alert of that event.
+fn alert_after(caller: &Caller, event: &str) -> String {
+    caller
+        .post("/_sandbox/trigger", &json!({"type": event}))
+        .expect(200);
+    let alert = caller.all("/api/identity/aml-alerts").remove(0);
+    format!("/api/identity/aml-alerts/{}/resolve", id(&alert))
+}
+
+fn dismissal() -> serde_json::Value {
+    json!({"resolution": "false_positive", "note": "Somebody else"})
 }
 
 fn suspend(caller: &Caller, company: &str) {
