@@ -174,3 +174,53 @@ fn payroll_that_is_missed_is_a_risk() {
     assert!(number(&after["score"]) > number(&before["score"]));
     assert!(number(&after["indicative_premium"]) >= number(&before["indicative_premium"]));
 }
+
+/// The value and the points of a factor of an assessment.
+fn weighed(assessment: &Value, name: &str) -> (i64, i64) {
+    let pillars = assessment["pillars"].as_array().unwrap().iter();
+    let mut factors = pillars.flat_map(|pillar| pillar["factors"].as_array().unwrap());
+    let found = factors.find(|factor| factor["name"] == name).unwrap();
+    (number(&found["value"]), number(&found["points"]))
+}
+
+#[test]
+fn a_business_that_is_verified_is_readier() {
+    let caller = Caller::instant();
+    let company = caller.company(0);
+    let body = json!({"company_id": company});
+    let before = assessed(&caller, &body);
+    assert_eq!(weighed(&before, "kyb_approved"), (0, 0));
+    let steps = before["next_steps"].as_array().unwrap();
+    let step = steps.iter().find(|step| step["closes"] == "kyb_approved");
+    assert_eq!(step.unwrap()["operation"], "createVerification");
+    let subject =
+        json!({"type": "business", "legal_name": "A Ltd", "country": "NG", "company_id": company});
+    let subject = caller.post("/api/identity/subjects", &subject).made();
+    let path = format!("/api/identity/subjects/{}/documents", id(&subject));
+    let papers = json!({"type": "cac_certificate", "document_token": "tok_ok"});
+    let papers = caller.post(&path, &papers).made();
+    let case = json!({"subject_id": subject["id"], "type": "kyb", "level": "standard"});
+    let case = caller.post("/api/identity/verifications", &case).made();
+    let path = format!("/api/identity/verifications/{}/submit", id(&case));
+    let body_of_case = json!({"consent": true, "document_ids": [papers["id"]]});
+    caller.post(&path, &body_of_case).expect(202);
+    let after = assessed(&caller, &body);
+    assert_eq!(weighed(&after, "kyb_approved"), (1, 10), "{after}");
+    assert_eq!(number(&after["score"]), number(&before["score"]) + 10);
+}
+
+#[test]
+fn an_overdue_tax_lowers_readiness_and_says_what_to_do() {
+    let caller = Caller::instant();
+    let company = caller.company(0);
+    let before = assessed(&caller, &json!({"company_id": company}));
+    caller.run_payroll(&company, "2026-01");
+    caller.advance(&json!({"to": "2026-02-25T12:00:00Z"}));
+    let after = assessed(&caller, &json!({"company_id": company}));
+    assert!(number(&after["score"]) < number(&before["score"]));
+    let (overdue, points) = weighed(&after, "tax_overdue");
+    assert!(overdue > 0 && points < 12, "{after}");
+    let steps = after["next_steps"].as_array().unwrap();
+    let step = steps.iter().find(|step| step["closes"] == "tax_overdue");
+    assert_eq!(step.unwrap()["operation"], "submitTaxFiling");
+}
