@@ -115,12 +115,11 @@ fn meant(path: &str, parameter: &str) -> String {
         return parameter.trim_end_matches("_id").to_owned();
     };
     let plural = collection.replace('-', "_");
-    let singular = match (plural.strip_suffix("ies"), plural.strip_suffix("ches")) {
+    match (plural.strip_suffix("ies"), plural.strip_suffix("ches")) {
         (Some(stem), _) => format!("{stem}y"),
         (_, Some(stem)) => format!("{stem}ch"),
         _ => plural.trim_end_matches('s').to_owned(),
-    };
-    singular
+    }
 }
 
 /// The kind of the resource that an answer shows, and where its id stands.
