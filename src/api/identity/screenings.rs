@@ -167,7 +167,7 @@ fn begin(world: &mut World, subject: &Subject, wanted: Wanted) -> Arc<AmlScreeni
 }
 
 fn ask(world: &mut World, screening: &AmlScreening, subject: &Subject) -> Answer {
-    let word = subject.reserved_word();
+    let bearing = subject.reserved_word();
     let reserved = [
         ("Sanctioned", "sanctioned"),
         ("Pep", "pep"),
@@ -175,10 +175,10 @@ fn ask(world: &mut World, screening: &AmlScreening, subject: &Subject) -> Answer
     ];
     let chosen = reserved
         .iter()
-        .find(|(name, _)| word.eq_ignore_ascii_case(name));
+        .find(|(name, _)| bearing.eq_ignore_ascii_case(name));
     let magic = chosen.map(|(_, choice)| {
         let answer = Answer::plain(&WATCHLIST_REPLY, choice);
-        (answer, format!("last name {word}"))
+        (answer, format!("last name {bearing}"))
     });
     world.decide(&WATCHLIST_REPLY, AnyId::of(screening.id), magic)
 }
