@@ -5,9 +5,11 @@
 
 pub(crate) mod bind;
 pub(crate) mod business;
+pub(crate) mod capital;
 pub(crate) mod check;
 pub(crate) mod control;
 pub(crate) mod crud;
+pub(crate) mod identity;
 pub(crate) mod json;
 pub(crate) mod operation;
 pub(crate) mod paid;
@@ -23,9 +25,15 @@ use crate::api::business::{
     payroll_reverse, payroll_verbs, payslips, regulatory_reports, reports, tax_amend, tax_filings,
     tax_liabilities, tax_submit,
 };
+use crate::api::capital::{
+    applications, credit_scores, insurance, loans, offers, readiness, repayments,
+};
 use crate::api::control::{
     clock, decisions, deliveries, diff, events, faults, inbound, intervene, limits, process,
     requests, scenarios, snapshots, statement_truth, trigger, verify, webhooks, worlds,
+};
+use crate::api::identity::{
+    alerts, bank_accounts, documents, screenings, subjects, trust_scores, verifications,
 };
 use crate::api::operation::Operation;
 use crate::api::payments::{bank_statements, reconciliation};
@@ -76,6 +84,20 @@ pub(crate) fn product() -> impl Iterator<Item = &'static Operation> {
         disputes::OPERATIONS,
         bank_statements::OPERATIONS,
         reconciliation::OPERATIONS,
+        subjects::OPERATIONS,
+        documents::OPERATIONS,
+        verifications::OPERATIONS,
+        readiness::OPERATIONS,
+        credit_scores::OPERATIONS,
+        insurance::OPERATIONS,
+        applications::OPERATIONS,
+        offers::OPERATIONS,
+        loans::OPERATIONS,
+        repayments::OPERATIONS,
+        screenings::OPERATIONS,
+        alerts::OPERATIONS,
+        trust_scores::OPERATIONS,
+        bank_accounts::OPERATIONS,
     ];
     tables.into_iter().flatten()
 }

@@ -65,6 +65,9 @@ pub(crate) enum Contract {
 pub(crate) enum Domain {
     Business,
     Payments,
+    Identity,
+    #[allow(dead_code, reason = "its rows come next")]
+    Capital,
     Sandbox,
 }
 

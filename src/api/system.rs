@@ -9,6 +9,8 @@ use crate::api::business::{
     compliance, employee_pay, employee_verbs, leave_clock, pay_terms, payroll_clock,
     payroll_funding, payroll_payouts, regulatory_reports, tax_clock,
 };
+use crate::api::capital::{credit_scores, insurance, loan_clock, offers, readiness, underwriting};
+use crate::api::identity::{documents, screenings, trust_scores, verification_clock};
 use crate::api::operation::{Call, Operation};
 use crate::api::payments::dispute_clock;
 use crate::api::payments::escrow_clock;
@@ -102,6 +104,11 @@ pub(crate) const fn row(task: Task) -> SystemRow {
         Task::FailFxTransfer(_) => fx_transfers::FAIL_FX_TRANSFER,
         Task::DisputeUnanswered(_) => dispute_clock::MISS_EVIDENCE,
         Task::DecideDispute(..) => dispute_clock::DECIDE_DISPUTE,
+        Task::ExamineDocument(_) => documents::EXAMINE_DOCUMENT,
+        Task::ExpireDocument(_) => documents::EXPIRE_DOCUMENT,
+        Task::AnswerCase(..) => verification_clock::ANSWER_CASE,
+        Task::ExpireCase(_) => verification_clock::EXPIRE_CASE,
+        Task::ReviewCase(_) => verification_clock::REVIEW_CASE,
         Task::PromptPayer(_) => collection_clock::PROMPT_PAYER,
         Task::PayCollection(..) => collection_clock::PAY_COLLECTION,
         Task::FinishCollection(..) => collection_clock::FINISH_COLLECTION,
@@ -111,6 +118,20 @@ pub(crate) const fn row(task: Task) -> SystemRow {
         Task::InvoiceOverdue(_) => invoice_clock::MISS_INVOICE,
         Task::SettleRefund(..) => refunds::SETTLE_REFUND,
         Task::ImportStatement(_) => statement_clock::IMPORT_STATEMENT,
+        Task::CompleteCreditScore(_) => credit_scores::COMPLETE_CREDIT_SCORE,
+        Task::CompleteAssessment(_) => readiness::COMPLETE_ASSESSMENT,
+        Task::CompleteRiskScore(_) => insurance::COMPLETE_RISK_SCORE,
+        Task::ReviewApplication(_) => underwriting::REVIEW_APPLICATION,
+        Task::DecideApplication(..) => underwriting::DECIDE_APPLICATION,
+        Task::WithdrawApplication(_) => underwriting::WITHDRAW_APPLICATION,
+        Task::ExpireOffer(_) => offers::EXPIRE_OFFER,
+        Task::DisburseLoan(_) => loan_clock::DISBURSE_LOAN,
+        Task::InstalmentDue(..) => loan_clock::INSTALMENT_DUE,
+        Task::MissInstalment(..) => loan_clock::MISS_INSTALMENT,
+        Task::DefaultLoan(..) => loan_clock::DEFAULT_LOAN,
+        Task::CompleteScreening(..) => screenings::COMPLETE_SCREENING,
+        Task::ScreenAgain(_) => screenings::SCREEN_AGAIN,
+        Task::CompleteTrustScore(_) => trust_scores::COMPLETE_TRUST_SCORE,
         // What it calls declares its own.
         Task::Scripted(_) => SystemRow {
             name: "scenario_timeline",
@@ -229,6 +250,11 @@ fn call(world: &mut World, task: Task) {
         Task::FailFxTransfer(transfer) => fx_transfers::fail(world, transfer),
         Task::DisputeUnanswered(dispute) => dispute_clock::miss(world, dispute),
         Task::DecideDispute(dispute, won) => dispute_clock::decide(world, dispute, won),
+        Task::ExamineDocument(document) => documents::examine(world, document),
+        Task::ExpireDocument(document) => documents::expire(world, document),
+        Task::AnswerCase(case, answer) => verification_clock::answer(world, case, answer),
+        Task::ExpireCase(case) => verification_clock::expire(world, case),
+        Task::ReviewCase(case) => verification_clock::review(world, case),
         Task::PromptPayer(collection) => collection_clock::prompt(world, collection),
         Task::PayCollection(collection, payment) => {
             collection_clock::pay(world, collection, payment);
@@ -242,6 +268,22 @@ fn call(world: &mut World, task: Task) {
         Task::InvoiceOverdue(invoice) => invoice_clock::miss(world, invoice),
         Task::SettleRefund(refund, failed) => refunds::settle(world, refund, failed),
         Task::ImportStatement(statement) => statement_clock::import(world, statement),
+        Task::CompleteCreditScore(score) => credit_scores::complete(world, score),
+        Task::CompleteAssessment(assessment) => readiness::complete(world, assessment),
+        Task::CompleteRiskScore(score) => insurance::complete(world, score),
+        Task::ReviewApplication(id) => underwriting::review(world, id),
+        Task::DecideApplication(id, verdict) => underwriting::decide(world, id, verdict),
+        Task::WithdrawApplication(id) => underwriting::withdraw(world, id),
+        Task::ExpireOffer(offer) => offers::expire(world, offer),
+        Task::DisburseLoan(loan) => loan_clock::disburse(world, loan),
+        Task::InstalmentDue(loan, number) => loan_clock::fall_due(world, loan, number),
+        Task::MissInstalment(loan, number) => loan_clock::miss(world, loan, number),
+        Task::DefaultLoan(loan, number) => loan_clock::default(world, loan, number),
+        Task::CompleteScreening(screening, answer) => {
+            screenings::complete(world, screening, answer);
+        }
+        Task::ScreenAgain(screening) => screenings::again(world, screening),
+        Task::CompleteTrustScore(score) => trust_scores::complete(world, score),
         Task::Scripted(_) => unreachable!("a scenario's row has transactions of its own"),
         Task::FinishVerification(id) => employee_pay::finish_verification(world, id),
         Task::AcknowledgeFiling(filing) => tax_clock::acknowledge_filing(world, filing),

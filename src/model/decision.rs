@@ -376,6 +376,52 @@ pub(crate) static DISPUTE_VERDICT: Decision = Decision {
     ],
 };
 
+/// What a bureau says to a verification.
+pub(crate) static BUREAU_REPLY: Decision = Decision {
+    name: "bureau.reply",
+    about: "What the bureau answers to a verification that was submitted",
+    subject: Kind::Verification,
+    related: &[Kind::Subject, Kind::Employee, Kind::Company],
+    choices: &[
+        Choice {
+            after: Some("from the submission to the answer, instead of 2 or 60 seconds"),
+            ..choice("approved", "the subject is who they say")
+        },
+        Choice {
+            after: Some("from the submission to the answer, instead of 2 or 60 seconds"),
+            ..choice("declined", "the register has other data; the case is over")
+        },
+        Choice {
+            after: Some("from the submission to the review, instead of 2 or 60 seconds"),
+            ..choice(
+                "in_review",
+                "somebody has to look; after a day the bureau does",
+            )
+        },
+        Choice {
+            after: Some("from the submission to the answer, instead of 2 or 60 seconds"),
+            ..choice(
+                "resubmission_requested",
+                "a document cannot be read; the case may be submitted again",
+            )
+        },
+        Choice {
+            after: Some("from the submission to the answer; six hours if not said"),
+            ..choice(
+                "offline",
+                "the bureau does not answer for a while, and approves then",
+            )
+        },
+        Choice {
+            after: Some("from the submission to the end of the case; 24 hours if not said"),
+            ..choice(
+                "expired",
+                "the bureau does not answer at all: the case expires",
+            )
+        },
+    ],
+};
+
 /// What a bank's statement makes of a wallet's transactions.
 pub(crate) static STATEMENT_NOISE: Decision = Decision {
     name: "bank_statement.noise",
@@ -401,6 +447,88 @@ pub(crate) static STATEMENT_NOISE: Decision = Decision {
     ],
 };
 
+/// What an underwriter says to an application.
+pub(crate) static UNDERWRITER: Decision = Decision {
+    name: "underwriter.reply",
+    about: "What an underwriter says to an application that is taken up",
+    subject: Kind::Application,
+    related: &[Kind::Company],
+    choices: &[
+        Choice {
+            after: Some("from the review to the decision, instead of one business day"),
+            ..choice("by_score", "what the credit score and the sales say")
+        },
+        Choice {
+            after: Some("from the review to the decision, instead of one business day"),
+            ..choice(
+                "approved",
+                "an offer of the whole amount, whatever the score; what is overdue or defaulted still speaks against it",
+            )
+        },
+        Choice {
+            after: Some("from the review to the decision, instead of one business day"),
+            ..choice("rejected", "no offer, whatever the score")
+        },
+        Choice {
+            after: Some("from the review to the question, instead of one business day"),
+            ..choice(
+                "information_requested",
+                "a newer credit score is wanted within 14 days; once it is there the application is reviewed again",
+            )
+        },
+    ],
+};
+
+/// What whoever keeps the lists says of a name.
+pub(crate) static WATCHLIST_REPLY: Decision = Decision {
+    name: "watchlist.reply",
+    about: "What whoever keeps the lists says of a subject who is screened",
+    subject: Kind::AmlScreening,
+    related: &[Kind::Subject, Kind::Employee, Kind::Company],
+    choices: &[
+        Choice {
+            after: Some("from the request to the answer, instead of 5 seconds"),
+            ..choice("by_name", "what the lists have of the name")
+        },
+        Choice {
+            after: Some("from the request to the answer, instead of 5 seconds"),
+            ..choice("clear", "nothing, whatever the name")
+        },
+        Choice {
+            after: Some("from the request to the answer, instead of 5 seconds"),
+            ..choice(
+                "sanctioned",
+                "the subject is sanctioned: a hit of score 100",
+            )
+        },
+        Choice {
+            after: Some("from the request to the answer, instead of 5 seconds"),
+            ..choice("pep", "the subject is in public office: a hit of score 100")
+        },
+        Choice {
+            after: Some("from the request to the answer, instead of 5 seconds"),
+            ..choice(
+                "lookalike",
+                "somebody sanctioned has a like name: a hit of score 87",
+            )
+        },
+    ],
+};
+
+/// Whether a bank knows an account, and as whose.
+pub(crate) static ACCOUNT_RESOLVE: Decision = Decision {
+    name: "bank_account.resolve",
+    about: "What the bank answers when it is asked whose an account is",
+    subject: Kind::BankAccountVerification,
+    related: &[],
+    choices: &[
+        choice("match", "the account is that of the expected name"),
+        choice("partial_match", "the holder's name is that one in part"),
+        choice("no_match", "the account is somebody else's"),
+        choice("not_found", "the bank knows no such account"),
+    ],
+};
+
 /// Every decision, in the order in which a payroll meets them.
 pub(crate) static DECISIONS: &[&Decision] = &[
     &BANK_ACCOUNT_CHECK,
@@ -415,5 +543,9 @@ pub(crate) static DECISIONS: &[&Decision] = &[
     &COLLECTION_SETTLE,
     &REFUND_SETTLE,
     &DISPUTE_VERDICT,
+    &UNDERWRITER,
+    &BUREAU_REPLY,
+    &WATCHLIST_REPLY,
+    &ACCOUNT_RESOLVE,
     &STATEMENT_NOISE,
 ];

@@ -4,10 +4,12 @@
 
 pub(crate) mod business;
 pub(crate) mod calendar;
+pub(crate) mod capital;
 pub(crate) mod decision;
 pub(crate) mod fx;
 pub(crate) mod fx_quoting;
 pub(crate) mod growth;
+pub(crate) mod identity;
 pub(crate) mod ledger;
 pub(crate) mod lifecycle;
 pub(crate) mod payments;
@@ -33,6 +35,21 @@ use crate::model::business::payslip::Payslip;
 use crate::model::business::regulatory_report::RegulatoryReport;
 use crate::model::business::tax_filing::TaxFiling;
 use crate::model::business::tax_liability::TaxLiability;
+use crate::model::capital::application::Application;
+use crate::model::capital::credit_score::CreditScore;
+use crate::model::capital::insurance_risk_score::InsuranceRiskScore;
+use crate::model::capital::loan::Loan;
+use crate::model::capital::loan_repayment::LoanRepayment;
+use crate::model::capital::offer::Offer;
+use crate::model::capital::readiness_assessment::ReadinessAssessment;
+use crate::model::identity::aml_alert::AmlAlert;
+use crate::model::identity::aml_screening::AmlScreening;
+use crate::model::identity::bank_account_verification::BankAccountVerification;
+use crate::model::identity::document::Document;
+use crate::model::identity::subject::Subject;
+use crate::model::identity::trust_score::TrustScore;
+use crate::model::identity::verification::Verification;
+use crate::model::identity::watchlist::WatchlistEntry;
 use crate::model::ledger::{JournalEntry, WalletTransaction};
 use crate::model::payments::bank_statement::BankStatement;
 use crate::model::payments::beneficiary::Beneficiary;
@@ -164,18 +181,32 @@ entities! {
         Beneficiary "ben" "beneficiary";
         Escrow "esc" "escrow";
         Dispute "dsp" "dispute";
+        Subject "sub" "subject";
+        Document "doc" "document";
+        Verification "ver" "verification";
+        AmlScreening "ams" "aml_screening";
+        AmlAlert "ama" "aml_alert";
+        TrustScore "tsc" "trust_score";
+        BankAccountVerification "bav" "bank_account_verification";
+        WatchlistEntry "wle" "watchlist_entry";
         Collection "col" "collection";
         Invoice "inv" "invoice";
         Refund "rfd" "refund";
         BankStatement "bst" "bank_statement";
         ReconciliationMatch "rcm" "reconciliation_match";
+        CreditScore "csc" "credit_score";
+        ReadinessAssessment "rda" "readiness_assessment";
+        InsuranceRiskScore "irs" "insurance_risk_score";
+        Application "app" "application";
+        Offer "ofr" "offer";
+        Loan "lon" "loan";
+        LoanRepayment "lrp" "loan_repayment";
     }
     named {
         LedgerAccount "acc" "ledger_account";
         PaymentMethod "pm" "payment_method";
         Event "evt" "event";
         AuditLog "aud" "audit_log";
-        Document "doc" "document";
         Request "req" "request";
     }
 }
@@ -257,6 +288,20 @@ shown_as_kept!(
     FxQuote,
     FxTransfer,
     Escrow,
+    Document,
+    Verification,
+    CreditScore,
+    ReadinessAssessment,
+    InsuranceRiskScore,
+    Application,
+    Offer,
+    Loan,
+    LoanRepayment,
+    AmlScreening,
+    AmlAlert,
+    TrustScore,
+    BankAccountVerification,
+    WatchlistEntry,
 );
 
 /// The `object` member: the resource's own name, held by its type.

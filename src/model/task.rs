@@ -12,6 +12,16 @@ use crate::model::business::payroll_verification::PayrollVerification;
 use crate::model::business::regulatory_report::RegulatoryReport;
 use crate::model::business::tax_filing::TaxFiling;
 use crate::model::business::tax_liability::TaxLiability;
+use crate::model::capital::application::Application;
+use crate::model::capital::credit_score::CreditScore;
+use crate::model::capital::insurance_risk_score::InsuranceRiskScore;
+use crate::model::capital::loan::Loan;
+use crate::model::capital::offer::Offer;
+use crate::model::capital::readiness_assessment::ReadinessAssessment;
+use crate::model::identity::aml_screening::{AmlScreening, ListAnswer};
+use crate::model::identity::document::Document;
+use crate::model::identity::trust_score::TrustScore;
+use crate::model::identity::verification::{BureauAnswer, Verification};
 use crate::model::payments::bank_statement::BankStatement;
 use crate::model::payments::beneficiary::Beneficiary;
 use crate::model::payments::collection::{Collection, Payment};
@@ -94,6 +104,16 @@ pub(crate) enum Task {
     DisputeUnanswered(Id<Dispute>),
     /// Whether a dispute is won.
     DecideDispute(Id<Dispute>, bool),
+    /// Somebody has looked at a document.
+    ExamineDocument(Id<Document>),
+    /// The last day on which a document was valid is over.
+    ExpireDocument(Id<Document>),
+    /// The bureau's answer to a case.
+    AnswerCase(Id<Verification>, BureauAnswer),
+    /// A case was not submitted in time, or not answered.
+    ExpireCase(Id<Verification>),
+    /// A case was not looked at in time.
+    ReviewCase(Id<Verification>),
     /// The payer is asked on the phone.
     PromptPayer(Id<Collection>),
     /// The payer acts.
@@ -112,8 +132,50 @@ pub(crate) enum Task {
     SettleRefund(Id<Refund>, Option<ReturnCode>),
     /// A bank statement is read, and its lines are compared with the books.
     ImportStatement(Id<BankStatement>),
+    /// The bureau has looked at a company.
+    CompleteCreditScore(Id<CreditScore>),
+    /// A company's readiness is reckoned.
+    CompleteAssessment(Id<ReadinessAssessment>),
+    /// A company's insurance risk is reckoned.
+    CompleteRiskScore(Id<InsuranceRiskScore>),
+    /// An underwriter takes an application up.
+    ReviewApplication(Id<Application>),
+    /// The underwriter decides.
+    DecideApplication(Id<Application>, Verdict),
+    /// The last day for the information that an underwriter wants is over.
+    WithdrawApplication(Id<Application>),
+    /// An offer's two weeks are over.
+    ExpireOffer(Id<Offer>),
+    /// A loan's money is paid out.
+    DisburseLoan(Id<Loan>),
+    /// The day of an instalment has come.
+    InstalmentDue(Id<Loan>, u32),
+    /// That day is over.
+    MissInstalment(Id<Loan>, u32),
+    /// An instalment was not paid for so long that the loan is given up.
+    DefaultLoan(Id<Loan>, u32),
+    /// What the lists say of a subject.
+    CompleteScreening(Id<AmlScreening>, ListAnswer),
+    /// The day of the next screening has come.
+    ScreenAgain(Id<AmlScreening>),
+    /// A trust score is reckoned.
+    CompleteTrustScore(Id<TrustScore>),
     /// Row of the running scenarios' timeline.
     Scripted(u32),
+}
+
+/// What an underwriter goes by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Verdict {
+    /// The score and the sales.
+    ByScore,
+    /// It is approved, whatever the score.
+    Approved,
+    /// It is not, whatever the score.
+    Rejected,
+    /// Something is to be shown first.
+    InformationRequested,
 }
 
 /// What becomes of a payout.
@@ -174,6 +236,25 @@ impl Task {
         Self::FailFxTransfer(Id::UNKNOWN),
         Self::ReleaseEscrow(Id::UNKNOWN),
         Self::ExpireEscrow(Id::UNKNOWN),
+        Self::ExamineDocument(Id::UNKNOWN),
+        Self::ExpireDocument(Id::UNKNOWN),
+        Self::AnswerCase(Id::UNKNOWN, BureauAnswer::Approved),
+        Self::ExpireCase(Id::UNKNOWN),
+        Self::ReviewCase(Id::UNKNOWN),
+        Self::CompleteCreditScore(Id::UNKNOWN),
+        Self::CompleteAssessment(Id::UNKNOWN),
+        Self::CompleteRiskScore(Id::UNKNOWN),
+        Self::ReviewApplication(Id::UNKNOWN),
+        Self::DecideApplication(Id::UNKNOWN, Verdict::ByScore),
+        Self::WithdrawApplication(Id::UNKNOWN),
+        Self::ExpireOffer(Id::UNKNOWN),
+        Self::DisburseLoan(Id::UNKNOWN),
+        Self::InstalmentDue(Id::UNKNOWN, 1),
+        Self::MissInstalment(Id::UNKNOWN, 1),
+        Self::DefaultLoan(Id::UNKNOWN, 1),
+        Self::CompleteScreening(Id::UNKNOWN, ListAnswer::ByName),
+        Self::ScreenAgain(Id::UNKNOWN),
+        Self::CompleteTrustScore(Id::UNKNOWN),
         Self::Scripted(0),
     ];
 
@@ -188,6 +269,14 @@ impl Task {
                 | Self::ExpireEscrow(_)
                 | Self::ExpireFxQuote(_)
                 | Self::DisputeUnanswered(_)
+                | Self::WithdrawApplication(_)
+                | Self::ExpireOffer(_)
+                | Self::InstalmentDue(..)
+                | Self::MissInstalment(..)
+                | Self::DefaultLoan(..)
+                | Self::ExpireDocument(_)
+                | Self::ExpireCase(_)
+                | Self::ScreenAgain(_)
                 | Self::ExpireCollection(_)
                 | Self::InvoiceOverdue(_)
         )
@@ -228,6 +317,12 @@ impl Task {
             Self::DisputeUnanswered(dispute) | Self::DecideDispute(dispute, _) => {
                 Some(AnyId::of(dispute))
             }
+            Self::ExamineDocument(document) | Self::ExpireDocument(document) => {
+                Some(AnyId::of(document))
+            }
+            Self::AnswerCase(case, _) | Self::ExpireCase(case) | Self::ReviewCase(case) => {
+                Some(AnyId::of(case))
+            }
             Self::PromptPayer(collection)
             | Self::PayCollection(collection, _)
             | Self::FinishCollection(collection, _)
@@ -237,6 +332,21 @@ impl Task {
             Self::InvoiceOverdue(invoice) => Some(AnyId::of(invoice)),
             Self::SettleRefund(refund, _) => Some(AnyId::of(refund)),
             Self::ImportStatement(statement) => Some(AnyId::of(statement)),
+            Self::CompleteCreditScore(score) => Some(AnyId::of(score)),
+            Self::CompleteAssessment(assessment) => Some(AnyId::of(assessment)),
+            Self::CompleteRiskScore(score) => Some(AnyId::of(score)),
+            Self::ReviewApplication(application)
+            | Self::DecideApplication(application, _)
+            | Self::WithdrawApplication(application) => Some(AnyId::of(application)),
+            Self::ExpireOffer(offer) => Some(AnyId::of(offer)),
+            Self::DisburseLoan(loan)
+            | Self::InstalmentDue(loan, _)
+            | Self::MissInstalment(loan, _)
+            | Self::DefaultLoan(loan, _) => Some(AnyId::of(loan)),
+            Self::CompleteScreening(screening, _) | Self::ScreenAgain(screening) => {
+                Some(AnyId::of(screening))
+            }
+            Self::CompleteTrustScore(score) => Some(AnyId::of(score)),
             Self::Scripted(_) => None,
         }
     }

@@ -33,8 +33,8 @@ pub(crate) struct AuditRow {
     sequence: u64,
     /// When, in virtual time.
     at: Timestamp,
-    /// The company it happened to.
-    company_id: Id<Company>,
+    /// The company it happened to; null where it is nobody's: a subject without one.
+    company_id: Option<Id<Company>>,
     /// Who did it.
     actor: Actor,
     /// The operationId of the call, or of the call that set the clock's timer; null where nobody called.
@@ -145,7 +145,7 @@ impl AuditRow {
             object: Kind::AuditLog.name(),
             sequence: event.sequence,
             at: event.at,
-            company_id: Id::from_bits(event.company),
+            company_id: event.company_id(),
             actor: Actor {
                 kind: if event.request.is_some() {
                     ActorType::Caller

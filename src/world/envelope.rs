@@ -4,9 +4,10 @@ use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
+use crate::model::business::company::Company;
 use crate::model::decision::Decision;
 use crate::model::{Kind, Record};
-use crate::value::id::encode_to_string;
+use crate::value::id::{Id, encode_to_string};
 use crate::value::time::{Span, Timestamp};
 use crate::world::decide::{Decided, Why};
 use crate::world::event::Event;
@@ -29,8 +30,8 @@ pub(crate) struct EventShape {
     sequence: u64,
     /// The version of the API that shaped it.
     api_version: &'static str,
-    /// The company it happened to.
-    company_id: String,
+    /// The company it happened to; null where it is nobody's: a subject without one.
+    company_id: Option<Id<Company>>,
     /// Always false: no real money moves here.
     livemode: bool,
     /// The request behind it; null where the clock did it.
@@ -129,11 +130,7 @@ impl EventShape {
             timestamp: event.at,
             sequence: event.sequence,
             api_version: API_VERSION,
-            company_id: format!(
-                "{}_{}",
-                Kind::Company.prefix(),
-                encode_to_string(event.company)
-            ),
+            company_id: event.company_id(),
             livemode: false,
             request: event.request.as_ref().map(|request| EventRequest {
                 id: request.id.clone(),

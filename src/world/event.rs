@@ -6,7 +6,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::model::business::company::Company;
 use crate::model::{AnyId, Kind, Record};
+use crate::value::id::Id;
 use crate::value::time::Timestamp;
 use crate::world::decide::Decided;
 
@@ -24,7 +26,7 @@ pub(crate) struct Event {
     pub(crate) id: u64,
     /// What it happened to.
     pub(crate) subject: AnyId,
-    /// The subject's company.
+    /// The subject's company; that of no company where it has none.
     pub(crate) company: u64,
     /// The subject as it was left.
     pub(crate) object: Record,
@@ -36,6 +38,13 @@ pub(crate) struct Event {
     pub(crate) decision: Option<Arc<Decided>>,
     /// Everything that changed, in order.
     pub(crate) changes: Vec<Change>,
+}
+
+impl Event {
+    /// The subject's company, where it has one.
+    pub(crate) fn company_id(&self) -> Option<Id<Company>> {
+        Some(Id::from_bits(self.company)).filter(|id| *id != Id::UNKNOWN)
+    }
 }
 
 /// The request behind an event.

@@ -13,6 +13,21 @@ use crate::model::business::payslip::Payslip;
 use crate::model::business::regulatory_report::RegulatoryReport;
 use crate::model::business::tax_filing::TaxFiling;
 use crate::model::business::tax_liability::TaxLiability;
+use crate::model::capital::application::Application;
+use crate::model::capital::credit_score::CreditScore;
+use crate::model::capital::insurance_risk_score::InsuranceRiskScore;
+use crate::model::capital::loan::Loan;
+use crate::model::capital::loan_repayment::LoanRepayment;
+use crate::model::capital::offer::Offer;
+use crate::model::capital::readiness_assessment::ReadinessAssessment;
+use crate::model::identity::aml_alert::AmlAlert;
+use crate::model::identity::aml_screening::AmlScreening;
+use crate::model::identity::bank_account_verification::BankAccountVerification;
+use crate::model::identity::document::Document;
+use crate::model::identity::subject::Subject;
+use crate::model::identity::trust_score::TrustScore;
+use crate::model::identity::verification::Verification;
+use crate::model::identity::watchlist::WatchlistEntry;
 use crate::model::payments::bank_statement::BankStatement;
 use crate::model::payments::beneficiary::Beneficiary;
 use crate::model::payments::collection::Collection;
@@ -71,9 +86,24 @@ impl World {
             FxQuote,
             FxTransfer,
             Beneficiary,
+            Subject,
+            Document,
+            Verification,
+            AmlScreening,
+            AmlAlert,
+            TrustScore,
+            BankAccountVerification,
+            WatchlistEntry,
             BankStatement,
             ReconciliationMatch,
             Escrow,
+            CreditScore,
+            ReadinessAssessment,
+            InsuranceRiskScore,
+            Application,
+            Offer,
+            Loan,
+            LoanRepayment,
         )
     }
 
@@ -110,6 +140,24 @@ impl World {
                 Some(Fact { id, place, wire })
             })
             .collect();
+        // Of somebody's case the person or business is asked about, too, and the employee that a person is.
+        let named = |fact: Option<&Fact>, member: &str, kind: Kind| {
+            let id = fact?.wire.get(member)?.as_str()?;
+            let bits = parse(kind.prefix(), id)?;
+            let id = AnyId { kind, bits };
+            let wire = self.any(id)?.to_wire();
+            Some(Fact {
+                id,
+                place: None,
+                wire,
+            })
+        };
+        facts.extend(named(facts.first(), "subject_id", Kind::Subject));
+        let of_subject = facts
+            .iter()
+            .rev()
+            .find(|fact| fact.id.kind == Kind::Subject);
+        facts.extend(named(of_subject, "employee_id", Kind::Employee));
         let company = facts.first().and_then(|fact| fact.wire.get("company_id"));
         let company = company.and_then(Value::as_str);
         let company = company.and_then(|id| parse(Kind::Company.prefix(), id));

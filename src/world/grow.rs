@@ -23,8 +23,23 @@ use crate::model::business::payroll_verification::PayrollVerification;
 use crate::model::business::payslip::{Payslip, PayslipStatus};
 use crate::model::business::regulatory_report::RegulatoryReport;
 use crate::model::business::tax_liability::TaxLiability;
+use crate::model::capital::application::Application;
+use crate::model::capital::credit_score::CreditScore;
+use crate::model::capital::insurance_risk_score::InsuranceRiskScore;
+use crate::model::capital::loan::Loan;
+use crate::model::capital::loan_repayment::LoanRepayment;
+use crate::model::capital::offer::Offer;
+use crate::model::capital::readiness_assessment::ReadinessAssessment;
 use crate::model::growth::workforce::{Place, Selection};
 use crate::model::growth::{accounts, identity, names, people};
+use crate::model::identity::aml_alert::AmlAlert;
+use crate::model::identity::aml_screening::AmlScreening;
+use crate::model::identity::bank_account_verification::BankAccountVerification;
+use crate::model::identity::document::Document;
+use crate::model::identity::subject::Subject;
+use crate::model::identity::trust_score::TrustScore;
+use crate::model::identity::verification::Verification;
+use crate::model::identity::watchlist::WatchlistEntry;
 use crate::model::ledger::WalletTransaction;
 use crate::model::lifecycle::StatusChange;
 use crate::model::payments::bank_statement::BankStatement;
@@ -74,9 +89,24 @@ never_grown!(
     FxQuote,
     FxTransfer,
     Beneficiary,
+    Subject,
+    Document,
+    Verification,
+    AmlScreening,
+    AmlAlert,
+    TrustScore,
+    BankAccountVerification,
+    WatchlistEntry,
     BankStatement,
     ReconciliationMatch,
     Escrow,
+    CreditScore,
+    ReadinessAssessment,
+    InsuranceRiskScore,
+    Application,
+    Offer,
+    Loan,
+    LoanRepayment,
 );
 
 /// The six members of the published list, without an allocation.

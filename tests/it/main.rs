@@ -11,6 +11,7 @@
 mod accounting;
 mod auditor;
 mod bad_input;
+mod capital;
 mod cli;
 mod collections;
 mod compliance;
@@ -27,6 +28,7 @@ mod golden_path;
 mod harness;
 mod headers;
 mod idempotency;
+mod identity;
 mod layers;
 mod leave;
 mod lists;

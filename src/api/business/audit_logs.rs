@@ -63,7 +63,7 @@ impl ListAuditLogs {
     fn accepts(&self, event: &Event) -> bool {
         let cause = event.request.as_ref().or(event.cause.as_ref());
         self.company_id
-            .is_none_or(|company| company.bits() == event.company)
+            .is_none_or(|company| event.company_id() == Some(company))
             && self
                 .resource_type
                 .as_ref()

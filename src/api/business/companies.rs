@@ -315,6 +315,19 @@ pub(crate) struct AddressInput {
     country: Country,
 }
 
+impl AddressInput {
+    /// As a world keeps it.
+    pub(crate) fn kept(self) -> Address {
+        Address {
+            line1: self.line1.into_string(),
+            city: self.city.into_string(),
+            region: self.region.map(Text::into_string),
+            postal_code: self.postal_code.map(Text::into_string),
+            country: self.country.0,
+        }
+    }
+}
+
 /// How to reach a company.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct ContactInput {
@@ -341,13 +354,7 @@ fn update_company(
         company.payment_settings = Some(change.apply(company.payment_settings));
     }
     if let Some(address) = input.address {
-        company.address = Some(Address {
-            line1: address.line1.into_string(),
-            city: address.city.into_string(),
-            region: address.region.map(Text::into_string),
-            postal_code: address.postal_code.map(Text::into_string),
-            country: address.country.0,
-        });
+        company.address = Some(address.kept());
     }
     if let Some(change) = input.contact {
         company.contact = Some(change.apply(company.contact.unwrap_or_default()));

@@ -145,7 +145,7 @@ fn resolve_compliance_requirement(
 }
 
 /// A company that has shown everything may begin.
-fn activate(world: &mut World, id: Id<Company>) {
+pub(crate) fn activate(world: &mut World, id: Id<Company>) {
     let pending = world
         .find(id)
         .filter(|company| company.status == CompanyStatus::Pending);

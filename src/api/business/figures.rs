@@ -82,6 +82,13 @@ impl<'a> Reading<'a> {
         grown.chain(since.flat_map(move |book| book.days.between(first, last)))
     }
 
+    /// The first day on which an account moved that counts, to today.
+    pub(crate) fn first_day(&self, counts: impl Fn(Account) -> bool) -> Option<Date> {
+        let days = self.days(Date::FIRST, self.today);
+        let moved = days.filter(|(_, day)| day.sums.iter().any(|(_, account, _)| counts(account)));
+        moved.map(|(date, _)| date).min()
+    }
+
     /// Totals by currency and account at the end of a day.
     pub(crate) fn totals(&self, as_of: Date) -> Sums {
         let mut sums = Sums::default();

@@ -120,6 +120,39 @@ const NEW_ESCROW: Act = Call(
         "expires_at":"2150-01-01T00:00:00Z"}"#,
 );
 const FUND_ESCROW: Act = Call("fund_escrow", r#"{"escrow_id":"@last"}"#);
+const NEW_SCORE: Act = Call("create_credit_score", r#"{"company_id":"@company:1"}"#);
+const APPLY: &str =
+    r#"{"company_id":"@company:1","product":"term_loan","amount":100000,"currency":"@currency"}"#;
+const APPROVED: Act = Answered(
+    "create_application",
+    APPLY,
+    &[("underwriter.reply", "approved")],
+);
+const ASKED: Act = Answered(
+    "create_application",
+    APPLY,
+    &[("underwriter.reply", "information_requested")],
+);
+const ACCEPT: Act = Call(
+    "respond_to_offer",
+    r#"{"offer_id":"@newest_offer","decision":"accept","wallet_id":"@wallet:1"}"#,
+);
+const NEW_SUBJECT: Act = Call(
+    "create_subject",
+    r#"{"type":"person","name":{"first":"Ada","last":"Trigger"},"country":"NG"}"#,
+);
+const NEW_CASE: Act = Call(
+    "create_verification",
+    r#"{"subject_id":"@last","type":"kyc","level":"basic"}"#,
+);
+const SUBMIT_CASE: &str = r#"{"verification_id":"@last","consent":true}"#;
+const SCREEN: &str = r#"{"subject_id":"@last"}"#;
+const HIT: Act = Answered(
+    "create_aml_screening",
+    SCREEN,
+    &[("watchlist.reply", "sanctioned")],
+);
+const TRUST: Act = Call("create_trust_score", r#"{"subject_id":"@newest_subject"}"#);
 /// Stands for an employee who can be paid.
 pub(super) const PAYABLE: &str = "@payable";
 /// Stands for what the act before made or moved.
@@ -514,6 +547,240 @@ pub(super) const RECIPES: &[(&[&str], &[Act])] = &[
                 "create_fx_transfer",
                 CONVERT,
                 &[("fx_transfer.settle", "failed")],
+            ),
+        ],
+    ),
+    (&["subject.created"], &[NEW_SUBJECT]),
+    (
+        &["subject.updated"],
+        &[
+            NEW_SUBJECT,
+            Call(
+                "update_subject",
+                r#"{"subject_id":"@last","metadata":{"triggered":"@count"}}"#,
+            ),
+        ],
+    ),
+    (
+        &["document.received", "document.accepted"],
+        &[
+            NEW_SUBJECT,
+            Call(
+                "add_subject_document",
+                r#"{"subject_id":"@last","type":"passport","document_token":"tok_ok"}"#,
+            ),
+        ],
+    ),
+    (
+        &["document.rejected"],
+        &[
+            NEW_SUBJECT,
+            Call(
+                "add_subject_document",
+                r#"{"subject_id":"@last","type":"passport","document_token":"tok_forged"}"#,
+            ),
+        ],
+    ),
+    (
+        &["verification.created", "verification.expired"],
+        &[NEW_SUBJECT, NEW_CASE],
+    ),
+    (
+        &["verification.cancelled"],
+        &[
+            NEW_SUBJECT,
+            NEW_CASE,
+            Call("cancel_verification", r#"{"verification_id":"@last"}"#),
+        ],
+    ),
+    (
+        &["verification.submitted", "verification.approved"],
+        &[
+            NEW_SUBJECT,
+            NEW_CASE,
+            Call("submit_verification", SUBMIT_CASE),
+        ],
+    ),
+    (
+        &["verification.declined"],
+        &[
+            NEW_SUBJECT,
+            NEW_CASE,
+            Answered(
+                "submit_verification",
+                SUBMIT_CASE,
+                &[("bureau.reply", "declined")],
+            ),
+        ],
+    ),
+    (
+        &["verification.in_review"],
+        &[
+            NEW_SUBJECT,
+            NEW_CASE,
+            Answered(
+                "submit_verification",
+                SUBMIT_CASE,
+                &[("bureau.reply", "in_review")],
+            ),
+        ],
+    ),
+    (
+        &["verification.resubmission_requested"],
+        &[
+            NEW_SUBJECT,
+            NEW_CASE,
+            Answered(
+                "submit_verification",
+                SUBMIT_CASE,
+                &[("bureau.reply", "resubmission_requested")],
+            ),
+        ],
+    ),
+    (
+        &["aml_screening.created", "aml_screening.completed"],
+        &[NEW_SUBJECT, Call("create_aml_screening", SCREEN)],
+    ),
+    (&["aml_alert.opened"], &[NEW_SUBJECT, HIT]),
+    (
+        &["aml_alert.dismissed"],
+        &[
+            NEW_SUBJECT,
+            HIT,
+            Call(
+                "resolve_aml_alert",
+                r#"{"alert_id":"@newest_alert","resolution":"false_positive","note":"Triggered"}"#,
+            ),
+        ],
+    ),
+    (
+        &["aml_alert.confirmed"],
+        &[
+            NEW_SUBJECT,
+            HIT,
+            Call(
+                "resolve_aml_alert",
+                r#"{"alert_id":"@newest_alert","resolution":"true_positive","note":"Triggered"}"#,
+            ),
+        ],
+    ),
+    (
+        &["aml_alert.escalated"],
+        &[
+            NEW_SUBJECT,
+            HIT,
+            Call(
+                "resolve_aml_alert",
+                r#"{"alert_id":"@newest_alert","resolution":"escalate","note":"Triggered"}"#,
+            ),
+        ],
+    ),
+    (
+        &["trust_score.created", "trust_score.completed"],
+        &[NEW_SUBJECT, TRUST],
+    ),
+    (
+        &["trust_score.changed"],
+        &[
+            NEW_SUBJECT,
+            TRUST,
+            Call(
+                "create_trust_score",
+                r#"{"subject_id":"@newest_subject","signals":{"email_verified":true,"phone_verified":true,"device_known":true}}"#,
+            ),
+        ],
+    ),
+    (
+        &["credit_score.created", "credit_score.completed"],
+        &[NEW_SCORE],
+    ),
+    (
+        &["credit_score.failed"],
+        &[
+            NEW_COMPANY,
+            Call("create_credit_score", r#"{"company_id":"@last"}"#),
+        ],
+    ),
+    (
+        &[
+            "readiness_assessment.created",
+            "readiness_assessment.completed",
+        ],
+        &[Call(
+            "create_readiness_assessment",
+            r#"{"company_id":"@company:1"}"#,
+        )],
+    ),
+    (
+        &[
+            "insurance_risk_score.created",
+            "insurance_risk_score.completed",
+        ],
+        &[Call(
+            "create_insurance_risk_score",
+            r#"{"company_id":"@company:1","line":"group_life"}"#,
+        )],
+    ),
+    (
+        &[
+            "application.submitted",
+            "application.under_review",
+            "application.approved",
+            "offer.created",
+        ],
+        &[APPROVED],
+    ),
+    (
+        &["application.rejected"],
+        &[Answered(
+            "create_application",
+            APPLY,
+            &[("underwriter.reply", "rejected")],
+        )],
+    ),
+    (&["application.information_requested"], &[ASKED]),
+    (&["application.withdrawn"], &[ASKED]),
+    (&["offer.expired"], &[APPROVED]),
+    (
+        &["offer.declined"],
+        &[
+            APPROVED,
+            Call(
+                "respond_to_offer",
+                r#"{"offer_id":"@newest_offer","decision":"decline"}"#,
+            ),
+        ],
+    ),
+    (
+        &[
+            "offer.accepted",
+            "loan.created",
+            "loan.disbursed",
+            "loan.repayment_due",
+            "loan.late",
+            "loan.defaulted",
+        ],
+        &[APPROVED, ACCEPT],
+    ),
+    (
+        &["loan.repayment_received"],
+        &[
+            APPROVED,
+            ACCEPT,
+            Call(
+                "create_loan_repayment",
+                r#"{"loan_id":"@newest_loan","wallet_id":"@wallet:1","amount":100}"#,
+            ),
+        ],
+    ),
+    (
+        &["loan.repaid"],
+        &[
+            APPROVED,
+            ACCEPT,
+            Call(
+                "create_loan_repayment",
+                r#"{"loan_id":"@newest_loan","wallet_id":"@wallet:1","amount":"@settlement"}"#,
             ),
         ],
     ),

@@ -19,6 +19,10 @@ use crate::model::business::compliance_requirement::{ComplianceRequirement, Requ
 use crate::model::business::employee::{Employee, EmployeeStatus};
 use crate::model::business::payroll_item::{ItemStatus, PayrollItem};
 use crate::model::business::tax_liability::{LiabilityStatus, TaxLiability};
+use crate::model::capital::loan::Loan;
+use crate::model::capital::offer::Offer;
+use crate::model::identity::aml_alert::AmlAlert;
+use crate::model::identity::subject::Subject;
 use crate::model::payments::beneficiary::{Beneficiary, BeneficiaryStatus};
 use crate::model::payments::dispute::{Dispute, DisputeStatus};
 use crate::model::payments::reconciliation_match::{MatchStatus, ReconciliationMatch};
@@ -301,9 +305,19 @@ fn stands_for(world: &World, name: &str) -> Result<Option<Value>, ApiError> {
         "@open_match" => newest(world, |one: &ReconciliationMatch| {
             one.status == MatchStatus::Exception
         }),
+        "@newest_offer" => newest(world, |_: &Offer| true),
+        "@newest_loan" => newest(world, |_: &Loan| true),
+        "@settlement" => {
+            let mut loans = world.created::<Loan>().rev();
+            let newest = loans.find_map(|id| world.find(id));
+            let settlement = newest.map(|loan| loan.settlement(world.today()));
+            return Ok(Some(settlement.into()));
+        }
         "@disputed" => newest(world, |one: &Dispute| {
             one.status == DisputeStatus::NeedsResponse
         }),
+        "@newest_subject" => newest(world, |_: &Subject| true),
+        "@newest_alert" => newest(world, |_: &AmlAlert| true),
         other => return Ok(part_of(world, other).map(Value::String)),
     };
     Ok(Some(Value::String(found)))

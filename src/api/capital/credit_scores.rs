@@ -1,0 +1,219 @@
+//! Credit scores: asked for, reckoned from the same world that everything else reads, kept.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::api::business::companies::named;
+use crate::api::capital::measures::Look;
+use crate::api::capital::underwriting;
+use crate::api::crud::show;
+use crate::api::operation::{Contract, Domain, Method, Operation, operation};
+use crate::api::reply::{Data, Shown};
+use crate::api::system::SystemRow;
+use crate::model::Object;
+use crate::model::business::company::Company;
+use crate::model::capital::credit_score::{
+    CreditScore, DAYS_NEEDED, ScoreFailure, ScoreFailureCode, ScoreStatus, formula,
+};
+use crate::model::capital::scorecard::total;
+use crate::model::identity::subject::Subject;
+use crate::model::lifecycle::{Stateful, StatusChange};
+use crate::model::task::Task;
+use crate::value::error::{ApiError, Violation};
+use crate::value::id::Id;
+use crate::value::text::{Metadata, Text};
+use crate::value::time::Span;
+use crate::world::World;
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        method: Method::Post,
+        path: "/api/capital/credit-scores",
+        domain: Domain::Capital,
+        contract: Contract::Assumed,
+        summary: "Score a company's credit",
+        description: "300 to 850, higher is better, from the company's own books, payroll, taxes and loans, five seconds later. Its \
+            `factors` sum to it, and each names the call that shows where its value comes from. A company with less than thirty days of \
+            revenue or expenses gets no number: `failed`, `insufficient_data`.",
+        example: r#"{"company_id":"@company:1","purpose":"working capital"}"#,
+        success: 202,
+        emits: &["credit_score.created"],
+        starts: &["complete_credit_score"],
+        ..operation!(write create_credit_score)
+    },
+    Operation {
+        method: Method::Get,
+        path: "/api/capital/credit-scores/{credit_score_id}",
+        domain: Domain::Capital,
+        contract: Contract::Assumed,
+        summary: "Read a credit score",
+        description: "The score, its band, how likely a default is, and the factors that sum to it.",
+        ..operation!(read get_credit_score)
+    },
+];
+
+pub(crate) const COMPLETE_CREDIT_SCORE: SystemRow = SystemRow {
+    name: "complete_credit_score",
+    emits: &[
+        "credit_score.completed",
+        "credit_score.failed",
+        "application.under_review",
+    ],
+    starts: &["decide_application"],
+};
+
+/// How long the bureau takes.
+const RECKONING: Span = Span::seconds(5);
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct CreateCreditScore {
+    /// The company to score; this or `subject_id`.
+    company_id: Option<Id<Company>>,
+    /// A subject of a company, which stands for its company; this or `company_id`.
+    subject_id: Option<Id<Subject>>,
+    /// What it is asked for.
+    purpose: Option<Text<200>>,
+    /// The caller's reference to the company's consent.
+    consent_id: Option<Text<64>>,
+    /// The caller's own pairs.
+    metadata: Option<Metadata>,
+}
+
+fn create_credit_score(
+    world: &mut World,
+    input: CreateCreditScore,
+) -> Result<Data<Shown<CreditScore>>, ApiError> {
+    let company = whose(world, input.company_id, input.subject_id)?;
+    let score = CreditScore {
+        subject_id: input.subject_id,
+        purpose: input.purpose.map(Text::into_string),
+        consent_id: input.consent_id.map(Text::into_string),
+        metadata: input.metadata.unwrap_or_default(),
+        ..blank(world, &company)
+    };
+    let score = world.record("credit_score.created", score);
+    world.settle_after(RECKONING, Task::CompleteCreditScore(score.id));
+    Ok(Data(Shown(score)))
+}
+
+/// The company that is named, or the one that a subject stands for.
+fn whose(
+    world: &World,
+    company: Option<Id<Company>>,
+    subject: Option<Id<Subject>>,
+) -> Result<Arc<Company>, ApiError> {
+    let subject = match (company, subject) {
+        (Some(company), None) => return named(world, company),
+        (None, Some(subject)) => subject,
+        _ => {
+            let detail = "expected exactly one of company_id and subject_id";
+            return Err(ApiError::of_member("", "one_of", detail));
+        }
+    };
+    let found = world.get(subject).map_err(|error| {
+        let detail = "no subject of this key's world has this id";
+        error.with_errors(vec![Violation::new("/subject_id", "not_found", detail)])
+    })?;
+    let company = found.company_id.and_then(|company| world.find(company));
+    company.ok_or_else(|| {
+        let detail = "stands for no company: only a company's own books can be scored";
+        ApiError::of_member("/subject_id", "no_company", detail)
+    })
+}
+
+fn blank(world: &World, company: &Company) -> CreditScore {
+    let now = world.now();
+    CreditScore {
+        id: world.next_id(company.id.bits()),
+        object: Object::NAME,
+        company_id: company.id,
+        subject_id: None,
+        status: ScoreStatus::Processing,
+        score: None,
+        band: None,
+        probability_of_default_bp: None,
+        factors: Vec::new(),
+        formula: None,
+        as_of: None,
+        failure: None,
+        purpose: None,
+        consent_id: None,
+        created_at: now,
+        updated_at: now,
+        metadata: Metadata::default(),
+        status_history: vec![StatusChange::plain(ScoreStatus::Processing, now)],
+    }
+}
+
+/// The bureau has looked.
+pub(crate) fn complete(world: &mut World, id: Id<CreditScore>) {
+    let open = world.find(id);
+    let Some(score) = open.filter(|score| score.status == ScoreStatus::Processing) else {
+        return;
+    };
+    let score = reckon(world, (*score).clone());
+    if score.status == ScoreStatus::Completed {
+        underwriting::take_up(world, score.company_id);
+    }
+}
+
+/// A score at once, for somebody who waits for it.
+pub(super) fn fresh(world: &mut World, company: &Company, purpose: String) -> Arc<CreditScore> {
+    let score = CreditScore {
+        purpose: Some(purpose),
+        ..blank(world, company)
+    };
+    reckon(world, score)
+}
+
+/// Reckons a score from what the company is today.
+fn reckon(world: &mut World, mut score: CreditScore) -> Arc<CreditScore> {
+    let company = world.find(score.company_id);
+    let company = company.expect("a score is of a company, and nothing is deleted");
+    let look = Look::at(world, &company);
+    let now = world.now();
+    score.as_of = Some(world.today());
+    score.formula = Some(formula().card.version.clone());
+    if look.days() < DAYS_NEEDED {
+        let detail = format!(
+            "there are {} days of revenue or expenses, and {DAYS_NEEDED} are needed",
+            look.days()
+        );
+        score.failure = Some(ScoreFailure {
+            code: ScoreFailureCode::InsufficientData,
+            detail: detail.clone(),
+        });
+        score.enter_because(ScoreStatus::Failed, now, Some(detail));
+        return world.record("credit_score.failed", score);
+    }
+    score.factors = formula().card.factors(&look.measures());
+    let points = total(&score.factors);
+    score.score = Some(points);
+    score.band = Some(formula().band(points));
+    score.probability_of_default_bp = Some(formula().default_bp(points));
+    score.enter(ScoreStatus::Completed, now);
+    world.record("credit_score.completed", score)
+}
+
+/// The company's newest score that was completed.
+#[allow(dead_code, reason = "guards of due diligence ask for it")]
+pub(crate) fn latest(world: &World, company: Id<Company>) -> Option<Arc<CreditScore>> {
+    let scores = world.children::<CreditScore>(company.bits()).rev();
+    let mut scores = scores.filter_map(|id| world.find(id));
+    scores.find(|score| score.status == ScoreStatus::Completed)
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct OneCreditScore {
+    /// The score.
+    credit_score_id: Id<CreditScore>,
+}
+
+fn get_credit_score(
+    world: &World,
+    input: OneCreditScore,
+) -> Result<Data<Shown<CreditScore>>, ApiError> {
+    show(world, input.credit_score_id)
+}

@@ -1,0 +1,180 @@
+//! Insurance risk scores: how risky a company is for a line of cover, and what a year of it would cost.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::api::business::companies::named;
+use crate::api::business::figures;
+use crate::api::capital::measures::Look;
+use crate::api::crud::show;
+use crate::api::operation::{Contract, Domain, Method, Operation, operation};
+use crate::api::reply::{Data, Shown};
+use crate::api::system::SystemRow;
+use crate::model::Object;
+use crate::model::business::company::Company;
+use crate::model::capital::insurance_risk_score::{
+    InsuranceRiskScore, LineOfCover, RiskScoreStatus, card, hazard, premium, price,
+};
+use crate::model::capital::scorecard::{Evidence, Measured, total};
+use crate::model::lifecycle::{Stateful, StatusChange};
+use crate::model::task::Task;
+use crate::value::error::{ApiError, ErrorCode, Violation};
+use crate::value::id::Id;
+use crate::value::money::{Amount, Currency};
+use crate::value::text::Metadata;
+use crate::value::time::Span;
+use crate::world::World;
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        method: Method::Post,
+        path: "/api/capital/insurance-risk-scores",
+        domain: Domain::Capital,
+        contract: Contract::Assumed,
+        summary: "Score an insurance risk",
+        description: "0 to 100, higher is riskier, from the company's branch of business, books, payroll and taxes, five seconds later; with \
+            the tier in which an insurer would take it and what a year's cover would cost. The premium is indicative, and no offer.",
+        example: r#"{"company_id":"@company:1","line":"group_life"}"#,
+        success: 202,
+        errors: &[ErrorCode::CurrencyMismatch],
+        emits: &["insurance_risk_score.created"],
+        starts: &["complete_risk_score"],
+        ..operation!(write create_insurance_risk_score)
+    },
+    Operation {
+        method: Method::Get,
+        path: "/api/capital/insurance-risk-scores/{insurance_risk_score_id}",
+        domain: Domain::Capital,
+        contract: Contract::Assumed,
+        summary: "Read an insurance risk score",
+        description: "Score, tier, indicative premium, and the drivers that sum to the score.",
+        ..operation!(read get_insurance_risk_score)
+    },
+];
+
+pub(crate) const COMPLETE_RISK_SCORE: SystemRow = SystemRow {
+    name: "complete_risk_score",
+    emits: &["insurance_risk_score.completed"],
+    ..SystemRow::LAST
+};
+
+/// How long it takes.
+const RECKONING: Span = Span::seconds(5);
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct CreateInsuranceRiskScore {
+    /// The company whose risk it is.
+    company_id: Id<Company>,
+    /// What is insured.
+    line: LineOfCover,
+    /// Minor units that are insured; a year's wages (`group_life`, `health`) or a year's sales (`property`, `liability`) if absent.
+    sum_insured: Option<Amount>,
+    /// Their currency; the company's own if absent.
+    currency: Option<Currency>,
+    /// The caller's own pairs.
+    metadata: Option<Metadata>,
+}
+
+fn create_insurance_risk_score(
+    world: &mut World,
+    input: CreateInsuranceRiskScore,
+) -> Result<Data<Shown<InsuranceRiskScore>>, ApiError> {
+    let company = named(world, input.company_id)?;
+    let currency = input.currency.unwrap_or(company.currency);
+    let mut rates = figures::rates(world);
+    let known = rates.translate(1, company.currency, currency, world.today());
+    if known.is_none() {
+        let detail = format!("{} has no reference rate to {currency}", company.currency);
+        let wrong = Violation::new("/currency", "currency", detail.clone());
+        let error = ApiError::new(ErrorCode::CurrencyMismatch, detail);
+        return Err(error.with_errors(vec![wrong]));
+    }
+    let now = world.now();
+    let score = InsuranceRiskScore {
+        id: world.next_id(company.id.bits()),
+        object: Object::NAME,
+        company_id: company.id,
+        status: RiskScoreStatus::Processing,
+        line: input.line,
+        sum_insured: input.sum_insured.map(Amount::minor),
+        currency,
+        score: None,
+        tier: None,
+        rate_bp: None,
+        indicative_premium: None,
+        drivers: Vec::new(),
+        formula: None,
+        as_of: None,
+        created_at: now,
+        updated_at: now,
+        metadata: input.metadata.unwrap_or_default(),
+        status_history: vec![StatusChange::plain(RiskScoreStatus::Processing, now)],
+    };
+    let score = world.record("insurance_risk_score.created", score);
+    world.settle_after(RECKONING, Task::CompleteRiskScore(score.id));
+    Ok(Data(Shown(score)))
+}
+
+/// It is reckoned.
+pub(crate) fn complete(world: &mut World, id: Id<InsuranceRiskScore>) {
+    let open = world.find(id);
+    let Some(open) = open.filter(|score| score.status == RiskScoreStatus::Processing) else {
+        return;
+    };
+    let mut score = (*open).clone();
+    let company = world.find(score.company_id);
+    let company = company.expect("a score is of a company, and nothing is deleted");
+    let look = Look::at(world, &company);
+    let mut measures = look.measures();
+    let evidence = Evidence {
+        operation: "getCompany".to_owned(),
+        params: [("company_id".to_owned(), company.id.to_string())].into(),
+        resources: Vec::new(),
+    };
+    let industry = Measured {
+        value: hazard(company.industry.as_deref()),
+        evidence: vec![evidence],
+    };
+    measures.insert("hazard", industry);
+    score.drivers = card().factors(&measures);
+    let points = total(&score.drivers);
+    let (tier, rate_bp) = price(points, score.line);
+    let sum_insured = score
+        .sum_insured
+        .unwrap_or_else(|| usual_sum(world, &company, &look, &score));
+    score.sum_insured = Some(sum_insured);
+    score.score = Some(points);
+    score.tier = Some(tier);
+    score.rate_bp = Some(rate_bp);
+    score.indicative_premium = Some(premium(sum_insured, rate_bp));
+    score.formula = Some(card().version.clone());
+    score.as_of = Some(world.today());
+    score.enter(RiskScoreStatus::Completed, world.now());
+    world.record("insurance_risk_score.completed", score);
+}
+
+/// A year's wages, or a year's sales, in the score's currency; at most what a caller may name.
+fn usual_sum(world: &World, company: &Company, look: &Look, of: &InsuranceRiskScore) -> i64 {
+    let own = if of.line.is_about_people() {
+        look.yearly_payroll()
+    } else {
+        look.yearly_sales()
+    };
+    let mut rates = figures::rates(world);
+    let sum = rates.translate(own.max(0), company.currency, of.currency, world.today());
+    let sum = sum.unwrap_or(0).min(i128::from(Amount::MAX));
+    i64::try_from(sum).expect("it is at most what a caller may name")
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct OneInsuranceRiskScore {
+    /// The score.
+    insurance_risk_score_id: Id<InsuranceRiskScore>,
+}
+
+fn get_insurance_risk_score(
+    world: &World,
+    input: OneInsuranceRiskScore,
+) -> Result<Data<Shown<InsuranceRiskScore>>, ApiError> {
+    show(world, input.insurance_risk_score_id)
+}

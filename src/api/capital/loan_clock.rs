@@ -1,0 +1,174 @@
+//! What the clock does about loans: the money is paid out, instalments fall due, are late, and at last the loan defaults.
+
+use std::sync::Arc;
+
+use crate::api::payments::wallets::room;
+use crate::api::system::SystemRow;
+use crate::model::capital::loan::{InstalmentStatus, Loan, LoanBalances, LoanStatus};
+use crate::model::capital::offer::Offer;
+use crate::model::lifecycle::{Stateful, StatusChange};
+use crate::model::payments::wallet::Wallet;
+use crate::model::posting::lending;
+use crate::model::task::Task;
+use crate::model::{AnyId, Object};
+use crate::value::id::Id;
+use crate::value::text::Metadata;
+use crate::value::time::Span;
+use crate::world::World;
+
+pub(crate) const DISBURSE_LOAN: SystemRow = SystemRow {
+    name: "disburse_loan",
+    emits: &["loan.disbursed", "wallet.credited"],
+    starts: &["disburse_loan", "instalment_due"],
+};
+
+pub(crate) const INSTALMENT_DUE: SystemRow = SystemRow {
+    name: "instalment_due",
+    emits: &["loan.repayment_due"],
+    starts: &["instalment_due", "miss_instalment"],
+};
+
+pub(crate) const MISS_INSTALMENT: SystemRow = SystemRow {
+    name: "miss_instalment",
+    emits: &["loan.late"],
+    starts: &["default_loan"],
+};
+
+pub(crate) const DEFAULT_LOAN: SystemRow = SystemRow {
+    name: "default_loan",
+    emits: &["loan.defaulted"],
+    ..SystemRow::LAST
+};
+
+/// From the agreement to the money.
+const PAYMENT: Span = Span::BusinessDays(1);
+/// Days after an instalment's day on which the loan defaults if it is not paid.
+const DEFAULT_DAYS: i32 = 90;
+
+/// The loan of an offer, before it is made.
+pub(super) fn drawn_up(world: &World, offer: &Offer, wallet: &Wallet) -> Loan {
+    let now = world.now();
+    Loan {
+        id: world.next_id(offer.company_id.bits()),
+        object: Object::NAME,
+        company_id: offer.company_id,
+        application_id: offer.application_id,
+        offer_id: offer.id,
+        wallet_id: wallet.id,
+        status: LoanStatus::PendingDisbursement,
+        product: offer.product,
+        amount: offer.amount,
+        currency: offer.currency,
+        rate_bp: offer.rate_bp,
+        term_months: offer.term_months,
+        disbursed_at: None,
+        schedule: Vec::new(),
+        prepaid_principal: 0,
+        late_instalments: 0,
+        balances: LoanBalances::default(),
+        next_due: None,
+        created_at: now,
+        updated_at: now,
+        metadata: Metadata::default(),
+        status_history: vec![StatusChange::plain(LoanStatus::PendingDisbursement, now)],
+    }
+}
+
+/// Makes it; the money comes with the clock.
+pub(super) fn make(world: &mut World, loan: Loan) {
+    let id = loan.id;
+    world.record("loan.created", loan);
+    world.settle_after(PAYMENT, Task::DisburseLoan(id));
+}
+
+fn standing(world: &World, id: Id<Loan>, at: impl Fn(LoanStatus) -> bool) -> Option<Loan> {
+    let loan = world.find(id).filter(|loan| at(loan.status));
+    loan.map(Arc::unwrap_or_clone)
+}
+
+/// The money is paid out. A wallet that has no room for it is tried again the next day.
+pub(crate) fn disburse(world: &mut World, id: Id<Loan>) {
+    let Some(mut loan) = standing(world, id, |at| at == LoanStatus::PendingDisbursement) else {
+        return;
+    };
+    let wallet = world.find(loan.wallet_id);
+    let wallet = wallet.expect("a loan is made for a wallet, and nothing is deleted");
+    if room(world, &wallet, loan.amount).is_err() {
+        let tomorrow = world.today().plus_days(1).at_hour(9);
+        return world.remind_at(tomorrow, Task::DisburseLoan(id));
+    }
+    let now = world.now();
+    loan.enter(LoanStatus::Active, now);
+    loan.begin(now);
+    let loan = world.keep(loan);
+    let paid = lending::loan_disbursed(AnyId::of(id), loan.currency, loan.amount);
+    world.post(loan.company_id, paid);
+    world.emit("loan.disbursed", &loan);
+    world.emit_wallet("wallet.credited", &wallet);
+    watch(world, &loan, 1);
+}
+
+/// Sets the clock on an instalment.
+fn watch(world: &mut World, loan: &Loan, number: u32) {
+    let row = loan.schedule.iter().find(|row| row.number == number);
+    if let Some(row) = row {
+        world.remind_at(row.due_on.at_hour(0), Task::InstalmentDue(loan.id, number));
+    }
+}
+
+/// An instalment's day has come.
+pub(crate) fn fall_due(world: &mut World, id: Id<Loan>, number: u32) {
+    let Some(mut loan) = standing(world, id, |at| {
+        matches!(at, LoanStatus::Active | LoanStatus::Late)
+    }) else {
+        return;
+    };
+    watch(world, &loan, number + 1);
+    if !loan.mark(number, InstalmentStatus::Due) {
+        return; // paid already
+    }
+    let row = loan.schedule.iter().find(|row| row.number == number);
+    let over = row.map_or(world.today(), |row| row.due_on).plus_days(1);
+    loan.updated_at = world.now();
+    world.record("loan.repayment_due", loan);
+    world.remind_at(over.at_hour(0), Task::MissInstalment(id, number));
+}
+
+/// That day is over. A loan that is late already has one more late instalment then.
+pub(crate) fn miss(world: &mut World, id: Id<Loan>, number: u32) {
+    let Some(mut loan) = standing(world, id, |at| {
+        matches!(at, LoanStatus::Active | LoanStatus::Late)
+    }) else {
+        return;
+    };
+    if !loan.mark(number, InstalmentStatus::Late) {
+        return; // paid meanwhile
+    }
+    let row = loan.schedule.iter().find(|row| row.number == number);
+    let given_up = row.map_or(world.today(), |row| row.due_on);
+    let given_up = given_up.plus_days(DEFAULT_DAYS).at_hour(0);
+    if loan.status == LoanStatus::Active {
+        loan.enter(LoanStatus::Late, world.now());
+    } else {
+        loan.updated_at = world.now();
+    }
+    world.record("loan.late", loan);
+    world.remind_at(given_up, Task::DefaultLoan(id, number));
+}
+
+/// The lender gives it up.
+pub(crate) fn default(world: &mut World, id: Id<Loan>, number: u32) {
+    let Some(mut loan) = standing(world, id, |at| at == LoanStatus::Late) else {
+        return;
+    };
+    let unpaid = |row: &crate::model::capital::loan::Instalment| {
+        row.number == number && row.status == InstalmentStatus::Late
+    };
+    if !loan.schedule.iter().any(unpaid) {
+        return; // caught up meanwhile
+    }
+    let reason = format!("instalment {number} was not paid for {DEFAULT_DAYS} days");
+    loan.enter_because(LoanStatus::Defaulted, world.now(), Some(reason));
+    world.record("loan.defaulted", loan);
+    world.forget_timers(AnyId::of(id));
+}

@@ -1,0 +1,97 @@
+//! Loans: list and read.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::api::crud::{Candidates, Paging, Sort, SortKey, Sortable, is};
+use crate::api::operation::{Contract, Domain, Method, Operation, operation};
+use crate::api::reply::{Data, Identified, List, Shown};
+use crate::model::business::company::Company;
+use crate::model::capital::loan::{Loan, LoanStatus};
+use crate::value::error::ApiError;
+use crate::value::id::Id;
+use crate::world::World;
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        method: Method::Get,
+        path: "/api/capital/loans",
+        domain: Domain::Capital,
+        contract: Contract::Assumed,
+        summary: "List loans",
+        description: "In creation order, each with its schedule.",
+        ..operation!(read list_loans)
+    },
+    Operation {
+        method: Method::Get,
+        path: "/api/capital/loans/{loan_id}",
+        domain: Domain::Capital,
+        contract: Contract::Assumed,
+        summary: "Read a loan",
+        description: "Its balances, its schedule, what is due next, and what would pay it back today (`settlement_amount`).",
+        ..operation!(read get_loan)
+    },
+];
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct ListLoans {
+    #[serde(flatten)]
+    paging: Paging,
+    sort: Option<Sort<Loan>>,
+    /// Only those of that company.
+    company_id: Option<Id<Company>>,
+    /// Only those that stand there.
+    status: Option<LoanStatus>,
+}
+
+impl Sortable for Loan {
+    const KEYS: &'static [(&'static str, fn(&Self) -> SortKey)] = &[
+        ("created_at", |loan| {
+            SortKey::Number(loan.created_at.millis())
+        }),
+        ("amount", |loan| SortKey::Number(loan.amount)),
+    ];
+}
+
+fn list_loans(world: &World, input: ListLoans) -> Result<List<Shown<Loan>>, ApiError> {
+    let none = |_| None;
+    let candidates = match input.company_id {
+        Some(company) => Candidates::new(0, none, world.children(company.bits())),
+        None => Candidates::new(0, none, world.created()),
+    };
+    if input.status.is_none() {
+        return candidates.page(world, input.paging, input.sort.as_ref());
+    }
+    let keep = |loan: &Loan| is(input.status.as_ref(), &loan.status);
+    candidates.page_where(world, input.paging, input.sort.as_ref(), keep)
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct OneLoan {
+    /// The loan.
+    loan_id: Id<Loan>,
+}
+
+/// A loan, and what would pay it back today.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct LoanToday {
+    #[serde(flatten)]
+    loan: Loan,
+    /// What pays it back as a whole today: its principal, and interest to this day. Null unless it is active or late.
+    settlement_amount: Option<i64>,
+}
+
+impl Identified for LoanToday {
+    fn id_text(&self) -> Option<String> {
+        Some(self.loan.id.to_string())
+    }
+}
+
+fn get_loan(world: &World, input: OneLoan) -> Result<Data<LoanToday>, ApiError> {
+    let loan = world.get(input.loan_id)?;
+    let settlement = loan.is_open().then(|| loan.settlement(world.today()));
+    Ok(Data(LoanToday {
+        loan: (*loan).clone(),
+        settlement_amount: settlement,
+    }))
+}

@@ -1,0 +1,321 @@
+//! What the scores measure of a company: its books by day, its payroll, its taxes and its loans. Every value names the call that shows
+//! where it comes from, so that it can be reckoned again from the API alone.
+
+use std::collections::BTreeMap;
+
+use crate::api::business::figures::{Figures, Reading};
+use crate::api::capital::conduct::{self, LoanConduct, PayrollConduct, TaxConduct};
+use crate::model::business::authority::Authority;
+use crate::model::business::company::Company;
+use crate::model::capital::scorecard::{Evidence, Measured};
+use crate::model::ledger::{Account, AccountType};
+use crate::value::time::Date;
+use crate::world::World;
+
+/// Days that a score looks back, today included.
+const YEAR: i32 = 365;
+/// Days of the trend, today included.
+const QUARTER: i32 = 90;
+/// Days of what counts as a month.
+const MONTH: i64 = 30;
+/// Shares and multiples are cut off there: beyond it one is as good, or as bad, as the next.
+const FAR: i128 = 10_000;
+/// Resources that evidence names at most.
+const NAMED: usize = 20;
+
+/// Measured values by name.
+pub(crate) type Measures = BTreeMap<&'static str, Measured>;
+
+/// What some days came to, in the company's own currency.
+struct Moved {
+    sales: i128,
+    payroll: i128,
+    expenses: i128,
+    chargebacks: i128,
+}
+
+impl Moved {
+    fn of(figures: &Figures) -> Self {
+        let payroll = |account| matches!(account, Account::Wages | Account::EmployerContributions);
+        Self {
+            sales: -figures.sum(|account| account.account_type() == AccountType::Revenue),
+            payroll: figures.sum(payroll),
+            expenses: figures.sum(|account| account.account_type() == AccountType::Expense),
+            chargebacks: figures.sum(|account| account == Account::ChargebackLosses),
+        }
+    }
+
+    /// Wages that were due and are in no book yet: nobody looks better for not paying.
+    fn owe_wages(&mut self, cost: i128) {
+        self.payroll += cost;
+        self.expenses += cost;
+    }
+}
+
+/// A company as the scores see it today.
+pub(crate) struct Look {
+    company: String,
+    today: Date,
+    year_from: Date,
+    quarter_from: Date,
+    /// The first day of revenue or expense.
+    first_day: Option<Date>,
+    year: Moved,
+    quarter: Moved,
+    free_cash: i128,
+    debt: i128,
+    payroll: PayrollConduct,
+    pub(crate) taxes: TaxConduct,
+    pub(crate) loans: LoanConduct,
+}
+
+/// Cash, and what of it belongs to employees and authorities. Sales tax is left out: it comes with revenue, and revenue is never to
+/// lower a score.
+fn is_free_cash(account: Account) -> bool {
+    match account {
+        Account::WagesPayable | Account::PensionPayable | Account::DeductionsPayable => true,
+        Account::TaxPayable(authority) => authority != Authority::VAT,
+        other => other.is_cash(),
+    }
+}
+
+impl Look {
+    /// Looks at a company.
+    pub(crate) fn at(world: &World, company: &Company) -> Self {
+        let today = world.today();
+        let (year_from, quarter_from) = (today.plus_days(1 - YEAR), today.plus_days(1 - QUARTER));
+        let reading = Reading::of(world, company);
+        let standing = reading.standing(today);
+        let earns_or_spends = |account: Account| {
+            matches!(
+                account.account_type(),
+                AccountType::Revenue | AccountType::Expense
+            )
+        };
+        let (payroll, taxes) = conduct::payroll_and_taxes(world, company, year_from);
+        let (mut year, mut quarter) = (
+            Moved::of(&reading.moved(year_from, today)),
+            Moved::of(&reading.moved(quarter_from, today)),
+        );
+        for day in &payroll.unbooked {
+            year.owe_wages(payroll.cost);
+            if *day >= quarter_from {
+                quarter.owe_wages(payroll.cost);
+            }
+        }
+        let unbooked = payroll.cost * payroll.unbooked.len() as i128;
+        Self {
+            company: company.id.to_string(),
+            today,
+            year_from,
+            quarter_from,
+            first_day: reading.first_day(earns_or_spends),
+            year,
+            quarter,
+            free_cash: standing.sum(is_free_cash) - unbooked,
+            debt: -standing.sum(|account| account == Account::LoansPayable),
+            payroll,
+            taxes,
+            loans: conduct::loans(world, company),
+        }
+    }
+
+    /// Days since the first revenue or expense.
+    pub(crate) fn days(&self) -> i64 {
+        self.first_day
+            .map_or(0, |first| i64::from(self.today.days_since(first)))
+    }
+
+    /// Months since then.
+    pub(crate) fn months(&self) -> i64 {
+        self.days() / MONTH
+    }
+
+    /// Sales of the last 365 days.
+    pub(crate) fn yearly_sales(&self) -> i128 {
+        self.year.sales
+    }
+
+    /// Wages and contributions of the last 365 days.
+    pub(crate) fn yearly_payroll(&self) -> i128 {
+        self.year.payroll
+    }
+
+    /// What is owed to lenders.
+    pub(crate) fn debt(&self) -> i128 {
+        self.debt.max(0)
+    }
+
+    /// What every formula may ask for.
+    pub(crate) fn measures(&self) -> Measures {
+        let (year, quarter) = (&self.year, &self.quarter);
+        let of_year = || self.profit_and_loss(self.year_from);
+        let late_runs = &self.payroll.late;
+        let count = |list: &[String]| i64::try_from(list.len()).unwrap_or(i64::MAX);
+        let rows = [
+            ("revenue_level", share(year.sales, year.payroll), of_year()),
+            (
+                "revenue_trend",
+                share(quarter.sales, quarter.payroll),
+                self.profit_and_loss(self.quarter_from),
+            ),
+            ("profitability", margin(year), of_year()),
+            ("cash_buffer", self.buffer(), self.balance_sheet()),
+            (
+                "payroll_paid",
+                self.payroll.in_time,
+                self.listed("listPayrollRuns", &[]),
+            ),
+            (
+                "payroll_late",
+                count(late_runs),
+                self.listed("listPayrollRuns", late_runs),
+            ),
+            (
+                "tax_filed",
+                self.taxes.filed,
+                self.listed("listTaxFilings", &[]),
+            ),
+            (
+                "tax_late",
+                count(&self.taxes.late),
+                self.listed("listTaxLiabilities", &self.taxes.late),
+            ),
+            (
+                "tax_overdue",
+                count(&self.taxes.overdue),
+                self.listed("listTaxLiabilities", &self.taxes.overdue),
+            ),
+            (
+                "chargebacks",
+                part(year.chargebacks, year.sales, 10_000),
+                of_year(),
+            ),
+            (
+                "debt",
+                part(self.debt(), year.sales, 100),
+                self.balance_sheet(),
+            ),
+            (
+                "repayment_late",
+                self.loans.late,
+                self.listed("listLoans", &self.loans.late_loans),
+            ),
+            (
+                "loans_repaid",
+                self.loans.repaid,
+                self.listed("listLoans", &[]),
+            ),
+            (
+                "age",
+                self.months(),
+                self.profit_and_loss(self.first_day.unwrap_or(self.today)),
+            ),
+        ];
+        let measured = rows.map(|(name, value, evidence)| {
+            let evidence = vec![evidence];
+            (name, Measured { value, evidence })
+        });
+        measured.into_iter().collect()
+    }
+
+    /// Free cash in tenths of a month's payroll.
+    fn buffer(&self) -> i64 {
+        let months = i128::from(self.months().clamp(1, 12));
+        match self.year.payroll {
+            payroll if payroll > 0 => cut((self.free_cash * 10 * months).div_euclid(payroll)),
+            _ => cut(self.free_cash.signum() * FAR),
+        }
+    }
+
+    fn profit_and_loss(&self, from: Date) -> Evidence {
+        let days = [("from", from.to_string()), ("to", self.today.to_string())];
+        self.shown("getProfitAndLoss", &days, &[])
+    }
+
+    fn balance_sheet(&self) -> Evidence {
+        self.shown("getBalanceSheet", &[("as_of", self.today.to_string())], &[])
+    }
+
+    fn listed(&self, operation: &str, resources: &[String]) -> Evidence {
+        self.shown(operation, &[], resources)
+    }
+
+    fn shown(&self, operation: &str, more: &[(&str, String)], resources: &[String]) -> Evidence {
+        let company = ("company_id".to_owned(), self.company.clone());
+        let more = more
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), value.clone()));
+        Evidence {
+            operation: operation.to_owned(),
+            params: core::iter::once(company).chain(more).collect(),
+            resources: resources.iter().take(NAMED).cloned().collect(),
+        }
+    }
+}
+
+/// Sales in percent of a payroll, rounded down. Without a payroll any sales are more than enough.
+fn share(sales: i128, payroll: i128) -> i64 {
+    match payroll {
+        payroll if payroll > 0 => cut((sales * 100).div_euclid(payroll)),
+        _ => cut(sales.signum() * FAR),
+    }
+}
+
+/// Net profit in percent of sales, rounded down. Without sales everything is a loss.
+fn margin(year: &Moved) -> i64 {
+    match year.sales {
+        sales if sales > 0 => {
+            let percent = ((sales - year.expenses) * 100).div_euclid(sales);
+            cut(percent.clamp(-100, 100))
+        }
+        _ => -100,
+    }
+}
+
+/// A part of sales, rounded up, so that only nothing is nothing.
+fn part(of_it: i128, sales: i128, scale: i128) -> i64 {
+    match (of_it.max(0), sales) {
+        (0, _) => 0,
+        (of_it, sales) if sales > 0 => cut((of_it * scale + sales - 1) / sales),
+        _ => cut(FAR),
+    }
+}
+
+fn cut(value: i128) -> i64 {
+    i64::try_from(value.clamp(-FAR, FAR)).expect("it is cut off far below 64 bits")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_rounded_down_and_parts_up() {
+        assert_eq!(share(199, 100), 199);
+        assert_eq!(share(1_999, 1_000), 199);
+        assert_eq!(share(-1, 100), -1);
+        assert_eq!(
+            [share(5, 0), share(0, 0), share(-5, 0)],
+            [10_000, 0, -10_000]
+        );
+        assert_eq!([part(0, 0, 100), part(1, 1_000_000, 100)], [0, 1]);
+        assert_eq!(part(1, 0, 100), 10_000);
+        assert_eq!(part(i128::from(i64::MAX), 1, 10_000), 10_000);
+    }
+
+    #[test]
+    fn more_sales_never_lower_the_margin_whatever_is_spent() {
+        for expenses in [-500, 0, 1, 700, 1_000_000] {
+            let margins = (-50..2_000).map(|sales| {
+                margin(&Moved {
+                    sales,
+                    payroll: 0,
+                    expenses,
+                    chargebacks: 0,
+                })
+            });
+            assert!(margins.is_sorted(), "{expenses}");
+        }
+    }
+}

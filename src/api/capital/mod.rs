@@ -1,0 +1,13 @@
+//! The Capital domain's operations.
+
+pub(crate) mod applications;
+pub(crate) mod conduct;
+pub(crate) mod credit_scores;
+pub(crate) mod insurance;
+pub(crate) mod loan_clock;
+pub(crate) mod loans;
+pub(crate) mod measures;
+pub(crate) mod offers;
+pub(crate) mod readiness;
+pub(crate) mod repayments;
+pub(crate) mod underwriting;

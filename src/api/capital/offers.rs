@@ -1,0 +1,187 @@
+//! Offers: made by the underwriter, answered by the company within two weeks.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::api::business::payroll_people::may_pay;
+use crate::api::capital::loan_clock;
+use crate::api::capital::underwriting::Terms;
+use crate::api::operation::{Contract, Domain, Method, Operation, operation};
+use crate::api::payments::wallets::{named, room};
+use crate::api::reply::{Data, Shown};
+use crate::api::system::SystemRow;
+use crate::model::Object;
+use crate::model::capital::amortisation::{due_days, instalment, schedule};
+use crate::model::capital::application::Application;
+use crate::model::capital::offer::{Offer, OfferStatus};
+use crate::model::lifecycle::{Stateful, StatusChange, step};
+use crate::model::payments::wallet::Wallet;
+use crate::model::task::Task;
+use crate::value::error::{ApiError, ErrorCode, Violation};
+use crate::value::id::Id;
+use crate::value::text::Metadata;
+use crate::value::time::Span;
+use crate::world::World;
+
+pub(crate) const OPERATIONS: &[Operation] = &[Operation {
+    method: Method::Post,
+    path: "/api/capital/offers/{offer_id}/respond",
+    domain: Domain::Capital,
+    contract: Contract::Assumed,
+    summary: "Accept or decline an offer",
+    description: "`accept` needs the `wallet_id` that the money goes to, one of the company's in the offer's currency; the loan is made at \
+        once (`loan_id`) and paid out a business day later. `decline` takes none. An offer that nobody answers within 14 days expires.",
+    example: r#"{"decision":"accept","wallet_id":"@wallet:1"}"#,
+    errors: &[
+        ErrorCode::InvalidStateTransition,
+        ErrorCode::CurrencyMismatch,
+        ErrorCode::LimitExceeded,
+        ErrorCode::ComplianceBlocked,
+        ErrorCode::CompanySuspended,
+    ],
+    emits: &["offer.accepted", "offer.declined", "loan.created"],
+    starts: &["disburse_loan"],
+    ..operation!(write respond_to_offer)
+}];
+
+pub(crate) const EXPIRE_OFFER: SystemRow = SystemRow {
+    name: "expire_offer",
+    emits: &["offer.expired"],
+    ..SystemRow::LAST
+};
+
+/// How long an offer stands.
+const STANDS: Span = Span::seconds(14 * 24 * 60 * 60);
+
+/// An offer on an application, before it is made.
+pub(super) fn drawn_up(world: &World, application: &Application, terms: &Terms) -> Offer {
+    let now = world.now();
+    let days = due_days(world.today(), application.term_months);
+    let months = schedule(terms.amount, terms.rate_bp, &days);
+    Offer {
+        id: world.next_id(application.id.bits()),
+        object: Object::NAME,
+        company_id: application.company_id,
+        application_id: application.id,
+        status: OfferStatus::Pending,
+        product: application.product,
+        amount: terms.amount,
+        currency: application.currency,
+        rate_bp: terms.rate_bp,
+        term_months: application.term_months,
+        instalment: months.first().map_or_else(
+            || instalment(terms.amount, terms.rate_bp, days.len()),
+            |month| month.principal + month.interest,
+        ),
+        total_repayable: months
+            .iter()
+            .map(|month| month.principal + month.interest)
+            .sum(),
+        expires_at: now.plus(STANDS),
+        loan_id: None,
+        created_at: now,
+        updated_at: now,
+        metadata: Metadata::default(),
+        status_history: vec![StatusChange::plain(OfferStatus::Pending, now)],
+    }
+}
+
+/// Makes it, and sets the clock on its answer.
+pub(super) fn make(world: &mut World, offer: Offer) {
+    let (id, expires_at) = (offer.id, offer.expires_at);
+    world.record("offer.created", offer);
+    world.remind_at(expires_at, Task::ExpireOffer(id));
+}
+
+/// Nobody answered.
+pub(crate) fn expire(world: &mut World, id: Id<Offer>) {
+    let open = world.find(id);
+    let Some(offer) = open.filter(|offer| offer.status == OfferStatus::Pending) else {
+        return;
+    };
+    let mut offer = (*offer).clone();
+    offer.enter(OfferStatus::Expired, world.now());
+    world.record("offer.expired", offer);
+}
+
+/// What the company says to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(rename = "OfferAnswer")]
+pub(crate) enum Answer {
+    Accept,
+    Decline,
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct RespondToOffer {
+    /// The offer.
+    offer_id: Id<Offer>,
+    /// Whether it is taken.
+    decision: Answer,
+    /// The wallet that the money goes to. `accept` needs it, and `decline` takes none.
+    wallet_id: Option<Id<Wallet>>,
+}
+
+fn respond_to_offer(
+    world: &mut World,
+    input: RespondToOffer,
+) -> Result<Data<Shown<Offer>>, ApiError> {
+    let mut offer = (*world.get(input.offer_id)?).clone();
+    match (input.decision, input.wallet_id) {
+        (Answer::Accept, Some(wallet)) => {
+            let wallet = named(world, wallet, "/wallet_id")?;
+            accept(world, offer, &wallet).map(|offer| Data(Shown(offer)))
+        }
+        (Answer::Accept, None) => {
+            let detail = "the wallet that the money goes to is needed";
+            Err(ApiError::of_member("/wallet_id", "required", detail))
+        }
+        (Answer::Decline, Some(_)) => {
+            let detail = "what is declined needs no wallet: leave it out, or accept";
+            Err(ApiError::of_member("/wallet_id", "not_taken", detail))
+        }
+        (Answer::Decline, None) => {
+            let status = step("decline", "the offer", offer.id, offer.status)?;
+            offer.enter(status, world.now());
+            let offer = world.record("offer.declined", offer);
+            world.drop_timers(|task| task == Task::ExpireOffer(offer.id));
+            Ok(Data(Shown(offer)))
+        }
+    }
+}
+
+fn accept(world: &mut World, mut offer: Offer, wallet: &Wallet) -> Result<Arc<Offer>, ApiError> {
+    belongs(wallet, offer.company_id, offer.currency)?;
+    let company = world.get(offer.company_id)?;
+    may_pay(world, &company)?;
+    let status = step("accept", "the offer", offer.id, offer.status)?;
+    room(world, wallet, offer.amount)?;
+    let loan = loan_clock::drawn_up(world, &offer, wallet);
+    offer.loan_id = Some(loan.id);
+    offer.enter(status, world.now());
+    let offer = world.record("offer.accepted", offer);
+    world.drop_timers(|task| task == Task::ExpireOffer(offer.id));
+    loan_clock::make(world, loan);
+    Ok(offer)
+}
+
+/// A wallet that is named for a company's loan is the company's and in the loan's currency.
+pub(super) fn belongs(
+    wallet: &Wallet,
+    company: Id<crate::model::business::company::Company>,
+    currency: crate::value::money::Currency,
+) -> Result<(), ApiError> {
+    if wallet.company_id != company {
+        let detail = format!("{} is a wallet of {}", wallet.id, wallet.company_id);
+        return Err(ApiError::of_member("/wallet_id", "foreign_wallet", detail));
+    }
+    if wallet.currency != currency {
+        let detail = format!("{} is in {}, not in {currency}", wallet.id, wallet.currency);
+        let wrong = Violation::new("/wallet_id", "currency_mismatch", detail.clone());
+        return Err(ApiError::new(ErrorCode::CurrencyMismatch, detail).with_errors(vec![wrong]));
+    }
+    Ok(())
+}

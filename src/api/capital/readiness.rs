@@ -1,0 +1,257 @@
+//! Readiness assessments: what the books, payroll, taxes and record of a company say to an investor, and what to do about it.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::api::business::companies::named;
+use crate::api::business::{compliance, figures};
+use crate::api::capital::measures::{Look, Measures};
+use crate::api::crud::show;
+use crate::api::identity::subjects::{businesses, kyb_approved};
+use crate::api::operation::{Contract, Domain, Method, Operation, operation};
+use crate::api::reply::{Data, Shown};
+use crate::api::system::SystemRow;
+use crate::model::Object;
+use crate::model::business::company::{Company, CompanyStatus};
+use crate::model::capital::readiness_assessment::{
+    AssessmentStatus, ReadinessAssessment, Stage, card, summed,
+};
+use crate::model::capital::scorecard::{Evidence, Measured, total};
+use crate::model::lifecycle::{Stateful, StatusChange};
+use crate::model::task::Task;
+use crate::value::error::{ApiError, ErrorCode, Violation};
+use crate::value::id::Id;
+use crate::value::money::{Amount, Currency};
+use crate::value::text::Metadata;
+use crate::value::time::Span;
+use crate::world::World;
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        method: Method::Post,
+        path: "/api/capital/readiness-assessments",
+        domain: Domain::Capital,
+        contract: Contract::Assumed,
+        summary: "Assess investment readiness",
+        description: "0 to 100, higher is readier, from the company's books, payroll, taxes, verification and record, five seconds later. \
+            Five pillars, the gaps that keep points back, and the operations that close them.",
+        example: r#"{"company_id":"@company:1","stage":"series_a"}"#,
+        success: 202,
+        errors: &[ErrorCode::CurrencyMismatch],
+        emits: &["readiness_assessment.created"],
+        starts: &["complete_assessment"],
+        ..operation!(write create_readiness_assessment)
+    },
+    Operation {
+        method: Method::Get,
+        path: "/api/capital/readiness-assessments/{readiness_assessment_id}",
+        domain: Domain::Capital,
+        contract: Contract::Assumed,
+        summary: "Read a readiness assessment",
+        description: "Score, pillars, gaps and next steps.",
+        ..operation!(read get_readiness_assessment)
+    },
+];
+
+pub(crate) const COMPLETE_ASSESSMENT: SystemRow = SystemRow {
+    name: "complete_assessment",
+    emits: &["readiness_assessment.completed"],
+    ..SystemRow::LAST
+};
+
+/// How long it takes.
+const RECKONING: Span = Span::seconds(5);
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct CreateReadinessAssessment {
+    /// The company to assess.
+    company_id: Id<Company>,
+    /// The round that it is about; `seed` if absent.
+    stage: Option<Stage>,
+    /// What is to be raised, in minor units.
+    target_amount: Option<Amount>,
+    /// Its currency, one with a reference rate; the company's own if absent.
+    currency: Option<Currency>,
+    /// The caller's own pairs.
+    metadata: Option<Metadata>,
+}
+
+fn create_readiness_assessment(
+    world: &mut World,
+    input: CreateReadinessAssessment,
+) -> Result<Data<Shown<ReadinessAssessment>>, ApiError> {
+    let company = named(world, input.company_id)?;
+    let currency = input.currency.unwrap_or(company.currency);
+    let mut rates = figures::rates(world);
+    let known = rates.translate(1, currency, company.currency, world.today());
+    if known.is_none() {
+        let detail = format!("{currency} has no reference rate to {}", company.currency);
+        let wrong = Violation::new("/currency", "currency", detail.clone());
+        let error = ApiError::new(ErrorCode::CurrencyMismatch, detail);
+        return Err(error.with_errors(vec![wrong]));
+    }
+    let (now, stage) = (world.now(), input.stage.unwrap_or_default());
+    let assessment = ReadinessAssessment {
+        id: world.next_id(company.id.bits()),
+        object: Object::NAME,
+        company_id: company.id,
+        status: AssessmentStatus::Processing,
+        stage,
+        target_amount: input.target_amount.map(Amount::minor),
+        currency,
+        score: None,
+        threshold: stage.threshold(),
+        ready: None,
+        pillars: Vec::new(),
+        gaps: Vec::new(),
+        next_steps: Vec::new(),
+        formula: None,
+        as_of: None,
+        created_at: now,
+        updated_at: now,
+        metadata: input.metadata.unwrap_or_default(),
+        status_history: vec![StatusChange::plain(AssessmentStatus::Processing, now)],
+    };
+    let assessment = world.record("readiness_assessment.created", assessment);
+    world.settle_after(RECKONING, Task::CompleteAssessment(assessment.id));
+    Ok(Data(Shown(assessment)))
+}
+
+/// It is reckoned.
+pub(crate) fn complete(world: &mut World, id: Id<ReadinessAssessment>) {
+    let open = world.find(id);
+    let Some(open) = open.filter(|it| it.status == AssessmentStatus::Processing) else {
+        return;
+    };
+    let mut assessment = (*open).clone();
+    let company = world.find(assessment.company_id);
+    let company = company.expect("an assessment is of a company, and nothing is deleted");
+    let measures = measures(world, &company, &assessment);
+    let factors = card().factors(&measures);
+    let score = total(&factors);
+    // The base of this formula is nothing, and no pillar's.
+    let factors = factors.into_iter().filter(|factor| factor.name != "base");
+    let (pillars, gaps, next_steps) = summed(factors.collect());
+    assessment.score = Some(score);
+    assessment.ready = Some(score >= assessment.threshold);
+    assessment.pillars = pillars;
+    assessment.gaps = gaps;
+    assessment.next_steps = next_steps;
+    assessment.formula = Some(card().version.clone());
+    assessment.as_of = Some(world.today());
+    assessment.enter(AssessmentStatus::Completed, world.now());
+    world.record("readiness_assessment.completed", assessment);
+}
+
+/// What every formula measures, and what this one asks besides.
+fn measures(world: &World, company: &Company, assessment: &ReadinessAssessment) -> Measures {
+    let look = Look::at(world, company);
+    let mut measures = look.measures();
+    let read = |operation: &str, (member, value): (&str, String), resources: Vec<String>| {
+        vec![Evidence {
+            operation: operation.to_owned(),
+            params: [(member.to_owned(), value)].into(),
+            resources,
+        }]
+    };
+    let own = || ("company_id", company.id.to_string());
+    let company_read = || read("getCompany", own(), Vec::new());
+    let as_of = |name| {
+        measures
+            .get(name)
+            .map_or_else(Vec::new, |it| it.evidence.clone())
+    };
+    let (age, sales) = (as_of("age"), as_of("revenue_level"));
+    let businesses = businesses(world, company.id).map(|subject| subject.id.to_string());
+    let businesses = read(
+        "listSubjects",
+        ("type", "business".to_owned()),
+        businesses.collect(),
+    );
+    let requirements = compliance::open(world, company.id).count();
+    let settings = company.payroll_settings;
+    let known = [
+        company.registration_number.is_some(),
+        company.tax_id.is_some(),
+        company.address.is_some(),
+        company.contact.is_some(),
+    ];
+    let known = known.into_iter().filter(|known| *known).count();
+    let rows = [
+        (
+            "history",
+            look.months() * 100 / assessment.stage.months(),
+            age,
+        ),
+        ("target", target(world, company, assessment, &look), sales),
+        (
+            "requirements",
+            i64::try_from(requirements).unwrap_or(i64::MAX),
+            read("listComplianceRequirements", own(), Vec::new()),
+        ),
+        (
+            "company_active",
+            i64::from(company.status == CompanyStatus::Active),
+            company_read(),
+        ),
+        (
+            "kyb_approved",
+            i64::from(kyb_approved(world, company.id)),
+            businesses,
+        ),
+        (
+            "registration",
+            i64::try_from(known).unwrap_or(0),
+            company_read(),
+        ),
+        (
+            "approval",
+            i64::from(settings.approval_required),
+            company_read(),
+        ),
+    ];
+    measures.extend(rows.map(|(name, value, evidence)| (name, Measured { value, evidence })));
+    measures
+}
+
+/// What is to be raised, in percent of a year's sales, rounded up.
+fn target(world: &World, company: &Company, of: &ReadinessAssessment, look: &Look) -> i64 {
+    /// As far from a year's sales as it matters.
+    const FAR: i128 = 10_000;
+    let Some(amount) = of.target_amount else {
+        return 0;
+    };
+    let mut rates = figures::rates(world);
+    let today = world.today();
+    let amount = rates.translate(amount.into(), of.currency, company.currency, today);
+    let (amount, sales) = (amount.unwrap_or(0), look.yearly_sales());
+    let percent = if sales > 0 {
+        ((amount * 100 + sales - 1) / sales).min(FAR)
+    } else {
+        FAR
+    };
+    i64::try_from(percent).expect("it is cut off far below 64 bits")
+}
+
+/// The company's newest assessment that was completed.
+#[allow(dead_code, reason = "guards of deals ask for it")]
+pub(crate) fn latest(world: &World, company: Id<Company>) -> Option<Arc<ReadinessAssessment>> {
+    let assessments = world.children::<ReadinessAssessment>(company.bits()).rev();
+    let mut assessments = assessments.filter_map(|id| world.find(id));
+    assessments.find(|one| one.status == AssessmentStatus::Completed)
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct OneReadinessAssessment {
+    /// The assessment.
+    readiness_assessment_id: Id<ReadinessAssessment>,
+}
+
+fn get_readiness_assessment(
+    world: &World,
+    input: OneReadinessAssessment,
+) -> Result<Data<Shown<ReadinessAssessment>>, ApiError> {
+    show(world, input.readiness_assessment_id)
+}

@@ -1,0 +1,122 @@
+//! Repayments of loans: out of a wallet, at once, and allotted as the loan says.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::api::capital::offers::belongs;
+use crate::api::operation::{Contract, Domain, Method, Operation, operation};
+use crate::api::payments::wallet_level;
+use crate::api::payments::wallets::{named, short};
+use crate::api::reply::{Data, Shown};
+use crate::model::capital::loan::{Loan, LoanStatus};
+use crate::model::capital::loan_repayment::{LoanRepayment, RepaymentStatus};
+use crate::model::lifecycle::{Stateful, StatusChange, step};
+use crate::model::payments::wallet::Wallet;
+use crate::model::posting::lending;
+use crate::model::{AnyId, Object};
+use crate::value::error::{ApiError, ErrorCode};
+use crate::value::id::Id;
+use crate::value::money::Amount;
+use crate::value::text::Metadata;
+use crate::world::World;
+
+pub(crate) const OPERATIONS: &[Operation] = &[Operation {
+    method: Method::Post,
+    path: "/api/capital/loans/{loan_id}/repayments",
+    domain: Domain::Capital,
+    contract: Contract::Assumed,
+    summary: "Repay a loan",
+    description: "Taken from the wallet at once. It pays the instalments that are due and the one of the running month in their order, the \
+        interest of each first; what is left lowers the balance, and the later instalments with it. What `getLoan` shows as \
+        `settlement_amount` pays the loan back; more is refused. Nothing is taken without a call.",
+    example: r#"{"amount":4000000,"wallet_id":"@wallet:1"}"#,
+    success: 201,
+    errors: &[
+        ErrorCode::InvalidStateTransition,
+        ErrorCode::CurrencyMismatch,
+        ErrorCode::InsufficientFunds,
+    ],
+    emits: &[
+        "loan.repayment_received",
+        "loan.repaid",
+        "wallet.debited",
+        "wallet.low_balance",
+    ],
+    ..operation!(write create_loan_repayment)
+}];
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct CreateLoanRepayment {
+    /// The loan.
+    loan_id: Id<Loan>,
+    /// Minor units of the loan's currency, up to its `settlement_amount`.
+    amount: Amount,
+    /// The wallet that pays: one of the company's in the loan's currency.
+    wallet_id: Id<Wallet>,
+    /// The caller's own pairs.
+    metadata: Option<Metadata>,
+}
+
+fn create_loan_repayment(
+    world: &mut World,
+    input: CreateLoanRepayment,
+) -> Result<Data<Shown<LoanRepayment>>, ApiError> {
+    let mut loan = (*world.get(input.loan_id)?).clone();
+    let wallet = named(world, input.wallet_id, "/wallet_id")?;
+    belongs(&wallet, loan.company_id, loan.currency)?;
+    let repaid = step("repay", "the loan", loan.id, loan.status)?;
+    let (amount, today) = (input.amount.minor(), world.today());
+    let settlement = loan.settlement(today);
+    if amount > settlement {
+        let detail = format!(
+            "is more than the {} that pays the loan back today",
+            loan.currency.display(settlement)
+        );
+        return Err(ApiError::of_member("/amount", "beyond_balance", detail));
+    }
+    short(world, &wallet, amount)?;
+    let now = world.now();
+    let company = world.get(loan.company_id)?;
+    let before = world.balances(loan.company_id, loan.currency).available;
+    let allotted = loan.repay(amount, today);
+    let whole = amount == settlement;
+    loan.updated_at = now;
+    if whole {
+        loan.enter(repaid, now);
+    } else if loan.status == LoanStatus::Late && !loan.is_behind() {
+        loan.enter(LoanStatus::Active, now);
+    }
+    let repayment = LoanRepayment {
+        id: world.next_id(loan.id.bits()),
+        object: Object::NAME,
+        company_id: loan.company_id,
+        loan_id: loan.id,
+        wallet_id: wallet.id,
+        status: RepaymentStatus::Received,
+        amount,
+        currency: loan.currency,
+        interest: allotted.interest,
+        principal: allotted.principal,
+        balance_after: loan.balances.principal_outstanding,
+        created_at: now,
+        updated_at: now,
+        metadata: input.metadata.unwrap_or_default(),
+        status_history: vec![StatusChange::plain(RepaymentStatus::Received, now)],
+    };
+    let repayment = world.keep(repayment);
+    let posting = lending::loan_repaid(
+        AnyId::of(repayment.id),
+        loan.currency,
+        allotted.principal,
+        allotted.interest,
+    );
+    let loan = world.keep(loan);
+    world.post(loan.company_id, posting);
+    world.emit("loan.repayment_received", &loan);
+    wallet_level::debited(world, &company, &wallet, before);
+    if whole {
+        world.emit("loan.repaid", &loan);
+        world.forget_timers(AnyId::of(loan.id));
+    }
+    Ok(Data(Shown(repayment)))
+}

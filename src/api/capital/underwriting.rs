@@ -1,0 +1,294 @@
+//! The underwriter: takes an application up, and decides by a fresh credit score and by facts. What is overdue or defaulted is a fact,
+//! and no decision of the outside world outweighs it.
+
+use crate::api::capital::measures::Look;
+use crate::api::capital::{credit_scores, offers};
+use crate::api::system::SystemRow;
+use crate::model::AnyId;
+use crate::model::business::company::{Company, CompanyStatus};
+use crate::model::capital::application::{
+    Application, ApplicationStatus, Outcome, Reason, ReasonCode, UnderwritingDecision,
+};
+use crate::model::capital::credit_score::{Band, CreditScore};
+use crate::model::capital::lending;
+use crate::model::capital::loan::{Loan, LoanStatus};
+use crate::model::capital::offer::{Offer, OfferStatus};
+use crate::model::decision::UNDERWRITER;
+use crate::model::lifecycle::Stateful;
+use crate::model::task::{Task, Verdict};
+use crate::value::id::Id;
+use crate::value::money::Currency;
+use crate::value::time::Span;
+use crate::world::World;
+
+pub(crate) const REVIEW_APPLICATION: SystemRow = SystemRow {
+    name: "review_application",
+    emits: &["application.under_review"],
+    starts: &["decide_application"],
+};
+
+pub(crate) const DECIDE_APPLICATION: SystemRow = SystemRow {
+    name: "decide_application",
+    emits: &[
+        "credit_score.completed",
+        "credit_score.failed",
+        "application.approved",
+        "application.rejected",
+        "application.information_requested",
+        "offer.created",
+    ],
+    starts: &["expire_offer", "withdraw_application"],
+};
+
+pub(crate) const WITHDRAW_APPLICATION: SystemRow = SystemRow {
+    name: "withdraw_application",
+    emits: &["application.withdrawn"],
+    ..SystemRow::LAST
+};
+
+/// From the desk to the decision.
+const REVIEW: Span = Span::BusinessDays(1);
+/// How long information is waited for.
+const INFORMATION: Span = Span::seconds(14 * 24 * 60 * 60);
+
+/// Somebody takes it up.
+pub(crate) fn review(world: &mut World, id: Id<Application>) {
+    let open = world.find(id);
+    let waits = |application: &Application| {
+        matches!(
+            application.status,
+            ApplicationStatus::Submitted | ApplicationStatus::InformationRequested
+        )
+    };
+    let Some(application) = open.filter(|application| waits(application)) else {
+        return;
+    };
+    let mut application = (*application).clone();
+    application.information_requested.clear();
+    application.information_due_by = None;
+    application.enter(ApplicationStatus::UnderReview, world.now());
+    world.record("application.under_review", application);
+    world.drop_timers(|task| task == Task::WithdrawApplication(id));
+    let reply = world.decide(&UNDERWRITER, AnyId::of(id), None);
+    let verdict = match reply.choice {
+        "approved" => Verdict::Approved,
+        "rejected" => Verdict::Rejected,
+        "information_requested" => Verdict::InformationRequested,
+        _ => Verdict::ByScore,
+    };
+    world.settle_when(REVIEW, reply.after, Task::DecideApplication(id, verdict));
+}
+
+/// A new score of a company is what an underwriter who asked for information waits for.
+pub(super) fn take_up(world: &mut World, company: Id<Company>) {
+    let applications = world.children::<Application>(company.bits());
+    let waiting = applications.filter(|id| {
+        let application = world.find(*id);
+        application.is_some_and(|it| it.status == ApplicationStatus::InformationRequested)
+    });
+    let waiting: Vec<Id<Application>> = waiting.collect();
+    for id in waiting {
+        review(world, id);
+    }
+}
+
+/// Nobody gave the information.
+pub(crate) fn withdraw(world: &mut World, id: Id<Application>) {
+    let open = world.find(id);
+    let waits = |it: &Application| it.status == ApplicationStatus::InformationRequested;
+    let Some(application) = open.filter(|application| waits(application)) else {
+        return;
+    };
+    let mut application = (*application).clone();
+    let reason = "the information that was requested did not come in time".to_owned();
+    application.enter_because(ApplicationStatus::Withdrawn, world.now(), Some(reason));
+    world.record("application.withdrawn", application);
+    world.forget_timers(AnyId::of(id));
+}
+
+/// The decision.
+pub(crate) fn decide(world: &mut World, id: Id<Application>, verdict: Verdict) {
+    let open = world.find(id);
+    let reviewed = |it: &Application| it.status == ApplicationStatus::UnderReview;
+    let Some(application) = open.filter(|application| reviewed(application)) else {
+        return;
+    };
+    let mut application = (*application).clone();
+    let company = world.find(application.company_id);
+    let company = company.expect("an application is a company's, and nothing is deleted");
+    world.forget_timers(AnyId::of(id));
+    let score = credit_scores::fresh(world, &company, format!("application {id}"));
+    let look = Look::at(world, &company);
+    let (outcome, reasons, terms) = judged(world, &application, &look, &score, verdict);
+    let now = world.now();
+    application.decision = Some(UnderwritingDecision {
+        outcome,
+        reasons,
+        credit_score_id: Some(score.id),
+        decided_at: now,
+    });
+    match (outcome, terms) {
+        (Outcome::Approved, Some(terms)) => {
+            let offer = offers::drawn_up(world, &application, &terms);
+            application.offer_id = Some(offer.id);
+            application.enter(ApplicationStatus::Approved, now);
+            world.record("application.approved", application);
+            offers::make(world, offer);
+        }
+        (Outcome::InformationRequested, _) => {
+            let due = now.plus(INFORMATION);
+            let needed = "a credit score that is made from now on: createCreditScore";
+            application.information_requested = vec![needed.to_owned()];
+            application.information_due_by = Some(due);
+            application.enter(ApplicationStatus::InformationRequested, now);
+            world.record("application.information_requested", application);
+            world.remind_at(due, Task::WithdrawApplication(id));
+        }
+        _ => {
+            let first = application.decision.as_ref();
+            let first = first.and_then(|decision| decision.reasons.first());
+            let why = first.map(|reason| reason.detail.clone());
+            application.enter_because(ApplicationStatus::Rejected, now, why);
+            world.record("application.rejected", application);
+        }
+    }
+}
+
+/// What an offer is drawn up from.
+pub(super) struct Terms {
+    pub(super) amount: i64,
+    pub(super) rate_bp: i64,
+}
+
+fn reason(code: ReasonCode, detail: impl Into<String>) -> Reason {
+    Reason {
+        code,
+        detail: detail.into(),
+    }
+}
+
+/// Facts first, then what the outside world says, then the score.
+fn judged(
+    world: &World,
+    application: &Application,
+    look: &Look,
+    score: &CreditScore,
+    verdict: Verdict,
+) -> (Outcome, Vec<Reason>, Option<Terms>) {
+    let facts = against(world, application, look);
+    if !facts.is_empty() {
+        return (Outcome::Rejected, facts, None);
+    }
+    let band = score.band.unwrap_or(Band::Poor);
+    let terms = |amount| Terms {
+        amount,
+        rate_bp: lending::rate_bp(application.product, band),
+    };
+    let said = |detail: &str| vec![reason(ReasonCode::UnderwriterDecision, detail)];
+    match verdict {
+        Verdict::Approved => {
+            let why = said("the underwriter approves it, whatever the score");
+            (Outcome::Approved, why, Some(terms(application.amount)))
+        }
+        Verdict::Rejected => {
+            let why = said("the underwriter does not want this risk, whatever the score");
+            (Outcome::Rejected, why, None)
+        }
+        Verdict::InformationRequested => {
+            let detail = "the underwriter wants to see a newer credit score";
+            let why = vec![reason(ReasonCode::FreshScoreNeeded, detail)];
+            (Outcome::InformationRequested, why, None)
+        }
+        Verdict::ByScore => by_score(world, application, look, score, terms),
+    }
+}
+
+/// What speaks against a loan whatever anybody says.
+fn against(world: &World, application: &Application, look: &Look) -> Vec<Reason> {
+    let mut facts = Vec::new();
+    let company = world.find(application.company_id);
+    if company.is_some_and(|company| company.status != CompanyStatus::Active) {
+        let detail = "the company is not active any more";
+        facts.push(reason(ReasonCode::CompanyNotActive, detail));
+    }
+    if look.loans.has_defaulted {
+        let detail = "a loan of the company defaulted";
+        facts.push(reason(ReasonCode::LoanDefaulted, detail));
+    }
+    if look.loans.is_late {
+        facts.push(reason(
+            ReasonCode::LoanLate,
+            "a loan of the company is late",
+        ));
+    }
+    if !look.taxes.overdue.is_empty() {
+        let detail = format!("taxes are overdue: {}", look.taxes.overdue.join(", "));
+        facts.push(reason(ReasonCode::OverdueFilings, detail));
+    }
+    facts
+}
+
+fn by_score(
+    world: &World,
+    application: &Application,
+    look: &Look,
+    score: &CreditScore,
+    terms: impl Fn(i64) -> Terms,
+) -> (Outcome, Vec<Reason>, Option<Terms>) {
+    let rejected = |code, detail: String| (Outcome::Rejected, vec![reason(code, detail)], None);
+    let (Some(points), Some(band)) = (score.score, score.band) else {
+        let failure = score.failure.as_ref();
+        let detail = failure.map_or_else(String::new, |failure| failure.detail.clone());
+        return rejected(ReasonCode::InsufficientData, detail);
+    };
+    if band == Band::Poor {
+        let detail = format!("a score of {points} is poor, and fair is the least that is lent to");
+        return rejected(ReasonCode::ScoreTooLow, detail);
+    }
+    let room = room(world, application, look, band);
+    if room < i128::from(application.term_months) {
+        let detail = "the company owes, or was offered, all that its sales bear".to_owned();
+        return rejected(ReasonCode::NoCapacity, detail);
+    }
+    let detail = format!("a score of {points}");
+    let mut reasons = vec![reason(ReasonCode::ScoreSufficient, detail)];
+    let amount = room.min(i128::from(application.amount));
+    let amount = i64::try_from(amount).unwrap_or(application.amount);
+    if amount < application.amount {
+        let detail = format!(
+            "the sales of a year bear {} more",
+            application.currency.display(amount)
+        );
+        reasons.push(reason(ReasonCode::AmountReduced, detail));
+    }
+    (Outcome::Approved, reasons, Some(terms(amount)))
+}
+
+/// What the company may owe beyond what it owes and was promised, in the application's currency.
+fn room(world: &World, application: &Application, look: &Look, band: Band) -> i128 {
+    let company = world.find(application.company_id);
+    let own = company.map_or(application.currency, |company| company.currency);
+    let (mut rates, today) = (crate::api::business::figures::rates(world), world.today());
+    let promised = promised(world, application.company_id).into_iter();
+    let promised = promised
+        .filter_map(|(currency, amount)| rates.translate(amount.into(), currency, own, today));
+    let promised: i128 = promised.sum();
+    let left = lending::capacity(band, look.yearly_sales()) - look.debt() - promised;
+    let room = rates.translate(left.max(0), own, application.currency, today);
+    room.unwrap_or(0)
+}
+
+/// Money that is on its way to a company, or that it only has to take.
+fn promised(world: &World, company: Id<Company>) -> Vec<(Currency, i64)> {
+    let loans = world.children::<Loan>(company.bits());
+    let loans = loans.filter_map(|id| world.find(id));
+    let loans = loans.filter(|loan| loan.status == LoanStatus::PendingDisbursement);
+    let applications = world.children::<Application>(company.bits());
+    let offers = applications.flat_map(|id| world.children::<Offer>(id.bits()));
+    let offers = offers.filter_map(|id| world.find(id));
+    let offers = offers.filter(|offer| offer.status == OfferStatus::Pending);
+    loans
+        .map(|loan| (loan.currency, loan.amount))
+        .chain(offers.map(|offer| (offer.currency, offer.amount)))
+        .collect()
+}

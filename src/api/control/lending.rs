@@ -1,0 +1,127 @@
+//! Applications, offers, loans and scores moved by hand: what the bureau, the underwriter, the lender or the calendar would do next
+//! happens now. What rests on facts ends where the facts lead, and a move that would end elsewhere is refused.
+
+use crate::api::capital::{credit_scores, insurance, loan_clock, offers, readiness, underwriting};
+use crate::api::control::transitions::{Wanted, target};
+use crate::model::capital::application::{Application, ApplicationStatus};
+use crate::model::capital::credit_score::{CreditScore, ScoreStatus};
+use crate::model::capital::insurance_risk_score::InsuranceRiskScore;
+use crate::model::capital::loan::{Loan, LoanStatus};
+use crate::model::capital::offer::{Offer, OfferStatus};
+use crate::model::capital::readiness_assessment::ReadinessAssessment;
+use crate::model::lifecycle::{State, refused};
+use crate::model::task::Verdict;
+use crate::model::{AnyId, Kind};
+use crate::value::error::ApiError;
+use crate::value::id::Id;
+use crate::world::World;
+
+/// The kinds that are moved here.
+pub(super) const KINDS: &[Kind] = &[
+    Kind::CreditScore,
+    Kind::ReadinessAssessment,
+    Kind::InsuranceRiskScore,
+    Kind::Application,
+    Kind::Offer,
+    Kind::Loan,
+];
+
+/// Moves one of them.
+pub(super) fn go(world: &mut World, id: AnyId, to: &str, _: &Wanted) -> Result<(), ApiError> {
+    match id.kind {
+        Kind::CreditScore => score(world, Id::from_bits(id.bits), to),
+        Kind::ReadinessAssessment => assessment(world, Id::from_bits(id.bits), to),
+        Kind::InsuranceRiskScore => risk(world, Id::from_bits(id.bits), to),
+        Kind::Application => application(world, Id::from_bits(id.bits), to),
+        Kind::Offer => offer(world, Id::from_bits(id.bits), to),
+        _ => loan(world, Id::from_bits(id.bits), to),
+    }
+}
+
+/// Holds a move to its word: the engine takes a refused one back.
+fn held_to<S: State>(id: AnyId, wanted: S, came: S, before: S) -> Result<(), ApiError> {
+    if came == wanted {
+        return Ok(());
+    }
+    let detail = format!(
+        "{id} would become {} and not {}: that is where its facts lead",
+        came.name(),
+        wanted.name()
+    );
+    Err(refused(id, before, detail))
+}
+
+/// The bureau answers now.
+fn score(world: &mut World, id: Id<CreditScore>, to: &str) -> Result<(), ApiError> {
+    let before = world.get(id)?.status;
+    let to: ScoreStatus = target(AnyId::of(id), before, to, |_| true)?;
+    world.forget_timers(AnyId::of(id));
+    credit_scores::complete(world, id);
+    held_to(AnyId::of(id), to, world.get(id)?.status, before)
+}
+
+fn assessment(world: &mut World, id: Id<ReadinessAssessment>, to: &str) -> Result<(), ApiError> {
+    let before = world.get(id)?.status;
+    target(AnyId::of(id), before, to, |_| true)?;
+    world.forget_timers(AnyId::of(id));
+    readiness::complete(world, id);
+    Ok(())
+}
+
+fn risk(world: &mut World, id: Id<InsuranceRiskScore>, to: &str) -> Result<(), ApiError> {
+    let before = world.get(id)?.status;
+    target(AnyId::of(id), before, to, |_| true)?;
+    world.forget_timers(AnyId::of(id));
+    insurance::complete(world, id);
+    Ok(())
+}
+
+/// The underwriter takes it up or decides now, or the last day for information is over now.
+fn application(world: &mut World, id: Id<Application>, to: &str) -> Result<(), ApiError> {
+    let before = world.get(id)?.status;
+    let to: ApplicationStatus = target(AnyId::of(id), before, to, |_| true)?;
+    world.forget_timers(AnyId::of(id));
+    match to {
+        ApplicationStatus::Approved => underwriting::decide(world, id, Verdict::Approved),
+        ApplicationStatus::Rejected => underwriting::decide(world, id, Verdict::Rejected),
+        ApplicationStatus::InformationRequested => {
+            underwriting::decide(world, id, Verdict::InformationRequested);
+        }
+        ApplicationStatus::Withdrawn => underwriting::withdraw(world, id),
+        ApplicationStatus::UnderReview | ApplicationStatus::Submitted => {
+            underwriting::review(world, id);
+        }
+    }
+    held_to(AnyId::of(id), to, world.get(id)?.status, before)
+}
+
+/// Its two weeks are over now. What accepts or declines it is the company, and no hand.
+fn offer(world: &mut World, id: Id<Offer>, to: &str) -> Result<(), ApiError> {
+    let before = world.get(id)?.status;
+    target(AnyId::of(id), before, to, |at| at == OfferStatus::Expired)?;
+    world.forget_timers(AnyId::of(id));
+    offers::expire(world, id);
+    Ok(())
+}
+
+/// The money is paid out now, the next instalment's day is over now, or the lender gives the loan up now. What repays it is the
+/// company, and no hand.
+fn loan(world: &mut World, id: Id<Loan>, to: &str) -> Result<(), ApiError> {
+    let loan = world.get(id)?;
+    let (about, before) = (AnyId::of(id), loan.status);
+    let by_hand = |at| match before {
+        LoanStatus::PendingDisbursement => at == LoanStatus::Active,
+        _ => matches!(at, LoanStatus::Late | LoanStatus::Defaulted),
+    };
+    let to: LoanStatus = target(about, before, to, by_hand)?;
+    let number = loan.first_unpaid().map_or(0, |row| row.number);
+    match to {
+        LoanStatus::Active => {
+            world.forget_timers(about);
+            loan_clock::disburse(world, id);
+        }
+        LoanStatus::Late => loan_clock::miss(world, id, number),
+        _ => loan_clock::default(world, id, number),
+    }
+    held_to(about, to, world.get(id)?.status, before)
+}

@@ -1,0 +1,146 @@
+//! Documents of subjects: attached by a token, looked at within a minute.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::api::business::companies::Country;
+use crate::api::business::payroll_clock::get;
+use crate::api::operation::{Contract, Domain, Method, Operation, operation};
+use crate::api::reply::{Data, Shown};
+use crate::api::system::SystemRow;
+use crate::model::Object;
+use crate::model::identity::document::{Document, DocumentFault, DocumentStatus, DocumentType};
+use crate::model::identity::subject::Subject;
+use crate::model::lifecycle::{State, Stateful, StatusChange};
+use crate::model::task::Task;
+use crate::value::error::ApiError;
+use crate::value::id::Id;
+use crate::value::text::Metadata;
+use crate::value::time::{Date, Span, Timestamp};
+use crate::world::World;
+
+/// From a document to what was found in it.
+pub(crate) const EXAMINATION: Span = Span::seconds(60);
+
+pub(crate) const OPERATIONS: &[Operation] = &[Operation {
+    method: Method::Post,
+    path: "/api/identity/subjects/{subject_id}/documents",
+    domain: Domain::Identity,
+    contract: Contract::Assumed,
+    summary: "Attach a document",
+    description: "By a token that stands for it: there are no files. It is `accepted` or `rejected` after 60 seconds, and rejected when \
+        `expires_on` is over. The tokens `tok_blurry`, `tok_expired` and `tok_forged` are rejected; every other is accepted.",
+    example: r#"{"type":"cac_certificate","document_token":"tok_ok"}"#,
+    success: 201,
+    emits: &["document.received"],
+    starts: &["examine_document", "expire_document"],
+    ..operation!(write add_subject_document)
+}];
+
+pub(crate) const EXAMINE_DOCUMENT: SystemRow = SystemRow {
+    name: "examine_document",
+    emits: &["document.accepted", "document.rejected"],
+    ..SystemRow::LAST
+};
+
+pub(crate) const EXPIRE_DOCUMENT: SystemRow = SystemRow {
+    name: "expire_document",
+    emits: &["document.rejected"],
+    ..SystemRow::LAST
+};
+
+/// What a caller may say about a new document.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct AddSubjectDocument {
+    /// Whose it is.
+    subject_id: Id<Subject>,
+    /// What it is.
+    #[serde(rename = "type")]
+    kind: DocumentType,
+    /// The token that stands for it.
+    #[schemars(regex(pattern = "^tok_[A-Za-z0-9_-]{1,60}$"))]
+    document_token: String,
+    /// Who issued it, ISO 3166-1 alpha-2; the subject's country if absent.
+    country: Option<Country>,
+    /// The last day on which it is valid.
+    expires_on: Option<Date>,
+    /// The caller's own pairs.
+    metadata: Option<Metadata>,
+}
+
+fn add_subject_document(
+    world: &mut World,
+    input: AddSubjectDocument,
+) -> Result<Data<Shown<Document>>, ApiError> {
+    let subject = world.get(input.subject_id)?;
+    let now = world.now();
+    let document = Document {
+        id: world.next_id(subject.id.bits()),
+        object: Object::NAME,
+        company_id: subject.company_id,
+        subject_id: subject.id,
+        kind: input.kind,
+        document_token: input.document_token,
+        country: input
+            .country
+            .map_or_else(|| subject.country.clone(), |country| country.0),
+        expires_on: input.expires_on,
+        status: DocumentStatus::Received,
+        fault: None,
+        created_at: now,
+        updated_at: now,
+        metadata: input.metadata.unwrap_or_default(),
+        status_history: vec![StatusChange::plain(DocumentStatus::Received, now)],
+    };
+    let document = world.record("document.received", document);
+    world.settle_after(EXAMINATION, Task::ExamineDocument(document.id));
+    let last = document.expires_on.filter(|last| *last >= world.today());
+    if let Some(last) = last.filter(|last| *last < Timestamp::MAX.date()) {
+        let over = last.plus_days(1).midnight();
+        world.remind_at(over, Task::ExpireDocument(document.id));
+    }
+    Ok(Data(Shown(document)))
+}
+
+/// Somebody has looked at it.
+pub(crate) fn examine(world: &mut World, id: Id<Document>) {
+    let document = get(world, id);
+    if document.status == DocumentStatus::Received {
+        let fault = document.examined(world.today());
+        conclude(world, &document, fault);
+    }
+}
+
+/// The last day on which it was valid is over.
+pub(crate) fn expire(world: &mut World, id: Id<Document>) {
+    let document = get(world, id);
+    if document.status.may_become(DocumentStatus::Rejected) {
+        conclude(world, &document, Some(DocumentFault::Expired));
+    }
+}
+
+/// What was found in it.
+pub(crate) fn conclude(
+    world: &mut World,
+    document: &Document,
+    fault: Option<DocumentFault>,
+) -> Arc<Document> {
+    let mut document = document.clone();
+    document.fault = fault;
+    let (status, event) = match fault {
+        None => (DocumentStatus::Accepted, "document.accepted"),
+        Some(_) => (DocumentStatus::Rejected, "document.rejected"),
+    };
+    let why = fault.map(|fault| {
+        let why = match fault {
+            DocumentFault::Unreadable => "it cannot be read",
+            DocumentFault::Expired => "it is no longer valid",
+            DocumentFault::Forged => "it is not genuine",
+        };
+        why.to_owned()
+    });
+    document.enter_because(status, world.now(), why);
+    world.record(event, document)
+}

@@ -1,0 +1,326 @@
+//! What the bureau makes of a submitted case, and what follows from it for the subject and its company.
+//!
+//! The bureau is asked when a case is submitted. What our own state says comes before its answer: a forged paper is a fact.
+
+use crate::api::business::companies::blockers;
+use crate::api::business::compliance;
+use crate::api::business::payroll_clock::get;
+use crate::api::identity::screenings::{self, SCREENING};
+use crate::api::identity::verifications::PATIENCE;
+use crate::api::identity::{alerts, documents};
+use crate::api::system::SystemRow;
+use crate::model::AnyId;
+use crate::model::business::compliance_requirement::{Evidence, RequirementType};
+use crate::model::identity::aml_screening::ScreeningStatus;
+use crate::model::identity::document::{DocumentFault, DocumentStatus};
+use crate::model::identity::levels::{CaseCheckName, VerificationType};
+use crate::model::identity::subject::{KycStatus, Subject};
+use crate::model::identity::verification::{
+    BureauAnswer, CaseCheckStatus, CaseResult, CaseStatus, RejectLabel, RejectType, Verification,
+};
+use crate::model::lifecycle::{State, Stateful};
+use crate::model::task::Task;
+use crate::value::id::Id;
+use crate::value::time::Span;
+use crate::world::World;
+
+/// How long a case waits for somebody to look.
+const REVIEW: Span = Span::seconds(24 * 60 * 60);
+
+/// What the end of a case, or its next step, can cause.
+pub(crate) const CONCLUDES: &[&str] = &[
+    "verification.approved",
+    "verification.declined",
+    "verification.resubmission_requested",
+    "compliance_requirement.resolved",
+    "company.status_changed",
+];
+
+pub(crate) const ANSWER_CASE: SystemRow = SystemRow {
+    name: "answer_case",
+    emits: &[
+        "document.accepted",
+        "document.rejected",
+        "verification.approved",
+        "verification.declined",
+        "verification.in_review",
+        "verification.resubmission_requested",
+        "compliance_requirement.resolved",
+        "company.status_changed",
+    ],
+    starts: &["answer_case", "review_case", "expire_case"],
+};
+
+pub(crate) const EXPIRE_CASE: SystemRow = SystemRow {
+    name: "expire_case",
+    emits: &["verification.expired"],
+    ..SystemRow::LAST
+};
+
+pub(crate) const REVIEW_CASE: SystemRow = SystemRow {
+    name: "review_case",
+    emits: CONCLUDES,
+    ..SystemRow::LAST
+};
+
+/// What becomes of a case, and why.
+pub(crate) struct Outcome {
+    pub(crate) to: CaseStatus,
+    pub(crate) labels: Vec<RejectLabel>,
+    /// What whoever decided it says.
+    pub(crate) note: Option<String>,
+}
+
+impl Outcome {
+    fn plain(to: CaseStatus, label: Option<RejectLabel>) -> Self {
+        Self {
+            to,
+            labels: label.into_iter().collect(),
+            note: None,
+        }
+    }
+}
+
+/// The bureau answers.
+pub(crate) fn answer(world: &mut World, id: Id<Verification>, answer: BureauAnswer) {
+    let case = get(world, id);
+    if case.status != CaseStatus::Processing {
+        return; // somebody was quicker
+    }
+    let screening = screenings::of_case(world, &case).map(|screening| screening.status);
+    if screening == Some(ScreeningStatus::Processing) {
+        // Somebody hurried the bureau, or held up the lists: it waits for them.
+        return world.settle_after(SCREENING, Task::AnswerCase(id, answer));
+    }
+    let faults = document_faults(world, &case);
+    let condemned = alerts::condemn(world, case.subject_id);
+    let outcome = outcome(answer, &faults, condemned, screening);
+    conclude(world, &case, outcome);
+}
+
+/// What is wrong with the documents of a case, each of which has been looked at by now.
+fn document_faults(world: &mut World, case: &Verification) -> Vec<DocumentFault> {
+    let mut faults = Vec::new();
+    for id in &case.document_ids {
+        let mut document = get(world, *id);
+        if document.status == DocumentStatus::Received {
+            let fault = document.examined(world.today());
+            document = documents::conclude(world, &document, fault);
+            world.drop_timers(|task| task == Task::ExamineDocument(document.id));
+        }
+        faults.extend(document.fault);
+    }
+    faults
+}
+
+fn outcome(
+    answer: BureauAnswer,
+    faults: &[DocumentFault],
+    condemned: bool,
+    screening: Option<ScreeningStatus>,
+) -> Outcome {
+    if condemned {
+        return Outcome::plain(CaseStatus::Declined, Some(RejectLabel::WatchlistMatch));
+    }
+    if faults.contains(&DocumentFault::Forged) {
+        return Outcome::plain(CaseStatus::Declined, Some(RejectLabel::DocumentForged));
+    }
+    if answer == BureauAnswer::Declined {
+        return Outcome::plain(CaseStatus::Declined, Some(RejectLabel::DataMismatch));
+    }
+    if !faults.is_empty() {
+        let mut labels: Vec<RejectLabel> = faults.iter().map(|fault| label(*fault)).collect();
+        labels.sort_unstable();
+        labels.dedup();
+        return Outcome {
+            labels,
+            ..Outcome::plain(CaseStatus::ResubmissionRequested, None)
+        };
+    }
+    if screening == Some(ScreeningStatus::NeedsReview) && answer == BureauAnswer::Approved {
+        return Outcome::plain(CaseStatus::InReview, Some(RejectLabel::WatchlistMatch));
+    }
+    match answer {
+        BureauAnswer::ResubmissionRequested => {
+            let label = RejectLabel::DocumentUnreadable;
+            Outcome::plain(CaseStatus::ResubmissionRequested, Some(label))
+        }
+        BureauAnswer::InReview => {
+            Outcome::plain(CaseStatus::InReview, Some(RejectLabel::DataMismatch))
+        }
+        BureauAnswer::Approved | BureauAnswer::Declined => {
+            Outcome::plain(CaseStatus::Approved, None)
+        }
+    }
+}
+
+const fn label(fault: DocumentFault) -> RejectLabel {
+    match fault {
+        DocumentFault::Unreadable => RejectLabel::DocumentUnreadable,
+        DocumentFault::Expired => RejectLabel::DocumentExpired,
+        DocumentFault::Forged => RejectLabel::DocumentForged,
+    }
+}
+
+/// A case moves on, with all that follows from it.
+pub(crate) fn conclude(world: &mut World, case: &Verification, outcome: Outcome) {
+    let now = world.now();
+    let mut case = case.clone();
+    world.forget_timers(AnyId::of(case.id));
+    checked(&mut case, &outcome);
+    case.reject_labels = outcome.labels;
+    let (event, result, reject_type, subject_status) = match outcome.to {
+        CaseStatus::Approved => (
+            "verification.approved",
+            Some(CaseResult::Approved),
+            None,
+            KycStatus::Approved,
+        ),
+        CaseStatus::Declined => (
+            "verification.declined",
+            Some(CaseResult::Declined),
+            Some(RejectType::Final),
+            KycStatus::Declined,
+        ),
+        CaseStatus::InReview => ("verification.in_review", None, None, KycStatus::InReview),
+        CaseStatus::ResubmissionRequested => (
+            "verification.resubmission_requested",
+            None,
+            Some(RejectType::Retry),
+            KycStatus::Pending,
+        ),
+        other => unreachable!("a case is not concluded as {}", other.name()),
+    };
+    case.result = result;
+    case.reject_type = reject_type;
+    let why = outcome.note.clone();
+    if outcome.note.is_some() {
+        case.note = outcome.note;
+    }
+    case.enter_because(outcome.to, now, why);
+    let due = match outcome.to {
+        CaseStatus::ResubmissionRequested => Some((PATIENCE, Task::ExpireCase(case.id))),
+        CaseStatus::InReview => Some((REVIEW, Task::ReviewCase(case.id))),
+        _ => None,
+    };
+    case.expires_at = match due {
+        Some((patience, Task::ExpireCase(_))) => Some(now.plus(patience)),
+        _ => None,
+    };
+    move_subject(world, &case, subject_status);
+    let case = world.record(event, case);
+    if let Some((patience, task)) = due {
+        world.remind_at(now.plus(patience), task);
+    }
+    if case.status == CaseStatus::Approved && case.kind == VerificationType::Kyb {
+        admit_company(world, &case);
+    }
+}
+
+/// How each check came out, by what the case came to.
+fn checked(case: &mut Verification, outcome: &Outcome) {
+    let bad = match outcome.to {
+        CaseStatus::Approved => return case.check_all(CaseCheckStatus::Passed),
+        CaseStatus::InReview => CaseCheckStatus::Review,
+        _ => CaseCheckStatus::Failed,
+    };
+    case.check_all(CaseCheckStatus::Passed);
+    for label in &outcome.labels {
+        let name = match label {
+            RejectLabel::DocumentUnreadable
+            | RejectLabel::DocumentExpired
+            | RejectLabel::DocumentForged => CaseCheckName::Document,
+            RejectLabel::WatchlistMatch => CaseCheckName::Aml,
+            RejectLabel::DataMismatch | RejectLabel::ManualDecline => match case.kind {
+                VerificationType::Kyc => CaseCheckName::IdentityData,
+                VerificationType::Kyb => CaseCheckName::Registry,
+            },
+        };
+        let name = if case.makes(name) {
+            name
+        } else {
+            case.checks[0].name
+        };
+        case.check(name, bad);
+    }
+}
+
+/// Stages where its case leaves a subject. A subject that is approved stays so until a case declines it.
+fn move_subject(world: &mut World, case: &Verification, to: KycStatus) {
+    let subject = get(world, case.subject_id);
+    let mut subject: Subject = (*subject).clone();
+    let now = world.now();
+    if to == KycStatus::Approved {
+        subject.level = subject.level.max(Some(case.level));
+        subject.updated_at = now;
+    }
+    let keeps = subject.status == KycStatus::Approved && to != KycStatus::Declined;
+    if !keeps && subject.status.may_become(to) {
+        subject.enter(to, now);
+    }
+    world.keep(subject);
+}
+
+/// A case ends without an outcome: the subject is what it was before.
+pub(crate) fn end(world: &mut World, case: &Verification, to: CaseStatus, reason: Option<String>) {
+    let now = world.now();
+    let mut case = case.clone();
+    world.forget_timers(AnyId::of(case.id));
+    case.expires_at = None;
+    case.enter_because(to, now, reason);
+    let subject = get(world, case.subject_id);
+    if matches!(subject.status, KycStatus::Pending | KycStatus::InReview) {
+        let mut subject = (*subject).clone();
+        let before = subject.before_pending();
+        subject.enter(before, now);
+        world.keep(subject);
+    }
+    let event = match to {
+        CaseStatus::Expired => "verification.expired",
+        _ => "verification.cancelled",
+    };
+    world.record(event, case);
+}
+
+/// The day that a case had is over.
+pub(crate) fn expire(world: &mut World, id: Id<Verification>) {
+    let case = get(world, id);
+    if case.status.may_become(CaseStatus::Expired) {
+        end(world, &case, CaseStatus::Expired, None);
+    }
+}
+
+/// Nobody has looked for a day: the bureau does.
+pub(crate) fn review(world: &mut World, id: Id<Verification>) {
+    let case = get(world, id);
+    if case.status != CaseStatus::InReview {
+        return; // somebody was quicker
+    }
+    let outcome = if alerts::stand(world, case.subject_id) {
+        Outcome::plain(CaseStatus::Declined, Some(RejectLabel::WatchlistMatch))
+    } else {
+        Outcome::plain(CaseStatus::Approved, None)
+    };
+    let note = Some("nobody decided within a day: the bureau did".to_owned());
+    let outcome = Outcome { note, ..outcome };
+    conclude(world, &case, outcome);
+}
+
+/// It is known what business a company is: what blocked it for that is resolved, and it may begin.
+fn admit_company(world: &mut World, case: &Verification) {
+    let Some(company) = case.company_id else {
+        return;
+    };
+    let asks = compliance::open(world, company)
+        .find(|requirement| requirement.kind == RequirementType::BusinessVerification);
+    if let Some(requirement) = asks {
+        let evidence = Evidence {
+            document_id: None,
+            value: Some(case.id.to_string()),
+        };
+        compliance::close(world, &requirement, Some(evidence), None);
+    }
+    if blockers(world, company).next().is_none() {
+        compliance::activate(world, company);
+    }
+}

@@ -1,0 +1,367 @@
+//! A loan: its schedule, what of it was paid, and what is due next.
+//!
+//! A repayment fills the instalments that are due and the one of the running month in their order, interest first; what is left lowers
+//! the balance, and the months after are reckoned anew over the same days. The whole balance can be paid at any time: its principal,
+//! and interest to that day only.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::model::Object;
+use crate::model::business::company::Company;
+use crate::model::capital::amortisation::{self, accrued, due_days};
+use crate::model::capital::application::Application;
+use crate::model::capital::lending::Product;
+use crate::model::capital::offer::Offer;
+use crate::model::lifecycle::{StatusChange, stateful, states};
+use crate::model::payments::wallet::Wallet;
+use crate::value::id::Id;
+use crate::value::money::Currency;
+use crate::value::text::Metadata;
+use crate::value::time::{Date, Timestamp};
+
+states! {
+    /// Where a loan stands.
+    LoanStatus {
+        PendingDisbursement "pending_disbursement", Active "active", Late "late", Defaulted "defaulted", Repaid "repaid",
+    }
+    "disburse": PendingDisbursement => Active;
+    "miss": Active => Late;
+    "catch_up": Late => Active;
+    "default": Late => Defaulted;
+    "repay": Active | Late => Repaid;
+}
+
+/// Where an instalment stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum InstalmentStatus {
+    /// Its day is still to come.
+    Upcoming,
+    /// Its day is there.
+    Due,
+    /// Its day is over.
+    Late,
+    /// It is paid.
+    Paid,
+}
+
+/// One month of a loan's schedule, in minor units.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Instalment {
+    /// Its place in the schedule, from 1.
+    pub(crate) number: u32,
+    /// The last day for it.
+    pub(crate) due_on: Date,
+    /// What of it lowers the balance.
+    pub(crate) principal: i64,
+    /// The month's interest.
+    pub(crate) interest: i64,
+    /// Both.
+    pub(crate) amount: i64,
+    /// What of it is paid, the interest first.
+    pub(crate) paid: i64,
+    /// The principal that is owed after it.
+    pub(crate) balance: i64,
+    /// Where it stands.
+    pub(crate) status: InstalmentStatus,
+}
+
+impl Instalment {
+    const fn left(&self) -> i64 {
+        self.amount - self.paid
+    }
+
+    fn interest_paid(&self) -> i64 {
+        self.paid.min(self.interest)
+    }
+
+    fn principal_paid(&self) -> i64 {
+        self.paid - self.interest_paid()
+    }
+
+    fn is_owed(&self) -> bool {
+        matches!(self.status, InstalmentStatus::Due | InstalmentStatus::Late)
+    }
+}
+
+/// What a loan comes to, in minor units.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct LoanBalances {
+    /// Principal that is still owed.
+    pub(crate) principal_outstanding: i64,
+    /// Interest of instalments that are due or late, and not paid.
+    pub(crate) interest_due: i64,
+    /// What of instalments that are late is not paid.
+    pub(crate) overdue: i64,
+    /// Principal that was paid back.
+    pub(crate) principal_paid: i64,
+    /// Interest that was paid.
+    pub(crate) interest_paid: i64,
+}
+
+/// The next instalment that is not paid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct NextDue {
+    /// Its place in the schedule.
+    pub(crate) number: u32,
+    /// The last day for it.
+    pub(crate) due_on: Date,
+    /// What of it is not paid, in minor units.
+    pub(crate) amount: i64,
+}
+
+/// Money that is lent to a company.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Loan {
+    /// The loan's id.
+    pub(crate) id: Id<Loan>,
+    /// Always `loan`.
+    pub(crate) object: Object<Loan>,
+    /// Who owes.
+    pub(crate) company_id: Id<Company>,
+    /// The application that it answers.
+    pub(crate) application_id: Id<Application>,
+    /// The offer that was accepted.
+    pub(crate) offer_id: Id<Offer>,
+    /// The wallet that the money was paid into.
+    pub(crate) wallet_id: Id<Wallet>,
+    /// Where it stands.
+    pub(crate) status: LoanStatus,
+    /// What kind of loan it is.
+    pub(crate) product: Product,
+    /// Minor units that are lent.
+    pub(crate) amount: i64,
+    /// Their currency.
+    pub(crate) currency: Currency,
+    /// The yearly rate in basis points; a twelfth of it is a month's.
+    pub(crate) rate_bp: i64,
+    /// Months over which it is paid back.
+    pub(crate) term_months: u32,
+    /// When the money was paid out, in virtual time; null until then.
+    pub(crate) disbursed_at: Option<Timestamp>,
+    /// The instalments, from the disbursement on. Their principal and `prepaid_principal` sum to the amount.
+    pub(crate) schedule: Vec<Instalment>,
+    /// Principal that was paid beyond the instalments of its month.
+    pub(crate) prepaid_principal: i64,
+    /// How many instalments were late.
+    pub(crate) late_instalments: u32,
+    /// What it comes to.
+    pub(crate) balances: LoanBalances,
+    /// The next instalment that is not paid; null where there is none.
+    pub(crate) next_due: Option<NextDue>,
+    /// When it was made, in virtual time.
+    pub(crate) created_at: Timestamp,
+    /// When it last changed, in virtual time.
+    pub(crate) updated_at: Timestamp,
+    /// The caller's own pairs.
+    pub(crate) metadata: Metadata,
+    /// Every status it had.
+    pub(crate) status_history: Vec<StatusChange<LoanStatus>>,
+}
+
+/// What a repayment pays.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Allotment {
+    pub(crate) interest: i64,
+    pub(crate) principal: i64,
+}
+
+impl Loan {
+    pub(crate) const fn parent_bits(&self) -> u64 {
+        self.company_id.bits()
+    }
+
+    pub(crate) const fn company_of(&self) -> Id<Company> {
+        self.company_id
+    }
+
+    /// Whether it is still to be paid back.
+    pub(crate) const fn is_open(&self) -> bool {
+        matches!(self.status, LoanStatus::Active | LoanStatus::Late)
+    }
+
+    /// Writes the schedule, from the day on which the money is paid out.
+    pub(crate) fn begin(&mut self, at: Timestamp) {
+        self.disbursed_at = Some(at);
+        let days = due_days(at.date(), self.term_months);
+        self.schedule = instalments(self.amount, self.rate_bp, &days, 1);
+        self.settle_figures();
+    }
+
+    /// The principal that is owed.
+    fn principal_outstanding(&self) -> i64 {
+        let paid: i64 = self.schedule.iter().map(Instalment::principal_paid).sum();
+        self.amount - self.prepaid_principal - paid
+    }
+
+    /// The place of the running month's instalment: the first whose day is to come, unless it is paid or counts as due already.
+    fn running(&self, today: Date) -> Option<usize> {
+        let place = self.schedule.iter().position(|row| row.due_on > today)?;
+        (self.schedule[place].status == InstalmentStatus::Upcoming).then_some(place)
+    }
+
+    /// What of the running month's interest has accrued by a day.
+    fn accrued(&self, place: usize, today: Date) -> i64 {
+        let row = &self.schedule[place];
+        let start = match place.checked_sub(1) {
+            Some(before) => self.schedule[before].due_on,
+            None => self.disbursed_at.map_or(today, Timestamp::date),
+        };
+        let interest = accrued(
+            row.interest,
+            today.days_since(start),
+            row.due_on.days_since(start),
+        );
+        interest.max(row.interest_paid())
+    }
+
+    /// What pays it back as a whole on a day: principal, and interest to that day.
+    pub(crate) fn settlement(&self, today: Date) -> i64 {
+        let owed = self.schedule.iter().filter(|row| row.is_owed());
+        let due: i64 = owed.map(|row| row.interest - row.interest_paid()).sum();
+        let running = self.running(today).map_or(0, |place| {
+            self.accrued(place, today) - self.schedule[place].interest_paid()
+        });
+        self.principal_outstanding() + due + running
+    }
+
+    /// Allots a repayment of at most the settlement.
+    pub(crate) fn repay(&mut self, amount: i64, today: Date) -> Allotment {
+        if amount == self.settlement(today) {
+            return self.pay_off(amount, today);
+        }
+        let running = self.running(today);
+        let (mut left, mut allotted) = (amount, Allotment::default());
+        for (place, row) in self.schedule.iter_mut().enumerate() {
+            if row.is_owed() || Some(place) == running {
+                let before = row.interest_paid();
+                let part = left.min(row.left());
+                row.paid += part;
+                left -= part;
+                allotted.interest += row.interest_paid() - before;
+            }
+        }
+        if left > 0 {
+            self.prepay(left);
+        }
+        allotted.principal = amount - allotted.interest;
+        self.settle_figures();
+        allotted
+    }
+
+    /// Lowers the balance, and reckons the months that nothing was paid of anew.
+    fn prepay(&mut self, amount: i64) {
+        let untouched =
+            |row: &Instalment| row.status == InstalmentStatus::Upcoming && row.paid == 0;
+        let first = self.schedule.iter().position(untouched);
+        let first = first.expect("less than the settlement is paid, so months are left");
+        let rest = self.schedule.split_off(first);
+        let balance: i64 = rest.iter().map(|row| row.principal).sum();
+        let days: Vec<Date> = rest.iter().map(|row| row.due_on).collect();
+        self.prepaid_principal += amount;
+        let number = rest[0].number;
+        self.schedule
+            .extend(instalments(balance - amount, self.rate_bp, &days, number));
+    }
+
+    /// Pays everything: interest that has not accrued is not owed any more.
+    fn pay_off(&mut self, amount: i64, today: Date) -> Allotment {
+        let running = self.running(today);
+        let accrued = running.map_or(0, |place| self.accrued(place, today));
+        let paid_before: i64 = self.schedule.iter().map(Instalment::interest_paid).sum();
+        for (place, row) in self.schedule.iter_mut().enumerate() {
+            if row.status == InstalmentStatus::Upcoming {
+                row.interest = if Some(place) == running {
+                    accrued
+                } else {
+                    row.interest_paid()
+                };
+                row.amount = row.principal + row.interest;
+            }
+            row.paid = row.amount;
+        }
+        let interest: i64 = self.schedule.iter().map(|row| row.interest).sum();
+        self.settle_figures();
+        let interest = interest - paid_before;
+        Allotment {
+            interest,
+            principal: amount - interest,
+        }
+    }
+
+    /// An instalment's day has come, or is over. Whether that is news: it is not where it is paid, or late already.
+    pub(crate) fn mark(&mut self, number: u32, status: InstalmentStatus) -> bool {
+        let is_news = |row: &Instalment| match status {
+            InstalmentStatus::Due => row.status == InstalmentStatus::Upcoming,
+            _ => row.status == InstalmentStatus::Upcoming || row.status == InstalmentStatus::Due,
+        };
+        let mut rows = self.schedule.iter_mut();
+        let row = rows.find(|row| row.number == number && is_news(row));
+        let found = row.is_some();
+        if let Some(row) = row {
+            row.status = status;
+            self.late_instalments += u32::from(status == InstalmentStatus::Late);
+        }
+        self.settle_figures();
+        found
+    }
+
+    /// Whether some instalment is late.
+    pub(crate) fn is_behind(&self) -> bool {
+        let mut rows = self.schedule.iter();
+        rows.any(|row| row.status == InstalmentStatus::Late)
+    }
+
+    /// The first instalment that is not paid.
+    pub(crate) fn first_unpaid(&self) -> Option<&Instalment> {
+        let mut rows = self.schedule.iter();
+        rows.find(|row| row.status != InstalmentStatus::Paid)
+    }
+
+    /// Figures that follow from the schedule.
+    fn settle_figures(&mut self) {
+        for row in &mut self.schedule {
+            if row.left() == 0 {
+                row.status = InstalmentStatus::Paid;
+            }
+        }
+        let outstanding = self.principal_outstanding();
+        let rows = || self.schedule.iter();
+        let owed = || rows().filter(|row| row.is_owed());
+        let late = rows().filter(|row| row.status == InstalmentStatus::Late);
+        self.balances = LoanBalances {
+            principal_outstanding: outstanding,
+            interest_due: owed().map(|row| row.interest - row.interest_paid()).sum(),
+            overdue: late.map(Instalment::left).sum(),
+            principal_paid: self.amount - outstanding,
+            interest_paid: rows().map(Instalment::interest_paid).sum(),
+        };
+        self.next_due = self.first_unpaid().map(|row| NextDue {
+            number: row.number,
+            due_on: row.due_on,
+            amount: row.left(),
+        });
+    }
+}
+
+/// The months of a balance as instalments, numbered from `first`.
+fn instalments(balance: i64, rate_bp: i64, days: &[Date], first: u32) -> Vec<Instalment> {
+    let months = amortisation::schedule(balance, rate_bp, days);
+    let rows = (first..).zip(months).map(|(number, month)| Instalment {
+        number,
+        due_on: month.due_on,
+        principal: month.principal,
+        interest: month.interest,
+        amount: month.principal + month.interest,
+        paid: 0,
+        balance: month.balance,
+        status: InstalmentStatus::Upcoming,
+    });
+    rows.collect()
+}
+
+stateful!(Loan: LoanStatus);
+
+#[cfg(test)]
+mod tests;

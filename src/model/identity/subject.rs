@@ -1,0 +1,248 @@
+//! A subject: a person or a business whose identity is verified.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::model::business::company::{Address, Company};
+use crate::model::business::employee::Employee;
+use crate::model::lifecycle::{StatusChange, stateful, states};
+use crate::model::{Object, Wire};
+use crate::value::birth_date::BirthDate;
+use crate::value::id::Id;
+use crate::value::text::Metadata;
+use crate::value::time::Timestamp;
+
+states! {
+    /// Whether it is known who somebody is.
+    KycStatus {
+        Unverified "unverified", Pending "pending", InReview "in_review", Approved "approved", Declined "declined",
+        ReverifyRequired "reverify_required",
+    }
+    "submit": Unverified | Declined | ReverifyRequired => Pending;
+    "review": Pending => InReview;
+    "resubmit": InReview => Pending;
+    "approve": Pending | InReview => Approved;
+    "decline": Unverified | Pending | InReview | Approved | ReverifyRequired => Declined;
+    "change": Approved => ReverifyRequired;
+    "lapse": Pending | InReview => Unverified;
+    "lapse_again": Pending | InReview => ReverifyRequired;
+}
+
+/// A person or a business.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum SubjectType {
+    Person,
+    Business,
+}
+
+/// How risky the lists make somebody.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum RiskLevel {
+    /// Nobody has looked.
+    #[default]
+    Unknown,
+    /// The highest risk score of a hit is below 40, or there is none.
+    Low,
+    /// Below 75.
+    Medium,
+    /// From 75 on, or a hit was confirmed.
+    High,
+}
+
+/// A person's name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct PersonName {
+    /// Given names.
+    pub(crate) first: String,
+    /// The family name.
+    pub(crate) last: String,
+}
+
+/// A number that an office gave somebody.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct IdNumber {
+    /// What kind of number it is: `bvn`, `nin`, `ssn`, `rc_number` …
+    #[serde(rename = "type")]
+    pub(crate) kind: String,
+    /// The number.
+    pub(crate) value: String,
+    /// Whose office gave it, ISO 3166-1 alpha-2.
+    pub(crate) country: String,
+}
+
+/// The latest trust score.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct LatestTrust {
+    /// 0 to 1000, higher is safer.
+    #[schemars(range(min = 0, max = 1000))]
+    pub(crate) score: i32,
+    /// When it was computed, in virtual time.
+    pub(crate) at: Timestamp,
+}
+
+/// A person or a business whose identity is verified, as a world keeps it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Subject {
+    pub(crate) id: Id<Subject>,
+    pub(crate) company_id: Option<Id<Company>>,
+    pub(crate) employee_id: Option<Id<Employee>>,
+    #[serde(rename = "type")]
+    pub(crate) kind: SubjectType,
+    pub(crate) name: Option<PersonName>,
+    pub(crate) legal_name: Option<String>,
+    pub(crate) date_of_birth: Option<BirthDate>,
+    pub(crate) country: String,
+    pub(crate) id_numbers: Vec<IdNumber>,
+    pub(crate) email: Option<String>,
+    pub(crate) phone: Option<String>,
+    pub(crate) address: Option<Address>,
+    pub(crate) external_id: Option<String>,
+    pub(crate) status: KycStatus,
+    /// The level of the last approval; none before the first.
+    pub(crate) level: Option<crate::model::identity::levels::Level>,
+    pub(crate) risk_level: RiskLevel,
+    pub(crate) trust: Option<LatestTrust>,
+    pub(crate) created_at: Timestamp,
+    pub(crate) updated_at: Timestamp,
+    pub(crate) metadata: Metadata,
+    pub(crate) status_history: Vec<StatusChange<KycStatus>>,
+}
+
+impl Subject {
+    /// Subjects stand below their company; those without one below nothing.
+    pub(crate) fn parent_bits(&self) -> u64 {
+        self.company_id.map_or(0, Id::bits)
+    }
+
+    pub(crate) fn company_of(&self) -> Id<Company> {
+        self.company_id.unwrap_or(Id::UNKNOWN)
+    }
+
+    /// The name that lists and bureaus know somebody by.
+    pub(crate) fn full_name(&self) -> String {
+        match (&self.name, &self.legal_name) {
+            (Some(name), _) => format!("{} {}", name.first, name.last),
+            (None, legal) => legal.clone().unwrap_or_default(),
+        }
+    }
+
+    /// The word that a reserved name is looked for in: a person's last name, the first word of a business's.
+    pub(crate) fn reserved_word(&self) -> &str {
+        match (&self.name, &self.legal_name) {
+            (Some(name), _) => name.last.trim(),
+            (None, legal) => {
+                let words = legal.as_deref().unwrap_or_default();
+                words.split_whitespace().next().unwrap_or_default()
+            }
+        }
+    }
+
+    /// Where an unfinished verification leaves somebody.
+    pub(crate) fn before_pending(&self) -> KycStatus {
+        let mut before = self.status_history.iter().rev().map(|change| change.status);
+        let settled =
+            before.find(|status| !matches!(status, KycStatus::Pending | KycStatus::InReview));
+        settled.unwrap_or(KycStatus::Unverified)
+    }
+}
+
+stateful!(Subject: KycStatus);
+
+/// A person or a business whose identity is verified.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Subject")]
+pub(crate) struct SubjectShape<'a> {
+    /// The subject's id.
+    id: Id<Subject>,
+    /// Always `subject`.
+    object: Object<Subject>,
+    /// The company that a business is, or that a person belongs to; null where none was named.
+    company_id: Option<Id<Company>>,
+    /// The employee that a person is.
+    employee_id: Option<Id<Employee>>,
+    /// A person or a business.
+    #[serde(rename = "type")]
+    kind: SubjectType,
+    /// A person's name; null of a business.
+    name: Option<&'a PersonName>,
+    /// A business's registered name; null of a person.
+    legal_name: Option<&'a str>,
+    /// Of a person, where it is known.
+    date_of_birth: Option<BirthDate>,
+    /// Of residence or registration, ISO 3166-1 alpha-2.
+    country: &'a str,
+    /// Numbers that offices gave them.
+    id_numbers: &'a [IdNumber],
+    /// An e-mail address.
+    email: Option<&'a str>,
+    /// A telephone number.
+    phone: Option<&'a str>,
+    /// The address.
+    address: Option<&'a Address>,
+    /// The caller's own name for them.
+    external_id: Option<&'a str>,
+    /// The same as `kyc_status`.
+    status: KycStatus,
+    /// Whether it is known who they are.
+    kyc_status: KycStatus,
+    /// The level of the last approval; null before the first.
+    verified_level: Option<crate::model::identity::levels::Level>,
+    /// What the last screening made of them, and no less than what alerts about them say that were not dismissed.
+    risk_level: RiskLevel,
+    /// The latest trust score; null before the first.
+    trust_score: Option<LatestTrust>,
+    /// When it was created, in virtual time.
+    created_at: Timestamp,
+    /// When it last changed, in virtual time.
+    updated_at: Timestamp,
+    /// The caller's own pairs.
+    metadata: &'a Metadata,
+    /// Every status it had.
+    status_history: &'a [StatusChange<KycStatus>],
+}
+
+impl Wire for Subject {
+    type Shape<'a> = SubjectShape<'a>;
+
+    fn wire(&self) -> SubjectShape<'_> {
+        SubjectShape {
+            id: self.id,
+            object: Object::NAME,
+            company_id: self.company_id,
+            employee_id: self.employee_id,
+            kind: self.kind,
+            name: self.name.as_ref(),
+            legal_name: self.legal_name.as_deref(),
+            date_of_birth: self.date_of_birth,
+            country: &self.country,
+            id_numbers: &self.id_numbers,
+            email: self.email.as_deref(),
+            phone: self.phone.as_deref(),
+            address: self.address.as_ref(),
+            external_id: self.external_id.as_deref(),
+            status: self.status,
+            kyc_status: self.status,
+            verified_level: self.level,
+            risk_level: self.risk_level,
+            trust_score: self.trust,
+            created_at: self.created_at,
+            updated_at: self.updated_at,
+            metadata: &self.metadata,
+            status_history: &self.status_history,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kyc_status_can_be_reached() {
+        crate::model::lifecycle::assert_sound(KycStatus::Unverified);
+    }
+}

@@ -1,0 +1,31 @@
+//! Entries of loans. Interest is an expense when it is paid: what is not yet paid stands in the loan's schedule, and not in the books.
+
+use crate::model::AnyId;
+use crate::model::ledger::Account;
+use crate::model::ledger::Direction::{Credit, Debit};
+use crate::model::posting::Posting;
+use crate::value::money::Currency;
+
+/// The lender's money arrives.
+pub(crate) fn loan_disbursed(loan: AnyId, currency: Currency, amount: i64) -> Posting {
+    let lines = [
+        (Account::CashAvailable, Debit, amount),
+        (Account::LoansPayable, Credit, amount),
+    ];
+    Posting::new("Loan disbursed", loan, currency, &lines)
+}
+
+/// Principal and interest are paid back.
+pub(crate) fn loan_repaid(
+    repayment: AnyId,
+    currency: Currency,
+    principal: i64,
+    interest: i64,
+) -> Posting {
+    let lines = [
+        (Account::LoansPayable, Debit, principal),
+        (Account::Interest, Debit, interest),
+        (Account::CashAvailable, Credit, principal + interest),
+    ];
+    Posting::new("Loan repaid", repayment, currency, &lines)
+}
