@@ -19,6 +19,7 @@ pub(crate) mod task;
 
 use core::fmt;
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -218,6 +219,16 @@ impl Record {
             Self::Collection(collection) => collection.names(),
             Self::Invoice(invoice) => invoice.names(),
             _ => Vec::new(),
+        }
+    }
+}
+
+impl Record {
+    /// What it is found by whatever its company, by names that are like its own.
+    pub(crate) fn name_keys(&self) -> BTreeSet<u64> {
+        match self {
+            Self::WatchlistEntry(entry) => entry.name_keys(),
+            _ => BTreeSet::new(),
         }
     }
 }
