@@ -4,6 +4,7 @@
 pub(crate) mod lending;
 pub(crate) mod collecting;
 mod conversions;
+pub(crate) mod deals;
 pub(crate) mod payouts;
 mod payroll;
 

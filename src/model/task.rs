@@ -14,6 +14,8 @@ use crate::model::business::tax_filing::TaxFiling;
 use crate::model::business::tax_liability::TaxLiability;
 use crate::model::capital::application::Application;
 use crate::model::capital::credit_score::CreditScore;
+use crate::model::capital::deal::Deal;
+use crate::model::capital::due_diligence_request::DueDiligenceRequest;
 use crate::model::capital::insurance_risk_score::InsuranceRiskScore;
 use crate::model::capital::loan::Loan;
 use crate::model::capital::offer::Offer;
@@ -152,6 +154,12 @@ pub(crate) enum Task {
     MissInstalment(Id<Loan>, u32),
     /// An instalment was not paid for so long that the loan is given up.
     DefaultLoan(Id<Loan>, u32),
+    /// A reviewer takes an answer of due diligence up.
+    TakeUpRequest(Id<DueDiligenceRequest>),
+    /// The last day to answer a request of due diligence is over.
+    MissRequest(Id<DueDiligenceRequest>),
+    /// An investor replies, and passes or does not.
+    ReplyToDeal(Id<Deal>, bool),
     /// Row of the running scenarios' timeline.
     Scripted(u32),
 }
@@ -244,6 +252,9 @@ impl Task {
         Self::InstalmentDue(Id::UNKNOWN, 1),
         Self::MissInstalment(Id::UNKNOWN, 1),
         Self::DefaultLoan(Id::UNKNOWN, 1),
+        Self::TakeUpRequest(Id::UNKNOWN),
+        Self::MissRequest(Id::UNKNOWN),
+        Self::ReplyToDeal(Id::UNKNOWN, false),
         Self::Scripted(0),
     ];
 
@@ -263,6 +274,7 @@ impl Task {
                 | Self::InstalmentDue(..)
                 | Self::MissInstalment(..)
                 | Self::DefaultLoan(..)
+                | Self::MissRequest(_)
                 | Self::ExpireDocument(_)
                 | Self::ExpireCase(_)
                 | Self::ReviewCase(_)
@@ -332,6 +344,8 @@ impl Task {
             | Self::InstalmentDue(loan, _)
             | Self::MissInstalment(loan, _)
             | Self::DefaultLoan(loan, _) => Some(AnyId::of(loan)),
+            Self::TakeUpRequest(request) | Self::MissRequest(request) => Some(AnyId::of(request)),
+            Self::ReplyToDeal(deal, _) => Some(AnyId::of(deal)),
             Self::Scripted(_) => None,
         }
     }

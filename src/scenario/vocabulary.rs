@@ -260,7 +260,10 @@ mod tests {
             Task::InstalmentDue(..) => 54,
             Task::MissInstalment(..) => 55,
             Task::DefaultLoan(..) => 56,
-            Task::Scripted(_) => 57,
+            Task::TakeUpRequest(_) => 57,
+            Task::MissRequest(_) => 58,
+            Task::ReplyToDeal(..) => 59,
+            Task::Scripted(_) => 60,
         };
         assert!(
             Task::ONE_OF_EACH

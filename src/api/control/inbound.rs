@@ -6,6 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use crate::api::capital::deal_verbs;
 use crate::api::control::inbound_payments;
 use crate::api::operation::{self, Contract, Domain, Method, Operation, answer, decode, operation};
 use crate::api::payments::statement_line::statement_line;
@@ -23,7 +24,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
         owners (equity) or from a customer (sales); with a `reference` or `account_number` it pays the open collection that has it, \
         short, whole or beyond it. `card_payment`: the payer of a collection by card pays it now, or fails to. `chargeback`: the payer's \
         bank wants back what was collected. `statement_line`: the bank tells of one line of a wallet's account, which is compared with the \
-        books.",
+        books. `investor_reply`: the investor of a deal is interested, or passes, which ends the deal.",
     example: r#"{"kind":"bank_transfer","company_id":"@company:1","amount":500000,"from":"owner"}"#,
     errors: &[
         ErrorCode::LimitExceeded,
@@ -42,6 +43,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
         "wallet.debited",
         "wallet.low_balance",
         "bank_statement.created",
+        "deal.investor_replied",
+        "deal.lost",
     ],
     starts: &[
         "settle_collection",
@@ -80,6 +83,7 @@ pub(crate) const INBOUND: &[Inbound] = &[
     inbound!("card_payment" inbound_payments::card_payment),
     inbound!("chargeback" inbound_payments::chargeback),
     inbound!("statement_line" statement_line),
+    inbound!("investor_reply" deal_verbs::investor_reply),
 ];
 
 /// What the outside world does by that name.
