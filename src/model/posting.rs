@@ -1,10 +1,10 @@
 //! Every cause of a journal entry and its lines. They stand here and nowhere else: grown history and live work post by
 //! the same functions.
 
-pub(crate) mod lending;
 pub(crate) mod collecting;
 mod conversions;
 pub(crate) mod deals;
+pub(crate) mod lending;
 pub(crate) mod payouts;
 mod payroll;
 

@@ -113,7 +113,10 @@ fn still_open(deal: &Deal) -> Result<(), ApiError> {
     if deal.status == DealStatus::Open {
         return Ok(());
     }
-    let detail = format!("the deal is {}: it would have to be open", deal.status.name());
+    let detail = format!(
+        "the deal is {}: it would have to be open",
+        deal.status.name()
+    );
     Err(refused(deal.id, deal.status, detail))
 }
 
@@ -202,7 +205,11 @@ pub(crate) fn advance(
     if to == DealStage::Screening && unasked {
         let reply = world.decide(&INVESTOR, AnyId::of(deal.id), None);
         let passes = reply.choice == "passes";
-        world.settle_when(CONSIDERATION, reply.after, Task::ReplyToDeal(deal.id, passes));
+        world.settle_when(
+            CONSIDERATION,
+            reply.after,
+            Task::ReplyToDeal(deal.id, passes),
+        );
     }
     deal
 }
@@ -219,7 +226,9 @@ pub(crate) fn reply_later(world: &mut World, id: Id<Deal>, passes: bool) {
 
 /// The investor replies: who passes ends the deal.
 pub(crate) fn reply(world: &mut World, id: Id<Deal>, reply: Reply, note: Option<String>) {
-    let open = world.find(id).filter(|deal| deal.status == DealStatus::Open);
+    let open = world
+        .find(id)
+        .filter(|deal| deal.status == DealStatus::Open);
     let Some(mut deal) = open.map(Arc::unwrap_or_clone) else {
         return;
     };
@@ -364,6 +373,11 @@ pub(crate) fn investor_reply(
         return Err(ApiError::of_member("/deal_id", "no_investor", detail));
     }
     still_open(&deal)?;
-    reply(world, deal.id, input.reply, input.note.map(Text::into_string));
+    reply(
+        world,
+        deal.id,
+        input.reply,
+        input.note.map(Text::into_string),
+    );
     Ok(Data(Shown(world.get(deal.id)?)))
 }

@@ -9,9 +9,7 @@ use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::reply::{Data, List, Shown};
 use crate::model::Object;
 use crate::model::business::company::Company;
-use crate::model::capital::deal::{
-    Deal, DealStage, DealStatus, Instrument, Investor, StageChange,
-};
+use crate::model::capital::deal::{Deal, DealStage, DealStatus, Instrument, Investor, StageChange};
 use crate::model::lifecycle::StatusChange;
 use crate::value::error::{ApiError, ErrorCode, Violation};
 use crate::value::id::{Id, encode_to_string};
@@ -146,7 +144,11 @@ fn create_deal(world: &mut World, input: CreateDeal) -> Result<Data<Shown<Deal>>
     let today = world.today();
     if let Some(day) = input.expected_close_on.filter(|day| *day < today) {
         let detail = format!("{day} is past: today is {today}");
-        return Err(ApiError::of_member("/expected_close_on", "in_the_past", detail));
+        return Err(ApiError::of_member(
+            "/expected_close_on",
+            "in_the_past",
+            detail,
+        ));
     }
     if world.wallet_of(company.id, input.currency).is_none() {
         let detail = format!("{} has no wallet in {}", company.id, input.currency);

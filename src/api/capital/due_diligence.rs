@@ -143,7 +143,12 @@ fn open_due_diligence_case(
     if let Some(deal) = &deal {
         without_case(deal)?;
     }
-    let mut case = drawn_up(world, company.id, input.template.unwrap_or_default(), due_on);
+    let mut case = drawn_up(
+        world,
+        company.id,
+        input.template.unwrap_or_default(),
+        due_on,
+    );
     case.metadata = input.metadata.unwrap_or_default();
     if let Some(deal) = deal {
         let mut deal = (*deal).clone();
@@ -182,10 +187,7 @@ fn without_case(deal: &Deal) -> Result<(), ApiError> {
 /// The last day to answer: the one that was named, if it is a day to come, or in a week.
 fn due_day(world: &World, named: Option<Date>, wrong: &mut Vec<Violation>) -> Date {
     let today = world.today();
-    let (usual, latest) = (
-        today.plus_days(DAYS_TO_ANSWER),
-        today.plus_days(MOST_DAYS),
-    );
+    let (usual, latest) = (today.plus_days(DAYS_TO_ANSWER), today.plus_days(MOST_DAYS));
     let day = named.unwrap_or(usual);
     if day < today {
         let detail = format!("{day} is past: today is {today}");

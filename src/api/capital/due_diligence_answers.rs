@@ -187,7 +187,10 @@ impl ReportReferenceInput {
                 None if is_taken => fault("required", "this report needs it".to_owned()),
                 Some(_) if !is_taken => fault("not_taken", "this report has none".to_owned()),
                 Some(day) if day > today => {
-                    fault("in_the_future", format!("{day} is to come: today is {today}"));
+                    fault(
+                        "in_the_future",
+                        format!("{day} is to come: today is {today}"),
+                    );
                 }
                 _ => {}
             }
@@ -319,8 +322,7 @@ pub(crate) fn miss(world: &mut World, id: Id<DueDiligenceRequest>) {
 fn is_waited_for(world: &World, request: &DueDiligenceRequest) -> bool {
     let open = |case: &DueDiligenceCase| {
         let deal = case.deal_id.and_then(|id| world.find(id));
-        case.status == CaseStatus::Open
-            && deal.is_none_or(|deal| deal.status == DealStatus::Open)
+        case.status == CaseStatus::Open && deal.is_none_or(|deal| deal.status == DealStatus::Open)
     };
     let case = world.find(request.due_diligence_case_id);
     case.is_some_and(|case| open(&case))

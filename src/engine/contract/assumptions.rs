@@ -314,6 +314,15 @@ const AREAS: &[Assumption] = &[
     row("loans", "§1", "How is a loan paid back?",
         "`/api/capital/loans`: list, read with its schedule, repay by call; late the day after an instalment's day, defaulted 90 days after it",
         AREA, "a_loan_that_is_paid_month_by_month_is_repaid"),
+    row("due-diligence-cases", "§1", "What does due diligence ask for?",
+        "`/api/capital/due-diligence-cases`: open one with a checklist (`lite`, `standard`, `credit`), read it with its requests, progress and findings, ask for more",
+        AREA, "a_case_is_completed_when_nothing_mandatory_is_open"),
+    row("due-diligence-requests", "§1", "How is a due diligence request answered?",
+        "`/api/capital/due-diligence-requests`: answered in words, with documents or a report by reference; accepted, rejected or waived; `overdue` the day after its last day",
+        AREA, "a_request_is_answered_taken_up_rejected_answered_again_and_accepted"),
+    row("deals", "§1", "How does a deal get from the first talk to the wallet?",
+        "`/api/capital/deals`: add, list, read, advance by one stage past its guards, close; one that is won funds the wallet, as equity or as a debt",
+        AREA, "a_deal_goes_past_every_guard_and_funds_the_wallet"),
 ];
 
 #[rustfmt::skip] // a table

@@ -71,7 +71,9 @@ impl Template {
     pub(crate) fn items(self) -> &'static [ChecklistItem] {
         let mut lists = CHECKLISTS.template.iter();
         let list = lists.find(|list| list.template == self);
-        &list.expect("the file has a list for every template").request
+        &list
+            .expect("the file has a list for every template")
+            .request
     }
 }
 
@@ -108,8 +110,7 @@ impl Progress {
         };
         let at = |status| count(&|request| request.status == status);
         let mandatory = count(&|request| request.mandatory);
-        let mandatory_settled =
-            count(&|request| request.mandatory && request.status.is_settled());
+        let mandatory_settled = count(&|request| request.mandatory && request.status.is_settled());
         Self {
             total: count(&|_| true),
             mandatory,
