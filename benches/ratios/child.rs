@@ -144,7 +144,7 @@ pub(crate) fn post(address: SocketAddr, path: &str, key: &str, body: &str) -> Re
             body.len()
         ),
     )?;
-    if got.status == 200 || got.status == 201 {
+    if (200..300).contains(&got.status) {
         Ok(got)
     } else {
         Err(format!("POST {path}: {} {}", got.status, got.body))

@@ -103,6 +103,11 @@ pub(crate) const ROWS: &[Row] = &[
     ),
     row("journal and recording", ">= 3000 writes/s", worlds::kept),
     row("reports over 100,000 entries", "<= 20 ms", books::reports),
+    row(
+        "credit score over 100,000 entries",
+        "<= 20 ms",
+        books::credit_score,
+    ),
     row("first report", "<= 5 ms", books::first_report),
     row(
         "create payout",

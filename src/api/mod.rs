@@ -33,7 +33,9 @@ use crate::api::control::{
     clock, decisions, deliveries, diff, events, faults, inbound, intervene, limits, process,
     requests, scenarios, snapshots, statement_truth, trigger, verify, webhooks, worlds,
 };
-use crate::api::identity::{documents, subjects, verifications};
+use crate::api::identity::{
+    alerts, bank_accounts, documents, screenings, subjects, trust_scores, verifications,
+};
 use crate::api::operation::Operation;
 use crate::api::payments::{bank_statements, reconciliation};
 use crate::api::payments::{beneficiaries, disputes, payouts, wallets};
@@ -97,6 +99,10 @@ pub(crate) fn product() -> impl Iterator<Item = &'static Operation> {
         offers::OPERATIONS,
         loans::OPERATIONS,
         repayments::OPERATIONS,
+        screenings::OPERATIONS,
+        alerts::OPERATIONS,
+        trust_scores::OPERATIONS,
+        bank_accounts::OPERATIONS,
     ];
     tables.into_iter().flatten()
 }

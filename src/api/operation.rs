@@ -66,6 +66,7 @@ pub(crate) enum Domain {
     Business,
     Payments,
     Identity,
+    #[allow(dead_code, reason = "its rows come next")]
     Capital,
     Sandbox,
 }

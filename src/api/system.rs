@@ -11,7 +11,7 @@ use crate::api::business::{
 };
 use crate::api::capital::{credit_scores, insurance, loan_clock, offers, readiness, underwriting};
 use crate::api::capital::{deal_verbs, due_diligence_answers};
-use crate::api::identity::{documents, verification_clock};
+use crate::api::identity::{documents, screenings, trust_scores, verification_clock};
 use crate::api::operation::{Call, Operation};
 use crate::api::payments::dispute_clock;
 use crate::api::payments::escrow_clock;
@@ -133,6 +133,9 @@ pub(crate) const fn row(task: Task) -> SystemRow {
         Task::TakeUpRequest(_) => due_diligence_answers::TAKE_UP_REQUEST,
         Task::MissRequest(_) => due_diligence_answers::MISS_REQUEST,
         Task::ReplyToDeal(..) => deal_verbs::REPLY_TO_DEAL,
+        Task::CompleteScreening(..) => screenings::COMPLETE_SCREENING,
+        Task::ScreenAgain(_) => screenings::SCREEN_AGAIN,
+        Task::CompleteTrustScore(_) => trust_scores::COMPLETE_TRUST_SCORE,
         // What it calls declares its own.
         Task::Scripted(_) => SystemRow {
             name: "scenario_timeline",
@@ -283,6 +286,11 @@ fn call(world: &mut World, task: Task) {
         Task::TakeUpRequest(request) => due_diligence_answers::take_up(world, request),
         Task::MissRequest(request) => due_diligence_answers::miss(world, request),
         Task::ReplyToDeal(deal, passes) => deal_verbs::reply_later(world, deal, passes),
+        Task::CompleteScreening(screening, answer) => {
+            screenings::complete(world, screening, answer);
+        }
+        Task::ScreenAgain(screening) => screenings::again(world, screening),
+        Task::CompleteTrustScore(score) => trust_scores::complete(world, score),
         Task::Scripted(_) => unreachable!("a scenario's row has transactions of its own"),
         Task::FinishVerification(id) => employee_pay::finish_verification(world, id),
         Task::AcknowledgeFiling(filing) => tax_clock::acknowledge_filing(world, filing),

@@ -497,6 +497,56 @@ pub(crate) static UNDERWRITER: Decision = Decision {
     ],
 };
 
+/// What whoever keeps the lists says of a name.
+pub(crate) static WATCHLIST_REPLY: Decision = Decision {
+    name: "watchlist.reply",
+    about: "What whoever keeps the lists says of a subject who is screened",
+    subject: Kind::AmlScreening,
+    related: &[Kind::Subject, Kind::Employee, Kind::Company],
+    choices: &[
+        Choice {
+            after: Some("from the request to the answer, instead of 5 seconds"),
+            ..choice("by_name", "what the lists have of the name")
+        },
+        Choice {
+            after: Some("from the request to the answer, instead of 5 seconds"),
+            ..choice("clear", "nothing, whatever the name")
+        },
+        Choice {
+            after: Some("from the request to the answer, instead of 5 seconds"),
+            ..choice(
+                "sanctioned",
+                "the subject is sanctioned: a hit of score 100",
+            )
+        },
+        Choice {
+            after: Some("from the request to the answer, instead of 5 seconds"),
+            ..choice("pep", "the subject is in public office: a hit of score 100")
+        },
+        Choice {
+            after: Some("from the request to the answer, instead of 5 seconds"),
+            ..choice(
+                "lookalike",
+                "somebody sanctioned has a like name: a hit of score 87",
+            )
+        },
+    ],
+};
+
+/// Whether a bank knows an account, and as whose.
+pub(crate) static ACCOUNT_RESOLVE: Decision = Decision {
+    name: "bank_account.resolve",
+    about: "What the bank answers when it is asked whose an account is",
+    subject: Kind::BankAccountVerification,
+    related: &[],
+    choices: &[
+        choice("match", "the account is that of the expected name"),
+        choice("partial_match", "the holder's name is that one in part"),
+        choice("no_match", "the account is somebody else's"),
+        choice("not_found", "the bank knows no such account"),
+    ],
+};
+
 /// Every decision, in the order in which a payroll meets them.
 pub(crate) static DECISIONS: &[&Decision] = &[
     &BANK_ACCOUNT_CHECK,
@@ -514,5 +564,7 @@ pub(crate) static DECISIONS: &[&Decision] = &[
     &UNDERWRITER,
     &INVESTOR,
     &BUREAU_REPLY,
+    &WATCHLIST_REPLY,
+    &ACCOUNT_RESOLVE,
     &STATEMENT_NOISE,
 ];

@@ -45,9 +45,14 @@ use crate::model::capital::loan::Loan;
 use crate::model::capital::loan_repayment::LoanRepayment;
 use crate::model::capital::offer::Offer;
 use crate::model::capital::readiness_assessment::ReadinessAssessment;
+use crate::model::identity::aml_alert::AmlAlert;
+use crate::model::identity::aml_screening::AmlScreening;
+use crate::model::identity::bank_account_verification::BankAccountVerification;
 use crate::model::identity::document::Document;
 use crate::model::identity::subject::Subject;
+use crate::model::identity::trust_score::TrustScore;
 use crate::model::identity::verification::Verification;
+use crate::model::identity::watchlist::WatchlistEntry;
 use crate::model::ledger::{JournalEntry, WalletTransaction};
 use crate::model::payments::bank_statement::BankStatement;
 use crate::model::payments::beneficiary::Beneficiary;
@@ -182,6 +187,11 @@ entities! {
         Subject "sub" "subject";
         Document "doc" "document";
         Verification "ver" "verification";
+        AmlScreening "ams" "aml_screening";
+        AmlAlert "ama" "aml_alert";
+        TrustScore "tsc" "trust_score";
+        BankAccountVerification "bav" "bank_account_verification";
+        WatchlistEntry "wle" "watchlist_entry";
         Collection "col" "collection";
         Invoice "inv" "invoice";
         Refund "rfd" "refund";
@@ -296,6 +306,11 @@ shown_as_kept!(
     Deal,
     DueDiligenceCase,
     DueDiligenceRequest,
+    AmlScreening,
+    AmlAlert,
+    TrustScore,
+    BankAccountVerification,
+    WatchlistEntry,
 );
 
 /// The `object` member: the resource's own name, held by its type.

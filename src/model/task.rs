@@ -20,7 +20,9 @@ use crate::model::capital::insurance_risk_score::InsuranceRiskScore;
 use crate::model::capital::loan::Loan;
 use crate::model::capital::offer::Offer;
 use crate::model::capital::readiness_assessment::ReadinessAssessment;
+use crate::model::identity::aml_screening::{AmlScreening, ListAnswer};
 use crate::model::identity::document::Document;
+use crate::model::identity::trust_score::TrustScore;
 use crate::model::identity::verification::{BureauAnswer, Verification};
 use crate::model::payments::bank_statement::BankStatement;
 use crate::model::payments::beneficiary::Beneficiary;
@@ -160,6 +162,12 @@ pub(crate) enum Task {
     MissRequest(Id<DueDiligenceRequest>),
     /// An investor replies, and passes or does not.
     ReplyToDeal(Id<Deal>, bool),
+    /// What the lists say of a subject.
+    CompleteScreening(Id<AmlScreening>, ListAnswer),
+    /// The day of the next screening has come.
+    ScreenAgain(Id<AmlScreening>),
+    /// A trust score is reckoned.
+    CompleteTrustScore(Id<TrustScore>),
     /// Row of the running scenarios' timeline.
     Scripted(u32),
 }
@@ -255,6 +263,9 @@ impl Task {
         Self::TakeUpRequest(Id::UNKNOWN),
         Self::MissRequest(Id::UNKNOWN),
         Self::ReplyToDeal(Id::UNKNOWN, false),
+        Self::CompleteScreening(Id::UNKNOWN, ListAnswer::ByName),
+        Self::ScreenAgain(Id::UNKNOWN),
+        Self::CompleteTrustScore(Id::UNKNOWN),
         Self::Scripted(0),
     ];
 
@@ -277,7 +288,7 @@ impl Task {
                 | Self::MissRequest(_)
                 | Self::ExpireDocument(_)
                 | Self::ExpireCase(_)
-                | Self::ReviewCase(_)
+                | Self::ScreenAgain(_)
                 | Self::ExpireCollection(_)
                 | Self::InvoiceOverdue(_)
         )
@@ -346,6 +357,10 @@ impl Task {
             | Self::DefaultLoan(loan, _) => Some(AnyId::of(loan)),
             Self::TakeUpRequest(request) | Self::MissRequest(request) => Some(AnyId::of(request)),
             Self::ReplyToDeal(deal, _) => Some(AnyId::of(deal)),
+            Self::CompleteScreening(screening, _) | Self::ScreenAgain(screening) => {
+                Some(AnyId::of(screening))
+            }
+            Self::CompleteTrustScore(score) => Some(AnyId::of(score)),
             Self::Scripted(_) => None,
         }
     }

@@ -4,6 +4,7 @@
 //! are those that requests are checked against.
 
 mod header;
+mod links;
 mod overlay;
 pub(super) mod problem;
 mod row;
@@ -84,6 +85,7 @@ fn render(
         path[row.method.name().to_ascii_lowercase()] =
             row::operation(row, shape, &sample, &mut schemas);
     }
+    let links = links::add(&mut paths, &schemas.definitions);
     let mut document = json!({
         "openapi": "3.1.1",
         "info": info(plane),
@@ -96,7 +98,7 @@ fn render(
         let events = events::catalogue(rows.iter().copied());
         document["webhooks"] = webhook::webhooks(&events, &mut schemas).into();
     }
-    let components = components(schemas, &document);
+    let components = components(schemas, links, &document);
     document["components"] = components;
     document
 }
@@ -142,12 +144,13 @@ const fn about(domain: Domain) -> &'static str {
 }
 
 /// `components`, without what the document never refers to.
-fn components(schemas: Schemas, document: &Value) -> Value {
+fn components(schemas: Schemas, links: Value, document: &Value) -> Value {
     let mut components = json!({
         "schemas": schemas.definitions,
         "parameters": header::parameters(),
         "headers": header::components(),
         "responses": problem::components(),
+        "links": links,
     });
     let mut used = BTreeSet::new();
     follow(document, &components, &mut used);

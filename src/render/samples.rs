@@ -105,6 +105,40 @@ const SCENES: &[(&str, &[(&str, &str)])] = &[
     ),
     ("retry_payroll_item", UNPAID),
     (
+        "review_verification",
+        &[
+            (
+                "create_subject",
+                r#"{"type":"person","name":{"first":"Ada","last":"Review"},"country":"NG"}"#,
+            ),
+            (
+                "create_verification",
+                r#"{"subject_id":"@subject:2","type":"kyc","level":"basic"}"#,
+            ),
+            (
+                "submit_verification",
+                r#"{"verification_id":"@verification:2","consent":true}"#,
+            ),
+        ],
+    ),
+    (
+        "cancel_verification",
+        &[(
+            "create_verification",
+            r#"{"subject_id":"@subject:1","type":"kyb","level":"basic"}"#,
+        )],
+    ),
+    (
+        "list_aml_alerts",
+        &[
+            (
+                "create_subject",
+                r#"{"type":"person","name":{"first":"Ada","last":"Sanctioned"},"country":"NG"}"#,
+            ),
+            ("create_aml_screening", r#"{"subject_id":"@subject:3"}"#),
+        ],
+    ),
+    (
         "dispute_escrow",
         &[
             (
@@ -446,6 +480,12 @@ impl Session {
             }
             _ => {}
         }
+        // Paths that name their resource without the domain's initials.
+        let member = match member {
+            "screening_id" => "aml_screening_id",
+            "alert_id" => "aml_alert_id",
+            member => member,
+        };
         let kind = kind_of_member(member)?;
         let since = self.world.records().filter(|(other, ..)| *other == kind);
         let since = since.map(|(_, bits, _)| AnyId { kind, bits }.to_string());

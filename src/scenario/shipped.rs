@@ -41,6 +41,10 @@ const FILES: &[(&str, &str)] = embedded![
     "flaky-503",
     "rate-limited",
     "slow-network",
+    "kyc-declined",
+    "kyc-retry-then-approved",
+    "aml-hit",
+    "aml-false-positive",
     "demo-day",
     "escrow-dispute",
 ];

@@ -263,7 +263,10 @@ mod tests {
             Task::TakeUpRequest(_) => 57,
             Task::MissRequest(_) => 58,
             Task::ReplyToDeal(..) => 59,
-            Task::Scripted(_) => 60,
+            Task::CompleteScreening(..) => 60,
+            Task::ScreenAgain(_) => 61,
+            Task::CompleteTrustScore(_) => 62,
+            Task::Scripted(_) => 63,
         };
         assert!(
             Task::ONE_OF_EACH

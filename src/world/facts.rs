@@ -23,9 +23,14 @@ use crate::model::capital::loan::Loan;
 use crate::model::capital::loan_repayment::LoanRepayment;
 use crate::model::capital::offer::Offer;
 use crate::model::capital::readiness_assessment::ReadinessAssessment;
+use crate::model::identity::aml_alert::AmlAlert;
+use crate::model::identity::aml_screening::AmlScreening;
+use crate::model::identity::bank_account_verification::BankAccountVerification;
 use crate::model::identity::document::Document;
 use crate::model::identity::subject::Subject;
+use crate::model::identity::trust_score::TrustScore;
 use crate::model::identity::verification::Verification;
+use crate::model::identity::watchlist::WatchlistEntry;
 use crate::model::payments::bank_statement::BankStatement;
 use crate::model::payments::beneficiary::Beneficiary;
 use crate::model::payments::collection::Collection;
@@ -87,6 +92,11 @@ impl World {
             Subject,
             Document,
             Verification,
+            AmlScreening,
+            AmlAlert,
+            TrustScore,
+            BankAccountVerification,
+            WatchlistEntry,
             BankStatement,
             ReconciliationMatch,
             Escrow,

@@ -35,9 +35,14 @@ use crate::model::capital::offer::Offer;
 use crate::model::capital::readiness_assessment::ReadinessAssessment;
 use crate::model::growth::workforce::{Place, Selection};
 use crate::model::growth::{accounts, identity, names, people};
+use crate::model::identity::aml_alert::AmlAlert;
+use crate::model::identity::aml_screening::AmlScreening;
+use crate::model::identity::bank_account_verification::BankAccountVerification;
 use crate::model::identity::document::Document;
 use crate::model::identity::subject::Subject;
+use crate::model::identity::trust_score::TrustScore;
 use crate::model::identity::verification::Verification;
+use crate::model::identity::watchlist::WatchlistEntry;
 use crate::model::ledger::WalletTransaction;
 use crate::model::lifecycle::StatusChange;
 use crate::model::payments::bank_statement::BankStatement;
@@ -90,6 +95,11 @@ never_grown!(
     Subject,
     Document,
     Verification,
+    AmlScreening,
+    AmlAlert,
+    TrustScore,
+    BankAccountVerification,
+    WatchlistEntry,
     BankStatement,
     ReconciliationMatch,
     Escrow,

@@ -28,6 +28,7 @@ mod golden_path;
 mod harness;
 mod headers;
 mod idempotency;
+mod identity;
 mod layers;
 mod leave;
 mod lists;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::api::crud::may_scan;
+use crate::api::identity::alerts;
 use crate::model::AnyId;
 use crate::model::business::company::Company;
 use crate::model::business::employee::Employee;
@@ -14,6 +15,7 @@ use crate::model::business::regulatory_report::{
     Threshold, is_pension,
 };
 use crate::model::growth::workforce::Selection;
+use crate::model::identity::aml_alert::AmlAlert;
 use crate::model::ledger::WalletTransaction;
 use crate::model::payments::payout::{Payout, PayoutStatus};
 use crate::value::error::ApiError;
@@ -197,7 +199,29 @@ fn suspicious_activity(
     let mut findings = returned_payouts(world, company, period);
     findings.extend(shared_accounts(world, company)?);
     findings.extend(below_threshold(world, company, period));
+    findings.extend(confirmed_alerts(world, company, period));
     Ok(Contents::SuspiciousActivity { findings })
+}
+
+/// Alerts about the company, or somebody of it, that were confirmed in that month.
+fn confirmed_alerts(world: &World, company: &Company, period: Period) -> Vec<Finding> {
+    let confirmed = alerts::confirmed(world, company.id).filter(|alert| {
+        let at = alert.resolved_at;
+        at.is_some_and(|at| at.date().period() == period)
+    });
+    let finding = |alert: Arc<AmlAlert>| {
+        let mut resources = vec![AnyId::of(alert.id)];
+        resources.extend(alert.subject_id.map(AnyId::of));
+        resources.extend(&alert.resources);
+        Finding {
+            rule: Rule::ConfirmedAlert,
+            detail: alert.detail.clone(),
+            amount: alert.amount,
+            currency: alert.currency.unwrap_or(company.currency),
+            resources,
+        }
+    };
+    confirmed.map(finding).collect()
 }
 
 /// Payouts that came back or failed in that month. Those of history all arrived, unless somebody has sent them back since.

@@ -1,12 +1,15 @@
 //! How a company has behaved: payroll and taxes of the last 365 days, and its loans. Runs, returns and liabilities are counted; no
 //! payout, payslip or entry is looked at.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::model::business::company::Company;
 use crate::model::business::payroll_run::{PayrollRun, RunStatus, RunType};
 use crate::model::business::tax_filing::{FilingStatus, TaxFiling};
 use crate::model::business::tax_liability::{LiabilityStatus, TaxLiability};
+use crate::model::business::tax_return;
+use crate::model::calendar::Calendar;
 use crate::model::capital::loan::{Loan, LoanStatus};
 use crate::value::time::{Date, Period};
 use crate::world::World;
@@ -25,6 +28,10 @@ pub(crate) struct PayrollConduct {
     pub(crate) in_time: i64,
     /// Runs that were late or whose funding failed, and months without one.
     pub(crate) late: Vec<String>,
+    /// Pay days that have come without wages in the books.
+    pub(crate) unbooked: Vec<Date>,
+    /// What a month's wages come to: the dearest month's.
+    pub(crate) cost: i128,
 }
 
 /// How taxes were dealt with, by id.
@@ -63,56 +70,158 @@ fn of_company<T: Grow>(world: &World, company: &Company) -> Vec<Arc<T>> {
         .collect()
 }
 
+/// A month whose wages were due.
+struct Payday {
+    period: Period,
+    /// The day on which they were due.
+    on: Date,
+    /// Whether a run of it counts in the books.
+    is_booked: bool,
+}
+
+/// The days on which regular wages were due, by the company's own rule.
+struct Paydays<'a> {
+    calendar: &'static Calendar,
+    company: &'a Company,
+    /// Regular runs that were not taken back.
+    runs: Vec<Arc<PayrollRun>>,
+    /// The first month that was paid.
+    first: Option<Period>,
+}
+
+impl<'a> Paydays<'a> {
+    fn of(world: &World, company: &'a Company) -> Self {
+        let mut runs: Vec<Arc<PayrollRun>> = of_company(world, company);
+        runs.retain(|run| {
+            let never = matches!(run.status, RunStatus::Cancelled | RunStatus::Reversed);
+            run.kind == RunType::Regular && run.reverses.is_none() && !never
+        });
+        Self {
+            calendar: world.calendar_of(company.id),
+            company,
+            first: runs.iter().map(|run| run.period).min(),
+            runs,
+        }
+    }
+
+    /// The company's own pay day of a month.
+    fn agreed(&self, period: Period) -> Date {
+        let day = period.day(self.company.payroll_settings.pay_day);
+        self.calendar.or_business_day_before(day)
+    }
+
+    /// The last day on which a month's wages can be due.
+    fn last(&self, period: Period) -> Date {
+        self.calendar.or_business_day_before(period.last_day())
+    }
+
+    /// When a run's wages were due: on its pay date, which a run that is made after its month cannot move past it, nor another one
+    /// past the month after. Of the first month nobody can say what was agreed.
+    fn due(&self, run: &PayrollRun) -> Date {
+        let last = self.last(run.period);
+        if Some(run.period) == self.first {
+            run.pay_date
+        } else if run.created_at.date() <= last {
+            run.pay_date.min(self.last(run.period.plus_months(1)))
+        } else {
+            run.pay_date.min(last)
+        }
+    }
+
+    /// Until when wages that are due on a day are in time.
+    fn limit(&self, due: Date) -> Date {
+        self.calendar.plus_business_days(due, PAY_DAYS)
+    }
+
+    /// The months after the first one whose pay day has come.
+    fn since(&self, since: Date, today: Date) -> Vec<Payday> {
+        let next = self.first.map(|first| first.plus_months(1));
+        let start = next.map(|next| next.max(since.period()));
+        let months = (0..).map_while(|ahead| Some(start?.plus_months(ahead)));
+        let paydays = months.map(|period| {
+            let mut runs = self.runs.iter();
+            Payday {
+                period,
+                on: self.agreed(period),
+                is_booked: runs.any(|run| run.period == period && is_booked(run)),
+            }
+        });
+        let come = paydays.take_while(|payday| payday.on <= today);
+        come.filter(|payday| payday.on >= since).collect()
+    }
+}
+
+/// Whether a run's wages stand in the books.
+fn is_booked(run: &PayrollRun) -> bool {
+    !matches!(
+        run.status,
+        RunStatus::Draft
+            | RunStatus::Calculating
+            | RunStatus::Calculated
+            | RunStatus::PendingApproval
+    )
+}
+
+/// When a run first was there.
+fn entered(run: &PayrollRun, status: RunStatus) -> Option<Date> {
+    let mut history = run.status_history.iter();
+    let change = history.find(|change| change.status == status);
+    change.map(|change| change.at.date())
+}
+
 /// How the regular payroll that fell due from `since` on went.
-pub(crate) fn payroll(world: &World, company: &Company, since: Date) -> PayrollConduct {
-    let today = world.today();
-    let calendar = world.calendar_of(company.id);
-    let limit = |pay_date| calendar.plus_business_days(pay_date, PAY_DAYS);
-    let runs: Vec<Arc<PayrollRun>> = of_company(world, company);
-    let regular = runs.iter().filter(|run| {
-        let never = matches!(run.status, RunStatus::Cancelled | RunStatus::Reversed);
-        run.kind == RunType::Regular && run.reverses.is_none() && !never
-    });
-    let regular: Vec<&Arc<PayrollRun>> = regular.collect();
+fn payroll(paydays: &Paydays<'_>, since: Date, today: Date) -> PayrollConduct {
     let mut conduct = PayrollConduct::default();
-    for run in regular.iter().filter(|run| run.pay_date >= since) {
-        let entered = |status| {
-            let mut history = run.status_history.iter();
-            history.find(move |change| change.status == status)
-        };
-        let paid = entered(RunStatus::Paid).map(|change| change.at.date());
-        let over = paid.unwrap_or(today) > limit(run.pay_date);
-        if over || run.status == RunStatus::Failed || entered(RunStatus::FundingFailed).is_some() {
+    let mut costs: BTreeMap<Period, i128> = BTreeMap::new();
+    for run in &paydays.runs {
+        let due = paydays.due(run);
+        if due < since {
+            continue;
+        }
+        if let Some(totals) = run.totals.filter(|_| is_booked(run)) {
+            *costs.entry(run.period).or_default() += i128::from(totals.employer_cost);
+        }
+        let paid = entered(run, RunStatus::Paid);
+        let over = paid.unwrap_or(today) > paydays.limit(due);
+        let failed =
+            run.status == RunStatus::Failed || entered(run, RunStatus::FundingFailed).is_some();
+        if over || failed {
             conduct.late.push(run.id.to_string());
         } else if paid.is_some() {
             conduct.in_time += 1;
         }
     }
-    let first = regular.iter().map(|run| run.period).min();
-    let Some(first) = first else {
-        return conduct;
-    };
-    let pay_day = |period: Period| {
-        calendar.or_business_day_before(period.day(company.payroll_settings.pay_day))
-    };
-    let mut period = first
-        .max(since.period())
-        .plus_months(i32::from(first >= since.period()));
-    while limit(pay_day(period)) < today {
-        let day = pay_day(period);
-        if day >= since && !regular.iter().any(|run| run.period == period) {
-            conduct.late.push(period.to_string());
+    conduct.cost = costs.into_values().max().unwrap_or(0);
+    for payday in paydays.since(since, today) {
+        let mut runs = paydays.runs.iter();
+        let limit = paydays.limit(paydays.last(payday.period));
+        if limit < today && !runs.any(|run| run.period == payday.period) {
+            conduct.late.push(payday.period.to_string());
         }
-        period = period.plus_months(1);
+        if !payday.is_booked {
+            conduct.unbooked.push(payday.on);
+        }
     }
     conduct
 }
 
+/// How payroll and taxes that fell due from `since` on were dealt with.
+pub(crate) fn payroll_and_taxes(
+    world: &World,
+    company: &Company,
+    since: Date,
+) -> (PayrollConduct, TaxConduct) {
+    let paydays = Paydays::of(world, company);
+    let payroll = payroll(&paydays, since, world.today());
+    (payroll, taxes(world, &paydays, since))
+}
+
 /// How the taxes that fell due from `since` on were dealt with.
-pub(crate) fn taxes(world: &World, company: &Company, since: Date) -> TaxConduct {
-    let today = world.today();
+fn taxes(world: &World, paydays: &Paydays<'_>, since: Date) -> TaxConduct {
+    let (today, company) = (world.today(), paydays.company);
     let in_window = |due_on: Option<Date>| due_on.is_some_and(|day| day >= since);
     let mut conduct = TaxConduct::default();
+    let mut authorities = BTreeSet::new();
     let filings: Vec<Arc<TaxFiling>> = of_company(world, company);
     for filing in filings.iter().filter(|filing| in_window(filing.due_on)) {
         let sent = !matches!(filing.status, FilingStatus::Pending | FilingStatus::Blocked);
@@ -124,21 +233,64 @@ pub(crate) fn taxes(world: &World, company: &Company, since: Date) -> TaxConduct
         } else if filing.status == FilingStatus::Filed && !filing.late {
             conduct.filed += 1;
         }
+        let lines = filing.lines.iter().map(|line| line.authority.clone());
+        authorities.extend(lines.map(|authority| (filing.jurisdiction.clone(), authority)));
     }
     let runs = world.children::<PayrollRun>(company.id.bits());
-    let liabilities = runs.flat_map(|run| world.children::<TaxLiability>(run.bits()));
-    for liability in liabilities.filter_map(|id| world.find(id)) {
-        let mut history = liability.status_history.iter();
-        let was_late = history.any(|change| change.status == LiabilityStatus::Late);
-        if !was_late || liability.status == LiabilityStatus::Void || !in_window(liability.due_on) {
-            continue;
+    for run in runs.filter_map(|id| world.find(id)) {
+        let liabilities = world.children::<TaxLiability>(run.id.bits());
+        for owed in liabilities.filter_map(|id| world.find(id)) {
+            let void = owed.status == LiabilityStatus::Void;
+            if void || owed.amount <= 0 || !in_window(owed.due_on) {
+                continue;
+            }
+            authorities.insert((owed.jurisdiction.clone(), owed.authority.clone()));
+            if was_late(paydays, &run, &owed, today) {
+                conduct.late.push(owed.id.to_string());
+            }
+            if owed.status == LiabilityStatus::Late {
+                conduct.overdue.push(owed.id.to_string());
+            }
         }
-        conduct.late.push(liability.id.to_string());
-        if liability.status == LiabilityStatus::Late {
-            conduct.overdue.push(liability.id.to_string());
+    }
+    // Wages that are not even booked leave their taxes behind, too: a late payroll is not to look better than its taxes.
+    for payday in paydays
+        .since(since, today)
+        .iter()
+        .filter(|it| !it.is_booked)
+    {
+        for (country, authority) in &authorities {
+            let due = due_on(country, authority, payday.period, payday.on);
+            if due.is_some_and(|due| due < today) {
+                conduct.late.push(format!("{} {authority}", payday.period));
+            }
         }
     }
     conduct
+}
+
+/// Whether a tax was late. That of wages which came too late was due when their pay day had it due.
+fn was_late(paydays: &Paydays<'_>, run: &PayrollRun, owed: &TaxLiability, today: Date) -> bool {
+    let mut history = owed.status_history.iter();
+    let change = history.find(|change| change.status == LiabilityStatus::Late);
+    let due = paydays.due(run);
+    if change.is_some()
+        || run.kind != RunType::Regular
+        || run.reverses.is_some()
+        || due >= run.pay_date
+    {
+        return change.is_some();
+    }
+    let mut history = owed.status_history.iter();
+    let paid = history.find(|change| change.status == LiabilityStatus::Paid);
+    let paid = paid.map_or(today, |change| change.at.date());
+    let due = due_on(&owed.jurisdiction, &owed.authority, owed.period, due);
+    due.is_some_and(|due| paid > due)
+}
+
+/// The last day for a tax on wages of a month that were due on a day.
+fn due_on(country: &str, authority: &str, period: Period, payday: Date) -> Option<Date> {
+    tax_return::of(country, authority, period, payday).map(|(_, due_on)| due_on)
 }
 
 /// How the company's loans were paid back.

@@ -71,7 +71,7 @@ const RECKONING: Span = Span::seconds(5);
 pub(crate) struct CreateCreditScore {
     /// The company to score; this or `subject_id`.
     company_id: Option<Id<Company>>,
-    /// A verified subject of a company, which stands for its company.
+    /// A subject of a company, which stands for its company; this or `company_id`.
     subject_id: Option<Id<Subject>>,
     /// What it is asked for.
     purpose: Option<Text<200>>,

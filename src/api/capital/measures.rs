@@ -44,6 +44,12 @@ impl Moved {
             chargebacks: figures.sum(|account| account == Account::ChargebackLosses),
         }
     }
+
+    /// Wages that were due and are in no book yet: nobody looks better for not paying.
+    fn owe_wages(&mut self, cost: i128) {
+        self.payroll += cost;
+        self.expenses += cost;
+    }
 }
 
 /// A company as the scores see it today.
@@ -86,18 +92,30 @@ impl Look {
                 AccountType::Revenue | AccountType::Expense
             )
         };
+        let (payroll, taxes) = conduct::payroll_and_taxes(world, company, year_from);
+        let (mut year, mut quarter) = (
+            Moved::of(&reading.moved(year_from, today)),
+            Moved::of(&reading.moved(quarter_from, today)),
+        );
+        for day in &payroll.unbooked {
+            year.owe_wages(payroll.cost);
+            if *day >= quarter_from {
+                quarter.owe_wages(payroll.cost);
+            }
+        }
+        let unbooked = payroll.cost * payroll.unbooked.len() as i128;
         Self {
             company: company.id.to_string(),
             today,
             year_from,
             quarter_from,
             first_day: reading.first_day(earns_or_spends),
-            year: Moved::of(&reading.moved(year_from, today)),
-            quarter: Moved::of(&reading.moved(quarter_from, today)),
-            free_cash: standing.sum(is_free_cash),
+            year,
+            quarter,
+            free_cash: standing.sum(is_free_cash) - unbooked,
             debt: -standing.sum(|account| account == Account::LoansPayable),
-            payroll: conduct::payroll(world, company, year_from),
-            taxes: conduct::taxes(world, company, year_from),
+            payroll,
+            taxes,
             loans: conduct::loans(world, company),
         }
     }

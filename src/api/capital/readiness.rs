@@ -9,7 +9,7 @@ use crate::api::business::companies::named;
 use crate::api::business::{compliance, figures};
 use crate::api::capital::measures::{Look, Measures};
 use crate::api::crud::show;
-use crate::api::identity::subjects::kyb_approved;
+use crate::api::identity::subjects::{businesses, kyb_approved};
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::reply::{Data, Shown};
 use crate::api::system::SystemRow;
@@ -149,12 +149,27 @@ pub(crate) fn complete(world: &mut World, id: Id<ReadinessAssessment>) {
 fn measures(world: &World, company: &Company, assessment: &ReadinessAssessment) -> Measures {
     let look = Look::at(world, company);
     let mut measures = look.measures();
-    let read = |operation: &str, member: &str| Evidence {
-        operation: operation.to_owned(),
-        params: [(member.to_owned(), company.id.to_string())].into(),
-        resources: Vec::new(),
+    let read = |operation: &str, (member, value): (&str, String), resources: Vec<String>| {
+        vec![Evidence {
+            operation: operation.to_owned(),
+            params: [(member.to_owned(), value)].into(),
+            resources,
+        }]
     };
-    let company_read = || read("getCompany", "company_id");
+    let own = || ("company_id", company.id.to_string());
+    let company_read = || read("getCompany", own(), Vec::new());
+    let as_of = |name| {
+        measures
+            .get(name)
+            .map_or_else(Vec::new, |it| it.evidence.clone())
+    };
+    let (age, sales) = (as_of("age"), as_of("revenue_level"));
+    let businesses = businesses(world, company.id).map(|subject| subject.id.to_string());
+    let businesses = read(
+        "listSubjects",
+        ("type", "business".to_owned()),
+        businesses.collect(),
+    );
     let requirements = compliance::open(world, company.id).count();
     let settings = company.payroll_settings;
     let known = [
@@ -168,17 +183,13 @@ fn measures(world: &World, company: &Company, assessment: &ReadinessAssessment) 
         (
             "history",
             look.months() * 100 / assessment.stage.months(),
-            read("listJournalEntries", "company_id"),
+            age,
         ),
-        (
-            "target",
-            target(world, company, assessment, &look),
-            read("getProfitAndLoss", "company_id"),
-        ),
+        ("target", target(world, company, assessment, &look), sales),
         (
             "requirements",
             i64::try_from(requirements).unwrap_or(i64::MAX),
-            read("listComplianceRequirements", "company_id"),
+            read("listComplianceRequirements", own(), Vec::new()),
         ),
         (
             "company_active",
@@ -188,7 +199,7 @@ fn measures(world: &World, company: &Company, assessment: &ReadinessAssessment) 
         (
             "kyb_approved",
             i64::from(kyb_approved(world, company.id)),
-            company_read(),
+            businesses,
         ),
         (
             "registration",
@@ -201,10 +212,7 @@ fn measures(world: &World, company: &Company, assessment: &ReadinessAssessment) 
             company_read(),
         ),
     ];
-    measures.extend(rows.map(|(name, value, evidence)| {
-        let evidence = vec![evidence];
-        (name, Measured { value, evidence })
-    }));
+    measures.extend(rows.map(|(name, value, evidence)| (name, Measured { value, evidence })));
     measures
 }
 

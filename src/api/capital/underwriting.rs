@@ -5,16 +5,19 @@ use crate::api::capital::measures::Look;
 use crate::api::capital::{credit_scores, offers};
 use crate::api::system::SystemRow;
 use crate::model::AnyId;
-use crate::model::business::company::Company;
+use crate::model::business::company::{Company, CompanyStatus};
 use crate::model::capital::application::{
     Application, ApplicationStatus, Outcome, Reason, ReasonCode, UnderwritingDecision,
 };
 use crate::model::capital::credit_score::{Band, CreditScore};
 use crate::model::capital::lending;
+use crate::model::capital::loan::{Loan, LoanStatus};
+use crate::model::capital::offer::{Offer, OfferStatus};
 use crate::model::decision::UNDERWRITER;
 use crate::model::lifecycle::Stateful;
 use crate::model::task::{Task, Verdict};
 use crate::value::id::Id;
+use crate::value::money::Currency;
 use crate::value::time::Span;
 use crate::world::World;
 
@@ -172,7 +175,7 @@ fn judged(
     score: &CreditScore,
     verdict: Verdict,
 ) -> (Outcome, Vec<Reason>, Option<Terms>) {
-    let facts = against(look);
+    let facts = against(world, application, look);
     if !facts.is_empty() {
         return (Outcome::Rejected, facts, None);
     }
@@ -201,8 +204,13 @@ fn judged(
 }
 
 /// What speaks against a loan whatever anybody says.
-fn against(look: &Look) -> Vec<Reason> {
+fn against(world: &World, application: &Application, look: &Look) -> Vec<Reason> {
     let mut facts = Vec::new();
+    let company = world.find(application.company_id);
+    if company.is_some_and(|company| company.status != CompanyStatus::Active) {
+        let detail = "the company is not active any more";
+        facts.push(reason(ReasonCode::CompanyNotActive, detail));
+    }
     if look.loans.has_defaulted {
         let detail = "a loan of the company defaulted";
         facts.push(reason(ReasonCode::LoanDefaulted, detail));
@@ -239,7 +247,7 @@ fn by_score(
     }
     let room = room(world, application, look, band);
     if room < i128::from(application.term_months) {
-        let detail = "the company owes all that its sales bear".to_owned();
+        let detail = "the company owes, or was offered, all that its sales bear".to_owned();
         return rejected(ReasonCode::NoCapacity, detail);
     }
     let detail = format!("a score of {points}");
@@ -256,13 +264,31 @@ fn by_score(
     (Outcome::Approved, reasons, Some(terms(amount)))
 }
 
-/// What the company may owe beyond what it owes, in the application's currency.
+/// What the company may owe beyond what it owes and was promised, in the application's currency.
 fn room(world: &World, application: &Application, look: &Look, band: Band) -> i128 {
-    let own = lending::capacity(band, look.yearly_sales()) - look.debt();
     let company = world.find(application.company_id);
-    let currency = company.map_or(application.currency, |company| company.currency);
-    let mut rates = crate::api::business::figures::rates(world);
-    let today = world.today();
-    let room = rates.translate(own.max(0), currency, application.currency, today);
+    let own = company.map_or(application.currency, |company| company.currency);
+    let (mut rates, today) = (crate::api::business::figures::rates(world), world.today());
+    let promised = promised(world, application.company_id).into_iter();
+    let promised = promised
+        .filter_map(|(currency, amount)| rates.translate(amount.into(), currency, own, today));
+    let promised: i128 = promised.sum();
+    let left = lending::capacity(band, look.yearly_sales()) - look.debt() - promised;
+    let room = rates.translate(left.max(0), own, application.currency, today);
     room.unwrap_or(0)
+}
+
+/// Money that is on its way to a company, or that it only has to take.
+fn promised(world: &World, company: Id<Company>) -> Vec<(Currency, i64)> {
+    let loans = world.children::<Loan>(company.bits());
+    let loans = loans.filter_map(|id| world.find(id));
+    let loans = loans.filter(|loan| loan.status == LoanStatus::PendingDisbursement);
+    let applications = world.children::<Application>(company.bits());
+    let offers = applications.flat_map(|id| world.children::<Offer>(id.bits()));
+    let offers = offers.filter_map(|id| world.find(id));
+    let offers = offers.filter(|offer| offer.status == OfferStatus::Pending);
+    loans
+        .map(|loan| (loan.currency, loan.amount))
+        .chain(offers.map(|offer| (offer.currency, offer.amount)))
+        .collect()
 }

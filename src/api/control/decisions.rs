@@ -79,6 +79,10 @@ pub(crate) struct MagicValues {
     bank_accounts: Vec<MagicValue>,
     /// Account numbers that payers of collections, and customers of invoices, pay from.
     payer_accounts: Vec<MagicValue>,
+    /// Last names of people, and first words of businesses' names, who are verified or screened.
+    names: Vec<MagicValue>,
+    /// Tokens of documents.
+    document_tokens: Vec<MagicValue>,
     /// Decisions that values, rules and headers can make, with every choice.
     decisions: Vec<DecisionRow>,
 }
@@ -130,12 +134,54 @@ const PAYER_ACCOUNTS: &[(&str, &str)] = &[
     ("9999999995", "paid, and charged back"),
 ];
 
+/// What becomes of somebody with a reserved name.
+const NAMES: &[(&str, &str)] = &[
+    ("Review", "a verification is in review for a day"),
+    ("Decline", "a verification is declined"),
+    (
+        "Retry",
+        "a verification is to be submitted again, and approved then",
+    ),
+    ("Expire", "a verification is never answered, and expires"),
+    ("Offline", "a verification is answered six hours later"),
+    (
+        "Sanctioned",
+        "a screening has a hit of score 100 on the sanctions list",
+    ),
+    (
+        "Pep",
+        "a screening has a hit of score 100 on the list of persons in public office",
+    ),
+    (
+        "Lookalike",
+        "a screening has a hit of score 87 who is somebody else",
+    ),
+];
+
+/// What becomes of a document with a reserved token; every other is accepted.
+const DOCUMENT_TOKENS: &[(&str, &str)] = &[
+    ("tok_ok", "accepted"),
+    (
+        "tok_blurry",
+        "rejected: it cannot be read, another may be sent",
+    ),
+    (
+        "tok_expired",
+        "rejected: it is no longer valid, another may be sent",
+    ),
+    (
+        "tok_forged",
+        "rejected: it is not genuine, which declines a verification",
+    ),
+];
+
+fn values(rows: &[(&'static str, &'static str)]) -> Vec<MagicValue> {
+    let rows = rows.iter();
+    rows.map(|&(value, outcome)| MagicValue { value, outcome })
+        .collect()
+}
+
 fn list_magic_values(_: &World, _: ListMagicValues) -> Result<Plain<MagicValues>, ApiError> {
-    let values = |rows: &[(&'static str, &'static str)]| {
-        let rows = rows.iter();
-        rows.map(|&(value, outcome)| MagicValue { value, outcome })
-            .collect()
-    };
     let decisions = DECISIONS.iter().map(|row| DecisionRow {
         name: row.name,
         about: row.about,
@@ -144,6 +190,8 @@ fn list_magic_values(_: &World, _: ListMagicValues) -> Result<Plain<MagicValues>
     Ok(Plain(MagicValues {
         bank_accounts: values(BANK_ACCOUNTS),
         payer_accounts: values(PAYER_ACCOUNTS),
+        names: values(NAMES),
+        document_tokens: values(DOCUMENT_TOKENS),
         decisions: decisions.collect(),
     }))
 }

@@ -8,6 +8,7 @@ pub(crate) mod deliveries;
 pub(crate) mod diff;
 pub(crate) mod events;
 pub(crate) mod faults;
+mod identifying;
 pub(crate) mod inbound;
 mod inbound_payments;
 pub(crate) mod intervene;

@@ -71,7 +71,7 @@ const NEW_DEAL: Act = Call(
     "create_deal",
     r#"{"company_id":"@company:1","name":"Triggered","instrument":"equity","target_amount":1000000,"currency":"@currency","investor":{"name":"Ada Trigger"}}"#,
 );
-const NEW_CASE: Act = Call(
+const CHECKLIST: Act = Call(
     "open_due_diligence_case",
     r#"{"company_id":"@company:1","template":"lite"}"#,
 );
@@ -153,6 +153,22 @@ const ACCEPT: Act = Call(
     "respond_to_offer",
     r#"{"offer_id":"@newest_offer","decision":"accept","wallet_id":"@wallet:1"}"#,
 );
+const NEW_SUBJECT: Act = Call(
+    "create_subject",
+    r#"{"type":"person","name":{"first":"Ada","last":"Trigger"},"country":"NG"}"#,
+);
+const NEW_CASE: Act = Call(
+    "create_verification",
+    r#"{"subject_id":"@last","type":"kyc","level":"basic"}"#,
+);
+const SUBMIT_CASE: &str = r#"{"verification_id":"@last","consent":true}"#;
+const SCREEN: &str = r#"{"subject_id":"@last"}"#;
+const HIT: Act = Answered(
+    "create_aml_screening",
+    SCREEN,
+    &[("watchlist.reply", "sanctioned")],
+);
+const TRUST: Act = Call("create_trust_score", r#"{"subject_id":"@newest_subject"}"#);
 /// Stands for an employee who can be paid.
 pub(super) const PAYABLE: &str = "@payable";
 /// Stands for what the act before made or moved.
@@ -550,6 +566,146 @@ pub(super) const RECIPES: &[(&[&str], &[Act])] = &[
             ),
         ],
     ),
+    (&["subject.created"], &[NEW_SUBJECT]),
+    (
+        &["subject.updated"],
+        &[
+            NEW_SUBJECT,
+            Call(
+                "update_subject",
+                r#"{"subject_id":"@last","metadata":{"triggered":"@count"}}"#,
+            ),
+        ],
+    ),
+    (
+        &["document.received", "document.accepted"],
+        &[
+            NEW_SUBJECT,
+            Call(
+                "add_subject_document",
+                r#"{"subject_id":"@last","type":"passport","document_token":"tok_ok"}"#,
+            ),
+        ],
+    ),
+    (
+        &["document.rejected"],
+        &[
+            NEW_SUBJECT,
+            Call(
+                "add_subject_document",
+                r#"{"subject_id":"@last","type":"passport","document_token":"tok_forged"}"#,
+            ),
+        ],
+    ),
+    (
+        &["verification.created", "verification.expired"],
+        &[NEW_SUBJECT, NEW_CASE],
+    ),
+    (
+        &["verification.cancelled"],
+        &[
+            NEW_SUBJECT,
+            NEW_CASE,
+            Call("cancel_verification", r#"{"verification_id":"@last"}"#),
+        ],
+    ),
+    (
+        &["verification.submitted", "verification.approved"],
+        &[
+            NEW_SUBJECT,
+            NEW_CASE,
+            Call("submit_verification", SUBMIT_CASE),
+        ],
+    ),
+    (
+        &["verification.declined"],
+        &[
+            NEW_SUBJECT,
+            NEW_CASE,
+            Answered(
+                "submit_verification",
+                SUBMIT_CASE,
+                &[("bureau.reply", "declined")],
+            ),
+        ],
+    ),
+    (
+        &["verification.in_review"],
+        &[
+            NEW_SUBJECT,
+            NEW_CASE,
+            Answered(
+                "submit_verification",
+                SUBMIT_CASE,
+                &[("bureau.reply", "in_review")],
+            ),
+        ],
+    ),
+    (
+        &["verification.resubmission_requested"],
+        &[
+            NEW_SUBJECT,
+            NEW_CASE,
+            Answered(
+                "submit_verification",
+                SUBMIT_CASE,
+                &[("bureau.reply", "resubmission_requested")],
+            ),
+        ],
+    ),
+    (
+        &["aml_screening.created", "aml_screening.completed"],
+        &[NEW_SUBJECT, Call("create_aml_screening", SCREEN)],
+    ),
+    (&["aml_alert.opened"], &[NEW_SUBJECT, HIT]),
+    (
+        &["aml_alert.dismissed"],
+        &[
+            NEW_SUBJECT,
+            HIT,
+            Call(
+                "resolve_aml_alert",
+                r#"{"alert_id":"@newest_alert","resolution":"false_positive","note":"Triggered"}"#,
+            ),
+        ],
+    ),
+    (
+        &["aml_alert.confirmed"],
+        &[
+            NEW_SUBJECT,
+            HIT,
+            Call(
+                "resolve_aml_alert",
+                r#"{"alert_id":"@newest_alert","resolution":"true_positive","note":"Triggered"}"#,
+            ),
+        ],
+    ),
+    (
+        &["aml_alert.escalated"],
+        &[
+            NEW_SUBJECT,
+            HIT,
+            Call(
+                "resolve_aml_alert",
+                r#"{"alert_id":"@newest_alert","resolution":"escalate","note":"Triggered"}"#,
+            ),
+        ],
+    ),
+    (
+        &["trust_score.created", "trust_score.completed"],
+        &[NEW_SUBJECT, TRUST],
+    ),
+    (
+        &["trust_score.changed"],
+        &[
+            NEW_SUBJECT,
+            TRUST,
+            Call(
+                "create_trust_score",
+                r#"{"subject_id":"@newest_subject","signals":{"email_verified":true,"phone_verified":true,"device_known":true}}"#,
+            ),
+        ],
+    ),
     (
         &["credit_score.created", "credit_score.completed"],
         &[NEW_SCORE],
@@ -774,19 +930,19 @@ pub(super) const RECIPES: &[(&[&str], &[Act])] = &[
             "due_diligence_request.created",
             "due_diligence_request.overdue",
         ],
-        &[NEW_CASE],
+        &[CHECKLIST],
     ),
     (
         &[
             "due_diligence_request.submitted",
             "due_diligence_request.in_review",
         ],
-        &[NEW_CASE, NEW_REQUEST, NEW_ANSWER],
+        &[CHECKLIST, NEW_REQUEST, NEW_ANSWER],
     ),
     (
         &["due_diligence_request.accepted"],
         &[
-            NEW_CASE,
+            CHECKLIST,
             NEW_REQUEST,
             NEW_ANSWER,
             Call(
@@ -798,7 +954,7 @@ pub(super) const RECIPES: &[(&[&str], &[Act])] = &[
     (
         &["due_diligence_request.rejected"],
         &[
-            NEW_CASE,
+            CHECKLIST,
             NEW_REQUEST,
             NEW_ANSWER,
             Call(
@@ -810,7 +966,7 @@ pub(super) const RECIPES: &[(&[&str], &[Act])] = &[
     (
         &["due_diligence_request.waived"],
         &[
-            NEW_CASE,
+            CHECKLIST,
             NEW_REQUEST,
             Call(
                 "review_due_diligence_request",
@@ -820,6 +976,6 @@ pub(super) const RECIPES: &[(&[&str], &[Act])] = &[
     ),
     (
         &["due_diligence_case.completed"],
-        &[NEW_CASE, Move(LAST, "completed")],
+        &[CHECKLIST, Move(LAST, "completed")],
     ),
 ];

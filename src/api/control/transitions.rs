@@ -12,7 +12,7 @@ use crate::api::business::leave::{self, LeaveDecision};
 use crate::api::business::{
     compliance, leave_clock, payroll_clock, payroll_funding, regulatory_reports, tax_clock,
 };
-use crate::api::control::{collecting, dealing, lending};
+use crate::api::control::{collecting, dealing, identifying, lending};
 use crate::api::payments::dispute_clock;
 use crate::api::payments::escrow_clock::{self, Part};
 use crate::api::payments::reconciliation::{self, MatchAction};
@@ -148,6 +148,22 @@ pub(crate) const EMITS: &[&str] = &[
     "reconciliation_match.suggested",
     "reconciliation_match.exception",
     "reconciliation_match.resolved",
+    "document.accepted",
+    "document.rejected",
+    "verification.approved",
+    "verification.declined",
+    "verification.in_review",
+    "verification.resubmission_requested",
+    "verification.expired",
+    "verification.cancelled",
+    "compliance_requirement.resolved",
+    "aml_screening.completed",
+    "aml_alert.opened",
+    "aml_alert.dismissed",
+    "aml_alert.confirmed",
+    "aml_alert.escalated",
+    "trust_score.completed",
+    "trust_score.changed",
 ];
 
 /// The tasks that a move can set.
@@ -176,6 +192,9 @@ pub(crate) const STARTS: &[&str] = &[
     "default_loan",
     "reply_to_deal",
     "miss_request",
+    "review_case",
+    "expire_case",
+    "screen_again",
 ];
 
 /// How a move is to be made.
@@ -210,6 +229,11 @@ pub(crate) fn go(world: &mut World, id: &str, to: &str, wanted: Wanted) -> Resul
         Kind::Escrow => escrow(world, Id::from_bits(id.bits), to, wanted)?,
         Kind::Beneficiary => beneficiary(world, Id::from_bits(id.bits), to, &wanted)?,
         Kind::Dispute => collecting::dispute(world, Id::from_bits(id.bits), to, wanted)?,
+        Kind::Document => identifying::document(world, Id::from_bits(id.bits), to)?,
+        Kind::Verification => identifying::case(world, Id::from_bits(id.bits), to, wanted)?,
+        Kind::AmlScreening => identifying::screening(world, Id::from_bits(id.bits), to)?,
+        Kind::AmlAlert => identifying::alert(world, Id::from_bits(id.bits), to, wanted)?,
+        Kind::TrustScore => identifying::trust(world, Id::from_bits(id.bits), to)?,
         Kind::BankStatement => statement(world, Id::from_bits(id.bits), to)?,
         Kind::ReconciliationMatch => reconciliation(world, Id::from_bits(id.bits), to, wanted)?,
         kind if lending::KINDS.contains(&kind) => lending::go(world, id, to, &wanted)?,

@@ -21,6 +21,8 @@ use crate::model::business::payroll_item::{ItemStatus, PayrollItem};
 use crate::model::business::tax_liability::{LiabilityStatus, TaxLiability};
 use crate::model::capital::loan::Loan;
 use crate::model::capital::offer::Offer;
+use crate::model::identity::aml_alert::AmlAlert;
+use crate::model::identity::subject::Subject;
 use crate::model::payments::beneficiary::{Beneficiary, BeneficiaryStatus};
 use crate::model::payments::dispute::{Dispute, DisputeStatus};
 use crate::model::payments::reconciliation_match::{MatchStatus, ReconciliationMatch};
@@ -314,6 +316,8 @@ fn stands_for(world: &World, name: &str) -> Result<Option<Value>, ApiError> {
         "@disputed" => newest(world, |one: &Dispute| {
             one.status == DisputeStatus::NeedsResponse
         }),
+        "@newest_subject" => newest(world, |_: &Subject| true),
+        "@newest_alert" => newest(world, |_: &AmlAlert| true),
         other => return Ok(part_of(world, other).map(Value::String)),
     };
     Ok(Some(Value::String(found)))

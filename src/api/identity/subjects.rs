@@ -378,10 +378,15 @@ pub(crate) fn of_company(
         .filter_map(|id| world.find(id))
 }
 
+/// The subjects of a company that are businesses: the company itself, as it is verified.
+pub(crate) fn businesses(
+    world: &World,
+    company: Id<Company>,
+) -> impl Iterator<Item = Arc<Subject>> {
+    of_company(world, company).filter(|subject| subject.kind == SubjectType::Business)
+}
+
 /// Whether it is known what business a company is: a subject of it, a business, is approved now.
-#[allow(dead_code, reason = "deals and applications ask it")]
 pub(crate) fn kyb_approved(world: &World, company: Id<Company>) -> bool {
-    of_company(world, company).any(|subject| {
-        subject.kind == SubjectType::Business && subject.status == KycStatus::Approved
-    })
+    businesses(world, company).any(|subject| subject.status == KycStatus::Approved)
 }

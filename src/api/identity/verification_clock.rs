@@ -5,11 +5,13 @@
 use crate::api::business::companies::blockers;
 use crate::api::business::compliance;
 use crate::api::business::payroll_clock::get;
-use crate::api::identity::documents;
+use crate::api::identity::screenings::{self, SCREENING};
 use crate::api::identity::verifications::PATIENCE;
+use crate::api::identity::{alerts, documents};
 use crate::api::system::SystemRow;
 use crate::model::AnyId;
 use crate::model::business::compliance_requirement::{Evidence, RequirementType};
+use crate::model::identity::aml_screening::ScreeningStatus;
 use crate::model::identity::document::{DocumentFault, DocumentStatus};
 use crate::model::identity::levels::{CaseCheckName, VerificationType};
 use crate::model::identity::subject::{KycStatus, Subject};
@@ -46,7 +48,7 @@ pub(crate) const ANSWER_CASE: SystemRow = SystemRow {
         "compliance_requirement.resolved",
         "company.status_changed",
     ],
-    starts: &["review_case", "expire_case"],
+    starts: &["answer_case", "review_case", "expire_case"],
 };
 
 pub(crate) const EXPIRE_CASE: SystemRow = SystemRow {
@@ -85,8 +87,14 @@ pub(crate) fn answer(world: &mut World, id: Id<Verification>, answer: BureauAnsw
     if case.status != CaseStatus::Processing {
         return; // somebody was quicker
     }
+    let screening = screenings::of_case(world, &case).map(|screening| screening.status);
+    if screening == Some(ScreeningStatus::Processing) {
+        // Somebody hurried the bureau, or held up the lists: it waits for them.
+        return world.settle_after(SCREENING, Task::AnswerCase(id, answer));
+    }
     let faults = document_faults(world, &case);
-    let outcome = outcome(answer, &faults);
+    let condemned = alerts::condemn(world, case.subject_id);
+    let outcome = outcome(answer, &faults, condemned, screening);
     conclude(world, &case, outcome);
 }
 
@@ -105,7 +113,15 @@ fn document_faults(world: &mut World, case: &Verification) -> Vec<DocumentFault>
     faults
 }
 
-fn outcome(answer: BureauAnswer, faults: &[DocumentFault]) -> Outcome {
+fn outcome(
+    answer: BureauAnswer,
+    faults: &[DocumentFault],
+    condemned: bool,
+    screening: Option<ScreeningStatus>,
+) -> Outcome {
+    if condemned {
+        return Outcome::plain(CaseStatus::Declined, Some(RejectLabel::WatchlistMatch));
+    }
     if faults.contains(&DocumentFault::Forged) {
         return Outcome::plain(CaseStatus::Declined, Some(RejectLabel::DocumentForged));
     }
@@ -120,6 +136,9 @@ fn outcome(answer: BureauAnswer, faults: &[DocumentFault]) -> Outcome {
             labels,
             ..Outcome::plain(CaseStatus::ResubmissionRequested, None)
         };
+    }
+    if screening == Some(ScreeningStatus::NeedsReview) && answer == BureauAnswer::Approved {
+        return Outcome::plain(CaseStatus::InReview, Some(RejectLabel::WatchlistMatch));
     }
     match answer {
         BureauAnswer::ResubmissionRequested => {
@@ -277,11 +296,13 @@ pub(crate) fn review(world: &mut World, id: Id<Verification>) {
     if case.status != CaseStatus::InReview {
         return; // somebody was quicker
     }
-    let note = Some("nobody decided within a day: the bureau did".to_owned());
-    let outcome = Outcome {
-        note,
-        ..Outcome::plain(CaseStatus::Approved, None)
+    let outcome = if alerts::stand(world, case.subject_id) {
+        Outcome::plain(CaseStatus::Declined, Some(RejectLabel::WatchlistMatch))
+    } else {
+        Outcome::plain(CaseStatus::Approved, None)
     };
+    let note = Some("nobody decided within a day: the bureau did".to_owned());
+    let outcome = Outcome { note, ..outcome };
     conclude(world, &case, outcome);
 }
 

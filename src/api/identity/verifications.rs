@@ -6,31 +6,24 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::api::crud::{Candidates, Paging, Sort, SortKey, Sortable, is, show};
-use crate::api::identity::documents::EXAMINATION;
 use crate::api::identity::verification_clock::{self, Outcome};
+use crate::api::identity::verification_submit::submit_verification;
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::reply::{Data, List, Shown};
-use crate::model::decision::BUREAU_REPLY;
-use crate::model::identity::document::{Document, DocumentStatus, DocumentType};
+use crate::model::Object;
 use crate::model::identity::levels::{self, CaseCheckName, Level, VerificationType};
-use crate::model::identity::subject::{KycStatus, Subject, SubjectType};
+use crate::model::identity::subject::{Subject, SubjectType};
 use crate::model::identity::verification::{
-    BureauAnswer, CaseCheck, CaseCheckStatus, CaseStatus, RejectLabel, Verification,
+    CaseCheck, CaseCheckStatus, CaseStatus, RejectLabel, Verification,
 };
-use crate::model::lifecycle::{State, Stateful, StatusChange, refused, step};
+use crate::model::lifecycle::{State, StatusChange, refused, step};
 use crate::model::task::Task;
-use crate::model::{AnyId, Object};
 use crate::value::error::{ApiError, ErrorCode, Violation};
 use crate::value::id::Id;
 use crate::value::text::{Metadata, Text};
 use crate::value::time::Span;
 use crate::world::World;
-use crate::world::decide::Answer;
 
-/// From a submission without documents to the answer.
-const DATA: Span = Span::seconds(2);
-/// How long a bureau that is offline takes.
-const OFFLINE: Span = Span::seconds(6 * 60 * 60);
 /// How long a case waits to be submitted.
 pub(crate) const PATIENCE: Span = Span::seconds(24 * 60 * 60);
 
@@ -80,8 +73,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         example: r#"{"consent":true}"#,
         success: 202,
         errors: &[ErrorCode::InvalidStateTransition],
-        emits: &["verification.submitted"],
-        starts: &["answer_case", "expire_case"],
+        emits: &["verification.submitted", "aml_screening.created"],
+        starts: &["answer_case", "expire_case", "complete_screening"],
         ..operation!(write submit_verification)
     },
     Operation {
@@ -266,143 +259,6 @@ fn get_verification(
     input: OneVerificationCase,
 ) -> Result<Data<Shown<Verification>>, ApiError> {
     show(world, input.verification_id)
-}
-
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct SubmitVerification {
-    /// The case.
-    verification_id: Id<Verification>,
-    /// The subject's documents that it is to be decided by, up to 20, each once.
-    #[schemars(length(max = 20), extend("uniqueItems" = true))]
-    document_ids: Option<Vec<Id<Document>>>,
-    /// That the subject agrees; a case without it goes nowhere.
-    consent: bool,
-}
-
-fn submit_verification(
-    world: &mut World,
-    input: SubmitVerification,
-) -> Result<Data<Shown<Verification>>, ApiError> {
-    let mut case = (*world.get(input.verification_id)?).clone();
-    let ids = input.document_ids.unwrap_or_default();
-    let documents = documents(world, &case, &ids)?;
-    let status = step("submit", "the verification", case.id, case.status)?;
-    let mut wrong = Vec::new();
-    if !input.consent {
-        let detail = "without the subject's consent nothing is checked";
-        wrong.push(Violation::new("/consent", "consent", detail));
-    }
-    wrong.extend(missing(&case, &documents));
-    if !wrong.is_empty() {
-        return Err(ApiError::invalid(wrong));
-    }
-    let subject = world.get(case.subject_id)?;
-    let magic = magic(&subject, &case);
-    let now = world.now();
-    case.document_ids = ids;
-    case.submissions += 1;
-    case.submitted_at = Some(now);
-    case.expires_at = None;
-    case.reject_labels.clear();
-    case.reject_type = None;
-    case.check_all(CaseCheckStatus::Pending);
-    case.enter(status, now);
-    world.forget_timers(AnyId::of(case.id));
-    let answer = world.decide(&BUREAU_REPLY, AnyId::of(case.id), magic);
-    if answer.choice == "expired" {
-        case.expires_at = Some(world.after(answer.after.unwrap_or(PATIENCE), None));
-    }
-    if subject.status.may_become(KycStatus::Pending) {
-        let mut subject = (*subject).clone();
-        subject.enter(KycStatus::Pending, now);
-        world.keep(subject);
-    }
-    let case = world.record("verification.submitted", case);
-    ask_bureau(world, &case, answer);
-    Ok(Data(Shown(case)))
-}
-
-/// Sets when the bureau's answer comes.
-fn ask_bureau(world: &mut World, case: &Verification, answer: Answer) {
-    if let Some(at) = case.expires_at {
-        return world.remind_at(at, Task::ExpireCase(case.id));
-    }
-    let normal = if case.document_ids.is_empty() {
-        DATA
-    } else {
-        EXAMINATION
-    };
-    let named = match answer.choice {
-        "offline" => Some(answer.after.unwrap_or(OFFLINE)),
-        _ => answer.after,
-    };
-    let task = Task::AnswerCase(case.id, BureauAnswer::of(answer.choice));
-    world.settle_when(normal, named, task);
-}
-
-/// The documents that a submission names: all of the case's subject, none rejected.
-fn documents(
-    world: &World,
-    case: &Verification,
-    ids: &[Id<Document>],
-) -> Result<Vec<Arc<Document>>, ApiError> {
-    let (mut found, mut unknown, mut wrong) = (Vec::new(), Vec::new(), Vec::new());
-    for (place, id) in (0..).zip(ids) {
-        let pointer = format!("/document_ids/{place}");
-        let Some(document) = world.find(*id) else {
-            let detail = "no document of this key's world has this id";
-            unknown.push(Violation::new(pointer, "not_found", detail));
-            continue;
-        };
-        if document.subject_id != case.subject_id {
-            let detail = format!("{} is another subject's", document.id);
-            wrong.push(Violation::new(pointer, "foreign_document", detail));
-        } else if document.status == DocumentStatus::Rejected {
-            let detail = format!("{} was rejected: attach another", document.id);
-            wrong.push(Violation::new(pointer, "document_rejected", detail));
-        }
-        found.push(document);
-    }
-    if !unknown.is_empty() {
-        return Err(ApiError::not_found("document").with_errors(unknown));
-    }
-    if !wrong.is_empty() {
-        return Err(ApiError::invalid(wrong));
-    }
-    Ok(found)
-}
-
-/// A document for each group that the level asks for and none is of.
-fn missing(case: &Verification, documents: &[Arc<Document>]) -> Vec<Violation> {
-    let has = |group: &&Vec<DocumentType>| documents.iter().any(|one| group.contains(&one.kind));
-    let groups = levels::row(case.kind, case.level).documents.iter();
-    let lacking = groups.filter(|group| !has(group)).map(|group| {
-        let names: Vec<&str> = group.iter().map(|kind| kind.name()).collect();
-        let detail = format!("this level needs a document: {}", names.join(" or "));
-        Violation::new("/document_ids", "document_required", detail)
-    });
-    lacking.collect()
-}
-
-/// Reserved last names choose what the bureau says.
-fn magic(subject: &Subject, case: &Verification) -> Option<(Answer, String)> {
-    let word = subject.reserved_word();
-    let is = |reserved: &str| word.eq_ignore_ascii_case(reserved);
-    let choice = if is("Review") {
-        "in_review"
-    } else if is("Decline") {
-        "declined"
-    } else if is("Retry") && case.submissions == 0 {
-        "resubmission_requested"
-    } else if is("Expire") {
-        "expired"
-    } else if is("Offline") {
-        "offline"
-    } else {
-        return None;
-    };
-    let answer = Answer::plain(&BUREAU_REPLY, choice);
-    Some((answer, format!("last name {word}")))
 }
 
 /// What whoever reviews a case makes of it.

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use crate::api::identity::monitoring;
 use crate::api::payments::asking::fits;
 use crate::api::payments::platform_fee::platform_fee;
 use crate::api::payments::{disputes, invoice_clock};
@@ -67,7 +68,7 @@ pub(crate) const FINISHING: &[&str] = &["settle_collection", "charge_back"];
 
 pub(crate) const SETTLE_COLLECTION: SystemRow = SystemRow {
     name: "settle_collection",
-    emits: &["collection.settled", "wallet.credited"],
+    emits: &["collection.settled", "wallet.credited", "aml_alert.opened"],
     ..SystemRow::LAST
 };
 
@@ -272,9 +273,10 @@ pub(crate) fn settle(world: &mut World, id: Id<Collection>) {
     collection.enter(CollectionStatus::Settled, world.now());
     let posting = posting::collection_settled(AnyId::of(id), currency, received, fee);
     world.post(company, posting);
-    world.record("collection.settled", collection);
+    let collection = world.record("collection.settled", collection);
     let wallet = world.wallet_for(company, currency);
     world.emit_wallet("wallet.credited", &wallet);
+    monitoring::collected(world, &collection);
 }
 
 /// The payer had time enough.

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use crate::api::business::payroll_clock::get;
 use crate::api::business::payroll_payouts;
+use crate::api::identity::{alerts, monitoring};
 use crate::api::system::SystemRow;
 use crate::model::AnyId;
 use crate::model::business::company::Company;
@@ -47,6 +48,7 @@ pub(crate) const SETTLE_VENDOR_PAYOUT: SystemRow = SystemRow {
         "payout.failed",
         "payout.returned",
         "wallet.credited",
+        "aml_alert.opened",
     ],
     starts: &["settle_vendor_payout"],
 };
@@ -164,6 +166,9 @@ pub(crate) fn hand_over(world: &mut World, id: Id<Payout>) {
     if payout.status != PayoutStatus::Queued {
         return; // somebody was quicker
     }
+    if alerts::freezes(world, &payout) {
+        return freeze(world, id);
+    }
     let magic = account_number(world, &payout).and_then(|number| magic(&number));
     let answer = world.decide(&PAYOUT_SETTLE, AnyId::of(id), magic);
     let payout = enter(world, id, PayoutStatus::Processing);
@@ -230,6 +235,17 @@ const fn settling(payout: &Payout, fate: Fate) -> Task {
     }
 }
 
+/// Keeps a queued payout from leaving, for as long as nobody says otherwise: an alert was confirmed.
+pub(crate) fn freeze(world: &mut World, id: Id<Payout>) {
+    world.forget_timers(AnyId::of(id));
+    let payout = enter(world, id, PayoutStatus::Processing);
+    world.emit("payout.processing", &payout);
+    let mut payout = (*get(world, id)).clone();
+    let why = "a confirmed alert freezes payouts".to_owned();
+    payout.enter_because(PayoutStatus::OnHold, world.now(), Some(why));
+    world.record("payout.on_hold", payout);
+}
+
 fn hold(world: &mut World, id: Id<Payout>, named: Option<Span>, fate: Fate) {
     let payout = enter(world, id, PayoutStatus::OnHold);
     world.emit("payout.on_hold", &payout);
@@ -247,6 +263,9 @@ pub(crate) fn release_payout(world: &mut World, id: Id<Payout>, fate: Fate) {
     }
     if let Fate::Failed(code) = fate {
         return unsettled(world, id, PayoutStatus::Failed, code.failure());
+    }
+    if alerts::freezes(world, &get(world, id)) {
+        return; // the rail would let it go
     }
     let payout = enter(world, id, PayoutStatus::Processing);
     world.emit("payout.processing", &payout);
@@ -290,6 +309,7 @@ fn pay(world: &mut World, id: Id<Payout>) -> Arc<Payout> {
     let payout = enter(world, id, PayoutStatus::Paid);
     world.post(payout.company_id, posting::paid(&payout));
     world.emit("payout.paid", &payout);
+    monitoring::paid(world, &payout);
     if payout.pays() == Pays::Wages {
         payroll_payouts::arrived(world, &payout);
     }

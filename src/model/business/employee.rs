@@ -210,6 +210,8 @@ pub(crate) enum HoldReason {
     Suspension,
     /// A payout came back from the employee's bank.
     ReturnedPayout,
+    /// An alert about the employee was confirmed.
+    AmlAlert,
 }
 
 /// How the last days of an employment are paid.

@@ -202,6 +202,8 @@ pub(crate) enum Rule {
     SharedAccount,
     /// Three or more amounts of a day, each below the threshold by a tenth at most.
     BelowThreshold,
+    /// An alert of screening or monitoring was confirmed.
+    ConfirmedAlert,
 }
 
 /// Something that a rule found.

@@ -96,7 +96,7 @@ mod tests {
         assert_eq!((months[0].interest, months[0].principal), (10_000, 78_848));
         assert_eq!(months[11].balance, 0);
         let interest: i64 = months.iter().map(|month| month.interest).sum();
-        assert_eq!(interest, 66_187);
+        assert_eq!(interest, 66_186);
     }
 
     #[test]

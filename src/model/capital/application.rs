@@ -60,6 +60,8 @@ pub(crate) enum ReasonCode {
     ScoreTooLow,
     /// There is too little to score.
     InsufficientData,
+    /// The company was suspended or closed meanwhile.
+    CompanyNotActive,
     /// A loan of the company defaulted.
     LoanDefaulted,
     /// A loan of the company is late.

@@ -290,10 +290,14 @@ impl Loan {
         }
     }
 
-    /// An instalment's day has come, or is over. Whether there is anything of it to pay.
+    /// An instalment's day has come, or is over. Whether that is news: it is not where it is paid, or late already.
     pub(crate) fn mark(&mut self, number: u32, status: InstalmentStatus) -> bool {
+        let is_news = |row: &Instalment| match status {
+            InstalmentStatus::Due => row.status == InstalmentStatus::Upcoming,
+            _ => row.status == InstalmentStatus::Upcoming || row.status == InstalmentStatus::Due,
+        };
         let mut rows = self.schedule.iter_mut();
-        let row = rows.find(|row| row.number == number && row.status != InstalmentStatus::Paid);
+        let row = rows.find(|row| row.number == number && is_news(row));
         let found = row.is_some();
         if let Some(row) = row {
             row.status = status;

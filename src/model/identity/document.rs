@@ -63,6 +63,7 @@ pub(crate) const TOKENS: &[(&str, Option<DocumentFault>)] = &[
 ];
 
 /// A paper of a subject's, by a token.
+#[expect(clippy::struct_field_names, reason = "the word of the wire")]
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Document {
     /// The document's id.

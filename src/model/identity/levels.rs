@@ -22,6 +22,7 @@ pub(crate) enum VerificationType {
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "VerificationLevel")]
 pub(crate) enum Level {
     Basic,
     Standard,

@@ -21,7 +21,7 @@ states! {
     "review": Pending => InReview;
     "resubmit": InReview => Pending;
     "approve": Pending | InReview => Approved;
-    "decline": Pending | InReview | Approved | ReverifyRequired => Declined;
+    "decline": Unverified | Pending | InReview | Approved | ReverifyRequired => Declined;
     "change": Approved => ReverifyRequired;
     "lapse": Pending | InReview => Unverified;
     "lapse_again": Pending | InReview => ReverifyRequired;
@@ -141,12 +141,11 @@ impl Subject {
     }
 
     /// Where an unfinished verification leaves somebody.
-    pub(crate) const fn before_pending(&self) -> KycStatus {
-        if self.level.is_some() {
-            KycStatus::ReverifyRequired
-        } else {
-            KycStatus::Unverified
-        }
+    pub(crate) fn before_pending(&self) -> KycStatus {
+        let mut before = self.status_history.iter().rev().map(|change| change.status);
+        let settled =
+            before.find(|status| !matches!(status, KycStatus::Pending | KycStatus::InReview));
+        settled.unwrap_or(KycStatus::Unverified)
     }
 }
 
@@ -191,7 +190,7 @@ pub(crate) struct SubjectShape<'a> {
     kyc_status: KycStatus,
     /// The level of the last approval; null before the first.
     verified_level: Option<crate::model::identity::levels::Level>,
-    /// What the last screening made of them.
+    /// What the last screening made of them, and no less than what alerts about them say that were not dismissed.
     risk_level: RiskLevel,
     /// The latest trust score; null before the first.
     trust_score: Option<LatestTrust>,

@@ -116,7 +116,7 @@ fn one_slip(a: &[char], b: &[char]) -> bool {
 }
 
 /// The words of a name that count, without case, accents and marks.
-fn words(name: &str) -> Vec<String> {
+pub(crate) fn words(name: &str) -> Vec<String> {
     let mut all = vec![String::new()];
     for letter in name.chars().flat_map(char::to_lowercase) {
         match letter {

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::api;
 use crate::api::operation::Operation;
 use crate::engine::contract::{Dialect, ENVELOPE, ErrorFormat, Header, Overlay, Paging};
-use crate::render::openapi::{follow, problem};
+use crate::render::openapi::{follow, links, problem};
 
 /// The document under that contract.
 pub(crate) fn applied(mut document: Value, contract: &Overlay) -> Value {
@@ -16,6 +16,8 @@ pub(crate) fn applied(mut document: Value, contract: &Overlay) -> Value {
         apply_row(&mut document, row, contract);
     }
     if let Some(paths) = document["paths"].as_object_mut() {
+        let unserved = api::product().filter(|row| !contract.rows.serves(row));
+        links::without(paths, &unserved.map(Operation::operation_id).collect());
         paths.retain(|_, methods| {
             methods
                 .as_object()

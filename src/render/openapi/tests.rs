@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::{Plane, document, document_under, text};
 use crate::api::operation::{Method, Operation};
+use crate::api::product;
 use crate::engine::contract::Overlay;
 use crate::value::diagnostic::Look;
 use walk::{fault, holders, of, resolved, schemas};
@@ -407,4 +408,36 @@ fn every_operation_has_examples() {
             assert!(entry.get("requestBody").is_none_or(shown), "{}", row.name);
         }
     }
+}
+
+#[test]
+fn every_row_of_the_product_that_takes_an_id_is_linked_from_an_answer_that_has_it() {
+    let document = document(Plane::Product);
+    let paths = document["paths"].as_object().unwrap();
+    let rows = paths
+        .values()
+        .flat_map(|path| path.as_object().unwrap().values());
+    let mut linked = BTreeSet::new();
+    for response in rows.flat_map(|row| row["responses"].as_object().unwrap().values()) {
+        for (name, link) in response["links"].as_object().into_iter().flatten() {
+            let pointer = link["$ref"].as_str().unwrap().trim_start_matches('#');
+            let link = document.pointer(pointer).expect("a link that is there");
+            assert_eq!(link["operationId"], name.as_str());
+            let row = product().find(|row| row.operation_id() == *name);
+            let row = row.expect("a link leads to a row");
+            for parameter in link["parameters"].as_object().unwrap().keys() {
+                assert!(
+                    row_members(row).contains(parameter),
+                    "{name} takes no {parameter}"
+                );
+            }
+            linked.insert(name.clone());
+        }
+    }
+    let missing: Vec<_> = product()
+        .filter(|row| row.path_parameters().count() == 1)
+        .map(Operation::operation_id)
+        .filter(|name| !linked.contains(name.as_str()))
+        .collect();
+    assert_eq!(missing, [""; 0], "no answer leads there");
 }

@@ -74,6 +74,19 @@ fn envelope(kinds: &[EventKind], schemas: &Schemas) -> Value {
 /// The definition whose `object` member says that it is this kind of resource: the one of the same
 /// name, or the first.
 fn resource(kind: &str, schemas: &Schemas) -> Option<Value> {
+    let own = resource_of(kind, schemas)?;
+    let other = ALSO.iter().find(|(of, _)| *of == kind);
+    let other = other.and_then(|(_, other)| resource_of(other, schemas));
+    Some(match other {
+        Some(other) => json!({ "anyOf": [own, other] }),
+        None => own,
+    })
+}
+
+/// Kinds whose events tell of another kind, too: an employee's account is checked with the rest of what payroll needs.
+const ALSO: &[(&str, &str)] = &[("bank_account_verification", "payroll_verification")];
+
+fn resource_of(kind: &str, schemas: &Schemas) -> Option<Value> {
     let is_kind = |schema: &Value| schema["properties"]["object"]["const"] == kind;
     let named = pascal(kind);
     if schemas.definitions.get(&named).is_some_and(is_kind) {

@@ -26,7 +26,7 @@ use self::walk::{Produced, Walk};
 use crate::harness::{Caller, Server};
 
 /// What is walked unless somebody asks for more.
-const FEW: (std::ops::RangeInclusive<u64>, u64) = (1..=4, 300);
+const FEW: (std::ops::RangeInclusive<u64>, u64) = (1..=4, 400);
 /// What is walked by `.ci/run`.
 const ALL: (std::ops::RangeInclusive<u64>, u64) = (1..=20, 5_000);
 /// Small companies, so that a step is cheap and walks get far; four of them, in countries that differ.

@@ -39,7 +39,7 @@ pub(super) struct Row {
 /// One in how many times a row that was drawn is called: what ends a life is rare, or nobody would be left to pay.
 fn rarity(row: &Row) -> usize {
     match row.name {
-        "runPayroll" => 1,
+        "runPayroll" | "createTaxFiling" | "submitTaxFiling" => 1,
         "terminateEmployee" => 60,
         "suspendEmployee" | "cancelPayrollRun" | "reversePayrollRun" | "createCompany" => 16,
         _ if row.method == "GET" => 40,

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{
-    APPLICATIONS, application, ask, decided, lent, loan, newcomer, offer, respond, score, sell,
-    wallet,
+    APPLICATIONS, application, ask, decided, lent, loan, moved, newcomer, offer, respond, score,
+    sell, wallet,
 };
 use crate::harness::Caller;
 use crate::harness::world::{id, number};
@@ -50,7 +50,9 @@ fn an_underwriter_decides_a_business_day_later_by_a_fresh_score() {
     assert_eq!(history(&done), ["submitted", "under_review", "approved"]);
     assert_eq!(reasons(&done), ["score_sufficient"]);
     let seen = done["decision"]["credit_score_id"].as_str().unwrap();
-    let seen = caller.get(&format!("/api/capital/credit-scores/{seen}")).data();
+    let seen = caller
+        .get(&format!("/api/capital/credit-scores/{seen}"))
+        .data();
     assert_eq!(seen["status"], "completed");
     let offer = offer(&caller, &done);
     assert_eq!(offer["id"], done["offer_id"]);
@@ -75,7 +77,49 @@ fn what_is_offered_is_what_the_sales_bear() {
     respond(&caller, &first, &body).expect(200);
     // What is owed now is all that may be owed.
     let more = decided(&caller, &company, 100_000, "by_score");
-    assert_eq!((more["status"].as_str(), reasons(&more)), (Some("rejected"), vec!["no_capacity"]));
+    assert_eq!(
+        (more["status"].as_str(), reasons(&more)),
+        (Some("rejected"), vec!["no_capacity"])
+    );
+}
+
+#[test]
+fn what_was_offered_and_not_answered_yet_counts_as_owed() {
+    let caller = Caller::manual();
+    let company = caller.company(0);
+    let huge = 1_000_000_000_000_000;
+    let asked = [0, 1].map(|_| ask(&caller, &company, huge, "by_score").made());
+    caller.advance(&json!({"by": "5d"}));
+    let [first, second] = asked.each_ref().map(|one| application(&caller, id(one)));
+    assert_eq!(reasons(&first), ["score_sufficient", "amount_reduced"]);
+    assert_eq!(reasons(&second), ["no_capacity"]);
+    // Nor later; what is declined is free again.
+    let made = offer(&caller, &first);
+    let body = json!({"decision": "accept", "wallet_id": id(&wallet(&caller, &company))});
+    let mut third = ask(&caller, &company, huge, "by_score").made();
+    caller.advance(&json!({"by": "2d"}));
+    third = application(&caller, id(&third));
+    assert_eq!(reasons(&third), ["no_capacity"]);
+    respond(&caller, &made, &json!({"decision": "decline"})).expect(200);
+    respond(&caller, &made, &body).refused(409, "invalid_state_transition");
+    let fourth = ask(&caller, &company, huge, "by_score").made();
+    caller.advance(&json!({"by": "2d"}));
+    let fourth = application(&caller, id(&fourth));
+    assert_eq!(reasons(&fourth), ["score_sufficient", "amount_reduced"]);
+}
+
+#[test]
+fn a_company_that_is_suspended_meanwhile_is_refused() {
+    let caller = Caller::manual();
+    let company = caller.company(0);
+    let asked = ask(&caller, &company, 100_000, "approved").made();
+    moved(&caller, &company, "suspended").expect(200);
+    caller.advance(&json!({"by": "5d"}));
+    let done = application(&caller, id(&asked));
+    assert_eq!(
+        (done["status"].as_str(), reasons(&done)),
+        (Some("rejected"), vec!["company_not_active"])
+    );
 }
 
 #[test]
@@ -88,14 +132,19 @@ fn who_has_no_history_or_a_poor_score_gets_reasons() {
     sell(&caller, &company, 100).expect(200);
     caller.advance(&json!({"by": "31d"}));
     let body = json!({"company_id": company, "effective_on": "2026-01-31", "memo": "Losses", "lines": [
-        {"account": "rent", "direction": "debit", "amount": 90_000, "currency": "NGN"},
+        {"account": "wages", "direction": "debit", "amount": 90_000, "currency": "NGN"},
         {"account": "wages_payable", "direction": "credit", "amount": 90_000, "currency": "NGN"}]});
-    caller.post("/api/business/journal-entries", &body).expect(201);
+    caller
+        .post("/api/business/journal-entries", &body)
+        .expect(201);
     let poor = score(&caller, &company);
     assert_eq!(poor["band"], "poor", "{poor}");
     let late = decided(&caller, &company, 100_000, "by_score");
     assert_eq!(reasons(&late), ["score_too_low"]);
-    assert_eq!(late["status_history"][2]["reason"], late["decision"]["reasons"][0]["detail"]);
+    assert_eq!(
+        late["status_history"][2]["reason"],
+        late["decision"]["reasons"][0]["detail"]
+    );
 }
 
 #[test]
@@ -125,16 +174,33 @@ fn a_new_score_is_the_information_that_was_requested() {
     let asked = decided(&caller, &company, 100_000, "information_requested");
     assert_eq!(asked["status"], "information_requested");
     assert_eq!(reasons(&asked), ["fresh_score_needed"]);
-    assert!(asked["information_requested"][0].as_str().unwrap().contains("createCreditScore"));
+    assert!(
+        asked["information_requested"][0]
+            .as_str()
+            .unwrap()
+            .contains("createCreditScore")
+    );
     score(&caller, &caller.company(1));
-    assert_eq!(application(&caller, id(&asked))["status"], "information_requested");
+    assert_eq!(
+        application(&caller, id(&asked))["status"],
+        "information_requested"
+    );
     score(&caller, &company);
     let done = application(&caller, id(&asked));
     assert_eq!(
         history(&done),
-        ["submitted", "under_review", "information_requested", "under_review", "approved"]
+        [
+            "submitted",
+            "under_review",
+            "information_requested",
+            "under_review",
+            "approved"
+        ]
     );
-    assert_eq!((&done["information_requested"], &done["information_due_by"]), (&json!([]), &Value::Null));
+    assert_eq!(
+        (&done["information_requested"], &done["information_due_by"]),
+        (&json!([]), &Value::Null)
+    );
     // The day on which it would have been withdrawn changes nothing any more.
     caller.advance(&json!({"by": "20d"}));
     assert_eq!(application(&caller, id(&asked))["status"], "approved");
@@ -143,10 +209,22 @@ fn a_new_score_is_the_information_that_was_requested() {
 #[test]
 fn without_the_information_an_application_is_withdrawn_after_two_weeks() {
     let caller = Caller::instant();
-    let asked = decided(&caller, &caller.company(0), 100_000, "information_requested");
-    assert!(!caller.advance(&json!({"by": "335h"})).contains(&"application.withdrawn".to_owned()));
+    let asked = decided(
+        &caller,
+        &caller.company(0),
+        100_000,
+        "information_requested",
+    );
+    assert!(
+        !caller
+            .advance(&json!({"by": "335h"}))
+            .contains(&"application.withdrawn".to_owned())
+    );
     let came = caller.advance(&json!({"by": "1h"}));
-    assert!(came.contains(&"application.withdrawn".to_owned()), "{came:?}");
+    assert!(
+        came.contains(&"application.withdrawn".to_owned()),
+        "{came:?}"
+    );
     assert_eq!(application(&caller, id(&asked))["status"], "withdrawn");
 }
 
@@ -159,7 +237,10 @@ fn an_offer_stands_for_two_weeks() {
     assert!(came.contains(&"offer.expired".to_owned()), "{came:?}");
     let body = json!({"decision": "accept", "wallet_id": id(&wallet(&caller, &company))});
     let problem = respond(&caller, &made, &body).refused(409, "invalid_state_transition");
-    assert_eq!((&problem["current"], &problem["allowed"]), (&json!("expired"), &json!([])));
+    assert_eq!(
+        (&problem["current"], &problem["allowed"]),
+        (&json!("expired"), &json!([]))
+    );
 }
 
 #[test]
@@ -173,7 +254,10 @@ fn an_offer_is_declined_once() {
     let again = respond(&caller, &made, &json!({"decision": "decline"}));
     again.refused(409, "invalid_state_transition");
     assert!(caller.all("/api/capital/loans").is_empty());
-    let path = format!("{APPLICATIONS}/{}/offers", made["application_id"].as_str().unwrap());
+    let path = format!(
+        "{APPLICATIONS}/{}/offers",
+        made["application_id"].as_str().unwrap()
+    );
     assert_eq!(caller.all(&format!("{path}?status=pending")).len(), 0);
     assert_eq!(caller.all(&format!("{path}?status=declined")).len(), 1);
 }
@@ -205,5 +289,11 @@ fn applications_and_loans_are_listed_by_what_is_asked() {
     assert_eq!(sorted[0]["amount"], 2_000_000);
     let loans = |query: &str| caller.all(&format!("/api/capital/loans?{query}")).len();
     assert_eq!((loans("status=active"), loans("status=repaid")), (1, 0));
-    assert_eq!(loans(&format!("company_id={}", lent["company_id"].as_str().unwrap())), 1);
+    assert_eq!(
+        loans(&format!(
+            "company_id={}",
+            lent["company_id"].as_str().unwrap()
+        )),
+        1
+    );
 }

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{
-    SCORES, application, ask, decided, lent, loan, moved, net, newcomer, offer, repay, respond,
-    wallet,
+    SCORES, application, ask, decided, led, lent, loan, moved, net, newcomer, offer, repay,
+    respond, wallet,
 };
 use crate::harness::Caller;
 use crate::harness::world::id;
@@ -15,26 +15,29 @@ fn an_application_goes_where_the_hand_leads() {
         let caller = Caller::manual();
         let made = ask(&caller, &caller.company(0), 1_000, "by_score").expect(201)["data"].take();
         let id = id(&made);
-        assert_eq!(moved(&caller, id, "under_review").expect(200)["status"], "under_review");
-        assert_eq!(moved(&caller, id, to).expect(200)["status"], to);
+        led(&caller, id, "under_review");
+        led(&caller, id, to);
         let problem = moved(&caller, id, "submitted").refused(409, "invalid_state_transition");
         assert_eq!(problem["current"], to);
         match to {
             "information_requested" => {
-                moved(&caller, id, "under_review").expect(200);
-                moved(&caller, id, "information_requested").expect(200);
-                assert_eq!(moved(&caller, id, "withdrawn").expect(200)["status"], "withdrawn");
+                led(&caller, id, "under_review");
+                led(&caller, id, "information_requested");
+                led(&caller, id, "withdrawn");
             }
             "approved" => {
                 let made = offer(&caller, &application(&caller, id));
-                let expired = moved(&caller, made["id"].as_str().unwrap(), "expired").expect(200);
+                let expired = led(&caller, made["id"].as_str().unwrap(), "expired");
                 assert_eq!(expired["status"], "expired");
             }
             _ => {}
         }
         // The clock does nothing more about it.
         let came = caller.advance(&json!({"by": "30d"}));
-        assert!(!came.iter().any(|name| name.starts_with("application.")), "{came:?}");
+        assert!(
+            !came.iter().any(|name| name.starts_with("application.")),
+            "{came:?}"
+        );
     }
 }
 
@@ -43,7 +46,7 @@ fn no_hand_approves_against_the_facts() {
     let caller = Caller::instant();
     let company = caller.company(0);
     let lent = lent(&caller, 1_000);
-    moved(&caller, id(&lent), "late").expect(200);
+    led(&caller, id(&lent), "late");
     let asked = decided(&caller, &company, 1_000, "information_requested");
     assert_eq!(asked["status"], "rejected");
     let manual = Caller::manual();
@@ -51,7 +54,7 @@ fn no_hand_approves_against_the_facts() {
     manual.run_payroll(&company, "2026-01");
     manual.advance(&json!({"to": "2026-02-25T00:00:00Z"}));
     let made = ask(&manual, &company, 1_000, "by_score").expect(201)["data"].take();
-    moved(&manual, id(&made), "under_review").expect(200);
+    led(&manual, id(&made), "under_review");
     let before = manual.digest();
     moved(&manual, id(&made), "approved").refused(409, "invalid_state_transition");
     assert_eq!(manual.digest(), before);
@@ -62,19 +65,22 @@ fn a_loan_is_paid_out_late_and_given_up_by_hand() {
     let caller = Caller::manual();
     let company = caller.company(0);
     let made = ask(&caller, &company, 12_000, "approved").expect(201)["data"].take();
-    moved(&caller, id(&made), "under_review").expect(200);
-    moved(&caller, id(&made), "approved").expect(200);
+    led(&caller, id(&made), "under_review");
+    led(&caller, id(&made), "approved");
     let offer = offer(&caller, &application(&caller, id(&made)));
     let body = json!({"decision": "accept", "wallet_id": id(&wallet(&caller, &company))});
     let taken = respond(&caller, &offer, &body).expect(200)["data"].take();
     let id = taken["loan_id"].as_str().unwrap();
-    moved(&caller, id, "active").expect(200);
+    led(&caller, id, "active");
     assert_eq!(net(&caller, &company, "loans_payable"), -12_000);
-    let late = moved(&caller, id, "late").expect(200);
-    assert_eq!((&late["status"], &late["late_instalments"]), (&json!("late"), &json!(1)));
+    let late = led(&caller, id, "late");
+    assert_eq!(
+        (&late["status"], &late["late_instalments"]),
+        (&json!("late"), &json!(1))
+    );
     assert_eq!(loan(&caller, id)["schedule"][0]["status"], "late");
     moved(&caller, id, "active").refused(409, "invalid_state_transition");
-    let gone = moved(&caller, id, "defaulted").expect(200);
+    let gone = led(&caller, id, "defaulted");
     assert_eq!(gone["status"], "defaulted");
     moved(&caller, id, "repaid").refused(409, "invalid_state_transition");
     caller.audit();
@@ -84,11 +90,14 @@ fn a_loan_is_paid_out_late_and_given_up_by_hand() {
 fn an_instalment_that_is_late_by_hand_is_paid_and_the_loan_is_active_again() {
     let caller = Caller::instant();
     let lent = lent(&caller, 12_000);
-    let late = moved(&caller, id(&lent), "late").expect(200);
+    let late = led(&caller, id(&lent), "late");
     let overdue = late["balances"]["overdue"].as_i64().unwrap();
     repay(&caller, &lent, overdue).expect(201);
     let back = loan(&caller, id(&lent));
-    assert_eq!((&back["status"], &back["next_due"]["number"]), (&json!("active"), &json!(2)));
+    assert_eq!(
+        (&back["status"], &back["next_due"]["number"]),
+        (&json!("active"), &json!(2))
+    );
     caller.audit();
 }
 
@@ -102,13 +111,19 @@ fn scores_are_finished_by_hand_and_end_where_the_facts_lead() {
     };
     let score = made(SCORES, json!({"company_id": company}));
     moved(&caller, &score, "failed").refused(409, "invalid_state_transition");
-    assert_eq!(moved(&caller, &score, "completed").expect(200)["status"], "completed");
+    led(&caller, &score, "completed");
     let none = made(SCORES, json!({"company_id": fresh}));
     moved(&caller, &none, "completed").refused(409, "invalid_state_transition");
-    assert_eq!(moved(&caller, &none, "failed").expect(200)["status"], "failed");
-    let readiness = made("/api/capital/readiness-assessments", json!({"company_id": company}));
-    moved(&caller, &readiness, "completed").expect(200);
-    let risk = made("/api/capital/insurance-risk-scores", json!({"company_id": company, "line": "health"}));
-    moved(&caller, &risk, "completed").expect(200);
+    led(&caller, &none, "failed");
+    let readiness = made(
+        "/api/capital/readiness-assessments",
+        json!({"company_id": company}),
+    );
+    led(&caller, &readiness, "completed");
+    let risk = made(
+        "/api/capital/insurance-risk-scores",
+        json!({"company_id": company, "line": "health"}),
+    );
+    led(&caller, &risk, "completed");
     assert_eq!(caller.advance(&json!({"by": "10s"})), [""; 0]);
 }

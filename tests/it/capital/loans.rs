@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::{application, ask, decided, factor, lent, loan, net, offer, repay, respond, score, sell, wallet};
+use super::{
+    application, ask, decided, factor, lent, loan, net, offer, repay, respond, score, sell, wallet,
+};
 use crate::harness::Caller;
 use crate::harness::world::{id, number};
 
@@ -41,7 +43,11 @@ fn money_that_is_lent_arrives_and_is_owed() {
     let id = taken["loan_id"].as_str().unwrap();
     let waiting = loan(&caller, id);
     assert_eq!(
-        (&waiting["status"], &waiting["schedule"], &waiting["settlement_amount"]),
+        (
+            &waiting["status"],
+            &waiting["schedule"],
+            &waiting["settlement_amount"]
+        ),
         (&json!("pending_disbursement"), &json!([]), &Value::Null)
     );
     let came = caller.advance(&json!({"by": "7d"}));
@@ -103,7 +109,10 @@ fn a_loan_that_is_paid_month_by_month_is_repaid() {
         principal += number(&paid["principal"]);
     }
     let over = loan(&caller, id(&lent));
-    assert_eq!((&over["status"], &over["next_due"]), (&json!("repaid"), &Value::Null));
+    assert_eq!(
+        (&over["status"], &over["next_due"]),
+        (&json!("repaid"), &Value::Null)
+    );
     assert_eq!(principal, AMOUNT);
     assert_eq!(number(&over["balances"]["interest_paid"]), interest);
     assert_eq!(net(&caller, &company, "loans_payable"), 0);
@@ -134,8 +143,14 @@ fn a_part_pays_interest_first_and_the_rest_catches_up() {
     let came = caller.advance(&json!({"by": "1d"}));
     assert!(came.contains(&"loan.late".to_owned()), "{came:?}");
     let late = loan(&caller, id(&lent));
-    assert_eq!((&late["status"], &late["late_instalments"]), (&json!("late"), &json!(1)));
-    assert_eq!(number(&late["balances"]["overdue"]), first - interest - 1_000);
+    assert_eq!(
+        (&late["status"], &late["late_instalments"]),
+        (&json!("late"), &json!(1))
+    );
+    assert_eq!(
+        number(&late["balances"]["overdue"]),
+        first - interest - 1_000
+    );
     repay(&caller, &lent, 1).expect(201);
     assert_eq!(loan(&caller, id(&lent))["status"], "late");
     repay(&caller, &lent, first - interest - 1_001).expect(201);
@@ -169,10 +184,16 @@ fn the_whole_balance_costs_interest_to_the_day_only() {
     assert_eq!(number(&paid["principal"]), AMOUNT);
     assert_eq!(number(&paid["balance_after"]), 0);
     let over = loan(&caller, id(&lent));
-    assert_eq!((&over["status"], &over["settlement_amount"]), (&json!("repaid"), &Value::Null));
+    assert_eq!(
+        (&over["status"], &over["settlement_amount"]),
+        (&json!("repaid"), &Value::Null)
+    );
     assert_eq!(net(&caller, &company, "interest"), settlement - AMOUNT);
     let came = caller.advance(&json!({"by": "60d"}));
-    assert!(!came.iter().any(|name| name.starts_with("loan.")), "{came:?}");
+    assert!(
+        !came.iter().any(|name| name.starts_with("loan.")),
+        "{came:?}"
+    );
     caller.audit();
 }
 
@@ -220,7 +241,10 @@ fn a_loan_that_nobody_pays_back_defaults_after_ninety_days() {
     repay(&caller, &lent, 1).refused(409, "invalid_state_transition");
     // Nothing more comes of it.
     let came = caller.advance(&json!({"by": "200d"}));
-    assert!(!came.iter().any(|name| name.starts_with("loan.")), "{came:?}");
+    assert!(
+        !came.iter().any(|name| name.starts_with("loan.")),
+        "{came:?}"
+    );
     caller.audit();
 }
 

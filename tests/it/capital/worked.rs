@@ -33,7 +33,9 @@ fn line(report: &Value, side: &str, account: &str) -> i64 {
 /// The values of every factor, from reports and lists; in the formula's order.
 fn measured(caller: &Caller, company: &str) -> Vec<(&'static str, i64)> {
     let profit = |from: &str| {
-        let path = format!("/api/business/reports/profit-and-loss?company_id={company}&from={from}&to=2026-01-01");
+        let path = format!(
+            "/api/business/reports/profit-and-loss?company_id={company}&from={from}&to=2026-01-01"
+        );
         caller.get(&path).data()
     };
     let (year, quarter) = (profit("2025-01-02"), profit("2025-10-04"));
@@ -43,11 +45,17 @@ fn measured(caller: &Caller, company: &str) -> Vec<(&'static str, i64)> {
     let sales = |report: &Value| number(&report["total_revenue"]);
     let path = format!("/api/business/reports/balance-sheet?company_id={company}&as_of=2026-01-01");
     let sheet = caller.get(&path).data();
-    let owed = sheet["liabilities"].as_array().unwrap().iter().filter(|line| {
-        let account = line["account"].as_str().unwrap();
-        matches!(account, "wages_payable" | "pension_payable" | "deductions_payable")
-            || (account.starts_with("tax_payable:") && account != "tax_payable:vat")
-    });
+    let owed = sheet["liabilities"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|line| {
+            let account = line["account"].as_str().unwrap();
+            matches!(
+                account,
+                "wages_payable" | "pension_payable" | "deductions_payable"
+            ) || (account.starts_with("tax_payable:") && account != "tax_payable:vat")
+        });
     let owed: i64 = owed.map(|line| number(&line["amount"])).sum();
     let free = number(&sheet["cash"]) - owed;
     let count = |path: &str, keep: &dyn Fn(&Value) -> bool| {
@@ -58,25 +66,40 @@ fn measured(caller: &Caller, company: &str) -> Vec<(&'static str, i64)> {
         run["type"] == "regular" && run["status"] == "paid"
     });
     let filed = count("business/tax-filings?", &|filing| {
-        filing["status"] == "filed" && filing["late"] == false
+        filing["status"] == "filed"
+            && filing["late"] == false
             && filing["due_on"].as_str().unwrap() >= "2025-01-02"
     });
     let late = count("business/tax-liabilities?status=late&", &|_| true);
     let debt = line(&sheet, "liabilities", "loans_payable");
     // The first revenue or expense of the first company is on the first business day on which an invoice went out.
-    let entries = caller.all(&format!("/api/business/journal-entries?company_id={company}&from=2025-01-01&to=2025-02-28"));
+    let entries = caller.all(&format!(
+        "/api/business/journal-entries?company_id={company}&from=2025-01-01&to=2025-02-28"
+    ));
     let first = entries.iter().find(|entry| {
         let lines = entry["lines"].as_array().unwrap();
-        lines.iter().any(|line| line["account"] == "sales" || line["account"] == "wages")
+        lines
+            .iter()
+            .any(|line| line["account"] == "sales" || line["account"] == "wages")
     });
-    let first: jiff::civil::Date = first.unwrap()["effective_on"].as_str().unwrap().parse().unwrap();
-    let days = jiff::civil::date(2026, 1, 1).since(first).unwrap().get_days();
+    let first: jiff::civil::Date = first.unwrap()["effective_on"]
+        .as_str()
+        .unwrap()
+        .parse()
+        .unwrap();
+    let days = jiff::civil::date(2026, 1, 1)
+        .since(first)
+        .unwrap()
+        .get_days();
     let months = i64::from(days) / 30;
     let buffer = i128::from(free) * 10 * i128::from(months.min(12)) / i128::from(payroll(&year));
     vec![
         ("revenue_level", sales(&year) * 100 / payroll(&year)),
         ("revenue_trend", sales(&quarter) * 100 / payroll(&quarter)),
-        ("profitability", number(&year["net_profit"]) * 100 / sales(&year)),
+        (
+            "profitability",
+            number(&year["net_profit"]) * 100 / sales(&year),
+        ),
         ("cash_buffer", i64::try_from(buffer).unwrap()),
         ("payroll_paid", paid),
         ("payroll_late", 0),

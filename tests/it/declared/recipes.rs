@@ -34,6 +34,15 @@ pub(super) const ELSEWHERE: &[(&str, &str)] = &[
 type Recipe = (&'static str, &'static str, fn(&Caller) -> Answer);
 
 pub(super) const RECIPES: &[Recipe] = &[
+    ("resolveAmlAlert", "precondition_failed", |caller| {
+        let path = alert_after(caller, "aml_alert.opened");
+        let request = caller.request("POST", &path);
+        caller.send(&request.header("If-Match", "\"stale\"").json(&dismissal()))
+    }),
+    ("resolveAmlAlert", "invalid_state_transition", |caller| {
+        let path = alert_after(caller, "aml_alert.dismissed");
+        caller.post(&path, &dismissal())
+    }),
     ("respondToDispute", "precondition_failed", |caller| {
         let cause = json!({"type": "dispute.created"});
         caller.post("/_sandbox/trigger", &cause).expect(200);
@@ -46,6 +55,26 @@ pub(super) const RECIPES: &[Recipe] = &[
             .request("POST", &path)
             .header("If-Match", "\"stale\"");
         caller.send(&request.json(&json!({"action": "accept"})))
+    }),
+    ("respondToOffer", "resource_not_found", |caller| {
+        let path = "/api/capital/offers/ofr_0000000000000/respond";
+        caller.post(path, &json!({"decision": "decline"}))
+    }),
+    ("createLoanRepayment", "resource_not_found", |caller| {
+        let wallets = caller.get("/api/payments/wallets").expect(200);
+        let path = "/api/capital/loans/lon_0000000000000/repayments";
+        let body = json!({"amount": 1, "wallet_id": id(&wallets["data"][0])});
+        caller.post(path, &body)
+    }),
+    ("createLoanRepayment", "precondition_failed", |caller| {
+        let cause = json!({"type": "loan.disbursed"});
+        caller.post("/_sandbox/trigger", &cause).expect(200);
+        let loans = caller.get("/api/capital/loans").expect(200);
+        let loan = &loans["data"][0];
+        let path = format!("/api/capital/loans/{}/repayments", id(loan));
+        let request = caller.request("POST", &path);
+        let request = request.header("If-Match", "\"stale\"");
+        caller.send(&request.json(&json!({"amount": 1, "wallet_id": loan["wallet_id"]})))
     }),
     ("runPayroll", "payroll_period_already_run", |caller| {
         let company = caller.company(0);
@@ -400,6 +429,19 @@ pub(super) const BY_A_TEST: &[(&str, &str, &str)] = &[
 
 fn run(caller: &Caller, company: &str, path: &str) -> Answer {
     caller.post(path, &json!({"company_id": company, "period": "2026-01"}))
+}
+
+/// The path that resolves the alert of that event.
+fn alert_after(caller: &Caller, event: &str) -> String {
+    caller
+        .post("/_sandbox/trigger", &json!({"type": event}))
+        .expect(200);
+    let alert = caller.all("/api/identity/aml-alerts").remove(0);
+    format!("/api/identity/aml-alerts/{}/resolve", id(&alert))
+}
+
+fn dismissal() -> serde_json::Value {
+    json!({"resolution": "false_positive", "note": "Somebody else"})
 }
 
 fn suspend(caller: &Caller, company: &str) {

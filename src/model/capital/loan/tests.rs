@@ -62,11 +62,12 @@ fn an_instalment_pays_its_interest_first() {
     let mut loan = loan();
     let first = loan.schedule[0];
     assert_eq!((first.interest, first.amount), (12_000, 106_618));
-    let allotted = loan.repay(10_000, day("2026-02-15"));
+    let allotted = loan.repay(10_000, day("2026-02-10"));
     assert_eq!((allotted.interest, allotted.principal), (10_000, 0));
+    loan.mark(1, InstalmentStatus::Due);
     let allotted = loan.repay(96_618, day("2026-02-15"));
-    // On the day itself the month is over: the same money would pay the next month's principal.
-    assert_eq!((allotted.interest, allotted.principal), (0, 96_618));
+    assert_eq!((allotted.interest, allotted.principal), (2_000, 94_618));
+    assert_eq!(loan.schedule[0].status, InstalmentStatus::Paid);
     assert_whole(&loan);
 }
 
@@ -127,6 +128,16 @@ fn a_late_instalment_counts_and_is_paid_before_the_running_one() {
     assert!(!loan.is_behind());
     assert_eq!(loan.schedule[1].paid, 5_000);
     assert_whole(&loan);
+}
+
+#[test]
+fn an_instalment_that_is_late_is_not_due_again_and_counts_once() {
+    let mut loan = loan();
+    assert!(loan.mark(1, InstalmentStatus::Late));
+    assert!(!loan.mark(1, InstalmentStatus::Due));
+    assert!(!loan.mark(1, InstalmentStatus::Late));
+    assert_eq!(loan.late_instalments, 1);
+    assert!(loan.is_behind());
 }
 
 #[test]

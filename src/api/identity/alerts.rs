@@ -1,0 +1,378 @@
+//! Alerts: what has to be looked at, and what a decision about it does to subjects, cases and payouts.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::api::business::employee_verbs::enter_payroll;
+use crate::api::crud::{Candidates, Paging, Sort, SortKey, Sortable, is, show};
+use crate::api::identity::screenings;
+use crate::api::identity::verification_clock::{self, Outcome};
+use crate::api::identity::verifications::open_case;
+use crate::api::operation::{Contract, Domain, Method, Operation, operation};
+use crate::api::payments::payout_rail;
+use crate::api::reply::{Data, List, Shown};
+use crate::model::business::company::Company;
+use crate::model::business::employee::{Employee, HoldReason, PayrollStatus};
+use crate::model::business::payroll_item::PayrollItem;
+use crate::model::identity::aml_alert::{AlertRule, AlertStatus, AmlAlert, Severity};
+use crate::model::identity::aml_screening::{AmlScreening, HitStatus, ScreeningStatus};
+use crate::model::identity::subject::{KycStatus, RiskLevel, Subject};
+use crate::model::identity::verification::{CaseStatus, RejectLabel};
+use crate::model::lifecycle::{State, Stateful, StatusChange, step};
+use crate::model::payments::payout::{Payout, PayoutStatus, Pays};
+use crate::model::{AnyId, Object};
+use crate::value::error::{ApiError, ErrorCode};
+use crate::value::id::Id;
+use crate::value::money::Currency;
+use crate::value::text::{Metadata, Text};
+use crate::world::World;
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        method: Method::Get,
+        path: "/api/identity/aml-alerts",
+        domain: Domain::Identity,
+        contract: Contract::Assumed,
+        summary: "List alerts",
+        description: "What screenings and the monitoring of payouts and collections found, in creation order.",
+        ..operation!(read list_aml_alerts)
+    },
+    Operation {
+        method: Method::Get,
+        path: "/api/identity/aml-alerts/{alert_id}",
+        domain: Domain::Identity,
+        contract: Contract::Assumed,
+        summary: "Read an alert",
+        description: "What was found, by which rule, and what was made of it.",
+        ..operation!(read get_aml_alert)
+    },
+    Operation {
+        method: Method::Post,
+        path: "/api/identity/aml-alerts/{alert_id}/resolve",
+        domain: Domain::Identity,
+        contract: Contract::Assumed,
+        summary: "Resolve an alert",
+        description: "`false_positive` dismisses it: its screening is `clear`. `true_positive` confirms it: its screening is a \
+            `confirmed_match`, its subject is `declined`, and payouts freeze: those that wait are `on_hold`, and so are new ones when \
+            their turn comes. Of an employee only their own freeze, else all of the company. `escalate` passes it on.",
+        example: r#"{"resolution":"false_positive","note":"Another date of birth"}"#,
+        errors: &[ErrorCode::InvalidStateTransition],
+        emits: RESOLVES,
+        ..operation!(write resolve_aml_alert)
+    },
+];
+
+/// What a decision about an alert can cause.
+pub(crate) const RESOLVES: &[&str] = &[
+    "aml_alert.dismissed",
+    "aml_alert.confirmed",
+    "aml_alert.escalated",
+    "verification.declined",
+    "employee.payroll_status_changed",
+    "payout.processing",
+    "payout.on_hold",
+];
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct ListAmlAlerts {
+    #[serde(flatten)]
+    paging: Paging,
+    sort: Option<Sort<AmlAlert>>,
+    /// Only those about that subject.
+    subject_id: Option<Id<Subject>>,
+    /// Only those about that company, or somebody of it.
+    company_id: Option<Id<Company>>,
+    /// Only those that stand there.
+    status: Option<AlertStatus>,
+    /// Only those that are as bad as that.
+    severity: Option<Severity>,
+}
+
+impl Sortable for AmlAlert {
+    const KEYS: &'static [(&'static str, fn(&Self) -> SortKey)] = &[
+        ("created_at", |alert| {
+            SortKey::Number(alert.created_at.millis())
+        }),
+        ("severity", |alert| {
+            SortKey::Number(match alert.severity {
+                Severity::Low => 0,
+                Severity::Medium => 1,
+                Severity::High => 2,
+            })
+        }),
+    ];
+}
+
+fn list_aml_alerts(world: &World, input: ListAmlAlerts) -> Result<List<Shown<AmlAlert>>, ApiError> {
+    let candidates = Candidates::new(0, |_| None, world.created());
+    let keep = |alert: &AmlAlert| {
+        (input.subject_id.is_none() || alert.subject_id == input.subject_id)
+            && (input.company_id.is_none() || alert.company_id == input.company_id)
+            && is(input.status.as_ref(), &alert.status)
+            && is(input.severity.as_ref(), &alert.severity)
+    };
+    candidates.page_where(world, input.paging, input.sort.as_ref(), keep)
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct OneAlert {
+    /// The alert.
+    alert_id: Id<AmlAlert>,
+}
+
+fn get_aml_alert(world: &World, input: OneAlert) -> Result<Data<Shown<AmlAlert>>, ApiError> {
+    show(world, input.alert_id)
+}
+
+/// Something that was found.
+pub(crate) struct NewAlert<'a> {
+    pub(crate) company: Option<Id<Company>>,
+    pub(crate) subject: Option<&'a Subject>,
+    pub(crate) screening: Option<Id<AmlScreening>>,
+    pub(crate) rule: AlertRule,
+    pub(crate) severity: Severity,
+    pub(crate) detail: String,
+    pub(crate) money: Option<(i64, Currency)>,
+    pub(crate) resources: Vec<AnyId>,
+}
+
+/// Opens an alert. Emits `aml_alert.opened`.
+pub(crate) fn open(world: &mut World, new: NewAlert<'_>) -> Arc<AmlAlert> {
+    let now = world.now();
+    let subject = new.subject;
+    let parent = new.company.map(Id::bits);
+    let parent = parent.or(subject.map(|subject| subject.id.bits()));
+    let alert = AmlAlert {
+        id: world.next_id(parent.unwrap_or(0)),
+        object: Object::NAME,
+        company_id: new.company,
+        subject_id: subject.map(|subject| subject.id),
+        employee_id: subject.and_then(|subject| subject.employee_id),
+        screening_id: new.screening,
+        rule: new.rule,
+        severity: new.severity,
+        status: AlertStatus::Open,
+        detail: new.detail,
+        amount: new.money.map(|(amount, _)| amount),
+        currency: new.money.map(|(_, currency)| currency),
+        resources: new.resources,
+        note: None,
+        resolved_at: None,
+        created_at: now,
+        updated_at: now,
+        metadata: Metadata::default(),
+        status_history: vec![StatusChange::plain(AlertStatus::Open, now)],
+    };
+    world.record("aml_alert.opened", alert)
+}
+
+/// What an alert came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Resolution {
+    FalsePositive,
+    TruePositive,
+    Escalate,
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct ResolveAmlAlert {
+    /// The alert.
+    alert_id: Id<AmlAlert>,
+    /// What it came to.
+    resolution: Resolution,
+    /// Why.
+    note: Text<500>,
+}
+
+fn resolve_aml_alert(
+    world: &mut World,
+    input: ResolveAmlAlert,
+) -> Result<Data<Shown<AmlAlert>>, ApiError> {
+    let alert = world.get(input.alert_id)?;
+    let verb = match input.resolution {
+        Resolution::FalsePositive => "dismiss",
+        Resolution::TruePositive => "confirm",
+        Resolution::Escalate => "escalate",
+    };
+    let to = step(verb, "the alert", alert.id, alert.status)?;
+    resolve(world, &alert, to, Some(input.note.into_string()));
+    show(world, input.alert_id)
+}
+
+/// Something is made of an alert, with all that follows.
+pub(crate) fn resolve(world: &mut World, alert: &AmlAlert, to: AlertStatus, note: Option<String>) {
+    let now = world.now();
+    let mut alert = alert.clone();
+    if alert.note.is_none() || note.is_some() {
+        alert.note.clone_from(&note);
+    }
+    alert.enter_because(to, now, note);
+    let event = match to {
+        AlertStatus::Dismissed => "aml_alert.dismissed",
+        AlertStatus::Confirmed => "aml_alert.confirmed",
+        _ => "aml_alert.escalated",
+    };
+    if to == AlertStatus::Escalated {
+        world.record(event, alert);
+        return;
+    }
+    alert.resolved_at = Some(now);
+    close_screening(world, &alert);
+    if to == AlertStatus::Confirmed {
+        decline_subject(world, &alert);
+    }
+    let alert = world.record(event, alert);
+    if to == AlertStatus::Confirmed {
+        decline_case(world, &alert);
+        freeze(world, &alert);
+    }
+}
+
+/// Stages what its alert makes of a screening, and of the risk of its subject.
+fn close_screening(world: &mut World, alert: &AmlAlert) {
+    let Some(screening) = alert.screening_id.and_then(|id| world.find(id)) else {
+        return;
+    };
+    if screening.status != ScreeningStatus::NeedsReview {
+        return;
+    }
+    let now = world.now();
+    let mut screening = (*screening).clone();
+    if alert.status == AlertStatus::Confirmed {
+        screening.settle(HitStatus::Confirmed);
+        screening.enter(ScreeningStatus::ConfirmedMatch, now);
+    } else {
+        screening.settle(HitStatus::Dismissed);
+        screening.enter(ScreeningStatus::Clear, now);
+    }
+    let (subject, level) = (screening.subject_id, screening.risk_level());
+    world.keep(screening);
+    screenings::rate(world, subject, level, Some(alert.id));
+}
+
+/// Stages that a subject whom a list rightly has is not approved any more.
+fn decline_subject(world: &mut World, alert: &AmlAlert) {
+    let Some(subject) = alert.subject_id.and_then(|id| world.find(id)) else {
+        return;
+    };
+    let mut subject = (*subject).clone();
+    subject.risk_level = RiskLevel::High;
+    subject.updated_at = world.now();
+    // A case in review is declined by an event of its own, which comes after this one, and the subject with it.
+    let reviewed =
+        open_case(world, subject.id).is_some_and(|case| case.status == CaseStatus::InReview);
+    if !reviewed && subject.status.may_become(KycStatus::Declined) {
+        let why = "an alert was confirmed".to_owned();
+        subject.enter_because(KycStatus::Declined, world.now(), Some(why));
+    }
+    world.keep(subject);
+}
+
+/// A case that waits for somebody to look is decided by the alert. Others meet it when they are answered.
+fn decline_case(world: &mut World, alert: &AmlAlert) {
+    let case = alert
+        .subject_id
+        .and_then(|subject| open_case(world, subject));
+    if let Some(case) = case.filter(|case| case.status == CaseStatus::InReview) {
+        let outcome = Outcome {
+            to: CaseStatus::Declined,
+            labels: vec![RejectLabel::WatchlistMatch],
+            note: Some(format!("{} was confirmed", alert.id)),
+        };
+        verification_clock::conclude(world, &case, outcome);
+    }
+}
+
+/// What waits to be paid waits longer.
+fn freeze(world: &mut World, alert: &AmlAlert) {
+    let Some(company) = alert.company_id else {
+        return;
+    };
+    if let Some(employee) = alert.employee_id.and_then(|id| world.find(id))
+        && employee.payroll_status == PayrollStatus::Verified
+    {
+        let why = Some(HoldReason::AmlAlert);
+        enter_payroll(world, &employee, PayrollStatus::OnHold, why);
+    }
+    let waiting: Vec<Id<Payout>> = world
+        .children::<Payout>(company.bits())
+        .filter(|id| {
+            let payout = world.find(*id);
+            payout.is_some_and(|payout| {
+                payout.status == PayoutStatus::Queued && is_about(world, alert, &payout)
+            })
+        })
+        .collect();
+    for id in waiting {
+        payout_rail::freeze(world, id);
+    }
+}
+
+/// Whether a confirmed alert keeps that payout from leaving.
+pub(crate) fn freezes(world: &World, payout: &Payout) -> bool {
+    confirmed(world, payout.company_id).any(|alert| is_about(world, &alert, payout))
+}
+
+fn is_about(world: &World, alert: &AmlAlert, payout: &Payout) -> bool {
+    match alert.employee_id {
+        None => true,
+        Some(employee) => paid_employee(world, payout) == Some(employee),
+    }
+}
+
+fn paid_employee(world: &World, payout: &Payout) -> Option<Id<Employee>> {
+    let source = payout.source.filter(|_| payout.pays() == Pays::Wages)?;
+    let item = world.find(Id::<PayrollItem>::from_bits(source.bits))?;
+    Some(item.employee_id)
+}
+
+/// Confirmed alerts about a company, or somebody of it.
+pub(crate) fn confirmed(
+    world: &World,
+    company: Id<Company>,
+) -> impl Iterator<Item = Arc<AmlAlert>> {
+    world
+        .children::<AmlAlert>(company.bits())
+        .filter_map(|id| world.find(id))
+        .filter(|alert| alert.status == AlertStatus::Confirmed)
+}
+
+/// Whether an alert about a company itself, or somebody of it who is no employee, was confirmed.
+#[allow(dead_code, reason = "deals and applications ask it")]
+pub(crate) fn confirmed_alert(world: &World, company: Id<Company>) -> bool {
+    confirmed(world, company).any(|alert| alert.employee_id.is_none())
+}
+
+/// Alerts about a subject.
+fn about(world: &World, id: Id<Subject>) -> impl Iterator<Item = Arc<AmlAlert>> {
+    let company = world.find(id).and_then(|subject| subject.company_id);
+    world
+        .children::<AmlAlert>(company.map_or(id.bits(), Id::bits))
+        .filter_map(|alert| world.find(alert))
+        .filter(move |alert| alert.subject_id == Some(id))
+}
+
+/// Whether an alert about a subject is not dismissed.
+pub(crate) fn stand(world: &World, id: Id<Subject>) -> bool {
+    about(world, id).any(|alert| alert.status != AlertStatus::Dismissed)
+}
+
+/// What alerts about a subject make of it that were not dismissed; `but` is one that is being decided.
+pub(crate) fn risk(world: &World, id: Id<Subject>, but: Option<Id<AmlAlert>>) -> RiskLevel {
+    let others = about(world, id).filter(|alert| Some(alert.id) != but);
+    let levels = others.map(|alert| match (alert.status, alert.severity) {
+        (AlertStatus::Dismissed, _) => RiskLevel::Unknown,
+        (AlertStatus::Confirmed, _) | (_, Severity::High) => RiskLevel::High,
+        (_, Severity::Medium) => RiskLevel::Medium,
+        (_, Severity::Low) => RiskLevel::Low,
+    });
+    levels.max().unwrap_or_default()
+}
+
+/// Whether an alert about a subject was confirmed.
+pub(crate) fn condemn(world: &World, id: Id<Subject>) -> bool {
+    about(world, id).any(|alert| alert.status == AlertStatus::Confirmed)
+}

@@ -1,0 +1,146 @@
+//! Bank account checks: whether an account is there, and whose it is. The bank answers at once.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::api::business::companies::Country;
+use crate::api::operation::{Contract, Domain, Method, Operation, operation};
+use crate::api::reply::{Data, Shown};
+use crate::model::decision::ACCOUNT_RESOLVE;
+use crate::model::growth::{countries, names};
+use crate::model::identity::bank_account_verification::{AccountResult, BankAccountVerification};
+use crate::model::payments::account_rules;
+use crate::model::payments::beneficiary::MatchResult;
+use crate::model::payments::holder_name::compare;
+use crate::model::payments::payout::Recipient;
+use crate::model::{AnyId, Object};
+use crate::value::error::{ApiError, Violation};
+use crate::value::id::Id;
+use crate::value::text::{Metadata, Text};
+use crate::world::World;
+use crate::world::decide::Answer;
+
+/// Where an account is unless somebody says otherwise.
+const COUNTRY: &str = "NG";
+/// Strangers who are drawn before one has a name of their own.
+const ATTEMPTS: u64 = 16;
+
+pub(crate) const OPERATIONS: &[Operation] = &[Operation {
+    method: Method::Post,
+    path: "/api/identity/bank-account-verifications",
+    domain: Domain::Identity,
+    contract: Contract::Assumed,
+    summary: "Check a bank account",
+    description: "The account is held to the rules of its country; then its bank says at once whose it is, and the names are compared. \
+        Of the reserved numbers `9999999902` to `9999999904` are of no account.",
+    example: r#"{"bank_code":"011","account_number":"0000014579","expected_name":"Ada Okafor","country":"NG"}"#,
+    emits: &["bank_account_verification.completed"],
+    ..operation!(write verify_bank_account)
+}];
+
+/// The account, and whose it should be.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct VerifyBankAccount {
+    /// The bank's code in its country: sort code, routing number, bank code.
+    bank_code: Text<34>,
+    /// The account's number in its country, or its IBAN without spaces.
+    account_number: Text<34>,
+    /// Whose it should be.
+    expected_name: Text<200>,
+    /// Where the bank is, ISO 3166-1 alpha-2; `NG` if absent.
+    country: Option<Country>,
+    /// The caller's own pairs.
+    metadata: Option<Metadata>,
+}
+
+fn verify_bank_account(
+    world: &mut World,
+    input: VerifyBankAccount,
+) -> Result<Data<Shown<BankAccountVerification>>, ApiError> {
+    let country = input.country.map_or_else(|| COUNTRY.to_owned(), |it| it.0);
+    let (code, number) = (input.bank_code.as_str(), input.account_number.as_str());
+    account_rules::check(&country, Some(code), number).map_err(|fault| {
+        let at = format!("/{}", fault.member);
+        ApiError::invalid(vec![Violation::new(at, fault.code, fault.detail)])
+    })?;
+    let now = world.now();
+    let id: Id<BankAccountVerification> = world.next_id(0);
+    let expected = input.expected_name.as_str();
+    let mut check = BankAccountVerification {
+        id,
+        object: Object::NAME,
+        company_id: None,
+        status: AccountResult::NotFound,
+        result: AccountResult::NotFound,
+        bank_name: account_rules::bank_name(&country, code).map(str::to_owned),
+        account_last4: Recipient::new(expected, code, number).account_last4,
+        bank_code: code.to_owned(),
+        expected_name: expected.to_owned(),
+        account_name: None,
+        match_score: None,
+        created_at: now,
+        updated_at: now,
+        metadata: input.metadata.unwrap_or_default(),
+        country,
+    };
+    // The bank is asked about a check, which a rule may look at.
+    world.keep(check.clone());
+    let answer = world.decide(&ACCOUNT_RESOLVE, AnyId::of(id), magic(number));
+    if let Some(holder) = holder(world, &check, answer) {
+        let (result, score) = compare(expected, &holder);
+        check.result = match result {
+            MatchResult::Match => AccountResult::Match,
+            MatchResult::PartialMatch => AccountResult::PartialMatch,
+            MatchResult::NoMatch => AccountResult::NoMatch,
+        };
+        check.status = check.result;
+        check.account_name = Some(holder);
+        check.match_score = Some(score);
+    }
+    let check = world.record("bank_account_verification.completed", check);
+    Ok(Data(Shown(check)))
+}
+
+/// The reserved numbers of accounts that are closed, unknown or wrong.
+fn magic(number: &str) -> Option<(Answer, String)> {
+    matches!(number, "9999999902" | "9999999903" | "9999999904").then(|| {
+        let answer = Answer::plain(&ACCOUNT_RESOLVE, "not_found");
+        (answer, format!("account {number}"))
+    })
+}
+
+/// The account holder's name as the bank has it: in capitals. None where the bank knows of none.
+fn holder(world: &World, check: &BankAccountVerification, answer: Answer) -> Option<String> {
+    let expected = check.expected_name.as_str();
+    let name = match answer.choice {
+        "not_found" => return None,
+        "no_match" => stranger(world, check),
+        "partial_match" => {
+            let last = expected.split_whitespace().next_back();
+            let last = last.unwrap_or(expected);
+            if last == expected {
+                format!("Ada {last}")
+            } else {
+                last.to_owned()
+            }
+        }
+        _ => expected.to_owned(),
+    };
+    Some(name.to_uppercase())
+}
+
+/// Somebody else of the account's country.
+fn stranger(world: &World, check: &BankAccountVerification) -> String {
+    let country = countries::find(&check.country).or_else(|| countries::find("GB"));
+    let country = country.expect("the table has the United Kingdom");
+    let key = world.base().key().with("account holder");
+    let key = key.at(check.id.bits());
+    let alike = |name: &str| compare(&check.expected_name, name).0 != MatchResult::NoMatch;
+    let mut drawn = (0..ATTEMPTS).map(|attempt| {
+        let person = names::person(country, key.at(attempt));
+        format!("{} {}", person.first, person.last)
+    });
+    drawn
+        .find(|name| !alike(name))
+        .unwrap_or_else(|| "Somebody Else".to_owned())
+}

@@ -1,0 +1,386 @@
+//! Screenings: whether a list has a subject, now and, where that is wanted, every day.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::api::business::payroll_clock::get;
+use crate::api::crud::show;
+use crate::api::identity::alerts::{self, NewAlert};
+use crate::api::operation::{Contract, Domain, Method, Operation, operation};
+use crate::api::reply::{Data, Shown};
+use crate::api::system::SystemRow;
+use crate::model::decision::WATCHLIST_REPLY;
+use crate::model::identity::aml_alert::{AlertRule, AmlAlert, Severity};
+use crate::model::identity::aml_screening::{
+    AmlScreening, Hit, HitStatus, ListAnswer, ScreeningStatus,
+};
+use crate::model::identity::name_match::MatchType;
+use crate::model::identity::subject::{RiskLevel, Subject};
+use crate::model::identity::verification::Verification;
+use crate::model::identity::watchlist::{self, ListName, Listed, WatchlistEntry};
+use crate::model::lifecycle::{Stateful, StatusChange};
+use crate::model::task::Task;
+use crate::model::{AnyId, Object};
+use crate::value::error::{ApiError, Violation};
+use crate::value::id::Id;
+use crate::value::text::{Metadata, Text};
+use crate::value::time::{Span, Timestamp};
+use crate::world::World;
+use crate::world::decide::Answer;
+
+/// From the request to what the lists say.
+pub(crate) const SCREENING: Span = Span::seconds(5);
+/// How far names may differ unless somebody says otherwise.
+const FUZZINESS: u32 = 15;
+/// From one screening to the next.
+const DAY: Span = Span::seconds(24 * 60 * 60);
+/// For how many days a screening is repeated.
+const DAYS: i32 = 365;
+/// Score of a hit that is somebody else.
+const LOOKALIKE: u32 = 87;
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        method: Method::Post,
+        path: "/api/identity/aml-screenings",
+        domain: Domain::Identity,
+        contract: Contract::Assumed,
+        summary: "Screen a subject",
+        description: "Against the lists that ship with the sandbox, whose names are all invented, and what was added to them \
+            (`watchlist_hit`). The answer comes after 5 seconds: `clear`, or `needs_review` with an alert. An `ongoing` one is repeated \
+            every day, for a year.",
+        example: r#"{"subject_id":"@subject:1","ongoing":true}"#,
+        success: 202,
+        starts: &["complete_screening"],
+        emits: &["aml_screening.created"],
+        ..operation!(write create_aml_screening)
+    },
+    Operation {
+        method: Method::Get,
+        path: "/api/identity/aml-screenings/{screening_id}",
+        domain: Domain::Identity,
+        contract: Contract::Assumed,
+        summary: "Read a screening",
+        description: "Each hit with its score, and the risk that they come to.",
+        ..operation!(read get_aml_screening)
+    },
+];
+
+pub(crate) const COMPLETE_SCREENING: SystemRow = SystemRow {
+    name: "complete_screening",
+    emits: &["aml_screening.completed", "aml_alert.opened"],
+    starts: &["screen_again"],
+};
+
+pub(crate) const SCREEN_AGAIN: SystemRow = SystemRow {
+    name: "screen_again",
+    emits: &["aml_screening.completed", "aml_alert.opened"],
+    starts: &["screen_again"],
+};
+
+/// What a caller may say about a new screening.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct CreateAmlScreening {
+    /// Who is screened.
+    subject_id: Id<Subject>,
+    /// The lists to ask, each once; all if absent.
+    #[schemars(length(min = 1), extend("uniqueItems" = true))]
+    lists: Option<Vec<ListName>>,
+    /// How far names may differ, 0 to 40: a hit scores at least 100 less this. 15 if absent.
+    #[schemars(range(max = 40))]
+    fuzziness: Option<u32>,
+    /// Whether it is repeated every day, for a year; not if absent.
+    ongoing: Option<bool>,
+    /// The caller's own pairs.
+    metadata: Option<Metadata>,
+}
+
+fn create_aml_screening(
+    world: &mut World,
+    input: CreateAmlScreening,
+) -> Result<Data<Shown<AmlScreening>>, ApiError> {
+    let subject = world.get(input.subject_id).map_err(|error| {
+        let detail = "no subject of this key's world has this id";
+        error.with_errors(vec![Violation::new("/subject_id", "not_found", detail)])
+    })?;
+    let wanted = Wanted {
+        verification: None,
+        lists: input.lists.unwrap_or_else(|| ListName::ALL.to_vec()),
+        fuzziness: input.fuzziness.unwrap_or(FUZZINESS),
+        ongoing: input.ongoing.unwrap_or(false),
+        metadata: input.metadata.unwrap_or_default(),
+    };
+    let screening = begin(world, &subject, wanted);
+    Ok(Data(Shown(screening)))
+}
+
+struct Wanted {
+    verification: Option<Id<Verification>>,
+    lists: Vec<ListName>,
+    fuzziness: u32,
+    ongoing: bool,
+    metadata: Metadata,
+}
+
+/// Screens the subject of a case.
+pub(crate) fn begin_for(world: &mut World, case: &Verification) {
+    let subject = get(world, case.subject_id);
+    let wanted = Wanted {
+        verification: Some(case.id),
+        lists: ListName::ALL.to_vec(),
+        fuzziness: FUZZINESS,
+        ongoing: false,
+        metadata: Metadata::default(),
+    };
+    begin(world, &subject, wanted);
+}
+
+fn begin(world: &mut World, subject: &Subject, wanted: Wanted) -> Arc<AmlScreening> {
+    let now = world.now();
+    let screening = AmlScreening {
+        id: world.next_id(subject.id.bits()),
+        object: Object::NAME,
+        company_id: subject.company_id,
+        subject_id: subject.id,
+        verification_id: wanted.verification,
+        status: ScreeningStatus::Processing,
+        lists: wanted.lists,
+        fuzziness: wanted.fuzziness,
+        ongoing: wanted.ongoing,
+        hits: Vec::new(),
+        risk_score: 0,
+        alert_id: None,
+        completed_at: None,
+        created_at: now,
+        updated_at: now,
+        metadata: wanted.metadata,
+        status_history: vec![StatusChange::plain(ScreeningStatus::Processing, now)],
+    };
+    let screening = world.keep(screening);
+    let answer = ask(world, &screening, subject);
+    world.emit("aml_screening.created", &screening);
+    let task = Task::CompleteScreening(screening.id, ListAnswer::of(answer.choice));
+    world.settle_when(SCREENING, answer.after, task);
+    screening
+}
+
+fn ask(world: &mut World, screening: &AmlScreening, subject: &Subject) -> Answer {
+    let bearing = subject.reserved_word();
+    let reserved = [
+        ("Sanctioned", "sanctioned"),
+        ("Pep", "pep"),
+        ("Lookalike", "lookalike"),
+    ];
+    let chosen = reserved
+        .iter()
+        .find(|(name, _)| bearing.eq_ignore_ascii_case(name));
+    let magic = chosen.map(|(_, choice)| {
+        let answer = Answer::plain(&WATCHLIST_REPLY, choice);
+        (answer, format!("last name {bearing}"))
+    });
+    world.decide(&WATCHLIST_REPLY, AnyId::of(screening.id), magic)
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct OneScreening {
+    /// The screening.
+    screening_id: Id<AmlScreening>,
+}
+
+fn get_aml_screening(
+    world: &World,
+    input: OneScreening,
+) -> Result<Data<Shown<AmlScreening>>, ApiError> {
+    show(world, input.screening_id)
+}
+
+/// The lists answer for the first time.
+pub(crate) fn complete(world: &mut World, id: Id<AmlScreening>, answer: ListAnswer) {
+    let screening = get(world, id);
+    if screening.status != ScreeningStatus::Processing {
+        return; // somebody was quicker
+    }
+    let found = found(world, &screening, answer);
+    conclude(world, &screening, found);
+    repeat(world, &screening);
+}
+
+/// Sets the next day's screening, if there is one.
+fn repeat(world: &mut World, screening: &AmlScreening) {
+    let last = screening.created_at.date().plus_days(DAYS);
+    let next = world.now().plus(DAY);
+    if screening.ongoing && next.date() <= last && next < Timestamp::MAX {
+        world.remind_at(next, Task::ScreenAgain(screening.id));
+    }
+}
+
+/// A day is over: the lists are asked again. What is reviewed or confirmed waits, and what was dismissed is not found anew.
+pub(crate) fn again(world: &mut World, id: Id<AmlScreening>) {
+    let screening = get(world, id);
+    if screening.status == ScreeningStatus::ConfirmedMatch {
+        return;
+    }
+    if screening.status == ScreeningStatus::Clear {
+        let subject = get(world, screening.subject_id);
+        let answer = ask(world, &screening, &subject);
+        let answer = ListAnswer::of(answer.choice);
+        let new: Vec<Listed> = found(world, &screening, answer)
+            .into_iter()
+            .filter(|listed| {
+                let known = |hit: &Hit| hit.list == listed.list && hit.entry_id == listed.entry_id;
+                !screening.hits.iter().any(known)
+            })
+            .collect();
+        if !new.is_empty() {
+            conclude(world, &screening, new);
+        }
+    }
+    repeat(world, &screening);
+}
+
+/// What the lists have of the subject.
+fn found(world: &World, screening: &AmlScreening, answer: ListAnswer) -> Vec<Listed> {
+    let subject = get(world, screening.subject_id);
+    let name = subject.full_name();
+    let made_up = |list: ListName, score: u32, kind: MatchType| {
+        if !screening.lists.contains(&list) {
+            return Vec::new();
+        }
+        let entry_id = format!("{}-000", if list == ListName::Pep { "pep" } else { "snc" });
+        vec![Listed {
+            list,
+            entry_id,
+            name: name.clone(),
+            score,
+            kind,
+        }]
+    };
+    match answer {
+        ListAnswer::Clear => Vec::new(),
+        ListAnswer::Sanctioned => made_up(ListName::Sanctions, 100, MatchType::Exact),
+        ListAnswer::Pep => made_up(ListName::Pep, 100, MatchType::Exact),
+        ListAnswer::Lookalike => made_up(ListName::Sanctions, LOOKALIKE, MatchType::Near),
+        ListAnswer::ByName => {
+            let least = 100 - screening.fuzziness;
+            let mut all = watchlist::search(&name, &screening.lists, least);
+            let added = world
+                .created::<WatchlistEntry>()
+                .filter_map(|id| world.find(id));
+            let added = added.filter(|entry| screening.lists.contains(&entry.list));
+            all.extend(added.filter_map(|entry| entry.listed(&name, least)));
+            all
+        }
+    }
+}
+
+/// The lists have that: nothing is clear, and anything is an alert.
+fn conclude(world: &mut World, screening: &AmlScreening, found: Vec<Listed>) {
+    let now = world.now();
+    let mut screening = screening.clone();
+    screening.completed_at = Some(now);
+    screening.hits.extend(found.into_iter().map(Hit::of));
+    screening.reckon();
+    let open = |hit: &&Hit| hit.status == HitStatus::Open;
+    let hits = screening.hits.iter().filter(open).count();
+    if hits == 0 {
+        screening.enter(ScreeningStatus::Clear, now);
+        rate(world, screening.subject_id, RiskLevel::Low, None);
+        world.record("aml_screening.completed", screening);
+        return;
+    }
+    screening.enter(ScreeningStatus::NeedsReview, now);
+    let level = screening.risk_level();
+    rate(world, screening.subject_id, level, None);
+    let subject = get(world, screening.subject_id);
+    let parent = subject.company_id.map_or(subject.id.bits(), Id::bits);
+    screening.alert_id = Some(world.next_id(parent));
+    let screening = world.record("aml_screening.completed", screening);
+    let severity = match level {
+        RiskLevel::High => Severity::High,
+        RiskLevel::Medium => Severity::Medium,
+        RiskLevel::Low | RiskLevel::Unknown => Severity::Low,
+    };
+    let noun = if hits == 1 { "entry" } else { "entries" };
+    alerts::open(
+        world,
+        NewAlert {
+            company: subject.company_id,
+            subject: Some(&subject),
+            screening: Some(screening.id),
+            rule: AlertRule::WatchlistHit,
+            severity,
+            detail: format!("{hits} {noun} of the lists may be {}", subject.full_name()),
+            money: None,
+            resources: vec![AnyId::of(screening.id)],
+        },
+    );
+}
+
+/// Stages what a screening makes of its subject: never less than what the alerts about it do, but for one that is being decided.
+pub(crate) fn rate(
+    world: &mut World,
+    id: Id<Subject>,
+    level: RiskLevel,
+    but: Option<Id<AmlAlert>>,
+) {
+    let subject = get(world, id);
+    let level = level.max(alerts::risk(world, id, but));
+    if subject.risk_level != level {
+        let mut subject = (*subject).clone();
+        subject.risk_level = level;
+        subject.updated_at = world.now();
+        world.keep(subject);
+    }
+}
+
+/// The screening that a case asked for, if it did.
+pub(crate) fn of_case(world: &World, case: &Verification) -> Option<Arc<AmlScreening>> {
+    let mut all = world.children::<AmlScreening>(case.subject_id.bits()).rev();
+    all.find_map(|id| {
+        world
+            .find(id)
+            .filter(|one| one.verification_id == Some(case.id))
+    })
+}
+
+/// A name that a list has from now on.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct WatchlistHit {
+    /// The list.
+    list: ListName,
+    /// The subject whose name it is. Exactly one of this and `name`.
+    subject_id: Option<Id<Subject>>,
+    /// The name.
+    name: Option<Text<200>>,
+}
+
+/// A list has a name from now on: who is screened the next time, or again, is found by it.
+pub(crate) fn watchlist_hit(
+    world: &mut World,
+    input: WatchlistHit,
+) -> Result<Data<Shown<WatchlistEntry>>, ApiError> {
+    let subject = input.subject_id.map(|id| world.get(id)).transpose()?;
+    let name = match (&subject, input.name) {
+        (Some(subject), None) => subject.full_name(),
+        (None, Some(name)) => name.into_string(),
+        _ => {
+            let detail = "expected exactly one of subject_id and name";
+            return Err(ApiError::of_member("", "one_of", detail));
+        }
+    };
+    let now = world.now();
+    let entry = WatchlistEntry {
+        id: world.next_id(0),
+        object: Object::NAME,
+        company_id: subject.and_then(|subject| subject.company_id),
+        list: input.list,
+        name,
+        status: watchlist::EntryStatus::Listed,
+        created_at: now,
+        updated_at: now,
+        metadata: Metadata::default(),
+    };
+    Ok(Data(Shown(world.record("watchlist_entry.added", entry))))
+}

@@ -1,0 +1,176 @@
+//! Trust scores: asked for, and reckoned two seconds later from what has happened by then.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::api::business::payroll_clock::get;
+use crate::api::crud::show;
+use crate::api::identity::trust_factors;
+use crate::api::operation::{Contract, Domain, Method, Operation, operation};
+use crate::api::reply::{Data, Shown};
+use crate::api::system::SystemRow;
+use crate::model::Object;
+use crate::model::identity::subject::{LatestTrust, Subject};
+use crate::model::identity::trust_score::{TrustContext, TrustScore, TrustSignals, TrustStatus};
+use crate::model::identity::trust_weights::WEIGHTS;
+use crate::model::lifecycle::{Stateful, StatusChange};
+use crate::model::task::Task;
+use crate::value::error::{ApiError, Violation};
+use crate::value::id::Id;
+use crate::value::text::Metadata;
+use crate::value::time::Span;
+use crate::world::World;
+
+/// From the request to the score.
+const RECKONING: Span = Span::seconds(2);
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        method: Method::Post,
+        path: "/api/identity/trust-scores",
+        domain: Domain::Identity,
+        contract: Contract::Assumed,
+        summary: "Score a subject's trust",
+        description: "0 to 1000, higher is safer, from what has happened to the subject and its company: `reasons` sum to it. It comes \
+            after 2 seconds. A score of another band than the one before in its context is told by `trust_score.changed`.",
+        example: r#"{"subject_id":"@subject:1","context":"payout"}"#,
+        success: 202,
+        emits: &["trust_score.created"],
+        starts: &["complete_trust_score"],
+        ..operation!(write create_trust_score)
+    },
+    Operation {
+        method: Method::Get,
+        path: "/api/identity/trust-scores/{trust_score_id}",
+        domain: Domain::Identity,
+        contract: Contract::Assumed,
+        summary: "Read a trust score",
+        description: "Its band and its parts.",
+        ..operation!(read get_trust_score)
+    },
+];
+
+pub(crate) const COMPLETE_TRUST_SCORE: SystemRow = SystemRow {
+    name: "complete_trust_score",
+    emits: &["trust_score.completed", "trust_score.changed"],
+    ..SystemRow::LAST
+};
+
+/// What a caller may say about a new score.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct CreateTrustScore {
+    /// Who is scored.
+    subject_id: Id<Subject>,
+    /// What it is for; `onboarding` if absent.
+    context: Option<TrustContext>,
+    /// What the caller knows of them.
+    signals: Option<SignalsInput>,
+    /// The caller's own pairs.
+    metadata: Option<Metadata>,
+}
+
+/// What a caller knows of somebody.
+#[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "TrustSignalsInput")]
+pub(crate) struct SignalsInput {
+    /// Whether the e-mail address was confirmed.
+    email_verified: Option<bool>,
+    /// Whether the telephone number was confirmed.
+    phone_verified: Option<bool>,
+    /// Whether the device has been seen before.
+    device_known: Option<bool>,
+}
+
+fn create_trust_score(
+    world: &mut World,
+    input: CreateTrustScore,
+) -> Result<Data<Shown<TrustScore>>, ApiError> {
+    let subject = world.get(input.subject_id).map_err(|error| {
+        let detail = "no subject of this key's world has this id";
+        error.with_errors(vec![Violation::new("/subject_id", "not_found", detail)])
+    })?;
+    let signals = input
+        .signals
+        .map_or_else(TrustSignals::default, |given| TrustSignals {
+            email_verified: given.email_verified,
+            phone_verified: given.phone_verified,
+            device_known: given.device_known,
+        });
+    let now = world.now();
+    let score = TrustScore {
+        id: world.next_id(subject.id.bits()),
+        object: Object::NAME,
+        company_id: subject.company_id,
+        subject_id: subject.id,
+        context: input.context.unwrap_or_default(),
+        signals,
+        status: TrustStatus::Processing,
+        score: None,
+        band: None,
+        reasons: Vec::new(),
+        previous_score: None,
+        created_at: now,
+        updated_at: now,
+        metadata: input.metadata.unwrap_or_default(),
+        status_history: vec![StatusChange::plain(TrustStatus::Processing, now)],
+    };
+    let score = world.record("trust_score.created", score);
+    world.settle_after(RECKONING, Task::CompleteTrustScore(score.id));
+    Ok(Data(Shown(score)))
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct OneTrustScore {
+    /// The score.
+    trust_score_id: Id<TrustScore>,
+}
+
+fn get_trust_score(
+    world: &World,
+    input: OneTrustScore,
+) -> Result<Data<Shown<TrustScore>>, ApiError> {
+    show(world, input.trust_score_id)
+}
+
+/// The score is reckoned.
+pub(crate) fn complete(world: &mut World, id: Id<TrustScore>) {
+    let waiting = get(world, id);
+    if waiting.status != TrustStatus::Processing {
+        return; // somebody was quicker
+    }
+    let now = world.now();
+    let subject = get(world, waiting.subject_id);
+    let before = latest(world, &waiting);
+    let mut score: TrustScore = (*waiting).clone();
+    score.reasons = trust_factors::reasons(world, &subject, score.context, score.signals);
+    let sum: i32 = score.reasons.iter().map(|reason| reason.points).sum();
+    let band = WEIGHTS.band(sum);
+    score.score = Some(sum);
+    score.band = Some(band);
+    score.previous_score = before.as_ref().and_then(|before| before.score);
+    score.enter(TrustStatus::Completed, now);
+    let mut subject = (*subject).clone();
+    subject.trust = Some(LatestTrust {
+        score: sum,
+        at: now,
+    });
+    subject.updated_at = now;
+    world.keep(subject);
+    let score = world.record("trust_score.completed", score);
+    if before.is_some_and(|before| before.band != Some(band)) {
+        world.emit("trust_score.changed", &score);
+    }
+}
+
+/// The subject's last score in the same context.
+fn latest(world: &World, of: &TrustScore) -> Option<Arc<TrustScore>> {
+    let mut all = world.children::<TrustScore>(of.subject_id.bits()).rev();
+    all.find_map(|id| {
+        let done = |score: &Arc<TrustScore>| {
+            score.context == of.context && score.status == TrustStatus::Completed
+        };
+        world.find(id).filter(done)
+    })
+}

@@ -1,0 +1,175 @@
+//! A case is submitted: what it needs, and when the bureau answers.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::api::identity::documents::EXAMINATION;
+use crate::api::identity::screenings::{self, SCREENING};
+use crate::api::identity::verifications::PATIENCE;
+use crate::api::reply::{Data, Shown};
+use crate::model::AnyId;
+use crate::model::decision::BUREAU_REPLY;
+use crate::model::identity::document::{Document, DocumentStatus, DocumentType};
+use crate::model::identity::levels::{self, CaseCheckName};
+use crate::model::identity::subject::{KycStatus, Subject};
+use crate::model::identity::verification::{BureauAnswer, CaseCheckStatus, Verification};
+use crate::model::lifecycle::{State, Stateful, step};
+use crate::model::task::Task;
+use crate::value::error::{ApiError, Violation};
+use crate::value::id::Id;
+use crate::value::time::Span;
+use crate::world::World;
+use crate::world::decide::Answer;
+
+/// From a submission without documents to the answer.
+const DATA: Span = Span::seconds(2);
+/// How long a bureau that is offline takes.
+const OFFLINE: Span = Span::seconds(6 * 60 * 60);
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct SubmitVerification {
+    /// The case.
+    verification_id: Id<Verification>,
+    /// The subject's documents that it is to be decided by, up to 20, each once.
+    #[schemars(length(max = 20), extend("uniqueItems" = true))]
+    document_ids: Option<Vec<Id<Document>>>,
+    /// That the subject agrees; a case without it goes nowhere.
+    consent: bool,
+}
+
+pub(super) fn submit_verification(
+    world: &mut World,
+    input: SubmitVerification,
+) -> Result<Data<Shown<Verification>>, ApiError> {
+    let mut case = (*world.get(input.verification_id)?).clone();
+    let ids = input.document_ids.unwrap_or_default();
+    let documents = documents(world, &ids)?;
+    let status = step("submit", "the verification", case.id, case.status)?;
+    let mut wrong = unusable(&case, &documents);
+    if !input.consent {
+        let detail = "without the subject's consent nothing is checked";
+        wrong.push(Violation::new("/consent", "consent", detail));
+    }
+    wrong.extend(missing(&case, &documents));
+    if !wrong.is_empty() {
+        return Err(ApiError::invalid(wrong));
+    }
+    let subject = world.get(case.subject_id)?;
+    let magic = magic(&subject, &case);
+    let now = world.now();
+    case.document_ids = ids;
+    case.submissions += 1;
+    case.submitted_at = Some(now);
+    case.expires_at = None;
+    case.reject_labels.clear();
+    case.reject_type = None;
+    case.check_all(CaseCheckStatus::Pending);
+    case.enter(status, now);
+    world.forget_timers(AnyId::of(case.id));
+    // The lists are asked before the bureau, whose answer is not to come before theirs.
+    if case.makes(CaseCheckName::Aml) {
+        screenings::begin_for(world, &case);
+    }
+    let answer = world.decide(&BUREAU_REPLY, AnyId::of(case.id), magic);
+    if answer.choice == "expired" {
+        case.expires_at = Some(world.after(answer.after.unwrap_or(PATIENCE), None));
+    }
+    if subject.status.may_become(KycStatus::Pending) {
+        let mut subject = (*subject).clone();
+        subject.enter(KycStatus::Pending, now);
+        world.keep(subject);
+    }
+    let case = world.record("verification.submitted", case);
+    ask_bureau(world, &case, answer);
+    Ok(Data(Shown(case)))
+}
+
+/// Sets when the bureau's answer comes.
+fn ask_bureau(world: &mut World, case: &Verification, answer: Answer) {
+    if let Some(at) = case.expires_at {
+        return world.remind_at(at, Task::ExpireCase(case.id));
+    }
+    let normal = if !case.document_ids.is_empty() {
+        EXAMINATION
+    } else if case.makes(CaseCheckName::Aml) {
+        SCREENING
+    } else {
+        DATA
+    };
+    let named = match answer.choice {
+        "offline" => Some(answer.after.unwrap_or(OFFLINE)),
+        _ => answer.after,
+    };
+    let task = Task::AnswerCase(case.id, BureauAnswer::of(answer.choice));
+    world.settle_when(normal, named, task);
+}
+
+/// The documents that a submission names.
+fn documents(world: &World, ids: &[Id<Document>]) -> Result<Vec<Arc<Document>>, ApiError> {
+    let (mut found, mut unknown) = (Vec::new(), Vec::new());
+    for (place, id) in (0..).zip(ids) {
+        let place: usize = place;
+        let detail = "no document of this key's world has this id";
+        let missing = || Violation::new(format!("/document_ids/{place}"), "not_found", detail);
+        match world.find(*id) {
+            Some(document) => found.push(document),
+            None => unknown.push(missing()),
+        }
+    }
+    if unknown.is_empty() {
+        return Ok(found);
+    }
+    Err(ApiError::not_found("document").with_errors(unknown))
+}
+
+/// What keeps documents from being submitted: those of somebody else, and those that were rejected.
+fn unusable(case: &Verification, documents: &[Arc<Document>]) -> Vec<Violation> {
+    let mut wrong = Vec::new();
+    for (place, document) in (0..).zip(documents) {
+        let place: usize = place;
+        let pointer = format!("/document_ids/{place}");
+        if document.subject_id != case.subject_id {
+            let detail = format!("{} is another subject's", document.id);
+            wrong.push(Violation::new(pointer, "foreign_document", detail));
+        } else if document.status == DocumentStatus::Rejected {
+            let detail = format!("{} was rejected: attach another", document.id);
+            wrong.push(Violation::new(pointer, "document_rejected", detail));
+        }
+    }
+    wrong
+}
+
+/// A document for each group that the level asks for and none is of.
+fn missing(case: &Verification, documents: &[Arc<Document>]) -> Vec<Violation> {
+    let has = |group: &&Vec<DocumentType>| documents.iter().any(|one| group.contains(&one.kind));
+    let groups = levels::row(case.kind, case.level).documents.iter();
+    let lacking = groups.filter(|group| !has(group)).map(|group| {
+        let names: Vec<&str> = group.iter().map(|kind| kind.name()).collect();
+        let detail = format!("this level needs a document: {}", names.join(" or "));
+        Violation::new("/document_ids", "document_required", detail)
+    });
+    lacking.collect()
+}
+
+/// Reserved last names choose what the bureau says.
+fn magic(subject: &Subject, case: &Verification) -> Option<(Answer, String)> {
+    let word = subject.reserved_word();
+    let is = |reserved: &str| word.eq_ignore_ascii_case(reserved);
+    let choice = if is("Review") {
+        "in_review"
+    } else if is("Decline") {
+        "declined"
+    } else if is("Retry") && case.submissions == 0 {
+        "resubmission_requested"
+    } else if is("Expire") {
+        "expired"
+    } else if is("Offline") {
+        "offline"
+    } else {
+        return None;
+    };
+    let answer = Answer::plain(&BUREAU_REPLY, choice);
+    Some((answer, format!("last name {word}")))
+}

@@ -1,0 +1,181 @@
+//! What confirmed alerts hold back, and what the monitoring of payouts and collections finds.
+
+use serde_json::{Value, json};
+
+use super::{ALERTS, SUBJECTS, person, resolve, screen, screening};
+use crate::harness::Caller;
+use crate::harness::world::id;
+
+/// A verified payee of the first company in that country's bank.
+fn payee(caller: &Caller, account: &Value) -> String {
+    let body = json!({"company_id": caller.company(0), "name": "Adaeze Supplies Ltd", "type": "business", "account": account});
+    id(&caller.post("/api/payments/beneficiaries", &body).made()).to_owned()
+}
+
+fn local(caller: &Caller) -> String {
+    payee(
+        caller,
+        &json!({"bank_code": "011", "account_number": "0000014579", "country": "NG", "currency": "NGN"}),
+    )
+}
+
+fn wallet(caller: &Caller) -> String {
+    let wallets = caller.all(&format!(
+        "/api/payments/wallets?company_id={}",
+        caller.company(0)
+    ));
+    id(&wallets[0]).to_owned()
+}
+
+fn pay(caller: &Caller, payee: &str, amount: i64) -> Value {
+    let body = json!({"company_id": caller.company(0), "wallet_id": wallet(caller), "beneficiary_id": payee,
+        "amount": amount, "currency": "NGN", "rail": "instant", "reference": "Flour"});
+    caller.post("/api/payments/payouts", &body).made()
+}
+
+fn payout(caller: &Caller, of: &Value) -> Value {
+    caller
+        .get(&format!("/api/payments/payouts/{}", id(of)))
+        .data()
+}
+
+/// An alert about somebody of the first company, confirmed.
+fn confirm(caller: &Caller, more: &Value) -> String {
+    let owner = person(caller, "Sanctioned", more);
+    let asked = screen(caller, &owner, &json!({}));
+    caller.advance(&json!({"by": "5s"}));
+    let alert = screening(caller, &asked)["alert_id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    resolve(caller, &alert, "true_positive").expect(200);
+    alert
+}
+
+#[test]
+fn a_confirmed_alert_holds_the_payouts_of_its_company() {
+    let caller = Caller::manual();
+    let adaeze = local(&caller);
+    caller.advance(&json!({"by": "30s"}));
+    // Standard payouts leave on a business day: the world begins on a holiday.
+    let body = json!({"company_id": caller.company(0), "wallet_id": wallet(&caller), "beneficiary_id": adaeze,
+        "amount": 10_000, "currency": "NGN", "rail": "standard", "reference": "Flour"});
+    let waiting = caller.post("/api/payments/payouts", &body).made();
+    assert_eq!(waiting["status"], "queued");
+    confirm(&caller, &json!({"company_id": caller.company(0)}));
+    assert_eq!(payout(&caller, &waiting)["status"], "on_hold");
+    let later = pay(&caller, &adaeze, 10_000);
+    caller.advance(&json!({"by": "5d"}));
+    for one in [&waiting, &later] {
+        let held = payout(&caller, one);
+        assert_eq!(held["status"], "on_hold");
+        let history = held["status_history"].as_array().unwrap();
+        assert_eq!(
+            history.last().unwrap()["reason"],
+            "a confirmed alert freezes payouts"
+        );
+    }
+    let cancelled = caller.post(
+        &format!("/api/payments/payouts/{}/cancel", id(&later)),
+        &json!({}),
+    );
+    assert_eq!(cancelled.data()["status"], "cancelled");
+    caller.audit();
+}
+
+#[test]
+fn a_confirmed_alert_about_an_employee_holds_theirs_alone() {
+    let caller = Caller::manual();
+    let company = caller.company(0);
+    let people = caller.payable(&company);
+    confirm(&caller, &json!({"employee_id": people[0]}));
+    let employee = caller
+        .get(&format!("/api/business/employees/{}", people[0]))
+        .data();
+    assert_eq!(employee["payroll_status"], "on_hold");
+    let adaeze = local(&caller);
+    caller.advance(&json!({"by": "30s"}));
+    let vendor = pay(&caller, &adaeze, 10_000);
+    caller.advance(&json!({"by": "1m"}));
+    assert_eq!(payout(&caller, &vendor)["status"], "paid");
+    caller.audit();
+}
+
+#[test]
+fn a_report_of_suspicious_activity_tells_of_confirmed_alerts() {
+    let caller = Caller::manual();
+    let company = caller.company(0);
+    let alert = confirm(&caller, &json!({"company_id": company}));
+    let body = json!({"company_id": company, "type": "suspicious_activity", "period": "2026-01"});
+    let report = caller
+        .post("/api/business/regulatory-reports", &body)
+        .made();
+    let findings = report["contents"]["findings"].as_array().unwrap();
+    let found = findings
+        .iter()
+        .find(|finding| finding["rule"] == "confirmed_alert");
+    assert_eq!(found.unwrap()["resources"][0]["id"], alert);
+}
+
+#[test]
+fn several_payouts_just_below_the_threshold_are_structuring() {
+    let caller = Caller::instant();
+    let transfer =
+        json!({"company_id": caller.company(0), "amount": 10_000_000_000_i64, "from": "owner"});
+    caller
+        .post("/_sandbox/inbound/bank_transfer", &transfer)
+        .expect(200);
+    let body =
+        json!({"company_id": caller.company(0), "type": "large_transactions", "period": "2026-01"});
+    let report = caller
+        .post("/api/business/regulatory-reports", &body)
+        .made();
+    let threshold = report["contents"]["thresholds"][0]["amount"]
+        .as_i64()
+        .unwrap();
+    let adaeze = local(&caller);
+    let business = json!({"type": "business", "legal_name": "First Ltd", "country": "NG", "company_id": caller.company(0)});
+    let first = caller.post(SUBJECTS, &business).made();
+    for amount in [threshold - 1, threshold - 2] {
+        pay(&caller, &adaeze, amount);
+    }
+    assert_eq!(caller.all(ALERTS).len(), 0);
+    pay(&caller, &adaeze, threshold - 3);
+    let alerts = caller.all(ALERTS);
+    assert_eq!(alerts.len(), 1);
+    let alert = &alerts[0];
+    assert_eq!(alert["rule"], "structuring");
+    assert_eq!(alert["subject_id"], first["id"]);
+    assert_eq!(alert["amount"], 3 * threshold - 6);
+    assert_eq!(alert["resources"].as_array().unwrap().len(), 3);
+    // A rule that has found something stays silent while its alert stands.
+    pay(&caller, &adaeze, threshold - 4);
+    assert_eq!(caller.all(ALERTS).len(), 1);
+    caller.audit();
+}
+
+#[test]
+fn money_to_a_country_of_the_list_is_noticed() {
+    let caller = Caller::instant();
+    let account = json!({"bank_code": "010123", "account_number": "0123456789", "country": "KP", "currency": "NGN"});
+    let far = payee(&caller, &account);
+    pay(&caller, &far, 10_000);
+    let alerts = caller.all(ALERTS);
+    assert_eq!(alerts.len(), 1);
+    assert_eq!(alerts[0]["rule"], "high_risk_corridor");
+}
+
+#[test]
+fn many_collections_of_a_day_are_too_fast() {
+    let caller = Caller::instant();
+    let company = caller.company(0);
+    for number in 0..40 {
+        let body = json!({"company_id": company, "amount": 10_000, "currency": "NGN", "method": "card",
+            "payer": {"name": "Chidi Eze"}, "reference": format!("sale-{number}")});
+        caller.post("/api/payments/collections", &body).expect(201);
+    }
+    let alerts = caller.all(ALERTS);
+    assert_eq!(alerts.len(), 1, "{alerts:?}");
+    assert_eq!(alerts[0]["rule"], "velocity");
+    caller.audit();
+}

@@ -1,0 +1,356 @@
+//! Cases: every way through, and what follows for subjects and companies.
+
+use serde_json::{Value, json};
+
+use super::{CASES, case, document, open, person, review, statuses, subject, submit, submitted};
+use crate::harness::Caller;
+use crate::harness::http::pointers;
+use crate::harness::world::id;
+
+#[test]
+fn an_approved_business_activates_its_company() {
+    let caller = Caller::manual();
+    let (company, bakery) = super::business(&caller);
+    let papers = document(&caller, &bakery, "cac_certificate", "tok_ok");
+    let kyb = open(&caller, &bakery, "standard");
+    assert_eq!(kyb["status"], "created");
+    let asked = submit(&caller, &kyb, &[&papers]).expect(202);
+    assert_eq!(asked["data"]["status"], "processing");
+    assert_eq!(subject(&caller, &bakery)["kyc_status"], "pending");
+    let happened = caller.advance(&json!({"by": "1m"}));
+    assert_eq!(
+        happened,
+        [
+            "aml_screening.completed",
+            "document.accepted",
+            "verification.approved",
+            "compliance_requirement.resolved",
+            "company.status_changed",
+        ]
+    );
+    let company = caller
+        .get(&format!("/api/business/companies/{company}"))
+        .data();
+    assert_eq!(company["status"], "active");
+    assert_eq!(company["blockers"], json!([]));
+    let approved = case(&caller, &kyb);
+    assert_eq!(approved["result"], "approved");
+    let checks = approved["checks"].as_array().unwrap();
+    assert!(checks.iter().all(|check| check["status"] == "passed"));
+    assert_eq!(subject(&caller, &bakery)["verified_level"], "standard");
+    caller.audit();
+}
+
+#[test]
+fn a_case_is_submitted_once() {
+    let caller = Caller::manual();
+    let (_, case) = submitted(&caller, "Obi");
+    let refused = submit(&caller, &case, &[]).refused(409, "invalid_state_transition");
+    assert_eq!(refused["current"], "processing");
+    let allowed = [
+        "approved",
+        "declined",
+        "in_review",
+        "resubmission_requested",
+        "expired",
+    ];
+    assert_eq!(refused["allowed"], json!(allowed));
+    caller.advance(&json!({"by": "2s"}));
+    let refused = submit(&caller, &case, &[]).refused(409, "invalid_state_transition");
+    assert_eq!(refused["allowed"], json!([]));
+}
+
+#[test]
+fn a_reserved_name_chooses_the_whole_way() {
+    let caller = Caller::manual();
+    let way = |last: &str, spans: &[&str]| {
+        let (somebody, opened) = submitted(&caller, last);
+        for span in spans {
+            caller.advance(&json!({"by": span}));
+        }
+        let (now, who) = (case(&caller, &opened), subject(&caller, &somebody));
+        let status = who["kyc_status"].as_str().unwrap().to_owned();
+        let passed: Vec<String> = statuses(&now).iter().map(|one| (*one).to_owned()).collect();
+        (passed.join(" "), status)
+    };
+    let is = |found: (String, String), passed: &str, status: &str| {
+        assert_eq!((found.0.as_str(), found.1.as_str()), (passed, status));
+    };
+    is(
+        way("Obi", &["2s"]),
+        "created processing approved",
+        "approved",
+    );
+    is(
+        way("Decline", &["2s"]),
+        "created processing declined",
+        "declined",
+    );
+    is(
+        way("Review", &["2s"]),
+        "created processing in_review",
+        "in_review",
+    );
+    is(
+        way("Review", &["2s", "1d"]),
+        "created processing in_review approved",
+        "approved",
+    );
+    is(way("Expire", &["23h"]), "created processing", "pending");
+    is(
+        way("Expire", &["1d"]),
+        "created processing expired",
+        "unverified",
+    );
+    is(way("Offline", &["5h"]), "created processing", "pending");
+    is(
+        way("OFFLINE", &["6h"]),
+        "created processing approved",
+        "approved",
+    );
+    is(
+        way("Retry", &["2s"]),
+        "created processing resubmission_requested",
+        "pending",
+    );
+    is(
+        way("Retry", &["2s", "1d"]),
+        "created processing resubmission_requested expired",
+        "unverified",
+    );
+    caller.audit();
+}
+
+#[test]
+fn who_has_to_submit_again_is_approved_the_second_time() {
+    let caller = Caller::instant();
+    let (somebody, opened) = submitted(&caller, "Retry");
+    let asked = case(&caller, &opened);
+    assert_eq!(asked["reject_type"], "retry");
+    submit(&caller, &opened, &[]).expect(202);
+    let done = case(&caller, &opened);
+    assert_eq!(
+        (&done["status"], &done["submissions"]),
+        (&json!("approved"), &json!(2))
+    );
+    assert_eq!(done["reject_labels"], json!([]));
+    assert_eq!(subject(&caller, &somebody)["kyc_status"], "approved");
+}
+
+#[test]
+fn a_case_that_nobody_submits_expires_after_a_day() {
+    let caller = Caller::manual();
+    let ada = person(&caller, "Obi", &json!({}));
+    let opened = open(&caller, &ada, "basic");
+    assert_eq!(caller.advance(&json!({"by": "23h"})), [""; 0]);
+    assert_eq!(
+        caller.advance(&json!({"by": "1h"})),
+        ["verification.expired"]
+    );
+    assert_eq!(case(&caller, &opened)["status"], "expired");
+    assert_eq!(subject(&caller, &ada)["kyc_status"], "unverified");
+}
+
+#[test]
+fn a_level_asks_for_its_documents_and_a_case_for_consent() {
+    let caller = Caller::instant();
+    let ada = person(&caller, "Obi", &json!({}));
+    let opened = open(&caller, &ada, "enhanced");
+    let target = format!("{CASES}/{}/submit", id(&opened));
+    let refused = caller.post(&target, &json!({"consent": false}));
+    let refused = refused.refused(422, "validation_failed");
+    assert_eq!(
+        pointers(&refused),
+        ["/consent", "/document_ids", "/document_ids"]
+    );
+    let passport = document(&caller, &ada, "passport", "tok_ok");
+    let forged = document(&caller, &ada, "proof_of_address", "tok_forged");
+    let refused = submit(&caller, &opened, &[&passport, &forged]);
+    let refused = refused.refused(422, "validation_failed");
+    assert_eq!(refused["errors"][0]["code"], "document_rejected");
+    let other = person(&caller, "Eze", &json!({}));
+    let foreign = document(&caller, &other, "proof_of_address", "tok_ok");
+    let refused = submit(&caller, &opened, &[&passport, &foreign]);
+    let refused = refused.refused(422, "validation_failed");
+    assert_eq!(refused["errors"][0]["code"], "foreign_document");
+    let unknown = json!({"consent": true, "document_ids": ["doc_none"]});
+    let refused = caller
+        .post(&target, &unknown)
+        .refused(404, "resource_not_found");
+    assert_eq!(pointers(&refused), ["/document_ids/0"]);
+    let letter = document(&caller, &ada, "proof_of_address", "tok_ok");
+    submit(&caller, &opened, &[&passport, &letter]).expect(202);
+    assert_eq!(case(&caller, &opened)["status"], "approved");
+}
+
+#[test]
+fn what_is_wrong_with_a_paper_comes_before_what_the_bureau_says() {
+    for (token, status, label) in [
+        (
+            "tok_blurry",
+            "resubmission_requested",
+            "document_unreadable",
+        ),
+        ("tok_expired", "resubmission_requested", "document_expired"),
+        ("tok_forged", "declined", "document_forged"),
+    ] {
+        let caller = Caller::manual();
+        let ada = person(&caller, "Obi", &json!({}));
+        let opened = open(&caller, &ada, "standard");
+        let passport = document(&caller, &ada, "passport", token);
+        submit(&caller, &opened, &[&passport]).expect(202);
+        caller.advance(&json!({"by": "1m"}));
+        let found = case(&caller, &opened);
+        assert_eq!(found["status"], status);
+        assert_eq!(found["reject_labels"], json!([label]));
+        caller.audit();
+    }
+}
+
+#[test]
+fn a_review_decides_only_what_is_in_review() {
+    for (decision, status, kyc) in [
+        ("approve", "approved", "approved"),
+        ("decline", "declined", "declined"),
+        ("request_resubmission", "resubmission_requested", "pending"),
+    ] {
+        let caller = Caller::instant();
+        let (somebody, opened) = submitted(&caller, "Review");
+        assert_eq!(case(&caller, &opened)["status"], "in_review");
+        let decided = review(
+            &caller,
+            &opened,
+            &json!({"decision": decision, "note": "Seen"}),
+        )
+        .data();
+        assert_eq!(decided["status"], status);
+        assert_eq!(decided["note"], "Seen");
+        assert_eq!(subject(&caller, &somebody)["kyc_status"], kyc);
+        let again = review(&caller, &opened, &json!({"decision": "approve"}));
+        again.refused(409, "invalid_state_transition");
+        caller.audit();
+    }
+    let caller = Caller::instant();
+    let (_, opened) = submitted(&caller, "Review");
+    let labels = json!({"decision": "approve", "reject_labels": ["data_mismatch"]});
+    let refused = review(&caller, &opened, &labels).refused(422, "validation_failed");
+    assert_eq!(pointers(&refused), ["/reject_labels"]);
+}
+
+#[test]
+fn a_case_can_be_cancelled_unless_the_bureau_is_busy_with_it() {
+    let caller = Caller::manual();
+    let cancel = |case: &Value| caller.post(&format!("{CASES}/{}/cancel", id(case)), &json!({}));
+    let ada = person(&caller, "Obi", &json!({}));
+    let opened = open(&caller, &ada, "basic");
+    assert_eq!(cancel(&opened).data()["status"], "cancelled");
+    assert_eq!(caller.advance(&json!({"by": "2d"})), [""; 0]);
+    let (_, busy) = submitted(&caller, "Obi");
+    cancel(&busy).refused(409, "invalid_state_transition");
+    let (somebody, looked_at) = submitted(&caller, "Review");
+    caller.advance(&json!({"by": "2s"}));
+    assert_eq!(cancel(&looked_at).data()["status"], "cancelled");
+    assert_eq!(subject(&caller, &somebody)["kyc_status"], "unverified");
+    let (_, again) = submitted(&caller, "Retry");
+    caller.advance(&json!({"by": "2s"}));
+    assert_eq!(cancel(&again).data()["status"], "cancelled");
+}
+
+#[test]
+fn a_subject_has_one_open_case_of_the_kind_that_it_is() {
+    let caller = Caller::instant();
+    let ada = person(&caller, "Obi", &json!({}));
+    let body = |kind: &str| json!({"subject_id": id(&ada), "type": kind, "level": "basic"});
+    let refused = caller
+        .post(CASES, &body("kyb"))
+        .refused(422, "validation_failed");
+    assert_eq!(pointers(&refused), ["/type"]);
+    let mut odd = body("kyc");
+    odd["checks"] = json!(["ownership"]);
+    let refused = caller.post(CASES, &odd).refused(422, "validation_failed");
+    assert_eq!(pointers(&refused), ["/checks/0"]);
+    caller.post(CASES, &body("kyc")).expect(201);
+    let refused = caller.post(CASES, &body("kyc"));
+    let refused = refused.refused(409, "invalid_state_transition");
+    assert_eq!(refused["current"], "created");
+    let nobody = json!({"subject_id": "sub_none", "type": "kyc", "level": "basic"});
+    caller
+        .post(CASES, &nobody)
+        .refused(404, "resource_not_found");
+}
+
+#[test]
+fn a_declined_step_up_takes_an_approval_away_and_an_expired_one_does_not() {
+    let caller = Caller::instant();
+    let (ada, _) = submitted(&caller, "Obi");
+    let step_up = open(&caller, &ada, "basic");
+    caller.advance(&json!({"by": "1d"}));
+    assert_eq!(case(&caller, &step_up)["status"], "expired");
+    assert_eq!(subject(&caller, &ada)["kyc_status"], "approved");
+    let step_up = open(&caller, &ada, "basic");
+    let request = caller
+        .request("POST", &format!("{CASES}/{}/submit", id(&step_up)))
+        .header("sandbox-scenario", "bureau.reply=declined")
+        .json(&json!({"consent": true}));
+    caller.send(&request).expect(202);
+    assert_eq!(subject(&caller, &ada)["kyc_status"], "declined");
+}
+
+#[test]
+fn every_move_of_a_case_can_be_made_by_hand() {
+    let caller = Caller::manual();
+    let go = |of: &Value, to: &str| {
+        let target = format!("/_sandbox/resources/{}/transition", id(of));
+        caller.post(&target, &json!({"to": to}))
+    };
+    for to in [
+        "approved",
+        "declined",
+        "in_review",
+        "resubmission_requested",
+        "expired",
+    ] {
+        let (_, opened) = submitted(&caller, "Obi");
+        go(&opened, to).expect(200);
+        assert_eq!(case(&caller, &opened)["status"], to);
+    }
+    let (_, opened) = submitted(&caller, "Obi");
+    let refused = go(&opened, "processing").refused(409, "invalid_state_transition");
+    assert_eq!(refused["current"], "processing");
+    let ada = person(&caller, "Obi", &json!({}));
+    let papers = document(&caller, &ada, "passport", "tok_ok");
+    assert_eq!(
+        go(&papers, "rejected").expect(200)["resource"]["fault"],
+        "unreadable"
+    );
+    caller.advance(&json!({"to": "2027-01-01T00:00:00Z"}));
+    caller.audit();
+}
+
+#[test]
+fn who_was_declined_is_so_again_when_the_next_case_is_abandoned() {
+    let caller = Caller::instant();
+    let (somebody, _) = submitted(&caller, "Decline");
+    let again = open(&caller, &somebody, "basic");
+    let request = caller
+        .request("POST", &format!("{CASES}/{}/submit", id(&again)))
+        .header("sandbox-scenario", "bureau.reply=in_review")
+        .json(&json!({"consent": true}));
+    caller.send(&request).expect(202);
+    assert_eq!(case(&caller, &again)["status"], "in_review");
+    caller
+        .post(&format!("{CASES}/{}/cancel", id(&again)), &json!({}))
+        .expect(200);
+    assert_eq!(
+        statuses(&subject(&caller, &somebody)),
+        [
+            "unverified",
+            "pending",
+            "declined",
+            "pending",
+            "in_review",
+            "declined"
+        ]
+    );
+    caller.audit();
+}
