@@ -8,6 +8,7 @@ use serde::Deserialize;
 use crate::api::business::payroll_people::may_pay;
 use crate::api::capital::due_diligence;
 use crate::api::capital::readiness;
+use crate::api::identity::alerts;
 use crate::api::identity::subjects::kyb_approved;
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::payments::wallets::room;
@@ -36,7 +37,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         contract: Contract::Assumed,
         summary: "Advance a deal",
         description: "To the next stage; `to_stage`, where it is sent, is that one. Guards let it through: `screening` asks for a verified \
-            business (`kyb_approved`), `term_sheet` for a completed case besides (`due_diligence_completed`), `closing` for a readiness \
+            business (`kyb_approved`), `term_sheet` for no confirmed alert (`aml_clear`) and a completed case besides (`due_diligence_completed`), `closing` for a readiness \
             assessment that says enough for the instrument (`readiness`). A 409 `stage_guard_failed` names each guard that is not met and \
             what would meet it. With `screening` the investor is asked, who replies within two business days; with `due_diligence` a case \
             is opened, unless the deal has one.",
@@ -147,6 +148,9 @@ fn unmet(world: &World, deal: &Deal, guard: Guard) -> Option<String> {
                 "no business subject of {company} is approved: createSubject (business, with the company_id), createVerification (kyb) and \
                  submitVerification meet it"
             )
+        }),
+        Guard::AmlClear => alerts::confirmed_alert(world, company).then(|| {
+            format!("a confirmed alert of {company} stands, which nothing takes back: close the deal as lost or withdrawn")
         }),
         Guard::DueDiligenceCompleted => {
             let case = deal.due_diligence_case_id.and_then(|id| world.find(id));
@@ -292,7 +296,10 @@ fn close_deal(world: &mut World, input: CloseDeal) -> Result<Data<Shown<Deal>>, 
             let detail = "nothing comes in from a deal that is not won: leave it out";
             return Err(ApiError::of_member("/amount", "not_taken", detail));
         }
-        (Outcome::Won, Some(_)) => may_pay(world, &*world.get(deal.company_id)?)?,
+        (Outcome::Won, Some(_)) => {
+            let company = world.get(deal.company_id)?;
+            may_pay(world, &company)?;
+        }
         _ => {}
     }
     let verb = input.outcome.verb();

@@ -89,6 +89,8 @@ pub(crate) struct InstrumentTerms {
 pub(crate) enum Guard {
     /// It is known what business the company is.
     KybApproved,
+    /// No confirmed AML alert is about the company.
+    AmlClear,
     /// The deal's case is completed.
     DueDiligenceCompleted,
     /// The newest readiness assessment says enough.
@@ -100,6 +102,7 @@ impl Guard {
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::KybApproved => "kyb_approved",
+            Self::AmlClear => "aml_clear",
             Self::DueDiligenceCompleted => "due_diligence_completed",
             Self::Readiness => "readiness",
         }
