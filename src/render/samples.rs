@@ -177,19 +177,15 @@ const SCENES: &[(&str, &[(&str, &str)])] = &[
     ),
 ];
 
-/// What lets a deal be screened: a verified business.
+/// What lets a deal be screened: a verified business. The case of `cancel_verification` was the third.
 const VERIFIED: &[(&str, &str)] = &[
-    (
-        "create_subject",
-        r#"{"type":"business","legal_name":"Palm Foods Ltd","country":"NG","company_id":"@company:1"}"#,
-    ),
     (
         "create_verification",
         r#"{"subject_id":"@subject:1","type":"kyb","level":"basic"}"#,
     ),
     (
         "submit_verification",
-        r#"{"verification_id":"@verification:1","consent":true}"#,
+        r#"{"verification_id":"@verification:4","consent":true}"#,
     ),
 ];
 
