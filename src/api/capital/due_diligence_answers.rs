@@ -276,6 +276,7 @@ pub(crate) fn conclude(
     note: Option<String>,
 ) {
     let request = world.find(id).expect("whoever concludes has read it");
+    let is_over = request.over_at() <= world.now();
     let mut request = (*request).clone();
     request.enter_because(status, world.now(), note);
     let event = match status {
@@ -287,8 +288,8 @@ pub(crate) fn conclude(
     told(world, event, request);
     if status.is_settled() {
         world.forget_timers(AnyId::of(id));
-    } else {
-        miss(world, id); // nobody has time for another answer where the day is over
+    } else if is_over {
+        miss(world, id); // nobody has time for another answer
     }
 }
 
@@ -306,9 +307,7 @@ pub(crate) fn take_up(world: &mut World, id: Id<DueDiligenceRequest>) {
 /// The last day to answer is over. Where nobody waits for the answer any more nothing follows from it.
 pub(crate) fn miss(world: &mut World, id: Id<DueDiligenceRequest>) {
     let open = world.find(id);
-    let late = |it: &DueDiligenceRequest| {
-        it.status.is_unanswered() && !it.overdue && it.over_at() <= world.now()
-    };
+    let late = |it: &DueDiligenceRequest| it.status.is_unanswered() && !it.overdue;
     let Some(request) = open.filter(|it| late(it) && is_waited_for(world, it)) else {
         return;
     };
