@@ -339,7 +339,7 @@ impl FromStr for Period {
 }
 
 /// The numbers of `NNNN-NN…`, each with exactly that many digits.
-fn number_parts<const N: usize>(text: &str, widths: [usize; N]) -> Option<[i16; N]> {
+pub(super) fn number_parts<const N: usize>(text: &str, widths: [usize; N]) -> Option<[i16; N]> {
     let mut numbers = [0; N];
     let mut parts = text.split('-');
     for (number, width) in numbers.iter_mut().zip(widths) {
@@ -446,6 +446,7 @@ macro_rules! text_on_the_wire {
         }
     };
 }
+pub(super) use text_on_the_wire;
 
 text_on_the_wire!(Timestamp, "Timestamp", {
     "type": "string", "format": "date-time", "examples": ["2026-01-31T09:00:00.000Z"]

@@ -225,8 +225,8 @@ fn taxes(world: &World, paydays: &Paydays<'_>, since: Date) -> TaxConduct {
     let filings: Vec<Arc<TaxFiling>> = of_company(world, company);
     for filing in filings.iter().filter(|filing| in_window(filing.due_on)) {
         let sent = !matches!(filing.status, FilingStatus::Pending | FilingStatus::Blocked);
-        // What runs owe is counted by liability.
-        let alone = filing.tax_liability_ids.is_empty();
+        // What runs owe is counted by liability, and what is put right was sent before.
+        let alone = filing.tax_liability_ids.is_empty() && filing.amends.is_none();
         if !sent && alone && filing.due_on.is_some_and(|day| day < today) {
             conduct.late.push(filing.id.to_string());
             conduct.overdue.push(filing.id.to_string());

@@ -8,11 +8,13 @@ use serde_json::{Map, Value};
 
 use super::{Allowed, Format, Types};
 use crate::api::json::Place;
+use crate::value::birth_date::BirthDate;
 use crate::value::{text, time};
 
 /// The formats of text that are enforced, each by the parser that will read the value.
 pub(super) const FORMATS: &[(&str, Format)] = &[
     ("date", |text| text.parse::<time::Date>().map(|_| ())),
+    ("birth-date", |text| text.parse::<BirthDate>().map(|_| ())),
     ("date-time", |text| {
         text.parse::<time::Timestamp>().map(|_| ())
     }),

@@ -15,6 +15,7 @@ use crate::model::identity::subject::{
     IdNumber, KycStatus, PersonName, RiskLevel, Subject, SubjectType,
 };
 use crate::model::lifecycle::StatusChange;
+use crate::value::birth_date::BirthDate;
 use crate::value::error::{ApiError, Violation};
 use crate::value::id::Id;
 use crate::value::text::{Email, Metadata, Text};
@@ -116,8 +117,8 @@ pub(crate) struct CreateSubject {
     name: Option<NameInput>,
     /// A business's registered name; required of a business.
     legal_name: Option<Text<200>>,
-    /// Of a person; not in the future.
-    date_of_birth: Option<Date>,
+    /// Of a person; from 1900 on, and not in the future.
+    date_of_birth: Option<BirthDate>,
     /// Of residence or registration, ISO 3166-1 alpha-2.
     country: Country,
     /// Numbers that offices gave them, up to 10.
@@ -271,7 +272,7 @@ fn only_of_people(input: &CreateSubject, today: Date) -> Vec<Violation> {
                 "a business has none",
             ));
         }
-    } else if input.date_of_birth.is_some_and(|day| day > today) {
+    } else if input.date_of_birth.is_some_and(|born| born.day() > today) {
         let detail = format!("this day lies ahead: today is {today}");
         wrong.push(Violation::new("/date_of_birth", "in_the_future", detail));
     }

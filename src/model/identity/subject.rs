@@ -7,9 +7,10 @@ use crate::model::business::company::{Address, Company};
 use crate::model::business::employee::Employee;
 use crate::model::lifecycle::{Stateful, StatusChange, stateful, states};
 use crate::model::{Object, Wire};
+use crate::value::birth_date::BirthDate;
 use crate::value::id::Id;
 use crate::value::text::Metadata;
-use crate::value::time::{Date, Timestamp};
+use crate::value::time::Timestamp;
 
 states! {
     /// Whether it is known who somebody is.
@@ -93,7 +94,7 @@ pub(crate) struct Subject {
     pub(crate) kind: SubjectType,
     pub(crate) name: Option<PersonName>,
     pub(crate) legal_name: Option<String>,
-    pub(crate) date_of_birth: Option<Date>,
+    pub(crate) date_of_birth: Option<BirthDate>,
     pub(crate) country: String,
     pub(crate) id_numbers: Vec<IdNumber>,
     pub(crate) email: Option<String>,
@@ -180,7 +181,7 @@ pub(crate) struct SubjectShape<'a> {
     /// A business's registered name; null of a person.
     legal_name: Option<&'a str>,
     /// Of a person, where it is known.
-    date_of_birth: Option<Date>,
+    date_of_birth: Option<BirthDate>,
     /// Of residence or registration, ISO 3166-1 alpha-2.
     country: &'a str,
     /// Numbers that offices gave them.

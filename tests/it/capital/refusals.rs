@@ -138,8 +138,8 @@ fn the_smallest_loan_is_paid_back() {
     let principal: i64 = rows.iter().map(|row| number(&row["principal"])).sum();
     assert_eq!((rows.len(), principal), (12, 12));
     repay(&caller, &lent, 1).expect(201);
-    let left = super::loan(&caller, id(&lent));
-    let settlement = number(&left["settlement_amount"]);
+    let over = super::loan(&caller, id(&lent));
+    let settlement = number(&over["settlement_amount"]);
     repay(&caller, &lent, settlement).expect(201);
     assert_eq!(super::loan(&caller, id(&lent))["status"], "repaid");
     caller.audit();

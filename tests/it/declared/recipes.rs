@@ -60,6 +60,9 @@ pub(super) const RECIPES: &[Recipe] = &[
         let path = "/api/capital/offers/ofr_0000000000000/respond";
         caller.post(path, &json!({"decision": "decline"}))
     }),
+    ("getLoan", "resource_not_found", |caller| {
+        caller.get("/api/capital/loans/lon_0000000000000")
+    }),
     ("createLoanRepayment", "resource_not_found", |caller| {
         let wallets = caller.get("/api/payments/wallets").expect(200);
         let path = "/api/capital/loans/lon_0000000000000/repayments";
@@ -318,11 +321,6 @@ pub(super) const BY_A_TEST: &[(&str, &str, &str)] = &[
         "respondToOffer",
         "company_suspended",
         "tests/it/capital/refusals.rs",
-    ),
-    (
-        "respondToOffer",
-        "invalid_state_transition",
-        "tests/it/capital/applications.rs",
     ),
     (
         "createLoanRepayment",

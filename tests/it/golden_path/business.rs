@@ -9,7 +9,7 @@ fn walk() -> Path {
     let mut path = Path::begin();
     let company = path.company();
     let run = json!({"company_id": company["id"], "period": "2026-01"});
-    let people = hire(&mut path, &company);
+    let people = hire(&mut path, &company, "verified");
     let run = path.post(201, "/v1/payroll/run", &run);
     path.caller.advance(&json!({"to": "2026-01-28T12:00:00Z"}));
     let run = path.get(&format!(
@@ -50,8 +50,8 @@ fn walk() -> Path {
     path
 }
 
-/// Three people who can be paid.
-fn hire(path: &mut Path, company: &Value) -> Vec<String> {
+/// Three people at work, and what the bank says of their accounts.
+pub(super) fn hire(path: &mut Path, company: &Value, payroll_status: &str) -> Vec<String> {
     let mut people = Vec::new();
     for (name, account) in [
         ("Ada Obi", "9999999900"),
@@ -79,14 +79,14 @@ fn hire(path: &mut Path, company: &Value) -> Vec<String> {
         let person = path.get(&format!("/api/business/employees/{person}"));
         assert_eq!(
             (&person["status"], &person["payroll_status"]),
-            (&json!("active"), &json!("verified"))
+            (&json!("active"), &json!(payroll_status))
         );
     }
     people
 }
 
 /// Declares and pays what the run owes, on the day on which it is due.
-fn file(path: &mut Path, company: &Value) {
+pub(super) fn file(path: &mut Path, company: &Value) {
     let list = format!("/api/business/tax-liabilities?company_id={}", id(company));
     let owed = path.get(&list);
     let owed = owed.as_array().unwrap();

@@ -2,6 +2,7 @@
 
 mod business;
 mod payments;
+mod whole;
 
 use std::sync::Arc;
 
@@ -20,7 +21,20 @@ struct Path {
 impl Path {
     /// A world of its own whose clock waits.
     fn begin() -> Self {
-        let server = Arc::new(Server::start(&["--seed", "42", "--clock", "manual"]));
+        Self::with(&[])
+    }
+
+    /// The same, in which a scenario of these rows runs.
+    fn ruined(rows: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("ruin.toml");
+        std::fs::write(&file, format!("title = \"Ruin\"\n\n{rows}\n")).unwrap();
+        Self::with(&["--scenario", file.to_str().unwrap()])
+    }
+
+    fn with(flags: &[&str]) -> Self {
+        let flags = [&["--seed", "42", "--clock", "manual"], flags].concat();
+        let server = Arc::new(Server::start(&flags));
         Self {
             caller: Caller::with_key(&server, "test_golden"),
             answers: Vec::new(),
