@@ -2,6 +2,8 @@
 
 mod check;
 mod list;
+#[cfg(test)]
+mod lives;
 mod new;
 mod receiver;
 mod server;

@@ -337,6 +337,18 @@ impl Sandbox {
             .with_world(key, World::digest)
             .map_err(|error| SandboxError(error.detail))
     }
+
+    /// What a key's world looks like from the inside.
+    #[cfg(test)]
+    pub(crate) fn look<T>(
+        &self,
+        key: &str,
+        at: impl FnOnce(&World) -> T,
+    ) -> Result<T, SandboxError> {
+        self.engine
+            .with_world(key, at)
+            .map_err(|error| SandboxError(error.detail))
+    }
 }
 
 /// Lets the calling thread sleep until a future is done: it is the server's own thread that does the work.

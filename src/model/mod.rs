@@ -38,6 +38,9 @@ use crate::model::business::tax_filing::TaxFiling;
 use crate::model::business::tax_liability::TaxLiability;
 use crate::model::capital::application::Application;
 use crate::model::capital::credit_score::CreditScore;
+use crate::model::capital::deal::Deal;
+use crate::model::capital::due_diligence_case::DueDiligenceCase;
+use crate::model::capital::due_diligence_request::DueDiligenceRequest;
 use crate::model::capital::insurance_risk_score::InsuranceRiskScore;
 use crate::model::capital::loan::Loan;
 use crate::model::capital::loan_repayment::LoanRepayment;
@@ -202,6 +205,9 @@ entities! {
         Offer "ofr" "offer";
         Loan "lon" "loan";
         LoanRepayment "lrp" "loan_repayment";
+        Deal "del" "deal";
+        DueDiligenceCase "ddc" "due_diligence_case";
+        DueDiligenceRequest "ddr" "due_diligence_request";
     }
     named {
         LedgerAccount "acc" "ledger_account";
@@ -308,6 +314,9 @@ shown_as_kept!(
     Offer,
     Loan,
     LoanRepayment,
+    Deal,
+    DueDiligenceCase,
+    DueDiligenceRequest,
     AmlScreening,
     AmlAlert,
     TrustScore,

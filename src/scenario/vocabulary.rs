@@ -260,10 +260,13 @@ mod tests {
             Task::InstalmentDue(..) => 54,
             Task::MissInstalment(..) => 55,
             Task::DefaultLoan(..) => 56,
-            Task::CompleteScreening(..) => 57,
-            Task::ScreenAgain(_) => 58,
-            Task::CompleteTrustScore(_) => 59,
-            Task::Scripted(_) => 60,
+            Task::TakeUpRequest(_) => 57,
+            Task::MissRequest(_) => 58,
+            Task::ReplyToDeal(..) => 59,
+            Task::CompleteScreening(..) => 60,
+            Task::ScreenAgain(_) => 61,
+            Task::CompleteTrustScore(_) => 62,
+            Task::Scripted(_) => 63,
         };
         assert!(
             Task::ONE_OF_EACH

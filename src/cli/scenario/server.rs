@@ -22,7 +22,7 @@ use crate::value::time::Span;
 use crate::world::script::Scenario;
 
 /// Whose world the steps act in.
-const KEY: &str = "scenario_test";
+pub(super) const KEY: &str = "scenario_test";
 /// Whose world `@kind:n` is looked up in: the same one without the scenario, so that no look-up is one of the calls that a
 /// fault or a limit counts.
 const LOOK_UP_KEY: &str = "scenario_look_up";
@@ -35,7 +35,7 @@ const PAGE: usize = 100;
 
 /// A running server with the scenario loaded.
 pub(super) struct Served {
-    sandbox: Sandbox,
+    pub(super) sandbox: Sandbox,
     runtime: Runtime,
     receiver: Option<Receiver>,
     /// Whether there are rows that can act.
@@ -116,7 +116,8 @@ impl Served {
         }
     }
 
-    fn exchange(
+    /// One exchange under a key.
+    pub(super) fn exchange(
         &self,
         key: &str,
         method: &str,

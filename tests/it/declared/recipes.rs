@@ -338,6 +338,42 @@ pub(super) const BY_A_TEST: &[(&str, &str, &str)] = &[
         "tests/it/capital/refusals.rs",
     ),
     (
+        "openDueDiligenceCase",
+        "invalid_state_transition",
+        "tests/it/capital/due_diligence.rs",
+    ),
+    (
+        "openDueDiligenceCase",
+        "duplicate_reference",
+        "tests/it/capital/due_diligence.rs",
+    ),
+    (
+        "createDueDiligenceRequest",
+        "invalid_state_transition",
+        "tests/it/capital/due_diligence.rs",
+    ),
+    (
+        "createDeal",
+        "currency_mismatch",
+        "tests/it/capital/deals.rs",
+    ),
+    (
+        "advanceDeal",
+        "stage_guard_failed",
+        "tests/it/capital/deals.rs",
+    ),
+    (
+        "closeDeal",
+        "compliance_blocked",
+        "tests/it/capital/deals.rs",
+    ),
+    (
+        "closeDeal",
+        "company_suspended",
+        "tests/it/capital/deals.rs",
+    ),
+    ("closeDeal", "limit_exceeded", "tests/it/capital/deals.rs"),
+    (
         "createReadinessAssessment",
         "currency_mismatch",
         "tests/it/capital/refusals.rs",

@@ -1,0 +1,210 @@
+//! Lives: every shipped scenario and every file of `fixtures/lives`, run in this process and looked at from the inside.
+//!
+//! What the operations declare to cause must have been seen to follow from them, every arrow of every lifecycle must have been
+//! walked, and whatever stands in a state is asked for each move that the state does not have. That nothing else happens than is
+//! declared is held by `api::system` at every step.
+
+mod hands;
+mod machines;
+mod seen;
+mod unseen;
+mod verbs;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::{fs, thread};
+
+use crate::api::{self, system};
+use crate::cli::scenario::check;
+use crate::cli::scenario::lives::hands::{Asked, Hands};
+use crate::cli::scenario::lives::machines::{Arrow, Machine, machines};
+use crate::cli::scenario::lives::seen::{Pair, Seen};
+use crate::cli::scenario::lives::unseen::{BY_HAND, UNSEEN, UNWALKED};
+use crate::cli::scenario::server::Served;
+use crate::scenario::{self, Outcome};
+use crate::value::diagnostic::Look;
+use crate::world::script::Scenario;
+
+/// What all lives have shown.
+#[derive(Default)]
+struct Lived {
+    seen: Seen,
+    asked: Asked,
+    /// What did not come as a file expects it.
+    wrong: Vec<String>,
+    lives: usize,
+}
+
+/// Lives them all, once for all tests.
+fn lived() -> &'static Lived {
+    static LIVED: OnceLock<Lived> = OnceLock::new();
+    LIVED.get_or_init(|| {
+        let lives = lives();
+        let (next, lived) = (AtomicUsize::new(0), Mutex::new(Lived::default()));
+        let work = || {
+            while let Some(life) = lives.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let (seen, asked, wrong) = live(life);
+                let mut lived = lived.lock().expect("no life panics while it adds");
+                lived.seen.add(seen);
+                lived.asked.add(asked);
+                lived.wrong.extend(wrong);
+                lived.lives += 1;
+            }
+        };
+        thread::scope(|scope| {
+            for _ in 0..thread::available_parallelism().map_or(2, usize::from) {
+                scope.spawn(work);
+            }
+        });
+        lived.into_inner().expect("no life panicked")
+    })
+}
+
+/// A scenario, and whether its resources are asked for moves that they do not have: a fault or a limit would count the calls.
+struct Life {
+    scenario: Arc<Scenario>,
+    is_asked: bool,
+}
+
+#[expect(clippy::disallowed_methods, reason = "a test looks at the repository")]
+fn lives() -> Vec<Life> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/lives");
+    let files = fs::read_dir(folder).expect("the folder is part of the repository");
+    let mut paths: Vec<_> = files.map(|file| file.expect("an entry").path()).collect();
+    paths.sort();
+    let own = paths.iter().map(|path| {
+        let path = path.to_str().expect("UTF-8");
+        let checked = scenario::check(path, &check::read);
+        assert_eq!(checked.report(Look::Plain), "", "{path}");
+        Life {
+            scenario: Arc::new(checked.scenario.expect("nothing is wrong with it")),
+            is_asked: true,
+        }
+    });
+    let shipped = scenario::shipped().into_iter().map(|scenario| Life {
+        scenario,
+        is_asked: false,
+    });
+    own.chain(shipped).collect()
+}
+
+/// Runs the steps, and says what was seen and what went wrong.
+fn live(life: &Life) -> (Seen, Asked, Vec<String>) {
+    let scenario = &life.scenario;
+    let told = |why: String| format!("{}: {why}", scenario.name);
+    let served = match Served::start(scenario) {
+        Ok(served) => served,
+        Err(why) => return (Seen::default(), Asked::default(), vec![told(why)]),
+    };
+    let mut hands = Hands::new(served, machines(), life.is_asked);
+    let mut wrong: Vec<String> = match scenario::run(scenario, &mut hands) {
+        Ok(outcome) => differences(&outcome),
+        Err(why) => vec![why],
+    };
+    let (seen, asked) = hands.end();
+    if life.is_asked {
+        // What is in nobody's list was written in vain.
+        wrong.extend(asked.wrong.iter().cloned());
+    }
+    (seen, asked, wrong.into_iter().map(told).collect())
+}
+
+fn differences(outcome: &Outcome) -> Vec<String> {
+    let mut found = Vec::new();
+    for step in &outcome.steps {
+        for it in &step.differences {
+            let (at, expected, came) = (&it.at, &it.expected, &it.came);
+            let step = format!("{} {}", step.source, step.step);
+            found.push(format!("{step}: {at}: expected {expected}, came {came}"));
+        }
+    }
+    for it in &outcome.differences {
+        let (at, expected, came) = (&it.at, &it.expected, &it.came);
+        found.push(format!("{at}: expected {expected}, came {came}"));
+    }
+    let idle = outcome.rows.iter().filter(|row| row.hits == 0);
+    found.extend(idle.map(|row| format!("{} did nothing", row.source)));
+    let refused = outcome.rows.iter().filter_map(|row| row.refused.as_ref());
+    found.extend(refused.cloned());
+    found
+}
+
+fn lines<T: std::fmt::Display>(found: impl IntoIterator<Item = T>) -> String {
+    let lines = found.into_iter().map(|line| format!("\n  {line}"));
+    lines.collect()
+}
+
+#[test]
+fn every_life_comes_as_its_file_expects() {
+    let wrong = &lived().wrong;
+    assert!(wrong.is_empty(), "{}", lines(wrong));
+}
+
+#[test]
+fn every_event_that_an_operation_declares_is_seen_to_follow_from_it() {
+    let seen = &lived().seen.pairs;
+    let mut declared = BTreeSet::new();
+    for row in api::product() {
+        for event in system::events_of(row) {
+            declared.insert((row.name, event.to_owned()));
+        }
+    }
+    let excused: BTreeMap<Pair, &str> = UNSEEN
+        .iter()
+        .map(|(operation, event, why)| ((*operation, (*event).to_owned()), *why))
+        .collect();
+    let show = |(operation, event): &Pair| format!("{operation} {event}");
+    let missing = declared.difference(seen);
+    let missing: Vec<String> = missing
+        .filter(|pair| !excused.contains_key(*pair))
+        .map(show)
+        .collect();
+    assert!(
+        missing.is_empty(),
+        "{} of {} pairs are declared and not seen:{}",
+        missing.len(),
+        declared.len(),
+        lines(&missing)
+    );
+    let idle = excused
+        .keys()
+        .filter(|pair| seen.contains(*pair) || !declared.contains(*pair));
+    let idle: Vec<String> = idle.map(show).collect();
+    assert!(idle.is_empty(), "excused in vain:{}", lines(&idle));
+    let more: Vec<String> = seen.difference(&declared).map(show).collect();
+    assert!(more.is_empty(), "seen and not declared:{}", lines(&more));
+}
+
+#[test]
+fn every_arrow_of_every_lifecycle_is_walked() {
+    let seen = &lived().seen;
+    assert!(seen.strange.is_empty(), "{}", lines(&seen.strange));
+    let machines = machines();
+    let all: BTreeSet<Arrow> = machines.iter().flat_map(Machine::arrows).collect();
+    let named = |rows: &[(&str, &str, &str, &str)]| -> BTreeSet<Arrow> {
+        let find = |(kind, from, to, _): &(&str, &str, &str, &str)| {
+            let mut arrows = all.iter();
+            let found = arrows.find(|it| (it.kind, it.from, it.to) == (*kind, *from, *to));
+            *found.unwrap_or_else(|| panic!("no {kind} goes from {from} to {to}"))
+        };
+        rows.iter().map(find).collect()
+    };
+    let (only_by_hand, unwalked) = (named(BY_HAND), named(UNWALKED));
+    let show = |it: &Arrow| format!("{} {}: {} -> {}", it.kind, it.member, it.from, it.to);
+    let missing = all.iter().filter(|arrow| {
+        let by_hand = only_by_hand.contains(*arrow) && seen.by_hand.contains(*arrow);
+        !by_hand && !seen.arrows.contains(*arrow) && !unwalked.contains(*arrow)
+    });
+    let missing: Vec<String> = missing.map(show).collect();
+    assert!(
+        missing.is_empty(),
+        "{} of {} arrows are not walked:{}",
+        missing.len(),
+        all.len(),
+        lines(&missing)
+    );
+    let idle = (only_by_hand.iter().chain(&unwalked)).filter(|arrow| seen.arrows.contains(*arrow));
+    let idle: Vec<String> = idle.map(show).collect();
+    assert!(idle.is_empty(), "excused in vain:{}", lines(&idle));
+}
