@@ -276,7 +276,6 @@ pub(crate) fn conclude(
     note: Option<String>,
 ) {
     let request = world.find(id).expect("whoever concludes has read it");
-    let is_over = request.over_at() <= world.now();
     let mut request = (*request).clone();
     request.enter_because(status, world.now(), note);
     let event = match status {
@@ -285,11 +284,11 @@ pub(crate) fn conclude(
         _ => "due_diligence_request.rejected",
     };
     world.drop_timers(|task| task == Task::TakeUpRequest(id));
-    told(world, event, request);
+    let request = told(world, event, request);
     if status.is_settled() {
         world.forget_timers(AnyId::of(id));
-    } else if is_over {
-        miss(world, id); // nobody has time for another answer
+    } else if request.over_at() <= world.now() {
+        miss(world, id); // there is no time for another answer
     }
 }
 
