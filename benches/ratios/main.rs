@@ -19,6 +19,7 @@ mod child;
 mod deliveries;
 mod instructions;
 mod load;
+mod names;
 mod payments;
 mod requests;
 mod rows;

@@ -44,7 +44,7 @@ pub(crate) fn post_by_new_key(path: &'static str, body: String) -> Write {
     Rc::new(move |number, out| post_to(out, path, &format!("test_p{number}"), number, &body))
 }
 
-fn post_to(out: &mut Vec<u8>, path: &str, key: &str, number: u64, body: &str) {
+pub(crate) fn post_to(out: &mut Vec<u8>, path: &str, key: &str, number: u64, body: &str) {
     let length = body.len();
     let fields = format!(
         "Content-Type: application/json\r\nIdempotency-Key: bench-{number}\r\nContent-Length: {length}\r\n\r\n"
@@ -60,7 +60,7 @@ fn head(method: &str, path: &str, key: &str, rest: &str) -> String {
 }
 
 /// Scatters numbers that follow one another (the finaliser of splitmix64).
-fn mix(number: u64) -> u64 {
+pub(crate) fn mix(number: u64) -> u64 {
     let mut bits = number.wrapping_add(0x9E37_79B9_7F4A_7C15);
     bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);

@@ -7,6 +7,7 @@ use crate::books;
 use crate::child::Child;
 use crate::deliveries;
 use crate::load::{self, Write};
+use crate::names;
 use crate::payments;
 use crate::requests::{self, KEY};
 use crate::worlds;
@@ -124,6 +125,7 @@ pub(crate) const ROWS: &[Row] = &[
         "<= 1 s, < 19.95 x for 10 x",
         payments::reconciled,
     ),
+    row("screen 10,000, 50,000 names", "<= 5 s", names::screened),
     row("new world", "<= 50 us", new_world),
     row("start", "<= 3 x bare", start),
     row("start, 10M people", "<= 1.5 x 75 people", start_large),

@@ -28,6 +28,7 @@ use crate::api::business::{
 use crate::api::capital::{
     applications, credit_scores, insurance, loans, offers, readiness, repayments,
 };
+use crate::api::capital::{deal_verbs, deals, due_diligence, due_diligence_answers};
 use crate::api::control::{
     clock, decisions, deliveries, diff, events, faults, inbound, intervene, limits, process,
     requests, scenarios, snapshots, statement_truth, trigger, verify, webhooks, worlds,
@@ -88,6 +89,10 @@ pub(crate) fn product() -> impl Iterator<Item = &'static Operation> {
         documents::OPERATIONS,
         verifications::OPERATIONS,
         readiness::OPERATIONS,
+        due_diligence::OPERATIONS,
+        due_diligence_answers::OPERATIONS,
+        deals::OPERATIONS,
+        deal_verbs::OPERATIONS,
         credit_scores::OPERATIONS,
         insurance::OPERATIONS,
         applications::OPERATIONS,

@@ -10,6 +10,7 @@ use crate::api::business::{
     payroll_funding, payroll_payouts, regulatory_reports, tax_clock,
 };
 use crate::api::capital::{credit_scores, insurance, loan_clock, offers, readiness, underwriting};
+use crate::api::capital::{deal_verbs, due_diligence_answers};
 use crate::api::identity::{documents, screenings, trust_scores, verification_clock};
 use crate::api::operation::{Call, Operation};
 use crate::api::payments::dispute_clock;
@@ -131,6 +132,9 @@ pub(crate) const fn row(task: Task) -> SystemRow {
         Task::InstalmentDue(..) => loan_clock::INSTALMENT_DUE,
         Task::MissInstalment(..) => loan_clock::MISS_INSTALMENT,
         Task::DefaultLoan(..) => loan_clock::DEFAULT_LOAN,
+        Task::TakeUpRequest(_) => due_diligence_answers::TAKE_UP_REQUEST,
+        Task::MissRequest(_) => due_diligence_answers::MISS_REQUEST,
+        Task::ReplyToDeal(..) => deal_verbs::REPLY_TO_DEAL,
         Task::CompleteScreening(..) => screenings::COMPLETE_SCREENING,
         Task::ScreenAgain(_) => screenings::SCREEN_AGAIN,
         Task::CompleteTrustScore(_) => trust_scores::COMPLETE_TRUST_SCORE,
@@ -285,6 +289,9 @@ fn call(world: &mut World, task: Task) {
         Task::InstalmentDue(loan, number) => loan_clock::fall_due(world, loan, number),
         Task::MissInstalment(loan, number) => loan_clock::miss(world, loan, number),
         Task::DefaultLoan(loan, number) => loan_clock::default(world, loan, number),
+        Task::TakeUpRequest(request) => due_diligence_answers::take_up(world, request),
+        Task::MissRequest(request) => due_diligence_answers::miss(world, request),
+        Task::ReplyToDeal(deal, passes) => deal_verbs::reply_later(world, deal, passes),
         Task::CompleteScreening(screening, answer) => {
             screenings::complete(world, screening, answer);
         }

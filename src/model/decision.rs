@@ -447,6 +447,24 @@ pub(crate) static STATEMENT_NOISE: Decision = Decision {
     ],
 };
 
+/// What an investor says to a deal.
+pub(crate) static INVESTOR: Decision = Decision {
+    name: "investor.reply",
+    about: "What the investor of a deal says who is asked when it is screened",
+    subject: Kind::Deal,
+    related: &[Kind::Company],
+    choices: &[
+        Choice {
+            after: Some("from the question to the reply, instead of two business days"),
+            ..choice("interested", "the investor goes on; the deal notes it")
+        },
+        Choice {
+            after: Some("from the question to the reply, instead of two business days"),
+            ..choice("passes", "the investor does not; the deal is lost")
+        },
+    ],
+};
+
 /// What an underwriter says to an application.
 pub(crate) static UNDERWRITER: Decision = Decision {
     name: "underwriter.reply",
@@ -544,6 +562,7 @@ pub(crate) static DECISIONS: &[&Decision] = &[
     &REFUND_SETTLE,
     &DISPUTE_VERDICT,
     &UNDERWRITER,
+    &INVESTOR,
     &BUREAU_REPLY,
     &WATCHLIST_REPLY,
     &ACCOUNT_RESOLVE,

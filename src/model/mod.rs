@@ -19,6 +19,7 @@ pub(crate) mod task;
 
 use core::fmt;
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -37,6 +38,9 @@ use crate::model::business::tax_filing::TaxFiling;
 use crate::model::business::tax_liability::TaxLiability;
 use crate::model::capital::application::Application;
 use crate::model::capital::credit_score::CreditScore;
+use crate::model::capital::deal::Deal;
+use crate::model::capital::due_diligence_case::DueDiligenceCase;
+use crate::model::capital::due_diligence_request::DueDiligenceRequest;
 use crate::model::capital::insurance_risk_score::InsuranceRiskScore;
 use crate::model::capital::loan::Loan;
 use crate::model::capital::loan_repayment::LoanRepayment;
@@ -201,6 +205,9 @@ entities! {
         Offer "ofr" "offer";
         Loan "lon" "loan";
         LoanRepayment "lrp" "loan_repayment";
+        Deal "del" "deal";
+        DueDiligenceCase "ddc" "due_diligence_case";
+        DueDiligenceRequest "ddr" "due_diligence_request";
     }
     named {
         LedgerAccount "acc" "ledger_account";
@@ -218,6 +225,16 @@ impl Record {
             Self::Collection(collection) => collection.names(),
             Self::Invoice(invoice) => invoice.names(),
             _ => Vec::new(),
+        }
+    }
+}
+
+impl Record {
+    /// What it is found by whatever its company, by names that are like its own.
+    pub(crate) fn name_keys(&self) -> BTreeSet<u64> {
+        match self {
+            Self::WatchlistEntry(entry) => entry.name_keys(),
+            _ => BTreeSet::new(),
         }
     }
 }
@@ -297,6 +314,9 @@ shown_as_kept!(
     Offer,
     Loan,
     LoanRepayment,
+    Deal,
+    DueDiligenceCase,
+    DueDiligenceRequest,
     AmlScreening,
     AmlAlert,
     TrustScore,

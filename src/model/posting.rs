@@ -3,6 +3,7 @@
 
 pub(crate) mod collecting;
 mod conversions;
+pub(crate) mod deals;
 pub(crate) mod lending;
 pub(crate) mod payouts;
 mod payroll;

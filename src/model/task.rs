@@ -14,6 +14,8 @@ use crate::model::business::tax_filing::TaxFiling;
 use crate::model::business::tax_liability::TaxLiability;
 use crate::model::capital::application::Application;
 use crate::model::capital::credit_score::CreditScore;
+use crate::model::capital::deal::Deal;
+use crate::model::capital::due_diligence_request::DueDiligenceRequest;
 use crate::model::capital::insurance_risk_score::InsuranceRiskScore;
 use crate::model::capital::loan::Loan;
 use crate::model::capital::offer::Offer;
@@ -158,6 +160,12 @@ pub(crate) enum Task {
     MissInstalment(Id<Loan>, u32),
     /// An instalment was not paid for so long that the loan is given up.
     DefaultLoan(Id<Loan>, u32),
+    /// A reviewer takes an answer of due diligence up.
+    TakeUpRequest(Id<DueDiligenceRequest>),
+    /// The last day to answer a request of due diligence is over.
+    MissRequest(Id<DueDiligenceRequest>),
+    /// An investor replies, and passes or does not.
+    ReplyToDeal(Id<Deal>, bool),
     /// What the lists say of a subject.
     CompleteScreening(Id<AmlScreening>, ListAnswer),
     /// The day of the next screening has come.
@@ -258,6 +266,9 @@ impl Task {
         Self::InstalmentDue(Id::UNKNOWN, 1),
         Self::MissInstalment(Id::UNKNOWN, 1),
         Self::DefaultLoan(Id::UNKNOWN, 1),
+        Self::TakeUpRequest(Id::UNKNOWN),
+        Self::MissRequest(Id::UNKNOWN),
+        Self::ReplyToDeal(Id::UNKNOWN, false),
         Self::CompleteScreening(Id::UNKNOWN, ListAnswer::ByName),
         Self::ScreenAgain(Id::UNKNOWN),
         Self::CompleteTrustScore(Id::UNKNOWN),
@@ -281,6 +292,7 @@ impl Task {
                 | Self::InstalmentDue(..)
                 | Self::MissInstalment(..)
                 | Self::DefaultLoan(..)
+                | Self::MissRequest(_)
                 | Self::ExpireDocument(_)
                 | Self::ExpireCase(_)
                 | Self::ScreenAgain(_)
@@ -351,6 +363,8 @@ impl Task {
             | Self::InstalmentDue(loan, _)
             | Self::MissInstalment(loan, _)
             | Self::DefaultLoan(loan, _) => Some(AnyId::of(loan)),
+            Self::TakeUpRequest(request) | Self::MissRequest(request) => Some(AnyId::of(request)),
+            Self::ReplyToDeal(deal, _) => Some(AnyId::of(deal)),
             Self::CompleteScreening(screening, _) | Self::ScreenAgain(screening) => {
                 Some(AnyId::of(screening))
             }

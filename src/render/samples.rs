@@ -167,12 +167,25 @@ const SCENES: &[(&str, &[(&str, &str)])] = &[
             r#"{"company_id":"@company:1","source_currency":"NGN","target_currency":"USD","source_amount":50000000}"#,
         )],
     ),
+    ("advance_deal", VERIFIED),
     (
         "list_applications",
         &[(
             "create_application",
             r#"{"company_id":"@company:1","product":"term_loan","amount":50000000,"currency":"NGN","term_months":12}"#,
         )],
+    ),
+];
+
+/// What lets a deal be screened: a verified business. The case of `cancel_verification` was the third.
+const VERIFIED: &[(&str, &str)] = &[
+    (
+        "create_verification",
+        r#"{"subject_id":"@subject:1","type":"kyb","level":"basic"}"#,
+    ),
+    (
+        "submit_verification",
+        r#"{"verification_id":"@verification:4","consent":true}"#,
     ),
 ];
 

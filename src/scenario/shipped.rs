@@ -31,6 +31,7 @@ const FILES: &[(&str, &str)] = embedded![
     "fx-quote-expired",
     "loan-happy",
     "loan-default",
+    "deal-to-wallet",
     "reconciliation-exceptions",
     "webhook-duplicates",
     "webhook-out-of-order",

@@ -262,10 +262,13 @@ mod tests {
             Task::InstalmentDue(..) => 56,
             Task::MissInstalment(..) => 57,
             Task::DefaultLoan(..) => 58,
-            Task::CompleteScreening(..) => 59,
-            Task::ScreenAgain(_) => 60,
-            Task::CompleteTrustScore(_) => 61,
-            Task::Scripted(_) => 62,
+            Task::TakeUpRequest(_) => 59,
+            Task::MissRequest(_) => 60,
+            Task::ReplyToDeal(..) => 61,
+            Task::CompleteScreening(..) => 62,
+            Task::ScreenAgain(_) => 63,
+            Task::CompleteTrustScore(_) => 64,
+            Task::Scripted(_) => 65,
         };
         assert!(
             Task::ONE_OF_EACH

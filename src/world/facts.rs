@@ -15,6 +15,9 @@ use crate::model::business::tax_filing::TaxFiling;
 use crate::model::business::tax_liability::TaxLiability;
 use crate::model::capital::application::Application;
 use crate::model::capital::credit_score::CreditScore;
+use crate::model::capital::deal::Deal;
+use crate::model::capital::due_diligence_case::DueDiligenceCase;
+use crate::model::capital::due_diligence_request::DueDiligenceRequest;
 use crate::model::capital::insurance_risk_score::InsuranceRiskScore;
 use crate::model::capital::loan::Loan;
 use crate::model::capital::loan_repayment::LoanRepayment;
@@ -104,6 +107,9 @@ impl World {
             Offer,
             Loan,
             LoanRepayment,
+            Deal,
+            DueDiligenceCase,
+            DueDiligenceRequest,
         )
     }
 

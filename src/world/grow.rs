@@ -25,6 +25,9 @@ use crate::model::business::regulatory_report::RegulatoryReport;
 use crate::model::business::tax_liability::TaxLiability;
 use crate::model::capital::application::Application;
 use crate::model::capital::credit_score::CreditScore;
+use crate::model::capital::deal::Deal;
+use crate::model::capital::due_diligence_case::DueDiligenceCase;
+use crate::model::capital::due_diligence_request::DueDiligenceRequest;
 use crate::model::capital::insurance_risk_score::InsuranceRiskScore;
 use crate::model::capital::loan::Loan;
 use crate::model::capital::loan_repayment::LoanRepayment;
@@ -107,6 +110,9 @@ never_grown!(
     Offer,
     Loan,
     LoanRepayment,
+    Deal,
+    DueDiligenceCase,
+    DueDiligenceRequest,
 );
 
 /// The six members of the published list, without an allocation.

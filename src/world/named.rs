@@ -1,7 +1,12 @@
-//! What is found by more than its id: open collections by reference, account and invoice, invoices by number. What happened since
-//! growth is found by an index, what was grown by arithmetic.
+//! What is found by more than its id: open collections by reference, account and invoice, invoices by number, entries of lists by
+//! names that are like theirs. What happened since growth is found by an index, what was grown by arithmetic.
+
+use std::sync::Arc;
 
 use crate::model::business::company::Company;
+use crate::model::identity::name_index;
+use crate::model::identity::name_match::Name;
+use crate::model::identity::watchlist::WatchlistEntry;
 use crate::model::payments::collection::{Collection, CollectionStatus};
 use crate::model::payments::invoice::{self, Invoice};
 use crate::model::{Entity, Kind};
@@ -49,6 +54,17 @@ impl World {
             let waits = collection.status == CollectionStatus::Pending;
             (waits && collection.names().iter().any(|own| own == name)).then_some(id)
         })
+    }
+
+    /// Entries that were added to the lists and may be like that name, the oldest first.
+    pub(crate) fn listed_alike(&self, name: &Name) -> Vec<Arc<WatchlistEntry>> {
+        let ids: Vec<u64> = name_index::met(name, |keys| self.overlay.under(keys));
+        let found = ids
+            .into_iter()
+            .filter_map(|bits| self.find(Id::from_bits(bits)));
+        let mut entries: Vec<Arc<WatchlistEntry>> = found.collect();
+        entries.sort_by_key(|entry| (entry.created_at, entry.id));
+        entries
     }
 
     /// The number of the company's next invoice of a year, from 1.

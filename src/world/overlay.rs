@@ -4,6 +4,7 @@
 //! changes. That is what makes a snapshot pointer work, whatever has happened before it.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::sync::LazyLock;
 
 use imbl::{OrdMap, OrdSet, Vector};
@@ -28,6 +29,9 @@ pub(crate) struct Overlay {
     /// What records are found by beside their ids, by kind and company: an index, which is made again when the overlay is read.
     #[serde(skip)]
     names: OrdMap<(Kind, u64, String), u64>,
+    /// Ids of what is found by names that are like its own, by what they stand under: an index as well.
+    #[serde(skip)]
+    alike: OrdSet<(u64, u64)>,
 }
 
 /// An overlay as it is written down.
@@ -50,6 +54,7 @@ impl From<WrittenOverlay> for Overlay {
             children: written.children,
             changed: written.changed,
             names: OrdMap::new(),
+            alike: OrdSet::new(),
         };
         for ((kind, id), record) in &written.records {
             overlay.name(*kind, *id, None, Some(record));
@@ -132,10 +137,16 @@ impl Overlay {
             for name in record.names() {
                 self.names.remove(&(kind, record.company().bits(), name));
             }
+            for key in record.name_keys() {
+                self.alike.remove(&(key, id));
+            }
         }
         if let Some(record) = after {
             for name in record.names() {
                 self.names.insert((kind, record.company().bits(), name), id);
+            }
+            for key in record.name_keys() {
+                self.alike.insert((key, id));
             }
         }
     }
@@ -143,6 +154,12 @@ impl Overlay {
     /// The record of that kind and company with that name.
     pub(crate) fn named(&self, kind: Kind, company: u64, name: String) -> Option<u64> {
         self.names.get(&(kind, company, name)).copied()
+    }
+
+    /// What stands under such keys, and the ids of those that do.
+    pub(crate) fn under(&self, keys: RangeInclusive<u64>) -> impl Iterator<Item = (u64, u64)> {
+        let (from, to) = ((*keys.start(), 0), (*keys.end(), u64::MAX));
+        self.alike.range(from..=to).copied()
     }
 
     /// The last record of that kind and company, by name, whose name begins so.

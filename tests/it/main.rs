@@ -12,6 +12,7 @@ mod accounting;
 mod auditor;
 mod bad_input;
 mod capital;
+mod catalogue;
 mod cli;
 mod collections;
 mod compliance;

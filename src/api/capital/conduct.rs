@@ -225,13 +225,14 @@ fn taxes(world: &World, paydays: &Paydays<'_>, since: Date) -> TaxConduct {
     let filings: Vec<Arc<TaxFiling>> = of_company(world, company);
     for filing in filings.iter().filter(|filing| in_window(filing.due_on)) {
         let sent = !matches!(filing.status, FilingStatus::Pending | FilingStatus::Blocked);
-        // What runs owe is counted by liability.
-        let alone = filing.tax_liability_ids.is_empty();
+        // What runs owe is counted by liability, and a return that amends another by that other's day.
+        let alone = filing.tax_liability_ids.is_empty() && filing.amends.is_none();
         if !sent && alone && filing.due_on.is_some_and(|day| day < today) {
             conduct.late.push(filing.id.to_string());
             conduct.overdue.push(filing.id.to_string());
-        } else if filing.status == FilingStatus::Filed && !filing.late {
-            conduct.filed += 1;
+        } else if was_filed(filing) && !filing.late {
+            let amended = filing.amends.and_then(|amended| world.find(amended));
+            conduct.filed += i64::from(!amended.is_some_and(|amended| was_filed(&amended)));
         }
         let lines = filing.lines.iter().map(|line| line.authority.clone());
         authorities.extend(lines.map(|authority| (filing.jurisdiction.clone(), authority)));
@@ -267,6 +268,12 @@ fn taxes(world: &World, paydays: &Paydays<'_>, since: Date) -> TaxConduct {
         }
     }
     conduct
+}
+
+/// Whether the authority accepted a return, even if another one amended it since.
+fn was_filed(filing: &TaxFiling) -> bool {
+    let mut history = filing.status_history.iter();
+    history.any(|change| change.status == FilingStatus::Filed)
 }
 
 /// Whether a tax was late. That of wages which came too late was due when their pay day had it due.

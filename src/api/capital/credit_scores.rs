@@ -197,14 +197,6 @@ fn reckon(world: &mut World, mut score: CreditScore) -> Arc<CreditScore> {
     world.record("credit_score.completed", score)
 }
 
-/// The company's newest score that was completed.
-#[allow(dead_code, reason = "guards of due diligence ask for it")]
-pub(crate) fn latest(world: &World, company: Id<Company>) -> Option<Arc<CreditScore>> {
-    let scores = world.children::<CreditScore>(company.bits()).rev();
-    let mut scores = scores.filter_map(|id| world.find(id));
-    scores.find(|score| score.status == ScoreStatus::Completed)
-}
-
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct OneCreditScore {
     /// The score.

@@ -236,7 +236,6 @@ fn target(world: &World, company: &Company, of: &ReadinessAssessment, look: &Loo
 }
 
 /// The company's newest assessment that was completed.
-#[allow(dead_code, reason = "guards of deals ask for it")]
 pub(crate) fn latest(world: &World, company: Id<Company>) -> Option<Arc<ReadinessAssessment>> {
     let assessments = world.children::<ReadinessAssessment>(company.bits()).rev();
     let mut assessments = assessments.filter_map(|id| world.find(id));

@@ -6,6 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use crate::api::capital::deal_verbs;
 use crate::api::control::inbound_payments;
 use crate::api::identity::screenings::watchlist_hit;
 use crate::api::operation::{self, Contract, Domain, Method, Operation, answer, decode, operation};
@@ -24,7 +25,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
         owners (equity) or from a customer (sales); with a `reference` or `account_number` it pays the open collection that has it, \
         short, whole or beyond it. `card_payment`: the payer of a collection by card pays it now, or fails to. `chargeback`: the payer's \
         bank wants back what was collected. `statement_line`: the bank tells of one line of a wallet's account, which is compared with the \
-        books. `watchlist_hit`: a list has a name from now on, that of a subject or any other.",
+        books. `watchlist_hit`: a list has a name from now on, that of a subject or any other. `investor_reply`: the investor of a deal is \
+        interested, or passes, which ends the deal.",
     example: r#"{"kind":"bank_transfer","company_id":"@company:1","amount":500000,"from":"owner"}"#,
     errors: &[
         ErrorCode::LimitExceeded,
@@ -43,6 +45,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
         "wallet.debited",
         "wallet.low_balance",
         "bank_statement.created",
+        "deal.investor_replied",
+        "deal.lost",
         "watchlist_entry.added",
     ],
     starts: &[
@@ -82,6 +86,7 @@ pub(crate) const INBOUND: &[Inbound] = &[
     inbound!("card_payment" inbound_payments::card_payment),
     inbound!("chargeback" inbound_payments::chargeback),
     inbound!("statement_line" statement_line),
+    inbound!("investor_reply" deal_verbs::investor_reply),
     inbound!("watchlist_hit" watchlist_hit),
 ];
 

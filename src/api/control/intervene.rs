@@ -73,6 +73,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         errors: &[
             ErrorCode::ResourceNotFound,
             ErrorCode::InvalidStateTransition,
+            ErrorCode::LimitExceeded,
         ],
         emits: transitions::EMITS,
         starts: transitions::STARTS,

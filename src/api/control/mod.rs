@@ -2,6 +2,7 @@
 
 pub(crate) mod clock;
 mod collecting;
+mod dealing;
 pub(crate) mod decisions;
 pub(crate) mod deliveries;
 pub(crate) mod diff;

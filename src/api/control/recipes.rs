@@ -67,6 +67,22 @@ const EDIT_DRAFT: Act = Call(
     r#"{"payroll_run_id":"@last","items":[{"employee_id":"@paid_employee","earnings":[{"label":"Bonus","amount":100000}]}]}"#,
 );
 const NEW_PAYEE: Act = Call("create_beneficiary", PAYEE);
+const NEW_DEAL: Act = Call(
+    "create_deal",
+    r#"{"company_id":"@company:1","name":"Triggered","instrument":"equity","target_amount":1000000,"currency":"@currency","investor":{"name":"Ada Trigger"}}"#,
+);
+const CHECKLIST: Act = Call(
+    "open_due_diligence_case",
+    r#"{"company_id":"@company:1","template":"lite"}"#,
+);
+const NEW_REQUEST: Act = Call(
+    "create_due_diligence_request",
+    r#"{"due_diligence_case_id":"@last","category":"other","title":"Triggered"}"#,
+);
+const NEW_ANSWER: Act = Call(
+    "submit_due_diligence_request",
+    r#"{"due_diligence_request_id":"@last","answer":"Triggered"}"#,
+);
 const PAYEE: &str = r#"{"company_id":"@company:1","name":"Ada Trigger","type":"individual","account":
     {"bank_code":"058","account_number":"9999999900","country":"NG","currency":"@currency"}}"#;
 const ASK_APPROVAL: Act = Call(
@@ -874,5 +890,92 @@ pub(super) const RECIPES: &[(&[&str], &[Act])] = &[
                 r#"{"dispute_id":"@disputed","action":"accept"}"#,
             ),
         ],
+    ),
+    (&["deal.created"], &[NEW_DEAL]),
+    (
+        &["deal.stage_changed", "deal.investor_replied"],
+        &[NEW_DEAL, Move(LAST, "screening")],
+    ),
+    (
+        &["deal.won"],
+        &[
+            NEW_DEAL,
+            Move(LAST, "screening"),
+            Move(LAST, "due_diligence"),
+            Move(LAST, "term_sheet"),
+            Move(LAST, "closing"),
+            Call(
+                "close_deal",
+                r#"{"deal_id":"@last","outcome":"won","amount":1000000}"#,
+            ),
+        ],
+    ),
+    (
+        &["deal.lost"],
+        &[
+            NEW_DEAL,
+            Call("close_deal", r#"{"deal_id":"@last","outcome":"lost"}"#),
+        ],
+    ),
+    (
+        &["deal.withdrawn"],
+        &[
+            NEW_DEAL,
+            Call("close_deal", r#"{"deal_id":"@last","outcome":"withdrawn"}"#),
+        ],
+    ),
+    (
+        &[
+            "due_diligence_case.opened",
+            "due_diligence_request.created",
+            "due_diligence_request.overdue",
+        ],
+        &[CHECKLIST],
+    ),
+    (
+        &[
+            "due_diligence_request.submitted",
+            "due_diligence_request.in_review",
+        ],
+        &[CHECKLIST, NEW_REQUEST, NEW_ANSWER],
+    ),
+    (
+        &["due_diligence_request.accepted"],
+        &[
+            CHECKLIST,
+            NEW_REQUEST,
+            NEW_ANSWER,
+            Call(
+                "review_due_diligence_request",
+                r#"{"due_diligence_request_id":"@last","decision":"accept"}"#,
+            ),
+        ],
+    ),
+    (
+        &["due_diligence_request.rejected"],
+        &[
+            CHECKLIST,
+            NEW_REQUEST,
+            NEW_ANSWER,
+            Call(
+                "review_due_diligence_request",
+                r#"{"due_diligence_request_id":"@last","decision":"reject"}"#,
+            ),
+        ],
+    ),
+    (
+        &["due_diligence_request.waived"],
+        &[
+            CHECKLIST,
+            NEW_REQUEST,
+            Call(
+                "review_due_diligence_request",
+                r#"{"due_diligence_request_id":"@last","decision":"waive"}"#,
+            ),
+        ],
+    ),
+    (
+        &["due_diligence_case.completed"],
+        &[CHECKLIST, Move(LAST, "completed")],
     ),
 ];

@@ -12,7 +12,7 @@ use crate::api::business::leave::{self, LeaveDecision};
 use crate::api::business::{
     compliance, leave_clock, payroll_clock, payroll_funding, regulatory_reports, tax_clock,
 };
-use crate::api::control::{collecting, identifying, lending};
+use crate::api::control::{collecting, dealing, identifying, lending};
 use crate::api::payments::dispute_clock;
 use crate::api::payments::escrow_clock::{self, Part};
 use crate::api::payments::reconciliation::{self, MatchAction};
@@ -131,6 +131,18 @@ pub(crate) const EMITS: &[&str] = &[
     "loan.disbursed",
     "loan.late",
     "loan.defaulted",
+    "deal.stage_changed",
+    "deal.won",
+    "deal.lost",
+    "deal.withdrawn",
+    "due_diligence_case.opened",
+    "due_diligence_case.completed",
+    "due_diligence_request.created",
+    "due_diligence_request.in_review",
+    "due_diligence_request.accepted",
+    "due_diligence_request.rejected",
+    "due_diligence_request.waived",
+    "due_diligence_request.overdue",
     "bank_statement.imported",
     "reconciliation_match.matched",
     "reconciliation_match.suggested",
@@ -178,6 +190,8 @@ pub(crate) const STARTS: &[&str] = &[
     "disburse_loan",
     "instalment_due",
     "default_loan",
+    "reply_to_deal",
+    "miss_request",
     "review_case",
     "expire_case",
     "screen_again",
@@ -223,6 +237,7 @@ pub(crate) fn go(world: &mut World, id: &str, to: &str, wanted: Wanted) -> Resul
         Kind::BankStatement => statement(world, Id::from_bits(id.bits), to)?,
         Kind::ReconciliationMatch => reconciliation(world, Id::from_bits(id.bits), to, wanted)?,
         kind if lending::KINDS.contains(&kind) => lending::go(world, id, to, &wanted)?,
+        kind if dealing::KINDS.contains(&kind) => dealing::go(world, id, to, wanted)?,
         kind => {
             let detail = format!(
                 "a {} is not moved by hand: it follows from others",
@@ -235,7 +250,7 @@ pub(crate) fn go(world: &mut World, id: &str, to: &str, wanted: Wanted) -> Resul
     Ok(record.to_wire())
 }
 
-fn refused(
+pub(super) fn refused(
     id: AnyId,
     current: &'static str,
     allowed: Vec<&'static str>,

@@ -341,7 +341,6 @@ pub(crate) fn confirmed(
 }
 
 /// Whether an alert about a company itself, or somebody of it who is no employee, was confirmed.
-#[allow(dead_code, reason = "deals and applications ask it")]
 pub(crate) fn confirmed_alert(world: &World, company: Id<Company>) -> bool {
     confirmed(world, company).any(|alert| alert.employee_id.is_none())
 }

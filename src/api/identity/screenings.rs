@@ -16,7 +16,7 @@ use crate::model::identity::aml_alert::{AlertRule, AmlAlert, Severity};
 use crate::model::identity::aml_screening::{
     AmlScreening, Hit, HitStatus, ListAnswer, ScreeningStatus,
 };
-use crate::model::identity::name_match::MatchType;
+use crate::model::identity::name_match::{MatchType, Name};
 use crate::model::identity::subject::{RiskLevel, Subject};
 use crate::model::identity::verification::Verification;
 use crate::model::identity::watchlist::{self, ListName, Listed, WatchlistEntry};
@@ -265,9 +265,8 @@ fn found(world: &World, screening: &AmlScreening, answer: ListAnswer) -> Vec<Lis
         ListAnswer::ByName => {
             let least = 100 - screening.fuzziness;
             let mut all = watchlist::search(&name, &screening.lists, least);
-            let added = world
-                .created::<WatchlistEntry>()
-                .filter_map(|id| world.find(id));
+            let name = Name::read(&name);
+            let added = world.listed_alike(&name).into_iter();
             let added = added.filter(|entry| screening.lists.contains(&entry.list));
             all.extend(added.filter_map(|entry| entry.listed(&name, least)));
             all

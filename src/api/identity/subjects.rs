@@ -14,7 +14,7 @@ use crate::model::business::employee::Employee;
 use crate::model::identity::subject::{
     IdNumber, KycStatus, PersonName, RiskLevel, Subject, SubjectType,
 };
-use crate::model::lifecycle::{Stateful, StatusChange};
+use crate::model::lifecycle::StatusChange;
 use crate::value::birth_date::BirthDate;
 use crate::value::error::{ApiError, Violation};
 use crate::value::id::Id;
@@ -61,7 +61,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         contract: Contract::Assumed,
         summary: "Correct a subject",
         description: "Changes only what is sent. Another name, address or id number of an `approved` subject makes it \
-            `reverify_required`.",
+            `reverify_required`, at once or, where a case is being decided, once that approves it.",
         example: r#"{"phone":"+2348000000000"}"#,
         emits: &["subject.updated"],
         ..operation!(write update_subject)
@@ -219,6 +219,7 @@ fn create_subject(
         status: KycStatus::Unverified,
         level: None,
         risk_level: RiskLevel::Unknown,
+        changed: false,
         trust: None,
         created_at: now,
         updated_at: now,
@@ -354,9 +355,9 @@ fn update_subject(
     }
     let now = world.now();
     subject.updated_at = now;
+    subject.changed |= material;
     if material && subject.status == KycStatus::Approved {
-        let why = "what was verified has changed".to_owned();
-        subject.enter_because(KycStatus::ReverifyRequired, now, Some(why));
+        subject.outdate(now);
     }
     Ok(Data(Shown(world.record("subject.updated", subject))))
 }

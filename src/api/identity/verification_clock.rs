@@ -257,6 +257,9 @@ fn move_subject(world: &mut World, case: &Verification, to: KycStatus) {
     let keeps = subject.status == KycStatus::Approved && to != KycStatus::Declined;
     if !keeps && subject.status.may_become(to) {
         subject.enter(to, now);
+        if to == KycStatus::Approved && subject.changed {
+            subject.outdate(now);
+        }
     }
     world.keep(subject);
 }

@@ -76,9 +76,13 @@ pub(super) fn submit_verification(
     if answer.choice == "expired" {
         case.expires_at = Some(world.after(answer.after.unwrap_or(PATIENCE), None));
     }
-    if subject.status.may_become(KycStatus::Pending) {
+    let begins = subject.status.may_become(KycStatus::Pending);
+    if begins || subject.changed {
         let mut subject = (*subject).clone();
-        subject.enter(KycStatus::Pending, now);
+        subject.changed = false;
+        if begins {
+            subject.enter(KycStatus::Pending, now);
+        }
         world.keep(subject);
     }
     let case = world.record("verification.submitted", case);

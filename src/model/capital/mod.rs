@@ -3,6 +3,9 @@
 pub(crate) mod amortisation;
 pub(crate) mod application;
 pub(crate) mod credit_score;
+pub(crate) mod deal;
+pub(crate) mod due_diligence_case;
+pub(crate) mod due_diligence_request;
 pub(crate) mod insurance_risk_score;
 pub(crate) mod lending;
 pub(crate) mod loan;

@@ -53,13 +53,19 @@ pub(crate) struct Word {
 impl Name {
     /// Reads a name.
     pub(crate) fn read(text: &str) -> Self {
-        let read = words(text).into_iter().map(|text| Word {
+        let whole = text.trim().to_lowercase();
+        let mut read = words(text);
+        // A name of nothing but signs is a word of its own.
+        if read.is_empty() && !whole.is_empty() {
+            read.push(whole.clone());
+        }
+        let words = read.into_iter().map(|text| Word {
             folded: fold(&text),
             text,
         });
         Self {
-            text: text.trim().to_lowercase(),
-            words: read.collect(),
+            words: words.collect(),
+            text: whole,
         }
     }
 

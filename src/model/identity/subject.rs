@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::business::company::{Address, Company};
 use crate::model::business::employee::Employee;
-use crate::model::lifecycle::{StatusChange, stateful, states};
+use crate::model::lifecycle::{Stateful, StatusChange, stateful, states};
 use crate::model::{Object, Wire};
 use crate::value::birth_date::BirthDate;
 use crate::value::id::Id;
@@ -105,6 +105,9 @@ pub(crate) struct Subject {
     /// The level of the last approval; none before the first.
     pub(crate) level: Option<crate::model::identity::levels::Level>,
     pub(crate) risk_level: RiskLevel,
+    /// Whether what a verification looks at has changed since one was submitted.
+    #[serde(default)]
+    pub(crate) changed: bool,
     pub(crate) trust: Option<LatestTrust>,
     pub(crate) created_at: Timestamp,
     pub(crate) updated_at: Timestamp,
@@ -139,6 +142,12 @@ impl Subject {
                 words.split_whitespace().next().unwrap_or_default()
             }
         }
+    }
+
+    /// What was verified is no more so.
+    pub(crate) fn outdate(&mut self, now: Timestamp) {
+        let why = "what was verified has changed".to_owned();
+        self.enter_because(KycStatus::ReverifyRequired, now, Some(why));
     }
 
     /// Where an unfinished verification leaves somebody.

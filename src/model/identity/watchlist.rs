@@ -1,5 +1,6 @@
 //! The lists of people and businesses to beware of: those that ship with the program, and what a tester has added to them.
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use schemars::JsonSchema;
@@ -7,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::Object;
 use crate::model::business::company::Company;
-use crate::model::identity::name_index::NameIndex;
+use crate::model::identity::name_index::{self, NameIndex};
 use crate::model::identity::name_match::{MatchType, Name};
 use crate::value::id::Id;
 use crate::value::text::Metadata;
@@ -153,9 +154,14 @@ impl WatchlistEntry {
         self.company_id.unwrap_or(Id::UNKNOWN)
     }
 
+    /// What it stands under in an index of names.
+    pub(crate) fn name_keys(&self) -> BTreeSet<u64> {
+        name_index::keys(&Name::read(&self.name))
+    }
+
     /// What it is to that name, if it is like it by at least that score.
-    pub(crate) fn listed(&self, name: &str, least: u32) -> Option<Listed> {
-        let (score, kind) = Name::read(name).compare(&Name::read(&self.name));
+    pub(crate) fn listed(&self, name: &Name, least: u32) -> Option<Listed> {
+        let (score, kind) = name.compare(&Name::read(&self.name));
         (score >= least).then(|| Listed {
             list: self.list,
             entry_id: self.id.to_string(),

@@ -112,6 +112,28 @@ const ARROWS: &[(&str, &str, &[&str])] = &[
     ("tax_filing", "blocked", &["pending"]),
     ("tax_filing", "submitted", &["filed", "rejected"]),
     ("bank_statement", "processing", &["imported"]),
+    ("deal", "open", &["won", "lost", "withdrawn"]),
+    ("due_diligence_case", "open", &["completed"]),
+    (
+        "due_diligence_request",
+        "requested",
+        &["submitted", "waived"],
+    ),
+    (
+        "due_diligence_request",
+        "submitted",
+        &["in_review", "accepted", "rejected", "waived"],
+    ),
+    (
+        "due_diligence_request",
+        "in_review",
+        &["accepted", "rejected", "waived"],
+    ),
+    (
+        "due_diligence_request",
+        "rejected",
+        &["submitted", "waived"],
+    ),
     (
         "reconciliation_match",
         "unmatched",

@@ -142,6 +142,9 @@ fn moved(books: &Books) -> (Money, Money) {
         add(&mut moved, from, -amount(transfer, "source_amount"));
         add(&mut moved, to, amount(transfer, "target_amount"));
     }
+    for deal in of("deal").filter(|deal| deal["status"] == "won") {
+        add(&mut moved, &deal["currency"], amount(deal, "amount"));
+    }
     for entry in books.companies.iter().flat_map(|company| &company.entries) {
         if entry["source"]["type"] == "journal_entry" {
             for line in entry["lines"].as_array().into_iter().flatten() {

@@ -2,6 +2,8 @@
 
 mod applications;
 mod by_hand;
+mod deals;
+mod due_diligence;
 mod loans;
 mod metamorphic;
 mod readiness;

@@ -325,6 +325,21 @@ fn taxes_that_are_late_cost_points_until_a_year_is_over() {
 }
 
 #[test]
+fn a_return_that_is_amended_is_neither_overdue_nor_lost() {
+    let caller = Caller::instant();
+    let company = caller.company(0);
+    let before = score(&caller, &company);
+    let path = format!("/api/business/tax-filings?company_id={company}&status=filed");
+    let filed = caller.all(&path).remove(0);
+    let body = json!({"reason": "A slip"});
+    let path = format!("/api/business/tax-filings/{}/amend", id(&filed));
+    caller.post(&path, &body).expect(201);
+    assert_eq!(score(&caller, &company)["factors"], before["factors"]);
+    let asked = super::decided(&caller, &company, 100_000, "by_score");
+    assert_eq!(asked["status"], "approved", "{asked}");
+}
+
+#[test]
 fn a_subject_of_a_company_scores_its_company() {
     let caller = Caller::instant();
     let company = caller.company(0);

@@ -60,6 +60,9 @@ pub(super) const RECIPES: &[Recipe] = &[
         let path = "/api/capital/offers/ofr_0000000000000/respond";
         caller.post(path, &json!({"decision": "decline"}))
     }),
+    ("getLoan", "resource_not_found", |caller| {
+        caller.get("/api/capital/loans/lon_0000000000000")
+    }),
     ("createLoanRepayment", "resource_not_found", |caller| {
         let wallets = caller.get("/api/payments/wallets").expect(200);
         let path = "/api/capital/loans/lon_0000000000000/repayments";
@@ -320,11 +323,6 @@ pub(super) const BY_A_TEST: &[(&str, &str, &str)] = &[
         "tests/it/capital/refusals.rs",
     ),
     (
-        "respondToOffer",
-        "invalid_state_transition",
-        "tests/it/capital/applications.rs",
-    ),
-    (
         "createLoanRepayment",
         "invalid_state_transition",
         "tests/it/capital/refusals.rs",
@@ -339,6 +337,42 @@ pub(super) const BY_A_TEST: &[(&str, &str, &str)] = &[
         "insufficient_funds",
         "tests/it/capital/refusals.rs",
     ),
+    (
+        "openDueDiligenceCase",
+        "invalid_state_transition",
+        "tests/it/capital/due_diligence.rs",
+    ),
+    (
+        "openDueDiligenceCase",
+        "duplicate_reference",
+        "tests/it/capital/due_diligence.rs",
+    ),
+    (
+        "createDueDiligenceRequest",
+        "invalid_state_transition",
+        "tests/it/capital/due_diligence.rs",
+    ),
+    (
+        "createDeal",
+        "currency_mismatch",
+        "tests/it/capital/deals.rs",
+    ),
+    (
+        "advanceDeal",
+        "stage_guard_failed",
+        "tests/it/capital/deals.rs",
+    ),
+    (
+        "closeDeal",
+        "compliance_blocked",
+        "tests/it/capital/deals.rs",
+    ),
+    (
+        "closeDeal",
+        "company_suspended",
+        "tests/it/capital/deals.rs",
+    ),
+    ("closeDeal", "limit_exceeded", "tests/it/capital/deals.rs"),
     (
         "createReadinessAssessment",
         "currency_mismatch",

@@ -354,3 +354,25 @@ fn who_was_declined_is_so_again_when_the_next_case_is_abandoned() {
     );
     caller.audit();
 }
+
+#[test]
+fn what_changes_while_a_case_is_decided_is_not_approved_with_it() {
+    let caller = Caller::manual();
+    let (somebody, opened) = submitted(&caller, "Obi");
+    let target = format!("{}/{}", super::SUBJECTS, id(&somebody));
+    let other = json!({"name": {"first": "Ada", "last": "Eze"}});
+    assert_eq!(
+        caller.patch(&target, &other).data()["kyc_status"],
+        "pending"
+    );
+    caller.advance(&json!({"by": "2s"}));
+    assert_eq!(case(&caller, &opened)["status"], "approved");
+    assert_eq!(
+        subject(&caller, &somebody)["kyc_status"],
+        "reverify_required"
+    );
+    let again = open(&caller, &somebody, "basic");
+    submit(&caller, &again, &[]).expect(202);
+    caller.advance(&json!({"by": "2s"}));
+    assert_eq!(subject(&caller, &somebody)["kyc_status"], "approved");
+}

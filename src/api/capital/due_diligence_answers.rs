@@ -1,0 +1,329 @@
+//! Answers to what due diligence asks for: sent by the company, taken up and reviewed, or missed.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::api::capital::due_diligence::told;
+use crate::api::operation::{Contract, Domain, Method, Operation, operation};
+use crate::api::reply::{Data, Shown};
+use crate::api::system::SystemRow;
+use crate::model::AnyId;
+use crate::model::capital::deal::DealStatus;
+use crate::model::capital::due_diligence_case::{CaseStatus, DueDiligenceCase};
+use crate::model::capital::due_diligence_request::{
+    DueDiligenceRequest, Report, ReportReference, RequestStatus,
+};
+use crate::model::capital::scorecard::Evidence;
+use crate::model::identity::document::{Document, DocumentStatus};
+use crate::model::lifecycle::{Stateful, step};
+use crate::model::task::Task;
+use crate::value::error::{ApiError, ErrorCode, Violation};
+use crate::value::id::Id;
+use crate::value::text::Text;
+use crate::value::time::{Date, Span};
+use crate::world::World;
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        method: Method::Post,
+        path: "/api/capital/due-diligence-requests/{due_diligence_request_id}/submit",
+        domain: Domain::Capital,
+        contract: Contract::Assumed,
+        summary: "Answer a due diligence request",
+        description: "With an `answer`, documents of the company's subjects, a report of the ledger by reference, or all of them: at least \
+            one. It replaces what was sent before. A reviewer takes it up a minute later (`in_review`). What was rejected may be answered \
+            again.",
+        example: r#"{"answer":"See the report","report_ref":{"report":"balance-sheet","as_of":"2025-12-31"}}"#,
+        errors: &[ErrorCode::InvalidStateTransition],
+        emits: &["due_diligence_request.submitted"],
+        starts: &["take_up_request"],
+        ..operation!(write submit_due_diligence_request)
+    },
+    Operation {
+        method: Method::Post,
+        path: "/api/capital/due-diligence-requests/{due_diligence_request_id}/review",
+        domain: Domain::Capital,
+        contract: Contract::Assumed,
+        summary: "Review an answer",
+        description: "`accept` or `reject` what was submitted, or `waive` a request wherever it stands. Once every mandatory request is \
+            accepted or waived the case is `completed`.",
+        example: r#"{"decision":"waive","note":"Known from an earlier round"}"#,
+        errors: &[ErrorCode::InvalidStateTransition],
+        emits: REVIEWS,
+        ..operation!(write review_due_diligence_request)
+    },
+];
+
+/// What a review causes.
+pub(crate) const REVIEWS: &[&str] = &[
+    "due_diligence_request.accepted",
+    "due_diligence_request.rejected",
+    "due_diligence_request.waived",
+    "due_diligence_request.overdue",
+    "due_diligence_case.completed",
+];
+
+pub(crate) const TAKE_UP_REQUEST: SystemRow = SystemRow {
+    name: "take_up_request",
+    emits: &["due_diligence_request.in_review"],
+    ..SystemRow::LAST
+};
+
+pub(crate) const MISS_REQUEST: SystemRow = SystemRow {
+    name: "miss_request",
+    emits: &["due_diligence_request.overdue"],
+    ..SystemRow::LAST
+};
+
+/// From the answer to the reviewer's desk.
+const QUEUE: Span = Span::seconds(60);
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct SubmitDueDiligenceRequest {
+    /// The request.
+    due_diligence_request_id: Id<DueDiligenceRequest>,
+    /// Documents of the company's subjects, none of them rejected.
+    #[schemars(length(max = 20))]
+    document_ids: Option<Vec<Id<Document>>>,
+    /// The answer in words.
+    answer: Option<Text<2000>>,
+    /// A report of the company's ledger.
+    report_ref: Option<ReportReferenceInput>,
+}
+
+/// A report: a `balance-sheet` or `trial-balance` as of a day, or a `profit-and-loss` or `cash-flow` of some days. No day to come.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct ReportReferenceInput {
+    /// Which report.
+    report: Report,
+    /// Its day, of a balance sheet or a trial balance.
+    as_of: Option<Date>,
+    /// Its first day, of the others.
+    from: Option<Date>,
+    /// Its last day, of the others.
+    to: Option<Date>,
+}
+
+fn submit_due_diligence_request(
+    world: &mut World,
+    input: SubmitDueDiligenceRequest,
+) -> Result<Data<Shown<DueDiligenceRequest>>, ApiError> {
+    let mut request = (*world.get(input.due_diligence_request_id)?).clone();
+    let documents = input.document_ids.unwrap_or_default();
+    let mut wrong = documents_faults(world, &request, &documents)?;
+    if let Some(report) = &input.report_ref {
+        wrong.extend(report.faults(world.today()));
+    }
+    if documents.is_empty() && input.answer.is_none() && input.report_ref.is_none() {
+        let detail = "expected at least one of document_ids, answer and report_ref";
+        wrong.push(Violation::new("", "at_least_one", detail));
+    }
+    if !wrong.is_empty() {
+        return Err(ApiError::invalid(wrong));
+    }
+    let status = step("submit", "the request", request.id, request.status)?;
+    request.answer = input.answer.map(Text::into_string);
+    request.document_ids = documents;
+    let company = request.company_id.to_string();
+    request.report_ref = input.report_ref.map(|report| report.kept(company));
+    request.enter(status, world.now());
+    let request = told(world, "due_diligence_request.submitted", request);
+    world.settle_after(QUEUE, Task::TakeUpRequest(request.id));
+    Ok(Data(Shown(request)))
+}
+
+/// Documents that do not exist are a 404; those of others and those that were rejected are faults.
+fn documents_faults(
+    world: &World,
+    request: &DueDiligenceRequest,
+    documents: &[Id<Document>],
+) -> Result<Vec<Violation>, ApiError> {
+    let (mut missing, mut wrong) = (Vec::new(), Vec::new());
+    for (place, id) in documents.iter().enumerate() {
+        let pointer = format!("/document_ids/{place}");
+        let Some(document) = world.find(*id) else {
+            let detail = "no document of this key's world has this id";
+            missing.push(Violation::new(pointer, "not_found", detail));
+            continue;
+        };
+        if documents[..place].contains(id) {
+            let detail = "it is named twice";
+            wrong.push(Violation::new(pointer, "duplicate", detail));
+        } else if document.company_id != Some(request.company_id) {
+            let detail = format!("{id} is no document of a subject of {}", request.company_id);
+            wrong.push(Violation::new(pointer, "foreign_document", detail));
+        } else if document.status == DocumentStatus::Rejected {
+            let detail = format!("{id} was rejected");
+            wrong.push(Violation::new(pointer, "rejected_document", detail));
+        }
+    }
+    if missing.is_empty() {
+        Ok(wrong)
+    } else {
+        Err(ApiError::not_found("document").with_errors(missing))
+    }
+}
+
+impl ReportReferenceInput {
+    /// Its days, each with its name, and whether the report has such a day.
+    fn days(&self) -> [(&'static str, Option<Date>, bool); 3] {
+        let period = self.report.is_of_a_period();
+        [
+            ("as_of", self.as_of, !period),
+            ("from", self.from, period),
+            ("to", self.to, period),
+        ]
+    }
+
+    fn faults(&self, today: Date) -> Vec<Violation> {
+        let mut wrong = Vec::new();
+        for (name, day, is_taken) in self.days() {
+            let mut fault = |code, detail: String| {
+                wrong.push(Violation::new(format!("/report_ref/{name}"), code, detail));
+            };
+            match day {
+                None if is_taken => fault("required", "this report needs it".to_owned()),
+                Some(_) if !is_taken => fault("not_taken", "this report has none".to_owned()),
+                Some(day) if day > today => {
+                    fault(
+                        "in_the_future",
+                        format!("{day} is to come: today is {today}"),
+                    );
+                }
+                _ => {}
+            }
+        }
+        if let Some((from, to)) = self.from.zip(self.to)
+            && wrong.is_empty()
+            && to < from
+        {
+            let detail = format!("the first day is {from}");
+            wrong.push(Violation::new("/report_ref/to", "before_from", detail));
+        }
+        wrong
+    }
+
+    fn kept(self, company: String) -> ReportReference {
+        let days = self.days();
+        let named = days.into_iter().filter_map(|(name, day, _)| {
+            let day = day?.to_string();
+            Some((name.to_owned(), day))
+        });
+        let mut params: BTreeMap<String, String> = named.collect();
+        params.insert("company_id".to_owned(), company);
+        ReportReference {
+            report: self.report,
+            as_of: self.as_of,
+            from: self.from,
+            to: self.to,
+            shown_by: Evidence {
+                operation: self.report.operation().to_owned(),
+                params,
+                resources: Vec::new(),
+            },
+        }
+    }
+}
+
+/// What a reviewer says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(rename = "DueDiligenceDecision")]
+pub(crate) enum Decision {
+    Accept,
+    Reject,
+    Waive,
+}
+
+impl Decision {
+    const fn verb(self) -> &'static str {
+        match self {
+            Self::Accept => "accept",
+            Self::Reject => "reject",
+            Self::Waive => "waive",
+        }
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct ReviewDueDiligenceRequest {
+    /// The request.
+    due_diligence_request_id: Id<DueDiligenceRequest>,
+    /// What is said.
+    decision: Decision,
+    /// Why; it stands in the findings of the case.
+    note: Option<Text<500>>,
+}
+
+fn review_due_diligence_request(
+    world: &mut World,
+    input: ReviewDueDiligenceRequest,
+) -> Result<Data<Shown<DueDiligenceRequest>>, ApiError> {
+    let request = world.get(input.due_diligence_request_id)?;
+    let verb = input.decision.verb();
+    let status = step(verb, "the request", request.id, request.status)?;
+    conclude(world, request.id, status, input.note.map(Text::into_string));
+    Ok(Data(Shown(world.get(request.id)?)))
+}
+
+/// The reviewer's word, which the lifecycle allows.
+pub(crate) fn conclude(
+    world: &mut World,
+    id: Id<DueDiligenceRequest>,
+    status: RequestStatus,
+    note: Option<String>,
+) {
+    let request = world.find(id).expect("whoever concludes has read it");
+    let mut request = (*request).clone();
+    request.enter_because(status, world.now(), note);
+    let event = match status {
+        RequestStatus::Accepted => "due_diligence_request.accepted",
+        RequestStatus::Waived => "due_diligence_request.waived",
+        _ => "due_diligence_request.rejected",
+    };
+    world.drop_timers(|task| task == Task::TakeUpRequest(id));
+    told(world, event, request);
+    if status.is_settled() {
+        world.forget_timers(AnyId::of(id));
+    } else {
+        miss(world, id); // nobody has time for another answer where the day is over
+    }
+}
+
+/// A reviewer takes it up.
+pub(crate) fn take_up(world: &mut World, id: Id<DueDiligenceRequest>) {
+    let open = world.find(id);
+    let Some(request) = open.filter(|it| it.status == RequestStatus::Submitted) else {
+        return;
+    };
+    let mut request = (*request).clone();
+    request.enter(RequestStatus::InReview, world.now());
+    told(world, "due_diligence_request.in_review", request);
+}
+
+/// The last day to answer is over. Where nobody waits for the answer any more nothing follows from it.
+pub(crate) fn miss(world: &mut World, id: Id<DueDiligenceRequest>) {
+    let open = world.find(id);
+    let late = |it: &DueDiligenceRequest| {
+        it.status.is_unanswered() && !it.overdue && it.over_at() <= world.now()
+    };
+    let Some(request) = open.filter(|it| late(it) && is_waited_for(world, it)) else {
+        return;
+    };
+    let mut request = (*request).clone();
+    request.overdue = true;
+    request.updated_at = world.now();
+    told(world, "due_diligence_request.overdue", request);
+}
+
+/// Whether its case is open, and the deal that the case is for.
+fn is_waited_for(world: &World, request: &DueDiligenceRequest) -> bool {
+    let open = |case: &DueDiligenceCase| {
+        let deal = case.deal_id.and_then(|id| world.find(id));
+        case.status == CaseStatus::Open && deal.is_none_or(|deal| deal.status == DealStatus::Open)
+    };
+    let case = world.find(request.due_diligence_case_id);
+    case.is_some_and(|case| open(&case))
+}

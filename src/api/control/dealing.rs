@@ -1,0 +1,98 @@
+//! Deals, cases of due diligence and their requests moved by hand. What the company, the reviewer or the investor would do next happens now,
+//! and no guard is asked: a test that is about the last stage need not earn every one before it.
+
+use crate::api::capital::due_diligence::requests_of;
+use crate::api::capital::{deal_verbs, due_diligence_answers};
+use crate::api::control::transitions::{Wanted, refused, target};
+use crate::model::capital::deal::{Deal, DealStatus};
+use crate::model::capital::due_diligence_case::{CaseStatus, DueDiligenceCase};
+use crate::model::capital::due_diligence_request::{DueDiligenceRequest, RequestStatus};
+use crate::model::lifecycle::State;
+use crate::model::task::Task;
+use crate::model::{AnyId, Kind};
+use crate::value::error::ApiError;
+use crate::value::id::Id;
+use crate::world::World;
+
+/// The kinds that are moved here.
+pub(super) const KINDS: &[Kind] = &[
+    Kind::Deal,
+    Kind::DueDiligenceCase,
+    Kind::DueDiligenceRequest,
+];
+
+/// Moves one of them.
+pub(super) fn go(world: &mut World, id: AnyId, to: &str, wanted: Wanted) -> Result<(), ApiError> {
+    match id.kind {
+        Kind::Deal => deal(world, Id::from_bits(id.bits), to, wanted),
+        Kind::DueDiligenceCase => case(world, Id::from_bits(id.bits), to, wanted),
+        _ => request(world, Id::from_bits(id.bits), to, wanted),
+    }
+}
+
+/// To the next stage, or to its end: a deal that is won by hand brings all that was hoped for.
+fn deal(world: &mut World, id: Id<Deal>, to: &str, wanted: Wanted) -> Result<(), ApiError> {
+    let deal = world.get(id)?;
+    let next = deal.stage.next();
+    if deal.status == DealStatus::Open
+        && let Some(stage) = next.filter(|stage| stage.name() == to)
+    {
+        deal_verbs::advance(world, &deal, stage, wanted.reason);
+        return Ok(());
+    }
+    // Two machines in one resource: a refusal names what both allow.
+    let by_hand = |status| status != DealStatus::Won || next.is_none();
+    let ended = target(AnyId::of(id), deal.status, to, by_hand).map_err(|error| {
+        let open = next.filter(|_| deal.status == DealStatus::Open);
+        let stage = open.map(State::name);
+        let allowed = stage.into_iter().chain(error.allowed.unwrap_or_default());
+        let (status, at) = (deal.status.name(), deal.stage.name());
+        let detail = format!("{id} is {status}, its stage {at}; it cannot become {to:?}");
+        refused(AnyId::of(id), status, allowed.collect(), detail)
+    })?;
+    match ended {
+        DealStatus::Won => deal_verbs::win(world, &deal, deal.target_amount, wanted.reason)?,
+        ended => deal_verbs::end(world, &deal, ended, wanted.reason),
+    };
+    Ok(())
+}
+
+/// Whatever mandatory request is open is waived.
+fn case(
+    world: &mut World,
+    id: Id<DueDiligenceCase>,
+    to: &str,
+    wanted: Wanted,
+) -> Result<(), ApiError> {
+    let case = world.get(id)?;
+    target(AnyId::of(id), case.status, to, |at| {
+        at == CaseStatus::Completed
+    })?;
+    for request in requests_of(world, id) {
+        if request.mandatory && !request.status.is_settled() {
+            let (waived, why) = (RequestStatus::Waived, wanted.reason.clone());
+            due_diligence_answers::conclude(world, request.id, waived, why);
+        }
+    }
+    Ok(())
+}
+
+/// The reviewer takes it up or decides now. What answers it is the company, and no hand.
+fn request(
+    world: &mut World,
+    id: Id<DueDiligenceRequest>,
+    to: &str,
+    wanted: Wanted,
+) -> Result<(), ApiError> {
+    let before = world.get(id)?.status;
+    let to: RequestStatus = target(AnyId::of(id), before, to, |at| {
+        at != RequestStatus::Submitted
+    })?;
+    if to == RequestStatus::InReview {
+        world.drop_timers(|task| task == Task::TakeUpRequest(id));
+        due_diligence_answers::take_up(world, id);
+    } else {
+        due_diligence_answers::conclude(world, id, to, wanted.reason);
+    }
+    Ok(())
+}

@@ -1,0 +1,270 @@
+//! A case of due diligence: a checklist, how far it is, and what was found. Checklists are data (`fixtures/due_diligence.toml`).
+
+use std::sync::{Arc, LazyLock};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::model::Object;
+use crate::model::business::company::Company;
+use crate::model::capital::deal::Deal;
+use crate::model::capital::due_diligence_request::{Category, DueDiligenceRequest, RequestStatus};
+use crate::model::lifecycle::{StatusChange, stateful, states};
+use crate::value::id::Id;
+use crate::value::text::Metadata;
+use crate::value::time::{Date, Timestamp};
+
+states! {
+    /// Where a case of due diligence stands.
+    CaseStatus { Open "open", Completed "completed" }
+    "complete": Open => Completed;
+}
+
+/// A checklist.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(rename = "DueDiligenceTemplate")]
+pub(crate) enum Template {
+    /// For a first look.
+    Lite,
+    /// For owners.
+    #[default]
+    Standard,
+    /// For lenders.
+    Credit,
+}
+
+/// A line of a checklist.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ChecklistItem {
+    pub(crate) category: Category,
+    pub(crate) title: String,
+    #[serde(default = "yes")]
+    pub(crate) mandatory: bool,
+}
+
+const fn yes() -> bool {
+    true
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Checklist {
+    template: Template,
+    request: Vec<ChecklistItem>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Checklists {
+    template: Vec<Checklist>,
+}
+
+static CHECKLISTS: LazyLock<Checklists> = LazyLock::new(|| {
+    toml::from_str(include_str!("../../../fixtures/due_diligence.toml"))
+        .expect("the embedded checklists are whole: a test reads them")
+});
+
+impl Template {
+    /// What it asks for.
+    pub(crate) fn items(self) -> &'static [ChecklistItem] {
+        let mut lists = CHECKLISTS.template.iter();
+        let list = lists.find(|list| list.template == self);
+        &list
+            .expect("the file has a list for every template")
+            .request
+    }
+}
+
+/// How far a case is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "DueDiligenceProgress")]
+pub(crate) struct Progress {
+    /// Requests in all.
+    pub(crate) total: u32,
+    /// Of these, those that the case waits for.
+    pub(crate) mandatory: u32,
+    /// Of the mandatory ones, those that were accepted or waived.
+    pub(crate) mandatory_settled: u32,
+    /// The same in percent, rounded down.
+    pub(crate) percent: u32,
+    /// Requests that wait for an answer, or for another one.
+    pub(crate) unanswered: u32,
+    /// Requests that wait for the reviewer.
+    pub(crate) to_review: u32,
+    /// Requests that were accepted.
+    pub(crate) accepted: u32,
+    /// Requests that were waived.
+    pub(crate) waived: u32,
+    /// Unanswered requests whose day is over.
+    pub(crate) overdue: u32,
+}
+
+impl Progress {
+    /// That of these requests.
+    pub(crate) fn of(requests: &[Arc<DueDiligenceRequest>]) -> Self {
+        let count = |is_so: &dyn Fn(&DueDiligenceRequest) -> bool| {
+            let so = requests.iter().filter(|request| is_so(request)).count();
+            u32::try_from(so).unwrap_or(u32::MAX)
+        };
+        let at = |status| count(&|request| request.status == status);
+        let mandatory = count(&|request| request.mandatory);
+        let mandatory_settled = count(&|request| request.mandatory && request.status.is_settled());
+        Self {
+            total: count(&|_| true),
+            mandatory,
+            mandatory_settled,
+            percent: (mandatory_settled * 100)
+                .checked_div(mandatory)
+                .unwrap_or(100),
+            unanswered: count(&|request| request.status.is_unanswered()),
+            to_review: at(RequestStatus::Submitted) + at(RequestStatus::InReview),
+            accepted: at(RequestStatus::Accepted),
+            waived: at(RequestStatus::Waived),
+            overdue: count(&|request| request.overdue && request.status.is_unanswered()),
+        }
+    }
+
+    /// That of a fresh checklist.
+    pub(crate) fn fresh(items: &[ChecklistItem]) -> Self {
+        let count = |some: usize| u32::try_from(some).unwrap_or(u32::MAX);
+        Self {
+            total: count(items.len()),
+            mandatory: count(items.iter().filter(|item| item.mandatory).count()),
+            unanswered: count(items.len()),
+            ..Self::default()
+        }
+    }
+
+    /// Whether nothing mandatory is open.
+    pub(crate) const fn is_done(&self) -> bool {
+        self.mandatory_settled == self.mandatory
+    }
+}
+
+/// What a finding is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(rename = "DueDiligenceFindingType")]
+pub(crate) enum FindingType {
+    /// An answer was not good enough.
+    Rejected,
+    /// The reviewer did without an answer.
+    Waived,
+    /// No good answer came in time.
+    Overdue,
+}
+
+/// Something that a reader of the case should know.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "DueDiligenceFinding")]
+pub(crate) struct Finding {
+    /// What it is.
+    #[serde(rename = "type")]
+    pub(crate) kind: FindingType,
+    /// The request that it is about.
+    pub(crate) due_diligence_request_id: Id<DueDiligenceRequest>,
+    /// What was asked for.
+    pub(crate) title: String,
+    /// When it happened, the last time; of what is overdue when its day was over.
+    pub(crate) at: Timestamp,
+    /// The reviewer's note, where there is one.
+    pub(crate) note: Option<String>,
+}
+
+/// What was found, request by request: one of each type at most.
+pub(crate) fn findings(requests: &[Arc<DueDiligenceRequest>]) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for request in requests {
+        let mut add = |kind, at, note| {
+            found.push(Finding {
+                kind,
+                due_diligence_request_id: request.id,
+                title: request.title.clone(),
+                at,
+                note,
+            });
+        };
+        let noted = [
+            (FindingType::Rejected, RequestStatus::Rejected),
+            (FindingType::Waived, RequestStatus::Waived),
+        ];
+        for (kind, status) in noted {
+            if let Some(change) = request.last(status) {
+                let note = change.reason.as_deref().map(str::to_owned);
+                add(kind, change.at, note);
+            }
+        }
+        if request.overdue {
+            add(FindingType::Overdue, request.over_at(), None);
+        }
+    }
+    found
+}
+
+/// A checklist that a company works through.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct DueDiligenceCase {
+    /// The case's id.
+    pub(crate) id: Id<DueDiligenceCase>,
+    /// Always `due_diligence_case`.
+    pub(crate) object: Object<DueDiligenceCase>,
+    /// Who is looked at.
+    pub(crate) company_id: Id<Company>,
+    /// The deal that it is for; null where it is for none.
+    pub(crate) deal_id: Option<Id<Deal>>,
+    /// Where it stands.
+    pub(crate) status: CaseStatus,
+    /// The checklist that it began with.
+    pub(crate) template: Template,
+    /// The last day for what the checklist asks for.
+    pub(crate) due_on: Date,
+    /// How far it is.
+    pub(crate) progress: Progress,
+    /// Rejections, waivers and what is overdue, in the order of the requests.
+    pub(crate) findings: Vec<Finding>,
+    /// When it was opened, in virtual time.
+    pub(crate) created_at: Timestamp,
+    /// When it or one of its requests last changed, in virtual time.
+    pub(crate) updated_at: Timestamp,
+    /// The caller's own pairs.
+    pub(crate) metadata: Metadata,
+    /// Every status it had.
+    pub(crate) status_history: Vec<StatusChange<CaseStatus>>,
+}
+
+impl DueDiligenceCase {
+    pub(crate) const fn parent_bits(&self) -> u64 {
+        self.company_id.bits()
+    }
+
+    pub(crate) const fn company_of(&self) -> Id<Company> {
+        self.company_id
+    }
+}
+
+stateful!(DueDiligenceCase: CaseStatus);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_status_of_a_case_can_be_reached() {
+        crate::model::lifecycle::assert_sound(CaseStatus::Open);
+    }
+
+    #[test]
+    fn every_template_asks_for_something_that_is_mandatory() {
+        for template in [Template::Lite, Template::Standard, Template::Credit] {
+            let items = template.items();
+            assert!(items.iter().any(|item| item.mandatory), "{template:?}");
+            let mut titles: Vec<&str> = items.iter().map(|item| item.title.as_str()).collect();
+            titles.dedup();
+            assert_eq!(titles.len(), items.len(), "{template:?}");
+            assert!(!Progress::fresh(items).is_done());
+        }
+        assert_eq!(CHECKLISTS.template.len(), 3);
+    }
+}
