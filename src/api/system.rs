@@ -105,6 +105,8 @@ pub(crate) const fn row(task: Task) -> SystemRow {
         Task::FailFxTransfer(_) => fx_transfers::FAIL_FX_TRANSFER,
         Task::DisputeUnanswered(_) => dispute_clock::MISS_EVIDENCE,
         Task::DecideDispute(..) => dispute_clock::DECIDE_DISPUTE,
+        Task::EscrowDisputeUnanswered(_) => dispute_clock::MISS_ESCROW_EVIDENCE,
+        Task::DecideEscrowDispute(..) => dispute_clock::DECIDE_ESCROW_DISPUTE,
         Task::ExamineDocument(_) => documents::EXAMINE_DOCUMENT,
         Task::ExpireDocument(_) => documents::EXPIRE_DOCUMENT,
         Task::AnswerCase(..) => verification_clock::ANSWER_CASE,
@@ -252,8 +254,12 @@ fn call(world: &mut World, task: Task) {
         Task::ExpireFxQuote(quote) => fx_quotes::expire(world, quote),
         Task::CompleteFxTransfer(transfer) => fx_transfers::complete(world, transfer),
         Task::FailFxTransfer(transfer) => fx_transfers::fail(world, transfer),
-        Task::DisputeUnanswered(dispute) => dispute_clock::miss(world, dispute),
-        Task::DecideDispute(dispute, won) => dispute_clock::decide(world, dispute, won),
+        Task::DisputeUnanswered(dispute) | Task::EscrowDisputeUnanswered(dispute) => {
+            dispute_clock::miss(world, dispute);
+        }
+        Task::DecideDispute(dispute, won) | Task::DecideEscrowDispute(dispute, won) => {
+            dispute_clock::decide(world, dispute, won);
+        }
         Task::ExamineDocument(document) => documents::examine(world, document),
         Task::ExpireDocument(document) => documents::expire(world, document),
         Task::AnswerCase(case, answer) => verification_clock::answer(world, case, answer),

@@ -106,6 +106,10 @@ pub(crate) enum Task {
     DisputeUnanswered(Id<Dispute>),
     /// Whether a dispute is won.
     DecideDispute(Id<Dispute>, bool),
+    /// The same two of a dispute about an escrow, whose end moves what it holds.
+    EscrowDisputeUnanswered(Id<Dispute>),
+    /// Won or lost.
+    DecideEscrowDispute(Id<Dispute>, bool),
     /// Somebody has looked at a document.
     ExamineDocument(Id<Document>),
     /// The last day on which a document was valid is over.
@@ -230,6 +234,8 @@ impl Task {
         Self::ResolveBeneficiary(Id::UNKNOWN, BankAnswer::Match),
         Self::DisputeUnanswered(Id::UNKNOWN),
         Self::DecideDispute(Id::UNKNOWN, true),
+        Self::EscrowDisputeUnanswered(Id::UNKNOWN),
+        Self::DecideEscrowDispute(Id::UNKNOWN, true),
         Self::PromptPayer(Id::UNKNOWN),
         Self::PayCollection(Id::UNKNOWN, Payment::Pays(1)),
         Self::FinishCollection(Id::UNKNOWN, Payment::Pays(1)),
@@ -280,6 +286,7 @@ impl Task {
                 | Self::ExpireEscrow(_)
                 | Self::ExpireFxQuote(_)
                 | Self::DisputeUnanswered(_)
+                | Self::EscrowDisputeUnanswered(_)
                 | Self::WithdrawApplication(_)
                 | Self::ExpireOffer(_)
                 | Self::InstalmentDue(..)
@@ -326,9 +333,10 @@ impl Task {
             Self::CompleteFxTransfer(transfer) | Self::FailFxTransfer(transfer) => {
                 Some(AnyId::of(transfer))
             }
-            Self::DisputeUnanswered(dispute) | Self::DecideDispute(dispute, _) => {
-                Some(AnyId::of(dispute))
-            }
+            Self::DisputeUnanswered(dispute)
+            | Self::DecideDispute(dispute, _)
+            | Self::EscrowDisputeUnanswered(dispute)
+            | Self::DecideEscrowDispute(dispute, _) => Some(AnyId::of(dispute)),
             Self::ExamineDocument(document) | Self::ExpireDocument(document) => {
                 Some(AnyId::of(document))
             }

@@ -12,7 +12,7 @@ use crate::model::AnyId;
 use crate::model::business::employee::{EmployeeStatus, PayrollStatus};
 use crate::model::business::payroll_item::PayrollItem;
 use crate::model::business::payroll_run::{PayrollRun, RunStatus};
-use crate::model::lifecycle::{Stateful, refused, step};
+use crate::model::lifecycle::{State, Stateful, refused, step};
 use crate::model::posting::{self, RunCost};
 use crate::value::error::{ApiError, ErrorCode};
 use crate::value::id::Id;
@@ -69,8 +69,8 @@ fn retry_payroll_item(
         RunStatus::Processing | RunStatus::PartiallyPaid | RunStatus::Paid
     ) {
         let detail = format!(
-            "nothing of this run waits to be paid: {} is its own run now",
-            item.employee_id
+            "the run is {}: wages are sent again while it is processing, partially_paid or paid",
+            run.status.name()
         );
         return Err(refused(run.id, run.status, detail));
     }

@@ -183,7 +183,7 @@ pub(crate) const STARTS: &[&str] = &[
     "settle_collection",
     "charge_back",
     "release_escrow",
-    "miss_evidence",
+    "miss_escrow_evidence",
     "decide_application",
     "withdraw_application",
     "expire_offer",

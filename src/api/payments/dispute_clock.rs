@@ -19,13 +19,13 @@ const VERDICT: Span = Span::seconds(14 * 24 * 60 * 60);
 
 pub(crate) const MISS_EVIDENCE: SystemRow = SystemRow {
     name: "miss_evidence",
-    emits: &[
-        "dispute.lost",
-        "wallet.debited",
-        "wallet.low_balance",
-        "escrow.released",
-        "payout.created",
-    ],
+    emits: &["dispute.lost", "wallet.debited", "wallet.low_balance"],
+    ..SystemRow::LAST
+};
+
+pub(crate) const MISS_ESCROW_EVIDENCE: SystemRow = SystemRow {
+    name: "miss_escrow_evidence",
+    emits: &["dispute.lost", "escrow.released", "payout.created"],
     starts: &["send_payout"],
 };
 
@@ -37,8 +37,18 @@ pub(crate) const DECIDE_DISPUTE: SystemRow = SystemRow {
         "wallet.credited",
         "wallet.debited",
         "wallet.low_balance",
+    ],
+    ..SystemRow::LAST
+};
+
+pub(crate) const DECIDE_ESCROW_DISPUTE: SystemRow = SystemRow {
+    name: "decide_escrow_dispute",
+    emits: &[
+        "dispute.won",
+        "dispute.lost",
         "escrow.released",
         "escrow.refunded",
+        "wallet.credited",
         "payout.created",
     ],
     starts: &["send_payout"],
@@ -48,7 +58,11 @@ pub(crate) const DECIDE_DISPUTE: SystemRow = SystemRow {
 pub(super) fn await_verdict(world: &mut World, dispute: &Dispute) {
     let verdict = world.decide(&DISPUTE_VERDICT, AnyId::of(dispute.id), None);
     let won = verdict.choice == "won";
-    world.settle_when(VERDICT, verdict.after, Task::DecideDispute(dispute.id, won));
+    let task = match dispute.source.kind {
+        Kind::Escrow => Task::DecideEscrowDispute(dispute.id, won),
+        _ => Task::DecideDispute(dispute.id, won),
+    };
+    world.settle_when(VERDICT, verdict.after, task);
 }
 
 /// The last day for evidence is over.

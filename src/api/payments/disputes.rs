@@ -62,7 +62,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             "escrow.released",
             "payout.created",
         ],
-        starts: &["decide_dispute", "send_payout"],
+        starts: &["decide_dispute", "decide_escrow_dispute", "send_payout"],
         ..operation!(write respond_to_dispute)
     },
 ];
@@ -241,6 +241,10 @@ pub(crate) fn open(world: &mut World, new: NewDispute) -> Arc<Dispute> {
     {
         debited(world, &company, &wallet, available);
     }
-    world.remind_at(due, Task::DisputeUnanswered(id));
+    let unanswered = match new.source.kind {
+        Kind::Escrow => Task::EscrowDisputeUnanswered(id),
+        _ => Task::DisputeUnanswered(id),
+    };
+    world.remind_at(due, unanswered);
     dispute
 }

@@ -93,7 +93,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         example: r#"{"raised_by":"buyer","reason":"The goods are broken"}"#,
         errors: &[ErrorCode::InvalidStateTransition],
         emits: &["escrow.disputed", "dispute.created"],
-        starts: &["miss_evidence"],
+        starts: &["miss_escrow_evidence"],
         ..operation!(write dispute_escrow)
     },
 ];

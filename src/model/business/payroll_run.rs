@@ -37,7 +37,7 @@ states! {
     "settle_all": Processing | PartiallyPaid => Paid;
     "settle_some": Processing => PartiallyPaid;
     "settle_none": Processing => Failed;
-    "cancel": Draft | Calculating | Calculated | PendingApproval | Approved | Funding | FundingFailed => Cancelled;
+    "cancel": Draft | Calculating | Calculated | PendingApproval | Approved | FundingFailed => Cancelled;
     "reverse": Paid | PartiallyPaid => Reversed;
 }
 

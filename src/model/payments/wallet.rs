@@ -12,10 +12,8 @@ use crate::value::text::Metadata;
 use crate::value::time::Timestamp;
 
 states! {
-    /// Whether it can be used.
-    WalletStatus { Active "active", Frozen "frozen" }
-    "freeze": Active => Frozen;
-    "unfreeze": Frozen => Active;
+    /// A wallet is there to be used, and stands.
+    WalletStatus { Active "active" }
 }
 
 /// A company's money in one currency.
@@ -27,7 +25,7 @@ pub(crate) struct Wallet {
     pub(crate) object: Object<Wallet>,
     /// Whose money it is.
     pub(crate) company_id: Id<Company>,
-    /// Whether it can be used.
+    /// Always `active`.
     pub(crate) status: WalletStatus,
     /// Its currency.
     pub(crate) currency: Currency,

@@ -43,11 +43,7 @@ const ARROWS: &[(&str, &str, &[&str])] = &[
         &["approved", "draft", "cancelled"],
     ),
     ("payroll_run", "approved", &["funding", "cancelled"]),
-    (
-        "payroll_run",
-        "funding",
-        &["processing", "funding_failed", "cancelled"],
-    ),
+    ("payroll_run", "funding", &["processing", "funding_failed"]),
     ("payroll_run", "funding_failed", &["funding", "cancelled"]),
     (
         "payroll_run",

@@ -12,6 +12,19 @@ use crate::model::business::payslip::PayslipStatus;
 use crate::model::business::regulatory_report::ReportStatus;
 use crate::model::business::tax_filing::FilingStatus;
 use crate::model::business::tax_liability::LiabilityStatus;
+use crate::model::capital::application::ApplicationStatus;
+use crate::model::capital::credit_score::ScoreStatus;
+use crate::model::capital::insurance_risk_score::RiskScoreStatus;
+use crate::model::capital::loan::LoanStatus;
+use crate::model::capital::loan_repayment::RepaymentStatus;
+use crate::model::capital::offer::OfferStatus;
+use crate::model::capital::readiness_assessment::AssessmentStatus;
+use crate::model::identity::aml_alert::AlertStatus;
+use crate::model::identity::aml_screening::ScreeningStatus;
+use crate::model::identity::document::DocumentStatus;
+use crate::model::identity::subject::KycStatus;
+use crate::model::identity::trust_score::TrustStatus;
+use crate::model::identity::verification::CaseStatus;
 use crate::model::ledger::EntryStatus;
 use crate::model::lifecycle::State;
 use crate::model::payments::bank_statement::StatementStatus;
@@ -132,6 +145,19 @@ pub(super) fn machines() -> Vec<Machine> {
         Machine::of::<FxTransferStatus>(Kind::FxTransfer, "status"),
         Machine::of::<StatementStatus>(Kind::BankStatement, "status"),
         Machine::of::<MatchStatus>(Kind::ReconciliationMatch, "status"),
+        Machine::of::<KycStatus>(Kind::Subject, "status"),
+        Machine::of::<DocumentStatus>(Kind::Document, "status"),
+        Machine::of::<CaseStatus>(Kind::Verification, "status"),
+        Machine::of::<ScreeningStatus>(Kind::AmlScreening, "status"),
+        Machine::of::<AlertStatus>(Kind::AmlAlert, "status"),
+        Machine::of::<TrustStatus>(Kind::TrustScore, "status"),
+        Machine::of::<ScoreStatus>(Kind::CreditScore, "status"),
+        Machine::of::<AssessmentStatus>(Kind::ReadinessAssessment, "status"),
+        Machine::of::<RiskScoreStatus>(Kind::InsuranceRiskScore, "status"),
+        Machine::of::<ApplicationStatus>(Kind::Application, "status"),
+        Machine::of::<OfferStatus>(Kind::Offer, "status"),
+        Machine::of::<LoanStatus>(Kind::Loan, "status"),
+        Machine::of::<RepaymentStatus>(Kind::LoanRepayment, "status"),
     ]
 }
 

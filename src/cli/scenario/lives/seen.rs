@@ -54,9 +54,10 @@ impl Seen {
         let after = change.after.to_wire();
         let kind = change.kind.name();
         let mut of_kind = machines.iter().filter(|it| it.kind == change.kind);
-        if after.get("status").is_some() && !of_kind.clone().any(|it| it.member == "status") {
+        if after.get("status_history").is_some() && !of_kind.clone().any(|it| it.member == "status")
+        {
             self.strange
-                .insert(format!("{kind} has a status and no machine"));
+                .insert(format!("{kind} has a history and no machine"));
         }
         let walked = of_kind.try_fold(Vec::new(), |mut all, machine| {
             let mut states = states(machine.member, before.as_ref(), &after);

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::api;
 use crate::api::operation::Operation;
-use crate::cli::scenario::lives::machines::{machine, machines};
+use crate::cli::scenario::lives::machines::Machine;
 use crate::model::Kind;
 use crate::value::error::ErrorCode;
 
@@ -102,12 +102,21 @@ pub(super) const VERBS: &[Verb] = &[
     verb!("resolve_reconciliation_match" ReconciliationMatch "match_id" "ignore"),
     verb!("resolve_reconciliation_match" ReconciliationMatch "match_id" "confirm", with: r#"{"action":"confirm"}"#),
     verb!("resolve_reconciliation_match" ReconciliationMatch "match_id" "reject", with: r#"{"action":"reject"}"#),
+    // A subject whose case is open: where that stands.
+    verb!("create_verification" Subject "subject_id" "submit", also: &["approved"]),
+    verb!("submit_verification" Verification "verification_id" "submit"),
+    verb!("review_verification" Verification "verification_id", also: &["in_review"]),
+    verb!("cancel_verification" Verification "verification_id" "cancel"),
+    verb!("resolve_aml_alert" AmlAlert "alert_id" "dismiss"),
+    verb!("resolve_aml_alert" AmlAlert "alert_id" "confirm", with: r#"{"resolution":"true_positive","note":"The same"}"#),
+    verb!("resolve_aml_alert" AmlAlert "alert_id" "escalate", with: r#"{"resolution":"escalate","note":"Have a look"}"#),
+    verb!("respond_to_offer" Offer "offer_id" "accept"),
+    verb!("respond_to_offer" Offer "offer_id" "decline", with: r#"{"decision":"decline"}"#),
+    verb!("create_loan_repayment" Loan "loan_id" "repay"),
 ];
 
 /// The states in which a call has to be refused.
-pub(super) fn wrong_states(verb: &Verb) -> Vec<&'static str> {
-    let machines = machines();
-    let machine = machine(&machines, verb.kind, verb.machine).expect("a machine");
+pub(super) fn wrong_states(verb: &Verb, machine: &Machine) -> Vec<&'static str> {
     let starts = machine.starts(verb.verbs);
     let states = machine.states.iter().copied();
     states
