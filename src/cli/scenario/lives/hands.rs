@@ -198,8 +198,8 @@ impl Hands {
             self.move_aside(&what, &id, to)?;
         }
         let states = it.states.iter();
-        let moves = states.map(|(member, state)| (kind, *member, *state));
-        self.asked.moves.extend(moves);
+        let walked = states.map(|(member, state)| (kind, *member, *state));
+        self.asked.moves.extend(walked);
         Ok(())
     }
 

@@ -42,15 +42,15 @@ fn lived() -> &'static Lived {
     static LIVED: OnceLock<Lived> = OnceLock::new();
     LIVED.get_or_init(|| {
         let lives = lives();
-        let (next, lived) = (AtomicUsize::new(0), Mutex::new(Lived::default()));
+        let (next, sum) = (AtomicUsize::new(0), Mutex::new(Lived::default()));
         let work = || {
             while let Some(life) = lives.get(next.fetch_add(1, Ordering::Relaxed)) {
                 let (seen, asked, wrong) = live(life);
-                let mut lived = lived.lock().expect("no life panics while it adds");
-                lived.seen.add(seen);
-                lived.asked.add(asked);
-                lived.wrong.extend(wrong);
-                lived.lives += 1;
+                let mut sum = sum.lock().expect("no life panics while it adds");
+                sum.seen.add(seen);
+                sum.asked.add(asked);
+                sum.wrong.extend(wrong);
+                sum.lives += 1;
             }
         };
         thread::scope(|scope| {
@@ -58,7 +58,7 @@ fn lived() -> &'static Lived {
                 scope.spawn(work);
             }
         });
-        lived.into_inner().expect("no life panicked")
+        sum.into_inner().expect("no life panicked")
     })
 }
 
