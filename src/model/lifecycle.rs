@@ -99,8 +99,8 @@ macro_rules! states {
         $(#[$doc:meta])* $name:ident { $($state:ident $wire:literal),* $(,)? }
         $($verb:literal: $($from:ident)|* => $to:ident;)*
     ) => {
-        $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+        $(#[$doc])*
         pub(crate) enum $name { $(#[serde(rename = $wire)] $state,)* }
 
         impl $crate::model::lifecycle::State for $name {

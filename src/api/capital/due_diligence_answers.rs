@@ -284,11 +284,11 @@ pub(crate) fn conclude(
         _ => "due_diligence_request.rejected",
     };
     world.drop_timers(|task| task == Task::TakeUpRequest(id));
-    told(world, event, request);
+    let request = told(world, event, request);
     if status.is_settled() {
         world.forget_timers(AnyId::of(id));
-    } else {
-        miss(world, id); // nobody has time for another answer where the day is over
+    } else if request.over_at() <= world.now() {
+        miss(world, id); // there is no time for another answer
     }
 }
 
@@ -306,9 +306,7 @@ pub(crate) fn take_up(world: &mut World, id: Id<DueDiligenceRequest>) {
 /// The last day to answer is over. Where nobody waits for the answer any more nothing follows from it.
 pub(crate) fn miss(world: &mut World, id: Id<DueDiligenceRequest>) {
     let open = world.find(id);
-    let late = |it: &DueDiligenceRequest| {
-        it.status.is_unanswered() && !it.overdue && it.over_at() <= world.now()
-    };
+    let late = |it: &DueDiligenceRequest| it.status.is_unanswered() && !it.overdue;
     let Some(request) = open.filter(|it| late(it) && is_waited_for(world, it)) else {
         return;
     };

@@ -16,6 +16,7 @@ use crate::value::time::{Date, Timestamp};
 
 states! {
     /// Where a case of due diligence stands.
+    #[schemars(rename = "DueDiligenceCaseStatus")]
     CaseStatus { Open "open", Completed "completed" }
     "complete": Open => Completed;
 }
