@@ -231,6 +231,9 @@ impl Hands {
         let mut states = it.states.iter();
         let state = states.find(|(member, _)| *member == verb.machine);
         let &(_, state) = state.ok_or("no such member")?;
+        if verb.machine == "stage" && !it.states.contains(&("status", "open")) {
+            return Ok(());
+        }
         let found = machine(&self.machines, verb.kind, verb.machine).ok_or("no such machine")?;
         if !wrong_states(verb, found).contains(&state) {
             return Ok(());

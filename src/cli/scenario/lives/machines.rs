@@ -14,6 +14,9 @@ use crate::model::business::tax_filing::FilingStatus;
 use crate::model::business::tax_liability::LiabilityStatus;
 use crate::model::capital::application::ApplicationStatus;
 use crate::model::capital::credit_score::ScoreStatus;
+use crate::model::capital::deal::{DealStage, DealStatus};
+use crate::model::capital::due_diligence_case::CaseStatus as DiligenceStatus;
+use crate::model::capital::due_diligence_request::RequestStatus;
 use crate::model::capital::insurance_risk_score::RiskScoreStatus;
 use crate::model::capital::loan::LoanStatus;
 use crate::model::capital::loan_repayment::RepaymentStatus;
@@ -156,6 +159,10 @@ pub(super) fn machines() -> Vec<Machine> {
         Machine::of::<RiskScoreStatus>(Kind::InsuranceRiskScore, "status"),
         Machine::of::<ApplicationStatus>(Kind::Application, "status"),
         Machine::of::<OfferStatus>(Kind::Offer, "status"),
+        Machine::of::<DealStatus>(Kind::Deal, "status"),
+        Machine::of::<DealStage>(Kind::Deal, "stage"),
+        Machine::of::<DiligenceStatus>(Kind::DueDiligenceCase, "status"),
+        Machine::of::<RequestStatus>(Kind::DueDiligenceRequest, "status"),
         Machine::of::<LoanStatus>(Kind::Loan, "status"),
         Machine::of::<RepaymentStatus>(Kind::LoanRepayment, "status"),
     ]

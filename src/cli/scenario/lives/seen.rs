@@ -119,7 +119,8 @@ fn states(member: &str, before: Option<&Value>, after: &Value) -> Vec<String> {
     let of = |resource: &Value| -> Vec<String> {
         let history = resource[format!("{member}_history")].as_array();
         let entered = history.into_iter().flatten();
-        entered.filter_map(|line| text(&line["status"])).collect()
+        let state = |line: &Value| text(&line["status"]).or(text(&line[member]));
+        entered.filter_map(state).collect()
     };
     let history = of(after);
     if history.is_empty() {

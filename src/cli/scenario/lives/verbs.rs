@@ -113,6 +113,19 @@ pub(super) const VERBS: &[Verb] = &[
     verb!("respond_to_offer" Offer "offer_id" "accept"),
     verb!("respond_to_offer" Offer "offer_id" "decline", with: r#"{"decision":"decline"}"#),
     verb!("create_loan_repayment" Loan "loan_id" "repay"),
+    // Of a deal that is open its stage is asked, of another one its end.
+    verb!("advance_deal" Deal "deal_id", also: &["open"]),
+    verb!("advance_deal" Deal "deal_id" "advance", machine: "stage", with: "{}"),
+    verb!("close_deal" Deal "deal_id" "lose", with: r#"{"outcome":"lost"}"#),
+    verb!("close_deal" Deal "deal_id" "withdraw"),
+    verb!("close_deal" Deal "deal_id" "win", with: r#"{"outcome":"won","amount":1}"#),
+    verb!("close_deal" Deal "deal_id", machine: "stage", also: &["closing"], with: r#"{"outcome":"won","amount":1}"#),
+    verb!("open_due_diligence_case" Deal "deal_id", also: &["open"]),
+    verb!("create_due_diligence_request" DueDiligenceCase "due_diligence_case_id", also: &["open"]),
+    verb!("submit_due_diligence_request" DueDiligenceRequest "due_diligence_request_id" "submit"),
+    verb!("review_due_diligence_request" DueDiligenceRequest "due_diligence_request_id" "waive"),
+    verb!("review_due_diligence_request" DueDiligenceRequest "due_diligence_request_id" "accept", with: r#"{"decision":"accept"}"#),
+    verb!("review_due_diligence_request" DueDiligenceRequest "due_diligence_request_id" "reject", with: r#"{"decision":"reject"}"#),
 ];
 
 /// The states in which a call has to be refused.
