@@ -190,7 +190,9 @@ fn the_list_has_every_machine_of_the_sources() {
             let text = std::fs::read_to_string(path).expect("UTF-8");
             for (place, _) in text.match_indices("\nstates! {") {
                 let mut lines = text[place..].lines().skip(2).map(str::trim);
-                let line = lines.find(|line| !line.starts_with("///") && !line.is_empty());
+                let said = ["///", "#["];
+                let line = lines
+                    .find(|line| !line.is_empty() && !said.iter().any(|it| line.starts_with(it)));
                 let name = line.and_then(|line| line.split_once(' '));
                 declared.push(name.expect("a name and its states").0.to_owned());
             }
