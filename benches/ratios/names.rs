@@ -113,7 +113,7 @@ fn name(number: u64) -> String {
             of[place]
         };
         (0..syllables)
-            .map(|_| format!("{}{}", pick(ONSETS), pick(RIMES)))
+            .flat_map(|_| [pick(ONSETS), pick(RIMES)])
             .collect()
     };
     format!("{} {}", word(2), word(3))

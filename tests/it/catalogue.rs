@@ -16,10 +16,14 @@ const BEYOND: &[&str] = &[
 
 /// A path without the names of its parameters, which say the same by different words.
 fn shape(path: &str) -> String {
-    let parts = path.split('/').map(|part| match part.starts_with('{') {
-        true => "{}",
-        false => part,
-    });
+    let nameless = |part| {
+        if str::starts_with(part, '{') {
+            "{}"
+        } else {
+            part
+        }
+    };
+    let parts = path.split('/').map(nameless);
     parts.collect::<Vec<_>>().join("/")
 }
 
