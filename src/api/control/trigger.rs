@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::api::check::suggestion;
 use crate::api::control::recipes::Act::{self, Answered, Call, Move, Payroll, Transfer};
-use crate::api::control::recipes::{LAST, PAYABLE, RECIPES};
+use crate::api::control::recipes::{LAST, PAYABLE, recipe};
 use crate::api::control::{inbound, transitions};
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::reply::{Plain, Reply};
@@ -84,7 +84,7 @@ fn trigger_event(world: &mut World, input: TriggerEvent) -> Result<Plain<Trigger
 
 fn follow_recipe(world: &mut World, input: TriggerEvent) -> Result<Plain<Triggered>, ApiError> {
     let name = input.r#type.as_str();
-    let recipe = RECIPES.iter().find(|(causes, _)| causes.contains(&name));
+    let recipe = recipe(name);
     let (_, acts) = recipe.ok_or_else(|| no_recipe(name))?;
     let logged = world.log_length();
     let mut last = String::new();
