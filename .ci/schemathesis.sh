@@ -8,7 +8,7 @@
 set -eu
 
 binary=${1:?usage: $0 BINARY [SECONDS]}
-seconds=${2:-180}
+seconds=${2:-120}
 cd "$(dirname "$0")/.."
 venv=target/schemathesis-venv
 if ! "$venv/bin/python" -c 'import schemathesis' 2>/dev/null; then
