@@ -21,18 +21,10 @@ const ROUNDS: usize = 101;
 fn main() {
     let start = Instant::now();
     let count = library().packs().count();
-    println!(
-        "{count} packs read and checked in {} µs\n",
-        start.elapsed().as_micros()
-    );
+    println!("{count} packs read and checked in {} µs\n", start.elapsed().as_micros());
     println!("{:<8} {:>6} {:>16}", "pack", "lines", "ns/employee-month");
     for pack in library().packs() {
-        println!(
-            "{:<8} {:>6} {:>16}",
-            pack.code,
-            pack.lines().len(),
-            measure(pack)
-        );
+        println!("{:<8} {:>6} {:>16}", pack.code, pack.lines().len(), measure(pack));
     }
 }
 

@@ -15,9 +15,7 @@ use tokio::net::TcpListener;
 
 /// Serves a body of so many bytes to every request, until it is killed.
 pub(crate) fn serve(body_bytes: usize) -> std::io::Result<()> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         let listener = TcpListener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await?;
         println!("listening on http://{}", listener.local_addr()?);

@@ -44,9 +44,7 @@ impl Bench {
                     (bench.rounds, bench.requests, bench.memory_requests) = (3, 8_000, 50_000);
                 }
                 "--sandbox" => {
-                    bench
-                        .sandbox
-                        .clone_from(arguments.next().ok_or("--sandbox PROGRAM")?);
+                    bench.sandbox.clone_from(arguments.next().ok_or("--sandbox PROGRAM")?);
                 }
                 "--list" => bench.filters.push("--list".to_owned()),
                 unknown if unknown.starts_with('-') => return Err(format!("{unknown} is unknown")),
@@ -83,11 +81,7 @@ impl Bench {
             });
             println!("{:<32} {measured:<86} {}", row.name, row.target);
         }
-        if failed == 0 {
-            Ok(())
-        } else {
-            Err(format!("{failed} rows were not measured"))
-        }
+        if failed == 0 { Ok(()) } else { Err(format!("{failed} rows were not measured")) }
     }
 
     pub(crate) fn sandbox(&self, large: bool) -> Result<Child, String> {
@@ -122,10 +116,7 @@ impl Bench {
             let (fast, cpu) = self.round(one, ask_one)?;
             let (yardstick, yardstick_cpu) = self.round(other, ask_other)?;
             if number > 0 {
-                rounds.push(
-                    (fast.per_second(), cpu),
-                    (yardstick.per_second(), yardstick_cpu),
-                );
+                rounds.push((fast.per_second(), cpu), (yardstick.per_second(), yardstick_cpu));
             }
         }
         Ok(rounds)
@@ -153,9 +144,7 @@ impl Bench {
         let sandbox = self.sandbox(false)?;
         let ask = ask(&sandbox)?;
         let bare = self.bare(ok(sandbox.get(PAGE, KEY)?)?.body.len())?;
-        Ok(self
-            .against((&sandbox, &ask), (&bare, &requests::get("/")))?
-            .to_string())
+        Ok(self.against((&sandbox, &ask), (&bare, &requests::get("/")))?.to_string())
     }
 
     pub(crate) fn instructions_against_bare(
@@ -174,22 +163,16 @@ impl Bench {
             &bare_arguments(body_bytes),
             &requests::get("/"),
         )?;
-        Ok(format!(
-            "{ours} of {bare} = {} x; {body_bytes} B",
-            hundredths(ours * 100 / bare.max(1))
-        ))
+        Ok(format!("{ours} of {bare} = {} x; {body_bytes} B", hundredths(ours * 100 / bare.max(1))))
     }
 }
 
 fn sandbox_arguments(large: bool) -> Vec<String> {
-    let mut arguments: Vec<String> = ["--seed", "42", "--port", "0", "--quiet"]
-        .map(ToOwned::to_owned)
-        .to_vec();
+    let mut arguments: Vec<String> =
+        ["--seed", "42", "--port", "0", "--quiet"].map(ToOwned::to_owned).to_vec();
     if large {
         arguments.extend(
-            LARGE
-                .iter()
-                .flat_map(|(flag, number)| [(*flag).to_owned(), number.to_string()]),
+            LARGE.iter().flat_map(|(flag, number)| [(*flag).to_owned(), number.to_string()]),
         );
     }
     arguments
@@ -225,22 +208,13 @@ impl std::fmt::Display for Comparison {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let ratio = |pairs: &[(u64, u64)]| {
             hundredths(median(
-                pairs
-                    .iter()
-                    .map(|(one, other)| one * 100 / (*other).max(1))
-                    .collect(),
+                pairs.iter().map(|(one, other)| one * 100 / (*other).max(1)).collect(),
             ))
         };
         let ones = |pairs: &[(u64, u64)]| median(pairs.iter().map(|pair| pair.0).collect());
         let others = |pairs: &[(u64, u64)]| median(pairs.iter().map(|pair| pair.1).collect());
         let (speed, cpu) = (&self.per_second, &self.cpu);
-        write!(
-            out,
-            "{} of {}/s = {} x",
-            ones(speed),
-            others(speed),
-            ratio(speed)
-        )?;
+        write!(out, "{} of {}/s = {} x", ones(speed), others(speed), ratio(speed))?;
         let (one, other) = (hundredths(ones(cpu)), hundredths(others(cpu)));
         write!(out, "; cpu {one} of {other} us = {} x", ratio(cpu))
     }

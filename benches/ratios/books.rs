@@ -16,12 +16,7 @@ pub(crate) fn reports(bench: &mut Bench) -> Result<String, String> {
     let sandbox = bench.sandbox(false)?;
     let company = companies(&sandbox)?.swap_remove(0);
     grow(bench, &sandbox, &company)?;
-    let names = [
-        "profit-and-loss",
-        "balance-sheet",
-        "cash-flow",
-        "trial-balance",
-    ];
+    let names = ["profit-and-loss", "balance-sheet", "cash-flow", "trial-balance"];
     let mut told = Vec::new();
     for name in names {
         let mut times = Vec::new();
@@ -105,8 +100,5 @@ pub(crate) fn first_report(bench: &mut Bench) -> Result<String, String> {
 /// Ids of the companies of a fresh world.
 pub(crate) fn companies(sandbox: &Child) -> Result<Vec<String>, String> {
     let ids = ok(sandbox.get("/api/business/companies", KEY)?)?.strings("id");
-    Ok(ids
-        .into_iter()
-        .filter(|id| id.starts_with("com_"))
-        .collect())
+    Ok(ids.into_iter().filter(|id| id.starts_with("com_")).collect())
 }

@@ -26,19 +26,14 @@ impl Got {
     /// The value of a header, by its name in lower case.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         let mut lines = self.head.lines().filter_map(|line| line.split_once(": "));
-        lines
-            .find(|(field, _)| field.eq_ignore_ascii_case(name))
-            .map(|(_, value)| value)
+        lines.find(|(field, _)| field.eq_ignore_ascii_case(name)).map(|(_, value)| value)
     }
 
     /// The strings that stand as values of a member, in order, wherever it occurs.
     pub(crate) fn strings(&self, member: &str) -> Vec<String> {
         let key = format!("\"{member}\":\"");
         let parts = self.body.split(&key).skip(1);
-        parts
-            .filter_map(|part| part.split('"').next())
-            .map(ToOwned::to_owned)
-            .collect()
+        parts.filter_map(|part| part.split('"').next()).map(ToOwned::to_owned).collect()
     }
 }
 
@@ -62,11 +57,7 @@ impl Child {
                 return Err(format!("{program} {arguments:?}: {error}"));
             }
         };
-        let mut child = Self {
-            process,
-            address,
-            first_reply: Duration::ZERO,
-        };
+        let mut child = Self { process, address, first_reply: Duration::ZERO };
         child.get(path, "test_key")?;
         child.first_reply = started.elapsed();
         Ok(child)
@@ -100,10 +91,7 @@ impl Child {
     /// Kilobytes of memory that it holds.
     pub(crate) fn memory_kb(&self) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid()));
-        status
-            .ok()
-            .and_then(|text| number_after(text.as_bytes(), b"VmRSS:"))
-            .unwrap_or_default()
+        status.ok().and_then(|text| number_after(text.as_bytes(), b"VmRSS:")).unwrap_or_default()
     }
 
     /// Asks it to end, and what it wrote to standard error goes where ours goes.
@@ -157,16 +145,10 @@ fn ask(address: SocketAddr, path: &str, head: &str) -> Result<Got, String> {
     stream.write_all(head.as_bytes()).map_err(fault)?;
     let mut whole = String::new();
     stream.read_to_string(&mut whole).map_err(fault)?;
-    let (head, body) = whole
-        .split_once("\r\n\r\n")
-        .ok_or_else(|| format!("{path}: no reply"))?;
+    let (head, body) = whole.split_once("\r\n\r\n").ok_or_else(|| format!("{path}: no reply"))?;
     let status = head.get(9..12).and_then(|status| status.parse().ok());
     let status = status.ok_or_else(|| format!("{path}: no status in {head:?}"))?;
-    Ok(Got {
-        status,
-        head: head.to_owned(),
-        body: body.to_owned(),
-    })
+    Ok(Got { status, head: head.to_owned(), body: body.to_owned() })
 }
 
 fn ready_line(process: &mut Process) -> Result<SocketAddr, String> {
@@ -177,14 +159,8 @@ fn ready_line(process: &mut Process) -> Result<SocketAddr, String> {
         .map_while(Result::ok)
         .find(|line| line.contains("listening on http://"))
         .ok_or("it ended without a ready line")?;
-    let address = line
-        .split("http://")
-        .nth(1)
-        .unwrap_or_default()
-        .trim_end_matches('/');
+    let address = line.split("http://").nth(1).unwrap_or_default().trim_end_matches('/');
     // Whoever prints more must not stop at a closed pipe.
     std::thread::spawn(move || lines.for_each(drop));
-    address
-        .parse()
-        .map_err(|error| format!("{line:?}: {error}"))
+    address.parse().map_err(|error| format!("{line:?}: {error}"))
 }

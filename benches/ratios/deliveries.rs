@@ -88,12 +88,7 @@ fn measure(bench: &mut Bench, lanes: usize) -> Result<String, String> {
         raw.push(rate(other));
         ratios.push(rate(one) * 100 / rate(other).max(1));
     }
-    Ok(format!(
-        "{} x raw; {}/s of {}/s",
-        hundredths(median(ratios)),
-        median(ours),
-        median(raw)
-    ))
+    Ok(format!("{} x raw; {}/s of {}/s", hundredths(median(ratios)), median(ours), median(raw)))
 }
 
 /// Makes the endpoints, lets the payroll of three companies happen, and tells how many events that are.
@@ -111,9 +106,7 @@ fn happen(sandbox: &Child, key: &str, lanes: usize, receiver: SocketAddr) -> Res
     let events = sandbox.get("/_sandbox/events?per_page=1", key)?;
     let total = number_after(events.body.as_bytes(), b"\"total\":");
     let total = total.and_then(|total| usize::try_from(total).ok());
-    total
-        .filter(|total| *total > 1_000)
-        .ok_or_else(|| "too little happened".to_owned())
+    total.filter(|total| *total > 1_000).ok_or_else(|| "too little happened".to_owned())
 }
 
 /// Sends requests one after another over one connection.
@@ -147,10 +140,7 @@ impl Receiver {
     fn start() -> io::Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0))?;
         let (address, shared) = (listener.local_addr()?, Shared::default());
-        let receiver = Self {
-            address,
-            shared: Arc::clone(&shared),
-        };
+        let receiver = Self { address, shared: Arc::clone(&shared) };
         std::thread::spawn(move || {
             for (place, stream) in listener.incoming().flatten().enumerate() {
                 let shared = Arc::clone(&shared);
@@ -177,9 +167,7 @@ impl Receiver {
 
     fn of_one_connection(&self, count: usize) -> Vec<Vec<u8>> {
         let state = self.shared.0.lock();
-        let mut kept = state
-            .map(|mut state| std::mem::take(&mut state.kept))
-            .unwrap_or_default();
+        let mut kept = state.map(|mut state| std::mem::take(&mut state.kept)).unwrap_or_default();
         kept.truncate(count);
         kept
     }

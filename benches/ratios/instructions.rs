@@ -14,10 +14,7 @@ const CONNECTIONS: u64 = 4;
 
 /// Whether valgrind is there.
 pub(crate) fn are_countable() -> bool {
-    let version = Command::new("valgrind")
-        .arg("--version")
-        .stdout(Stdio::null())
-        .status();
+    let version = Command::new("valgrind").arg("--version").stdout(Stdio::null()).status();
     version.is_ok_and(|status| status.success())
 }
 

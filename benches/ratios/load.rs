@@ -42,15 +42,9 @@ pub(crate) fn run(
     first: u64,
     write: &Write,
 ) -> io::Result<Round> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     tokio::task::LocalSet::new().block_on(&runtime, async {
-        let work = Rc::new(Work {
-            left: Cell::new(requests),
-            first,
-            refused: Cell::new(None),
-        });
+        let work = Rc::new(Work { left: Cell::new(requests), first, refused: Cell::new(None) });
         let mut streams = Vec::new();
         for _ in 0..connections {
             let stream = TcpStream::connect(address).await?;
@@ -63,11 +57,7 @@ pub(crate) fn run(
         for lane in streams.into_iter().map(start).collect::<Vec<_>>() {
             lane.await??;
         }
-        Ok(Round {
-            requests,
-            took: started.elapsed(),
-            refused: work.refused.get(),
-        })
+        Ok(Round { requests, took: started.elapsed(), refused: work.refused.get() })
     })
 }
 
@@ -116,17 +106,13 @@ async fn read(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> io::Result<u16> {
         }
         if whole.is_some_and(|whole| filled >= whole) {
             let status = number_after(&buffer[..filled.min(16)], b"HTTP/1.1");
-            return Ok(status
-                .and_then(|status| u16::try_from(status).ok())
-                .unwrap_or_default());
+            return Ok(status.and_then(|status| u16::try_from(status).ok()).unwrap_or_default());
         }
     }
 }
 
 fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
-    haystack
-        .windows(needle.len())
-        .position(|window| window == needle)
+    haystack.windows(needle.len()).position(|window| window == needle)
 }
 
 /// The number that follows a label and blanks.
@@ -135,11 +121,6 @@ pub(crate) fn number_after(text: &[u8], label: &[u8]) -> Option<u64> {
     let digits = rest.iter().skip_while(|byte| byte.is_ascii_whitespace());
     let digits = digits.take_while(|byte| byte.is_ascii_digit());
     digits.fold(None, |number, digit| {
-        Some(
-            number
-                .unwrap_or(0_u64)
-                .saturating_mul(10)
-                .saturating_add(u64::from(digit - b'0')),
-        )
+        Some(number.unwrap_or(0_u64).saturating_mul(10).saturating_add(u64::from(digit - b'0')))
     })
 }

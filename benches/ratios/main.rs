@@ -35,10 +35,7 @@ const BARE: &str = "--bare-server";
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     if let Some(at) = arguments.iter().position(|argument| argument == BARE) {
-        let bytes = arguments
-            .get(at + 1)
-            .and_then(|bytes| bytes.parse().ok())
-            .unwrap_or(0);
+        let bytes = arguments.get(at + 1).and_then(|bytes| bytes.parse().ok()).unwrap_or(0);
         return match bare::serve(bytes) {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => fail(&error.to_string()),

@@ -28,13 +28,7 @@ pub(crate) fn screened(bench: &mut Bench) -> Result<String, String> {
             let name = name(number);
             format!(r#"{{"list":"watchlist","name":"{name}"}}"#)
         };
-        send(
-            bench,
-            &sandbox,
-            LISTED,
-            "/_sandbox/inbound/watchlist_hit",
-            add,
-        )?;
+        send(bench, &sandbox, LISTED, "/_sandbox/inbound/watchlist_hit", add)?;
         let register = |number| {
             let listed = number % ONE_OF == 0;
             let whole = name(if listed { number } else { LISTED + number });
@@ -50,20 +44,11 @@ pub(crate) fn screened(bench: &mut Bench) -> Result<String, String> {
             format!(r#"{{"subject_id":"{}"}}"#, ids[place])
         };
         // The clock is instant: what was asked first is answered before the last answer comes.
-        times.push(send(
-            bench,
-            &sandbox,
-            SCREENED,
-            "/api/identity/aml-screenings",
-            screen,
-        )?);
+        times.push(send(bench, &sandbox, SCREENED, "/api/identity/aml-screenings", screen)?);
         let found = ok(sandbox.get("/api/identity/aml-alerts?per_page=1", KEY)?)?;
         alerts = number_after(found.body.as_bytes(), b"\"total\":").unwrap_or_default();
         if alerts < SCREENED / ONE_OF {
-            return Err(format!(
-                "{alerts} alerts, of {} at least",
-                SCREENED / ONE_OF
-            ));
+            return Err(format!("{alerts} alerts, of {} at least", SCREENED / ONE_OF));
         }
     }
     let took = median(times);
@@ -112,9 +97,7 @@ fn name(number: u64) -> String {
             bits /= count;
             of[place]
         };
-        (0..syllables)
-            .flat_map(|_| [pick(ONSETS), pick(RIMES)])
-            .collect()
+        (0..syllables).flat_map(|_| [pick(ONSETS), pick(RIMES)]).collect()
     };
     format!("{} {}", word(2), word(3))
 }

@@ -51,11 +51,7 @@ impl Payer {
             r#"{{"company_id":"{company}","wallet_id":"{wallet}","beneficiary_id":"{payee}","amount":100,"currency":"{currency}",
             "rail":"instant","reference":"Bench #"}}"#
         );
-        Ok(Self {
-            company,
-            wallet,
-            payout,
-        })
+        Ok(Self { company, wallet, payout })
     }
 }
 
@@ -141,9 +137,7 @@ pub(crate) fn reconciled(bench: &mut Bench) -> Result<String, String> {
     }
     let (large, small) = (median(large), median(small));
     let growth = hundredths(large * 100 / small.max(1));
-    Ok(format!(
-        "10,000 lines {large} us, 1,000 lines {small} us: {growth} x for 10 x"
-    ))
+    Ok(format!("10,000 lines {large} us, 1,000 lines {small} us: {growth} x for 10 x"))
 }
 
 fn reconciling(bench: &mut Bench, lines: u64) -> Result<u64, String> {

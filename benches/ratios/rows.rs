@@ -29,102 +29,34 @@ pub(crate) struct Row {
 type Measure = fn(&mut Bench) -> Result<String, String>;
 
 const fn row(name: &'static str, target: &'static str, measure: Measure) -> Row {
-    Row {
-        name,
-        target,
-        measure,
-    }
+    Row { name, target, measure }
 }
 
 pub(crate) const ROWS: &[Row] = &[
-    row(
-        "page fixed, 75 people",
-        "rps >= 0.75 x, cpu <= 1.4 x",
-        page_fixed,
-    ),
-    row(
-        "page random, 75 people",
-        "rps >= 0.75 x, cpu <= 1.4 x",
-        page_small,
-    ),
-    row(
-        "page fixed, 10M people",
-        "rps >= 0.75 x, cpu <= 1.4 x",
-        page_fixed_large,
-    ),
-    row(
-        "page random, 10M people",
-        "rps >= 0.75 x, cpu <= 1.4 x",
-        page_large,
-    ),
+    row("page fixed, 75 people", "rps >= 0.75 x, cpu <= 1.4 x", page_fixed),
+    row("page random, 75 people", "rps >= 0.75 x, cpu <= 1.4 x", page_small),
+    row("page fixed, 10M people", "rps >= 0.75 x, cpu <= 1.4 x", page_fixed_large),
+    row("page random, 10M people", "rps >= 0.75 x, cpu <= 1.4 x", page_large),
     row("one small object", "", small_object),
     row("create employee", "rps >= 0.45 x bare GET", create_employee),
     row("create company", "rps >= 0.45 x bare GET", create_company),
     row("payroll of 25, fresh world", "", payroll),
-    row(
-        "filtered page, 10M people",
-        "<= 10 x an unfiltered one",
-        filtered,
-    ),
+    row("filtered page, 10M people", "<= 10 x an unfiltered one", filtered),
     row("deliveries, one lane", ">= 0.7 x raw", deliveries::one_lane),
-    row(
-        "deliveries, 8 endpoints",
-        ">= 0.6 x raw",
-        deliveries::eight_lanes,
-    ),
-    row(
-        "deliveries, 7 beside a dead one",
-        "",
-        deliveries::beside_a_dead_one,
-    ),
-    row(
-        "a year of 1,200 runs, HTTP",
-        "double work <= 2.2 x",
-        worlds::year_by_http,
-    ),
-    row(
-        "a year of 1,200 runs, library",
-        "double work <= 2.2 x",
-        worlds::year_in_process,
-    ),
-    row(
-        "a run of 10,000, library",
-        "<= 1 s, <= 100 MB, tenth <= 1/8",
-        worlds::large_run,
-    ),
-    row(
-        "fork of 10,000 records, HTTP",
-        "both <= 1 ms",
-        worlds::fork_by_http,
-    ),
-    row(
-        "fork of 10,000 records, library",
-        "both <= 1 ms",
-        worlds::fork_in_process,
-    ),
+    row("deliveries, 8 endpoints", ">= 0.6 x raw", deliveries::eight_lanes),
+    row("deliveries, 7 beside a dead one", "", deliveries::beside_a_dead_one),
+    row("a year of 1,200 runs, HTTP", "double work <= 2.2 x", worlds::year_by_http),
+    row("a year of 1,200 runs, library", "double work <= 2.2 x", worlds::year_in_process),
+    row("a run of 10,000, library", "<= 1 s, <= 100 MB, tenth <= 1/8", worlds::large_run),
+    row("fork of 10,000 records, HTTP", "both <= 1 ms", worlds::fork_by_http),
+    row("fork of 10,000 records, library", "both <= 1 ms", worlds::fork_in_process),
     row("journal and recording", ">= 3000 writes/s", worlds::kept),
     row("reports over 100,000 entries", "<= 20 ms", books::reports),
-    row(
-        "credit score over 100,000 entries",
-        "<= 20 ms",
-        books::credit_score,
-    ),
+    row("credit score over 100,000 entries", "<= 20 ms", books::credit_score),
     row("first report", "<= 5 ms", books::first_report),
-    row(
-        "create payout",
-        "rps >= 0.35 x or 8000/s",
-        payments::payouts,
-    ),
-    row(
-        "company of a million entries",
-        "<= 1.5 x one of 1,000",
-        payments::long_books,
-    ),
-    row(
-        "reconcile 10,000 lines",
-        "<= 1 s, < 19.95 x for 10 x",
-        payments::reconciled,
-    ),
+    row("create payout", "rps >= 0.35 x or 8000/s", payments::payouts),
+    row("company of a million entries", "<= 1.5 x one of 1,000", payments::long_books),
+    row("reconcile 10,000 lines", "<= 1 s, < 19.95 x for 10 x", payments::reconciled),
     row("screen 10,000, 50,000 names", "<= 5 s", names::screened),
     row("new world", "<= 50 us", new_world),
     row("start", "<= 3 x bare", start),
@@ -132,16 +64,8 @@ pub(crate) const ROWS: &[Row] = &[
     row("memory", "idle <= 20 MB, after <= 2 x", memory),
     row("memory of 10,000 worlds", "<= 4 KB each", memory_of_worlds),
     row("instructions, page fixed", "<= 3.5 x", instructions_page),
-    row(
-        "instructions, page random 10M",
-        "<= 3.5 x",
-        instructions_large,
-    ),
-    row(
-        "instructions, one small object",
-        "<= 2.5 x bare hello",
-        instructions_small,
-    ),
+    row("instructions, page random 10M", "<= 3.5 x", instructions_large),
+    row("instructions, one small object", "<= 2.5 x bare hello", instructions_small),
     row("instructions, create company", "", instructions_create),
 ];
 
@@ -171,36 +95,23 @@ fn small_object(bench: &mut Bench) -> Result<String, String> {
 fn filtered(bench: &mut Bench) -> Result<String, String> {
     let (one, other) = (bench.sandbox(true)?, bench.sandbox(true)?);
     let total = load::number_after(
-        ok(one.get(
-            "/api/business/employees?status=on_leave&page=1&per_page=25",
-            KEY,
-        )?)?
-        .body
-        .as_bytes(),
+        ok(one.get("/api/business/employees?status=on_leave&page=1&per_page=25", KEY)?)?
+            .body
+            .as_bytes(),
         b"\"total\":",
     );
-    let total = total
-        .filter(|total| *total > 25)
-        .ok_or("too few people are on leave to page")?;
+    let total = total.filter(|total| *total > 25).ok_or("too few people are on leave to page")?;
     let pages = total.div_ceil(25);
-    let (some, all) = (
-        requests::random_page(FILTERED, pages),
-        requests::random_page(LIST, LARGE_PAGES),
-    );
-    Ok(format!(
-        "{}; {total} match",
-        bench.against((&one, &some), (&other, &all))?
-    ))
+    let (some, all) =
+        (requests::random_page(FILTERED, pages), requests::random_page(LIST, LARGE_PAGES));
+    Ok(format!("{}; {total} match", bench.against((&one, &some), (&other, &all))?))
 }
 
 /// The time that a key nobody used costs over one that is known; one connection, one request after the other.
 fn new_world(bench: &mut Bench) -> Result<String, String> {
     let sandbox = bench.sandbox(false)?;
     let path = employee_path(&sandbox)?.leak();
-    let (fresh, known) = (
-        requests::get_by_new_key(path, "test_n"),
-        requests::get(path),
-    );
+    let (fresh, known) = (requests::get_by_new_key(path, "test_n"), requests::get(path));
     let (requests, mut extra, mut fresh_us) = (bench.requests / 20, Vec::new(), Vec::new());
     for _ in 0..bench.rounds {
         let mut micros_of = |ask: &Write| -> Result<u64, String> {
@@ -218,9 +129,7 @@ fn new_world(bench: &mut Bench) -> Result<String, String> {
         extra.push(new.saturating_sub(old));
     }
     let (extra, fresh) = (hundredths(median(extra)), hundredths(median(fresh_us)));
-    Ok(format!(
-        "{extra} us more than a known one ({fresh} us a request, round trip)"
-    ))
+    Ok(format!("{extra} us more than a known one ({fresh} us a request, round trip)"))
 }
 
 /// The path of one employee of the world that every key sees.
@@ -274,16 +183,9 @@ fn payroll(bench: &mut Bench) -> Result<String, String> {
 /// The first company, and the month that its world is in.
 fn company_and_period(sandbox: &Child) -> Result<(String, String), String> {
     let got = ok(sandbox.get("/api/business/companies?per_page=1", KEY)?)?;
-    let company = got
-        .strings("id")
-        .first()
-        .cloned()
-        .ok_or("there is no company")?;
+    let company = got.strings("id").first().cloned().ok_or("there is no company")?;
     let period = got.header("sandbox-time").and_then(|time| time.get(..7));
-    Ok((
-        company,
-        period.ok_or("a reply without Sandbox-Time")?.to_owned(),
-    ))
+    Ok((company, period.ok_or("a reply without Sandbox-Time")?.to_owned()))
 }
 
 // Start and memory.
@@ -294,11 +196,7 @@ fn start(bench: &mut Bench) -> Result<String, String> {
 }
 
 fn start_large(bench: &mut Bench) -> Result<String, String> {
-    compare_starts(
-        bench,
-        |bench| bench.sandbox(true),
-        |bench| bench.sandbox(false),
-    )
+    compare_starts(bench, |bench| bench.sandbox(true), |bench| bench.sandbox(false))
 }
 
 fn compare_starts(
@@ -308,18 +206,13 @@ fn compare_starts(
 ) -> Result<String, String> {
     let (mut ones, mut others, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..bench.rounds * 3 {
-        let (one, other) = (
-            micros(one(bench)?.first_reply),
-            micros(other(bench)?.first_reply),
-        );
+        let (one, other) = (micros(one(bench)?.first_reply), micros(other(bench)?.first_reply));
         ones.push(one);
         others.push(other);
         ratios.push(one * 100 / other.max(1));
     }
     let (one, other, ratio) = (median(ones), median(others), hundredths(median(ratios)));
-    Ok(format!(
-        "exec to first reply {one} of {other} us = {ratio} x"
-    ))
+    Ok(format!("exec to first reply {one} of {other} us = {ratio} x"))
 }
 
 fn memory(bench: &mut Bench) -> Result<String, String> {
@@ -337,9 +230,7 @@ fn memory(bench: &mut Bench) -> Result<String, String> {
         Ok(_) => format!("{} KB after {each} more writes", sandbox.memory_kb()),
         Err(error) => format!("writes: {error}"),
     };
-    Ok(format!(
-        "{idle_kb} KB idle, {read_kb} KB after {each} reads, {writes}"
-    ))
+    Ok(format!("{idle_kb} KB idle, {read_kb} KB after {each} reads, {writes}"))
 }
 
 fn memory_of_worlds(bench: &mut Bench) -> Result<String, String> {
@@ -356,10 +247,7 @@ fn memory_of_worlds(bench: &mut Bench) -> Result<String, String> {
     opened?;
     let grown_kb = sandbox.memory_kb().saturating_sub(before_kb);
     let took = started.elapsed().as_millis();
-    Ok(format!(
-        "{} B each ({before_kb} KB + {grown_kb} KB, {took} ms)",
-        grown_kb * 1024 / worlds
-    ))
+    Ok(format!("{} B each ({before_kb} KB + {grown_kb} KB, {took} ms)", grown_kb * 1024 / worlds))
 }
 
 // Instructions.

@@ -29,11 +29,7 @@ pub(crate) fn year_by_http(bench: &mut Bench) -> Result<String, String> {
         let companies = companies.to_string();
         let arguments = ["--port", "0", "--quiet", "--clock", "manual"];
         let shape = ["--employees-per-company", "10", "--companies", &companies];
-        let arguments: Vec<_> = arguments
-            .iter()
-            .chain(&shape)
-            .map(ToString::to_string)
-            .collect();
+        let arguments: Vec<_> = arguments.iter().chain(&shape).map(ToString::to_string).collect();
         let sandbox = Child::start(&program, &arguments, PAGE)?;
         submit_runs(sandbox.address)?;
         let before = events(sandbox.address)?;
@@ -48,9 +44,7 @@ pub(crate) fn year_by_http(bench: &mut Bench) -> Result<String, String> {
 pub(crate) fn year_in_process(bench: &mut Bench) -> Result<String, String> {
     let told = |error: sandbox::SandboxError| error.to_string();
     double_years(bench, |companies| {
-        let shape = Sandbox::builder()
-            .companies(companies)
-            .employees_per_company(10);
+        let shape = Sandbox::builder().companies(companies).employees_per_company(10);
         let sandbox = shape.clock(ClockMode::Manual).start().map_err(told)?;
         let address = address(&sandbox)?;
         submit_runs(address)?;
@@ -86,9 +80,7 @@ pub(crate) fn large_run(bench: &mut Bench) -> Result<String, String> {
 /// Microseconds from the call until everybody of such a company is paid, how many they are, and kilobytes that it took.
 fn run_of(employees: u64) -> Result<(u64, u64, u64), String> {
     let told = |error: sandbox::SandboxError| error.to_string();
-    let shape = Sandbox::builder()
-        .companies(1)
-        .employees_per_company(employees);
+    let shape = Sandbox::builder().companies(1).employees_per_company(employees);
     let sandbox = shape.clock(ClockMode::Manual).start().map_err(told)?;
     let address = address(&sandbox)?;
     let companies = ok(child::get(address, "/api/business/companies", KEY)?)?;
@@ -111,9 +103,7 @@ fn resident_kilobytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
     let digits = line.map(|line| line.trim().trim_end_matches(" kB").to_owned());
-    digits
-        .and_then(|digits| digits.parse().ok())
-        .unwrap_or_default()
+    digits.and_then(|digits| digits.parse().ok()).unwrap_or_default()
 }
 
 /// Microseconds and events of a year, and how many times as long it takes with twice as many companies.
@@ -201,9 +191,7 @@ pub(crate) fn fork_in_process(bench: &mut Bench) -> Result<String, String> {
         let started = Instant::now();
         sandbox.snapshot(KEY).map_err(told)?;
         let taken = Instant::now();
-        sandbox
-            .fork(KEY, &format!("bench_fork_{round}"))
-            .map_err(told)?;
+        sandbox.fork(KEY, &format!("bench_fork_{round}")).map_err(told)?;
         snapshots.push(micros(taken - started));
         forks.push(micros(taken.elapsed()));
     }
@@ -213,12 +201,8 @@ pub(crate) fn fork_in_process(bench: &mut Bench) -> Result<String, String> {
 
 /// Creates the records, and gives the body of one more.
 fn fill(bench: &mut Bench, address: SocketAddr) -> Result<String, String> {
-    let companies = ok(child::get(
-        address,
-        "/api/business/companies?per_page=1",
-        KEY,
-    )?)?
-    .strings("id");
+    let companies =
+        ok(child::get(address, "/api/business/companies?per_page=1", KEY)?)?.strings("id");
     let company = companies.first().ok_or("there is no company")?;
     let body = employee(company);
     let ask = requests::post("/api/business/employees", body.clone());
@@ -228,9 +212,7 @@ fn fill(bench: &mut Bench, address: SocketAddr) -> Result<String, String> {
 
 fn address(sandbox: &Sandbox) -> Result<SocketAddr, String> {
     let address = sandbox.url().trim_start_matches("http://");
-    address
-        .parse()
-        .map_err(|_| format!("{address} is no address"))
+    address.parse().map_err(|_| format!("{address} is no address"))
 }
 
 fn employee(company: &str) -> String {
@@ -260,11 +242,7 @@ pub(crate) fn kept(bench: &mut Bench) -> Result<String, String> {
     let journal = folder.0.join("journal");
     let start = |program: &str, flags: &[&str]| {
         let flags = ["--port", "0", "--quiet"].iter().chain(flags);
-        Child::start(
-            program,
-            &flags.map(ToString::to_string).collect::<Vec<_>>(),
-            PAGE,
-        )
+        Child::start(program, &flags.map(ToString::to_string).collect::<Vec<_>>(), PAGE)
     };
     let plain = start(bench.program(), &[])?;
     let journalled = start(bench.program(), &["--journal", text(&journal)?])?;
@@ -294,8 +272,7 @@ pub(crate) fn kept(bench: &mut Bench) -> Result<String, String> {
 }
 
 fn text(path: &Path) -> Result<&str, String> {
-    path.to_str()
-        .ok_or_else(|| "a folder without a name in UTF-8".to_owned())
+    path.to_str().ok_or_else(|| "a folder without a name in UTF-8".to_owned())
 }
 
 /// A folder on a disk, not in memory; gone when dropped.

@@ -32,12 +32,7 @@ pub(crate) fn bind(
     if path.is_empty() && query.is_empty() && body.is_none() && checker.accepts_empty() {
         return Ok(Value::Object(Map::new()));
     }
-    let mut binding = Binding {
-        checker,
-        path,
-        members: Map::new(),
-        faults: Faults::default(),
-    };
+    let mut binding = Binding { checker, path, members: Map::new(), faults: Faults::default() };
     let takes_query = body.is_none();
     let whole = body.is_none_or(|body| binding.body(body));
     binding.path();
@@ -94,15 +89,10 @@ impl Binding<'_> {
             let of_path = self.path.iter().any(|(path, _)| *path == name);
             let Some(carried) = self.checker.carried(&name).filter(|_| !of_path) else {
                 let path = self.path;
-                let others = self
-                    .checker
-                    .names()
-                    .filter(|known| path.iter().all(|(path, _)| path != known));
+                let others =
+                    self.checker.names().filter(|known| path.iter().all(|(path, _)| path != known));
                 self.parameter(&name, "unknown_parameter", || {
-                    format!(
-                        "no query parameter has this name{}",
-                        suggestion(&name, others)
-                    )
+                    format!("no query parameter has this name{}", suggestion(&name, others))
                 });
                 continue;
             };
@@ -133,8 +123,7 @@ impl Binding<'_> {
     }
 
     fn parameter(&mut self, name: &str, code: &'static str, detail: impl FnOnce() -> String) {
-        self.faults
-            .add(Place::Member(&Place::Root, name), code, detail);
+        self.faults.add(Place::Member(&Place::Root, name), code, detail);
     }
 
     fn decoded<'t>(&mut self, name: &str, raw: Cow<'t, str>) -> Option<Cow<'t, str>> {
@@ -143,9 +132,7 @@ impl Binding<'_> {
         }
         let decoded = percent_decode_str(&raw).decode_utf8().map(Cow::into_owned);
         if decoded.is_err() {
-            self.parameter(name, "encoding", || {
-                "expected percent-encoded UTF-8".to_owned()
-            });
+            self.parameter(name, "encoding", || "expected percent-encoded UTF-8".to_owned());
         }
         decoded.ok().map(Cow::Owned)
     }
@@ -153,23 +140,13 @@ impl Binding<'_> {
     /// The input, if nothing is wrong with it. Of a body that is no object nothing is said but that, so then only what
     /// the path says is judged.
     fn finish(self, whole: bool) -> Result<Value, ApiError> {
-        let Self {
-            checker,
-            path,
-            members,
-            mut faults,
-        } = self;
+        let Self { checker, path, members, mut faults } = self;
         let input = Value::Object(members);
         let of_path = |pointer: &str| {
-            path.iter()
-                .any(|(name, _)| Place::Member(&Place::Root, name).pointer() == pointer)
+            path.iter().any(|(name, _)| Place::Member(&Place::Root, name).pointer() == pointer)
         };
         let found = checker.check(&input);
-        faults.extend(
-            found
-                .into_iter()
-                .filter(|violation| whole || of_path(&violation.pointer)),
-        );
+        faults.extend(found.into_iter().filter(|violation| whole || of_path(&violation.pointer)));
         match faults.into_violations() {
             none if none.is_empty() => Ok(input),
             violations => Err(ApiError::invalid(violations)),
@@ -181,10 +158,7 @@ impl Carried {
     /// What the text stands for; text that cannot be read so stays text, which the check then refuses in its own words.
     fn value(self, text: Cow<'_, str>) -> Value {
         if self.list {
-            return text
-                .split(',')
-                .map(|item| scalar(self.types, Cow::Borrowed(item)))
-                .collect();
+            return text.split(',').map(|item| scalar(self.types, Cow::Borrowed(item))).collect();
         }
         scalar(self.types, text)
     }
@@ -212,27 +186,18 @@ fn is_digits(text: &str) -> bool {
 
 /// Names, decoded, and raw texts. A name that is no UTF-8 is unknown whatever it is.
 fn pairs(query: &str) -> impl Iterator<Item = (Cow<'_, str>, &str)> {
-    query
-        .split('&')
-        .filter(|pair| !pair.is_empty())
-        .map(|pair| {
-            let (name, text) = pair.split_once('=').unwrap_or((pair, ""));
-            if !name.contains(['%', '+']) {
-                return (Cow::Borrowed(name), text);
-            }
-            let name = percent_decode_str(&spaced(name))
-                .decode_utf8_lossy()
-                .into_owned();
-            (Cow::Owned(name), text)
-        })
+    query.split('&').filter(|pair| !pair.is_empty()).map(|pair| {
+        let (name, text) = pair.split_once('=').unwrap_or((pair, ""));
+        if !name.contains(['%', '+']) {
+            return (Cow::Borrowed(name), text);
+        }
+        let name = percent_decode_str(&spaced(name)).decode_utf8_lossy().into_owned();
+        (Cow::Owned(name), text)
+    })
 }
 
 fn spaced(raw: &str) -> Cow<'_, str> {
-    if raw.contains('+') {
-        Cow::Owned(raw.replace('+', " "))
-    } else {
-        Cow::Borrowed(raw)
-    }
+    if raw.contains('+') { Cow::Owned(raw.replace('+', " ")) } else { Cow::Borrowed(raw) }
 }
 
 #[cfg(test)]

@@ -55,10 +55,7 @@ impl Checker {
         let types = self.types(member.node);
         let list = types.contains(Types::ARRAY) && !types.contains(Types::STRING);
         Some(if list {
-            Carried {
-                types: self.items(member.node),
-                list,
-            }
+            Carried { types: self.items(member.node), list }
         } else {
             Carried { types, list }
         })
@@ -120,15 +117,11 @@ impl Checker {
             None => Types::ANY,
             Some(Forms::Nullable(form)) => self.types(*form).or(Types::NULL),
             Some(Forms::Tagged { .. }) => Types::OBJECT,
-            Some(Forms::Any { forms, .. }) => forms
-                .iter()
-                .fold(Types::NONE, |sum, &form| sum.or(self.types(form))),
+            Some(Forms::Any { forms, .. }) => {
+                forms.iter().fold(Types::NONE, |sum, &form| sum.or(self.types(form)))
+            }
         };
-        node.also
-            .iter()
-            .fold(node.types.and(forms), |types, &also| {
-                types.and(self.types(also))
-            })
+        node.also.iter().fold(node.types.and(forms), |types, &also| types.and(self.types(also)))
     }
 
     /// The types of the items of the array there.
@@ -138,20 +131,9 @@ impl Checker {
             Some(Forms::Nullable(form)) => Some(*form),
             _ => None,
         };
-        let own = node
-            .array
-            .as_ref()
-            .and_then(|array| array.items)
-            .map(|items| self.types(items));
-        let elsewhere = node
-            .also
-            .iter()
-            .copied()
-            .chain(form)
-            .map(|other| self.items(other));
-        own.into_iter()
-            .chain(elsewhere)
-            .fold(Types::ANY, Types::and)
+        let own = node.array.as_ref().and_then(|array| array.items).map(|items| self.types(items));
+        let elsewhere = node.also.iter().copied().chain(form).map(|other| self.items(other));
+        own.into_iter().chain(elsewhere).fold(Types::ANY, Types::and)
     }
 }
 
@@ -303,10 +285,7 @@ enum Forms {
     /// Null or this: an `Option` of what has a definition of its own.
     Nullable(NodeId),
     /// Objects told apart by one constant member, so that a violation is one of the form that was meant.
-    Tagged {
-        tag: String,
-        forms: Vec<(String, NodeId)>,
-    },
+    Tagged { tag: String, forms: Vec<(String, NodeId)> },
     /// Any other; `one` where no two may match.
     Any { forms: Vec<NodeId>, one: bool },
 }

@@ -1,9 +1,6 @@
 //! What every resource's operations share, written once: finding one, listing many.
 
-#![expect(
-    clippy::cast_possible_truncation,
-    reason = "places within rows that are held in memory"
-)]
+#![expect(clippy::cast_possible_truncation, reason = "places within rows that are held in memory")]
 
 use core::marker::PhantomData;
 use std::borrow::Cow;
@@ -65,10 +62,7 @@ impl Paging {
     }
 
     pub(crate) fn meta(self, total: u64) -> Meta {
-        Meta {
-            total,
-            page: self.page(),
-        }
+        Meta { total, page: self.page() }
     }
 }
 
@@ -119,16 +113,11 @@ impl<T: Sortable> Sort<T> {
 impl<'de, T: Sortable> Deserialize<'de> for Sort<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = Cow::<'de, str>::deserialize(deserializer)?;
-        let (descending, name) = text
-            .strip_prefix('-')
-            .map_or((false, &*text), |name| (true, name));
+        let (descending, name) =
+            text.strip_prefix('-').map_or((false, &*text), |name| (true, name));
         let key = T::KEYS.iter().position(|(known, _)| *known == name);
         let key = key.ok_or_else(|| de::Error::custom("this list cannot be sorted by that"))?;
-        Ok(Self {
-            key,
-            descending,
-            of: PhantomData,
-        })
+        Ok(Self { key, descending, of: PhantomData })
     }
 }
 
@@ -142,9 +131,7 @@ impl<T: Sortable> JsonSchema for Sort<T> {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let names = T::KEYS
-            .iter()
-            .flat_map(|(name, _)| [(*name).to_owned(), format!("-{name}")]);
+        let names = T::KEYS.iter().flat_map(|(name, _)| [(*name).to_owned(), format!("-{name}")]);
         json_schema!({
             "type": "string",
             "description": "Sort by this member, descending with a minus sign; equal rows stay in creation order.",
@@ -174,11 +161,7 @@ impl<'a, T: Grow> Candidates<'a, T> {
         index: impl Fn(u64) -> Option<u64> + 'a,
         created: impl Iterator<Item = Id<T>>,
     ) -> Self {
-        Self {
-            grown,
-            index: Box::new(index),
-            created: created.collect(),
-        }
+        Self { grown, index: Box::new(index), created: created.collect() }
     }
 
     /// Every one of a kind whose indexes have no holes.
@@ -199,9 +182,7 @@ impl<'a, T: Grow> Candidates<'a, T> {
 
     /// Every one of them, for a list that is known to be short.
     pub(crate) fn every(&self, world: &World) -> Vec<Arc<T>> {
-        (0..self.len())
-            .filter_map(|rank| self.get(world, rank))
-            .collect()
+        (0..self.len()).filter_map(|rank| self.get(world, rank)).collect()
     }
 
     /// The page of all candidates.
@@ -219,10 +200,7 @@ impl<'a, T: Grow> Candidates<'a, T> {
         }
         let total = self.len();
         let rows = paging.range(total).filter_map(|rank| self.get(world, rank));
-        Ok(List {
-            data: rows.map(Shown).collect(),
-            meta: paging.meta(total),
-        })
+        Ok(List { data: rows.map(Shown).collect(), meta: paging.meta(total) })
     }
 
     /// The page of those candidates that `keep` accepts, which only looking at each can tell.
@@ -258,9 +236,7 @@ pub(crate) fn may_scan(rows: u64) -> Result<(), ApiError> {
         "this sort or filter would look at {rows} rows, and one call looks at {MOST_SCANNED} at most: \
          name a company, a run or an employee"
     );
-    Err(ApiError::invalid(vec![Violation::new(
-        "", "too_many", detail,
-    )]))
+    Err(ApiError::invalid(vec![Violation::new("", "too_many", detail)]))
 }
 
 /// The page of rows that are all at hand.
@@ -268,10 +244,7 @@ pub(crate) fn page_of<T>(rows: &[Arc<T>], paging: Paging) -> List<Shown<T>> {
     let total = rows.len() as u64;
     let range = paging.range(total);
     let rows = &rows[range.start as usize..range.end as usize];
-    List {
-        data: rows.iter().map(|row| Shown(Arc::clone(row))).collect(),
-        meta: paging.meta(total),
-    }
+    List { data: rows.iter().map(|row| Shown(Arc::clone(row))).collect(), meta: paging.meta(total) }
 }
 
 /// Whether an optional filter accepts a value.
@@ -285,10 +258,7 @@ mod tests {
 
     #[test]
     fn pages_past_the_end_are_empty_however_far() {
-        let paging = |page, per_page| Paging {
-            page: Some(page),
-            per_page: Some(per_page),
-        };
+        let paging = |page, per_page| Paging { page: Some(page), per_page: Some(per_page) };
         assert_eq!(paging(1, 25).range(75), 0..25);
         assert_eq!(paging(4, 25).range(80), 75..80);
         assert_eq!(paging(5, 25).range(80), 80..80);

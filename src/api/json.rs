@@ -29,10 +29,7 @@ const EXACT_FLOAT: f64 = 9_007_199_254_740_992.0;
 pub(crate) fn parse(bytes: &[u8]) -> Result<Value, ApiError> {
     let text = core::str::from_utf8(bytes).map_err(|error| {
         let before = &bytes[..error.valid_up_to()];
-        let line_start = before
-            .iter()
-            .rposition(|&b| b == b'\n')
-            .map_or(0, |newline| newline + 1);
+        let line_start = before.iter().rposition(|&b| b == b'\n').map_or(0, |newline| newline + 1);
         let line = before.split(|&b| b == b'\n').count();
         malformed(line, before.len() - line_start + 1, "the body is not UTF-8")
     })?;
@@ -43,40 +40,22 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Value, ApiError> {
             "the body begins with a byte order mark, which JSON does not have",
         ));
     }
-    if text
-        .bytes()
-        .all(|b| matches!(b, b' ' | b'\t' | b'\r' | b'\n'))
-    {
-        return Err(malformed(
-            1,
-            1,
-            "the body is empty where a JSON object is expected",
-        ));
+    if text.bytes().all(|b| matches!(b, b' ' | b'\t' | b'\r' | b'\n')) {
+        return Err(malformed(1, 1, "the body is empty where a JSON object is expected"));
     }
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let parsed = Strict { depth: 0 }.deserialize(&mut deserializer);
-    parsed
-        .and_then(|value| deserializer.end().map(|()| value))
-        .map_err(|error| {
-            let whole = error.to_string();
-            let place = format!(" at line {} column {}", error.line(), error.column());
-            let sentence = whole.strip_suffix(&place).unwrap_or(&whole);
-            let ends = sentence
-                .strip_prefix("EOF")
-                .map(|rest| format!("the body ends{rest}"));
-            malformed(
-                error.line(),
-                error.column(),
-                ends.as_deref().unwrap_or(sentence),
-            )
-        })
+    parsed.and_then(|value| deserializer.end().map(|()| value)).map_err(|error| {
+        let whole = error.to_string();
+        let place = format!(" at line {} column {}", error.line(), error.column());
+        let sentence = whole.strip_suffix(&place).unwrap_or(&whole);
+        let ends = sentence.strip_prefix("EOF").map(|rest| format!("the body ends{rest}"));
+        malformed(error.line(), error.column(), ends.as_deref().unwrap_or(sentence))
+    })
 }
 
 fn malformed(line: usize, column: usize, sentence: &str) -> ApiError {
-    ApiError::new(
-        ErrorCode::MalformedJson,
-        format!("line {line}, column {column}: {sentence}"),
-    )
+    ApiError::new(ErrorCode::MalformedJson, format!("line {line}, column {column}: {sentence}"))
 }
 
 /// Reads any value at that depth.
@@ -92,9 +71,7 @@ impl Strict {
                 "arrays and objects are nested deeper than {MAX_DEPTH}"
             )));
         }
-        Ok(Self {
-            depth: self.depth + 1,
-        })
+        Ok(Self { depth: self.depth + 1 })
     }
 }
 
@@ -130,9 +107,7 @@ impl<'de> Visitor<'de> for Strict {
     }
 
     fn visit_f64<E: de::Error>(self, value: f64) -> Result<Value, E> {
-        folded(value)
-            .map(Value::Number)
-            .ok_or_else(|| E::custom("number out of range"))
+        folded(value).map(Value::Number).ok_or_else(|| E::custom("number out of range"))
     }
 
     fn visit_str<E>(self, value: &str) -> Result<Value, E> {
@@ -234,12 +209,7 @@ fn compare(left: &Value, right: &Value, at: Place<'_>, found: &mut Vec<String>) 
         _ if found.len() == MOST_DIFFERENCES => {}
         (Value::Object(left), Value::Object(right)) => {
             for (name, member) in left {
-                compare_member(
-                    Some(member),
-                    right.get(name),
-                    Place::Member(&at, name),
-                    found,
-                );
+                compare_member(Some(member), right.get(name), Place::Member(&at, name), found);
             }
             for (name, member) in right.iter().filter(|(name, _)| !left.contains_key(*name)) {
                 compare_member(None, Some(member), Place::Member(&at, name), found);
@@ -247,12 +217,7 @@ fn compare(left: &Value, right: &Value, at: Place<'_>, found: &mut Vec<String>) 
         }
         (Value::Array(left), Value::Array(right)) => {
             for index in 0..left.len().max(right.len()) {
-                compare_member(
-                    left.get(index),
-                    right.get(index),
-                    Place::Item(&at, index),
-                    found,
-                );
+                compare_member(left.get(index), right.get(index), Place::Item(&at, index), found);
             }
         }
         _ if left == right => {}

@@ -213,9 +213,7 @@ impl Operation {
 
     /// Names in braces, in the order of the path.
     pub(crate) fn path_parameters(&self) -> impl Iterator<Item = &'static str> {
-        self.path
-            .split('/')
-            .filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
+        self.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
     }
 }
 
@@ -378,11 +376,7 @@ mod tests {
 
     #[test]
     fn operation_ids_are_camel_case() {
-        let row = Operation {
-            name: "list_payroll_items",
-            path: "/a/{b}/c/{d}",
-            ..BLANK
-        };
+        let row = Operation { name: "list_payroll_items", path: "/a/{b}/c/{d}", ..BLANK };
         assert_eq!(row.operation_id(), "listPayrollItems");
         assert_eq!(row.path_parameters().collect::<Vec<_>>(), ["b", "d"]);
     }

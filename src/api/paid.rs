@@ -53,11 +53,7 @@ impl<'a> PaidPeople<'a> {
             let place = base.index_of(run).map(|index| base.run_place(index));
             people.leave_company(place.map(|(_, company)| company));
             let month = place.map_or(u64::MAX, |(month, _)| month);
-            people.months = if people.months.contains(&month) {
-                month..month + 1
-            } else {
-                0..0
-            };
+            people.months = if people.months.contains(&month) { month..month + 1 } else { 0..0 };
         }
         if let Some(employee) = employee {
             let size = base.shape().employees_per_company;
@@ -121,13 +117,8 @@ impl<'a> PaidPeople<'a> {
         let company = self.companies.start + place as u64;
         let workforce = self.world.base().plan(company).workforce;
         let rank = within - self.before[place];
-        let employee = self
-            .employee
-            .or_else(|| workforce.find(Selection::PAID_IN_HISTORY, rank))?;
-        Some(Paid {
-            month,
-            company,
-            employee,
-        })
+        let employee =
+            self.employee.or_else(|| workforce.find(Selection::PAID_IN_HISTORY, rank))?;
+        Some(Paid { month, company, employee })
     }
 }

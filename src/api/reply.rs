@@ -20,11 +20,7 @@ pub(crate) struct Reply {
 impl Reply {
     /// An answer that is no single resource.
     pub(crate) fn new(write: impl FnOnce() -> Vec<u8> + Send + 'static) -> Self {
-        Self {
-            write: Box::new(write),
-            single: false,
-            id: None,
-        }
+        Self { write: Box::new(write), single: false, id: None }
     }
 
     /// The bytes.
@@ -119,11 +115,7 @@ impl<T: Serialize + JsonSchema + Identified + Send + 'static> Answer for Data<T>
             body.push(b'}');
             body
         };
-        Reply {
-            single: true,
-            id,
-            ..Reply::new(write)
-        }
+        Reply { single: true, id, ..Reply::new(write) }
     }
 
     fn schema(generator: &mut SchemaGenerator) -> Schema {

@@ -25,16 +25,8 @@ fn attempt(world: &mut World, place: u32, deed: &Deed) -> Result<(), ApiError> {
     let key = world.base().key().with("scripted");
     let key = key.at(world.log_length()).at(u64::from(place));
     let origin = |operation: String| {
-        let id = format!(
-            "{}_{}",
-            Kind::Request.prefix(),
-            encode_to_string(key.hash())
-        );
-        Arc::new(RequestRef {
-            id,
-            operation: operation.into(),
-            idempotency_key: None,
-        })
+        let id = format!("{}_{}", Kind::Request.prefix(), encode_to_string(key.hash()));
+        Arc::new(RequestRef { id, operation: operation.into(), idempotency_key: None })
     };
     let resolved = |world: &World, with: &Value| {
         let mut input = with.clone();

@@ -44,13 +44,7 @@ pub(crate) fn perform(
             let reply = call(world, input);
             match &reply {
                 Ok(_) => {
-                    held_to(
-                        world,
-                        operation.name,
-                        logged,
-                        operation.emits,
-                        operation.starts,
-                    );
+                    held_to(world, operation.name, logged, operation.emits, operation.starts);
                     world.commit();
                 }
                 Err(_) => world.roll_back(),
@@ -74,11 +68,7 @@ pub(crate) struct SystemRow {
 
 impl SystemRow {
     /// One that sets nothing.
-    pub(crate) const LAST: Self = Self {
-        name: "",
-        emits: &[],
-        starts: &[],
-    };
+    pub(crate) const LAST: Self = Self { name: "", emits: &[], starts: &[] };
 }
 
 /// The row of a task.
@@ -139,10 +129,7 @@ pub(crate) const fn row(task: Task) -> SystemRow {
         Task::ScreenAgain(_) => screenings::SCREEN_AGAIN,
         Task::CompleteTrustScore(_) => trust_scores::COMPLETE_TRUST_SCORE,
         // What it calls declares its own.
-        Task::Scripted(_) => SystemRow {
-            name: "scenario_timeline",
-            ..SystemRow::LAST
-        },
+        Task::Scripted(_) => SystemRow { name: "scenario_timeline", ..SystemRow::LAST },
         Task::FinishVerification(_) => employee_pay::FINISH_VERIFICATION,
         Task::AcknowledgeFiling(_) => tax_clock::ACKNOWLEDGE_FILING,
         Task::AcceptFiling(_) => tax_clock::ACCEPT_FILING,
@@ -164,18 +151,10 @@ pub(crate) fn events_of(operation: &Operation) -> Vec<&'static str> {
     while let Some(name) = tasks.get(next) {
         let task = named(name);
         events.extend(
-            task.emits
-                .iter()
-                .filter(|name| !events.contains(name))
-                .copied()
-                .collect::<Vec<_>>(),
+            task.emits.iter().filter(|name| !events.contains(name)).copied().collect::<Vec<_>>(),
         );
         tasks.extend(
-            task.starts
-                .iter()
-                .filter(|name| !tasks.contains(name))
-                .copied()
-                .collect::<Vec<_>>(),
+            task.starts.iter().filter(|name| !tasks.contains(name)).copied().collect::<Vec<_>>(),
         );
         next += 1;
     }
@@ -185,8 +164,7 @@ pub(crate) fn events_of(operation: &Operation) -> Vec<&'static str> {
 /// The row of that name.
 fn named(name: &str) -> SystemRow {
     let mut rows = Task::ONE_OF_EACH.iter().map(|&task| row(task));
-    rows.find(|row| row.name == name)
-        .unwrap_or_else(|| panic!("no system row is called {name}"))
+    rows.find(|row| row.name == name).unwrap_or_else(|| panic!("no system row is called {name}"))
 }
 
 /// Holds a step to its row: what it emitted and what it set is what the row declares.
@@ -200,11 +178,7 @@ fn held_to(world: &World, name: &str, logged: u64, emits: &[&str], starts: &[&st
     }
     for task in world.timers_set() {
         let declared = matches!(task, Task::Scripted(_)) || starts.contains(&row(task).name);
-        assert!(
-            declared,
-            "{name} set {}, which its row does not declare",
-            row(task).name
-        );
+        assert!(declared, "{name} set {}, which its row does not declare", row(task).name);
     }
 }
 
@@ -212,11 +186,8 @@ fn held_to(world: &World, name: &str, logged: u64, emits: &[&str], starts: &[&st
 pub(crate) fn event_types() -> Vec<&'static str> {
     let rows = api::product().chain(api::control());
     let tasks = Task::ONE_OF_EACH.iter().flat_map(|task| row(*task).emits);
-    let mut types: Vec<&'static str> = rows
-        .flat_map(|row| row.emits)
-        .chain(tasks)
-        .copied()
-        .collect();
+    let mut types: Vec<&'static str> =
+        rows.flat_map(|row| row.emits).chain(tasks).copied().collect();
     types.sort_unstable();
     types.dedup();
     types

@@ -39,16 +39,11 @@ impl Sandbox<'_> {
         let mut stream = TcpStream::connect_timeout(&address, self.patience)?;
         stream.set_read_timeout(Some(self.patience))?;
         stream.set_write_timeout(Some(self.patience))?;
-        let token = self
-            .admin_token
-            .map(|token| format!("Sandbox-Admin-Token: {token}\r\n"));
+        let token = self.admin_token.map(|token| format!("Sandbox-Admin-Token: {token}\r\n"));
         let token = token.unwrap_or_default();
         let length = match body {
             "" => String::new(),
-            body => format!(
-                "Content-Type: application/json\r\nContent-Length: {}\r\n",
-                body.len()
-            ),
+            body => format!("Content-Type: application/json\r\nContent-Length: {}\r\n", body.len()),
         };
         let request = format!(
             "{method} {path} HTTP/1.1\r\nHost: localhost\r\n{token}{head}{length}Connection: close\r\n\r\n{body}"

@@ -39,12 +39,7 @@ pub(super) fn run(args: &BundleArgs) -> Result<(), Failure> {
     let mut bundle = match &args.recording {
         Some(file) => replay::read(file)?,
         None => Recording {
-            header: Header::new(
-                args.world.seed,
-                args.world.shape()?,
-                ClockMode::default(),
-                salt(),
-            ),
+            header: Header::new(args.world.seed, args.world.shape()?, ClockMode::default(), salt()),
             entries: Vec::new(),
             files: Vec::new(),
             notes: Vec::new(),
@@ -84,9 +79,5 @@ fn enclose(file: &Path, kind: Kind) -> Result<Enclosed, Failure> {
         )));
     }
     let name = file.file_name().unwrap_or(file.as_os_str());
-    Ok(Enclosed {
-        kind,
-        name: name.to_string_lossy().into_owned(),
-        text,
-    })
+    Ok(Enclosed { kind, name: name.to_string_lossy().into_owned(), text })
 }

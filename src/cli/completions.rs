@@ -18,7 +18,5 @@ pub(super) struct CompletionsArgs {
 pub(super) fn run(args: &CompletionsArgs) -> Result<(), Failure> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "sandbox", &mut script);
-    io::stdout()
-        .write_all(&script)
-        .or_else(|error| Failure::of_output(&error))
+    io::stdout().write_all(&script).or_else(|error| Failure::of_output(&error))
 }

@@ -49,11 +49,7 @@ pub(super) fn run(args: &ContractArgs) -> Result<(), Failure> {
         )
     } else {
         let overlay = overlay(args.contract.as_deref())?;
-        if args.json {
-            assumptions::json(&overlay)
-        } else {
-            assumptions::text(&overlay)
-        }
+        if args.json { assumptions::json(&overlay) } else { assumptions::text(&overlay) }
     };
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes())
@@ -76,10 +72,7 @@ fn read(file: &Path) -> Result<Overlay, Failure> {
         |error: &dyn std::fmt::Display| Failure::Impossible(format!("cannot read {name}: {error}"));
     let opened = File::open(file).map_err(|error| cannot(&error))?;
     let mut bytes = Vec::new();
-    opened
-        .take(MOST_BYTES + 1)
-        .read_to_end(&mut bytes)
-        .map_err(|error| cannot(&error))?;
+    opened.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(|error| cannot(&error))?;
     if bytes.len() as u64 > MOST_BYTES {
         return Err(cannot(&format_args!(
             "a contract file has {MOST_BYTES} bytes at most, and this one has more"
@@ -89,14 +82,8 @@ fn read(file: &Path) -> Result<Overlay, Failure> {
         let good = error.utf8_error().valid_up_to();
         let before = &error.as_bytes()[..good];
         let line = before.split(|byte| *byte == b'\n').count();
-        cannot(&format_args!(
-            "line {line} is not UTF-8, at byte {good} of the file"
-        ))
+        cannot(&format_args!("line {line} is not UTF-8, at byte {good} of the file"))
     })?;
-    let look = if io::stderr().is_terminal() {
-        Look::Coloured
-    } else {
-        Look::Plain
-    };
+    let look = if io::stderr().is_terminal() { Look::Coloured } else { Look::Plain };
     Overlay::parse(&name, &source, look).map_err(Failure::Report)
 }

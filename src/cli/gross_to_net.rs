@@ -155,10 +155,8 @@ fn payslip(args: &Args, output: &mut impl Write) -> Result<(), Error> {
         inputs[pack.input(name)?] = number;
     }
     let ytd = read_ytd(args, pack)?;
-    let resolved: Vec<(Component, i64)> = earnings
-        .iter()
-        .map(|(name, amount)| (pack.component(name), *amount))
-        .collect();
+    let resolved: Vec<(Component, i64)> =
+        earnings.iter().map(|(name, amount)| (pack.component(name), *amount)).collect();
     let pay = pack.evaluate(&PayInput {
         period,
         number,
@@ -167,34 +165,19 @@ fn payslip(args: &Args, output: &mut impl Write) -> Result<(), Error> {
         earnings: &resolved,
         ytd: &ytd,
     })?;
-    let slip = payslip::Slip {
-        pack,
-        fit,
-        period,
-        number,
-        earnings: &earnings,
-        pay: &pay,
-        before: &ytd,
-    };
-    if args.json {
-        slip.write_json(output)
-    } else {
-        slip.write_table(output)
-    }
+    let slip =
+        payslip::Slip { pack, fit, period, number, earnings: &earnings, pay: &pay, before: &ytd };
+    if args.json { slip.write_json(output) } else { slip.write_table(output) }
 }
 
 fn choose_pack(args: &Args) -> Result<(&'static Pack, Match), Error> {
     let packs = library();
     if let Some(code) = &args.pack {
-        let pack = packs
-            .pack(code)
-            .ok_or_else(|| PayError::UnknownPack(code.clone()))?;
+        let pack = packs.pack(code).ok_or_else(|| PayError::UnknownPack(code.clone()))?;
         return Ok((pack, pack.fit(args.date.unwrap_or(pack.effective_from))));
     }
     let Some(country) = args.country.as_deref().map(str::to_ascii_uppercase) else {
-        return Err(Error::Usage(
-            "give --country CODE, --pack CODE or --cases FILE".to_owned(),
-        ));
+        return Err(Error::Usage("give --country CODE, --pack CODE or --cases FILE".to_owned()));
     };
     if country.len() != 2 || !country.bytes().all(|byte| byte.is_ascii_uppercase()) {
         return Err(Error::Usage(format!(

@@ -21,12 +21,7 @@ pub(super) struct HealthcheckArgs {
     #[arg(long, short, env = "SANDBOX_PORT", default_value_t = DEFAULT_PORT, value_name = "P")]
     port: u16,
     /// Token of the control routes, where the sandbox was started with one
-    #[arg(
-        long,
-        env = "SANDBOX_ADMIN_TOKEN",
-        hide_env_values = true,
-        value_name = "TOKEN"
-    )]
+    #[arg(long, env = "SANDBOX_ADMIN_TOKEN", hide_env_values = true, value_name = "TOKEN")]
     admin_token: Option<String>,
 }
 
@@ -38,14 +33,9 @@ pub(super) fn run(args: &HealthcheckArgs) -> Result<(), Failure> {
         admin_token: args.admin_token.as_deref(),
         patience: PATIENCE,
     };
-    let reply = sandbox
-        .ask("GET", "/_sandbox/health", "", "")
-        .map_err(|error| {
-            Failure::Impossible(format!(
-                "no sandbox answers at {}:{}: {error}",
-                args.host, args.port
-            ))
-        })?;
+    let reply = sandbox.ask("GET", "/_sandbox/health", "", "").map_err(|error| {
+        Failure::Impossible(format!("no sandbox answers at {}:{}: {error}", args.host, args.port))
+    })?;
     let status = reply.status;
     if status.starts_with("HTTP/1.1 200 ") {
         return Ok(());

@@ -19,12 +19,7 @@ use crate::world::script::Scenario;
 #[derive(Args, Debug)]
 pub(super) struct KeepArgs {
     /// Write every input that changes a world to this file, for `sandbox replay`; it must be new or empty
-    #[arg(
-        long,
-        env = "SANDBOX_RECORD",
-        value_name = "FILE",
-        conflicts_with = "journal"
-    )]
+    #[arg(long, env = "SANDBOX_RECORD", value_name = "FILE", conflicts_with = "journal")]
     record: Option<PathBuf>,
     /// Keep the worlds in this folder: nothing that was answered is lost, whatever ends the process
     #[arg(long, env = "SANDBOX_JOURNAL", value_name = "DIR")]
@@ -34,17 +29,8 @@ pub(super) struct KeepArgs {
 /// Where inputs will go.
 pub(super) enum Keep {
     Nothing,
-    Record {
-        file: PathBuf,
-        header: Header,
-        log: Arc<Log>,
-    },
-    Journal {
-        journal: Box<Journal>,
-        folder: PathBuf,
-        header: Header,
-        log: Arc<Log>,
-    },
+    Record { file: PathBuf, header: Header, log: Arc<Log> },
+    Journal { journal: Box<Journal>, folder: PathBuf, header: Header, log: Arc<Log> },
 }
 
 /// Where inputs go.
@@ -67,10 +53,7 @@ impl Keep {
         let shipped = scenario::shipped();
         let own = config.scenarios.iter();
         header.scenarios = own.filter(|own| !shipped.contains(own)).cloned().collect();
-        header.started = started
-            .iter()
-            .map(|scenario| scenario.name.clone())
-            .collect();
+        header.started = started.iter().map(|scenario| scenario.name.clone()).collect();
         let keep = match (&args.record, &args.journal) {
             (None, None) => Self::Nothing,
             (Some(file), _) => Self::Record {
@@ -106,22 +89,13 @@ impl Keep {
         let mut told = String::new();
         let (log, sink, waits) = match self {
             Self::Nothing => {
-                return Ok(Keeping {
-                    writer: None,
-                    durable: None,
-                    told,
-                });
+                return Ok(Keeping { writer: None, durable: None, told });
             }
             Self::Record { file, header, log } => {
                 let sink = text::create(&file, &header).map_err(Failure::Impossible)?;
                 (log, sink, false)
             }
-            Self::Journal {
-                journal,
-                folder,
-                header,
-                log,
-            } => {
+            Self::Journal { journal, folder, header, log } => {
                 if let Some(held) = &journal.held {
                     told = restore(held, engine, &log).map_err(|why| {
                         Failure::Impossible(format!("{}: {why}", folder.display()))
@@ -132,11 +106,7 @@ impl Keep {
             }
         };
         let writer = log.start(sink).map_err(Failure::impossible)?;
-        Ok(Keeping {
-            writer: Some(writer),
-            durable: waits.then(|| log.durable()),
-            told,
-        })
+        Ok(Keeping { writer: Some(writer), durable: waits.then(|| log.durable()), told })
     }
 }
 
@@ -184,45 +154,24 @@ fn same_worlds(held: &Header, asked: &Header, folder: &std::path::Path) -> Resul
         }
     };
     compare("--seed", held.seed.to_string(), asked.seed.to_string());
-    compare(
-        "--clock",
-        held.clock.name().into(),
-        asked.clock.name().into(),
-    );
+    compare("--clock", held.clock.name().into(), asked.clock.name().into());
     let (held_shape, shape) = (&held.shape, &asked.shape);
     let number = |number: u64| number.to_string();
-    compare(
-        "--companies",
-        number(held_shape.companies),
-        number(shape.companies),
-    );
+    compare("--companies", number(held_shape.companies), number(shape.companies));
     compare(
         "--employees-per-company",
         number(held_shape.employees_per_company),
         number(shape.employees_per_company),
     );
-    compare(
-        "--countries",
-        held_shape.countries.join(","),
-        shape.countries.join(","),
-    );
-    compare(
-        "--start",
-        held_shape.start.to_string(),
-        shape.start.to_string(),
-    );
+    compare("--countries", held_shape.countries.join(","), shape.countries.join(","));
+    compare("--start", held_shape.start.to_string(), shape.start.to_string());
     if held.scenarios != asked.scenarios || held.started != asked.started {
         let names = |header: &Header| {
-            let names = header
-                .scenarios
-                .iter()
-                .map(|scenario| scenario.name.clone());
+            let names = header.scenarios.iter().map(|scenario| scenario.name.clone());
             names.collect::<Vec<_>>().join(", ")
         };
         let (held, asked) = (names(held), names(asked));
-        differs.push(format!(
-            "scenario files as they were then: {held:?} (now: {asked:?})"
-        ));
+        differs.push(format!("scenario files as they were then: {held:?} (now: {asked:?})"));
     }
     if differs.is_empty() {
         return Ok(());

@@ -28,12 +28,7 @@ pub(super) struct ListenArgs {
     #[arg(long, value_name = "EVENT", value_delimiter = ',')]
     filter: Vec<String>,
     /// What deliveries are signed with; without it signatures are not checked
-    #[arg(
-        long,
-        env = "SANDBOX_WEBHOOK_SECRET",
-        hide_env_values = true,
-        value_name = "SECRET"
-    )]
+    #[arg(long, env = "SANDBOX_WEBHOOK_SECRET", hide_env_values = true, value_name = "SECRET")]
     secret: Option<String>,
     /// Print a line of JSON for each delivery, and nothing else
     #[arg(long)]
@@ -82,11 +77,7 @@ pub(super) fn run(args: &ListenArgs) -> Result<(), Failure> {
 /// The ready line, and how to have webhooks sent here.
 fn announce(args: &ListenArgs, port: u16, signed: bool) -> io::Result<()> {
     let url = format!("http://127.0.0.1:{port}");
-    let secret = if signed {
-        r#","secret":"'"$SANDBOX_WEBHOOK_SECRET"'""#
-    } else {
-        ""
-    };
+    let secret = if signed { r#","secret":"'"$SANDBOX_WEBHOOK_SECRET"'""# } else { "" };
     let mut err = io::stderr().lock();
     writeln!(
         err,
@@ -116,11 +107,7 @@ impl Printer {
         if !self.filters.is_empty() && !self.filters.iter().any(|filter| named(filter, name)) {
             return Ok(());
         }
-        let line = if self.json {
-            ndjson(received, &body)
-        } else {
-            self.line(received, &body)
-        };
+        let line = if self.json { ndjson(received, &body) } else { self.line(received, &body) };
         writeln!(out, "{line}")?;
         out.flush()
     }
@@ -173,9 +160,7 @@ fn ndjson(received: &Received, body: &Value) -> String {
 /// What a sender says reaches a terminal as text, never as a command to it.
 fn printable(text: &str) -> String {
     let shown = text.chars().take(80);
-    shown
-        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
-        .collect()
+    shown.map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
 
 #[cfg(test)]
@@ -202,11 +187,8 @@ mod tests {
 
     #[test]
     fn a_filter_keeps_other_events_off_the_screen_and_colour_is_for_terminals() {
-        let mut printer = Printer {
-            filters: vec!["payout.*".to_owned()],
-            json: false,
-            colour: false,
-        };
+        let mut printer =
+            Printer { filters: vec!["payout.*".to_owned()], json: false, colour: false };
         let payout =
             received(r#"{"type":"payout.paid","sequence":7,"data":{"object":{"id":"pyo_1"}}}"#);
         let line = printed(&printer, &payout);
@@ -214,33 +196,19 @@ mod tests {
         assert!(!line.contains('\x1b'));
         printer.colour = true;
         assert!(printed(&printer, &payout).contains("\x1b[32m"));
-        assert_eq!(
-            printed(&printer, &received(r#"{"type":"wallet.debited"}"#)),
-            ""
-        );
+        assert_eq!(printed(&printer, &received(r#"{"type":"wallet.debited"}"#)), "");
     }
 
     #[test]
     fn hostile_text_does_not_reach_the_terminal() {
-        let printer = Printer {
-            filters: Vec::new(),
-            json: false,
-            colour: false,
-        };
+        let printer = Printer { filters: Vec::new(), json: false, colour: false };
         let line = printed(&printer, &received("{\"type\":\"\\u001b[2Jx\\nfake\"}"));
-        assert!(
-            !line.contains('\x1b') && line.lines().count() == 1,
-            "{line:?}"
-        );
+        assert!(!line.contains('\x1b') && line.lines().count() == 1, "{line:?}");
     }
 
     #[test]
     fn a_body_that_is_no_json_is_shown_as_text_in_json() {
-        let printer = Printer {
-            filters: Vec::new(),
-            json: true,
-            colour: false,
-        };
+        let printer = Printer { filters: Vec::new(), json: true, colour: false };
         let line: Value =
             serde_json::from_str(&printed(&printer, &received("{\"type\":"))).unwrap();
         assert_eq!(line["event"], "{\"type\":");

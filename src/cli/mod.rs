@@ -95,12 +95,7 @@ struct WorldArgs {
     #[arg(long, env = "SANDBOX_COMPANIES", default_value_t = 3, value_name = "N")]
     companies: u64,
     /// Employees of each company
-    #[arg(
-        long,
-        env = "SANDBOX_EMPLOYEES_PER_COMPANY",
-        default_value_t = 25,
-        value_name = "N"
-    )]
+    #[arg(long, env = "SANDBOX_EMPLOYEES_PER_COMPANY", default_value_t = 25, value_name = "N")]
     employees_per_company: u64,
     /// Countries of the companies in turn, ISO 3166-1 alpha-2
     #[arg(
@@ -123,11 +118,8 @@ struct WorldArgs {
 
 impl WorldArgs {
     fn shape(&self) -> Result<Shape, Failure> {
-        let countries = self
-            .countries
-            .iter()
-            .map(|code| code.trim().to_ascii_uppercase())
-            .collect();
+        let countries =
+            self.countries.iter().map(|code| code.trim().to_ascii_uppercase()).collect();
         let shape = Shape {
             companies: self.companies,
             employees_per_company: self.employees_per_company,
@@ -209,11 +201,7 @@ fn failed(failure: &Failure) -> ExitCode {
 }
 
 fn gross_to_net_exit(args: &gross_to_net::Args) -> ExitCode {
-    match gross_to_net::run(
-        args,
-        io::stdin().lock(),
-        BufWriter::new(io::stdout().lock()),
-    ) {
+    match gross_to_net::run(args, io::stdin().lock(), BufWriter::new(io::stdout().lock())) {
         Ok(gross_to_net::Outcome::Computed) => ExitCode::SUCCESS,
         Ok(gross_to_net::Outcome::SomeRefused) => ExitCode::from(1),
         Err(error @ gross_to_net::Error::Usage(_)) => complain(&error.to_string(), 2),

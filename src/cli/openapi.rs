@@ -21,11 +21,7 @@ pub(super) struct OpenapiArgs {
 
 /// Prints it.
 pub(super) fn run(args: &OpenapiArgs) -> Result<(), Failure> {
-    let plane = if args.control {
-        Plane::Control
-    } else {
-        Plane::Product
-    };
+    let plane = if args.control { Plane::Control } else { Plane::Product };
     let contract = contract::overlay(args.contract.as_deref())?;
     let mut out = io::stdout().lock();
     out.write_all(openapi::text(&openapi::document_under(plane, &contract)).as_bytes())

@@ -43,9 +43,7 @@ pub(super) fn run(args: &ReplayArgs) -> Result<(), Failure> {
     for note in &recording.notes {
         let _ = writeln!(io::stderr(), "note: {note}"); // a closed stderr leaves nobody to tell
     }
-    let Recording {
-        header, entries, ..
-    } = recording;
+    let Recording { header, entries, .. } = recording;
     let log = Arc::new(Log::playing(header.salt));
     let engine = Arc::new(engine(&header, &log));
     match replay::play(&engine, &log, entries.into_iter().map(Ok), args.until) {
@@ -60,10 +58,9 @@ pub(super) fn run(args: &ReplayArgs) -> Result<(), Failure> {
             }
             Ok(())
         }
-        Err(Stopped::Wrong(why)) => Err(Failure::Impossible(format!(
-            "{}, {why}",
-            args.file.display()
-        ))),
+        Err(Stopped::Wrong(why)) => {
+            Err(Failure::Impossible(format!("{}, {why}", args.file.display())))
+        }
         Err(Stopped::Differs(difference)) => Err(differs(args, &header, &difference)),
     }
 }
@@ -118,24 +115,15 @@ fn print(args: &ReplayArgs, engine: &Engine, played: &Played) -> Result<(), Fail
         let mut text = format!(
             "{} {} played, every reply and check agrees; {end}\n",
             played.inputs,
-            if played.inputs == 1 {
-                "input"
-            } else {
-                "inputs"
-            }
+            if played.inputs == 1 { "input" } else { "inputs" }
         );
         for end in ends {
-            let _ = writeln!(
-                text,
-                "world {}: {} events, digest {}",
-                end.world, end.log, end.digest
-            );
+            let _ =
+                writeln!(text, "world {}: {} events, digest {}", end.world, end.log, end.digest);
         }
         out.write_all(text.as_bytes())
     };
-    printed
-        .and_then(|()| out.flush())
-        .or_else(|error| Failure::of_output(&error))
+    printed.and_then(|()| out.flush()).or_else(|error| Failure::of_output(&error))
 }
 
 fn differs(args: &ReplayArgs, header: &Header, difference: &Difference) -> Failure {
@@ -147,11 +135,7 @@ fn differs(args: &ReplayArgs, header: &Header, difference: &Difference) -> Failu
     let mut text = difference.text();
     let here = env!("CARGO_PKG_VERSION");
     if header.engine != here {
-        let _ = write!(
-            text,
-            "\n  recorded by sandbox {}, played by {here}",
-            header.engine
-        );
+        let _ = write!(text, "\n  recorded by sandbox {}, played by {here}", header.engine);
     }
     Failure::Impossible(text)
 }

@@ -21,12 +21,7 @@ const LOOK: Duration = Duration::from_millis(250);
 pub(super) struct ScriptArgs {
     /// Run a scenario in every world from its start: a shipped one by name, or a file; may be repeated. What its `[world]` says
     /// comes before the flags
-    #[arg(
-        long,
-        env = "SANDBOX_SCENARIO",
-        value_delimiter = ',',
-        value_name = "NAME|FILE"
-    )]
+    #[arg(long, env = "SANDBOX_SCENARIO", value_delimiter = ',', value_name = "NAME|FILE")]
     scenario: Vec<String>,
     /// Read scenario files again when they change; a file with a mistake is reported, and what ran goes on
     #[arg(long, env = "SANDBOX_WATCH", value_parser = FalseyValueParser::new(), conflicts_with_all = ["record", "journal"])]
@@ -60,15 +55,9 @@ impl ScriptArgs {
         }
         if wrong > 0 {
             let what = if wrong == 1 { "scenario" } else { "scenarios" };
-            return Err(Failure::Impossible(format!(
-                "{wrong} {what} cannot be used"
-            )));
+            return Err(Failure::Impossible(format!("{wrong} {what} cannot be used")));
         }
-        Ok(Scripts {
-            started,
-            files,
-            watch: self.watch,
-        })
+        Ok(Scripts { started, files, watch: self.watch })
     }
 }
 
@@ -93,11 +82,7 @@ impl Scripts {
 
     fn known(own: &[Arc<Scenario>]) -> Vec<Arc<Scenario>> {
         let shipped = scenario::shipped();
-        let mut known: Vec<_> = own
-            .iter()
-            .filter(|own| !shipped.contains(own))
-            .cloned()
-            .collect();
+        let mut known: Vec<_> = own.iter().filter(|own| !shipped.contains(own)).cloned().collect();
         known.extend(shipped);
         known
     }

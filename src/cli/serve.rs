@@ -47,12 +47,7 @@ pub(super) struct ServeArgs {
     #[arg(long, env = "SANDBOX_HOST")]
     host: Option<String>,
     /// How time passes: instant, manual, or real[:SPEED] by the wall clock
-    #[arg(
-        long,
-        env = "SANDBOX_CLOCK",
-        default_value = "instant",
-        value_name = "CLOCK"
-    )]
+    #[arg(long, env = "SANDBOX_CLOCK", default_value = "instant", value_name = "CLOCK")]
     clock: Clock,
     /// The only API keys to take; may be repeated. Without it any test key opens a world
     #[arg(
@@ -67,12 +62,7 @@ pub(super) struct ServeArgs {
     #[arg(long, env = "SANDBOX_CONTRACT", value_name = "FILE|published")]
     contract: Option<PathBuf>,
     /// Worlds that may be open at the same time
-    #[arg(
-        long,
-        env = "SANDBOX_MAX_WORLDS",
-        default_value_t = 100_000,
-        value_name = "N"
-    )]
+    #[arg(long, env = "SANDBOX_MAX_WORLDS", default_value_t = 100_000, value_name = "N")]
     max_worlds: usize,
     /// Events that each world keeps; the oldest go beyond it, the books never. 0 keeps all
     #[arg(
@@ -91,12 +81,7 @@ pub(super) struct ServeArgs {
     )]
     max_requests: usize,
     /// Log lines for people or for programs, to stderr
-    #[arg(
-        long,
-        env = "SANDBOX_LOG",
-        default_value = "human",
-        value_name = "human|json"
-    )]
+    #[arg(long, env = "SANDBOX_LOG", default_value = "human", value_name = "human|json")]
     log: Format,
     /// What to log: `debug`, or `sandbox::request=debug` for a line a request [default: warnings]
     #[arg(long, env = "SANDBOX_LOG_FILTER", value_name = "FILTER")]
@@ -108,28 +93,13 @@ pub(super) struct ServeArgs {
     #[arg(long, short, env = "SANDBOX_QUIET", value_parser = FalseyValueParser::new())]
     quiet: bool,
     /// A further host name to answer to; may be repeated
-    #[arg(
-        long,
-        env = "SANDBOX_ALLOWED_HOST",
-        value_delimiter = ',',
-        value_name = "NAME"
-    )]
+    #[arg(long, env = "SANDBOX_ALLOWED_HOST", value_delimiter = ',', value_name = "NAME")]
     allowed_host: Vec<String>,
     /// An origin whose pages may read replies; may be repeated
-    #[arg(
-        long,
-        env = "SANDBOX_CORS_ORIGIN",
-        value_delimiter = ',',
-        value_name = "ORIGIN"
-    )]
+    #[arg(long, env = "SANDBOX_CORS_ORIGIN", value_delimiter = ',', value_name = "ORIGIN")]
     cors_origin: Vec<String>,
     /// Token that control routes ask for, as the header Sandbox-Admin-Token
-    #[arg(
-        long,
-        env = "SANDBOX_ADMIN_TOKEN",
-        hide_env_values = true,
-        value_name = "TOKEN"
-    )]
+    #[arg(long, env = "SANDBOX_ADMIN_TOKEN", hide_env_values = true, value_name = "TOKEN")]
     admin_token: Option<String>,
     /// Let other machines reach the control routes without a token
     #[arg(long, env = "SANDBOX_INSECURE_NO_AUTH", value_parser = FalseyValueParser::new())]
@@ -167,10 +137,7 @@ impl FromStr for Clock {
                     .ok()
                     .filter(|speed| (1..=1_000_000).contains(speed))
                     .ok_or(EXPECTED)?;
-                Ok(Self {
-                    mode: ClockMode::Real,
-                    speed,
-                })
+                Ok(Self { mode: ClockMode::Real, speed })
             }
             _ => Err(EXPECTED),
         }
@@ -255,11 +222,7 @@ fn listen(
 /// A key that no request could ever send would make a server that answers nobody. The key itself is not repeated.
 fn check_keys(args: &ServeArgs, contract: &Overlay) -> Result<(), Failure> {
     let refuse_live = contract.auth.refuse_live;
-    if !args
-        .api_key
-        .iter()
-        .all(|key| is_usable_key(key, refuse_live))
-    {
+    if !args.api_key.iter().all(|key| is_usable_key(key, refuse_live)) {
         let rule =
             "an --api-key has 1 to 255 visible ASCII characters and does not look like a live key";
         return Err(Failure::Usage(rule.to_owned()));
@@ -288,16 +251,12 @@ async fn serve(
     scripts: Option<Scripts>,
 ) -> Result<(), Failure> {
     let shutdown = signal::shutdown().map_err(Failure::impossible)?;
-    let bound = Server::bind(server, Arc::clone(&engine))
-        .await
-        .map_err(|error| match error {
-            BindError::Exposed(_) => Failure::Usage(error.to_string()),
-            other => Failure::impossible(other),
-        })?;
+    let bound = Server::bind(server, Arc::clone(&engine)).await.map_err(|error| match error {
+        BindError::Exposed(_) => Failure::Usage(error.to_string()),
+        other => Failure::impossible(other),
+    })?;
     let webhooks = args.webhooks.read()?;
-    webhooks
-        .open(&engine, bound.addresses())
-        .map_err(Failure::Usage)?;
+    webhooks.open(&engine, bound.addresses()).map_err(Failure::Usage)?;
     announce(args, &bound, &engine)?;
     let watched = scripts.filter(Scripts::is_watching);
     let reader = watched.map(|scripts| tokio::spawn(scripts.follow(Arc::clone(&engine))));
@@ -347,21 +306,12 @@ fn announce(args: &ServeArgs, bound: &Bound<Engine>, engine: &Engine) -> Result<
 }
 
 fn banner(args: &ServeArgs, url: &str, engine: &Engine) -> String {
-    let (base, key) = (
-        engine.base(),
-        args.api_key.first().map_or("test_key", String::as_str),
-    );
+    let (base, key) = (engine.base(), args.api_key.first().map_or("test_key", String::as_str));
     // A key that was given is a secret, even here.
-    let shown = if args.api_key.is_empty() && !engine.is_closed() {
-        key
-    } else {
-        "$SANDBOX_API_KEY"
-    };
-    let mut text = format!(
-        "sandbox {}: seed {}, {url}\n\n",
-        env!("CARGO_PKG_VERSION"),
-        base.seed()
-    );
+    let shown =
+        if args.api_key.is_empty() && !engine.is_closed() { key } else { "$SANDBOX_API_KEY" };
+    let mut text =
+        format!("sandbox {}: seed {}, {url}\n\n", env!("CARGO_PKG_VERSION"), base.seed());
     let _ = writeln!(
         text,
         "  curl -H 'Authorization: Bearer {shown}' '{url}/api/business/employees?per_page=3'\n"

@@ -38,21 +38,14 @@ pub(super) struct TriggerArgs {
     #[arg(long, short, env = "SANDBOX_PORT", default_value_t = DEFAULT_PORT, value_name = "P")]
     port: u16,
     /// Token of the control routes, where the sandbox was started with one
-    #[arg(
-        long,
-        env = "SANDBOX_ADMIN_TOKEN",
-        hide_env_values = true,
-        value_name = "TOKEN"
-    )]
+    #[arg(long, env = "SANDBOX_ADMIN_TOKEN", hide_env_values = true, value_name = "TOKEN")]
     admin_token: Option<String>,
 }
 
 /// Triggers it, and prints the event and what led to it.
 pub(super) fn run(args: &TriggerArgs) -> Result<(), Failure> {
     if !args.api_key.bytes().all(|byte| byte.is_ascii_graphic()) {
-        return Err(Failure::Usage(
-            "an --api-key has visible ASCII characters only".to_owned(),
-        ));
+        return Err(Failure::Usage("an --api-key has visible ASCII characters only".to_owned()));
     }
     let mut own = Map::new();
     for set in &args.set {
@@ -72,10 +65,7 @@ pub(super) fn run(args: &TriggerArgs) -> Result<(), Failure> {
     let head = format!("Authorization: Bearer {}\r\n", args.api_key);
     let reply = sandbox.ask("POST", "/_sandbox/trigger", &head, &body);
     let reply = reply.map_err(|error| {
-        Failure::Impossible(format!(
-            "no sandbox answers at {}:{}: {error}",
-            args.host, args.port
-        ))
+        Failure::Impossible(format!("no sandbox answers at {}:{}: {error}", args.host, args.port))
     })?;
     let answer: Value = serde_json::from_slice(&reply.body).map_err(|_| {
         Failure::Impossible(format!("what answers is no sandbox: {:?}", reply.status))
@@ -93,9 +83,8 @@ pub(super) fn run(args: &TriggerArgs) -> Result<(), Failure> {
 
 /// Puts a value at a path with dots. What is JSON is taken as JSON, anything else as text.
 fn put(members: &mut Map<String, Value>, path: &str, value: &str) -> Result<(), String> {
-    let (first, rest) = path
-        .split_once('.')
-        .map_or((path, None), |(first, rest)| (first, Some(rest)));
+    let (first, rest) =
+        path.split_once('.').map_or((path, None), |(first, rest)| (first, Some(rest)));
     if first.is_empty() {
         return Err("a part of the path is empty".to_owned());
     }
@@ -104,14 +93,10 @@ fn put(members: &mut Map<String, Value>, path: &str, value: &str) -> Result<(), 
         members.insert(first.to_owned(), value);
         return Ok(());
     };
-    let inner = members
-        .entry(first)
-        .or_insert_with(|| Value::Object(Map::new()));
+    let inner = members.entry(first).or_insert_with(|| Value::Object(Map::new()));
     match inner {
         Value::Object(inner) => put(inner, rest, value),
-        _ => Err(format!(
-            "{first} was set to a value before, and has no members"
-        )),
+        _ => Err(format!("{first} was set to a value before, and has no members")),
     }
 }
 

@@ -34,12 +34,7 @@ pub(super) struct WebhookTestArgs {
     #[arg(long, value_name = "URL")]
     target: String,
     /// What the receiver checks signatures with [default: drawn from the seed, and printed]
-    #[arg(
-        long,
-        env = "SANDBOX_WEBHOOK_SECRET",
-        hide_env_values = true,
-        value_name = "SECRET"
-    )]
+    #[arg(long, env = "SANDBOX_WEBHOOK_SECRET", hide_env_values = true, value_name = "SECRET")]
     secret: Option<String>,
     /// Draws ids and amounts
     #[arg(long, default_value_t = 42, value_name = "N")]
@@ -223,22 +218,14 @@ fn forged(maker: &Maker<'_>) -> Vec<Case> {
 fn unusual(maker: &Maker<'_>, now: Timestamp) -> Vec<Case> {
     let unknown = maker.event(7, "hovercraft.landed", maker.seconds);
     let rotated = maker.paid("rotated_secret", "two signatures, the second is good", 8);
-    let (old, new) = (
-        rotated.signed_with(&maker.nobody),
-        rotated.signed_with(maker.secret),
-    );
+    let (old, new) = (rotated.signed_with(&maker.nobody), rotated.signed_with(maker.secret));
     let big = big(maker.key, &maker.id(9), now);
     let mut cut = maker.paid("truncated_body", "half of a body that was signed whole", 10);
     cut.body.truncate(cut.body.len() / 2);
     let days_ago = maker.seconds - 3 * DAY_SECONDS;
     let late = maker.event(2, "payroll_run.paid", days_ago);
     vec![
-        maker.case(
-            "unknown_type",
-            "a type of event that nobody knows yet",
-            7,
-            unknown,
-        ),
+        maker.case("unknown_type", "a type of event that nobody knows yet", 7, unknown),
         rotated.with_signatures(Some(format!("{old} {new}"))),
         maker.case("big_body", "just below 20 kB", 9, big),
         cut.refused(),
@@ -294,9 +281,7 @@ async fn play(case: &Case, target: &Target) -> Finding {
     };
     let answered = tokio::time::timeout(DEADLINE, sent).await;
     let answered = answered.unwrap_or_else(|_| Err("no answer within 15 s".to_owned()));
-    let passed = answered
-        .as_ref()
-        .is_ok_and(|status| (200..300).contains(status) == case.taken);
+    let passed = answered.as_ref().is_ok_and(|status| (200..300).contains(status) == case.taken);
     Finding {
         case: case.name,
         sent: case.sent,
@@ -319,10 +304,8 @@ fn request(case: &Case, target: &Target) -> Request<Full<Bytes>> {
 }
 
 fn table(findings: &[Finding]) -> String {
-    let mut text = format!(
-        "{:<22} {:<50} {:<9} {:<9} {}\n",
-        "case", "sent", "expected", "came", "verdict"
-    );
+    let mut text =
+        format!("{:<22} {:<50} {:<9} {:<9} {}\n", "case", "sent", "expected", "came", "verdict");
     for finding in findings {
         let verdict = match (finding.passed, finding.expected) {
             (true, _) => "ok",

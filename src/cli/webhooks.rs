@@ -15,29 +15,14 @@ use crate::io::webhooks::{Receiver, Webhooks};
 pub(super) struct WebhookArgs {
     /// Send webhooks of every world there; may be repeated. After `=` come the events to send, all if absent:
     /// `http://127.0.0.1:8080/hooks=payroll_run.*,payout.paid`
-    #[arg(
-        long,
-        env = "SANDBOX_WEBHOOK",
-        value_delimiter = ' ',
-        value_name = "URL[=EVENT,…]"
-    )]
+    #[arg(long, env = "SANDBOX_WEBHOOK", value_delimiter = ' ', value_name = "URL[=EVENT,…]")]
     webhook: Vec<Given>,
     /// What those webhooks are signed with, `whsec_…` [default: each world draws one from its seed]
-    #[arg(
-        long,
-        env = "SANDBOX_WEBHOOK_SECRET",
-        hide_env_values = true,
-        value_name = "SECRET"
-    )]
+    #[arg(long, env = "SANDBOX_WEBHOOK_SECRET", hide_env_values = true, value_name = "SECRET")]
     webhook_secret: Option<String>,
     /// When a webhook that failed is sent again: on the virtual clock, by the wall clock in 77 s or in 4 days; auto is virtual with
     /// a manual clock and compressed otherwise
-    #[arg(
-        long,
-        env = "SANDBOX_WEBHOOK_RETRIES",
-        default_value = "auto",
-        value_name = "SCHEDULE"
-    )]
+    #[arg(long, env = "SANDBOX_WEBHOOK_RETRIES", default_value = "auto", value_name = "SCHEDULE")]
     webhook_retries: Schedule,
 }
 
@@ -63,18 +48,12 @@ impl FromStr for Given {
             Some((url, filters)) if filters.split(',').all(is_filter) => (url, filters),
             _ => (text, ""),
         };
-        let events: Vec<String> = events
-            .split(',')
-            .filter(|filter| !filter.is_empty())
-            .map(str::to_owned)
-            .collect();
+        let events: Vec<String> =
+            events.split(',').filter(|filter| !filter.is_empty()).map(str::to_owned).collect();
         for filter in &events {
             check_filter(filter)?;
         }
-        Ok(Self(Receiver {
-            url: url.to_owned(),
-            events,
-        }))
+        Ok(Self(Receiver { url: url.to_owned(), events }))
     }
 }
 
@@ -114,22 +93,9 @@ mod tests {
         };
         assert_eq!(read("http://h/p"), receiver("http://h/p", &[]));
         let two = read("http://h/p=payroll_run.*,payout.paid");
-        assert_eq!(
-            two,
-            receiver("http://h/p", &["payroll_run.*", "payout.paid"])
-        );
-        assert_eq!(
-            read("http://h/?token=abc"),
-            receiver("http://h/?token=abc", &[])
-        );
-        assert_eq!(
-            read("http://h/?token=abc=*"),
-            receiver("http://h/?token=abc", &["*"])
-        );
-        assert!(
-            read("http://h/=payrol.run")
-                .unwrap_err()
-                .contains("payroll_run")
-        );
+        assert_eq!(two, receiver("http://h/p", &["payroll_run.*", "payout.paid"]));
+        assert_eq!(read("http://h/?token=abc"), receiver("http://h/?token=abc", &[]));
+        assert_eq!(read("http://h/?token=abc=*"), receiver("http://h/?token=abc", &["*"]));
+        assert!(read("http://h/=payrol.run").unwrap_err().contains("payroll_run"));
     }
 }

@@ -27,10 +27,8 @@ pub(super) struct PrintWorldArgs {
 
 /// Prints the world, or its hash.
 pub(super) fn run(args: &PrintWorldArgs) -> Result<(), Failure> {
-    let world = World::new(
-        Base::new(args.world.seed, args.world.shape()?).into(),
-        ClockMode::Instant,
-    );
+    let world =
+        World::new(Base::new(args.world.seed, args.world.shape()?).into(), ClockMode::Instant);
     let grown = Grown::of(&world);
     let mut out = BufWriter::new(io::stdout().lock());
     let printed = if args.digest {
@@ -40,9 +38,7 @@ pub(super) fn run(args: &PrintWorldArgs) -> Result<(), Failure> {
             .map_err(io::Error::from)
             .and_then(|()| writeln!(out))
     };
-    printed
-        .and_then(|()| out.flush())
-        .or_else(|error| Failure::of_output(&error))
+    printed.and_then(|()| out.flush()).or_else(|error| Failure::of_output(&error))
 }
 
 /// Everything that a fresh world holds, company by company, written as it is grown.
@@ -65,12 +61,7 @@ impl<'a> Grown<'a> {
             end: shape.companies,
             grow: company as fn(&'a World, u64) -> _,
         };
-        Self {
-            world_version: WORLD_VERSION,
-            seed: world.base().seed(),
-            shape,
-            companies,
-        }
+        Self { world_version: WORLD_VERSION, seed: world.base().seed(), shape, companies }
     }
 }
 
@@ -96,12 +87,7 @@ fn company(world: &World, index: u64) -> GrownCompany<'_> {
     GrownCompany {
         company: (*world.at::<Company>(index).expect(GROWN)).clone(),
         wallet: world.with_balances(&wallet),
-        employees: Each {
-            world,
-            first: index * size,
-            end: (index + 1) * size,
-            grow: employee,
-        },
+        employees: Each { world, first: index * size, end: (index + 1) * size, grow: employee },
         payroll_runs: runs.map(|run| (*run).clone()).collect(),
         journal_entries: entries
             .entries

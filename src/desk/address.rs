@@ -22,10 +22,7 @@ pub(crate) struct Policy {
 impl Default for Policy {
     /// Of a server on loopback.
     fn default() -> Self {
-        Self {
-            private: true,
-            own: Vec::new(),
-        }
+        Self { private: true, own: Vec::new() }
     }
 }
 
@@ -75,11 +72,7 @@ impl Target {
             Host::Address(address) => policy.judge(SocketAddr::new(*address, port))?,
             Host::Name(name) => policy.judge_name(name, port)?,
         }
-        Ok(Self {
-            host,
-            port,
-            path: path.to_owned(),
-        })
+        Ok(Self { host, port, path: path.to_owned() })
     }
 }
 
@@ -129,14 +122,13 @@ fn host_and_port(authority: &str) -> Result<(&str, u16), String> {
     }
     if authority.contains('%') {
         return Err(
-            "a host is written as it is, without percent-encoding and without a zone".to_owned(),
+            "a host is written as it is, without percent-encoding and without a zone".to_owned()
         );
     }
     let (host, port) = match authority.strip_prefix('[') {
         Some(rest) => {
-            let (inside, after) = rest
-                .split_once(']')
-                .ok_or("the bracket of the host is not closed")?;
+            let (inside, after) =
+                rest.split_once(']').ok_or("the bracket of the host is not closed")?;
             let end = inside.len() + 2;
             match after.strip_prefix(':') {
                 Some(port) => (&authority[..end], Some(port)),
@@ -162,10 +154,7 @@ fn host_and_port(authority: &str) -> Result<(&str, u16), String> {
 }
 
 fn read_host(text: &str) -> Result<Host, String> {
-    if let Some(inside) = text
-        .strip_prefix('[')
-        .and_then(|rest| rest.strip_suffix(']'))
-    {
+    if let Some(inside) = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
         let address: Ipv6Addr = inside
             .parse()
             .map_err(|_| "expected an IPv6 address between the brackets".to_owned())?;
@@ -174,9 +163,7 @@ fn read_host(text: &str) -> Result<Host, String> {
     let name = text.strip_suffix('.').unwrap_or(text).to_ascii_lowercase();
     let label = |label: &str| {
         (1..=63).contains(&label.len())
-            && label
-                .bytes()
-                .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
+            && label.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
             && !label.starts_with('-')
             && !label.ends_with('-')
     };
@@ -189,9 +176,7 @@ fn read_host(text: &str) -> Result<Host, String> {
     // Resolvers read such names as addresses: 127.1, 0x7f.1, 2130706433, 0177.0.0.1.
     let last = name.rsplit('.').next().unwrap_or_default();
     let number = last.bytes().all(|b| b.is_ascii_digit())
-        || last
-            .strip_prefix("0x")
-            .is_some_and(|rest| rest.bytes().all(|b| b.is_ascii_hexdigit()));
+        || last.strip_prefix("0x").is_some_and(|rest| rest.bytes().all(|b| b.is_ascii_hexdigit()));
     if number {
         return Err(format!(
             "{text:?} is no usual spelling of an address: write four decimal numbers, without zeros before them"
@@ -202,9 +187,7 @@ fn read_host(text: &str) -> Result<Host, String> {
 
 /// An address that is IPv4 in other clothes as what it is.
 fn plain(address: Ipv6Addr) -> IpAddr {
-    address
-        .to_ipv4_mapped()
-        .map_or(IpAddr::V6(address), IpAddr::V4)
+    address.to_ipv4_mapped().map_or(IpAddr::V6(address), IpAddr::V4)
 }
 
 /// What kind of place an address is.
@@ -257,13 +240,8 @@ impl Policy {
         if name == "localhost" || name.ends_with(".localhost") {
             return self.judge(SocketAddr::new(Ipv4Addr::LOCALHOST.into(), port));
         }
-        if matches!(
-            name,
-            "metadata" | "metadata.google.internal" | "instance-data"
-        ) {
-            return Err(format!(
-                "{name} is a cloud's metadata service: no webhook goes there"
-            ));
+        if matches!(name, "metadata" | "metadata.google.internal" | "instance-data") {
+            return Err(format!("{name} is a cloud's metadata service: no webhook goes there"));
         }
         Ok(())
     }

@@ -34,10 +34,7 @@ pub(crate) fn contradiction(fault: &Fault) -> Option<Contradiction> {
         return found("body", detail);
     }
     if lose.is_some() && body.is_some() {
-        return found(
-            "body",
-            "a reply that is lost has no body: take lose or body",
-        );
+        return found("body", "a reply that is lost has no body: take lose or body");
     }
     if fault.after_commit && status.is_none() {
         let detail = "says when a status comes, and there is none: lose = \"reply\" is after the commit anyway";
@@ -47,10 +44,7 @@ pub(crate) fn contradiction(fault: &Fault) -> Option<Contradiction> {
         return found("retry_after", "goes with a status, and there is none");
     }
     if matches!(fault.retry_after, Some(Span::BusinessDays(_))) {
-        return found(
-            "retry_after",
-            "is time on the caller's own clock, such as 1s or 2m",
-        );
+        return found("retry_after", "is time on the caller's own clock, such as 1s or 2m");
     }
     if fault.latency_ms.is_some_and(|ms| ms > LONGEST_MS) {
         return found("latency", "expected at most 10m");
@@ -62,10 +56,9 @@ pub(crate) fn contradiction(fault: &Fault) -> Option<Contradiction> {
 pub(crate) fn wall_ms(text: &str) -> Result<u64, &'static str> {
     const EXPECTED: &str = "expected a length of time such as 110ms, 2s or 1m, at most 10m";
     match text.parse() {
-        Ok(Span::Millis(ms)) => u64::try_from(ms)
-            .ok()
-            .filter(|ms| *ms <= LONGEST_MS)
-            .ok_or(EXPECTED),
+        Ok(Span::Millis(ms)) => {
+            u64::try_from(ms).ok().filter(|ms| *ms <= LONGEST_MS).ok_or(EXPECTED)
+        }
         _ => Err(EXPECTED),
     }
 }

@@ -40,14 +40,8 @@ pub(crate) struct Desk {
 impl Desk {
     /// Arms the rows of the scenarios that run, in their order, with counters at zero. Of several limits the first stands.
     pub(crate) fn follow_scenarios(&mut self, base: &Base) {
-        let faults = self
-            .scenarios
-            .iter()
-            .flat_map(|scenario| scenario.faults.clone());
-        let limits = self
-            .scenarios
-            .iter()
-            .map(|scenario| scenario.limits.clone());
+        let faults = self.scenarios.iter().flat_map(|scenario| scenario.faults.clone());
+        let limits = self.scenarios.iter().map(|scenario| scenario.limits.clone());
         let limits = limits.reduce(|first, next| Limits {
             rate: first.rate.or(next.rate),
             latency: first.latency.or(next.latency),
@@ -55,10 +49,7 @@ impl Desk {
         });
         let limits = limits.unwrap_or_default();
         self.wire.set(faults.collect(), limits, base.key());
-        let shaping = self
-            .scenarios
-            .iter()
-            .flat_map(|scenario| scenario.webhooks.clone());
+        let shaping = self.scenarios.iter().flat_map(|scenario| scenario.webhooks.clone());
         self.outbox.set_shaping(shaping.collect());
     }
 }

@@ -132,12 +132,7 @@ impl Default for Requests {
 impl Requests {
     /// A journal of at most so many entries; with 0, of none.
     pub(crate) const fn new(most: usize) -> Self {
-        Self {
-            entries: VecDeque::new(),
-            most,
-            noted: 0,
-            evicted: 0,
-        }
+        Self { entries: VecDeque::new(), most, noted: 0, evicted: 0 }
     }
 
     /// The next entry, blank but for its number, to be filled in; none where no journal is kept.
@@ -175,9 +170,7 @@ impl Requests {
 
     /// The last request with that id. Equal reads of an unchanged world share one.
     pub(crate) fn find(&self, id: &str) -> Option<&Entry> {
-        self.entries()
-            .rev()
-            .find(|entry| entry.request_id.as_str() == id)
+        self.entries().rev().find(|entry| entry.request_id.as_str() == id)
     }
 
     /// How many had to go since the journal was cleared.
@@ -200,16 +193,9 @@ mod tests {
     fn a_full_journal_forgets_its_oldest_and_counts_them() {
         let mut requests = Requests::new(2);
         for path in ["/a", "/b", "/c"] {
-            requests
-                .next(Timestamp::EPOCH)
-                .expect("kept")
-                .target
-                .push_str(path);
+            requests.next(Timestamp::EPOCH).expect("kept").target.push_str(path);
         }
-        let kept: Vec<_> = requests
-            .entries()
-            .map(|e| (e.number, e.target.as_str()))
-            .collect();
+        let kept: Vec<_> = requests.entries().map(|e| (e.number, e.target.as_str())).collect();
         assert_eq!(kept, [(2, "/b"), (3, "/c")]);
         assert_eq!(requests.evicted(), 1);
         assert_eq!(requests.clear(), 2);
@@ -228,9 +214,6 @@ mod tests {
     fn a_large_body_is_noted_by_its_size() {
         assert_eq!(Body::of(b""), Body::None);
         assert_eq!(Body::of(b"{}"), Body::Kept((*b"{}").into()));
-        assert_eq!(
-            Body::of("x".repeat(BODY_BYTES + 1).as_bytes()),
-            Body::TooLarge(BODY_BYTES + 1)
-        );
+        assert_eq!(Body::of("x".repeat(BODY_BYTES + 1).as_bytes()), Body::TooLarge(BODY_BYTES + 1));
     }
 }

@@ -86,11 +86,7 @@ impl Secret {
             .split(' ')
             .filter_map(|one| one.strip_prefix("v1,"))
             .filter_map(|coded| STANDARD.decode(coded).ok())
-            .any(|made| {
-                self.message(id, timestamp, body)
-                    .verify_slice(&made)
-                    .is_ok()
-            })
+            .any(|made| self.message(id, timestamp, body).verify_slice(&made).is_ok())
     }
 }
 
@@ -145,11 +141,7 @@ mod tests {
     const SIGNATURE: &str = "v1,tZ1I4/hDygAJgO5TYxiSd6Sd0kDW6hPenDe+bTa3Kkw=";
 
     fn signed<'a>(timestamp: &'a str, signatures: &'a str) -> Signed<'a> {
-        Signed {
-            id: Some(ID),
-            timestamp: Some(timestamp),
-            signatures: Some(signatures),
-        }
+        Signed { id: Some(ID), timestamp: Some(timestamp), signatures: Some(signatures) }
     }
 
     #[test]

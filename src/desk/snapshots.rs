@@ -100,12 +100,7 @@ impl Desk {
         let id = Id::from_bits(place.hash());
         snapshots.taken += 1;
         snapshots.acts.push(Act::Taken(id));
-        let snapshot = Snapshot {
-            id,
-            name,
-            world: world.clone(),
-            part,
-        };
+        let snapshot = Snapshot { id, name, world: world.clone(), part };
         Some(snapshots.kept.entry(number).or_insert(snapshot))
     }
 
@@ -145,11 +140,7 @@ impl Desk {
 
     /// Takes what came with a world.
     pub(crate) fn put_part(&mut self, part: DeskPart) {
-        let DeskPart {
-            scenarios,
-            wire,
-            shapes,
-        } = part;
+        let DeskPart { scenarios, wire, shapes } = part;
         self.scenarios = scenarios;
         self.wire = wire;
         self.outbox.put_shaping(shapes);

@@ -81,10 +81,7 @@ pub(crate) fn verify(
         }
         let distance = found.iter().map(weight).sum();
         // Of equals the latest: it is the one that a test has just caused.
-        if nearest
-            .as_ref()
-            .is_none_or(|(least, ..)| distance <= *least)
-        {
+        if nearest.as_ref().is_none_or(|(least, ..)| distance <= *least) {
             nearest = Some((distance, candidate.id, found));
         }
     }
@@ -197,11 +194,7 @@ mod tests {
     }
 
     fn candidate(id: &str, value: Value) -> Candidate {
-        Candidate {
-            id: id.to_owned(),
-            value,
-            hidden: None,
-        }
+        Candidate { id: id.to_owned(), value, hidden: None }
     }
 
     #[test]
@@ -244,70 +237,36 @@ mod tests {
             (times(2, Some(2)), 2, 1, Verdict::Unknown),
             (times(2, Some(2)), 3, 0, Verdict::Fail),
         ] {
-            assert_eq!(
-                times.judge(sure, unsure),
-                verdict,
-                "{times:?} {sure} {unsure}"
-            );
+            assert_eq!(times.judge(sure, unsure), verdict, "{times:?} {sure} {unsure}");
         }
     }
 
     #[test]
     fn the_nearest_miss_is_of_the_same_operation_where_there_is_one() {
         let wanted = pattern(&json!({"operation": "a", "status": 201, "body": {"x": 1}}));
-        let once = Times {
-            at_least: 1,
-            at_most: None,
-        };
-        let far = candidate(
-            "far",
-            json!({"operation": "b", "status": 201, "body": {"x": 1}}),
-        );
-        let near = candidate(
-            "near",
-            json!({"operation": "a", "status": 409, "body": {"x": 2}}),
-        );
+        let once = Times { at_least: 1, at_most: None };
+        let far = candidate("far", json!({"operation": "b", "status": 201, "body": {"x": 1}}));
+        let near = candidate("near", json!({"operation": "a", "status": 409, "body": {"x": 2}}));
         let found = verify(&wanted, once, [near, far], 0);
         let (id, differences) = found.nearest.expect("a miss");
         let pointers: Vec<_> = differences.iter().map(|d| d.pointer.as_str()).collect();
-        assert_eq!(
-            (id.as_str(), pointers),
-            ("near", vec!["/status", "/body/x"])
-        );
+        assert_eq!((id.as_str(), pointers), ("near", vec!["/status", "/body/x"]));
     }
 
     #[test]
     fn a_body_that_was_not_kept_might_have_matched() {
-        let blind = Candidate {
-            hidden: Some("body"),
-            ..candidate("a", json!({"status": 201}))
-        };
-        let once = Times {
-            at_least: 1,
-            at_most: None,
-        };
+        let blind = Candidate { hidden: Some("body"), ..candidate("a", json!({"status": 201})) };
+        let once = Times { at_least: 1, at_most: None };
         let verdict = |wanted: Value| verify(&pattern(&wanted), once, [blind.clone()], 0).verdict;
-        assert_eq!(
-            verdict(json!({"status": 201, "body": {"x": 1}})),
-            Verdict::Unknown
-        );
-        assert_eq!(
-            verdict(json!({"status": 200, "body": {"x": 1}})),
-            Verdict::Fail
-        );
+        assert_eq!(verdict(json!({"status": 201, "body": {"x": 1}})), Verdict::Unknown);
+        assert_eq!(verdict(json!({"status": 200, "body": {"x": 1}})), Verdict::Fail);
         assert_eq!(verdict(json!({"status": 201})), Verdict::Pass);
     }
 
     #[test]
     fn an_order_allows_anything_in_between() {
         let meets = |a: &&str, b: &&str| a == b;
-        assert_eq!(
-            first_out_of_order(&["a", "c"], ["a", "b", "c"], meets),
-            None
-        );
-        assert_eq!(
-            first_out_of_order(&["c", "a"], ["a", "b", "c"], meets),
-            Some((1, &"a"))
-        );
+        assert_eq!(first_out_of_order(&["a", "c"], ["a", "b", "c"], meets), None);
+        assert_eq!(first_out_of_order(&["c", "a"], ["a", "b", "c"], meets), Some((1, &"a")));
     }
 }

@@ -111,14 +111,7 @@ impl Wire {
         if row.source.is_empty() {
             row.source = format!("rule {id}");
         }
-        Armed {
-            source: row.source.as_str().into(),
-            id,
-            row,
-            asked: 0,
-            hits: 0,
-            at_run_time,
-        }
+        Armed { source: row.source.as_str().into(), id, row, asked: 0, hits: 0, at_run_time }
     }
 
     /// Removes the row of that id; whether there was one.
@@ -166,11 +159,7 @@ impl Wire {
             }
         }
         verdict.fault = match asked {
-            Some(fault) => Some(Applied {
-                source: "Sandbox-Fault".into(),
-                fault,
-                place: 0,
-            }),
+            Some(fault) => Some(Applied { source: "Sandbox-Fault".into(), fault, place: 0 }),
             None => self.fault(exchange, key),
         };
         verdict
@@ -253,10 +242,7 @@ fn names(on: &str, exchange: Exchange<'_>) -> bool {
 pub(crate) fn is_id_of(id: &str, name: &str) -> bool {
     let letters = name.bytes().filter(|byte| *byte != b'_');
     id.len() == letters.clone().count()
-        && id
-            .bytes()
-            .zip(letters)
-            .all(|(a, b)| a.eq_ignore_ascii_case(&b))
+        && id.bytes().zip(letters).all(|(a, b)| a.eq_ignore_ascii_case(&b))
 }
 
 /// `100/min`: an error says what was expected.
@@ -274,11 +260,7 @@ pub(crate) fn parse_rate(text: &str) -> Result<Rate, &'static str> {
         other => crate::desk::fault::wall_ms(other).map_err(|_| EXPECTED)?,
     };
     let good = digits && requests > 0 && window_ms > 0;
-    good.then_some(Rate {
-        requests,
-        window_ms,
-    })
-    .ok_or(EXPECTED)
+    good.then_some(Rate { requests, window_ms }).ok_or(EXPECTED)
 }
 
 #[cfg(test)]

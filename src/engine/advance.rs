@@ -79,11 +79,7 @@ struct Run {
 
 impl Run {
     fn new(slot: &Arc<Slot>, advance: Advance) -> Self {
-        Self {
-            watch: Some(slot.desk().outbox.watch()),
-            slot: Arc::clone(slot),
-            advance,
-        }
+        Self { watch: Some(slot.desk().outbox.watch()), slot: Arc::clone(slot), advance }
     }
 
     async fn reply(mut self, mut response: Response<Bytes>) -> Response<Bytes> {
@@ -140,10 +136,7 @@ impl Run {
         loop {
             let delivery = {
                 let outbox = &self.slot.desk().outbox;
-                let due = world
-                    .timers()
-                    .next()
-                    .is_some_and(|timer| timer.due <= world.now());
+                let due = world.timers().next().is_some_and(|timer| timer.due <= world.now());
                 // What is due at the same instant is one moment: nothing comes between its parts.
                 if !due && !outbox.is_quiet() && self.slot.has_post() {
                     return Ok(true);

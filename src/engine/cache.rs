@@ -46,12 +46,7 @@ pub(super) struct ReadCache {
 
 impl ReadCache {
     pub(super) fn new(most: usize) -> Self {
-        Self {
-            answers: HashMap::new(),
-            asked: Box::default(),
-            bytes: 0,
-            most,
-        }
+        Self { answers: HashMap::new(), asked: Box::default(), bytes: 0, most }
     }
 
     pub(super) fn get(&self, target: &str) -> Option<Cached> {

@@ -108,9 +108,7 @@ impl Engine {
 
 /// Rows by which faults and limits are taken away again: no fault may lock its maker out.
 fn is_exempt(operation: &Operation) -> bool {
-    ["/_sandbox/faults", "/_sandbox/limits"]
-        .iter()
-        .any(|path| operation.path.starts_with(path))
+    ["/_sandbox/faults", "/_sandbox/limits"].iter().any(|path| operation.path.starts_with(path))
 }
 
 /// The fault that the request's own header asks for.
@@ -129,9 +127,7 @@ fn asked(head: &Parts) -> Result<Option<Fault>, ApiError> {
         return Err(refused("it is sent twice"));
     }
     let text = value.to_str().map_err(|_| refused("it is no ASCII text"))?;
-    fault::parse(text)
-        .map(Some)
-        .map_err(|error| refused(&error))
+    fault::parse(text).map(Some).map_err(|error| refused(&error))
 }
 
 /// The refusal in place of the call: one that a limit or a fault makes, or that nobody will see.
@@ -166,14 +162,9 @@ fn before_commit(verdict: &Verdict, head: &Parts, key: Key) -> Option<Response<B
     let mut refusal =
         problem::reply_with(&error(applied, status, "nothing has happened"), status, &id);
     decided(&mut refusal, &applied.source);
-    let transport = Transport {
-        lost,
-        ..Transport::default()
-    };
+    let transport = Transport { lost, ..Transport::default() };
     wire_up(verdict, &mut refusal, transport);
-    refusal
-        .extensions_mut()
-        .insert(Acted(Some(applied.clone())));
+    refusal.extensions_mut().insert(Acted(Some(applied.clone())));
     Some(refusal)
 }
 
@@ -199,20 +190,11 @@ pub(super) fn after_commit(verdict: &Verdict, response: &mut Response<Bytes>) {
 
 /// Puts a refusal in the place of a reply that stays what was recorded.
 fn replace(response: &mut Response<Bytes>, applied: &Applied, status: u16) {
-    let kept = [REQUEST_ID, SANDBOX_TIME, SANDBOX_DECISION].map(|name| {
-        response
-            .headers()
-            .get(&name)
-            .cloned()
-            .map(|value| (name, value))
-    });
+    let kept = [REQUEST_ID, SANDBOX_TIME, SANDBOX_DECISION]
+        .map(|name| response.headers().get(&name).cloned().map(|value| (name, value)));
     let id = response.headers().get(REQUEST_ID).cloned();
     let id = id.unwrap_or(HeaderValue::from_static(""));
-    let error = error(
-        applied,
-        status,
-        "what was asked may have happened all the same",
-    );
+    let error = error(applied, status, "what was asked may have happened all the same");
     let mut refusal = problem::reply_with(&error, status, &id);
     for (name, value) in kept.into_iter().flatten() {
         refusal.headers_mut().insert(name, value);
@@ -248,21 +230,12 @@ fn error(applied: &Applied, status: u16, what: &str) -> ApiError {
 
 /// Delays and rate headers, which every reply has while they are set.
 fn wire_up(verdict: &Verdict, response: &mut Response<Bytes>, mut transport: Transport) {
-    let of_fault = verdict
-        .fault
-        .as_ref()
-        .and_then(|applied| applied.fault.latency_ms);
+    let of_fault = verdict.fault.as_ref().and_then(|applied| applied.fault.latency_ms);
     transport.delay = Duration::from_millis(verdict.latency_ms + of_fault.unwrap_or(0));
     if transport != Transport::default() {
         response.extensions_mut().insert(transport);
     }
-    let Some(Allowance {
-        rate,
-        remaining,
-        reset_ms,
-        ..
-    }) = verdict.allowance
-    else {
+    let Some(Allowance { rate, remaining, reset_ms, .. }) = verdict.allowance else {
         return;
     };
     // draft-ietf-httpapi-ratelimit-headers: a policy has a quota and a window, a limit what remains and until when.

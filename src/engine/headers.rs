@@ -22,17 +22,13 @@ pub(super) fn check_headers(headers: &HeaderMap) -> Result<(), ApiError> {
 /// A body is JSON in UTF-8. Without a body no type is needed.
 pub(super) fn check_content_type(headers: &HeaderMap) -> Result<(), ApiError> {
     let unsupported = |detail: &str| Err(ApiError::new(ErrorCode::UnsupportedMediaType, detail));
-    let coding = headers
-        .get(http::header::CONTENT_ENCODING)
-        .map(HeaderValue::as_bytes);
+    let coding = headers.get(http::header::CONTENT_ENCODING).map(HeaderValue::as_bytes);
     if !matches!(coding, None | Some(b"identity")) {
         return unsupported("a body is taken as it is, without a Content-Encoding");
     }
     let mut types = headers.get_all(CONTENT_TYPE).iter();
     let Some(content_type) = types.next() else {
-        let length = headers
-            .get(http::header::CONTENT_LENGTH)
-            .map(HeaderValue::as_bytes);
+        let length = headers.get(http::header::CONTENT_LENGTH).map(HeaderValue::as_bytes);
         let empty = matches!(length, None | Some(b"0"))
             && !headers.contains_key(http::header::TRANSFER_ENCODING);
         return if empty {
@@ -41,10 +37,7 @@ pub(super) fn check_content_type(headers: &HeaderMap) -> Result<(), ApiError> {
             unsupported("a body needs Content-Type: application/json")
         };
     };
-    let text = content_type
-        .to_str()
-        .unwrap_or_default()
-        .to_ascii_lowercase();
+    let text = content_type.to_str().unwrap_or_default().to_ascii_lowercase();
     let mut parts = text.split(';').map(str::trim);
     let json = parts.next() == Some("application/json") && types.next().is_none();
     let utf8 =

@@ -39,19 +39,14 @@ impl IdempotencyKey {
         };
         let text = value.to_str().ok().filter(|_| values.next().is_none());
         let key = text.map(|text| {
-            text.strip_prefix('"')
-                .and_then(|text| text.strip_suffix('"'))
-                .unwrap_or(text)
+            text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text)
         });
         match key {
             Some(key)
                 if (1..=255).contains(&key.len())
                     && key.bytes().all(|byte| byte.is_ascii_graphic()) =>
             {
-                Ok(Some(Self {
-                    key: key.to_owned(),
-                    path: head.uri.path().to_owned(),
-                }))
+                Ok(Some(Self { key: key.to_owned(), path: head.uri.path().to_owned() }))
             }
             _ => {
                 let detail = "an Idempotency-Key is sent once and has 1 to 255 visible ASCII characters, quoted or bare";
@@ -168,11 +163,7 @@ impl SeenKeys {
         response: &Response<Bytes>,
         now: Timestamp,
     ) {
-        let Answers {
-            by_key,
-            expiry,
-            kept,
-        } = &mut self.answers;
+        let Answers { by_key, expiry, kept } = &mut self.answers;
         if by_key.len() >= MOST
             && let Some((&place, oldest)) = expiry.get_min().map(|(place, key)| (place, key))
         {
@@ -182,19 +173,10 @@ impl SeenKeys {
         *kept += 1;
         let key = Arc::new(key);
         expiry.insert((now.plus_millis(LIFETIME_MS), *kept), Arc::clone(&key));
-        let (status, headers, answer) = (
-            response.status(),
-            response.headers().clone(),
-            response.body().clone(),
-        );
+        let (status, headers, answer) =
+            (response.status(), response.headers().clone(), response.body().clone());
         let error = response.extensions().get().copied();
-        let answer = Kept {
-            body,
-            status,
-            headers,
-            answer,
-            error,
-        };
+        let answer = Kept { body, status, headers, answer, error };
         by_key.insert(key, Arc::new(answer));
     }
 }
@@ -216,9 +198,7 @@ impl Kept {
         let mut response = Response::new(self.answer.clone());
         *response.status_mut() = self.status;
         *response.headers_mut() = self.headers.clone();
-        response
-            .headers_mut()
-            .insert(REPLAYED, HeaderValue::from_static("true"));
+        response.headers_mut().insert(REPLAYED, HeaderValue::from_static("true"));
         if let Some(code) = self.error {
             response.extensions_mut().insert(code);
         }
@@ -229,10 +209,8 @@ impl Kept {
 fn other_body(kept: &[u8], sent: &[u8]) -> ApiError {
     let parse = |text: &[u8]| serde_json::from_slice(text).unwrap_or_default();
     let pointers = json::differing_pointers(&parse(kept), &parse(sent));
-    let detail = format!(
-        "this key came with another body before: they differ at {}",
-        pointers.join(", ")
-    );
+    let detail =
+        format!("this key came with another body before: they differ at {}", pointers.join(", "));
     let differs = |pointer| {
         Violation::new(
             pointer,

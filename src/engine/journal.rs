@@ -62,15 +62,7 @@ pub(super) fn note(
     }
     let fault = verdict.and_then(|verdict| verdict.fault.as_ref());
     let (head, body) = (request.head, Body::of(request.body));
-    write(
-        slot,
-        Some(operation),
-        head,
-        body,
-        &request.trace,
-        fault,
-        response,
-    );
+    write(slot, Some(operation), head, body, &request.trace, fault, response);
 }
 
 fn write(
@@ -90,10 +82,7 @@ fn write(
     };
     entry.operation = operation.map(|operation| operation.name);
     entry.method.clone_from(&head.method);
-    let target = head
-        .uri
-        .path_and_query()
-        .map_or("/", |target| target.as_str());
+    let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
     entry.target.push_str(target);
     if let Some(id) = response.headers().get(REQUEST_ID) {
         entry.request_id = RequestId::of(id.as_bytes());
@@ -114,18 +103,13 @@ fn write(
         if fault.lose == Some(Lose::Request) {
             (entry.status, entry.error) = (None, None);
         }
-        entry.fault = Some(Box::new(FaultUse {
-            source: Arc::clone(source),
-            fault: fault.clone(),
-        }));
+        entry.fault = Some(Box::new(FaultUse { source: Arc::clone(source), fault: fault.clone() }));
     }
 }
 
 fn key(head: &Parts, outcome: Option<KeyOutcome>) -> Option<KeyUse> {
     let text = head.headers.get("idempotency-key")?;
-    let text = String::from_utf8_lossy(text.as_bytes())
-        .trim_matches('"')
-        .to_owned();
+    let text = String::from_utf8_lossy(text.as_bytes()).trim_matches('"').to_owned();
     Some(KeyUse { text, outcome })
 }
 
@@ -161,25 +145,12 @@ impl Engine {
         let acted = refusal.extensions().get::<Acted>();
         let fault = acted.and_then(|Acted(applied)| applied.as_ref());
         let trace = Trace::default();
-        write(
-            slot,
-            *operation,
-            head,
-            Body::of(body),
-            &trace,
-            fault,
-            refusal,
-        );
+        write(slot, *operation, head, Body::of(body), &trace, fault, refusal);
     }
 
     /// Notes a request whose body could not be read.
     pub(crate) fn unread(admitted: &Admitted, head: &Parts, refusal: &Response<Bytes>) {
-        let Target::Operation {
-            route,
-            slot: Some(slot),
-            ..
-        } = &admitted.0
-        else {
+        let Target::Operation { route, slot: Some(slot), .. } = &admitted.0 else {
             return;
         };
         if route.operation.contract != Contract::Control {

@@ -137,9 +137,7 @@ pub(crate) struct Config {
 impl std::fmt::Debug for Engine {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         // Its configuration holds keys, its worlds are many.
-        f.debug_struct("Engine")
-            .field("seed", &self.config.seed)
-            .finish_non_exhaustive()
+        f.debug_struct("Engine").field("seed", &self.config.seed).finish_non_exhaustive()
     }
 }
 
@@ -211,10 +209,7 @@ impl Engine {
     /// Knows these scenarios by name from now on, in place of those before. Worlds in which one of them runs go on with its new
     /// rows.
     pub(crate) fn renew_scenarios(&self, scenarios: Vec<Arc<Scenario>>) {
-        let mut known = self
-            .scenarios
-            .write()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.scenarios.write().unwrap_or_else(PoisonError::into_inner);
         known.clone_from(&scenarios);
         drop(known);
         if let Some(renewed) = crate::desk::renewed(&self.worlds.started(), &scenarios) {
@@ -228,11 +223,7 @@ impl Engine {
             let world = &mut *world;
             let done = guard(world, |world| {
                 let desk = &mut *slot.desk();
-                let mut session = Session {
-                    world,
-                    desk,
-                    house: self,
-                };
+                let mut session = Session { world, desk, house: self };
                 session.end_scenarios();
                 for scenario in renewed {
                     session.begin_scenario(scenario);
@@ -324,26 +315,16 @@ impl Engine {
         if route.operation.method.has_body() {
             check_content_type(&head.headers)?;
         }
-        Ok(Target::Operation {
-            route,
-            params,
-            slot,
-            outcomes,
-            verdict,
-        })
+        Ok(Target::Operation { route, params, slot, outcomes, verdict })
     }
 
     /// The rest, given the whole body, which is empty when there was none.
     pub(crate) fn answer(&self, admitted: Admitted, head: &Parts, body: Bytes) -> Response<Bytes> {
         let (route, params, slot, outcomes, verdict) = match admitted.0 {
             Target::Page(page) => return page_reply(page),
-            Target::Operation {
-                route,
-                params,
-                slot,
-                outcomes,
-                verdict,
-            } => (route, params, slot, outcomes, verdict),
+            Target::Operation { route, params, slot, outcomes, verdict } => {
+                (route, params, slot, outcomes, verdict)
+            }
         };
         let request = Request {
             route,
@@ -382,11 +363,7 @@ impl Engine {
             Some(world) => (world.base(), world.now(), world.version()),
             None => (self.base(), self.config.shape.start, 0),
         };
-        let id = base
-            .key()
-            .with("open")
-            .with(route.operation.name)
-            .at(version);
+        let id = base.key().with("open").with(route.operation.name).at(version);
         let mut response = Response::new(Bytes::from(reply.into_bytes()));
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, JSON);
@@ -473,18 +450,10 @@ impl Engine {
         let is_lasting = world.mode() != ClockMode::Real;
         let (kept, time) = {
             let mut memory = slot.memory();
-            let kept = if untouched || !is_lasting {
-                None
-            } else {
-                memory.reads.get(&place)
-            };
+            let kept = if untouched || !is_lasting { None } else { memory.reads.get(&place) };
             (kept, memory.time_header(world.now()))
         };
-        let kept = if untouched && is_lasting {
-            self.shared_cache().get(&place)
-        } else {
-            kept
-        };
+        let kept = if untouched && is_lasting { self.shared_cache().get(&place) } else { kept };
         let answer = match kept {
             Some(cached) => Ok(cached),
             None => read(request, &world, call, form).map(|cached| {
@@ -507,9 +476,7 @@ impl Engine {
 
     /// A panic while the lock was held cannot have left half an answer: they are put in whole.
     fn shared_cache(&self) -> std::sync::MutexGuard<'_, ReadCache> {
-        self.untouched
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
+        self.untouched.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
     fn refusal(&self, head: &Parts, error: &ApiError) -> Response<Bytes> {
@@ -519,10 +486,9 @@ impl Engine {
             .with(head.uri.path());
         let mut response = problem::reply(error, &request_id(key));
         let time = self.config.shape.start.to_string();
-        response.headers_mut().insert(
-            SANDBOX_TIME,
-            HeaderValue::try_from(time).expect("an instant is ASCII"),
-        );
+        response
+            .headers_mut()
+            .insert(SANDBOX_TIME, HeaderValue::try_from(time).expect("an instant is ASCII"));
         response
     }
 
@@ -590,11 +556,7 @@ impl Engine {
         slot.memory().next_desk_call();
         let done = guard(world, |world| {
             let desk = &mut slot.desk();
-            act(&mut Session {
-                world,
-                desk,
-                house: self,
-            })
+            act(&mut Session { world, desk, house: self })
         });
         slot.changed(world);
         done
@@ -653,12 +615,8 @@ fn read(
         let single = reply.single;
         (reply.into_bytes(), single, None)
     };
-    let key = world
-        .base()
-        .key()
-        .with("read")
-        .at(world.version())
-        .with(&form.place(request.target()));
+    let key =
+        world.base().key().with("read").at(world.version()).with(&form.place(request.target()));
     Ok(Cached {
         etag: single.then(|| etag(&body)),
         body: Bytes::from(body),
@@ -673,19 +631,10 @@ fn page_reply(page: Page) -> Response<Bytes> {
     let mut response = Response::new(page.body);
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(page.content_type));
-    headers.insert(
-        http::header::CONTENT_SECURITY_POLICY,
-        HeaderValue::from_static(page.csp),
-    );
-    headers.insert(
-        http::header::REFERRER_POLICY,
-        HeaderValue::from_static("no-referrer"),
-    );
+    headers.insert(http::header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(page.csp));
+    headers.insert(http::header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     if page.gzip {
-        headers.insert(
-            http::header::CONTENT_ENCODING,
-            HeaderValue::from_static("gzip"),
-        );
+        headers.insert(http::header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
     }
     response
 }

@@ -23,9 +23,7 @@ const MOST_LISTED: usize = 16;
 pub(super) fn wanted(headers: &HeaderMap, house: &dyn House) -> Result<Vec<Outcome>, ApiError> {
     let mut outcomes = Vec::new();
     for value in headers.get_all(SANDBOX_SCENARIO) {
-        let text = value
-            .to_str()
-            .map_err(|_| unknown("expected visible ASCII characters"))?;
+        let text = value.to_str().map_err(|_| unknown("expected visible ASCII characters"))?;
         for part in text.split(',').map(str::trim) {
             if part.contains('=') {
                 outcomes.push(outcome(part)?);
@@ -38,18 +36,12 @@ pub(super) fn wanted(headers: &HeaderMap, house: &dyn House) -> Result<Vec<Outco
 }
 
 fn unknown(detail: impl Into<String>) -> ApiError {
-    ApiError::new(
-        ErrorCode::UnknownScenario,
-        format!("Sandbox-Scenario: {}", detail.into()),
-    )
+    ApiError::new(ErrorCode::UnknownScenario, format!("Sandbox-Scenario: {}", detail.into()))
 }
 
 fn outcome(text: &str) -> Result<Outcome, ApiError> {
     let mut parts = text.split(';').map(str::trim);
-    let (name, then) = parts
-        .next()
-        .and_then(|first| first.split_once('='))
-        .unwrap_or((text, ""));
+    let (name, then) = parts.next().and_then(|first| first.split_once('=')).unwrap_or((text, ""));
     let (name, then) = (name.trim(), then.trim());
     let Some(decision) = Decision::find(name) else {
         let known: Vec<&str> = DECISIONS.iter().map(|row| row.name).collect();
@@ -92,10 +84,8 @@ fn outcome(text: &str) -> Result<Outcome, ApiError> {
 /// What was decided after that many decisions.
 pub(super) fn since(world: &World, sequence: u64) -> Vec<Arc<Decided>> {
     let decided = world.decided().iter().rev();
-    let mut new: Vec<_> = decided
-        .take_while(|decided| decided.sequence > sequence)
-        .cloned()
-        .collect();
+    let mut new: Vec<_> =
+        decided.take_while(|decided| decided.sequence > sequence).cloned().collect();
     new.reverse();
     new
 }
@@ -125,20 +115,10 @@ pub(super) fn header(decided: &[Arc<Decided>]) -> Option<HeaderValue> {
     let parts: Vec<String> = kinds
         .iter()
         .map(|(decided, times)| {
-            let code = decided
-                .code
-                .map(|code| format!(";code={code}"))
-                .unwrap_or_default();
-            let times = if *times > 1 {
-                format!(";times={times}")
-            } else {
-                String::new()
-            };
+            let code = decided.code.map(|code| format!(";code={code}")).unwrap_or_default();
+            let times = if *times > 1 { format!(";times={times}") } else { String::new() };
             let why = decided.why.name();
-            format!(
-                "{}={}{code};why={why}{times}",
-                decided.decision, decided.chosen
-            )
+            format!("{}={}{code};why={why}{times}", decided.decision, decided.chosen)
         })
         .collect();
     (!parts.is_empty()).then(|| HeaderValue::try_from(parts.join(", ")).expect("names are ASCII"))

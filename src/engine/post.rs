@@ -105,8 +105,7 @@ impl Post {
     }
 
     fn wall(&self) -> Timestamp {
-        self.courier()
-            .map_or(Timestamp::EPOCH, |courier| courier.wall())
+        self.courier().map_or(Timestamp::EPOCH, |courier| courier.wall())
     }
 }
 
@@ -151,10 +150,7 @@ impl Slot {
 
     /// Whether a delivery is due by that instant of a virtual clock which nobody has looked at yet.
     pub(super) fn is_due_by(&self, now: Timestamp) -> bool {
-        self.desk()
-            .outbox
-            .next_virtual()
-            .is_some_and(|due| due <= now)
+        self.desk().outbox.next_virtual().is_some_and(|due| due <= now)
     }
 
     /// Sends off what is due, and wakes who waits for quiet.
@@ -236,11 +232,7 @@ impl Worker {
         let job = desk.outbox.take(&self.endpoint, self.slot.post().wall());
         if let Some(job) = job {
             self.flying = Some(job.order);
-            if desk
-                .outbox
-                .due()
-                .any(|endpoint| endpoint.id == self.endpoint)
-            {
+            if desk.outbox.due().any(|endpoint| endpoint.id == self.endpoint) {
                 self.slot.rouse(&desk, &self.endpoint);
             }
             return Duty::Carry(Box::new(job));
@@ -281,10 +273,7 @@ impl Worker {
     pub(crate) fn may_leave(&mut self) -> bool {
         let slot = Arc::clone(&self.slot);
         let desk = slot.desk();
-        let due = desk
-            .outbox
-            .due()
-            .any(|endpoint| endpoint.id == self.endpoint);
+        let due = desk.outbox.due().any(|endpoint| endpoint.id == self.endpoint);
         let leaves = !due && desk.outbox.next_wall(&self.endpoint).is_none();
         if leaves {
             self.sign_off();

@@ -62,10 +62,7 @@ pub(super) fn reply_with(
         StatusCode::from_u16(status).expect("codes and faults have HTTP statuses");
     response.extensions_mut().insert(error.code);
     let headers = response.headers_mut();
-    headers.insert(
-        CONTENT_TYPE,
-        HeaderValue::from_static("application/problem+json"),
-    );
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
     headers.insert(REQUEST_ID, request_id.clone());
     if let Some((name, value)) = &error.header
         && let Ok(value) = HeaderValue::try_from(value.as_str())

@@ -79,10 +79,7 @@ mod tests {
     #[test]
     fn paper_is_given_to_who_would_rather_have_it() {
         let rows: Vec<&Operation> = api::product().collect();
-        let row = rows
-            .iter()
-            .find(|row| row.paper.is_some())
-            .expect("a row with paper");
+        let row = rows.iter().find(|row| row.paper.is_some()).expect("a row with paper");
         let form = |accept: &[&'static str]| {
             let mut headers = HeaderMap::new();
             for value in accept {
@@ -116,10 +113,7 @@ mod tests {
         ] {
             assert_eq!(form(pdf), Form::Pdf, "{pdf:?}");
         }
-        let other = rows
-            .iter()
-            .find(|row| row.paper.is_none())
-            .expect("a row without");
+        let other = rows.iter().find(|row| row.paper.is_none()).expect("a row without");
         let mut headers = HeaderMap::new();
         headers.insert(ACCEPT, "application/pdf".parse().expect("a header"));
         assert_eq!(Form::wanted(other, &headers), Form::Json);

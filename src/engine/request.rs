@@ -30,10 +30,7 @@ pub(super) struct Request<'a> {
 impl Request<'_> {
     /// Path and query as they were sent.
     pub(super) fn target(&self) -> &str {
-        self.head
-            .uri
-            .path_and_query()
-            .map_or("/", http::uri::PathAndQuery::as_str)
+        self.head.uri.path_and_query().map_or("/", http::uri::PathAndQuery::as_str)
     }
 
     /// The body as JSON; none for a method without one. An empty body is an empty object where that is enough.
@@ -49,11 +46,8 @@ impl Request<'_> {
     }
 
     pub(super) fn bind(&self, body: Option<Value>) -> Result<Value, ApiError> {
-        let params: Vec<(&str, &str)> = self
-            .params
-            .iter()
-            .map(|(name, value)| (*name, value.as_str()))
-            .collect();
+        let params: Vec<(&str, &str)> =
+            self.params.iter().map(|(name, value)| (*name, value.as_str())).collect();
         let mut input = bind(self.route.checker(), &params, self.head.uri.query(), body)?;
         self.route.settle_paging(&mut input);
         Ok(input)
@@ -61,16 +55,9 @@ impl Request<'_> {
 
     /// The id of a reply that changed nothing: of what was asked and the world it was asked of, so that it shifts nothing.
     pub(super) fn refused_id(&self, world: &World) -> HeaderValue {
-        let key = world
-            .base()
-            .key()
-            .with("refused")
-            .at(world.version())
-            .with(self.head.method.as_str());
-        request_id(
-            key.with(self.target())
-                .at(Key::new(0).with_bytes(self.body).hash()),
-        )
+        let key =
+            world.base().key().with("refused").at(world.version()).with(self.head.method.as_str());
+        request_id(key.with(self.target()).at(Key::new(0).with_bytes(self.body).hash()))
     }
 }
 

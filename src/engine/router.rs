@@ -152,9 +152,8 @@ impl Router {
         let Ok(matched) = self.paths.at(path) else {
             return Ok(Found::Nothing(self.no_route(path)));
         };
-        let wanted = operation::Method::ALL
-            .iter()
-            .position(|known| known.name() == method.as_str());
+        let wanted =
+            operation::Method::ALL.iter().position(|known| known.name() == method.as_str());
         let Some(route) = wanted.and_then(|place| matched.value[place]) else {
             return Err(not_allowed(method.as_str(), allow(matched.value)));
         };
@@ -170,11 +169,8 @@ impl Router {
     fn no_route(&self, path: &str) -> ApiError {
         let shown: String = path.chars().take(100).collect();
         let paths = |route: &'static Route| route.paths().map(move |path| (path, route));
-        let closest = self
-            .routes
-            .iter()
-            .flat_map(paths)
-            .min_by_key(|(known, _)| distance(path, known));
+        let closest =
+            self.routes.iter().flat_map(paths).min_by_key(|(known, _)| distance(path, known));
         let detail = match closest {
             Some((known, route)) => {
                 let method = route.operation.method.name();
@@ -195,11 +191,7 @@ fn routes(rows: &Rows) -> &'static [Route] {
     }
     let served = api::product().filter(|row| rows.serves(row));
     let product = served.map(|operation| Route {
-        aliases: rows
-            .aliases(operation)
-            .iter()
-            .map(|path| &*path.clone().leak())
-            .collect(),
+        aliases: rows.aliases(operation).iter().map(|path| &*path.clone().leak()).collect(),
         status: rows.status(operation),
         paging: rows.paging,
         key_required: rows.key_required && operation.method == operation::Method::Post,
@@ -222,11 +214,8 @@ fn compile(operation: &Operation) -> Checker {
 }
 
 fn allow(methods: &Methods) -> String {
-    let names: Vec<&str> = methods
-        .iter()
-        .flatten()
-        .map(|route| route.operation.method.name())
-        .collect();
+    let names: Vec<&str> =
+        methods.iter().flatten().map(|route| route.operation.method.name()).collect();
     names.join(", ")
 }
 

@@ -1,10 +1,7 @@
 //! The engine in process: the order of refusal, undoing, and a random walk over the whole table with an audit after
 //! every step.
 
-#![expect(
-    clippy::cast_possible_truncation,
-    reason = "draws below the lengths of short lists"
-)]
+#![expect(clippy::cast_possible_truncation, reason = "draws below the lengths of short lists")]
 
 mod snapshots;
 
@@ -23,10 +20,7 @@ use crate::world::{ClockMode, World};
 const KEY: &str = "test_key";
 
 fn engine(seed: u64, mode: ClockMode) -> Engine {
-    let shape = Shape {
-        employees_per_company: 7,
-        ..Shape::default()
-    };
+    let shape = Shape { employees_per_company: 7, ..Shape::default() };
     Engine::new(Config {
         seed,
         shape,
@@ -42,21 +36,15 @@ fn engine(seed: u64, mode: ClockMode) -> Engine {
 }
 
 fn request(method: &str, target: &str, key: Option<&str>, body: &str) -> Request<Bytes> {
-    let mut request = Request::builder()
-        .method(method)
-        .uri(target)
-        .header("host", "localhost");
+    let mut request = Request::builder().method(method).uri(target).header("host", "localhost");
     if let Some(key) = key {
         request = request.header("authorization", format!("Bearer {key}"));
     }
     if !body.is_empty() {
-        request = request
-            .header("content-type", "application/json")
-            .header("content-length", body.len());
+        request =
+            request.header("content-type", "application/json").header("content-length", body.len());
     }
-    request
-        .body(Bytes::copy_from_slice(body.as_bytes()))
-        .expect("a request of the test")
+    request.body(Bytes::copy_from_slice(body.as_bytes())).expect("a request of the test")
 }
 
 fn call(engine: &Engine, method: &str, target: &str, body: &str) -> Response<Bytes> {
@@ -75,9 +63,7 @@ fn first_id(engine: &Engine, target: &str) -> String {
 }
 
 fn digest(engine: &Engine) -> String {
-    engine
-        .with_world(KEY, World::digest)
-        .expect("a key that opens a world")
+    engine.with_world(KEY, World::digest).expect("a key that opens a world")
 }
 
 #[test]
@@ -85,54 +71,19 @@ fn each_stage_refuses_before_the_next_one_looks() {
     let engine = engine(42, ClockMode::Instant);
     let code = |request: Request<Bytes>| {
         let response = engine.call(request);
-        (
-            response.status().as_u16(),
-            parsed(&response)["code"]
-                .as_str()
-                .expect("a code")
-                .to_owned(),
-        )
+        (response.status().as_u16(), parsed(&response)["code"].as_str().expect("a code").to_owned())
     };
     let run = "/v1/payroll/run";
     let bad_body = "{\"company_id\":";
     let stages = [
+        (code(request("POST", "/v1/payrol/run", None, bad_body)), 404, "route_not_found"),
+        (code(request("GET", run, None, "")), 405, "method_not_allowed"),
+        (code(request("POST", run, None, bad_body)), 401, "missing_credentials"),
+        (code(request("POST", run, Some("sk_live_1"), bad_body)), 401, "live_key_refused"),
+        (code(request("POST", run, Some(KEY), bad_body)), 400, "malformed_json"),
+        (code(request("POST", run, Some(KEY), "{}")), 422, "validation_failed"),
         (
-            code(request("POST", "/v1/payrol/run", None, bad_body)),
-            404,
-            "route_not_found",
-        ),
-        (
-            code(request("GET", run, None, "")),
-            405,
-            "method_not_allowed",
-        ),
-        (
-            code(request("POST", run, None, bad_body)),
-            401,
-            "missing_credentials",
-        ),
-        (
-            code(request("POST", run, Some("sk_live_1"), bad_body)),
-            401,
-            "live_key_refused",
-        ),
-        (
-            code(request("POST", run, Some(KEY), bad_body)),
-            400,
-            "malformed_json",
-        ),
-        (
-            code(request("POST", run, Some(KEY), "{}")),
-            422,
-            "validation_failed",
-        ),
-        (
-            code(request(
-                "POST",
-                run,
-                Some(KEY),
-                r#"{"company_id":"com_1","period":"2026-01"}"#,
-            )),
+            code(request("POST", run, Some(KEY), r#"{"company_id":"com_1","period":"2026-01"}"#)),
             404,
             "resource_not_found",
         ),
@@ -163,59 +114,36 @@ fn a_world_survives_being_written_out_and_read_back() {
     let engine = engine(9, ClockMode::Manual);
     let company = first_id(&engine, "/api/business/companies");
     let body = json!({ "company_id": company, "period": "2026-01" }).to_string();
-    assert_eq!(
-        call(&engine, "POST", "/v1/payroll/run", &body).status(),
-        201
-    );
+    assert_eq!(call(&engine, "POST", "/v1/payroll/run", &body).status(), 201);
     let text = engine
-        .with_world(KEY, |world| {
-            serde_json::to_string(world).expect("it serialises")
-        })
+        .with_world(KEY, |world| serde_json::to_string(world).expect("it serialises"))
         .expect("open");
     let mut copy: World = serde_json::from_str(&text).expect("it reads back");
     assert_eq!(copy.digest(), digest(&engine));
     let later = r#"{"to":"2026-06-30T00:00:00Z"}"#;
-    assert_eq!(
-        call(&engine, "POST", "/_sandbox/clock/advance", later).status(),
-        200
-    );
+    assert_eq!(call(&engine, "POST", "/_sandbox/clock/advance", later).status(), 200);
     let later = "2026-06-30T00:00:00Z".parse().expect("an instant");
     api::system::advance(&mut copy, later);
-    assert_eq!(
-        copy.digest(),
-        digest(&engine),
-        "the copy goes on as the original does"
-    );
+    assert_eq!(copy.digest(), digest(&engine), "the copy goes on as the original does");
 }
 
 /// One step of the walk: a row, called with its example, with ids of the world, with noise, or with nothing.
 fn step(engine: &Engine, row: &Operation, key: Key) -> (String, String) {
-    let ids: Vec<String> = [
-        "companies",
-        "employees",
-        "payroll-runs",
-        "payslips",
-        "tax-filings",
-    ]
-    .iter()
-    .filter_map(|list| {
-        let page = key.with(list).below(4) + 1;
-        let answer = call(
-            engine,
-            "GET",
-            &format!("/api/business/{list}?per_page=5&page={page}&sort=-created_at"),
-            "",
-        );
-        Some(
-            parsed(&answer)["data"].as_array()?.first()?["id"]
-                .as_str()?
-                .to_owned(),
-        )
-    })
-    .collect();
+    let ids: Vec<String> = ["companies", "employees", "payroll-runs", "payslips", "tax-filings"]
+        .iter()
+        .filter_map(|list| {
+            let page = key.with(list).below(4) + 1;
+            let answer = call(
+                engine,
+                "GET",
+                &format!("/api/business/{list}?per_page=5&page={page}&sort=-created_at"),
+                "",
+            );
+            Some(parsed(&answer)["data"].as_array()?.first()?["id"].as_str()?.to_owned())
+        })
+        .collect();
     let any = |key: Key| {
-        ids.get(key.below(ids.len() as u64 + 1) as usize)
-            .map_or("nothing_0", String::as_str)
+        ids.get(key.below(ids.len() as u64 + 1) as usize).map_or("nothing_0", String::as_str)
     };
     let fitting = |name: &str, key: Key| {
         let prefix = match name {
@@ -226,9 +154,7 @@ fn step(engine: &Engine, row: &Operation, key: Key) -> (String, String) {
             "tax_filing_id" => "txf_",
             _ => "",
         };
-        let fits = ids
-            .iter()
-            .find(|id| !prefix.is_empty() && id.starts_with(prefix));
+        let fits = ids.iter().find(|id| !prefix.is_empty() && id.starts_with(prefix));
         fits.filter(|_| key.below(8) > 0)
             .map_or_else(|| any(key.with("any")).to_owned(), Clone::clone)
     };
@@ -237,14 +163,8 @@ fn step(engine: &Engine, row: &Operation, key: Key) -> (String, String) {
         path = path.replace(&format!("{{{name}}}"), &fitting(name, key.with(name)));
     }
     if !row.method.has_body() {
-        let query = [
-            "",
-            "?page=2",
-            "?page=0",
-            "?sort=-created_at",
-            "?status=active",
-            "?nonsense=1",
-        ];
+        let query =
+            ["", "?page=2", "?page=0", "?sort=-created_at", "?status=active", "?nonsense=1"];
         let mut query = query[key.with("query").below(6) as usize].to_owned();
         if path.contains("reports") || path.contains("ledger-accounts") || path.contains("journal")
         {
@@ -300,37 +220,20 @@ fn a_random_walk_over_the_table_never_breaks_an_invariant() {
             );
             if status >= 400 {
                 refused += 1;
-                assert_eq!(
-                    digest(&engine),
-                    before,
-                    "step {number}: {} {target} {body}",
-                    row.name
-                );
-                let code = parsed(&response)["code"]
-                    .as_str()
-                    .expect("a code")
-                    .to_owned();
-                assert!(
-                    may_refuse(row, &code),
-                    "step {number}: {} refused with {code}",
-                    row.name
-                );
+                assert_eq!(digest(&engine), before, "step {number}: {} {target} {body}", row.name);
+                let code = parsed(&response)["code"].as_str().expect("a code").to_owned();
+                assert!(may_refuse(row, &code), "step {number}: {} refused with {code}", row.name);
             } else if row.method != Method::Get {
                 writes += 1;
             }
-            let findings = engine
-                .with_world(KEY, |world| world.audit().findings)
-                .expect("open");
+            let findings = engine.with_world(KEY, |world| world.audit().findings).expect("open");
             assert!(
                 findings.is_empty(),
                 "step {number}: {} {target} {body}: {findings:?}",
                 row.name
             );
         }
-        assert!(
-            writes > 20 && refused > 20,
-            "{writes} writes and {refused} refusals tell little"
-        );
+        assert!(writes > 20 && refused > 20, "{writes} writes and {refused} refusals tell little");
     }
 }
 
@@ -345,14 +248,9 @@ fn the_audit_notices_a_world_that_was_tampered_with() {
     let engine = engine(5, ClockMode::Instant);
     let company = first_id(&engine, "/api/business/companies");
     let body = json!({ "company_id": company, "period": "2026-01" }).to_string();
-    assert_eq!(
-        call(&engine, "POST", "/v1/payroll/run", &body).status(),
-        201
-    );
+    assert_eq!(call(&engine, "POST", "/v1/payroll/run", &body).status(), 201);
     let mut value = engine
-        .with_world(KEY, |world| {
-            serde_json::to_value(world).expect("it serialises")
-        })
+        .with_world(KEY, |world| serde_json::to_value(world).expect("it serialises"))
         .expect("open");
     let entry = value["books"].as_object_mut().expect("books by company");
     let book = entry.values_mut().next().expect("the run posted");
@@ -369,10 +267,7 @@ fn gross_to_date(engine: &Engine, employee: &str) -> Vec<(String, i64)> {
     let rows = payslips["data"].as_array().expect("a list").iter();
     let row = |payslip: &Value| {
         let period = payslip["period"].as_str().expect("a period").to_owned();
-        (
-            period,
-            payslip["ytd"]["gross"].as_i64().expect("minor units"),
-        )
+        (period, payslip["ytd"]["gross"].as_i64().expect("minor units"))
     };
     rows.map(row).collect()
 }
@@ -384,10 +279,7 @@ fn the_year_to_date_is_what_was_paid_whatever_the_order_and_the_clock() {
         (ClockMode::Manual, ["01", "02", "03"]),
         (ClockMode::Manual, ["02", "03", "01"]),
     ] {
-        let shape = Shape {
-            countries: vec!["GB".to_owned()],
-            ..Shape::default()
-        };
+        let shape = Shape { countries: vec!["GB".to_owned()], ..Shape::default() };
         let engine = Engine::new(Config {
             seed: 42,
             shape,
@@ -404,23 +296,11 @@ fn the_year_to_date_is_what_was_paid_whatever_the_order_and_the_clock() {
         let employee = first_id(&engine, "/api/business/employees");
         for month in months {
             let body = json!({ "company_id": company, "period": format!("2026-{month}"), "employees": [employee] });
-            assert_eq!(
-                call(&engine, "POST", "/v1/payroll/run", &body.to_string()).status(),
-                201
-            );
+            assert_eq!(call(&engine, "POST", "/v1/payroll/run", &body.to_string()).status(), 201);
         }
-        call(
-            &engine,
-            "POST",
-            "/_sandbox/clock/advance",
-            r#"{"until":"idle"}"#,
-        );
+        call(&engine, "POST", "/_sandbox/clock/advance", r#"{"until":"idle"}"#);
         let history = gross_to_date(&engine, &employee);
-        let before = history
-            .iter()
-            .find(|(period, _)| period == "2025-12")
-            .expect("history")
-            .1;
+        let before = history.iter().find(|(period, _)| period == "2025-12").expect("history").1;
         let month = before / 9; // April to December
         let mut since: Vec<i64> = history
             .iter()
@@ -428,10 +308,6 @@ fn the_year_to_date_is_what_was_paid_whatever_the_order_and_the_clock() {
             .map(|(_, gross)| *gross)
             .collect();
         since.sort_unstable();
-        assert_eq!(
-            since,
-            [before + month, before + 2 * month, before + 3 * month],
-            "{months:?}"
-        );
+        assert_eq!(since, [before + month, before + 2 * month, before + 3 * month], "{months:?}");
     }
 }

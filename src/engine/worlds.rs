@@ -306,10 +306,7 @@ impl Worlds {
     }
 
     pub(super) fn count(&self) -> u64 {
-        self.open
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .len() as u64
+        self.open.read().unwrap_or_else(PoisonError::into_inner).len() as u64
     }
 
     /// Where every open world stands, in the order in which they were opened. Waits for no step of any of them.
@@ -331,36 +328,20 @@ impl Worlds {
 
     /// What lies on a fresh desk.
     fn part(&self) -> DeskPart {
-        let mut desk = Desk {
-            scenarios: self.started(),
-            ..Desk::default()
-        };
+        let mut desk = Desk { scenarios: self.started(), ..Desk::default() };
         desk.follow_scenarios(&self.base);
         desk.part()
     }
 
     fn slot(&self, key: &str, world: World, part: DeskPart) -> Arc<Slot> {
         let opened = self.opened.fetch_add(1, Ordering::Relaxed) + 1;
-        Slot::new(
-            key,
-            opened,
-            world,
-            part,
-            self.most_requests,
-            &self.office,
-            self.tape(key),
-        )
+        Slot::new(key, opened, world, part, self.most_requests, &self.office, self.tape(key))
     }
 
     /// The world of a key, opened if it is new.
     pub(super) fn open(&self, key: &str) -> Result<Arc<Slot>, ApiError> {
         self.check_name(key)?;
-        if let Some(slot) = self
-            .open
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .get(key)
-        {
+        if let Some(slot) = self.open.read().unwrap_or_else(PoisonError::into_inner).get(key) {
             return Ok(Arc::clone(slot));
         }
         self.check(key)?;
@@ -377,9 +358,7 @@ impl Worlds {
     pub(super) fn open_on(&self, key: &str, world: World, part: DeskPart) -> Result<(), ApiError> {
         if !is_well_formed(key) {
             let detail = "a key has 1 to 255 visible ASCII characters";
-            return Err(ApiError::invalid(vec![Violation::new(
-                "/key", "pattern", detail,
-            )]));
+            return Err(ApiError::invalid(vec![Violation::new("/key", "pattern", detail)]));
         }
         self.check(key)?;
         let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
@@ -464,10 +443,8 @@ impl Worlds {
                 used || Arc::strong_count(slot) > 1
             });
             if open.len() >= self.most {
-                let detail = format!(
-                    "{} worlds are open, which is all that --max-worlds allows",
-                    self.most
-                );
+                let detail =
+                    format!("{} worlds are open, which is all that --max-worlds allows", self.most);
                 return Err(ApiError::new(ErrorCode::Overloaded, detail));
             }
         }

@@ -42,11 +42,7 @@ impl Prepared {
         };
         let keyed = matches!(key, Ok(Some(_)));
         let fingerprint = keyed.then(|| json::canonical(body.as_ref().unwrap_or(&Value::Null)));
-        Ok(Self {
-            key,
-            fingerprint,
-            input: request.bind(body),
-        })
+        Ok(Self { key, fingerprint, input: request.bind(body) })
     }
 }
 
@@ -83,13 +79,7 @@ pub(super) fn write(request: &Request<'_>, slot: &Arc<Slot>, house: &dyn House) 
                     slot.rearm(desk);
                     return done;
                 }
-                system::perform(
-                    world,
-                    row,
-                    Arc::new(origin),
-                    request.outcomes.to_vec(),
-                    input,
-                )
+                system::perform(world, row, Arc::new(origin), request.outcomes.to_vec(), input)
             });
             if performed.is_err() && is_numbered(request.route.operation) {
                 slot.memory().uncount_desk_call();
@@ -136,11 +126,9 @@ fn is_numbered(row: &Operation) -> bool {
 fn write_id(request: &Request<'_>, world: &World, slot: &Slot) -> HeaderValue {
     let (row, key) = (request.route.operation, world.base().key());
     match row.call {
-        Call::Desk(_) if row.method == Method::Get => request_id(
-            key.with("looked")
-                .at(world.version())
-                .with(request.target()),
-        ),
+        Call::Desk(_) if row.method == Method::Get => {
+            request_id(key.with("looked").at(world.version()).with(request.target()))
+        }
         Call::Desk(_) if recording::is_beside(row) => {
             request_id(key.with("beside").at(slot.memory().next_call_beside()))
         }
@@ -294,20 +282,12 @@ fn check_if_match(request: &Request<'_>, world: &World) -> Result<(), ApiError> 
         return Ok(());
     };
     let names: Vec<&str> = reads.operation.path_parameters().collect();
-    let input = request
-        .params
-        .iter()
-        .filter(|(name, _)| names.contains(name));
-    let input = input
-        .map(|(name, value)| ((*name).to_owned(), Value::String(value.clone())))
-        .collect();
+    let input = request.params.iter().filter(|(name, _)| names.contains(name));
+    let input =
+        input.map(|(name, value)| ((*name).to_owned(), Value::String(value.clone()))).collect();
     let current = etag(&call(world, Value::Object(input))?.into_bytes());
     let wanted = wanted.to_str().unwrap_or_default();
-    if wanted == "*"
-        || wanted
-            .split(',')
-            .any(|tag| tag.trim().as_bytes() == current.as_bytes())
-    {
+    if wanted == "*" || wanted.split(',').any(|tag| tag.trim().as_bytes() == current.as_bytes()) {
         return Ok(());
     }
     let detail = "the resource has changed since it was read: read it again and repeat the change on what it is now";

@@ -66,13 +66,9 @@ impl Background {
     ) -> Result<Self, StartError> {
         config.limits.drain = config.limits.drain.min(DRAIN);
         // One thread: a test wants its server small, and asks one question at a time.
-        let runtime = Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .map_err(StartError::System)?;
-        let bound = runtime
-            .block_on(Server::bind(&config, engine))
-            .map_err(StartError::Bind)?;
+        let runtime =
+            Builder::new_current_thread().enable_all().build().map_err(StartError::System)?;
+        let bound = runtime.block_on(Server::bind(&config, engine)).map_err(StartError::Bind)?;
         let (url, addresses) = (bound.url(), bound.addresses().to_vec());
         {
             let _within = runtime.enter();
@@ -85,16 +81,9 @@ impl Background {
                 let _ = stopped.await;
             }));
         };
-        let thread = std::thread::Builder::new()
-            .name("sandbox".into())
-            .spawn(serve);
+        let thread = std::thread::Builder::new().name("sandbox".into()).spawn(serve);
         let thread = thread.map_err(StartError::System)?;
-        Ok(Self {
-            url,
-            addresses,
-            stop: Some(stop),
-            thread: Some(thread),
-        })
+        Ok(Self { url, addresses, stop: Some(stop), thread: Some(thread) })
     }
 
     /// Where it answers, without a slash at the end: `http://127.0.0.1:49152`.

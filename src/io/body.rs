@@ -30,9 +30,7 @@ pub(crate) async fn collect(
         return Err(Unread::TooLarge);
     }
     // The timer registers itself on its first poll, which comes only if the first read found no whole body.
-    tokio::time::timeout(limit, read(body, max_bytes))
-        .await
-        .unwrap_or(Err(Unread::TooSlow))
+    tokio::time::timeout(limit, read(body, max_bytes)).await.unwrap_or(Err(Unread::TooSlow))
 }
 
 /// Whether the head already says that the body is too large.
@@ -41,10 +39,7 @@ pub(crate) fn declares_more(body: &Incoming, max_bytes: usize) -> bool {
 }
 
 async fn read(mut body: Incoming, max_bytes: usize) -> Result<Bytes, Unread> {
-    let declared = body
-        .size_hint()
-        .exact()
-        .and_then(|bytes| usize::try_from(bytes).ok());
+    let declared = body.size_hint().exact().and_then(|bytes| usize::try_from(bytes).ok());
     let Some(first) = next_data(&mut body).await? else {
         return Ok(Bytes::new());
     };

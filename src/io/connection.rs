@@ -230,10 +230,7 @@ impl<C: Served> Watched<C> {
             self.activity.enter(HEAD);
         }
         // A timer armed too early fires, looks and is set again; only one armed too late must be moved at once.
-        let sooner = self
-            .activity
-            .due(&self.limits)
-            .filter(|due| *due < self.armed);
+        let sooner = self.activity.due(&self.limits).filter(|due| *due < self.armed);
         if let Some(due) = sooner {
             self.arm(due);
         } else if registered && !self.timer.is_elapsed() {
@@ -261,10 +258,7 @@ impl<C: Served> Future for Watched<C> {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let this = self.get_mut();
-        let registered = this
-            .waker
-            .as_ref()
-            .is_some_and(|waker| waker.will_wake(cx.waker()));
+        let registered = this.waker.as_ref().is_some_and(|waker| waker.will_wake(cx.waker()));
         if !registered {
             this.waker = Some(cx.waker().clone());
         }

@@ -45,11 +45,7 @@ impl Cors {
     pub(crate) fn new(origins: &[String]) -> Self {
         let plain = |origin: &String| origin.trim_end_matches('/').to_ascii_lowercase();
         Self {
-            origins: origins
-                .iter()
-                .filter(|origin| *origin != "*")
-                .map(plain)
-                .collect(),
+            origins: origins.iter().filter(|origin| *origin != "*").map(plain).collect(),
             any: origins.iter().any(|origin| origin == "*"),
             exposed: None,
         }
@@ -67,9 +63,7 @@ impl Cors {
     /// Whether the origin was given by name.
     pub(crate) fn names(&self, origin: &HeaderValue) -> bool {
         let origin = origin.as_bytes();
-        self.origins
-            .iter()
-            .any(|own| own.as_bytes().eq_ignore_ascii_case(origin))
+        self.origins.iter().any(|own| own.as_bytes().eq_ignore_ascii_case(origin))
     }
 
     /// Whether the head is a preflight of an origin that may call the path.
@@ -91,10 +85,7 @@ impl Cors {
         let mut response = Response::new(Bytes::new());
         *response.status_mut() = StatusCode::NO_CONTENT;
         let headers = response.headers_mut();
-        headers.insert(
-            ACCESS_CONTROL_ALLOW_METHODS,
-            HeaderValue::from_static(METHODS),
-        );
+        headers.insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static(METHODS));
         headers.insert(ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600"));
         headers.insert(VARY, HeaderValue::from_static(PREFLIGHT_VARY));
         if let Some(names) = head.headers.get(ACCESS_CONTROL_REQUEST_HEADERS) {
@@ -136,15 +127,8 @@ impl Cors {
 }
 
 fn names_origin(headers: &HeaderMap) -> bool {
-    let mut names = headers
-        .get_all(VARY)
-        .iter()
-        .filter_map(|value| value.to_str().ok());
-    names.any(|value| {
-        value
-            .split(',')
-            .any(|name| name.trim().eq_ignore_ascii_case("origin"))
-    })
+    let mut names = headers.get_all(VARY).iter().filter_map(|value| value.to_str().ok());
+    names.any(|value| value.split(',').any(|name| name.trim().eq_ignore_ascii_case("origin")))
 }
 
 #[cfg(test)]
@@ -155,10 +139,7 @@ mod tests {
         http::Request::options(path)
             .header(ORIGIN, origin)
             .header(ACCESS_CONTROL_REQUEST_METHOD, "POST")
-            .header(
-                ACCESS_CONTROL_REQUEST_HEADERS,
-                "authorization,idempotency-key",
-            )
+            .header(ACCESS_CONTROL_REQUEST_HEADERS, "authorization,idempotency-key")
             .body(())
             .expect("a test's own head is well-formed")
             .into_parts()
@@ -182,32 +163,17 @@ mod tests {
         assert_eq!(cors.preflight(&head, false), Preflight::Allowed);
         let mut answer = Cors::answer(&head);
         cors.mark(&head, answer.headers_mut());
-        assert_eq!(
-            answer.headers()[ACCESS_CONTROL_ALLOW_ORIGIN],
-            "http://app.test"
-        );
-        assert_eq!(
-            answer.headers()[ACCESS_CONTROL_ALLOW_HEADERS],
-            "authorization,idempotency-key"
-        );
+        assert_eq!(answer.headers()[ACCESS_CONTROL_ALLOW_ORIGIN], "http://app.test");
+        assert_eq!(answer.headers()[ACCESS_CONTROL_ALLOW_HEADERS], "authorization,idempotency-key");
         assert_eq!(answer.headers().get_all(VARY).iter().count(), 1);
-        assert_eq!(
-            cors.preflight(&options("/v1", "http://other.test"), false),
-            Preflight::No
-        );
+        assert_eq!(cors.preflight(&options("/v1", "http://other.test"), false), Preflight::No);
     }
 
     #[test]
     fn a_star_opens_the_api_and_not_the_control_plane() {
         let cors = Cors::new(&["*".into()]);
-        assert_eq!(
-            cors.preflight(&options("/v1", "https://a.b"), false),
-            Preflight::Allowed
-        );
-        assert_eq!(
-            cors.preflight(&options("/_sandbox/x", "https://a.b"), true),
-            Preflight::No
-        );
+        assert_eq!(cors.preflight(&options("/v1", "https://a.b"), false), Preflight::Allowed);
+        assert_eq!(cors.preflight(&options("/_sandbox/x", "https://a.b"), true), Preflight::No);
         let mut headers = HeaderMap::new();
         cors.mark(&options("/_sandbox/x", "https://a.b"), &mut headers);
         assert!(!headers.contains_key(ACCESS_CONTROL_ALLOW_ORIGIN));
@@ -218,9 +184,7 @@ mod tests {
         let cors = Cors::new(&["http://app.test".into()]).exposing(&["X-Request-Id".into()]);
         let mut headers = HeaderMap::new();
         cors.mark(&options("/v1", "http://app.test"), &mut headers);
-        let exposed = headers[ACCESS_CONTROL_EXPOSE_HEADERS]
-            .to_str()
-            .expect("names are ASCII");
+        let exposed = headers[ACCESS_CONTROL_EXPOSE_HEADERS].to_str().expect("names are ASCII");
         assert!(exposed.starts_with(EXPOSED) && exposed.ends_with(", X-Request-Id"));
     }
 

@@ -152,10 +152,7 @@ pub(crate) struct Edge<A> {
 
 impl<A> Clone for Edge<A> {
     fn clone(&self) -> Self {
-        Self {
-            shared: Arc::clone(&self.shared),
-            activity: Arc::clone(&self.activity),
-        }
+        Self { shared: Arc::clone(&self.shared), activity: Arc::clone(&self.activity) }
     }
 }
 
@@ -227,10 +224,7 @@ impl<A: Answer> Edge<A> {
         };
         let edge = self.clone();
         Reply::Later(Box::pin(async move {
-            let response = match (
-                collect(body, limits.body_bytes, limits.body).await,
-                admitted,
-            ) {
+            let response = match (collect(body, limits.body_bytes, limits.body).await, admitted) {
                 (Ok(bytes), Ok(admitted)) => edge.answer(admitted, &head, bytes),
                 (Ok(bytes), Err(refusal)) => edge.told(refusal, &head, &bytes),
                 (Err(_), Err(refusal)) => edge.closing(edge.told(refusal, &head, &Bytes::new())),
@@ -280,9 +274,7 @@ impl<A: Answer> Edge<A> {
         unread: Unread,
         admitted: &A::Admitted,
     ) -> Response<Bytes> {
-        let Limits {
-            body, body_bytes, ..
-        } = self.shared.limits;
+        let Limits { body, body_bytes, .. } = self.shared.limits;
         let refusal = match unread {
             Unread::TooLarge => {
                 let detail = format!("the body is larger than {body_bytes} bytes");
@@ -314,9 +306,7 @@ impl<A: Answer> Edge<A> {
             return Reply::Now(Some(Ok(self.finish(&head, response, line))));
         }
         let edge = self.clone();
-        Reply::Later(Box::pin(async move {
-            edge.send_late(head, response, line).await
-        }))
+        Reply::Later(Box::pin(async move { edge.send_late(head, response, line).await }))
     }
 
     async fn send_late(&self, head: Parts, response: Response<Bytes>, line: Line) -> Replied {
@@ -389,9 +379,7 @@ pub(crate) fn refusal<A: Answer>(
 ) -> Response<Bytes> {
     let mut response = engine.refuse(head, code, detail);
     if code == ErrorCode::Overloaded {
-        response
-            .headers_mut()
-            .insert(RETRY_AFTER, RETRY_AFTER_SECONDS);
+        response.headers_mut().insert(RETRY_AFTER, RETRY_AFTER_SECONDS);
     }
     response
 }
@@ -402,6 +390,5 @@ fn transport(response: &Response<Bytes>) -> Transport {
 
 fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
-    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("no message")
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")
 }

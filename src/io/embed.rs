@@ -167,8 +167,7 @@ impl Builder {
     /// If no scenario that ships has this name; the nearest is named.
     pub fn scenario(mut self, name: &str) -> Result<Self, SandboxError> {
         let found = scenario::find(name);
-        self.started
-            .push(found.map_err(|error| SandboxError(error.detail))?);
+        self.started.push(found.map_err(|error| SandboxError(error.detail))?);
         Ok(self)
     }
 
@@ -222,10 +221,7 @@ impl Builder {
             recorder: None,
         });
         let engine = Arc::new(engine.with_started(self.started));
-        let config = ServerConfig {
-            port: self.port,
-            ..ServerConfig::default()
-        };
+        let config = ServerConfig { port: self.port, ..ServerConfig::default() };
         let opened = Arc::clone(&engine);
         let server = Background::start_with(config, Arc::clone(&engine), move |addresses| {
             Webhooks::default().open(&opened, addresses)
@@ -263,9 +259,7 @@ impl Sandbox {
     /// # Errors
     /// If the length of time is not one, or the key opens no world.
     pub fn advance(&self, key: &str, by: &str) -> Result<Timestamp, SandboxError> {
-        let by: Span = by
-            .parse()
-            .map_err(|expected: &str| SandboxError(expected.to_owned()))?;
+        let by: Span = by.parse().map_err(|expected: &str| SandboxError(expected.to_owned()))?;
         let advanced = wait_for(self.engine.advance(key, by));
         advanced.map_err(|error| SandboxError(error.detail))
     }
@@ -287,9 +281,7 @@ impl Sandbox {
     pub fn snapshot(&self, key: &str) -> Result<SnapshotId, SandboxError> {
         self.at_desk(key, |session| {
             let taken = session.desk.take_snapshot(session.world, None);
-            taken
-                .map(|snapshot| SnapshotId(snapshot.id))
-                .ok_or_else(snapshots::full)
+            taken.map(|snapshot| SnapshotId(snapshot.id)).ok_or_else(snapshots::full)
         })
     }
 
@@ -301,9 +293,7 @@ impl Sandbox {
     pub fn restore(&self, key: &str, snapshot: &SnapshotId) -> Result<(), SandboxError> {
         self.at_desk(key, |session| {
             let restored = session.desk.restore_snapshot(snapshot.0, session.world);
-            restored
-                .then_some(())
-                .ok_or_else(|| snapshots::unknown(snapshot.0))
+            restored.then_some(()).ok_or_else(|| snapshots::unknown(snapshot.0))
         })
     }
 
@@ -333,9 +323,7 @@ impl Sandbox {
     /// # Errors
     /// If the key opens no world.
     pub fn digest(&self, key: &str) -> Result<String, SandboxError> {
-        self.engine
-            .with_world(key, World::digest)
-            .map_err(|error| SandboxError(error.detail))
+        self.engine.with_world(key, World::digest).map_err(|error| SandboxError(error.detail))
     }
 
     /// What a key's world looks like from the inside.
@@ -345,9 +333,7 @@ impl Sandbox {
         key: &str,
         at: impl FnOnce(&World) -> T,
     ) -> Result<T, SandboxError> {
-        self.engine
-            .with_world(key, at)
-            .map_err(|error| SandboxError(error.detail))
+        self.engine.with_world(key, at).map_err(|error| SandboxError(error.detail))
     }
 }
 

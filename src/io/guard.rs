@@ -43,11 +43,7 @@ impl Guard {
     /// Rules with the values of `--allowed-host`, `--admin-token` and `--cors-origin`.
     pub(crate) fn new(allowed_hosts: &[String], admin_token: Option<String>, cors: Cors) -> Self {
         let plain = |host: &String| host.trim_end_matches('.').to_ascii_lowercase();
-        Self {
-            allowed_hosts: allowed_hosts.iter().map(plain).collect(),
-            admin_token,
-            cors,
-        }
+        Self { allowed_hosts: allowed_hosts.iter().map(plain).collect(), admin_token, cors }
     }
 
     /// Judges a head, in the order host, preflight, origin, token.
@@ -106,9 +102,7 @@ impl Guard {
 
     fn is_allowed(&self, name: &str) -> bool {
         let name = name.strip_suffix('.').unwrap_or(name);
-        self.allowed_hosts
-            .iter()
-            .any(|allowed| allowed.eq_ignore_ascii_case(name))
+        self.allowed_hosts.iter().any(|allowed| allowed.eq_ignore_ascii_case(name))
     }
 
     /// Control routes change what other clients see: no foreign page may call them, and, where asked for, no one without
@@ -132,23 +126,17 @@ impl Guard {
                 "control routes need the header Sandbox-Admin-Token",
             )),
             Some(given) if same_bytes(given.as_bytes(), token.as_bytes()) => Ok(()),
-            Some(_) => Err((
-                ErrorCode::Forbidden,
-                "the header Sandbox-Admin-Token is wrong",
-            )),
+            Some(_) => Err((ErrorCode::Forbidden, "the header Sandbox-Admin-Token is wrong")),
         }
     }
 }
 
-const MALFORMED_HOST: (ErrorCode, &str) = (
-    ErrorCode::InvalidHeader,
-    "the Host header is not a host and an optional port",
-);
+const MALFORMED_HOST: (ErrorCode, &str) =
+    (ErrorCode::InvalidHeader, "the Host header is not a host and an optional port");
 
 /// Whether the path lies on the control plane.
 pub(crate) fn is_control(path: &str) -> bool {
-    path.strip_prefix("/_sandbox")
-        .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    path.strip_prefix("/_sandbox").is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// The host of `host[:port]`, an IPv6 address with its brackets; `None` where it is malformed.
@@ -172,9 +160,7 @@ fn host_name(value: &[u8]) -> Option<&str> {
 fn is_host(name: &str) -> bool {
     if let Some(inner) = name.strip_prefix('[') {
         let inner = inner.strip_suffix(']').unwrap_or(inner);
-        return inner
-            .bytes()
-            .all(|byte| byte.is_ascii_hexdigit() || b":.%".contains(&byte));
+        return inner.bytes().all(|byte| byte.is_ascii_hexdigit() || b":.%".contains(&byte));
     }
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~%!$&'()*+,;=".contains(&byte);
     !name.is_empty() && name != "." && name.bytes().all(allowed)
@@ -183,25 +169,19 @@ fn is_host(name: &str) -> bool {
 /// Whether no stranger can own the name: an address, a name without a public top level, or a reserved one.
 fn is_ours(name: &str) -> bool {
     if let Some(inner) = name.strip_prefix('[') {
-        return inner
-            .strip_suffix(']')
-            .is_some_and(|text| text.parse::<Ipv6Addr>().is_ok());
+        return inner.strip_suffix(']').is_some_and(|text| text.parse::<Ipv6Addr>().is_ok());
     }
     let name = name.strip_suffix('.').unwrap_or(name);
     if !name.contains('.') || name.parse::<Ipv4Addr>().is_ok() {
         return true;
     }
     let top = name.rsplit('.').next().unwrap_or(name);
-    ["localhost", "internal", "local", "test"]
-        .iter()
-        .any(|own| top.eq_ignore_ascii_case(own))
+    ["localhost", "internal", "local", "test"].iter().any(|own| top.eq_ignore_ascii_case(own))
 }
 
 /// Whether the page was served by this very server, whose `Host` was checked before.
 fn is_same_origin(origin: &[u8], headers: &HeaderMap) -> bool {
-    let authority = origin
-        .strip_prefix(b"http://")
-        .or_else(|| origin.strip_prefix(b"https://"));
+    let authority = origin.strip_prefix(b"http://").or_else(|| origin.strip_prefix(b"https://"));
     match (authority, headers.get(HOST)) {
         (Some(authority), Some(host)) => authority.eq_ignore_ascii_case(host.as_bytes()),
         _ => false,
@@ -210,10 +190,7 @@ fn is_same_origin(origin: &[u8], headers: &HeaderMap) -> bool {
 
 /// Equality whose time tells nothing but the length.
 fn same_bytes(left: &[u8], right: &[u8]) -> bool {
-    let differing = left
-        .iter()
-        .zip(right)
-        .fold(0, |bits, (one, other)| bits | (one ^ other));
+    let differing = left.iter().zip(right).fold(0, |bits, (one, other)| bits | (one ^ other));
     left.len() == right.len() && differing == 0
 }
 
@@ -226,11 +203,7 @@ mod tests {
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        request
-            .body(())
-            .expect("a test's own head is well-formed")
-            .into_parts()
-            .0
+        request.body(()).expect("a test's own head is well-formed").into_parts().0
     }
 
     fn code(verdict: Verdict) -> Option<ErrorCode> {
@@ -263,11 +236,7 @@ mod tests {
             "API.example.com.:443",
             "localhost:",
         ] {
-            assert_eq!(
-                guard.judge(&head("/v1", &[("host", host)])),
-                Verdict::Pass,
-                "{host}"
-            );
+            assert_eq!(guard.judge(&head("/v1", &[("host", host)])), Verdict::Pass, "{host}");
         }
     }
 
@@ -321,42 +290,20 @@ mod tests {
         let guard = Guard::default();
         let judge = |target| code(guard.judge(&head(target, &[("host", "localhost")])));
         assert_eq!(judge("http://127.0.0.1:8080/v1"), None);
-        assert_eq!(
-            judge("http://evil.com/v1"),
-            Some(ErrorCode::MisdirectedRequest)
-        );
-        assert_eq!(
-            judge("http://localhost@evil.com/v1"),
-            Some(ErrorCode::MisdirectedRequest)
-        );
+        assert_eq!(judge("http://evil.com/v1"), Some(ErrorCode::MisdirectedRequest));
+        assert_eq!(judge("http://localhost@evil.com/v1"), Some(ErrorCode::MisdirectedRequest));
     }
 
     #[test]
     fn control_routes_refuse_foreign_pages() {
-        let guard = Guard::new(
-            &[],
-            None,
-            Cors::new(&["http://app.test".into(), "*".into()]),
-        );
+        let guard = Guard::new(&[], None, Cors::new(&["http://app.test".into(), "*".into()]));
         let judge = |path, origin| {
-            code(guard.judge(&head(
-                path,
-                &[("host", "localhost:8080"), ("origin", origin)],
-            )))
+            code(guard.judge(&head(path, &[("host", "localhost:8080"), ("origin", origin)])))
         };
         assert_eq!(judge("/_sandbox/reset", "http://localhost:8080"), None);
         assert_eq!(judge("/_sandbox/reset", "http://app.test"), None);
-        for foreign in [
-            "http://evil.com",
-            "null",
-            "http://localhost:9090",
-            "localhost:8080",
-        ] {
-            assert_eq!(
-                judge("/_sandbox/reset", foreign),
-                Some(ErrorCode::Forbidden),
-                "{foreign}"
-            );
+        for foreign in ["http://evil.com", "null", "http://localhost:9090", "localhost:8080"] {
+            assert_eq!(judge("/_sandbox/reset", foreign), Some(ErrorCode::Forbidden), "{foreign}");
         }
         assert_eq!(judge("/_sandboxes", "http://evil.com"), None);
         assert_eq!(judge("/v1/payroll", "http://evil.com"), None);
@@ -368,10 +315,7 @@ mod tests {
         let judge = |path, name, token| {
             code(guard.judge(&head(path, &[("host", "localhost"), (name, token)])))
         };
-        assert_eq!(
-            judge("/_sandbox/worlds", "sandbox-admin-token", "s3cret"),
-            None
-        );
+        assert_eq!(judge("/_sandbox/worlds", "sandbox-admin-token", "s3cret"), None);
         assert_eq!(judge("/v1/payroll", "x", "y"), None);
         let wrong = [
             ("x", "y", ErrorCode::MissingCredentials),
@@ -379,11 +323,7 @@ mod tests {
             ("sandbox-admin-token", "s3creT", ErrorCode::Forbidden),
         ];
         for (name, token, expected) in wrong {
-            assert_eq!(
-                judge("/_sandbox", name, token),
-                Some(expected),
-                "{name}: {token}"
-            );
+            assert_eq!(judge("/_sandbox", name, token), Some(expected), "{name}: {token}");
         }
     }
 }

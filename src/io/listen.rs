@@ -72,10 +72,7 @@ pub(crate) async fn listen(
 }
 
 async fn resolve(host: &str) -> Result<Vec<IpAddr>, BindError> {
-    let bare = host
-        .strip_prefix('[')
-        .and_then(|host| host.strip_suffix(']'))
-        .unwrap_or(host);
+    let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
     let unknown = |error| BindError::UnknownHost(host.to_owned(), error);
     let found = tokio::net::lookup_host((bare, 0)).await.map_err(unknown)?;
     let mut addresses: Vec<IpAddr> = Vec::new();
@@ -111,11 +108,7 @@ fn listen_on_all(addresses: &[IpAddr], mut port: u16) -> Result<Vec<TcpListener>
 }
 
 fn listen_on(address: SocketAddr) -> io::Result<TcpListener> {
-    let socket = if address.is_ipv4() {
-        TcpSocket::new_v4()
-    } else {
-        TcpSocket::new_v6()
-    }?;
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
     // A restart must not wait for the old connections' last minute. Elsewhere the option lets two processes share a port.
     #[cfg(unix)]
     socket.set_reuseaddr(true)?;

@@ -51,11 +51,7 @@ pub(crate) fn init(format: Format, filter: Option<&str>) -> Result<(), String> {
         .with_ansi(std::io::stderr().is_terminal());
     let started = match format {
         Format::Human => log.try_init(),
-        Format::Json => log
-            .json()
-            .flatten_event(true)
-            .with_current_span(false)
-            .try_init(),
+        Format::Json => log.json().flatten_event(true).with_current_span(false).try_init(),
     };
     started.map_err(|error| format!("logging cannot start: {error}"))
 }
@@ -89,10 +85,7 @@ fn write<B>(started: Instant, method: &Method, head: &Parts, response: &Response
         .get("request-id")
         .or_else(|| response.extensions().get().map(|LoggedId(id)| id))
         .and_then(|id| id.to_str().ok());
-    let world = response
-        .extensions()
-        .get()
-        .map(|WorldTag(tag)| format!("{tag:08x}"));
+    let world = response.extensions().get().map(|WorldTag(tag)| format!("{tag:08x}"));
     tracing::debug!(
         target: REQUESTS,
         %method,

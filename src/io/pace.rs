@@ -44,9 +44,7 @@ mod tests {
 
     #[test]
     fn ticks_add_up_to_the_time_that_passed() {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let (mut ticks, mut sum) = (0_u32, Duration::ZERO);
         let started = std::time::Instant::now();
         runtime.expect("a runtime for a test").block_on(async {
@@ -59,9 +57,6 @@ mod tests {
         });
         let wall = started.elapsed();
         assert!((3..=12).contains(&ticks), "{ticks} ticks");
-        assert!(
-            sum <= wall && sum >= Duration::from_millis(30),
-            "{sum:?} of {wall:?}"
-        );
+        assert!(sum <= wall && sum >= Duration::from_millis(30), "{sum:?} of {wall:?}");
     }
 }

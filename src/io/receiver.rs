@@ -136,10 +136,8 @@ async fn answer(
     };
     let body = body.to_bytes();
     let (at, signed) = (wall(), signed(&head.headers));
-    let verdict = receiving
-        .secret
-        .as_ref()
-        .map(|secret| verify(secret, signed, &body, at.millis() / 1_000));
+    let verdict =
+        receiving.secret.as_ref().map(|secret| verify(secret, signed, &body, at.millis() / 1_000));
     let good = verdict.is_none_or(|verdict| verdict == Verdict::Valid);
     // A forged delivery does not use an id up.
     let duplicate = {

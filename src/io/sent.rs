@@ -75,9 +75,7 @@ impl Body for Sent {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Lost>>> {
         match self.get_mut() {
-            Self::Whole(body) => Pin::new(body)
-                .poll_frame(cx)
-                .map_err(|never| match never {}),
+            Self::Whole(body) => Pin::new(body).poll_frame(cx).map_err(|never| match never {}),
             Self::Faulty(body) => body.poll(cx),
         }
     }

@@ -72,23 +72,12 @@ impl Server {
     ) -> Result<Bound<A>, BindError> {
         let is_protected = config.admin_token.is_some() || config.insecure_no_auth;
         let listeners = listen(config.host.as_deref(), config.port, is_protected).await?;
-        let addresses = listeners
-            .iter()
-            .filter_map(|listener| listener.local_addr().ok())
-            .collect();
+        let addresses =
+            listeners.iter().filter_map(|listener| listener.local_addr().ok()).collect();
         let cors = Cors::new(&config.cors_origins).exposing(&config.exposed_headers);
         let guard = Guard::new(&config.allowed_hosts, config.admin_token.clone(), cors);
-        let shared = Arc::new(Shared::new(
-            engine,
-            guard,
-            config.limits,
-            config.durable.clone(),
-        ));
-        Ok(Bound {
-            listeners,
-            addresses,
-            shared,
-        })
+        let shared = Arc::new(Shared::new(engine, guard, config.limits, config.durable.clone()));
+        Ok(Bound { listeners, addresses, shared })
     }
 }
 
@@ -125,9 +114,7 @@ impl<A: Answer> Bound<A> {
 
     /// Serves until `shutdown` is done, then takes nothing new and finishes what is in flight.
     pub(crate) async fn serve(self, shutdown: impl Future<Output = ()>) -> Ended {
-        let Self {
-            listeners, shared, ..
-        } = self;
+        let Self { listeners, shared, .. } = self;
         let (close, closing) = watch::channel(false);
         let drain = shared.limits.drain;
         {
@@ -168,21 +155,9 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 impl<A: Answer> Door<A> {
     fn new(shared: Arc<Shared<A>>, closing: Closing) -> Self {
-        let full = raw(&refusal(
-            shared.engine.as_ref(),
-            None,
-            ErrorCode::Overloaded,
-            FULL,
-        ));
+        let full = raw(&refusal(shared.engine.as_ref(), None, ErrorCode::Overloaded, FULL));
         let http = protocol(&shared.limits);
-        Self {
-            shared,
-            http,
-            closing,
-            open: Arc::default(),
-            full,
-            pause: SHORTEST_PAUSE,
-        }
+        Self { shared, http, closing, open: Arc::default(), full, pause: SHORTEST_PAUSE }
     }
 
     /// Accepts one connection and starts to serve it. May be dropped while it waits.
@@ -207,10 +182,7 @@ impl<A: Answer> Door<A> {
     fn serve(&self, stream: TcpStream) {
         let guest = Guest::new(&self.open);
         if guest.number > self.shared.limits.connections {
-            tracing::warn!(
-                limit = self.shared.limits.connections,
-                "too many connections"
-            );
+            tracing::warn!(limit = self.shared.limits.connections, "too many connections");
             // One try: a client that does not take it at once gets the close alone.
             let _ = stream.try_write(&self.full);
             return;
@@ -275,10 +247,7 @@ struct Guest {
 impl Guest {
     fn new(open: &Arc<AtomicUsize>) -> Self {
         let number = open.fetch_add(1, Ordering::Relaxed) + 1;
-        Self {
-            open: Arc::clone(open),
-            number,
-        }
+        Self { open: Arc::clone(open), number }
     }
 }
 

@@ -37,13 +37,7 @@ pub(crate) struct Socket {
 impl Socket {
     pub(crate) fn new(stream: TcpStream, activity: Arc<Activity>) -> Self {
         let gathered = BytesMut::new();
-        Self {
-            stream,
-            activity,
-            gathered,
-            just_gathered: false,
-            discarded_bytes: 0,
-        }
+        Self { stream, activity, gathered, just_gathered: false, discarded_bytes: 0 }
     }
 
     fn gathers(&self) -> bool {

@@ -34,11 +34,7 @@ impl Rule {
     pub fn on(decision: &str) -> Self {
         let mut wanted = Map::new();
         wanted.insert("decision".to_owned(), decision.into());
-        Self {
-            wanted,
-            outcome: Map::new(),
-            limits: Map::new(),
-        }
+        Self { wanted, outcome: Map::new(), limits: Map::new() }
     }
 
     /// Answers with that choice.

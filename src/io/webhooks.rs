@@ -36,18 +36,11 @@ impl Webhooks {
             private: addresses.iter().all(|address| address.ip().is_loopback()),
             own: addresses.to_vec(),
         };
-        let trusting = Policy {
-            private: true,
-            ..policy.clone()
-        };
+        let trusting = Policy { private: true, ..policy.clone() };
         let given = |receiver: &Receiver| {
             let target = Target::parse(&receiver.url, &trusting)
                 .map_err(|error| format!("--webhook {}: {error}", receiver.url))?;
-            Ok(Given {
-                target,
-                events: receiver.events.clone(),
-                secret: self.secret.clone(),
-            })
+            Ok(Given { target, events: receiver.events.clone(), secret: self.secret.clone() })
         };
         let given = self.endpoints.iter().map(given);
         let settings = Settings {

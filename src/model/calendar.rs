@@ -143,9 +143,8 @@ impl TryFrom<Sheet> for Calendar {
 
     fn try_from(sheet: Sheet) -> Result<Self, String> {
         let country = sheet.code.clone();
-        let (weekend, cut_off_ms, holidays) = sheet
-            .read()
-            .map_err(|error| format!("{country}: {error}"))?;
+        let (weekend, cut_off_ms, holidays) =
+            sheet.read().map_err(|error| format!("{country}: {error}"))?;
         Ok(Self {
             weekend,
             cut_off_ms,

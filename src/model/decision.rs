@@ -31,10 +31,7 @@ pub(crate) struct Choice {
 impl Decision {
     /// The decision of that name.
     pub(crate) fn find(name: &str) -> Option<&'static Self> {
-        DECISIONS
-            .iter()
-            .copied()
-            .find(|decision| decision.name == name)
+        DECISIONS.iter().copied().find(|decision| decision.name == name)
     }
 
     /// The answer of that name.
@@ -44,12 +41,7 @@ impl Decision {
 }
 
 const fn choice(name: &'static str, about: &'static str) -> Choice {
-    Choice {
-        name,
-        about,
-        code: None,
-        after: None,
-    }
+    Choice { name, about, code: None, after: None }
 }
 
 /// A run's gross to net, from the request to the figures.
@@ -121,33 +113,21 @@ pub(crate) static PAYOUT_SETTLE: Decision = Decision {
         Choice {
             code: Some("R02"),
             after: Some("from paid to returned; two business days if not said"),
-            ..choice(
-                "returned_late",
-                "the money arrives, and comes back afterwards",
-            )
+            ..choice("returned_late", "the money arrives, and comes back afterwards")
         },
         Choice {
             after: Some("how long it is held; one business day if not said"),
-            ..choice(
-                "held_then_paid",
-                "the rail holds it for a look, then lets it go",
-            )
+            ..choice("held_then_paid", "the rail holds it for a look, then lets it go")
         },
         Choice {
             code: Some("R16"),
             after: Some("how long it is held; one business day if not said"),
-            ..choice(
-                "held_then_rejected",
-                "the rail holds it for a look, then refuses it",
-            )
+            ..choice("held_then_rejected", "the rail holds it for a look, then refuses it")
         },
         Choice {
             code: Some("R85"),
             after: Some("from sent to failed; at once if not said"),
-            ..choice(
-                "rail_down",
-                "the rail does not answer; sending again can help",
-            )
+            ..choice("rail_down", "the rail does not answer; sending again can help")
         },
     ],
 };
@@ -161,17 +141,11 @@ pub(crate) static BANK_ACCOUNT_CHECK: Decision = Decision {
     choices: &[
         Choice {
             after: Some("from the request to the answer, instead of 30 seconds"),
-            ..choice(
-                "match",
-                "the account is open and the name is the employee's",
-            )
+            ..choice("match", "the account is open and the name is the employee's")
         },
         Choice {
             after: Some("from the request to the answer, instead of 30 seconds"),
-            ..choice(
-                "name_mismatch",
-                "the account is open and belongs to somebody else",
-            )
+            ..choice("name_mismatch", "the account is open and belongs to somebody else")
         },
         Choice {
             after: Some("from the request to the answer, instead of 30 seconds"),
@@ -200,10 +174,7 @@ pub(crate) static BENEFICIARY_CHECK: Decision = Decision {
         },
         Choice {
             after: Some("from the request to the answer, instead of 30 seconds"),
-            ..choice(
-                "name_mismatch",
-                "the account is open and belongs to somebody else",
-            )
+            ..choice("name_mismatch", "the account is open and belongs to somebody else")
         },
         Choice {
             after: Some("from the request to the answer, instead of 30 seconds"),
@@ -225,17 +196,11 @@ pub(crate) static TAX_OFFICE: Decision = Decision {
     choices: &[
         Choice {
             after: Some("from the acknowledgement to the answer, instead of two business days"),
-            ..choice(
-                "accepted",
-                "acknowledged after an hour, taken two business days later",
-            )
+            ..choice("accepted", "acknowledged after an hour, taken two business days later")
         },
         Choice {
             after: Some("from the acknowledgement to the answer, instead of two business days"),
-            ..choice(
-                "rejected",
-                "the return is to be amended; what was paid stays paid",
-            )
+            ..choice("rejected", "the return is to be amended; what was paid stays paid")
         },
         Choice {
             after: Some("from the return to the acknowledgement; one business day if not said"),
@@ -350,10 +315,7 @@ pub(crate) static REFUND_SETTLE: Decision = Decision {
         Choice {
             code: Some("R02"),
             after: Some("from the refund to its failure, instead of the method's own time"),
-            ..choice(
-                "failed",
-                "the payer's bank does not take it; the money comes back",
-            )
+            ..choice("failed", "the payer's bank does not take it; the money comes back")
         },
     ],
 };
@@ -393,10 +355,7 @@ pub(crate) static BUREAU_REPLY: Decision = Decision {
         },
         Choice {
             after: Some("from the submission to the review, instead of 2 or 60 seconds"),
-            ..choice(
-                "in_review",
-                "somebody has to look; after a day the bureau does",
-            )
+            ..choice("in_review", "somebody has to look; after a day the bureau does")
         },
         Choice {
             after: Some("from the submission to the answer, instead of 2 or 60 seconds"),
@@ -407,17 +366,11 @@ pub(crate) static BUREAU_REPLY: Decision = Decision {
         },
         Choice {
             after: Some("from the submission to the answer; six hours if not said"),
-            ..choice(
-                "offline",
-                "the bureau does not answer for a while, and approves then",
-            )
+            ..choice("offline", "the bureau does not answer for a while, and approves then")
         },
         Choice {
             after: Some("from the submission to the end of the case; 24 hours if not said"),
-            ..choice(
-                "expired",
-                "the bureau does not answer at all: the case expires",
-            )
+            ..choice("expired", "the bureau does not answer at all: the case expires")
         },
     ],
 };
@@ -514,10 +467,7 @@ pub(crate) static WATCHLIST_REPLY: Decision = Decision {
         },
         Choice {
             after: Some("from the request to the answer, instead of 5 seconds"),
-            ..choice(
-                "sanctioned",
-                "the subject is sanctioned: a hit of score 100",
-            )
+            ..choice("sanctioned", "the subject is sanctioned: a hit of score 100")
         },
         Choice {
             after: Some("from the request to the answer, instead of 5 seconds"),
@@ -525,10 +475,7 @@ pub(crate) static WATCHLIST_REPLY: Decision = Decision {
         },
         Choice {
             after: Some("from the request to the answer, instead of 5 seconds"),
-            ..choice(
-                "lookalike",
-                "somebody sanctioned has a like name: a hit of score 87",
-            )
+            ..choice("lookalike", "somebody sanctioned has a like name: a hit of score 87")
         },
     ],
 };

@@ -107,10 +107,7 @@ pub(crate) struct Rates {
 impl Rates {
     /// The rates of the world with that key.
     pub(crate) fn new(key: Key) -> Self {
-        Self {
-            key: key.with("fx"),
-            paths: BTreeMap::new(),
-        }
+        Self { key: key.with("fx"), paths: BTreeMap::new() }
     }
 
     /// An amount of minor units in the minor units of another currency, at that day's rate and to the nearest one, halves to
@@ -127,9 +124,7 @@ impl Rates {
         }
         let numerator = self.units(to, day)? * i128::from(to.minor_per_major());
         let denominator = self.units(from, day)? * i128::from(from.minor_per_major());
-        amount
-            .checked_mul(numerator)
-            .map(|scaled| half_even(scaled, denominator))
+        amount.checked_mul(numerator).map(|scaled| half_even(scaled, denominator))
     }
 
     /// Units of one currency for one of another on that day. None where one of the two has no reference rate.
@@ -191,10 +186,7 @@ const MOVES: i128 = 10_000 * 1_000;
 
 /// To the nearest whole number, halves to the even one.
 pub(crate) fn half_even(numerator: i128, denominator: i128) -> i128 {
-    let (quotient, rest) = (
-        numerator.div_euclid(denominator),
-        numerator.rem_euclid(denominator),
-    );
+    let (quotient, rest) = (numerator.div_euclid(denominator), numerator.rem_euclid(denominator));
     match (rest * 2).cmp(&denominator) {
         core::cmp::Ordering::Less => quotient,
         core::cmp::Ordering::Greater => quotient + 1,

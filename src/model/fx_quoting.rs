@@ -30,10 +30,7 @@ impl Rate {
 
     /// What is left of it after a spread.
     pub(crate) fn less(self, basis_points: u32) -> Self {
-        Self(half_even(
-            self.0 * (WHOLE - i128::from(basis_points)),
-            WHOLE,
-        ))
+        Self(half_even(self.0 * (WHOLE - i128::from(basis_points)), WHOLE))
     }
 
     /// What that amount of one currency comes to in the other, in minor units of each: the nearest, halves to the even one.
@@ -78,9 +75,7 @@ impl<'de> Deserialize<'de> for Rate {
             let parts = format!("{digits:0<PLACES$}");
             let parts = Some(parts).filter(|parts| parts.len() == PLACES)?;
             let whole: i128 = whole.parse().ok()?;
-            Some(Self(
-                whole.checked_mul(PARTS)? + parts.parse::<i128>().ok()?,
-            ))
+            Some(Self(whole.checked_mul(PARTS)? + parts.parse::<i128>().ok()?))
         };
         read().ok_or_else(|| de::Error::custom("expected a decimal of at most twelve places"))
     }
@@ -146,13 +141,9 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
     let frontier = spreads.class.frontier.iter();
     let corridors = spreads.corridor.iter();
     Table {
-        classes: major
-            .chain(frontier.map(|&code| (code, points.frontier)))
-            .collect(),
+        classes: major.chain(frontier.map(|&code| (code, points.frontier))).collect(),
         otherwise: points.regional,
-        corridors: corridors
-            .map(|row| (in_order(row.between), row.basis_points))
-            .collect(),
+        corridors: corridors.map(|row| (in_order(row.between), row.basis_points)).collect(),
     }
 });
 
@@ -193,10 +184,7 @@ mod tests {
         ] {
             assert_eq!(rate.to_string(), text);
             let json = serde_json::to_string(&rate).expect("a rate serialises");
-            assert_eq!(
-                serde_json::from_str::<Rate>(&json).expect("it was a rate"),
-                rate
-            );
+            assert_eq!(serde_json::from_str::<Rate>(&json).expect("it was a rate"), rate);
         }
         for wrong in ["", ".5", "1.0000000000001", "1,5", "-", "1e3"] {
             let json = serde_json::to_string(wrong).expect("a text");
@@ -206,12 +194,8 @@ mod tests {
 
     #[test]
     fn both_sides_are_whole_minor_units_of_their_own_currency() {
-        let (gbp, ngn, ugx, jpy) = (
-            currency("GBP"),
-            currency("NGN"),
-            currency("UGX"),
-            currency("JPY"),
-        );
+        let (gbp, ngn, ugx, jpy) =
+            (currency("GBP"), currency("NGN"), currency("UGX"), currency("JPY"));
         let rate = Rate::of(19_398_094, 10_000);
         assert_eq!(rate.convert(10_000, gbp, ngn), 19_398_094);
         assert_eq!(rate.needed(19_398_094, gbp, ngn), 10_000);

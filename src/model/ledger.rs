@@ -105,10 +105,7 @@ impl Account {
         if let Some(authority) = code.strip_prefix(Self::TAX_PREFIX) {
             return Authority::find(authority).map(Self::TaxPayable);
         }
-        Self::FIXED
-            .iter()
-            .copied()
-            .find(|account| account.fixed_code() == Some(code))
+        Self::FIXED.iter().copied().find(|account| account.fixed_code() == Some(code))
     }
 
     /// Cash in any state: what a cash-basis report counts.
@@ -157,10 +154,7 @@ impl JsonSchema for Account {
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         let fixed = Self::FIXED.iter().copied();
         let owed = Authority::all().map(Self::TaxPayable);
-        let codes: Vec<String> = fixed
-            .chain(owed)
-            .map(|account| account.to_string())
-            .collect();
+        let codes: Vec<String> = fixed.chain(owed).map(|account| account.to_string()).collect();
         json_schema!({
             "type": "string",
             "description": "An account of the chart; `tax_payable:` names the authority.",
@@ -344,11 +338,7 @@ impl WalletTransaction {
             object: Object::NAME,
             company_id: entry.company_id,
             wallet_id: wallet.id,
-            kind: if moved > 0 {
-                TransactionType::Credit
-            } else {
-                TransactionType::Debit
-            },
+            kind: if moved > 0 { TransactionType::Credit } else { TransactionType::Debit },
             status: EntryStatus::Posted,
             amount: moved.abs(),
             currency: wallet.currency,

@@ -29,10 +29,7 @@ pub(crate) trait State: Copy + Eq + 'static {
 
     /// The name on the wire.
     fn name(self) -> &'static str {
-        Self::STATES
-            .iter()
-            .find(|(state, _)| *state == self)
-            .map_or("unknown", |(_, name)| name)
+        Self::STATES.iter().find(|(state, _)| *state == self).map_or("unknown", |(_, name)| name)
     }
 
     /// The other states that can be reached from this one in one step.
@@ -48,9 +45,7 @@ pub(crate) trait State: Copy + Eq + 'static {
 
     /// Whether some row leads from this state to that one.
     fn may_become(self, to: Self) -> bool {
-        Self::ROWS
-            .iter()
-            .any(|row| row.to == to && row.from.contains(&self))
+        Self::ROWS.iter().any(|row| row.to == to && row.from.contains(&self))
     }
 }
 
@@ -69,15 +64,8 @@ pub(crate) fn step<S: State>(
     if let Some(row) = rows().find(|row| row.from.contains(&from)) {
         return Ok(row.to);
     }
-    let starts: Vec<&str> = rows()
-        .flat_map(|row| row.from)
-        .map(|state| state.name())
-        .collect();
-    let detail = format!(
-        "{what} is {}: it would have to be {}",
-        from.name(),
-        starts.join(" or ")
-    );
+    let starts: Vec<&str> = rows().flat_map(|row| row.from).map(|state| state.name()).collect();
+    let detail = format!("{what} is {}: it would have to be {}", from.name(), starts.join(" or "));
     Err(refused(id, from, detail))
 }
 
@@ -129,11 +117,7 @@ pub(crate) struct StatusChange<S> {
 impl<S> StatusChange<S> {
     /// Entered then, for no reason beyond the transition itself.
     pub(crate) const fn plain(status: S, at: Timestamp) -> Self {
-        Self {
-            status,
-            at,
-            reason: None,
-        }
+        Self { status, at, reason: None }
     }
 }
 
@@ -154,19 +138,12 @@ pub(crate) trait Stateful {
     fn enter_because(&mut self, status: Self::Status, at: Timestamp, reason: Option<String>) {
         let standing = self.standing();
         let before = *standing.status;
-        assert!(
-            before.may_become(status),
-            "no lifecycle row leads from {before:?} to {status:?}"
-        );
+        assert!(before.may_become(status), "no lifecycle row leads from {before:?} to {status:?}");
         *standing.status = status;
         if let Some(updated_at) = standing.updated_at {
             *updated_at = at;
         }
-        standing.history.push(StatusChange {
-            status,
-            at,
-            reason: reason.map(Cow::Owned),
-        });
+        standing.history.push(StatusChange { status, at, reason: reason.map(Cow::Owned) });
     }
 }
 
@@ -216,10 +193,7 @@ pub(crate) fn assert_sound<S: State + core::fmt::Debug>(initial: S) {
         reached.push(row.to);
     }
     for (state, name) in S::STATES {
-        assert!(
-            reached.contains(state),
-            "no row leads to {name} ({state:?})"
-        );
+        assert!(reached.contains(state), "no row leads to {name} ({state:?})");
     }
 }
 
@@ -237,9 +211,6 @@ mod tests {
         assert_eq!(error.code, ErrorCode::InvalidStateTransition);
         assert_eq!(error.current, Some("pending"));
         assert_eq!(error.allowed, Some(vec!["active", "terminated"]));
-        assert_eq!(
-            error.detail,
-            "the employee is pending: it would have to be active"
-        );
+        assert_eq!(error.detail, "the employee is pending: it would have to be active");
     }
 }

@@ -385,10 +385,7 @@ pub(crate) struct AnyId {
 impl AnyId {
     /// That resource, whatever its kind.
     pub(crate) fn of<T: Entity>(id: Id<T>) -> Self {
-        Self {
-            kind: T::KIND,
-            bits: id.bits(),
-        }
+        Self { kind: T::KIND, bits: id.bits() }
     }
 }
 
@@ -412,11 +409,7 @@ struct AnyIdWire {
 impl Serialize for AnyId {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let id = format!("{}_{}", self.kind.prefix(), encode_to_string(self.bits));
-        AnyIdWire {
-            kind: self.kind.name().to_owned(),
-            id,
-        }
-        .serialize(serializer)
+        AnyIdWire { kind: self.kind.name().to_owned(), id }.serialize(serializer)
     }
 }
 
@@ -424,12 +417,8 @@ impl<'de> Deserialize<'de> for AnyId {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let wire = AnyIdWire::deserialize(deserializer)?;
         let kind = Kind::ALL.iter().find(|kind| kind.name() == wire.kind);
-        let found = kind.and_then(|&kind| {
-            Some(Self {
-                kind,
-                bits: parse(kind.prefix(), &wire.id)?,
-            })
-        });
+        let found =
+            kind.and_then(|&kind| Some(Self { kind, bits: parse(kind.prefix(), &wire.id)? }));
         found.ok_or_else(|| de::Error::custom("no resource has this type and id"))
     }
 }

@@ -40,41 +40,22 @@ impl Posting {
         let lines = lines
             .iter()
             .filter(|(_, _, amount)| *amount != 0)
-            .map(|&(account, direction, amount)| Line {
-                account,
-                direction,
-                amount,
-                currency,
-            })
+            .map(|&(account, direction, amount)| Line { account, direction, amount, currency })
             .map(positive)
             .collect();
-        Self {
-            memo: Cow::Borrowed(memo),
-            source,
-            lines,
-        }
+        Self { memo: Cow::Borrowed(memo), source, lines }
     }
 
     /// What a caller wrote, as it was written.
     pub(crate) fn manual(memo: Cow<'static, str>, source: AnyId, lines: Vec<Line>) -> Self {
-        Self {
-            memo,
-            source,
-            lines,
-        }
+        Self { memo, source, lines }
     }
 
     /// The lines of an entry, each on its other side.
     pub(crate) fn mirror(entry: &JournalEntry, memo: Cow<'static, str>, source: AnyId) -> Self {
-        let mirrored = entry.lines.iter().map(|line| Line {
-            direction: line.direction.opposite(),
-            ..*line
-        });
-        Self {
-            memo,
-            source,
-            lines: mirrored.collect(),
-        }
+        let mirrored =
+            entry.lines.iter().map(|line| Line { direction: line.direction.opposite(), ..*line });
+        Self { memo, source, lines: mirrored.collect() }
     }
 
     /// Whether debits equal credits in every currency, all lines being positive.
@@ -86,9 +67,7 @@ impl Posting {
                 .map(|l| i128::from(l.signed()))
                 .sum()
         };
-        self.lines
-            .iter()
-            .all(|line| line.amount > 0 && sum(line.currency) == 0)
+        self.lines.iter().all(|line| line.amount > 0 && sum(line.currency) == 0)
     }
 }
 
@@ -97,11 +76,7 @@ fn positive(line: Line) -> Line {
     if line.amount > 0 {
         return line;
     }
-    Line {
-        direction: line.direction.opposite(),
-        amount: -line.amount,
-        ..line
-    }
+    Line { direction: line.direction.opposite(), amount: -line.amount, ..line }
 }
 
 use Direction::{Credit, Debit};
@@ -122,10 +97,7 @@ pub(crate) fn reserved(
         memo,
         source,
         currency,
-        &[
-            (Account::CashReserved, Debit, amount),
-            (Account::CashAvailable, Credit, amount),
-        ],
+        &[(Account::CashReserved, Debit, amount), (Account::CashAvailable, Credit, amount)],
     )
 }
 
@@ -146,10 +118,7 @@ pub(crate) fn filing_paid(
     liability: Account,
     amount: i64,
 ) -> Posting {
-    let lines = [
-        (liability, Debit, amount),
-        (Account::CashReserved, Credit, amount),
-    ];
+    let lines = [(liability, Debit, amount), (Account::CashReserved, Credit, amount)];
     Posting::new("Filing paid", source, currency, &lines)
 }
 
@@ -160,11 +129,8 @@ pub(crate) fn filing_adjusted(
     liability: Account,
     amount: i64,
 ) -> Posting {
-    let borne_by = if liability == vat_account() {
-        Account::Sales
-    } else {
-        Account::EmployerContributions
-    };
+    let borne_by =
+        if liability == vat_account() { Account::Sales } else { Account::EmployerContributions };
     let lines = [(borne_by, Debit, amount), (liability, Credit, amount)];
     Posting::new("Filing adjusted", source, currency, &lines)
 }
@@ -192,10 +158,7 @@ pub(crate) fn collection_succeeded(
     against: Account,
     amount: i64,
 ) -> Posting {
-    let lines = [
-        (Account::CollectionsInTransit, Debit, amount),
-        (against, Credit, amount),
-    ];
+    let lines = [(Account::CollectionsInTransit, Debit, amount), (against, Credit, amount)];
     Posting::new("Collection succeeded", collection, currency, &lines)
 }
 
@@ -216,10 +179,8 @@ pub(crate) fn collection_settled(
 
 /// A vendor's money leaves with the rail.
 pub(crate) fn vendor_payout_sent(payout: AnyId, currency: Currency, amount: i64) -> Posting {
-    let lines = [
-        (Account::PayoutsInTransit, Debit, amount),
-        (Account::CashAvailable, Credit, amount),
-    ];
+    let lines =
+        [(Account::PayoutsInTransit, Debit, amount), (Account::CashAvailable, Credit, amount)];
     Posting::new("Vendor payout sent", payout, currency, &lines)
 }
 
@@ -230,10 +191,7 @@ pub(crate) fn vendor_payout_paid(
     expense: Account,
     amount: i64,
 ) -> Posting {
-    let lines = [
-        (expense, Debit, amount),
-        (Account::PayoutsInTransit, Credit, amount),
-    ];
+    let lines = [(expense, Debit, amount), (Account::PayoutsInTransit, Credit, amount)];
     Posting::new("Vendor payout paid", payout, currency, &lines)
 }
 
@@ -244,23 +202,13 @@ pub(crate) fn bank_transfer_received(
     amount: i64,
     from_customer: bool,
 ) -> Posting {
-    let origin = if from_customer {
-        Account::Sales
-    } else {
-        Account::OwnerEquity
-    };
-    let lines = [
-        (Account::CashAvailable, Debit, amount),
-        (origin, Credit, amount),
-    ];
+    let origin = if from_customer { Account::Sales } else { Account::OwnerEquity };
+    let lines = [(Account::CashAvailable, Debit, amount), (origin, Credit, amount)];
     Posting::new("Bank transfer received", wallet, currency, &lines)
 }
 
 /// The owners' money with which a company starts.
 pub(crate) fn seed_money(company: AnyId, currency: Currency, amount: i64) -> Posting {
-    let lines = [
-        (Account::CashAvailable, Debit, amount),
-        (Account::OwnerEquity, Credit, amount),
-    ];
+    let lines = [(Account::CashAvailable, Debit, amount), (Account::OwnerEquity, Credit, amount)];
     Posting::new("Seed money", company, currency, &lines)
 }

@@ -109,10 +109,7 @@ fn said(overlay: &Overlay) -> Vec<(String, String)> {
             say(&format!("operations.{id}.status"), status.to_string());
         }
         if !changed.aliases.is_empty() {
-            say(
-                &format!("operations.{id}.aliases"),
-                format!("{:?}", changed.aliases),
-            );
+            say(&format!("operations.{id}.aliases"), format!("{:?}", changed.aliases));
         }
         if changed.disabled {
             say(&format!("operations.{id}.enabled"), "false".to_owned());

@@ -17,9 +17,7 @@ pub(crate) struct EventKind {
 impl EventKind {
     /// The kind of resource it happens to: `payout` of `payout.paid`.
     pub(crate) fn resource(&self) -> &'static str {
-        self.name
-            .split_once('.')
-            .map_or(self.name, |(resource, _)| resource)
+        self.name.split_once('.').map_or(self.name, |(resource, _)| resource)
     }
 }
 
@@ -31,10 +29,7 @@ pub(crate) fn catalogue<'a>(rows: impl IntoIterator<Item = &'a Operation>) -> Ve
             causes.entry(name).or_default().push(row.operation_id());
         }
     }
-    causes
-        .into_iter()
-        .map(|(name, caused_by)| EventKind { name, caused_by })
-        .collect()
+    causes.into_iter().map(|(name, caused_by)| EventKind { name, caused_by }).collect()
 }
 
 #[cfg(test)]
@@ -45,16 +40,8 @@ mod tests {
     #[test]
     fn an_event_of_two_rows_is_one_entry_with_both_causes() {
         let rows = [
-            Operation {
-                name: "create_payout",
-                emits: &["payout.created", "payout.paid"],
-                ..BLANK
-            },
-            Operation {
-                name: "run_payroll",
-                emits: &["payout.created"],
-                ..BLANK
-            },
+            Operation { name: "create_payout", emits: &["payout.created", "payout.paid"], ..BLANK },
+            Operation { name: "run_payroll", emits: &["payout.created"], ..BLANK },
         ];
         let found = catalogue(&rows);
         assert_eq!(found.len(), 2);

@@ -172,10 +172,8 @@ fn components(schemas: Schemas, links: Value, document: &Value) -> Value {
 
 /// Adds the pointers into `components` of all that `part` refers to, directly or not.
 fn follow(part: &Value, components: &Value, used: &mut BTreeSet<String>) {
-    if let Some(pointer) = part
-        .get("$ref")
-        .and_then(Value::as_str)
-        .and_then(|to| to.strip_prefix("#/components"))
+    if let Some(pointer) =
+        part.get("$ref").and_then(Value::as_str).and_then(|to| to.strip_prefix("#/components"))
         && used.insert(pointer.to_owned())
         && let Some(target) = components.pointer(pointer)
     {
@@ -183,9 +181,9 @@ fn follow(part: &Value, components: &Value, used: &mut BTreeSet<String>) {
     }
     match part {
         Value::Array(items) => items.iter().for_each(|item| follow(item, components, used)),
-        Value::Object(members) => members
-            .values()
-            .for_each(|member| follow(member, components, used)),
+        Value::Object(members) => {
+            members.values().for_each(|member| follow(member, components, used))
+        }
         _ => {}
     }
 }

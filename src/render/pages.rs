@@ -31,22 +31,16 @@ pub(crate) fn page(path: &str, overlay: &Overlay) -> Option<Page> {
     match path {
         PRODUCT_DOCUMENT if *overlay != Overlay::default() => {
             // Not kept: it is asked for rarely, and an overlay is one of many.
-            Some(document_page(
-                document_under(Plane::Product, overlay).to_string().into(),
-            ))
+            Some(document_page(document_under(Plane::Product, overlay).to_string().into()))
         }
         PRODUCT_DOCUMENT => Some(json(Plane::Product)),
         CONTROL_DOCUMENT => Some(json(Plane::Control)),
-        "/" | "/docs" => Some(reference(
-            "Sandbox",
-            PRODUCT_DOCUMENT,
-            ("/docs/control", "Control plane"),
-        )),
-        "/docs/control" => Some(reference(
-            "Sandbox control plane",
-            CONTROL_DOCUMENT,
-            ("/docs", "Product"),
-        )),
+        "/" | "/docs" => {
+            Some(reference("Sandbox", PRODUCT_DOCUMENT, ("/docs/control", "Control plane")))
+        }
+        "/docs/control" => {
+            Some(reference("Sandbox control plane", CONTROL_DOCUMENT, ("/docs", "Product")))
+        }
         "/docs/rapidoc.js" => Some(script(RAPIDOC, true)),
         "/docs/key.js" => Some(script(include_bytes!("assets/key.js"), false)),
         _ => None,
@@ -61,19 +55,12 @@ fn json(plane: Plane) -> Page {
         Plane::Product => &PRODUCT,
         Plane::Control => &CONTROL,
     };
-    let body = built
-        .get_or_init(|| Bytes::from(document(plane).to_string()))
-        .clone();
+    let body = built.get_or_init(|| Bytes::from(document(plane).to_string())).clone();
     document_page(body)
 }
 
 fn document_page(body: Bytes) -> Page {
-    Page {
-        content_type: "application/json",
-        body,
-        gzip: false,
-        csp: POLICY,
-    }
+    Page { content_type: "application/json", body, gzip: false, csp: POLICY }
 }
 
 fn script(body: &'static [u8], gzip: bool) -> Page {
@@ -110,11 +97,7 @@ mod tests {
             let html = String::from_utf8(page.body.to_vec()).expect("it is text");
             assert!(!html.contains("://"), "{path}");
             assert!(!html.contains('{'), "{path}: a placeholder is left");
-            for script in html
-                .split("src=\"")
-                .skip(1)
-                .filter_map(|rest| rest.split('"').next())
-            {
+            for script in html.split("src=\"").skip(1).filter_map(|rest| rest.split('"').next()) {
                 assert!(
                     super::page(script, &Overlay::default()).is_some(),
                     "{path} loads {script}"
@@ -127,13 +110,8 @@ mod tests {
     #[test]
     fn each_page_shows_its_own_document_and_links_to_the_other() {
         let html = |path| {
-            String::from_utf8(
-                page(path, &Overlay::default())
-                    .expect("it is listed")
-                    .body
-                    .to_vec(),
-            )
-            .expect("it is text")
+            String::from_utf8(page(path, &Overlay::default()).expect("it is listed").body.to_vec())
+                .expect("it is text")
         };
         assert!(html("/docs").contains("spec-url=\"/openapi.json\""));
         assert!(html("/docs").contains("href=\"/docs/control\""));
@@ -145,10 +123,6 @@ mod tests {
     fn the_viewer_is_gzipped() {
         let viewer = page("/docs/rapidoc.js", &Overlay::default()).expect("it is listed");
         assert!(viewer.gzip);
-        assert_eq!(
-            viewer.body[..3],
-            [0x1f, 0x8b, 8],
-            "magic number and method of RFC 1952"
-        );
+        assert_eq!(viewer.body[..3], [0x1f, 0x8b, 8], "magic number and method of RFC 1952");
     }
 }

@@ -42,19 +42,10 @@ const SCENES: &[(&str, &[(&str, &str)])] = &[
                 "update_company",
                 r#"{"company_id":"@company:2","payroll_settings":{"approval_required":true}}"#,
             ),
-            (
-                "run_payroll",
-                r#"{"company_id":"@company:2","period":"2026-01"}"#,
-            ),
+            ("run_payroll", r#"{"company_id":"@company:2","period":"2026-01"}"#),
         ],
     ),
-    (
-        "cancel_payroll_run",
-        &[(
-            "run_payroll",
-            r#"{"company_id":"@company:2","period":"2026-02"}"#,
-        )],
-    ),
+    ("cancel_payroll_run", &[("run_payroll", r#"{"company_id":"@company:2","period":"2026-02"}"#)]),
     (
         "retry_payroll_funding",
         &[
@@ -111,22 +102,13 @@ const SCENES: &[(&str, &[(&str, &str)])] = &[
                 "create_subject",
                 r#"{"type":"person","name":{"first":"Ada","last":"Review"},"country":"NG"}"#,
             ),
-            (
-                "create_verification",
-                r#"{"subject_id":"@subject:2","type":"kyc","level":"basic"}"#,
-            ),
-            (
-                "submit_verification",
-                r#"{"verification_id":"@verification:2","consent":true}"#,
-            ),
+            ("create_verification", r#"{"subject_id":"@subject:2","type":"kyc","level":"basic"}"#),
+            ("submit_verification", r#"{"verification_id":"@verification:2","consent":true}"#),
         ],
     ),
     (
         "cancel_verification",
-        &[(
-            "create_verification",
-            r#"{"subject_id":"@subject:1","type":"kyb","level":"basic"}"#,
-        )],
+        &[("create_verification", r#"{"subject_id":"@subject:1","type":"kyb","level":"basic"}"#)],
     ),
     (
         "list_aml_alerts",
@@ -150,13 +132,7 @@ const SCENES: &[(&str, &[(&str, &str)])] = &[
     ),
     ("approve_payout", ASKED),
     ("cancel_payout", ASKED),
-    (
-        "create_tax_filing",
-        &[(
-            "run_payroll",
-            r#"{"company_id":"@company:1","period":"2026-03"}"#,
-        )],
-    ),
+    ("create_tax_filing", &[("run_payroll", r#"{"company_id":"@company:1","period":"2026-03"}"#)]),
     ("resolve_reconciliation_match", STATEMENT),
     ("list_reconciliation_matches", STATEMENT),
     ("get_statement_truth", STATEMENT),
@@ -179,14 +155,8 @@ const SCENES: &[(&str, &[(&str, &str)])] = &[
 
 /// What lets a deal be screened: a verified business. The case of `cancel_verification` was the third.
 const VERIFIED: &[(&str, &str)] = &[
-    (
-        "create_verification",
-        r#"{"subject_id":"@subject:1","type":"kyb","level":"basic"}"#,
-    ),
-    (
-        "submit_verification",
-        r#"{"verification_id":"@verification:4","consent":true}"#,
-    ),
+    ("create_verification", r#"{"subject_id":"@subject:1","type":"kyb","level":"basic"}"#),
+    ("submit_verification", r#"{"verification_id":"@verification:4","consent":true}"#),
 ];
 
 /// A payout that waits for somebody's word.
@@ -266,10 +236,7 @@ impl Session {
     /// A fresh one.
     pub(crate) fn new() -> Self {
         let base = Arc::new(Base::new(SEED, Shape::default()));
-        Self {
-            world: World::new(base, ClockMode::Instant),
-            desk: Desk::default(),
-        }
+        Self { world: World::new(base, ClockMode::Instant), desk: Desk::default() }
     }
 
     /// Calls a row as its example says: on the first resource whose state allows it.
@@ -283,10 +250,7 @@ impl Session {
             };
             let answer = self.answer(row, input.clone());
             if answer.is_some() || sample.input.is_none() {
-                sample = Sample {
-                    input: Some(input),
-                    answer,
-                };
+                sample = Sample { input: Some(input), answer };
             }
             if sample.answer.is_some() {
                 break;
@@ -303,11 +267,7 @@ impl Session {
             let mut input: Value = serde_json::from_str(input).expect("a scene is JSON");
             self.fill_in(&mut input);
             let answer = known.and_then(|call| self.answer(call, input));
-            assert!(
-                answer.is_some(),
-                "{} has no scene: {name} was refused",
-                row.name
-            );
+            assert!(answer.is_some(), "{} has no scene: {name} was refused", row.name);
         }
     }
 
@@ -353,12 +313,7 @@ impl Session {
 
     fn process(&self) -> Process {
         let shape = self.world.base().shape().clone();
-        Process {
-            seed: SEED,
-            shape,
-            mode: self.world.mode(),
-            worlds: 1,
-        }
+        Process { seed: SEED, shape, mode: self.world.mode(), worlds: 1 }
     }
 
     /// The row's example with real ids, and what its path and query need besides: the `nth` of what could be meant, from 0.
@@ -369,15 +324,11 @@ impl Session {
             example => serde_json::from_str(example).ok()?,
         };
         input.values_mut().for_each(|member| self.fill_in(member));
-        let required = schema["required"]
-            .as_array()
-            .into_iter()
-            .flatten()
-            .filter_map(Value::as_str);
+        let required =
+            schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
         let in_query = required.filter(|_| !row.method.has_body());
-        let needed: Vec<&str> = in_query
-            .chain(row.path_parameters().map(|name: &str| name))
-            .collect();
+        let needed: Vec<&str> =
+            in_query.chain(row.path_parameters().map(|name: &str| name)).collect();
         for name in needed {
             if !input.contains_key(name) {
                 input.insert(name.to_owned(), self.find(name, nth)?.into());
@@ -428,13 +379,7 @@ impl Session {
                 }
                 let first = self.world.log().iter().next()?;
                 let kind = Kind::AuditLog;
-                return Some(
-                    AnyId {
-                        kind,
-                        bits: first.id,
-                    }
-                    .to_string(),
-                );
+                return Some(AnyId { kind, bits: first.id }.to_string());
             }
             "endpoint_id" => {
                 let lane = self.desk.outbox.lanes().first();
@@ -449,18 +394,14 @@ impl Session {
             }
             "match_id" => {
                 let open = |id: &Id<ReconciliationMatch>| {
-                    self.world
-                        .find(*id)
-                        .is_some_and(|row| row.exception.is_some())
+                    self.world.find(*id).is_some_and(|row| row.exception.is_some())
                 };
                 let id = self.world.created::<ReconciliationMatch>().find(open)?;
                 return Some(id.to_string());
             }
             "payroll_item_id" => {
                 let unpaid = |id: &Id<PayrollItem>| {
-                    self.world
-                        .find(*id)
-                        .is_some_and(|item| item.failure.is_some())
+                    self.world.find(*id).is_some_and(|item| item.failure.is_some())
                 };
                 let id = self.world.created::<PayrollItem>().find(unpaid)?;
                 return Some(id.to_string());
@@ -487,10 +428,7 @@ impl Session {
         let since = since.map(|(_, bits, _)| AnyId { kind, bits }.to_string());
         let first = self.grown(kind, 1).into_iter();
         let next = (2..=TRIES).filter_map(|place| self.grown(kind, place));
-        first
-            .chain(since)
-            .chain(next)
-            .nth(usize::try_from(nth).ok()?)
+        first.chain(since).chain(next).nth(usize::try_from(nth).ok()?)
     }
 
     /// Lets something happen, as a request that the journal knows, so that there is an event to read.
@@ -515,9 +453,7 @@ impl Session {
     }
 
     fn grown(&self, kind: Kind, place: u64) -> Option<String> {
-        let index = place
-            .checked_sub(1)
-            .filter(|index| *index < self.world.base().count(kind))?;
+        let index = place.checked_sub(1).filter(|index| *index < self.world.base().count(kind))?;
         Some(self.world.base().any_at(kind, index).to_string())
     }
 }
@@ -550,12 +486,7 @@ mod tests {
             let mut session = Session::new();
             for row in rows {
                 let sample = session.sample(row);
-                assert!(
-                    sample.answer.is_some(),
-                    "{} was refused: {:?}",
-                    row.name,
-                    sample.input
-                );
+                assert!(sample.answer.is_some(), "{} was refused: {:?}", row.name, sample.input);
             }
         }
     }
@@ -566,9 +497,6 @@ mod tests {
         let mut value = serde_json::json!({ "a": ["@company:1"], "b": "@company:999", "c": "@" });
         session.fill_in(&mut value);
         let company = session.world.base().any_at(Kind::Company, 0).to_string();
-        assert_eq!(
-            value,
-            serde_json::json!({ "a": [company], "b": "@company:999", "c": "@" })
-        );
+        assert_eq!(value, serde_json::json!({ "a": [company], "b": "@company:999", "c": "@" }));
     }
 }

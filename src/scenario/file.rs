@@ -69,12 +69,7 @@ pub(crate) fn check_shipped(name: &'static str) -> Checked {
 }
 
 fn gather(origin: Origin, read: &Read<'_>) -> Checked {
-    let mut gathering = Gathering {
-        read,
-        files: Vec::new(),
-        open: Vec::new(),
-        done: Vec::new(),
-    };
+    let mut gathering = Gathering { read, files: Vec::new(), open: Vec::new(), done: Vec::new() };
     let scenario = match gathering.source(&origin) {
         Ok(bytes) => gathering.file(origin, &bytes),
         Err(why) => {
@@ -91,10 +86,7 @@ fn gather(origin: Origin, read: &Read<'_>) -> Checked {
         file.refused.is_some() || file.found.iter().any(|found| !found.is_warning())
     };
     let sound = !gathering.files.iter().any(wrong);
-    Checked {
-        scenario: sound.then_some(scenario),
-        files: gathering.files,
-    }
+    Checked { scenario: sound.then_some(scenario), files: gathering.files }
 }
 
 /// Where a file comes from.
@@ -193,9 +185,8 @@ impl Gathering<'_> {
         let outcomes = reading.each(&file, "outcome", Reading::outcome);
         let webhooks = reading.each(&file, "webhook", Reading::webhook);
         let faults = reading.each(&file, "fault", Reading::fault);
-        let timeline = reading.each(&file, "timeline", |reading, row| {
-            reading.timeline(row, world.start)
-        });
+        let timeline =
+            reading.each(&file, "timeline", |reading, row| reading.timeline(row, world.start));
         let steps = reading.rows(&file, "step");
         let steps = reading.steps(&steps);
         let expect = reading.part(&file, "expect");
@@ -261,11 +252,8 @@ impl Gathering<'_> {
             }
         })?;
         if let Some(first) = self.open.iter().position(|open| *open == origin) {
-            let circle: Vec<String> = self.open[first..]
-                .iter()
-                .chain([&origin])
-                .map(Origin::path)
-                .collect();
+            let circle: Vec<String> =
+                self.open[first..].iter().chain([&origin]).map(Origin::path).collect();
             return Err(refused("this file includes itself".to_owned())
                 .expected(circle.join(" → "))
                 .help("take one of them out"));
@@ -308,11 +296,7 @@ impl<'a> Reading<'a> {
             let before = self.found.len();
             let row = read(self, &fields);
             let sound = self.found[before..].iter().all(Diagnostic::is_warning);
-            placed.extend(row.map(|row| Placed {
-                row,
-                span: fields.span,
-                sound,
-            }));
+            placed.extend(row.map(|row| Placed { row, span: fields.span, sound }));
         }
         placed
     }
@@ -332,9 +316,7 @@ enum Missing {
 fn target(from: &Origin, wanted: &str) -> Result<Origin, Missing> {
     let is_file = wanted.contains(['/', '\\']) || Path::new(wanted).extension().is_some();
     match (from, is_file) {
-        (_, false) => shipped::known(wanted)
-            .map(Origin::Shipped)
-            .ok_or(Missing::Shipped),
+        (_, false) => shipped::known(wanted).map(Origin::Shipped).ok_or(Missing::Shipped),
         (Origin::Shipped(_), true) => Err(Missing::FileOfShipped),
         (Origin::File(path), true) => {
             let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
@@ -392,11 +374,7 @@ fn beside(source: &str, broken: &[toml::de::Error], found: Vec<Diagnostic>) -> V
     let heads: Vec<usize> = source
         .match_indices('\n')
         .map(|(end, _)| end + 1)
-        .filter(|&start| {
-            source[start..]
-                .trim_start_matches([' ', '\t'])
-                .starts_with('[')
-        })
+        .filter(|&start| source[start..].trim_start_matches([' ', '\t']).starts_with('['))
         .collect();
     let table = |at: usize| heads.partition_point(|&head| head <= at);
     let spans = || broken.iter().map(|error| error.span().unwrap_or(0..0));
@@ -412,11 +390,7 @@ fn beside(source: &str, broken: &[toml::de::Error], found: Vec<Diagnostic>) -> V
             Diagnostic::new(span, message).expected(label)
         })
         .collect();
-    all.extend(
-        found
-            .into_iter()
-            .filter(|one| !tables.contains(&table(one.span().start))),
-    );
+    all.extend(found.into_iter().filter(|one| !tables.contains(&table(one.span().start))));
     all
 }
 

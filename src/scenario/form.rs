@@ -107,19 +107,11 @@ impl Spelling {
 const MOST: u64 = 9_007_199_254_740_991;
 
 const fn key(name: &'static str, takes: Takes, about: &'static str) -> Key {
-    Key {
-        name,
-        about,
-        takes,
-        required: false,
-    }
+    Key { name, about, takes, required: false }
 }
 
 const fn required(name: &'static str, takes: Takes, about: &'static str) -> Key {
-    Key {
-        required: true,
-        ..key(name, takes, about)
-    }
+    Key { required: true, ..key(name, takes, about) }
 }
 
 const SPAN: Takes = Takes::Spelt(Spelling::Span);
@@ -171,21 +163,13 @@ pub(crate) static WORLD: Table = Table {
     keys: &[
         key("seed", Takes::Count(0, MOST), "What it is grown from."),
         key("companies", Takes::Count(1, 1_000_000_000), "Companies."),
-        key(
-            "employees_per_company",
-            Takes::Count(0, 1_000_000_000),
-            "Employees of each.",
-        ),
+        key("employees_per_company", Takes::Count(0, 1_000_000_000), "Employees of each."),
         key(
             "countries",
             Takes::List(&Takes::Text),
             "ISO 3166-1 codes of the companies' countries, dealt out in turn.",
         ),
-        key(
-            "start",
-            Takes::Spelt(Spelling::Instant),
-            "Where virtual time begins.",
-        ),
+        key("start", Takes::Spelt(Spelling::Instant), "Where virtual time begins."),
         key("clock", Takes::Name(clocks), "How time passes."),
     ],
 };
@@ -209,11 +193,7 @@ pub(crate) static OUTCOME: Table = Table {
         TIMES,
         CHANCE,
         required("then", Takes::Name(choices), "What is decided."),
-        key(
-            "code",
-            Takes::Spelt(Spelling::ReturnCode),
-            "The rail's return code.",
-        ),
+        key("code", Takes::Spelt(Spelling::ReturnCode), "The rail's return code."),
         key("after", SPAN, "Instead of the normal timing."),
     ],
 };
@@ -228,20 +208,12 @@ pub(crate) static WEBHOOK: Table = Table {
             Takes::Name(matched),
             "A type of event, all of a resource (`payroll_run.*`), or `*`.",
         ),
-        key(
-            "where",
-            Takes::Members,
-            "What must be true of what the event is about.",
-        ),
+        key("where", Takes::Members, "What must be true of what the event is about."),
         NTH,
         TIMES,
         CHANCE,
         required("do", Takes::Name(shapings), "What happens to the delivery."),
-        key(
-            "delay",
-            SPAN,
-            "How late: a duplicate's copy, a delayed delivery, or one held back.",
-        ),
+        key("delay", SPAN, "How late: a duplicate's copy, a delayed delivery, or one held back."),
     ],
 };
 
@@ -258,16 +230,8 @@ pub(crate) static FAULT: Table = Table {
         NTH,
         TIMES,
         CHANCE,
-        key(
-            "status",
-            Takes::Count(400, 599),
-            "Refuse with this status before anything happens.",
-        ),
-        key(
-            "after_commit",
-            Takes::Truth,
-            "The status comes after what was asked has happened.",
-        ),
+        key("status", Takes::Count(400, 599), "Refuse with this status before anything happens."),
+        key("after_commit", Takes::Truth, "The status comes after what was asked has happened."),
         key("retry_after", SPAN, "`Retry-After` of the refusal."),
         key("latency", SPAN, "Hold the reply back, on the wall clock."),
         key(
@@ -289,21 +253,9 @@ pub(crate) static TIMELINE: Table = Table {
             Takes::Spelt(Spelling::Moment),
             "So long after the start, or after the event that `after` names (`+3d`), or an instant.",
         ),
-        key(
-            "after",
-            Takes::Name(events),
-            "When an event of this type happens first.",
-        ),
-        key(
-            "call",
-            Takes::Name(operations),
-            "The operation that the system calls.",
-        ),
-        key(
-            "inbound",
-            Takes::Name(inbound),
-            "What the outside world does.",
-        ),
+        key("after", Takes::Name(events), "When an event of this type happens first."),
+        key("call", Takes::Name(operations), "The operation that the system calls."),
+        key("inbound", Takes::Name(inbound), "What the outside world does."),
         key("with", Takes::Members, "Its input."),
     ],
 };
@@ -365,16 +317,8 @@ pub(crate) static STEP: Table = Table {
     about: "What `sandbox scenario test` does: a call, or moving the clock.",
     keys: &[
         key("call", Takes::Name(callable), "The operation to call."),
-        key(
-            "with",
-            Takes::Members,
-            "Members of its path, query and body, by name.",
-        ),
-        key(
-            "headers",
-            Takes::Each(&Takes::Text),
-            "Further request headers.",
-        ),
+        key("with", Takes::Members, "Members of its path, query and body, by name."),
+        key("headers", Takes::Each(&Takes::Text), "Further request headers."),
         key("expect", Takes::Part(&REACTION), REACTION.about),
         key(
             "save",
@@ -397,16 +341,8 @@ pub(crate) static REACTION: Table = Table {
             Takes::Members,
             "Members that must be there with these values; others may be there, too.",
         ),
-        key(
-            "headers",
-            Takes::Each(&Takes::Text),
-            "Headers that must be there with these values.",
-        ),
-        key(
-            "lost",
-            Takes::Truth,
-            "The exchange ends without a whole reply.",
-        ),
+        key("headers", Takes::Each(&Takes::Text), "Headers that must be there with these values."),
+        key("lost", Takes::Truth, "The exchange ends without a whole reply."),
     ],
 };
 
@@ -429,15 +365,8 @@ pub(crate) static EXPECT: Table = Table {
 };
 
 /// What `do` of a webhook row takes.
-pub(crate) const SHAPINGS: [&str; 7] = [
-    "duplicate",
-    "delay",
-    "drop",
-    "reorder",
-    "bad_signature",
-    "stale_timestamp",
-    "truncate",
-];
+pub(crate) const SHAPINGS: [&str; 7] =
+    ["duplicate", "delay", "drop", "reorder", "bad_signature", "stale_timestamp", "truncate"];
 const CLOCKS: [&str; 3] = ["instant", "manual", "real"];
 /// Names in the place of tiers: nothing is charged, or what the service charges anyway.
 pub(crate) const FEES: [&str; 2] = ["off", "standard"];
@@ -497,10 +426,7 @@ fn callable() -> Vec<String> {
 }
 
 fn faulted() -> Vec<String> {
-    let domains = vocabulary()
-        .domains
-        .iter()
-        .map(|domain| format!("{domain}.*"));
+    let domains = vocabulary().domains.iter().map(|domain| format!("{domain}.*"));
     let all = ["*".to_owned()];
     operations().into_iter().chain(domains).chain(all).collect()
 }

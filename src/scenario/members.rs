@@ -30,10 +30,7 @@ impl Reference {
             let digits = !place.is_empty() && place.bytes().all(|byte| byte.is_ascii_digit());
             let place = digits.then(|| place.parse().ok()).flatten();
             return Some(match place {
-                Some(place) if place > 0 => Ok(Self::Nth {
-                    kind: kind.to_owned(),
-                    place,
-                }),
+                Some(place) if place > 0 => Ok(Self::Nth { kind: kind.to_owned(), place }),
                 _ => Err(format!("expected a place from 1, such as @{kind}:1")),
             });
         }
@@ -168,13 +165,7 @@ impl<'a> Reading<'a> {
             }
             let span = found.map_or_else(
                 || head.clone(),
-                |found| {
-                    place_of(
-                        found,
-                        &violation.pointer,
-                        violation.code == "unknown_member",
-                    )
-                },
+                |found| place_of(found, &violation.pointer, violation.code == "unknown_member"),
             );
             let member = violation.pointer.trim_start_matches('/').replace('/', ".");
             let what = match (member.is_empty(), violation.code) {
@@ -189,10 +180,7 @@ impl<'a> Reading<'a> {
 
 /// Whether a text stands for something else.
 pub(crate) fn is_reference(text: &str) -> bool {
-    matches!(
-        Reference::read(text),
-        Some(Ok(Reference::Nth { .. } | Reference::Saved { .. }))
-    )
+    matches!(Reference::read(text), Some(Ok(Reference::Nth { .. } | Reference::Saved { .. })))
 }
 
 /// The place in the file of a JSON pointer: of the deepest part of it that is there.

@@ -29,10 +29,7 @@ impl<'a> Reading<'a> {
         let start = self.spelt::<Timestamp>(part, "start");
         let clock = self.name(part, "clock");
         if let Some(start) = &start {
-            let shape = Shape {
-                start: start.value,
-                ..Shape::default()
-            };
+            let shape = Shape { start: start.value, ..Shape::default() };
             self.shaped(&shape, &start.span);
         }
         let fallback = Shape::default();
@@ -68,10 +65,7 @@ impl<'a> Reading<'a> {
             let Some(country) = self.text_of("countries", item) else {
                 continue;
             };
-            let shape = Shape {
-                countries: vec![country.value.to_owned()],
-                ..Shape::default()
-            };
+            let shape = Shape { countries: vec![country.value.to_owned()], ..Shape::default() };
             if self.shaped(&shape, &country.span) {
                 countries.push(country.value.to_owned());
             }
@@ -104,11 +98,7 @@ impl<'a> Reading<'a> {
             }
             rate
         });
-        Limits {
-            rate,
-            latency: self.latency(part),
-            platform_fee: self.platform_fee(part),
-        }
+        Limits { rate, latency: self.latency(part), platform_fee: self.platform_fee(part) }
     }
 
     fn platform_fee(&mut self, part: &Fields<'a>) -> Option<FeeSchedule> {
@@ -154,17 +144,10 @@ impl<'a> Reading<'a> {
         let found = part.get("latency")?;
         if found.get_ref().is_str() {
             let mean_ms = self.wall(part, "latency")?;
-            return Some(Latency {
-                mean_ms,
-                spread_ms: 0,
-            });
+            return Some(Latency { mean_ms, spread_ms: 0 });
         }
         if !found.get_ref().is_table() {
-            self.wrong_type(
-                "latency",
-                found,
-                "a length of time, or a table of mean and spread",
-            );
+            self.wrong_type("latency", found, "a length of time, or a table of mean and spread");
             return None;
         }
         let table = self.part_of("latency", found, &LATENCY)?;
@@ -224,10 +207,7 @@ impl<'a> Reading<'a> {
         let made = self.call_step(row, call, saves, source.clone());
         match (made, advance, idle) {
             (Some(call), ..) => Some(Step::Call(Box::new(call))),
-            (None, Some(by), _) => Some(Step::Advance {
-                by: by.value,
-                source,
-            }),
+            (None, Some(by), _) => Some(Step::Advance { by: by.value, source }),
             (None, None, Some(_)) => Some(Step::Idle { source }),
             (None, None, None) => None,
         }
@@ -244,13 +224,7 @@ impl<'a> Reading<'a> {
         if let Some(call) = &call
             && let Some(callable) = vocabulary().operations.get(call.value)
         {
-            self.check_input(
-                call.value,
-                callable,
-                row.get("with"),
-                call.span.clone(),
-                &with,
-            );
+            self.check_input(call.value, callable, row.get("with"), call.span.clone(), &with);
         }
         let headers = self.headers(row);
         let expect = self.reaction(row, saves);
@@ -288,9 +262,7 @@ impl<'a> Reading<'a> {
     }
 
     fn headers(&mut self, row: &Fields<'a>) -> BTreeMap<String, String> {
-        let Some(entries) = row
-            .get("headers")
-            .and_then(|found| self.entries("headers", found))
+        let Some(entries) = row.get("headers").and_then(|found| self.entries("headers", found))
         else {
             return BTreeMap::new();
         };
@@ -319,9 +291,8 @@ impl<'a> Reading<'a> {
             return Reaction::default();
         };
         let status = self.count(&part, "status");
-        let body = part
-            .get("body")
-            .map(|found| self.members("body", Some(found), Refers::ToSaves(saves)));
+        let body =
+            part.get("body").map(|found| self.members("body", Some(found), Refers::ToSaves(saves)));
         let headers = self.headers(&part);
         let lost = self.truth(&part, "lost").is_some_and(|lost| lost.value);
         if lost {
@@ -351,15 +322,10 @@ impl<'a> Reading<'a> {
                 _ => {}
             }
         }
-        let counts = part
-            .get("deliveries")
-            .and_then(|found| self.entries("deliveries", found));
+        let counts = part.get("deliveries").and_then(|found| self.entries("deliveries", found));
         let mut deliveries = BTreeMap::new();
         for (key, value) in counts.into_iter().flatten() {
-            let name = At {
-                value: key.get_ref().as_ref(),
-                span: key.span(),
-            };
+            let name = At { value: key.get_ref().as_ref(), span: key.span() };
             let known = self.is_event(&name);
             let count = self.count_of(name.value, value, 0, u64::MAX);
             if let (true, Some(count)) = (known, count) {
@@ -382,10 +348,7 @@ fn rate_of(text: &str) -> Option<Rate> {
         _ => return None,
     };
     let requests = requests.filter(|requests| (1..=1_000_000_000).contains(requests))?;
-    Some(Rate {
-        requests,
-        window_ms,
-    })
+    Some(Rate { requests, window_ms })
 }
 
 #[cfg(test)]
@@ -394,12 +357,7 @@ mod tests {
 
     #[test]
     fn rates_are_read() {
-        let of = |requests, window_ms| {
-            Some(Rate {
-                requests,
-                window_ms,
-            })
-        };
+        let of = |requests, window_ms| Some(Rate { requests, window_ms });
         assert_eq!(rate_of("100/min"), of(100, 60_000));
         assert_eq!(rate_of("10/s"), of(10, 1_000));
         assert_eq!(rate_of("1000/h"), of(1_000, 3_600_000));

@@ -73,8 +73,7 @@ impl<'a> Fields<'a> {
 
     fn takes(&self, name: &str) -> &'static Takes {
         let key = self.form.keys.iter().find(|key| key.name == name);
-        &key.expect("`get` has asserted that the form has the key")
-            .takes
+        &key.expect("`get` has asserted that the form has the key").takes
     }
 }
 
@@ -135,11 +134,7 @@ impl<'a> Reading<'a> {
                     .help(key.about),
             );
         }
-        Fields {
-            form,
-            entries,
-            span,
-        }
+        Fields { form, entries, span }
     }
 
     /// The table under that key.
@@ -188,9 +183,7 @@ impl<'a> Reading<'a> {
             );
             return Vec::new();
         };
-        rows.iter()
-            .filter_map(|row| self.part_of(name, row, form))
-            .collect()
+        rows.iter().filter_map(|row| self.part_of(name, row, form)).collect()
     }
 
     /// A text.
@@ -205,10 +198,7 @@ impl<'a> Reading<'a> {
         if text.is_none() {
             self.wrong_type(name, found, "a text");
         }
-        text.map(|value| At {
-            value,
-            span: found.span(),
-        })
+        text.map(|value| At { value, span: found.span() })
     }
 
     /// A text that is spelt in a form of its own.
@@ -226,17 +216,11 @@ impl<'a> Reading<'a> {
             _ => None,
         };
         let text = match &bare {
-            Some(text) => At {
-                value: text.as_str(),
-                span: found.span(),
-            },
+            Some(text) => At { value: text.as_str(), span: found.span() },
             None => self.text_of(name, found)?,
         };
         match text.value.parse() {
-            Ok(value) => Some(At {
-                value,
-                span: text.span,
-            }),
+            Ok(value) => Some(At { value, span: text.span }),
             Err(expected) => {
                 self.misspelt(name, &text, expected);
                 None
@@ -308,10 +292,7 @@ impl<'a> Reading<'a> {
             };
             self.note(Diagnostic::new(found.span(), message).expected(expected));
         }
-        value.map(|value| At {
-            value,
-            span: found.span(),
-        })
+        value.map(|value| At { value, span: found.span() })
     }
 
     /// True or false.
@@ -321,10 +302,7 @@ impl<'a> Reading<'a> {
         if truth.is_none() {
             self.wrong_type(name, found, "true or false");
         }
-        truth.map(|value| At {
-            value,
-            span: found.span(),
-        })
+        truth.map(|value| At { value, span: found.span() })
     }
 
     /// The items of a list.
@@ -350,13 +328,10 @@ impl<'a> Reading<'a> {
             return;
         };
         self.note(
-            Diagnostic::new(
-                other_span,
-                format!("`{one}` and `{other}` contradict each other"),
-            )
-            .expected("and this")
-            .against(one_span, "this")
-            .help(why),
+            Diagnostic::new(other_span, format!("`{one}` and `{other}` contradict each other"))
+                .expected("and this")
+                .against(one_span, "this")
+                .help(why),
         );
     }
 }
@@ -376,9 +351,7 @@ pub(crate) fn meant(diagnostic: Diagnostic, word: &str, known: &[String]) -> Dia
     let near = nearest(word, groups.iter().map(String::as_str))
         .or_else(|| nearest(&first, groups.iter().map(String::as_str)));
     if let Some(near) = near {
-        let of_group = known
-            .iter()
-            .filter(|name| group(name).as_deref() == Some(near));
+        let of_group = known.iter().filter(|name| group(name).as_deref() == Some(near));
         return diagnostic.help(format!(
             "did you mean `{near}`? it has {}",
             listed(of_group.map(String::as_str))
@@ -386,10 +359,9 @@ pub(crate) fn meant(diagnostic: Diagnostic, word: &str, known: &[String]) -> Dia
     }
     match known.len() {
         0 => diagnostic.help("this version knows none"),
-        1..=MOST_LISTED => diagnostic.help(format!(
-            "known are {}",
-            listed(known.iter().map(String::as_str))
-        )),
+        1..=MOST_LISTED => {
+            diagnostic.help(format!("known are {}", listed(known.iter().map(String::as_str))))
+        }
         many => diagnostic.help(format!("none of the {many} known names is near it")),
     }
 }

@@ -29,9 +29,7 @@ type Takes = fn(&Choice) -> bool;
 impl<'a> Reading<'a> {
     /// How often a row acts.
     fn when(&mut self, row: &Fields<'a>, select: Vec<Selector>) -> When {
-        let nth = row
-            .get("nth")
-            .map_or_else(Vec::new, |found| self.places(found));
+        let nth = row.get("nth").map_or_else(Vec::new, |found| self.places(found));
         let times = self.count(row, "times").map(|times| times.value);
         let chance_ppm = row.get("chance").and_then(|found| self.chance(found));
         if chance_ppm == Some(0)
@@ -43,20 +41,12 @@ impl<'a> Reading<'a> {
                     .warning(),
             );
         }
-        When {
-            select,
-            nth,
-            times,
-            chance_ppm,
-        }
+        When { select, nth, times, chance_ppm }
     }
 
     /// `1`, `[1, 2]`, `"2.."`, `"2..4"`.
     fn places(&mut self, found: Found<'a>) -> Vec<Range> {
-        let one = |place: At<u64>| Range {
-            first: place.value,
-            last: Some(place.value),
-        };
+        let one = |place: At<u64>| Range { first: place.value, last: Some(place.value) };
         match found.get_ref() {
             DeValue::Integer(_) => {
                 let place = self.count_of("nth", found, 1, u64::MAX);
@@ -73,10 +63,7 @@ impl<'a> Reading<'a> {
             DeValue::String(text) => {
                 let range = range(text);
                 if range.is_none() {
-                    let text = At {
-                        value: text.as_ref(),
-                        span: found.span(),
-                    };
+                    let text = At { value: text.as_ref(), span: found.span() };
                     self.misspelt("nth", &text, Spelling::Places.expected());
                 }
                 range.into_iter().collect()
@@ -161,11 +148,8 @@ impl<'a> Reading<'a> {
     fn choice(&mut self, decision: &Decision, then: &At<&str>) -> Option<&'static Choice> {
         let found = Decision::find(decision.name).and_then(|known| known.choice(then.value));
         if found.is_none() {
-            let known: Vec<String> = decision
-                .choices
-                .iter()
-                .map(|choice| choice.name.to_owned())
-                .collect();
+            let known: Vec<String> =
+                decision.choices.iter().map(|choice| choice.name.to_owned()).collect();
             let message = format!("{} cannot be {}", decision.name, quoted(then.value));
             let diagnostic = Diagnostic::new(then.span.clone(), message).expected("unknown choice");
             self.note(meant(diagnostic, then.value, &known));
@@ -174,10 +158,7 @@ impl<'a> Reading<'a> {
     }
 
     fn is_return_code(&mut self, code: &At<&str>) -> bool {
-        let digits = code
-            .value
-            .strip_prefix('R')
-            .filter(|digits| digits.len() == 2);
+        let digits = code.value.strip_prefix('R').filter(|digits| digits.len() == 2);
         let number = digits.and_then(|digits| digits.parse::<u8>().ok());
         let known = number.is_some_and(|number| (1..=85).contains(&number));
         if !known {
@@ -189,21 +170,11 @@ impl<'a> Reading<'a> {
     /// A code or a time given to a choice that takes none.
     fn carried(&mut self, row: &Fields<'a>, decision: &Decision, choice: &Choice) {
         let takers = |takes: Takes| {
-            listed(
-                decision
-                    .choices
-                    .iter()
-                    .filter(|&it| takes(it))
-                    .map(|it| it.name),
-            )
+            listed(decision.choices.iter().filter(|&it| takes(it)).map(|it| it.name))
         };
         let cases: [(&str, bool, Takes); 2] = [
-            ("code", choice.code.is_some(), |choice| {
-                choice.code.is_some()
-            }),
-            ("after", choice.after.is_some(), |choice| {
-                choice.after.is_some()
-            }),
+            ("code", choice.code.is_some(), |choice| choice.code.is_some()),
+            ("after", choice.after.is_some(), |choice| choice.after.is_some()),
         ];
         for (key, taken, takes) in cases {
             let Some(span) = row.key_span(key).filter(|_| !taken) else {
@@ -216,11 +187,7 @@ impl<'a> Reading<'a> {
                 format!("of {} these take `{key}`: {takers}", decision.name)
             };
             let message = format!("{:?} takes no `{key}`", choice.name);
-            self.note(
-                Diagnostic::new(span, message)
-                    .expected("has no meaning here")
-                    .help(help),
-            );
+            self.note(Diagnostic::new(span, message).expected("has no meaning here").help(help));
         }
     }
 
@@ -248,15 +215,10 @@ impl<'a> Reading<'a> {
             }
         };
         let when = self.when(row, select);
-        let shape = self
-            .name(row, "do")
-            .and_then(|word| one_of::<Shaping>(word.value));
+        let shape = self.name(row, "do").and_then(|word| one_of::<Shaping>(word.value));
         let delay = self.spelt::<Span>(row, "delay");
         if let Some(shape) = shape {
-            let late = matches!(
-                shape,
-                Shaping::Duplicate | Shaping::Delay | Shaping::Reorder
-            );
+            let late = matches!(shape, Shaping::Duplicate | Shaping::Delay | Shaping::Reorder);
             if let (false, Some(span)) = (late, row.key_span("delay")) {
                 self.note(
                     Diagnostic::new(span, "this row takes no `delay`")
@@ -302,12 +264,8 @@ impl<'a> Reading<'a> {
             after_commit: self.truth(row, "after_commit").is_some_and(|it| it.value),
             retry_after: self.spelt::<Span>(row, "retry_after").map(|it| it.value),
             latency_ms: self.wall(row, "latency"),
-            lose: self
-                .name(row, "lose")
-                .and_then(|it| one_of::<Lose>(it.value)),
-            body: self
-                .name(row, "body")
-                .and_then(|it| one_of::<BodyFault>(it.value)),
+            lose: self.name(row, "lose").and_then(|it| one_of::<Lose>(it.value)),
+            body: self.name(row, "body").and_then(|it| one_of::<BodyFault>(it.value)),
         };
         let whole = "a lost exchange has no reply to change";
         self.contradiction(row, "lose", "status", whole);
@@ -334,12 +292,7 @@ impl<'a> Reading<'a> {
                     .help("say what goes wrong: status = 503"),
             );
         }
-        Some(FaultRow {
-            on: on?.value.to_owned(),
-            when,
-            fault,
-            source: self.place(&row.span),
-        })
+        Some(FaultRow { on: on?.value.to_owned(), when, fault, source: self.place(&row.span) })
     }
 
     /// A `[[timeline]]` row of a world that starts then.
@@ -350,11 +303,7 @@ impl<'a> Reading<'a> {
     ) -> Option<TimelineRow> {
         let at = self.moment(row, start);
         let does = self.deed(row);
-        Some(TimelineRow {
-            at: at?,
-            does: does?,
-            source: self.place(&row.span),
-        })
+        Some(TimelineRow { at: at?, does: does?, source: self.place(&row.span) })
     }
 
     fn moment(&mut self, row: &Fields<'a>, start: Option<Timestamp>) -> Option<Moment> {
@@ -387,15 +336,12 @@ impl<'a> Reading<'a> {
                     Some(Moment::At(instant))
                 }
             },
-            (None, Some((known, event))) => (known && !asked).then(|| Moment::After {
-                event: event.value.to_owned(),
-                delay: Span::Millis(0),
-            }),
+            (None, Some((known, event))) => (known && !asked)
+                .then(|| Moment::After { event: event.value.to_owned(), delay: Span::Millis(0) }),
             (Some(at), Some((known, event))) => match at.value {
-                Offset::In(delay) => known.then(|| Moment::After {
-                    event: event.value.to_owned(),
-                    delay,
-                }),
+                Offset::In(delay) => {
+                    known.then(|| Moment::After { event: event.value.to_owned(), delay })
+                }
                 Offset::At(_) => {
                     let why = "with `after`, `at` is how long after the event: at = \"+3d\"";
                     self.contradiction(row, "after", "at", why);
@@ -415,10 +361,7 @@ impl<'a> Reading<'a> {
             (Some(call), None) => {
                 let callable = vocabulary().operations.get(call.value)?;
                 self.check_input(call.value, callable, row.get("with"), call.span, &with);
-                Some(Deed::Call {
-                    operation: call.value.to_owned(),
-                    with,
-                })
+                Some(Deed::Call { operation: call.value.to_owned(), with })
             }
             (None, Some(inbound)) => {
                 let callable = vocabulary().inbound.get(inbound.value)?;
@@ -429,17 +372,10 @@ impl<'a> Reading<'a> {
                 }
                 let name = format!("inbound {}", inbound.value);
                 self.check_input(&name, callable, row.get("with"), inbound.span, &input);
-                Some(Deed::Inbound {
-                    kind: inbound.value.to_owned(),
-                    with,
-                })
+                Some(Deed::Inbound { kind: inbound.value.to_owned(), with })
             }
             _ => {
-                if row
-                    .key_span("call")
-                    .or_else(|| row.key_span("inbound"))
-                    .is_none()
-                {
+                if row.key_span("call").or_else(|| row.key_span("inbound")).is_none() {
                     self.note(
                         Diagnostic::new(head, "this row does nothing")
                             .expected("`call` or `inbound` is missing"),
@@ -453,19 +389,13 @@ impl<'a> Reading<'a> {
 
 /// What a selector of this decision may look at.
 fn kinds_of(decision: &Decision) -> Vec<Kind> {
-    [decision.subject]
-        .into_iter()
-        .chain(decision.related.iter().copied())
-        .collect()
+    [decision.subject].into_iter().chain(decision.related.iter().copied()).collect()
 }
 
 /// What events of this type are about.
 fn subject_of(on: &str) -> Option<Kind> {
     let resource = on.split_once('.')?.0;
-    Kind::ALL
-        .iter()
-        .find(|kind| kind.name() == resource)
-        .copied()
+    Kind::ALL.iter().find(|kind| kind.name() == resource).copied()
 }
 
 /// The variant of that word, as it is serialised.
@@ -477,10 +407,7 @@ fn one_of<T: serde::de::DeserializeOwned>(word: &str) -> Option<T> {
 fn range(text: &str) -> Option<Range> {
     let number = |text: &str| {
         let plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-        plain
-            .then(|| text.parse::<u64>().ok())
-            .flatten()
-            .filter(|&it| it > 0)
+        plain.then(|| text.parse::<u64>().ok()).flatten().filter(|&it| it > 0)
     };
     let (first, last) = text.split_once("..")?;
     let first = number(first)?;
@@ -488,10 +415,7 @@ fn range(text: &str) -> Option<Range> {
         return Some(Range { first, last: None });
     }
     let last = number(last).filter(|&last| last >= first)?;
-    Some(Range {
-        first,
-        last: Some(last),
-    })
+    Some(Range { first, last: Some(last) })
 }
 
 /// Millionths of a decimal from 0 to 1, exact.

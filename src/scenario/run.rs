@@ -111,11 +111,7 @@ pub(crate) struct Difference {
 
 impl Difference {
     fn new(at: impl Into<String>, expected: impl Into<String>, came: impl Into<String>) -> Self {
-        Self {
-            at: at.into(),
-            expected: expected.into(),
-            came: came.into(),
-        }
+        Self { at: at.into(), expected: expected.into(), came: came.into() }
     }
 }
 
@@ -152,22 +148,14 @@ pub(crate) fn run(scenario: &Scenario, runner: &mut dyn Runner) -> Result<Outcom
     }
     let deliveries = runner.deliveries(&scenario.expect.deliveries)?;
     outcome.events = runner.events()?;
-    let names = outcome
-        .events
-        .iter()
-        .filter_map(|event| event["type"].as_str());
+    let names = outcome.events.iter().filter_map(|event| event["type"].as_str());
     outcome.differences = expectation(&scenario.expect, names, &deliveries);
     outcome.rows = runner.coverage()?;
     Ok(outcome)
 }
 
 fn moved(source: &str, step: String) -> Ran {
-    Ran {
-        source: source.to_owned(),
-        step,
-        came: None,
-        differences: Vec::new(),
-    }
+    Ran { source: source.to_owned(), step, came: None, differences: Vec::new() }
 }
 
 type Saves = BTreeMap<String, Value>;
@@ -218,9 +206,7 @@ fn resolve(
     Ok(match value {
         Value::Array(items) => items.iter().map(each).collect::<Result<_, _>>()?,
         Value::Object(members) => {
-            let resolved = members
-                .iter()
-                .map(|(name, value)| Ok((name.clone(), each(value)?)));
+            let resolved = members.iter().map(|(name, value)| Ok((name.clone(), each(value)?)));
             Value::Object(resolved.collect::<Result<_, String>>()?)
         }
         Value::String(text) => match Reference::read(text) {
@@ -254,10 +240,7 @@ fn referred(
                 other => other.get(part).cloned(),
             };
             let root = saves.get(name).cloned();
-            Ok(path
-                .iter()
-                .try_fold(root, |value, part| Some(inside(&value?, part)))
-                .flatten())
+            Ok(path.iter().try_fold(root, |value, part| Some(inside(&value?, part))).flatten())
         }
     }
 }
@@ -267,9 +250,7 @@ fn reaction(expected: &Reaction, body: Option<&Value>, came: &Came) -> Vec<Diffe
     let reply = match (came, expected.lost) {
         (Came::Lost, true) => return Vec::new(),
         (Came::Lost, false) => {
-            let wanted = expected
-                .status
-                .map_or_else(|| "a reply".to_owned(), |it| it.to_string());
+            let wanted = expected.status.map_or_else(|| "a reply".to_owned(), |it| it.to_string());
             return vec![Difference::new("status", wanted, "no whole reply")];
         }
         (Came::Reply(reply), true) => {
@@ -289,11 +270,7 @@ fn reaction(expected: &Reaction, body: Option<&Value>, came: &Came) -> Vec<Diffe
         let came = reply.headers.get(&name.to_ascii_lowercase());
         if came != Some(wanted) {
             let came = came.map_or_else(|| "no such header".to_owned(), |came| quoted(came));
-            found.push(Difference::new(
-                format!("header {name}"),
-                quoted(wanted),
-                came,
-            ));
+            found.push(Difference::new(format!("header {name}"), quoted(wanted), came));
         }
     }
     if let Some(body) = body {
@@ -351,15 +328,9 @@ fn expectation<'e>(
     let resource = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
     let named = expected.events.iter().filter(|name| *name != ANY);
     let resources: BTreeSet<String> = named.map(|name| resource(name)).collect();
-    let came: Vec<&str> = events
-        .filter(|name| resources.contains(&resource(name)))
-        .collect();
+    let came: Vec<&str> = events.filter(|name| resources.contains(&resource(name))).collect();
     if !expected.events.is_empty() && !follows(&expected.events, &came) {
-        let came = if came.is_empty() {
-            "none".to_owned()
-        } else {
-            came.join(", ")
-        };
+        let came = if came.is_empty() { "none".to_owned() } else { came.join(", ") };
         found.push(Difference::new("events", expected.events.join(", "), came));
     }
     for (name, wanted) in &expected.deliveries {

@@ -20,17 +20,10 @@ pub(crate) fn schema() -> Value {
 }
 
 fn table(form: &Table) -> Value {
-    let properties: Map<String, Value> = form
-        .keys
-        .iter()
-        .map(|key| (key.name.to_owned(), described(key)))
-        .collect();
-    let required: Vec<&str> = form
-        .keys
-        .iter()
-        .filter(|key| key.required)
-        .map(|key| key.name)
-        .collect();
+    let properties: Map<String, Value> =
+        form.keys.iter().map(|key| (key.name.to_owned(), described(key))).collect();
+    let required: Vec<&str> =
+        form.keys.iter().filter(|key| key.required).map(|key| key.name).collect();
     let mut schema = json!({
         "description": form.about,
         "type": "object",

@@ -82,20 +82,14 @@ fn members_of(kind: Kind) -> BTreeMap<String, Member> {
 }
 
 fn shown(kind: Kind) -> BTreeMap<String, Member> {
-    let names = [
-        format!("get_{}", kind.name()),
-        format!("list_{}", plural(kind.name())),
-    ];
+    let names = [format!("get_{}", kind.name()), format!("list_{}", plural(kind.name()))];
     let Some(row) = api::product().find(|row| names.iter().any(|name| name == row.name)) else {
         return BTreeMap::new();
     };
     let mut generator = SchemaGenerator::new(SchemaSettings::draft2020_12());
     let schema = Value::from((row.output)(&mut generator));
     let definitions = generator.take_definitions(true);
-    let data = resolved(
-        &resolved(&schema, &definitions)["properties"]["data"],
-        &definitions,
-    );
+    let data = resolved(&resolved(&schema, &definitions)["properties"]["data"], &definitions);
     let one = match data.get("items") {
         Some(items) => resolved(items, &definitions),
         None => data,
@@ -141,10 +135,7 @@ impl<'a> Reading<'a> {
                     self.unknown_field(key.span(), name, kinds);
                     None
                 };
-            selectors.extend(wanted.map(|wanted| Selector {
-                field: name.to_owned(),
-                wanted,
-            }));
+            selectors.extend(wanted.map(|wanted| Selector { field: name.to_owned(), wanted }));
         }
         selectors
     }
@@ -262,10 +253,7 @@ impl<'a> Reading<'a> {
 pub(crate) fn named_by(kind: Kind) -> Vec<Kind> {
     let members = members_of(kind);
     let named = |other: &Kind| members.contains_key(&format!("{}_id", other.name()));
-    [Kind::Employee, Kind::Company]
-        .into_iter()
-        .filter(named)
-        .collect()
+    [Kind::Employee, Kind::Company].into_iter().filter(named).collect()
 }
 
 /// `>= 500000`.
@@ -279,9 +267,8 @@ fn compared(text: &str) -> Option<Wanted> {
         (">", Comparison::Greater),
         ("=", Comparison::Equal),
     ];
-    let (number, relation) = SIGNS
-        .iter()
-        .find_map(|&(sign, relation)| Some((text.strip_prefix(sign)?, relation)))?;
+    let (number, relation) =
+        SIGNS.iter().find_map(|&(sign, relation)| Some((text.strip_prefix(sign)?, relation)))?;
     let number = number.trim_start();
     let digits = number.strip_prefix('-').unwrap_or(number);
     let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
@@ -308,10 +295,7 @@ mod tests {
     #[test]
     fn comparisons_are_read() {
         let of = |relation, number| Some(Wanted::Compare(relation, number));
-        assert_eq!(
-            compared(">= 500000"),
-            of(Comparison::GreaterOrEqual, 500_000)
-        );
+        assert_eq!(compared(">= 500000"), of(Comparison::GreaterOrEqual, 500_000));
         assert_eq!(compared("<-5"), of(Comparison::Less, -5));
         assert_eq!(compared("!= 0"), of(Comparison::NotEqual, 0));
         for text in ["", ">", ">= ", "500000", "=> 5", "> 5.0", "> +5"] {

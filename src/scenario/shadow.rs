@@ -67,9 +67,7 @@ impl Reading<'_> {
                     let says = earlier.row.says().unwrap_or_default();
                     self.note(
                         Diagnostic::new(span.clone(), "this row contradicts an earlier one")
-                            .expected(format!(
-                                "of the same subjects the row at {at} says {says:?}"
-                            ))
+                            .expected(format!("of the same subjects the row at {at} says {says:?}"))
                             .help("leave one of them out, or say by `nth` which time each is for"),
                     );
                     continue;

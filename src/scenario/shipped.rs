@@ -80,10 +80,7 @@ pub(crate) fn unknown(name: &str) -> String {
 
 /// The name as the list has it, if it does.
 pub(crate) fn known(name: &str) -> Option<&'static str> {
-    FILES
-        .iter()
-        .map(|(known, _)| *known)
-        .find(|known| *known == name)
+    FILES.iter().map(|(known, _)| *known).find(|known| *known == name)
 }
 
 /// Every name.
@@ -109,10 +106,7 @@ mod tests {
             assert_eq!(checked.report(Look::Plain), "", "{name}");
             let scenario = checked.scenario.expect("nothing is wrong with it");
             assert_eq!(scenario.name, *name);
-            assert!(
-                !scenario.title.is_empty() && !scenario.about.is_empty(),
-                "{name}"
-            );
+            assert!(!scenario.title.is_empty() && !scenario.about.is_empty(), "{name}");
             assert!(!scenario.steps.is_empty(), "{name} shows nothing");
         }
     }
@@ -123,13 +117,7 @@ mod tests {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/scenarios");
         let mut files: Vec<String> = std::fs::read_dir(folder)
             .expect("the folder is part of the repository")
-            .map(|entry| {
-                entry
-                    .expect("an entry")
-                    .file_name()
-                    .into_string()
-                    .expect("UTF-8")
-            })
+            .map(|entry| entry.expect("an entry").file_name().into_string().expect("UTF-8"))
             .collect();
         files.sort();
         let mut listed: Vec<String> = names().iter().map(|name| format!("{name}.toml")).collect();
@@ -140,15 +128,7 @@ mod tests {
     #[test]
     fn an_unknown_scenario_is_told_the_nearest() {
         let refusal = find("hapy-path").expect_err("misspelt");
-        assert_eq!(
-            refusal.detail,
-            "there is no scenario \"hapy-path\"; did you mean happy-path?"
-        );
-        assert!(
-            find("x")
-                .expect_err("unknown")
-                .detail
-                .contains("shipped are happy-path, ")
-        );
+        assert_eq!(refusal.detail, "there is no scenario \"hapy-path\"; did you mean happy-path?");
+        assert!(find("x").expect_err("unknown").detail.contains("shipped are happy-path, "));
     }
 }

@@ -67,10 +67,7 @@ fn a_file_that_is_too_large_is_not_parsed() {
     assert_eq!(told("big.toml", &files), refusal);
     let files = [("full.toml", vec![b'#'; MOST_BYTES])].into();
     assert_eq!(told("full.toml", &files), "");
-    assert_eq!(
-        told("none.toml", &files),
-        "error: none.toml: is not there\n"
-    );
+    assert_eq!(told("none.toml", &files), "error: none.toml: is not there\n");
 }
 
 #[test]
@@ -92,30 +89,18 @@ fn rows_of_the_including_file_come_first_and_its_own_word_counts() {
         [[fault]]\non = \"*\"\nlatency = \"1s\"\n";
     let other = "title = \"other\"\n[world]\ncompanies = 5\nseed = 7\n\
         [limits]\nrate = \"3/s\"\n[[fault]]\non = \"*\"\nlose = \"reply\"\n[[step]]\nidle = true\n";
-    let files: BTreeMap<&str, Vec<u8>> = [
-        ("a/own.toml", own.as_bytes().to_vec()),
-        ("a/x/other.toml", other.as_bytes().to_vec()),
-    ]
-    .into();
+    let files: BTreeMap<&str, Vec<u8>> =
+        [("a/own.toml", own.as_bytes().to_vec()), ("a/x/other.toml", other.as_bytes().to_vec())]
+            .into();
     let read = |path: &str| files.get(path).cloned().ok_or(path.to_owned());
     let checked = check("a/own.toml", &read);
     assert_eq!(checked.report(Look::Plain), "");
     let scenario = checked.scenario.expect("sound");
-    let sources: Vec<&str> = scenario
-        .faults
-        .iter()
-        .map(|row| row.source.as_str())
-        .collect();
+    let sources: Vec<&str> = scenario.faults.iter().map(|row| row.source.as_str()).collect();
     assert_eq!(sources[..2], ["own.toml:4", "other.toml:7"]);
     assert!(sources[2].starts_with("flaky-503.toml:"));
-    assert_eq!(
-        (scenario.name.as_str(), scenario.title.as_str()),
-        ("own", "")
-    );
-    assert_eq!(
-        (scenario.world.companies, scenario.world.seed),
-        (Some(2), Some(7))
-    );
+    assert_eq!((scenario.name.as_str(), scenario.title.as_str()), ("own", ""));
+    assert_eq!((scenario.world.companies, scenario.world.seed), (Some(2), Some(7)));
     assert_eq!(scenario.limits.rate.map(|rate| rate.requests), Some(3));
     assert!(scenario.steps.is_empty());
 }
@@ -159,15 +144,9 @@ with = { payroll_run_id = "@@literal" }
             &Wanted::Reference(1),
         ]
     );
-    let place = Range {
-        first: 2,
-        last: Some(4),
-    };
+    let place = Range { first: 2, last: Some(4) };
     assert_eq!(row.when.nth, [place]);
-    assert_eq!(
-        (row.when.times, row.when.chance_ppm),
-        (Some(2), Some(250_000))
-    );
+    assert_eq!((row.when.times, row.when.chance_ppm), (Some(2), Some(250_000)));
     assert_eq!(row.after, Some(Span::BusinessDays(2)));
     assert_eq!(row.source, "f.toml:2");
     let after = Moment::After {
@@ -188,11 +167,7 @@ fn the_starter_and_hostile_files_are_survived() {
     assert_eq!(one(starter).title, "One payout comes back");
     let deep = format!("a = {}1{}", "[".repeat(10_000), "]".repeat(10_000));
     let rows = "[[outcome]]\non = \"payout.settle\"\nwhere = { employee = 1 }\nthen = \"x\"\n";
-    for source in [
-        deep,
-        rows.repeat(MOST_BYTES / rows.len()),
-        "\u{1b}[2J = 1".to_owned(),
-    ] {
+    for source in [deep, rows.repeat(MOST_BYTES / rows.len()), "\u{1b}[2J = 1".to_owned()] {
         let files = [("f.toml", source.into_bytes())].into();
         let text = told("f.toml", &files);
         assert!(text.contains("f.toml:") && !text.contains('\u{1b}'));

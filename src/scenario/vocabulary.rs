@@ -48,10 +48,7 @@ impl std::fmt::Debug for Callable {
 
 impl Callable {
     const fn new(operation: &'static Operation) -> Self {
-        Self {
-            operation,
-            checker: OnceLock::new(),
-        }
+        Self { operation, checker: OnceLock::new() }
     }
 
     /// The checker of its input, compiled when it is first asked for.
@@ -89,19 +86,13 @@ impl Vocabulary {
                 (Kind::Company | Kind::Employee | Kind::Wallet, Some(row)) => {
                     Some(Places::Listed(row))
                 }
-                _ => events
-                    .contains(&format!("{}.created", kind.name()))
-                    .then_some(Places::Made),
+                _ => events.contains(&format!("{}.created", kind.name())).then_some(Places::Made),
             }
         };
-        let kinds = Kind::ALL
-            .iter()
-            .filter_map(|&kind| Some((kind.name(), places(kind)?)));
+        let kinds = Kind::ALL.iter().filter_map(|&kind| Some((kind.name(), places(kind)?)));
         Self {
             kinds: kinds.collect(),
-            operations: all()
-                .map(|row| (row.operation_id(), Callable::new(row)))
-                .collect(),
+            operations: all().map(|row| (row.operation_id(), Callable::new(row))).collect(),
             domains: product.iter().map(domain).collect(),
             inbound: inbound(&control),
             events,
@@ -118,10 +109,7 @@ impl Vocabulary {
 
     /// Resources that have events: `payroll_run` of `payroll_run.paid`.
     pub(crate) fn resources(&self) -> BTreeSet<&str> {
-        self.events
-            .iter()
-            .filter_map(|name| Some(name.split_once('.')?.0))
-            .collect()
+        self.events.iter().filter_map(|name| Some(name.split_once('.')?.0)).collect()
     }
 }
 
@@ -135,9 +123,7 @@ pub(crate) fn plural(noun: &str) -> String {
 
 /// What the outside world can do, each with the row that takes its input.
 fn inbound(control: &[&'static Operation]) -> BTreeMap<String, Callable> {
-    let row = control
-        .iter()
-        .find(|row| row.path == "/_sandbox/inbound/{kind}");
+    let row = control.iter().find(|row| row.path == "/_sandbox/inbound/{kind}");
     let named = |row: &&'static Operation| {
         let kinds = INBOUND.iter().map(|kind| kind.kind.to_owned());
         kinds.map(|kind| (kind, Callable::new(row))).collect()
@@ -150,10 +136,8 @@ pub(crate) fn words(schema: &Value, definitions: &Map<String, Value>) -> Vec<Str
     let schema = resolved(schema, definitions);
     let own = schema["enum"].as_array().into_iter().flatten();
     let alone = schema.get("const").into_iter();
-    let mut found: Vec<String> = own
-        .chain(alone)
-        .filter_map(|word| word.as_str().map(str::to_owned))
-        .collect();
+    let mut found: Vec<String> =
+        own.chain(alone).filter_map(|word| word.as_str().map(str::to_owned)).collect();
     for forms in ["oneOf", "anyOf"] {
         let forms = schema[forms].as_array().into_iter().flatten();
         found.extend(forms.flat_map(|form| words(form, definitions)));
@@ -166,9 +150,7 @@ pub(crate) fn resolved<'a>(schema: &'a Value, definitions: &'a Map<String, Value
     let mut schema = schema;
     // A chain of references that is longer than the list of definitions would be a circle.
     for _ in 0..=definitions.len() {
-        let name = schema["$ref"]
-            .as_str()
-            .and_then(|target| target.strip_prefix("#/$defs/"));
+        let name = schema["$ref"].as_str().and_then(|target| target.strip_prefix("#/$defs/"));
         match name.and_then(|name| definitions.get(name)) {
             Some(target) => schema = target,
             None => break,
@@ -270,12 +252,7 @@ mod tests {
             Task::CompleteTrustScore(_) => 64,
             Task::Scripted(_) => 65,
         };
-        assert!(
-            Task::ONE_OF_EACH
-                .iter()
-                .map(place)
-                .eq(0..Task::ONE_OF_EACH.len())
-        );
+        assert!(Task::ONE_OF_EACH.iter().map(place).eq(0..Task::ONE_OF_EACH.len()));
     }
 
     #[test]

@@ -56,15 +56,9 @@ mod tests {
             let born: BirthDate = right.parse().expect("a day");
             assert_eq!(born.to_string(), right);
         }
-        for wrong in [
-            "1899-12-31",
-            "2200-01-01",
-            "1955-02-29",
-            "1955-00-10",
-            "55-01-01",
-            "1955-1-1",
-            "",
-        ] {
+        for wrong in
+            ["1899-12-31", "2200-01-01", "1955-02-29", "1955-00-10", "55-01-01", "1955-1-1", ""]
+        {
             assert!(wrong.parse::<BirthDate>().is_err(), "{wrong}");
         }
     }

@@ -114,20 +114,14 @@ pub(crate) fn report(file: &str, source: &str, found: &[Diagnostic], look: Look)
     };
     let mut ordered: Vec<&Diagnostic> = found.iter().collect();
     ordered.sort_by_key(|one| one.span.start);
-    let shown = ordered
-        .iter()
-        .take(MOST_SHOWN)
-        .map(|one| render(&renderer, file, source, one));
+    let shown = ordered.iter().take(MOST_SHOWN).map(|one| render(&renderer, file, source, one));
     let mut text = shown.collect::<Vec<_>>().join("\n\n");
     let warnings = found.iter().filter(|one| one.harmless).count();
     let counted = |count: usize, what: &str| {
         let plural = if count == 1 { "" } else { "s" };
         (count > 0).then(|| format!("{count} {what}{plural}"))
     };
-    let counts = [
-        counted(found.len() - warnings, "mistake"),
-        counted(warnings, "warning"),
-    ];
+    let counts = [counted(found.len() - warnings, "mistake"), counted(warnings, "warning")];
     let counts: Vec<String> = counts.into_iter().flatten().collect();
     // A string takes every letter.
     let _ = write!(text, "\n\n{} in {file}", counts.join(" and "));
@@ -140,10 +134,7 @@ pub(crate) fn report(file: &str, source: &str, found: &[Diagnostic], look: Look)
 
 fn render(renderer: &Renderer, file: &str, source: &str, one: &Diagnostic) -> String {
     let main = within(source, &one.span);
-    let against = one
-        .against
-        .as_ref()
-        .map(|(span, label)| (within(source, span), label));
+    let against = one.against.as_ref().map(|(span, label)| (within(source, span), label));
     let (first, last) = match &against {
         Some((span, _)) => (main.start.min(span.start), main.end.max(span.end)),
         None => (main.start, main.end),
@@ -158,25 +149,14 @@ fn render(renderer: &Renderer, file: &str, source: &str, one: &Diagnostic) -> St
         .path(file)
         .line_start(line)
         .fold(true)
-        .annotation(
-            AnnotationKind::Primary
-                .span(moved(&main))
-                .label(one.label.as_str()),
-        );
+        .annotation(AnnotationKind::Primary.span(moved(&main)).label(one.label.as_str()));
     if let Some((span, label)) = &against
         && cut.contains(&span.start)
     {
-        snippet = snippet.annotation(
-            AnnotationKind::Context
-                .span(moved(span))
-                .label(label.as_str()),
-        );
+        snippet =
+            snippet.annotation(AnnotationKind::Context.span(moved(span)).label(label.as_str()));
     }
-    let level = if one.harmless {
-        Level::WARNING
-    } else {
-        Level::ERROR
-    };
+    let level = if one.harmless { Level::WARNING } else { Level::ERROR };
     let mut group = level.primary_title(one.message.as_str()).element(snippet);
     if let Some(help) = &one.help {
         group = group.element(Level::HELP.message(help.as_str()));
@@ -196,18 +176,14 @@ fn within(source: &str, span: &Range<usize>) -> Range<usize> {
     };
     let start = border(span.start);
     let end = border(span.end.max(start));
-    let line = source[start..end]
-        .find('\n')
-        .map_or(end, |length| start + length);
+    let line = source[start..end].find('\n').map_or(end, |length| start + length);
     start..line
 }
 
 /// The whole lines from one byte to another; of very long ones only what is near the first.
 fn lines_around(source: &str, first: usize, last: usize) -> Range<usize> {
     let start = source[..first].rfind('\n').map_or(0, |at| at + 1);
-    let end = source[last..]
-        .find('\n')
-        .map_or(source.len(), |length| last + length);
+    let end = source[last..].find('\n').map_or(source.len(), |length| last + length);
     if end - start <= LONGEST_SHOWN || source[start..end].matches('\n').count() > 0 {
         return start..end;
     }
@@ -244,9 +220,8 @@ fn distance(word: &[char], candidate: &str) -> usize {
     for (i, letter) in candidate.iter().enumerate() {
         let mut row = vec![i + 1];
         for (j, other) in word.iter().enumerate() {
-            let mut cost = (last[j] + usize::from(letter != other))
-                .min(last[j + 1] + 1)
-                .min(row[j] + 1);
+            let mut cost =
+                (last[j] + usize::from(letter != other)).min(last[j + 1] + 1).min(row[j] + 1);
             if i > 0 && j > 0 && *letter == word[j - 1] && candidate[i - 1] == *other {
                 cost = cost.min(before_last[j - 1] + 1);
             }
@@ -282,16 +257,10 @@ mod tests {
 
     #[test]
     fn a_warning_is_counted_apart() {
-        let found = [
-            Diagnostic::new(0..1, "a").warning(),
-            Diagnostic::new(2..3, "b"),
-        ];
+        let found = [Diagnostic::new(0..1, "a").warning(), Diagnostic::new(2..3, "b")];
         let text = report("f", "x\ny\n", &found, Look::Plain);
         assert!(text.starts_with("warning: a\n"), "{text}");
-        assert!(
-            text.ends_with("\n\n1 mistake and 1 warning in f\n"),
-            "{text}"
-        );
+        assert!(text.ends_with("\n\n1 mistake and 1 warning in f\n"), "{text}");
         let text = report("f", "x\ny\n", &found[..1], Look::Plain);
         assert!(text.ends_with("\n\n1 warning in f\n"), "{text}");
     }
@@ -299,9 +268,8 @@ mod tests {
     #[test]
     fn a_contradiction_shows_both_places() {
         let source = "a = 1\nb = 2\nc = 3\n";
-        let found = [Diagnostic::new(12..17, "c is more than a")
-            .expected("3")
-            .against(0..5, "1 here")];
+        let found =
+            [Diagnostic::new(12..17, "c is more than a").expected("3").against(0..5, "1 here")];
         let text = report("f", source, &found, Look::Plain);
         assert!(text.contains("f:3:1"), "{text}");
         assert!(text.contains("1 | a = 1\n  | ----- 1 here"), "{text}");

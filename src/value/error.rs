@@ -97,11 +97,7 @@ pub struct Violation {
 impl Violation {
     /// A violation of that kind at that place.
     pub fn new(pointer: impl Into<String>, code: &'static str, detail: impl Into<String>) -> Self {
-        Self {
-            pointer: pointer.into(),
-            code,
-            detail: detail.into(),
-        }
+        Self { pointer: pointer.into(), code, detail: detail.into() }
     }
 }
 
@@ -148,10 +144,7 @@ impl ApiError {
             [one] => format!("{}: {}", shown(&one.pointer), one.detail),
             many => format!("{} violations, listed in errors", many.len()),
         };
-        Self {
-            errors,
-            ..Self::new(ErrorCode::ValidationFailed, detail)
-        }
+        Self { errors, ..Self::new(ErrorCode::ValidationFailed, detail) }
     }
 
     /// The same for one member, which `pointer` points at.
@@ -167,10 +160,7 @@ impl ApiError {
     /// 404 for an id that nothing has.
     #[must_use]
     pub fn not_found(kind: &str) -> Self {
-        Self::new(
-            ErrorCode::ResourceNotFound,
-            format!("no {kind} of this key's world has this id"),
-        )
+        Self::new(ErrorCode::ResourceNotFound, format!("no {kind} of this key's world has this id"))
     }
 
     /// The same, about that resource.
@@ -209,11 +199,7 @@ impl ApiError {
 }
 
 fn shown(pointer: &str) -> &str {
-    if pointer.is_empty() {
-        "the body"
-    } else {
-        pointer
-    }
+    if pointer.is_empty() { "the body" } else { pointer }
 }
 
 #[cfg(test)]
@@ -225,9 +211,7 @@ mod tests {
         for (index, code) in ErrorCode::ALL.iter().enumerate() {
             assert!((400..600).contains(&code.status()), "{code:?}");
             assert!(
-                ErrorCode::ALL[..index]
-                    .iter()
-                    .all(|other| other.code() != code.code()),
+                ErrorCode::ALL[..index].iter().all(|other| other.code() != code.code()),
                 "{code:?}"
             );
         }

@@ -46,10 +46,7 @@ impl<T> Id<T> {
     /// The id with these bits.
     #[must_use]
     pub const fn from_bits(bits: u64) -> Self {
-        Self {
-            bits,
-            of: PhantomData,
-        }
+        Self { bits, of: PhantomData }
     }
 
     /// The 64 bits behind the text.
@@ -133,11 +130,8 @@ impl<T: Prefixed> JsonSchema for Id<T> {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let example = format!(
-            "{}_{}",
-            T::PREFIX,
-            encode_to_string(Key::new(42).with(T::PREFIX).hash())
-        );
+        let example =
+            format!("{}_{}", T::PREFIX, encode_to_string(Key::new(42).with(T::PREFIX).hash()));
         json_schema!({ "type": "string", "minLength": 1, "maxLength": 64, "examples": [example] })
     }
 }
@@ -234,10 +228,7 @@ impl Permutation {
         join(left, right)
     }
 
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "a round takes the low half of its hash"
-    )]
+    #[expect(clippy::cast_possible_truncation, reason = "a round takes the low half of its hash")]
     const fn scramble(&self, round: usize, half: u32) -> u32 {
         self.0[round].at(half as u64).hash() as u32
     }

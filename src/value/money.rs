@@ -45,13 +45,8 @@ UAH USD UYU UZS VES WST XCD YER ZAR ZMW";
 static CODES: LazyLock<Vec<[u8; 3]>> = LazyLock::new(|| {
     let others = OTHER_EXPONENTS.iter().map(|(code, _)| *code);
     let codes = HUNDREDTHS.split_ascii_whitespace().chain(others);
-    let mut codes: Vec<[u8; 3]> = codes
-        .map(|code| {
-            code.as_bytes()
-                .try_into()
-                .expect("a code has three letters")
-        })
-        .collect();
+    let mut codes: Vec<[u8; 3]> =
+        codes.map(|code| code.as_bytes().try_into().expect("a code has three letters")).collect();
     codes.sort_unstable();
     codes
 });
@@ -103,10 +98,7 @@ impl Currency {
         );
         match self.exponent() {
             0 => format!("{sign}{whole} {self}"),
-            places => format!(
-                "{sign}{whole}.{part:0width$} {self}",
-                width = places as usize
-            ),
+            places => format!("{sign}{whole}.{part:0width$} {self}", width = places as usize),
         }
     }
 }
@@ -142,10 +134,8 @@ impl JsonSchema for Currency {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let codes: Vec<&str> = CODES
-            .iter()
-            .filter_map(|code| core::str::from_utf8(code).ok())
-            .collect();
+        let codes: Vec<&str> =
+            CODES.iter().filter_map(|code| core::str::from_utf8(code).ok()).collect();
         json_schema!({ "type": "string", "description": "A currency of ISO 4217.", "enum": codes })
     }
 }
@@ -187,11 +177,7 @@ mod tests {
     #[test]
     fn exponents_follow_iso_4217() {
         for (code, exponent) in [("USD", 2), ("NGN", 2), ("JPY", 0), ("UGX", 0), ("KWD", 3)] {
-            assert_eq!(
-                Currency::new(code).map(|c| c.exponent()),
-                Some(exponent),
-                "{code}"
-            );
+            assert_eq!(Currency::new(code).map(|c| c.exponent()), Some(exponent), "{code}");
         }
         for code in ["", "usd", "XXX", "EURO", "ZZZ"] {
             assert_eq!(Currency::new(code), None, "{code}");
@@ -200,11 +186,7 @@ mod tests {
 
     #[test]
     fn amounts_read_as_people_write_them() {
-        let shown = |code, minor| {
-            Currency::new(code)
-                .map(|c| c.display(minor))
-                .unwrap_or_default()
-        };
+        let shown = |code, minor| Currency::new(code).map(|c| c.display(minor)).unwrap_or_default();
         assert_eq!(shown("EUR", 123_450), "1234.50 EUR");
         assert_eq!(shown("EUR", -5), "-0.05 EUR");
         assert_eq!(shown("JPY", 700), "700 JPY");

@@ -67,11 +67,9 @@ impl Timestamp {
     pub fn plus(self, span: Span) -> Self {
         match span {
             Span::Millis(ms) => self.plus_millis(ms),
-            Span::BusinessDays(days) => self
-                .date()
-                .plus_business_days(days)
-                .midnight()
-                .plus_millis(self.millis_of_day()),
+            Span::BusinessDays(days) => {
+                self.date().plus_business_days(days).midnight().plus_millis(self.millis_of_day())
+            }
         }
     }
 }
@@ -101,15 +99,10 @@ impl FromStr for Timestamp {
         let strict = text.len() >= 20
             && text.as_bytes()[4] == b'-'
             && matches!(text.as_bytes()[10], b'T' | b't');
-        let instant: jiff::Timestamp = strict
-            .then(|| text.parse().ok())
-            .flatten()
-            .ok_or(EXPECTED)?;
+        let instant: jiff::Timestamp =
+            strict.then(|| text.parse().ok()).flatten().ok_or(EXPECTED)?;
         let instant = Self(instant.as_millisecond());
-        (Self::EPOCH..=Self::MAX)
-            .contains(&instant)
-            .then_some(instant)
-            .ok_or(EXPECTED)
+        (Self::EPOCH..=Self::MAX).contains(&instant).then_some(instant).ok_or(EXPECTED)
     }
 }
 
@@ -138,10 +131,7 @@ impl Date {
     /// The month it lies in.
     #[must_use]
     pub fn period(self) -> Period {
-        Period {
-            year: self.0.year(),
-            month: self.0.month(),
-        }
+        Period { year: self.0.year(), month: self.0.month() }
     }
 
     /// The instant at which it begins, UTC.
@@ -178,10 +168,7 @@ impl Date {
     /// Neither Saturday nor Sunday. Holidays, and other weekends, are of a country: `model::calendar`.
     #[must_use]
     pub fn is_business_day(self) -> bool {
-        !matches!(
-            self.0.weekday(),
-            civil::Weekday::Saturday | civil::Weekday::Sunday
-        )
+        !matches!(self.0.weekday(), civil::Weekday::Saturday | civil::Weekday::Sunday)
     }
 
     /// This day, or the nearest business day before it.
@@ -225,13 +212,7 @@ impl From<civil::Date> for Date {
 
 impl fmt::Display for Date {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{:04}-{:02}-{:02}",
-            self.0.year(),
-            self.0.month(),
-            self.0.day()
-        )
+        write!(f, "{:04}-{:02}-{:02}", self.0.year(), self.0.month(), self.0.day())
     }
 }
 
@@ -249,9 +230,7 @@ impl FromStr for Date {
             "expected a day of the calendar such as 2026-01-31, between 1970 and 2199";
         let [year, month, day] = number_parts(text, [4, 2, 2]).ok_or(EXPECTED)?;
         let in_range = (1970..=2199).contains(&year);
-        let date = in_range
-            .then(|| civil::Date::new(year, month as i8, day as i8).ok())
-            .flatten();
+        let date = in_range.then(|| civil::Date::new(year, month as i8, day as i8).ok()).flatten();
         date.map(Self).ok_or(EXPECTED)
     }
 }
@@ -285,21 +264,14 @@ impl Period {
     /// That day of the month, or its last one where the month is shorter.
     #[must_use]
     pub fn day(self, day: i8) -> Date {
-        Date(civil::date(
-            self.year,
-            self.month,
-            day.clamp(1, self.last_day().0.day()),
-        ))
+        Date(civil::date(self.year, self.month, day.clamp(1, self.last_day().0.day())))
     }
 
     /// The month that many later, or earlier if negative.
     #[must_use]
     pub fn plus_months(self, months: i32) -> Self {
         let count = i32::from(self.year) * 12 + i32::from(self.month) - 1 + months;
-        Self {
-            year: count.div_euclid(12) as i16,
-            month: count.rem_euclid(12) as i8 + 1,
-        }
+        Self { year: count.div_euclid(12) as i16, month: count.rem_euclid(12) as i8 + 1 }
     }
 
     /// Whole months from `earlier` to this one; negative if it is later.
@@ -329,12 +301,7 @@ impl FromStr for Period {
         const EXPECTED: &str = "expected a month such as 2026-01, between 2000 and 2099";
         let [year, month] = number_parts(text, [4, 2]).ok_or(EXPECTED)?;
         let known = (2000..=2099).contains(&year) && (1..=12).contains(&month);
-        known
-            .then_some(Self {
-                year,
-                month: month as i8,
-            })
-            .ok_or(EXPECTED)
+        known.then_some(Self { year, month: month as i8 }).ok_or(EXPECTED)
     }
 }
 
@@ -373,21 +340,13 @@ impl FromStr for Span {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         const EXPECTED: &str = "expected a length of time such as 500ms, 30s, 5m, 2h, 10d, 3w, 1h30m or 2bd, to 100 years";
         if let Some(days) = text.strip_suffix("bd") {
-            let days: u32 = plain_number(days)
-                .ok_or(EXPECTED)?
-                .try_into()
-                .map_err(|_| EXPECTED)?;
-            return (days <= 26_000)
-                .then_some(Self::BusinessDays(days))
-                .ok_or(EXPECTED);
+            let days: u32 = plain_number(days).ok_or(EXPECTED)?.try_into().map_err(|_| EXPECTED)?;
+            return (days <= 26_000).then_some(Self::BusinessDays(days)).ok_or(EXPECTED);
         }
         let (mut rest, mut total) = (text, 0_i64);
         while !rest.is_empty() {
             let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-            let letters = rest[digits..]
-                .bytes()
-                .take_while(u8::is_ascii_alphabetic)
-                .count();
+            let letters = rest[digits..].bytes().take_while(u8::is_ascii_alphabetic).count();
             let unit = match &rest[digits..digits + letters] {
                 "ms" => 1,
                 "s" => 1_000,
@@ -397,9 +356,8 @@ impl FromStr for Span {
                 "w" => 7 * DAY_MS,
                 _ => return Err(EXPECTED),
             };
-            let part = plain_number(&rest[..digits])
-                .and_then(|n| n.checked_mul(unit))
-                .ok_or(EXPECTED)?;
+            let part =
+                plain_number(&rest[..digits]).and_then(|n| n.checked_mul(unit)).ok_or(EXPECTED)?;
             total = total.checked_add(part).ok_or(EXPECTED)?;
             rest = &rest[digits + letters..];
         }
@@ -425,9 +383,7 @@ macro_rules! text_on_the_wire {
 
         impl<'de> Deserialize<'de> for $type {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                Cow::<'de, str>::deserialize(deserializer)?
-                    .parse()
-                    .map_err(de::Error::custom)
+                Cow::<'de, str>::deserialize(deserializer)?.parse().map_err(de::Error::custom)
             }
         }
 
@@ -461,20 +417,13 @@ text_on_the_wire!(Period, "Period", {
 impl fmt::Display for Span {
     /// In the largest unit that says it without a rest.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const UNITS: [(i64, &str); 5] = [
-            (DAY_MS, "d"),
-            (3_600_000, "h"),
-            (60_000, "m"),
-            (1_000, "s"),
-            (1, "ms"),
-        ];
+        const UNITS: [(i64, &str); 5] =
+            [(DAY_MS, "d"), (3_600_000, "h"), (60_000, "m"), (1_000, "s"), (1, "ms")];
         match *self {
             Self::BusinessDays(days) => write!(out, "{days}bd"),
             Self::Millis(ms) => {
-                let (size, unit) = UNITS
-                    .into_iter()
-                    .find(|(size, _)| ms % size == 0)
-                    .unwrap_or((1, "ms"));
+                let (size, unit) =
+                    UNITS.into_iter().find(|(size, _)| ms % size == 0).unwrap_or((1, "ms"));
                 write!(out, "{}{unit}", ms / size)
             }
         }
@@ -489,9 +438,7 @@ impl Serialize for Span {
 
 impl<'de> Deserialize<'de> for Span {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Cow::<'de, str>::deserialize(deserializer)?
-            .parse()
-            .map_err(de::Error::custom)
+        Cow::<'de, str>::deserialize(deserializer)?.parse().map_err(de::Error::custom)
     }
 }
 
@@ -546,45 +493,22 @@ mod tests {
 
     #[test]
     fn dates_and_periods_take_one_spelling() {
-        for text in [
-            "2026-02-29",
-            "2026-13-01",
-            "2026-1-1",
-            "20260101",
-            "2026-01-01 ",
-            "+026-01-01",
-            "",
-        ] {
+        for text in
+            ["2026-02-29", "2026-13-01", "2026-1-1", "20260101", "2026-01-01 ", "+026-01-01", ""]
+        {
             assert!(text.parse::<Date>().is_err(), "{text}");
         }
-        for text in [
-            "2026-13",
-            "2026-00",
-            "2026-1",
-            "1999-12",
-            "2100-01",
-            "2026",
-            "2026-01-01",
-        ] {
+        for text in ["2026-13", "2026-00", "2026-1", "1999-12", "2100-01", "2026", "2026-01-01"] {
             assert!(text.parse::<Period>().is_err(), "{text}");
         }
-        assert_eq!(
-            "2024-02".parse::<Period>().map(Period::last_day),
-            Ok(date("2024-02-29"))
-        );
+        assert_eq!("2024-02".parse::<Period>().map(Period::last_day), Ok(date("2024-02-29")));
     }
 
     #[test]
     fn business_days_skip_the_weekend() {
         assert_eq!(date("2026-01-02").plus_business_days(1), date("2026-01-05"));
-        assert_eq!(
-            date("2026-01-03").or_business_day_before(),
-            date("2026-01-02")
-        );
-        assert_eq!(
-            date("2026-01-05").minus_business_days(1),
-            date("2026-01-02")
-        );
+        assert_eq!(date("2026-01-03").or_business_day_before(), date("2026-01-02"));
+        assert_eq!(date("2026-01-05").minus_business_days(1), date("2026-01-02"));
     }
 
     #[test]

@@ -38,9 +38,8 @@ impl World {
     fn audited(&self) -> Vec<Id<Company>> {
         const SMALL: u64 = 16;
         let grown = self.base.shape().companies;
-        let mut companies: Vec<Id<Company>> = (0..grown.min(SMALL))
-            .map(|index| self.base.id_at(index))
-            .collect();
+        let mut companies: Vec<Id<Company>> =
+            (0..grown.min(SMALL)).map(|index| self.base.id_at(index)).collect();
         companies.extend(self.created::<Company>());
         companies.extend(self.books.iter().map(|(bits, _)| Id::from_bits(bits)));
         companies.sort_unstable();
@@ -71,26 +70,19 @@ impl World {
                 ));
             }
             if account == Account::CashAvailable && totals.net() < 0 {
-                audit
-                    .findings
-                    .push(format!("{company}: the {currency} wallet is overdrawn"));
+                audit.findings.push(format!("{company}: the {currency} wallet is overdrawn"));
             }
         }
         let grown = history.iter().map(|history| &history.days);
         let since = book.into_iter().map(|book| &book.days);
         if indexed(grown.chain(since)) != days {
-            audit.findings.push(format!(
-                "{company}: the sums by day are not the fold of the entries"
-            ));
+            audit
+                .findings
+                .push(format!("{company}: the sums by day are not the fold of the entries"));
         }
         let statement = history.iter().flat_map(|history| history.statement.iter());
         let statement = statement.chain(book.into_iter().flat_map(|book| book.statement.iter()));
-        audit_statement(
-            company,
-            &cash,
-            &statement.map(AsRef::as_ref).collect::<Vec<_>>(),
-            audit,
-        );
+        audit_statement(company, &cash, &statement.map(AsRef::as_ref).collect::<Vec<_>>(), audit);
     }
 
     fn audit_entry(&self, entry: &JournalEntry, audit: &mut Audit) {
@@ -99,14 +91,10 @@ impl World {
             *net.entry(line.currency).or_default() += i128::from(line.signed());
         }
         if entry.lines.len() < 2 || net.values().any(|net| *net != 0) {
-            audit
-                .findings
-                .push(format!("{} does not balance", entry.id));
+            audit.findings.push(format!("{} does not balance", entry.id));
         }
         if entry.lines.iter().any(|line| line.amount <= 0) {
-            audit
-                .findings
-                .push(format!("{} has a line of nothing", entry.id));
+            audit.findings.push(format!("{} has a line of nothing", entry.id));
         }
         // Asked of the records alone: the scan of a book for each of its entries would be a square.
         let changed = self.overlay.get(Kind::JournalEntry, entry.id.bits());
@@ -114,10 +102,9 @@ impl World {
             .and_then(JournalEntry::of_record)
             .and_then(|entry| self.find(entry.reversed_by?));
         if mirrored.is_some_and(|mirror| mirror.reverses != Some(entry.id)) {
-            audit.findings.push(format!(
-                "{} is reversed by an entry that mirrors another",
-                entry.id
-            ));
+            audit
+                .findings
+                .push(format!("{} is reversed by an entry that mirrors another", entry.id));
         }
         if !self.exists(entry.source) {
             audit.findings.push(format!(
@@ -136,9 +123,7 @@ impl World {
         for (number, event) in (first..).zip(self.log.iter()) {
             audit.events += 1;
             if event.sequence != number || event.at < at || event.at > self.now {
-                audit
-                    .findings
-                    .push(format!("event {} is out of order", event.sequence));
+                audit.findings.push(format!("event {} is out of order", event.sequence));
             }
             at = event.at;
             for change in &event.changes {
@@ -151,20 +136,12 @@ impl World {
                 continue; // the event that left it so was dropped
             }
             if !logged.is_some_and(|logged| logged.is(record)) {
-                audit.findings.push(format!(
-                    "a {} is not what the log last made it",
-                    kind.name()
-                ));
+                audit.findings.push(format!("a {} is not what the log last made it", kind.name()));
             }
         }
-        let unknown = last
-            .keys()
-            .filter(|(kind, _)| *kind != Kind::JournalEntry)
-            .count();
+        let unknown = last.keys().filter(|(kind, _)| *kind != Kind::JournalEntry).count();
         if unknown > 0 {
-            audit
-                .findings
-                .push(format!("{unknown} records of the log are not in the world"));
+            audit.findings.push(format!("{unknown} records of the log are not in the world"));
         }
     }
 
@@ -248,10 +225,7 @@ fn audit_statement(
             || line.currency != *currency
             || i128::from(line.balance_after) != *balance
         {
-            audit.findings.push(format!(
-                "{}: the running balance is not the ledger's",
-                line.id
-            ));
+            audit.findings.push(format!("{}: the running balance is not the ledger's", line.id));
         }
     }
 }

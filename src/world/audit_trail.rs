@@ -132,10 +132,8 @@ impl AuditRow {
         let cause = event.request.as_ref().or(event.cause.as_ref());
         let changed = |before: &Map<String, Value>| {
             let names = after.keys().chain(before.keys());
-            let mut names: Vec<String> = names
-                .filter(|name| before.get(*name) != after.get(*name))
-                .cloned()
-                .collect();
+            let mut names: Vec<String> =
+                names.filter(|name| before.get(*name) != after.get(*name)).cloned().collect();
             names.sort_unstable();
             names.dedup();
             names
@@ -147,11 +145,7 @@ impl AuditRow {
             at: event.at,
             company_id: event.company_id(),
             actor: Actor {
-                kind: if event.request.is_some() {
-                    ActorType::Caller
-                } else {
-                    ActorType::Clock
-                },
+                kind: if event.request.is_some() { ActorType::Caller } else { ActorType::Clock },
                 request_id: cause.map(|request| request.id.clone()),
                 idempotency_key: cause.and_then(|request| request.idempotency_key.clone()),
             },
@@ -180,12 +174,7 @@ pub(crate) fn record(event: &Event, previous: Hash, hash: Option<Hash>) -> Audit
         row: AuditRow::between(event, before.as_ref(), &after),
         before,
         after,
-        changes: event
-            .changes
-            .iter()
-            .filter(|change| !is_subject(change))
-            .map(written)
-            .collect(),
+        changes: event.changes.iter().filter(|change| !is_subject(change)).map(written).collect(),
         previous_hash: hex(previous),
         hash: hash.map(hex),
     }
@@ -200,16 +189,9 @@ fn subject_before(event: &Event) -> Option<Map<String, Value>> {
 }
 
 fn written(change: &Change) -> Written {
-    let resource = AnyId {
-        kind: change.kind,
-        bits: change.after.bits(),
-    };
+    let resource = AnyId { kind: change.kind, bits: change.after.bits() };
     let (before, after) = change.differing();
-    Written {
-        resource,
-        before,
-        after,
-    }
+    Written { resource, before, after }
 }
 
 /// SHA-256 of a record.
@@ -290,10 +272,7 @@ pub(crate) struct Chain {
 
 impl Clone for Chain {
     fn clone(&self) -> Self {
-        Self {
-            dropped: self.dropped,
-            known: Mutex::new(self.known().clone()),
-        }
+        Self { dropped: self.dropped, known: Mutex::new(self.known().clone()) }
     }
 }
 

@@ -61,9 +61,7 @@ impl Default for Shape {
         Self {
             companies: 3,
             employees_per_company: 25,
-            countries: ["NG", "GB", "US", "KE", "ZA", "CA"]
-                .map(str::to_owned)
-                .to_vec(),
+            countries: ["NG", "GB", "US", "KE", "ZA", "CA"].map(str::to_owned).to_vec(),
             start: "2026-01-01T00:00:00Z".parse().expect("an instant"),
         }
     }
@@ -77,20 +75,13 @@ impl Shape {
     pub(crate) fn check(&self) -> Result<(), String> {
         let people = self.companies.checked_mul(self.employees_per_company);
         if people.is_none_or(|people| people > Self::MOST) || self.companies > Self::MOST {
-            return Err(format!(
-                "a world has at most {} companies and employees",
-                Self::MOST
-            ));
+            return Err(format!("a world has at most {} companies and employees", Self::MOST));
         }
         if self.countries.is_empty() {
             return Err("a world needs at least one country".to_owned());
         }
         let known = || countries::codes().collect::<Vec<_>>().join(", ");
-        if let Some(unknown) = self
-            .countries
-            .iter()
-            .find(|code| countries::find(code).is_none())
-        {
+        if let Some(unknown) = self.countries.iter().find(|code| countries::find(code).is_none()) {
             return Err(format!("no country {unknown:?}: known are {}", known()));
         }
         let year = self.start.date().period().year();
@@ -138,10 +129,7 @@ impl From<Seeded> for Base {
 
 impl From<Base> for Seeded {
     fn from(base: Base) -> Self {
-        Self {
-            seed: base.seed,
-            shape: base.shape,
-        }
+        Self { seed: base.seed, shape: base.shape }
     }
 }
 
@@ -197,10 +185,7 @@ impl Base {
         let country = |code: &String| {
             let country = countries::find(code).expect("the shape was checked");
             let currency = Currency::new(country.currency);
-            (
-                country,
-                currency.expect("the table of countries names currencies of ISO 4217"),
-            )
+            (country, currency.expect("the table of countries names currencies of ISO 4217"))
         };
         let key = Key::new(seed);
         let permutation = |kind: &Kind| Permutation::new(key.with("id").with(kind.prefix()));
@@ -265,10 +250,7 @@ impl Base {
 
     /// The same, for a kind known only at run time.
     pub(crate) fn any_at(&self, kind: Kind, index: u64) -> AnyId {
-        AnyId {
-            kind,
-            bits: self.permutation(kind).apply(index),
-        }
+        AnyId { kind, bits: self.permutation(kind).apply(index) }
     }
 
     /// The index of a grown resource; none for an id that was not grown.
@@ -368,19 +350,13 @@ impl Base {
 
     /// The month of history with that number, 0 being the first.
     pub(crate) fn period(&self, month: u64) -> Period {
-        self.shape
-            .start
-            .date()
-            .period()
-            .plus_months(month as i32 - HISTORY_MONTHS as i32)
+        self.shape.start.date().period().plus_months(month as i32 - HISTORY_MONTHS as i32)
     }
 
     /// The number of that month of history.
     pub(crate) fn month_of(&self, period: Period) -> Option<u64> {
         let months = period.months_since(self.period(0));
-        u64::try_from(months)
-            .ok()
-            .filter(|&month| month < HISTORY_MONTHS)
+        u64::try_from(months).ok().filter(|&month| month < HISTORY_MONTHS)
     }
 
     /// The first day of history.
@@ -409,10 +385,7 @@ impl Base {
 
     /// Run and employee of an item.
     pub(crate) const fn item_place(&self, index: u64) -> (u64, u64) {
-        (
-            index / self.shape.employees_per_company,
-            index % self.shape.employees_per_company,
-        )
+        (index / self.shape.employees_per_company, index % self.shape.employees_per_company)
     }
 
     /// Payouts of one month: everybody's wages, then every company's suppliers.
@@ -444,45 +417,24 @@ impl Base {
 
     /// What a payout of history paid.
     pub(crate) const fn payout_place(&self, index: u64) -> PayoutPlace {
-        let (month, within) = (
-            index / self.payouts_a_month(),
-            index % self.payouts_a_month(),
-        );
+        let (month, within) = (index / self.payouts_a_month(), index % self.payouts_a_month());
         let people = self.shape.companies * self.shape.employees_per_company;
         if within < people {
             let (company, employee) = (
                 within / self.shape.employees_per_company,
                 within % self.shape.employees_per_company,
             );
-            return PayoutPlace::Salary {
-                month,
-                company,
-                employee,
-            };
+            return PayoutPlace::Salary { month, company, employee };
         }
-        let (company, vendor) = (
-            (within - people) / VENDORS_A_MONTH,
-            (within - people) % VENDORS_A_MONTH,
-        );
-        PayoutPlace::Vendor {
-            month,
-            company,
-            vendor,
-        }
+        let (company, vendor) =
+            ((within - people) / VENDORS_A_MONTH, (within - people) % VENDORS_A_MONTH);
+        PayoutPlace::Vendor { month, company, vendor }
     }
 }
 
 /// What a payout of history paid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PayoutPlace {
-    Salary {
-        month: u64,
-        company: u64,
-        employee: u64,
-    },
-    Vendor {
-        month: u64,
-        company: u64,
-        vendor: u64,
-    },
+    Salary { month: u64, company: u64, employee: u64 },
+    Vendor { month: u64, company: u64, vendor: u64 },
 }

@@ -26,10 +26,7 @@ impl Totals {
 
     /// Both sums.
     pub(crate) const fn plus(self, other: Self) -> Self {
-        Self {
-            debits: self.debits + other.debits,
-            credits: self.credits + other.credits,
-        }
+        Self { debits: self.debits + other.debits, credits: self.credits + other.credits }
     }
 
     /// Adds a line, or takes it back.
@@ -43,20 +40,14 @@ impl Totals {
 
 /// Totals by currency and account.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(
-    from = "Vec<(Currency, Account, Totals)>",
-    into = "Vec<(Currency, Account, Totals)>"
-)]
+#[serde(from = "Vec<(Currency, Account, Totals)>", into = "Vec<(Currency, Account, Totals)>")]
 pub(crate) struct Sums(BTreeMap<(Currency, Account), Totals>);
 
 impl Sums {
     /// Adds every line of an entry.
     pub(crate) fn add(&mut self, lines: &[Line]) {
         for line in lines {
-            self.0
-                .entry((line.currency, line.account))
-                .or_default()
-                .apply(line, 1);
+            self.0.entry((line.currency, line.account)).or_default().apply(line, 1);
         }
     }
 
@@ -86,17 +77,12 @@ impl Sums {
 
     /// Totals of one account.
     pub(crate) fn get(&self, currency: Currency, account: Account) -> Totals {
-        self.0
-            .get(&(currency, account))
-            .copied()
-            .unwrap_or_default()
+        self.0.get(&(currency, account)).copied().unwrap_or_default()
     }
 
     /// Every account that was ever touched, ordered by currency and account.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Currency, Account, Totals)> {
-        self.0
-            .iter()
-            .map(|(&(currency, account), &totals)| (currency, account, totals))
+        self.0.iter().map(|(&(currency, account), &totals)| (currency, account, totals))
     }
 }
 

@@ -56,9 +56,7 @@ impl Days {
     pub(crate) fn between(&self, first: Date, last: Date) -> impl Iterator<Item = (Date, &Day)> {
         let any = first <= last;
         let days = any.then(|| self.0.range(first..=last));
-        days.into_iter()
-            .flatten()
-            .map(|(date, day)| (*date, &**day))
+        days.into_iter().flatten().map(|(date, day)| (*date, &**day))
     }
 }
 
@@ -68,7 +66,5 @@ fn against_cash(lines: &[Line]) -> impl Iterator<Item = &Line> {
         let mut others = lines.iter();
         others.any(|other| other.account.is_cash() && other.currency == line.currency)
     };
-    lines
-        .iter()
-        .filter(move |line| !line.account.is_cash() && moves_cash(line))
+    lines.iter().filter(move |line| !line.account.is_cash() && moves_cash(line))
 }

@@ -175,9 +175,8 @@ impl World {
             source,
         });
         self.decided.push_back(Arc::clone(&decided));
-        let dropped = (self.decided.len() > MOST_DECIDED)
-            .then(|| self.decided.pop_front())
-            .flatten();
+        let dropped =
+            (self.decided.len() > MOST_DECIDED).then(|| self.decided.pop_front()).flatten();
         self.transaction.undo.push(Undo::Decided { dropped });
         self.transaction.latest = Some(Arc::clone(&decided));
         self.transaction.decided = Some(decided);
@@ -205,9 +204,7 @@ impl World {
             state.asked += 1;
             let acts = in_turn(&state.row.when, state.asked, hits) && drawn;
             state.hits += u64::from(acts);
-            self.transaction
-                .undo
-                .push(Undo::Asked { place, asked, hits });
+            self.transaction.undo.push(Undo::Asked { place, asked, hits });
             if acts {
                 let row = &self.script.outcomes[place].row;
                 return Some((answer(decision, row), row.source.clone()));
@@ -223,18 +220,11 @@ impl World {
         subject: AnyId,
     ) -> Option<(Answer, Why, Option<String>)> {
         let cause = self.transaction.cause.as_ref()?;
-        let mut rows = cause
-            .outcomes
-            .iter()
-            .filter(|row| row.on == decision.name)
-            .peekable();
+        let mut rows = cause.outcomes.iter().filter(|row| row.on == decision.name).peekable();
         rows.peek()?;
         let facts = self.facts(subject);
         let row = rows.find(|row| {
-            row.when
-                .select
-                .iter()
-                .all(|selector| self.selects(selector, &facts))
+            row.when.select.iter().all(|selector| self.selects(selector, &facts))
                 && self.draws(row.when.chance_ppm, decision.name, subject, &row.then)
         })?;
         Some((answer(decision, row), Why::Header, Some(row.source.clone())))
@@ -273,10 +263,9 @@ impl World {
             hits: 0,
         });
         self.script.outcomes.extend(outcomes);
-        if let (true, Some(schedule)) = (
-            self.script.platform_fee.is_standard(),
-            &scenario.limits.platform_fee,
-        ) {
+        if let (true, Some(schedule)) =
+            (self.script.platform_fee.is_standard(), &scenario.limits.platform_fee)
+        {
             self.script.platform_fee = schedule.clone();
         }
         for row in &scenario.timeline {
@@ -329,13 +318,7 @@ impl World {
         self.keep_script();
         self.script.rules += 1;
         let rule = self.script.rules;
-        let state = OutcomeState {
-            row,
-            scenario: None,
-            rule: Some(rule),
-            asked: 0,
-            hits: 0,
-        };
+        let state = OutcomeState { row, scenario: None, rule: Some(rule), asked: 0, hits: 0 };
         self.script.outcomes.insert(0, state);
         self.commit();
         rule
@@ -345,16 +328,9 @@ impl World {
     pub(crate) fn remove_rules(&mut self, number: Option<u64>) -> usize {
         self.begin(None);
         let goes = |state: &OutcomeState| {
-            state
-                .rule
-                .is_some_and(|rule| number.is_none_or(|number| number == rule))
+            state.rule.is_some_and(|rule| number.is_none_or(|number| number == rule))
         };
-        let gone = self
-            .script
-            .outcomes
-            .iter()
-            .filter(|state| goes(state))
-            .count();
+        let gone = self.script.outcomes.iter().filter(|state| goes(state)).count();
         if gone > 0 {
             self.keep_script();
             self.script.outcomes.retain(|state| !goes(state));
@@ -417,9 +393,7 @@ fn answer(decision: &'static Decision, row: &Outcome) -> Answer {
     let plain = Answer::plain(decision, &row.then);
     let code = row.code.as_deref().map(str::parse);
     Answer {
-        code: code.map_or(plain.code, |code| {
-            Some(code.expect("checked when it was read"))
-        }),
+        code: code.map_or(plain.code, |code| Some(code.expect("checked when it was read"))),
         after: row.after,
         ..plain
     }

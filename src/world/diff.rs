@@ -43,13 +43,7 @@ pub(crate) fn differences(before: &World, after: &World) -> Differences {
             // What only one of them has in its overlay stands in the other as it was grown, if it was.
             let stood = stood.cloned().or_else(|| untouched(before, id));
             let after = Some(record.clone());
-            found.insert(
-                id,
-                Difference {
-                    before: stood,
-                    after,
-                },
-            );
+            found.insert(id, Difference { before: stood, after });
         }
     }
     for (kind, bits, record) in before.records() {

@@ -90,24 +90,16 @@ impl World {
         } = self;
         let mut sinks: BTreeMap<Kind, (u64, Sink)> = BTreeMap::new();
         for (kind, _, record) in overlay.records() {
-            let (count, sink) = sinks
-                .entry(kind)
-                .or_insert_with(|| (0, Sink(Sha256::new())));
+            let (count, sink) = sinks.entry(kind).or_insert_with(|| (0, Sink(Sha256::new())));
             *count += 1;
             sink.add(record);
         }
         let records = sinks.into_iter();
         Parts {
             frame: of(&(base, mode, now, version)),
-            records: records
-                .map(|(kind, (count, sink))| (kind, (count, sink.hex())))
-                .collect(),
+            records: records.map(|(kind, (count, sink))| (kind, (count, sink.hex()))).collect(),
             order: of(&overlay.order()),
-            books: if reconciled.is_empty() {
-                of(books)
-            } else {
-                of(&(books, reconciled))
-            },
+            books: if reconciled.is_empty() { of(books) } else { of(&(books, reconciled)) },
             log: of(&(log, event_counts)),
             timers: of(timers),
             decisions: of(&(script, decided)),

@@ -154,18 +154,13 @@ fn previous(event: &Event) -> Value {
         .changes
         .iter()
         .find(|change| change.kind == event.subject.kind && subject(&change.after));
-    let before = change
-        .and_then(|change| change.before.as_ref())
-        .map(Record::to_wire);
+    let before = change.and_then(|change| change.before.as_ref()).map(Record::to_wire);
     let Some(Value::Object(before)) = before else {
         return Value::Object(serde_json::Map::new()); // nothing stood there: most events are of this kind
     };
     let object = event.object.to_wire();
     Value::Object(
-        before
-            .into_iter()
-            .filter(|(name, value)| object.get(name) != Some(value))
-            .collect(),
+        before.into_iter().filter(|(name, value)| object.get(name) != Some(value)).collect(),
     )
 }
 

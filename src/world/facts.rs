@@ -125,17 +125,12 @@ impl World {
         }
         ids.extend(self.collected_by(subject).map(|id| (id, None)));
         let item = ids.last().map(|&(id, _)| id);
-        if let Some(AnyId {
-            kind: Kind::PayrollItem,
-            bits,
-        }) = item
+        if let Some(AnyId { kind: Kind::PayrollItem, bits }) = item
             && let Some(item) = self.find(Id::<PayrollItem>::from_bits(bits))
         {
             let run = self.find(item.payroll_run_id);
             let employees = run.as_ref().map_or(&[][..], |run| &run.employees);
-            let place = (1..)
-                .zip(employees)
-                .find(|(_, id)| **id == item.employee_id);
+            let place = (1..).zip(employees).find(|(_, id)| **id == item.employee_id);
             ids.push((AnyId::of(item.employee_id), place.map(|(place, _)| place)));
             ids.push((AnyId::of(item.payroll_run_id), None));
         }
@@ -152,17 +147,10 @@ impl World {
             let bits = parse(kind.prefix(), id)?;
             let id = AnyId { kind, bits };
             let wire = self.any(id)?.to_wire();
-            Some(Fact {
-                id,
-                place: None,
-                wire,
-            })
+            Some(Fact { id, place: None, wire })
         };
         facts.extend(named(facts.first(), "subject_id", Kind::Subject));
-        let of_subject = facts
-            .iter()
-            .rev()
-            .find(|fact| fact.id.kind == Kind::Subject);
+        let of_subject = facts.iter().rev().find(|fact| fact.id.kind == Kind::Subject);
         facts.extend(named(of_subject, "employee_id", Kind::Employee));
         let company = facts.first().and_then(|fact| fact.wire.get("company_id"));
         let company = company.and_then(Value::as_str);
@@ -212,9 +200,7 @@ impl World {
                 Wanted::Compare(..) => false,
             });
         }
-        let mut members = facts
-            .iter()
-            .filter_map(|fact| fact.wire.get(&selector.field));
+        let mut members = facts.iter().filter_map(|fact| fact.wire.get(&selector.field));
         let wanted = self.resolved(&selector.wanted);
         members.next().is_some_and(|value| holds(&wanted, value))
     }
@@ -280,9 +266,9 @@ impl World {
                 Ok(())
             }
             Value::Array(items) => items.iter_mut().try_for_each(|item| self.resolve(item)),
-            Value::Object(members) => members
-                .values_mut()
-                .try_for_each(|member| self.resolve(member)),
+            Value::Object(members) => {
+                members.values_mut().try_for_each(|member| self.resolve(member))
+            }
             _ => Ok(()),
         }
     }

@@ -25,21 +25,13 @@ impl Grow for TaxFiling {
     fn grow(base: &Base, index: u64) -> Option<Self> {
         let (month, company) =
             (index < base.count(Kind::TaxFiling)).then(|| base.run_place(index))?;
-        let (plan, history, period) = (
-            base.plan(company),
-            base.history_at(company),
-            base.period(month),
-        );
+        let (plan, history, period) =
+            (base.plan(company), base.history_at(company), base.period(month));
         let due_on = filing_day(base, month);
         let sent = due_on < base.shape().start.date();
         let place = usize::try_from(month).ok()?;
         let vat = (posting::vat_account(), history.vat[place]);
-        let owed = history.payroll.months[place]
-            .cost
-            .owed
-            .iter()
-            .copied()
-            .chain([vat]);
+        let owed = history.payroll.months[place].cost.owed.iter().copied().chain([vat]);
         let lines: Vec<FilingLine> = owed
             .filter(|(_, amount)| *amount != 0)
             .map(|(account, amount)| FilingLine {
@@ -56,10 +48,7 @@ impl Grow for TaxFiling {
         let accepted = due_on.at_hour(POSTING_HOUR + 2);
         let mut steps = vec![(FilingStatus::Pending, created_at)];
         if sent {
-            steps.extend([
-                (FilingStatus::Submitted, submitted),
-                (FilingStatus::Filed, accepted),
-            ]);
+            steps.extend([(FilingStatus::Submitted, submitted), (FilingStatus::Filed, accepted)]);
         }
         let (status, updated_at) = *steps.last()?;
         Some(Self {

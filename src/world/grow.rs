@@ -135,18 +135,8 @@ pub(crate) fn face(plan: &Plan, number: u64) -> Face {
     let place = plan.workforce.place(number);
     let role = &plan.industry.roles[usize::from(place.role)];
     let person = person(plan, number);
-    let title = if place.role == 0 && number > 0 {
-        plan.industry.lead
-    } else {
-        role.title
-    };
-    Face {
-        first: person.first,
-        last: person.last,
-        role: title,
-        department: role.department,
-        place,
-    }
+    let title = if place.role == 0 && number > 0 { plan.industry.lead } else { role.title };
+    Face { first: person.first, last: person.last, role: title, department: role.department, place }
 }
 
 fn person_key(plan: &Plan, number: u64) -> Key {
@@ -264,16 +254,9 @@ fn status_history(
     start_date: Date,
     created_at: Timestamp,
 ) -> Vec<StatusChange<EmployeeStatus>> {
-    let last_days = base
-        .shape()
-        .start
-        .date()
-        .plus_days(-1 - key.with("left").below(4) as i32);
+    let last_days = base.shape().start.date().plus_days(-1 - key.with("left").below(4) as i32);
     let since = |first, then: Timestamp| {
-        vec![
-            StatusChange::plain(first, created_at),
-            StatusChange::plain(status, then),
-        ]
+        vec![StatusChange::plain(first, created_at), StatusChange::plain(status, then)]
     };
     match status {
         EmployeeStatus::Active if start_date > base.first_day() => {
@@ -296,10 +279,7 @@ fn start_date(base: &Base, key: Key, status: EmployeeStatus, payroll: PayrollSta
         (EmployeeStatus::Active, PayrollStatus::Pending) => {
             start.plus_days(-3 - days % 5).or_business_day_before()
         }
-        _ => base
-            .first_day()
-            .plus_days(-366 - days)
-            .or_business_day_before(),
+        _ => base.first_day().plus_days(-366 - days).or_business_day_before(),
     }
 }
 
@@ -355,11 +335,7 @@ impl Grow for PayrollRun {
         let paid = &history.payroll.months[month as usize];
         let times = RunTimes::of(base, month, company);
         let size = base.shape().employees_per_company;
-        let named = if history.payroll.head_count > MOST_NAMED {
-            0
-        } else {
-            size
-        };
+        let named = if history.payroll.head_count > MOST_NAMED { 0 } else { size };
         let paid_people =
             (0..named).filter(|&e| plan.workforce.chooses(Selection::PAID_IN_HISTORY, e));
         let steps = [
@@ -377,11 +353,7 @@ impl Grow for PayrollRun {
             period: base.period(month),
             kind: RunType::Regular,
             status: RunStatus::Paid,
-            employees: Arc::new(
-                paid_people
-                    .map(|e| base.id_at(company * size + e))
-                    .collect(),
-            ),
+            employees: Arc::new(paid_people.map(|e| base.id_at(company * size + e)).collect()),
             employee_count: history.payroll.head_count,
             pay_date: paid.pay_date,
             currency: plan.currency,
@@ -393,11 +365,7 @@ impl Grow for PayrollRun {
                 platform_fee: 0,
                 shortfall: 0,
             }),
-            settlement: Settlement {
-                paid: history.payroll.head_count,
-                failed: 0,
-                pending: 0,
-            },
+            settlement: Settlement { paid: history.payroll.head_count, failed: 0, pending: 0 },
             blockers: Vec::new(),
             warnings: Arc::default(),
             inputs: Arc::default(),
@@ -407,9 +375,7 @@ impl Grow for PayrollRun {
             created_at: times.created,
             updated_at: times.paid,
             metadata: Metadata::default(),
-            status_history: steps
-                .map(|(status, at)| StatusChange::plain(status, at))
-                .to_vec(),
+            status_history: steps.map(|(status, at)| StatusChange::plain(status, at)).to_vec(),
         })
     }
 }
@@ -435,11 +401,8 @@ impl PaidPerson {
         let face = face(&plan, employee);
         let history = base.history_at(company);
         let calculation = Arc::clone(history.payroll.calculation(face.place, month)?);
-        let times = RunTimes::of(
-            base,
-            month,
-            company * base.shape().employees_per_company + employee,
-        );
+        let times =
+            RunTimes::of(base, month, company * base.shape().employees_per_company + employee);
         Some(Self {
             month,
             company,
@@ -493,9 +456,7 @@ impl Grow for PayrollItem {
             payslip_id: Some(base.id_at(index)),
             failure: None,
             created_at: paid.times.created,
-            status_history: steps
-                .map(|(status, at)| StatusChange::plain(status, at))
-                .to_vec(),
+            status_history: steps.map(|(status, at)| StatusChange::plain(status, at)).to_vec(),
             calculation: paid.calculation,
         })
     }
@@ -529,20 +490,12 @@ impl Grow for Payout {
             return None;
         }
         match base.payout_place(index) {
-            PayoutPlace::Salary {
-                month,
-                company,
-                employee,
-            } => Some(salary_payout(
-                base,
-                index,
-                &PaidPerson::find(base, month, company, employee)?,
-            )),
-            PayoutPlace::Vendor {
-                month,
-                company,
-                vendor,
-            } => vendor_payout(base, index, month, company, vendor),
+            PayoutPlace::Salary { month, company, employee } => {
+                Some(salary_payout(base, index, &PaidPerson::find(base, month, company, employee)?))
+            }
+            PayoutPlace::Vendor { month, company, vendor } => {
+                vendor_payout(base, index, month, company, vendor)
+            }
         }
     }
 }
@@ -584,9 +537,7 @@ fn salary_payout(base: &Base, index: u64, paid: &PaidPerson) -> Payout {
         created_at: paid.times.funded,
         updated_at: paid.times.paid,
         metadata: Metadata::default(),
-        status_history: steps
-            .map(|(status, at)| StatusChange::plain(status, at))
-            .to_vec(),
+        status_history: steps.map(|(status, at)| StatusChange::plain(status, at)).to_vec(),
     }
 }
 
@@ -601,17 +552,9 @@ fn vendor_payout(base: &Base, index: u64, month: u64, company: u64, vendor: u64)
     let supplier = identity::company(plan.country, plan.industry, key).legal_name;
     let account = accounts::bank_account(plan.country, key);
     let nth = base.run(0, company) as i64;
-    let at = base
-        .period(month)
-        .day(VENDOR_DAY)
-        .at_hour(9)
-        .plus_millis(nth);
-    let steps = [
-        PayoutStatus::Queued,
-        PayoutStatus::Processing,
-        PayoutStatus::Sent,
-        PayoutStatus::Paid,
-    ];
+    let at = base.period(month).day(VENDOR_DAY).at_hour(9).plus_millis(nth);
+    let steps =
+        [PayoutStatus::Queued, PayoutStatus::Processing, PayoutStatus::Sent, PayoutStatus::Paid];
     (amount > 0).then(|| Payout {
         id: base.id_at(index),
         object: Object::NAME,

@@ -71,10 +71,7 @@ impl History {
 
     /// What a supplier was paid in that month.
     pub(crate) fn vendor(&self, month: u64, vendor: u64) -> Option<i64> {
-        self.vendors
-            .get(usize::try_from(month).ok()?)?
-            .get(usize::try_from(vendor).ok()?)
-            .copied()
+        self.vendors.get(usize::try_from(month).ok()?)?.get(usize::try_from(vendor).ok()?).copied()
     }
 }
 
@@ -100,46 +97,29 @@ impl Journal<'_> {
     }
 
     fn owners(&mut self, payroll: &PayrollHistory) {
-        let month = payroll
-            .months
-            .iter()
-            .map(|month| month.totals.employer_cost)
-            .max()
-            .unwrap_or(0);
+        let month =
+            payroll.months.iter().map(|month| month.totals.employer_cost).max().unwrap_or(0);
         let unit = 1_000 * self.plan.currency.minor_per_major();
         let amount = ((month * SEED_MONTHS) / unit + 1) * unit;
         let company = self.base.any_at(Kind::Company, self.plan.index);
-        self.post(
-            self.base.first_day(),
-            posting::seed_money(company, self.plan.currency, amount),
-        );
+        self.post(self.base.first_day(), posting::seed_money(company, self.plan.currency, amount));
     }
 
     /// One run: approved, funded, sent and paid, and next month what was withheld.
     fn payroll(&mut self, payroll: &PayrollHistory, month: u64) {
         let paid = &payroll.months[month as usize];
         let (currency, totals) = (self.plan.currency, &paid.totals);
-        let run = self
-            .base
-            .any_at(Kind::PayrollRun, self.base.run(month, self.plan.index));
+        let run = self.base.any_at(Kind::PayrollRun, self.base.run(month, self.plan.index));
         let day = paid.pay_date;
-        self.post(
-            day.minus_business_days(2),
-            posting::run_approved(run, currency, &paid.cost),
-        );
+        self.post(day.minus_business_days(2), posting::run_approved(run, currency, &paid.cost));
         self.post(
             day.minus_business_days(1),
             posting::reserved("Payroll funded", run, currency, totals.employer_cost),
         );
         self.post(day, posting::net_pay_sent(run, currency, totals.net));
-        self.post(
-            arrival(day),
-            posting::net_pay_paid(run, currency, totals.net),
-        );
+        self.post(arrival(day), posting::net_pay_paid(run, currency, totals.net));
 
-        let filing = self
-            .base
-            .any_at(Kind::TaxFiling, self.base.run(month, self.plan.index));
+        let filing = self.base.any_at(Kind::TaxFiling, self.base.run(month, self.plan.index));
         for &(account, amount) in &paid.cost.owed {
             self.post(
                 filing_day(self.base, month),
@@ -155,19 +135,13 @@ impl Journal<'_> {
         let key = self.plan.key.with("sales").at(month);
         let season = 85 + key.below(31);
         let month_sales = scale(cost, industry.revenue_percent * season, 10_000);
-        let (vat_account, vat_rate) = (
-            posting::vat_account(),
-            vat::standard(self.plan.country.code),
-        );
+        let (vat_account, vat_rate) =
+            (posting::vat_account(), vat::standard(self.plan.country.code));
         let (mut sales, mut vat_owed) = (0, 0);
         let mut invoices = [(0, 0); INVOICES_A_MONTH as usize];
         for (number, sums) in (0_u64..).zip(&mut invoices) {
             let key = key.at(number);
-            let net = scale(
-                month_sales,
-                80 + key.with("share").below(41),
-                100 * INVOICES_A_MONTH,
-            );
+            let net = scale(month_sales, 80 + key.with("share").below(41), 100 * INVOICES_A_MONTH);
             let vat = vat::on(net, vat_rate);
             *sums = (net, vat);
             self.invoice(month, number, net, (vat_account, vat));
@@ -175,18 +149,10 @@ impl Journal<'_> {
             vat_owed += vat;
         }
         self.invoices.push(invoices);
-        let filing = self
-            .base
-            .any_at(Kind::TaxFiling, self.base.run(month, self.plan.index));
+        let filing = self.base.any_at(Kind::TaxFiling, self.base.run(month, self.plan.index));
         let (day, currency) = (filing_day(self.base, month), self.plan.currency);
-        self.post(
-            day,
-            posting::reserved("Sales tax set aside", filing, currency, vat_owed),
-        );
-        self.post(
-            day,
-            posting::filing_paid(filing, currency, vat_account, vat_owed),
-        );
+        self.post(day, posting::reserved("Sales tax set aside", filing, currency, vat_owed));
+        self.post(day, posting::filing_paid(filing, currency, vat_account, vat_owed));
         self.vat.push(vat_owed);
         sales
     }
@@ -198,19 +164,10 @@ impl Journal<'_> {
         let collection = self.base.any_at(Kind::Collection, index);
         let days = InvoiceDays::of(self.base, self.plan, month, number);
         let amount = net + vat.1;
-        self.post(
-            days.sent,
-            posting::invoice_sent(invoice, currency, net, Some(vat)),
-        );
+        self.post(days.sent, posting::invoice_sent(invoice, currency, net, Some(vat)));
         let owed = Account::AccountsReceivable;
-        self.post(
-            days.paid,
-            posting::collection_succeeded(collection, currency, owed, amount),
-        );
-        self.post(
-            days.settled,
-            posting::collection_settled(collection, currency, amount, 0),
-        );
+        self.post(days.paid, posting::collection_succeeded(collection, currency, owed, amount));
+        self.post(days.settled, posting::collection_settled(collection, currency, amount, 0));
     }
 
     /// Rent and purchases.
@@ -219,14 +176,7 @@ impl Journal<'_> {
         let currency = self.plan.currency;
         let mut amounts = [0; VENDORS_A_MONTH as usize];
         for (number, amount) in (0_u64..).zip(&mut amounts) {
-            let share = self
-                .plan
-                .key
-                .with("purchases")
-                .at(month)
-                .at(number)
-                .below(41)
-                + 80;
+            let share = self.plan.key.with("purchases").at(month).at(number).below(41) + 80;
             let (expense, sum) = match number {
                 0 => (Account::Rent, scale(sales, industry.rent_percent, 100)),
                 _ => (
@@ -239,16 +189,12 @@ impl Journal<'_> {
                 ),
             };
             *amount = sum;
-            let payout = self.base.any_at(
-                Kind::Payout,
-                self.base.vendor_payout(month, self.plan.index, number),
-            );
+            let payout = self
+                .base
+                .any_at(Kind::Payout, self.base.vendor_payout(month, self.plan.index, number));
             let day = self.base.period(month).day(VENDOR_DAY);
             self.post(day, posting::vendor_payout_sent(payout, currency, sum));
-            self.post(
-                day,
-                posting::vendor_payout_paid(payout, currency, expense, sum),
-            );
+            self.post(day, posting::vendor_payout_paid(payout, currency, expense, sum));
         }
         self.vendors.push(amounts);
     }
@@ -262,20 +208,11 @@ impl Journal<'_> {
         let (mut sums, mut days) = (Sums::default(), Days::default());
         let (mut entries, mut statement) = (Vec::new(), Vec::new());
         for (number, (day, posting)) in (0_u64..).zip(self.postings) {
-            assert!(
-                posting.balances(),
-                "an entry of history does not balance: {posting:?}"
-            );
+            assert!(posting.balances(), "an entry of history does not balance: {posting:?}");
             assert!(number < ENTRIES_A_COMPANY, "a history outgrew its ids");
-            let id = self
-                .base
-                .id_at(self.plan.index * ENTRIES_A_COMPANY + number);
+            let id = self.base.id_at(self.plan.index * ENTRIES_A_COMPANY + number);
             let entry = entry(id, company, day, posting);
-            if entry
-                .lines
-                .iter()
-                .any(|line| line.account == Account::CashAvailable)
-            {
+            if entry.lines.iter().any(|line| line.account == Account::CashAvailable) {
                 let before = sums.get(self.plan.currency, Account::CashAvailable).net();
                 let id = Id::from_bits(self.plan.key.with("statement").at(number).hash());
                 statement.push(Arc::new(WalletTransaction::of(&entry, &wallet, id, before)));
@@ -354,17 +291,8 @@ impl InvoiceDays {
     /// Those of an invoice of history.
     pub(crate) fn of(base: &Base, plan: &Plan, month: u64, number: u64) -> Self {
         let key = plan.key.with("payer").at(month).at(number);
-        let sent = base
-            .period(month)
-            .day(3 + 7 * number as i8)
-            .or_business_day_after();
-        let paid = sent
-            .plus_days(10 + key.below(31) as i32)
-            .or_business_day_after();
-        Self {
-            sent,
-            paid,
-            settled: paid.plus_business_days(1),
-        }
+        let sent = base.period(month).day(3 + 7 * number as i8).or_business_day_after();
+        let paid = sent.plus_days(10 + key.below(31) as i32).or_business_day_after();
+        Self { sent, paid, settled: paid.plus_business_days(1) }
     }
 }

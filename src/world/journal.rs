@@ -58,10 +58,8 @@ impl World {
         effective_on: Date,
         metadata: Metadata,
     ) -> Arc<JournalEntry> {
-        let entry = Arc::new(JournalEntry {
-            metadata,
-            ..self.written(company, posting, effective_on)
-        });
+        let entry =
+            Arc::new(JournalEntry { metadata, ..self.written(company, posting, effective_on) });
         self.append(&entry);
         self.file(&entry);
         entry
@@ -132,9 +130,7 @@ impl World {
             after: Record::JournalEntry(Arc::clone(entry)),
         });
         self.books.post(Arc::clone(entry), views);
-        self.transaction.undo.push(Undo::Post {
-            company: entry.company_id.bits(),
-        });
+        self.transaction.undo.push(Undo::Post { company: entry.company_id.bits() });
     }
 
     /// Keeps an entry where its id finds it. That it was posted is told already.
@@ -144,12 +140,7 @@ impl World {
         let origin = Origin::Created { parent };
         let record = Record::JournalEntry(Arc::clone(entry));
         let before = self.overlay.put(kind, id, record, origin);
-        self.transaction.undo.push(Undo::Put {
-            kind,
-            id,
-            before,
-            origin,
-        });
+        self.transaction.undo.push(Undo::Put { kind, id, before, origin });
     }
 
     /// The wallets' views of an entry about to be posted: one of each whose available money it moves.

@@ -219,20 +219,14 @@ impl World {
         &self,
         parent: u64,
     ) -> impl DoubleEndedIterator<Item = Id<T>> {
-        self.overlay
-            .children(T::KIND, parent)
-            .iter()
-            .map(|&bits| Id::from_bits(bits))
+        self.overlay.children(T::KIND, parent).iter().map(|&bits| Id::from_bits(bits))
     }
 
     /// Ids of all created since growth, in order.
     pub(crate) fn created<T: Entity>(
         &self,
     ) -> impl DoubleEndedIterator<Item = Id<T>> + ExactSizeIterator {
-        self.overlay
-            .created(T::KIND)
-            .iter()
-            .map(|&bits| Id::from_bits(bits))
+        self.overlay.created(T::KIND).iter().map(|&bits| Id::from_bits(bits))
     }
 
     /// Indexes of the grown ones that have changed since, ascending.
@@ -265,15 +259,9 @@ impl World {
         currency: Currency,
         account: Account,
     ) -> Totals {
-        let grown = self
-            .base
-            .history(company)
-            .map(|h| h.sums.get(currency, account))
-            .unwrap_or_default();
-        let since = self
-            .book(company)
-            .map(|b| b.sums.get(currency, account))
-            .unwrap_or_default();
+        let grown =
+            self.base.history(company).map(|h| h.sums.get(currency, account)).unwrap_or_default();
+        let since = self.book(company).map(|b| b.sums.get(currency, account)).unwrap_or_default();
         grown.plus(since)
     }
 
@@ -319,17 +307,9 @@ impl World {
         company: Id<Company>,
         currency: Currency,
     ) -> Option<Arc<Wallet>> {
-        let grown = self
-            .base
-            .index_of(company)
-            .and_then(|index| self.at::<Wallet>(index));
-        let created = self
-            .children::<Wallet>(company.bits())
-            .filter_map(|id| self.find(id));
-        grown
-            .into_iter()
-            .chain(created)
-            .find(|wallet| wallet.currency == currency)
+        let grown = self.base.index_of(company).and_then(|index| self.at::<Wallet>(index));
+        let created = self.children::<Wallet>(company.bits()).filter_map(|id| self.find(id));
+        grown.into_iter().chain(created).find(|wallet| wallet.currency == currency)
     }
 
     // --- staging ---------------------------------------------------------------------------------------------------
@@ -338,13 +318,7 @@ impl World {
     /// that happens shifts it.
     pub(crate) fn next_id<T: Grow>(&self, parent: u64) -> Id<T> {
         let ordinal = self.overlay.children(T::KIND, parent).len() as u64;
-        let key = self
-            .base
-            .key()
-            .with("created")
-            .with(T::PREFIX)
-            .at(parent)
-            .at(ordinal);
+        let key = self.base.key().with("created").with(T::PREFIX).at(parent).at(ordinal);
         let free = |id: &Id<T>| {
             *id != Id::UNKNOWN
                 && self.overlay.get(T::KIND, id.bits()).is_none()
@@ -359,24 +333,13 @@ impl World {
         let (kind, id) = (T::KIND, resource.id().bits());
         let origin = match self.base.index_of(resource.id()) {
             Some(index) => Origin::Grown { index },
-            None => Origin::Created {
-                parent: resource.parent(),
-            },
+            None => Origin::Created { parent: resource.parent() },
         };
         let after = Arc::clone(resource).into_record();
         let before = self.overlay.put(kind, id, after.clone(), origin);
-        self.transaction.undo.push(Undo::Put {
-            kind,
-            id,
-            before: before.clone(),
-            origin,
-        });
+        self.transaction.undo.push(Undo::Put { kind, id, before: before.clone(), origin });
         let before = before.or_else(|| self.grown_record::<T>(origin));
-        self.transaction.staged.push(Change {
-            kind,
-            before,
-            after,
-        });
+        self.transaction.staged.push(Change { kind, before, after });
     }
 
     /// Stages a resource, new or changed, and shares it.
@@ -423,10 +386,7 @@ impl World {
             at: self.now,
             name: Cow::Borrowed(name),
             id: event_key.hash(),
-            subject: AnyId {
-                kind: T::KIND,
-                bits: id,
-            },
+            subject: AnyId { kind: T::KIND, bits: id },
             company: subject.company().bits(),
             object: Arc::clone(subject).into_record(),
             request: self.transaction.request.clone(),
@@ -555,9 +515,5 @@ impl World {
 /// The 404 for an id that nothing has; one that is no id of its kind is not repeated.
 fn not_found<T: Entity>(id: Id<T>) -> ApiError {
     let error = ApiError::not_found(T::NAME);
-    if id == Id::UNKNOWN {
-        error
-    } else {
-        error.about(id)
-    }
+    if id == Id::UNKNOWN { error } else { error.about(id) }
 }

@@ -24,12 +24,8 @@ impl World {
         company: Id<Company>,
         name: &str,
     ) -> Option<Id<Collection>> {
-        let since = self
-            .overlay
-            .named(Kind::Collection, company.bits(), name.to_owned());
-        since
-            .map(Id::from_bits)
-            .or_else(|| self.open_since_growth(company, name))
+        let since = self.overlay.named(Kind::Collection, company.bits(), name.to_owned());
+        since.map(Id::from_bits).or_else(|| self.open_since_growth(company, name))
     }
 
     /// The same of those that the world began with and that have not changed.
@@ -59,9 +55,7 @@ impl World {
     /// Entries that were added to the lists and may be like that name, the oldest first.
     pub(crate) fn listed_alike(&self, name: &Name) -> Vec<Arc<WatchlistEntry>> {
         let ids: Vec<u64> = name_index::met(name, |keys| self.overlay.under(keys));
-        let found = ids
-            .into_iter()
-            .filter_map(|bits| self.find(Id::from_bits(bits)));
+        let found = ids.into_iter().filter_map(|bits| self.find(Id::from_bits(bits)));
         let mut entries: Vec<Arc<WatchlistEntry>> = found.collect();
         entries.sort_by_key(|entry| (entry.created_at, entry.id));
         entries

@@ -95,10 +95,7 @@ impl Overlay {
             match origin {
                 Origin::Created { parent } => {
                     self.created.entry(kind).or_default().push_back(id);
-                    self.children
-                        .entry((kind, parent))
-                        .or_default()
-                        .push_back(id);
+                    self.children.entry((kind, parent)).or_default().push_back(id);
                 }
                 Origin::Grown { index } => {
                     self.changed.insert((kind, index));
@@ -181,9 +178,7 @@ impl Overlay {
 
     /// Indexes of grown objects of that kind that have changed, ascending.
     pub(crate) fn changed(&self, kind: Kind) -> impl Iterator<Item = u64> {
-        self.changed
-            .range((kind, 0)..=(kind, u64::MAX))
-            .map(|&(_, index)| index)
+        self.changed.range((kind, 0)..=(kind, u64::MAX)).map(|&(_, index)| index)
     }
 
     /// In which order records were created, and which grown ones have changed: what the records alone do not say.
@@ -208,9 +203,7 @@ impl Overlay {
 
     /// Every record, ordered by kind and id.
     pub(crate) fn records(&self) -> impl Iterator<Item = (Kind, u64, &Record)> {
-        self.records
-            .iter()
-            .map(|(&(kind, id), record)| (kind, id, record))
+        self.records.iter().map(|(&(kind, id), record)| (kind, id, record))
     }
 }
 
@@ -243,8 +236,6 @@ mod pairs {
         V: Deserialize<'de>,
         D: Deserializer<'de>,
     {
-        Ok(Vec::<(K, V)>::deserialize(deserializer)?
-            .into_iter()
-            .collect())
+        Ok(Vec::<(K, V)>::deserialize(deserializer)?.into_iter().collect())
     }
 }

@@ -49,9 +49,8 @@ impl PayrollHistory {
     pub(crate) fn grow(base: &Base, plan: &Plan) -> Self {
         let counts = plan.workforce.classes(Selection::PAID_IN_HISTORY);
         let mut calculations = BTreeMap::new();
-        let mut months: Vec<PaidMonth> = (0..HISTORY_MONTHS)
-            .map(|m| PaidMonth::empty(pay_date(base.period(m))))
-            .collect();
+        let mut months: Vec<PaidMonth> =
+            (0..HISTORY_MONTHS).map(|m| PaidMonth::empty(pay_date(base.period(m)))).collect();
         let mut head_count = 0;
         for (role, steps) in (0_u8..).zip(counts) {
             for (step, people) in (0_u8..).zip(steps).filter(|(_, people)| *people > 0) {
@@ -63,28 +62,18 @@ impl PayrollHistory {
                 head_count += people;
             }
         }
-        Self {
-            head_count,
-            calculations,
-            months,
-        }
+        Self { head_count, calculations, months }
     }
 
     /// What people in that place were paid in that month.
     pub(crate) fn calculation(&self, place: Place, month: u64) -> Option<&Arc<Calculation>> {
-        self.calculations
-            .get(&(place.role, place.step))?
-            .get(usize::try_from(month).ok()?)
+        self.calculations.get(&(place.role, place.step))?.get(usize::try_from(month).ok()?)
     }
 }
 
 impl PaidMonth {
     fn empty(pay_date: Date) -> Self {
-        Self {
-            pay_date,
-            totals: RunTotals::default(),
-            cost: RunCost::default(),
-        }
+        Self { pay_date, totals: RunTotals::default(), cost: RunCost::default() }
     }
 
     fn add(&mut self, pay: &Calculation, people: u64) {
@@ -97,9 +86,7 @@ impl PaidMonth {
 /// The pay date of a month of history: every grown company pays on the default day, so that histories of several
 /// companies interleave in the order in which they happened.
 pub(crate) fn pay_date(period: Period) -> Date {
-    period
-        .day(PayrollSettings::default().pay_day)
-        .or_business_day_before()
+    period.day(PayrollSettings::default().pay_day).or_business_day_before()
 }
 
 /// Twelve months of one pay class. The months of the tax year before them are reckoned too and dropped: they are what the
@@ -115,9 +102,7 @@ fn class_history(base: &Base, plan: &Plan, role: u8, step: u8) -> Vec<Arc<Calcul
     );
     let attributes = people::tax_attributes(plan.country, plan.key, role, step);
     let first = pay_date(base.period(0));
-    let pack = payroll::library()
-        .in_force(plan.country.code, first.civil())
-        .pack;
+    let pack = payroll::library().in_force(plan.country.code, first.civil()).pack;
     let earlier = pack.period_number(PayPeriod::Monthly, first.civil()) as i32 - 1;
     let mut year: Vec<Arc<Calculation>> = Vec::new();
     for month in -earlier..HISTORY_MONTHS as i32 {
@@ -131,10 +116,7 @@ fn class_history(base: &Base, plan: &Plan, role: u8, step: u8) -> Vec<Arc<Calcul
         let counts = |pay: &&Arc<Calculation>| pay.counts_with(plan.country.code, pay_date);
         let earlier = year.last().filter(counts);
         let earlier = earlier.map(|pay| pay.year_so_far());
-        let before = Before {
-            year: earlier.as_ref(),
-            same_period: &[],
-        };
+        let before = Before { year: earlier.as_ref(), same_period: &[] };
         let pay = Calculation::of(terms, pay_date, before);
         let pay = pay.expect("grown salaries are far from the limits of the arithmetic");
         year.push(Arc::new(pay));

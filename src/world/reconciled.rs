@@ -46,10 +46,7 @@ impl World {
         let transaction = transaction.bits();
         let row = row.map(Id::bits);
         let before = self.reconciled.set(transaction, row);
-        let undo = Undo::Reconciled {
-            transaction,
-            before,
-        };
+        let undo = Undo::Reconciled { transaction, before };
         self.transaction.undo.push(undo);
     }
 }

@@ -97,8 +97,7 @@ impl Sale {
     /// Those of the steps that had happened when the world began.
     fn past<S>(&self, steps: impl IntoIterator<Item = (S, Date)>) -> Vec<StatusChange<S>> {
         let past = steps.into_iter().filter(|(_, day)| *day < self.start);
-        past.map(|(status, day)| StatusChange::plain(status, self.at(day)))
-            .collect()
+        past.map(|(status, day)| StatusChange::plain(status, self.at(day))).collect()
     }
 }
 
@@ -140,11 +139,7 @@ impl Grow for Invoice {
                 tax_rate: sale.rate,
                 amount: sale.net,
             }],
-            taxes: vec![TaxOfRate {
-                rate: sale.rate,
-                net: sale.net,
-                tax: sale.tax,
-            }],
+            taxes: vec![TaxOfRate { rate: sale.rate, net: sale.net, tax: sale.tax }],
             net_total: sale.net,
             tax_total: sale.tax,
             total,
@@ -231,11 +226,7 @@ mod tests {
     #[test]
     fn every_invoice_of_history_is_about_something_and_adds_up() {
         for (seed, people) in [(1, 1), (2, 2), (42, 25), (7, 3)] {
-            let shape = Shape {
-                employees_per_company: people,
-                companies: 7,
-                ..Shape::default()
-            };
+            let shape = Shape { employees_per_company: people, companies: 7, ..Shape::default() };
             let base = Base::new(seed, shape);
             let mut last = Timestamp::EPOCH;
             for index in 0..base.count(Kind::Invoice) {
@@ -246,10 +237,7 @@ mod tests {
                 last = invoice.created_at;
                 let collection = Collection::grow(&base, index).expect("one for each");
                 assert_eq!(collection.amount, invoice.total);
-                assert_eq!(
-                    collection.status.is_paid(),
-                    invoice.status == InvoiceStatus::Paid
-                );
+                assert_eq!(collection.status.is_paid(), invoice.status == InvoiceStatus::Paid);
             }
         }
     }

@@ -99,10 +99,7 @@ pub(crate) struct Range {
 impl Range {
     /// That place alone.
     pub(crate) const fn only(place: u64) -> Self {
-        Self {
-            first: place,
-            last: Some(place),
-        }
+        Self { first: place, last: Some(place) }
     }
 }
 
@@ -379,10 +376,7 @@ impl Selector {
             Value::Bool(_) | Value::Number(_) => Wanted::Is(wanted.clone()),
             _ => return Err("expected a text, a whole number, or true or false"),
         };
-        Ok(Self {
-            field: field.to_owned(),
-            wanted,
-        })
+        Ok(Self { field: field.to_owned(), wanted })
     }
 }
 

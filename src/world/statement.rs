@@ -67,9 +67,7 @@ impl World {
 
 impl Statement<'_> {
     fn grown(&self) -> &[Arc<WalletTransaction>] {
-        self.history
-            .as_ref()
-            .map_or(&[], |history| &history.statement)
+        self.history.as_ref().map_or(&[], |history| &history.statement)
     }
 
     /// How many lines it has.

@@ -82,9 +82,6 @@ mod listed {
         deserializer: D,
     ) -> Result<OrdMap<(Timestamp, u64), Timer>, D::Error> {
         let timers = Vec::<Timer>::deserialize(deserializer)?;
-        Ok(timers
-            .into_iter()
-            .map(|timer| (timer.key(), timer))
-            .collect())
+        Ok(timers.into_iter().map(|timer| (timer.key(), timer)).collect())
     }
 }

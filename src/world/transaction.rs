@@ -31,9 +31,7 @@ impl Transaction {
     /// The decision behind a timer about that subject.
     pub(super) fn behind(&self, subject: Option<AnyId>) -> Option<Arc<Decided>> {
         let latest = self.latest.as_ref();
-        latest
-            .filter(|latest| Some(latest.subject) == subject)
-            .cloned()
+        latest.filter(|latest| Some(latest.subject) == subject).cloned()
     }
 }
 
@@ -85,16 +83,10 @@ pub(super) enum Undo {
 impl World {
     /// Begins what a request does.
     pub(crate) fn begin(&mut self, request: Option<Arc<RequestRef>>) {
-        assert!(
-            self.transaction.undo.is_empty(),
-            "a transaction began inside another"
-        );
-        self.transaction.cause = request.as_ref().map(|request| {
-            Arc::new(Cause {
-                request: Arc::clone(request),
-                outcomes: Vec::new(),
-            })
-        });
+        assert!(self.transaction.undo.is_empty(), "a transaction began inside another");
+        self.transaction.cause = request
+            .as_ref()
+            .map(|request| Arc::new(Cause { request: Arc::clone(request), outcomes: Vec::new() }));
         self.transaction.request = request;
         if self.mode == ClockMode::Instant {
             self.move_clock(self.now.plus_millis(1));
@@ -119,10 +111,7 @@ impl World {
     /// # Panics
     /// If something was staged after the last event: a change that no event tells of is a bug.
     pub(crate) fn commit(&mut self) {
-        assert!(
-            self.transaction.staged.is_empty(),
-            "a change was not sealed by an event"
-        );
+        assert!(self.transaction.staged.is_empty(), "a change was not sealed by an event");
         let moved = self.transaction.undo.len() > usize::from(self.mode == ClockMode::Instant);
         if moved {
             self.version += 1;
@@ -146,12 +135,9 @@ impl World {
         self.transaction.latest = None;
         while let Some(undo) = self.transaction.undo.pop() {
             match undo {
-                Undo::Put {
-                    kind,
-                    id,
-                    before,
-                    origin,
-                } => self.overlay.undo_put(kind, id, before, origin),
+                Undo::Put { kind, id, before, origin } => {
+                    self.overlay.undo_put(kind, id, before, origin)
+                }
                 Undo::Post { company } => self.books.undo_post(company),
                 Undo::Emit { subject } => self.undo_emit(subject),
                 Undo::SetTimer { timer } => self.timers.remove(&timer),
@@ -169,10 +155,7 @@ impl World {
                 }
                 Undo::Armed { place } => self.script.timeline[place].armed = false,
                 Undo::Script { before } => self.script = *before,
-                Undo::Reconciled {
-                    transaction,
-                    before,
-                } => {
+                Undo::Reconciled { transaction, before } => {
                     self.reconciled.set(transaction, before);
                 }
             }
@@ -181,10 +164,7 @@ impl World {
 
     fn undo_emit(&mut self, subject: u64) {
         self.log.pop();
-        let count = self
-            .event_counts
-            .get_mut(&subject)
-            .expect("what is undone was emitted");
+        let count = self.event_counts.get_mut(&subject).expect("what is undone was emitted");
         *count -= 1;
         if *count == 0 {
             self.event_counts.remove(&subject);

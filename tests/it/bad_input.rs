@@ -78,10 +78,7 @@ fn types(schema: &Value) -> (Vec<&str>, bool) {
         _ => Vec::new(),
     };
     let nullable = all.contains(&"null");
-    (
-        all.into_iter().filter(|of| *of != "null").collect(),
-        nullable,
-    )
+    (all.into_iter().filter(|of| *of != "null").collect(), nullable)
 }
 
 /// A schema with its reference followed; of several the one that is not null. The second is whether null is among them.
@@ -117,11 +114,7 @@ fn wrong_bodies(document: &Value, schema: &Value, right: &Value) -> Vec<Wrong> {
             (Value::Array(items), Some(value)) => items[0] = value,
             _ => panic!("{pointer} is no place"),
         }
-        found.push(Wrong {
-            body,
-            pointer: pointer.to_owned(),
-            what,
-        });
+        found.push(Wrong { body, pointer: pointer.to_owned(), what });
     });
     found
 }
@@ -134,11 +127,7 @@ fn walk(document: &Value, schema: &Value, right: &Value, at: &str, found: &mut F
     };
     if let Some(members) = right.as_object() {
         if schema["additionalProperties"] == false {
-            found(
-                &format!("{at}/colour"),
-                "nobody asked for it".to_owned(),
-                Some(json!("red")),
-            );
+            found(&format!("{at}/colour"), "nobody asked for it".to_owned(), Some(json!("red")));
         }
         for name in schema["required"].as_array().into_iter().flatten() {
             let name = name.as_str().expect("a name");
@@ -179,9 +168,7 @@ fn path_of(path: &str, row: &Value) -> (String, Vec<String>) {
             continue; // a header that all have
         };
         let example = &parameter["example"];
-        let text = example
-            .as_str()
-            .map_or_else(|| example.to_string(), str::to_owned);
+        let text = example.as_str().map_or_else(|| example.to_string(), str::to_owned);
         if parameter["in"] == "path" {
             path = path.replace(&format!("{{{name}}}"), &text);
         } else if parameter["in"] == "query" && parameter["required"] == true {
@@ -196,9 +183,7 @@ fn rows(document: &'static Value) -> impl Iterator<Item = (String, &'static str,
     let paths = document["paths"].as_object().expect("paths");
     paths.iter().flat_map(|(path, methods)| {
         let methods = methods.as_object().expect("methods");
-        methods
-            .iter()
-            .map(move |(method, row)| (method.to_uppercase(), path.as_str(), row))
+        methods.iter().map(move |(method, row)| (method.to_uppercase(), path.as_str(), row))
     })
 }
 
@@ -238,11 +223,7 @@ fn every_member_of_every_body_that_breaks_its_schema_is_pointed_at() {
             let right = examples.and_then(|all| all.values().next());
             let right = right.map_or(json!({}), |example| example["value"].clone());
             let (path, query) = path_of(template, row);
-            let path = if query.is_empty() {
-                path
-            } else {
-                format!("{path}?{}", query.join("&"))
-            };
+            let path = if query.is_empty() { path } else { format!("{path}?{}", query.join("&")) };
             for wrong in wrong_bodies(document, &content["schema"], &right) {
                 tried += 1;
                 let request = caller.request(&method, &path).json(&wrong.body);
@@ -254,12 +235,7 @@ fn every_member_of_every_body_that_breaks_its_schema_is_pointed_at() {
             }
         }
     }
-    assert!(
-        faults.is_empty(),
-        "{} of {tried}:\n{}",
-        faults.len(),
-        faults.join("\n")
-    );
+    assert!(faults.is_empty(), "{} of {tried}:\n{}", faults.len(), faults.join("\n"));
     assert_eq!(caller.digest(), before, "something was changed");
     assert!(tried > 1_000, "only {tried} bodies were tried");
     println!("{tried} wrong bodies");
@@ -276,9 +252,7 @@ fn every_parameter_of_every_query_that_breaks_its_schema_is_named() {
         let mut wrong: Vec<(String, String, String)> =
             vec![("colour".into(), "red".into(), "nobody asked for it".into())];
         for parameter in row["parameters"].as_array().into_iter().flatten() {
-            let Some(name) = parameter["name"]
-                .as_str()
-                .filter(|_| parameter["in"] == "query")
+            let Some(name) = parameter["name"].as_str().filter(|_| parameter["in"] == "query")
             else {
                 continue;
             };
@@ -299,11 +273,8 @@ fn every_parameter_of_every_query_that_breaks_its_schema_is_named() {
         }
         for (name, text, what) in wrong {
             tried += 1;
-            let mut query: Vec<String> = right
-                .iter()
-                .filter(|one| !one.starts_with(&format!("{name}=")))
-                .cloned()
-                .collect();
+            let mut query: Vec<String> =
+                right.iter().filter(|one| !one.starts_with(&format!("{name}="))).cloned().collect();
             let text =
                 percent_encoding::utf8_percent_encode(&text, percent_encoding::NON_ALPHANUMERIC);
             query.push(format!("{name}={text}"));
@@ -314,12 +285,7 @@ fn every_parameter_of_every_query_that_breaks_its_schema_is_named() {
             }
         }
     }
-    assert!(
-        faults.is_empty(),
-        "{} of {tried}:\n{}",
-        faults.len(),
-        faults.join("\n")
-    );
+    assert!(faults.is_empty(), "{} of {tried}:\n{}", faults.len(), faults.join("\n"));
     assert_eq!(caller.digest(), before, "something was changed");
     assert!(tried > 200, "only {tried} queries were tried");
     println!("{tried} wrong queries");

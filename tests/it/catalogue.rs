@@ -17,11 +17,7 @@ const BEYOND: &[&str] = &[
 /// A path without the names of its parameters, which say the same by different words.
 fn shape(path: &str) -> String {
     let nameless = |part| {
-        if str::starts_with(part, '{') {
-            "{}"
-        } else {
-            part
-        }
+        if str::starts_with(part, '{') { "{}" } else { part }
     };
     let parts = path.split('/').map(nameless);
     parts.collect::<Vec<_>>().join("/")

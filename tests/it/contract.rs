@@ -17,10 +17,7 @@ fn the_served_document_is_the_printed_one() {
 fn the_document_needs_no_key() {
     let caller = Caller::instant();
     let answer = Request::new("GET", "/openapi.json").send(caller.port());
-    assert_eq!(
-        answer.expect(200)["openapi"].as_str().unwrap()[..4],
-        *"3.1."
-    );
+    assert_eq!(answer.expect(200)["openapi"].as_str().unwrap()[..4], *"3.1.");
 }
 
 #[test]
@@ -29,29 +26,15 @@ fn the_reference_pages_work_offline_and_in_no_frame() {
     for path in ["/docs", "/docs/control"] {
         let page = Request::new("GET", path).send(caller.port());
         assert_eq!(page.status, 200, "{path}");
-        assert!(
-            page.header("content-type")
-                .unwrap()
-                .starts_with("text/html")
-        );
+        assert!(page.header("content-type").unwrap().starts_with("text/html"));
         let policy = page.header("content-security-policy").unwrap();
-        assert!(
-            policy.contains("frame-ancestors 'none'") && policy.contains("'self'"),
-            "{policy}"
-        );
+        assert!(policy.contains("frame-ancestors 'none'") && policy.contains("'self'"), "{policy}");
         assert_eq!(page.header("x-content-type-options"), Some("nosniff"));
         assert_eq!(page.header("referrer-policy"), Some("no-referrer"));
         for elsewhere in ["src=\"http", "src=\"//", "href=\"http", "href=\"//"] {
-            assert!(
-                !page.text().contains(elsewhere),
-                "{path} loads from elsewhere"
-            );
+            assert!(!page.text().contains(elsewhere), "{path} loads from elsewhere");
         }
-        let scripts = page
-            .text()
-            .split("src=\"")
-            .skip(1)
-            .filter_map(|rest| rest.split('"').next());
+        let scripts = page.text().split("src=\"").skip(1).filter_map(|rest| rest.split('"').next());
         for script in scripts {
             let answer = Request::new("GET", script).send(caller.port());
             assert_eq!(answer.status, 200, "{script}");
@@ -66,10 +49,7 @@ fn both_published_operations_and_no_others_are_marked_so() {
         for (path, methods) in document["paths"].as_object().unwrap() {
             for (method, operation) in methods.as_object().unwrap() {
                 let mark = operation["x-contract"].as_str().unwrap();
-                assert!(
-                    matches!(mark, "published" | "assumed" | "control"),
-                    "{path}: {mark}"
-                );
+                assert!(matches!(mark, "published" | "assumed" | "control"), "{path}: {mark}");
                 if mark == "published" {
                     published.push(format!("{method} {path}"));
                 }
@@ -77,10 +57,7 @@ fn both_published_operations_and_no_others_are_marked_so() {
         }
     }
     published.sort();
-    assert_eq!(
-        published,
-        ["get /api/business/employees", "post /v1/payroll/run"]
-    );
+    assert_eq!(published, ["get /api/business/employees", "post /v1/payroll/run"]);
 }
 
 #[test]
@@ -136,9 +113,7 @@ fn an_answer_that_the_document_does_not_promise_is_noticed() {
     wrong["meta"]["total"] = json!("75");
     assert!(!page(200, "application/json", &wrong), "a number as text");
 
-    let problem = caller
-        .get("/api/business/employees?page=0")
-        .refused(422, "validation_failed");
+    let problem = caller.get("/api/business/employees?page=0").refused(422, "validation_failed");
     assert!(page(422, PROBLEM, &problem));
     assert!(!page(422, "application/json", &problem));
     let mut wrong = problem.clone();
@@ -147,11 +122,5 @@ fn an_answer_that_the_document_does_not_promise_is_noticed() {
     let nowhere = caller.get("/nowhere").refused(404, "route_not_found");
     assert!(accepts("GET", "/nowhere", 404, PROBLEM, &nowhere));
     assert!(!accepts("GET", "/nowhere", 200, PROBLEM, &nowhere));
-    assert!(!accepts(
-        "GET",
-        "/nowhere",
-        404,
-        PROBLEM,
-        &json!({"error": "not found"})
-    ));
+    assert!(!accepts("GET", "/nowhere", 404, PROBLEM, &json!({"error": "not found"})));
 }

@@ -14,11 +14,7 @@ const SEEDS: [u64; 8] = [0, 1, 2, 7, 42, 1_000, 4_294_967_296, u64::MAX];
 /// Everything of an answer but the wall clock's `Date`.
 fn bytes(answer: &Answer) -> (u16, Vec<(String, String)>, String) {
     let headers = answer.headers.iter().filter(|(name, _)| name != "date");
-    (
-        answer.status,
-        headers.cloned().collect(),
-        answer.text().to_owned(),
-    )
+    (answer.status, headers.cloned().collect(), answer.text().to_owned())
 }
 
 /// A session of reads, writes and refusals; `between` is run before each call.
@@ -48,16 +44,8 @@ fn session(caller: &Caller, mut between: impl FnMut(usize)) -> Vec<Answer> {
             "/v1/payroll/run".into(),
             Some(json!({"company_id": company, "period": "2026-02"})),
         ),
-        (
-            "GET",
-            format!("/api/business/payroll-runs?company_id={company}&sort=-created_at"),
-            None,
-        ),
-        (
-            "GET",
-            "/api/business/payslips?sort=-created_at".into(),
-            None,
-        ),
+        ("GET", format!("/api/business/payroll-runs?company_id={company}&sort=-created_at"), None),
+        ("GET", "/api/business/payslips?sort=-created_at".into(), None),
         ("GET", "/api/payments/payouts?sort=-created_at".into(), None),
         (
             "GET",
@@ -69,11 +57,7 @@ fn session(caller: &Caller, mut between: impl FnMut(usize)) -> Vec<Answer> {
             format!("/api/business/reports/balance-sheet?company_id={company}&as_of=2026-12-31"),
             None,
         ),
-        (
-            "POST",
-            "/_sandbox/clock/advance".into(),
-            Some(json!({"by": "10bd"})),
-        ),
+        ("POST", "/_sandbox/clock/advance".into(), Some(json!({"by": "10bd"}))),
         ("GET", "/_sandbox/events?per_page=100&page=2".into(), None),
         ("GET", "/api/payments/wallets".into(), None),
         ("GET", "/_sandbox/clock".into(), None),
@@ -120,11 +104,8 @@ fn another_seed_or_another_call_gives_other_bytes() {
     assert_ne!(one.digest(), other.digest());
     let before = one.digest();
     let company = one.company(2);
-    one.patch(
-        &format!("/api/business/companies/{company}"),
-        &json!({"metadata": {"a": "b"}}),
-    )
-    .expect(200);
+    one.patch(&format!("/api/business/companies/{company}"), &json!({"metadata": {"a": "b"}}))
+        .expect(200);
     assert_ne!(one.digest(), before);
 }
 
@@ -134,15 +115,10 @@ fn reads_and_refusals_in_between_change_not_one_byte() {
     let noise = |place: usize| {
         loud.get("/api/business/companies");
         loud.get(&format!("/api/business/employees?page={}", place + 1));
-        loud.get("/api/business/payslips/psl_0000000000000")
+        loud.get("/api/business/payslips/psl_0000000000000").refused(404, "resource_not_found");
+        loud.post("/v1/payroll/run", &json!({"period": "x"})).refused(422, "validation_failed");
+        loud.post("/v1/payroll/run", &json!({"company_id": "com_0", "period": "2026-01"}))
             .refused(404, "resource_not_found");
-        loud.post("/v1/payroll/run", &json!({"period": "x"}))
-            .refused(422, "validation_failed");
-        loud.post(
-            "/v1/payroll/run",
-            &json!({"company_id": "com_0", "period": "2026-01"}),
-        )
-        .refused(404, "resource_not_found");
         loud.send(&loud.request("POST", "/v1/payroll/run").bytes(b"{"))
             .refused(415, "unsupported_media_type");
         loud.get("/_sandbox/ledger/check").expect(200);
@@ -160,9 +136,7 @@ fn what_others_do_under_their_keys_changes_not_one_byte() {
         let company = other.company(place % 3);
         let body = json!({"company_id": company, "period": format!("2027-{:02}", place % 12 + 1)});
         other.post("/v1/payroll/run", &body);
-        other
-            .post("/_sandbox/clock/advance", &json!({"by": "1h"}))
-            .expect(200);
+        other.post("/_sandbox/clock/advance", &json!({"by": "1h"})).expect(200);
     };
     same(&session(&quiet, |_| ()), &session(&watched, noise));
 }
@@ -231,10 +205,7 @@ fn nothing_of_one_key_is_visible_under_another() {
         .get(&format!("/api/business/companies/{}", id(&created)))
         .refused(404, "resource_not_found");
     assert_eq!(other.events(), [Value::Null; 0]);
-    assert_eq!(
-        other.get("/api/business/employees?per_page=100").body,
-        before.body
-    );
+    assert_eq!(other.get("/api/business/employees?per_page=100").body, before.body);
     assert_eq!(
         other.get("/api/payments/payouts").expect(200)["meta"],
         Caller::instant().get("/api/payments/payouts").expect(200)["meta"]
@@ -251,9 +222,7 @@ fn reset_begins_the_world_again() {
     caller.post("/_sandbox/reset", &json!({})).expect(200);
     assert_eq!(caller.digest(), fresh);
     same(&first, &session(&caller, |_| ()));
-    let reseeded = caller
-        .post("/_sandbox/reset", &json!({"seed": 43}))
-        .expect(200);
+    let reseeded = caller.post("/_sandbox/reset", &json!({"seed": 43})).expect(200);
     assert_eq!(reseeded["seed"], 43);
     let other = Caller::of(&Arc::new(Server::start(&["--seed", "43"])));
     assert_eq!(caller.digest(), other.digest());
@@ -270,10 +239,7 @@ fn digest(seed: u64, environment: &[(&str, &str)]) -> String {
     assert!(output.status.success());
     let text = String::from_utf8(output.stdout).unwrap();
     let digest = text.trim_end().to_owned();
-    assert!(
-        digest.len() == 64 && digest.bytes().all(|b| b.is_ascii_hexdigit()),
-        "{digest}"
-    );
+    assert!(digest.len() == 64 && digest.bytes().all(|b| b.is_ascii_hexdigit()), "{digest}");
     digest
 }
 
@@ -287,27 +253,16 @@ fn the_digests_of_eight_seeds_are_those_of_the_golden_file() {
         std::fs::write(&path, &now).unwrap();
     }
     let golden = std::fs::read_to_string(&path).unwrap();
-    assert_eq!(
-        now, golden,
-        "seeds grow into another world: see the comment of this test"
-    );
+    assert_eq!(now, golden, "seeds grow into another world: see the comment of this test");
 }
 
 #[test]
 fn the_digest_is_the_same_whatever_the_locale_and_time_zone() {
     let expected = digest(42, &[]);
     for environment in [
-        [
-            ("LANG", "de_DE.UTF-8"),
-            ("LC_ALL", "de_DE.UTF-8"),
-            ("TZ", "Pacific/Kiritimati"),
-        ],
+        [("LANG", "de_DE.UTF-8"), ("LC_ALL", "de_DE.UTF-8"), ("TZ", "Pacific/Kiritimati")],
         [("LANG", "C"), ("LC_ALL", "C"), ("TZ", "America/Adak")],
-        [
-            ("LANG", "tr_TR.UTF-8"),
-            ("LC_ALL", "ar_EG.UTF-8"),
-            ("TZ", ":nonsense"),
-        ],
+        [("LANG", "tr_TR.UTF-8"), ("LC_ALL", "ar_EG.UTF-8"), ("TZ", ":nonsense")],
     ] {
         assert_eq!(digest(42, &environment), expected, "{environment:?}");
     }

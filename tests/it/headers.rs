@@ -14,10 +14,7 @@ fn first_employee(caller: &Caller) -> String {
 
 fn etag(answer: &Answer) -> String {
     let etag = answer.header("etag").expect("a single resource has a tag");
-    assert!(
-        etag.len() > 2 && etag.starts_with('"') && etag.ends_with('"'),
-        "{etag}"
-    );
+    assert!(etag.len() > 2 && etag.starts_with('"') && etag.ends_with('"'), "{etag}");
     etag.to_owned()
 }
 
@@ -38,22 +35,12 @@ fn every_reply_has_an_id_and_the_virtual_time() {
     for request in requests {
         let answer = caller.send(&request);
         let what = format!("{} {} {}", request.method(), request.path(), answer.status);
-        let id = answer
-            .header("request-id")
-            .unwrap_or_else(|| panic!("{what}: no Request-Id"));
+        let id = answer.header("request-id").unwrap_or_else(|| panic!("{what}: no Request-Id"));
         assert!(id.starts_with("req_") && id.len() == 17, "{what}: {id}");
-        let time = answer
-            .header("sandbox-time")
-            .unwrap_or_else(|| panic!("{what}: no Sandbox-Time"));
-        assert!(
-            time.starts_with("2026-01-01T00:00:00.") && time.ends_with('Z'),
-            "{what}: {time}"
-        );
-        assert_eq!(
-            answer.header("x-content-type-options"),
-            Some("nosniff"),
-            "{what}"
-        );
+        let time =
+            answer.header("sandbox-time").unwrap_or_else(|| panic!("{what}: no Sandbox-Time"));
+        assert!(time.starts_with("2026-01-01T00:00:00.") && time.ends_with('Z'), "{what}: {time}");
+        assert_eq!(answer.header("x-content-type-options"), Some("nosniff"), "{what}");
     }
 }
 
@@ -61,10 +48,8 @@ fn every_reply_has_an_id_and_the_virtual_time() {
 fn a_reads_id_is_that_of_its_question_and_a_writes_that_of_its_place() {
     let caller = Caller::instant();
     let id = |answer: &Answer| answer.header("request-id").unwrap().to_owned();
-    let (list, page) = (
-        id(&caller.get(EMPLOYEES)),
-        id(&caller.get(&format!("{EMPLOYEES}?page=2"))),
-    );
+    let (list, page) =
+        (id(&caller.get(EMPLOYEES)), id(&caller.get(&format!("{EMPLOYEES}?page=2"))));
     assert_ne!(list, page);
     assert_eq!(id(&caller.get(EMPLOYEES)), list);
     let path = first_employee(&caller);
@@ -79,14 +64,9 @@ fn the_time_of_a_reply_moves_with_the_clock() {
     let caller = Caller::manual();
     let time = |answer: &Answer| answer.header("sandbox-time").unwrap().to_owned();
     assert_eq!(time(&caller.get(EMPLOYEES)), "2026-01-01T00:00:00.000Z");
-    caller
-        .post("/_sandbox/clock/advance", &json!({"by": "10d"}))
-        .expect(200);
+    caller.post("/_sandbox/clock/advance", &json!({"by": "10d"})).expect(200);
     assert_eq!(time(&caller.get(EMPLOYEES)), "2026-01-11T00:00:00.000Z");
-    assert_eq!(
-        time(&caller.get(&format!("{EMPLOYEES}?page=0"))),
-        "2026-01-11T00:00:00.000Z"
-    );
+    assert_eq!(time(&caller.get(&format!("{EMPLOYEES}?page=0"))), "2026-01-11T00:00:00.000Z");
 }
 
 #[test]
@@ -94,10 +74,7 @@ fn the_reply_to_a_write_tells_the_moment_at_which_it_was_accepted() {
     let caller = Caller::instant();
     let body = json!({"company_id": caller.company(0), "period": "2026-01"});
     let answer = caller.post("/v1/payroll/run", &body);
-    assert_eq!(
-        answer.header("sandbox-time"),
-        answer.expect(201)["data"]["created_at"].as_str()
-    );
+    assert_eq!(answer.header("sandbox-time"), answer.expect(201)["data"]["created_at"].as_str());
 }
 
 #[test]
@@ -117,26 +94,13 @@ fn if_none_match_spares_the_body_of_what_has_not_changed() {
     let caller = Caller::instant();
     let path = first_employee(&caller);
     let tag = etag(&caller.get(&path));
-    for wanted in [
-        tag.clone(),
-        format!("\"other\", {tag}"),
-        format!("W/{tag}"),
-        "*".to_owned(),
-    ] {
-        let answer = caller.send(
-            &caller
-                .request("GET", &path)
-                .header("If-None-Match", &wanted),
-        );
+    for wanted in [tag.clone(), format!("\"other\", {tag}"), format!("W/{tag}"), "*".to_owned()] {
+        let answer = caller.send(&caller.request("GET", &path).header("If-None-Match", &wanted));
         assert_eq!((answer.status, answer.body.len()), (304, 0), "{wanted}");
         assert_eq!(etag(&answer), tag);
         assert!(answer.header("request-id").is_some());
     }
-    let answer = caller.send(
-        &caller
-            .request("GET", &path)
-            .header("If-None-Match", "\"other\""),
-    );
+    let answer = caller.send(&caller.request("GET", &path).header("If-None-Match", "\"other\""));
     answer.expect(200);
     caller.patch(&path, &json!({"role": "Chair"})).expect(200);
     let answer = caller.send(&caller.request("GET", &path).header("If-None-Match", &tag));
@@ -149,10 +113,7 @@ fn if_match_refuses_a_change_of_what_is_no_longer_there() {
     let path = first_employee(&caller);
     let change = |tag: &str, role: &str| {
         caller.send(
-            &caller
-                .request("PATCH", &path)
-                .header("If-Match", tag)
-                .json(&json!({"role": role})),
+            &caller.request("PATCH", &path).header("If-Match", tag).json(&json!({"role": role})),
         )
     };
     let stale = etag(&caller.get(&path));
@@ -162,10 +123,7 @@ fn if_match_refuses_a_change_of_what_is_no_longer_there() {
         change(wrong, "Founder").refused(412, "precondition_failed");
     }
     assert_eq!(caller.digest(), before);
-    assert_eq!(
-        change(&format!("\"other\", {current}"), "Founder").data()["role"],
-        "Founder"
-    );
+    assert_eq!(change(&format!("\"other\", {current}"), "Founder").data()["role"], "Founder");
     assert_eq!(change("*", "Chair").data()["role"], "Chair");
 }
 
@@ -176,14 +134,7 @@ fn the_tag_of_a_changed_company_is_good_for_the_next_change() {
     let change = json!({"metadata": {"team": "blue"}});
     let tag = etag(&caller.patch(&path, &change));
     assert_eq!(etag(&caller.get(&path)), tag);
-    caller
-        .send(
-            &caller
-                .request("PATCH", &path)
-                .header("If-Match", &tag)
-                .json(&change),
-        )
-        .expect(200);
+    caller.send(&caller.request("PATCH", &path).header("If-Match", &tag).json(&change)).expect(200);
 }
 
 #[test]
@@ -192,9 +143,7 @@ fn if_match_on_an_unknown_resource_is_a_404() {
     let request = caller
         .request("PATCH", &format!("{EMPLOYEES}/emp_0000000000000"))
         .header("If-Match", "\"x\"");
-    caller
-        .send(&request.json(&json!({"role": "Chair"})))
-        .refused(404, "resource_not_found");
+    caller.send(&request.json(&json!({"role": "Chair"}))).refused(404, "resource_not_found");
 }
 
 #[test]
@@ -206,10 +155,7 @@ fn the_location_of_what_was_created_leads_to_it() {
     for (path, body) in [(EMPLOYEES, hire), ("/api/business/companies", new)] {
         let answer = caller.post(path, &body);
         let created = answer.expect(201)["data"].take();
-        let location = answer
-            .header("location")
-            .expect("a 201 has a Location")
-            .to_owned();
+        let location = answer.header("location").expect("a 201 has a Location").to_owned();
         assert_eq!(location, format!("{path}/{}", id(&created)));
         let read = caller.get(&location).data();
         for (name, value) in created.as_object().unwrap() {
@@ -222,11 +168,7 @@ fn the_location_of_what_was_created_leads_to_it() {
 fn the_known_api_version_is_taken_and_any_other_refused() {
     let caller = Caller::instant();
     let versioned = |version: &str| {
-        caller.send(
-            &caller
-                .request("GET", EMPLOYEES)
-                .header("Api-Version", version),
-        )
+        caller.send(&caller.request("GET", EMPLOYEES).header("Api-Version", version))
     };
     versioned("2026-01-01").expect(200);
     for version in ["2026-01-02", "latest", "", "1"] {
@@ -258,15 +200,9 @@ fn an_unknown_scenario_is_refused_and_never_ignored() {
     let before = caller.digest();
     let body = json!({"company_id": caller.company(0), "period": "2026-01"});
     for scenario in ["payout.settle=lost_in_space", "", "nonsense"] {
-        let run = caller
-            .request("POST", "/v1/payroll/run")
-            .header("Sandbox-Scenario", scenario);
-        caller
-            .send(&run.json(&body))
-            .refused(400, "unknown_scenario");
-        let read = caller
-            .request("GET", EMPLOYEES)
-            .header("Sandbox-Scenario", scenario);
+        let run = caller.request("POST", "/v1/payroll/run").header("Sandbox-Scenario", scenario);
+        caller.send(&run.json(&body)).refused(400, "unknown_scenario");
+        let read = caller.request("GET", EMPLOYEES).header("Sandbox-Scenario", scenario);
         caller.send(&read).refused(400, "unknown_scenario");
     }
     assert_eq!(caller.digest(), before);
@@ -280,13 +216,7 @@ fn head_is_get_without_the_body() {
         let get = caller.get(path);
         let head = caller.send(&caller.request("HEAD", path));
         assert_eq!((head.status, head.body.len()), (200, 0), "{path}");
-        for name in [
-            "content-type",
-            "content-length",
-            "etag",
-            "request-id",
-            "sandbox-time",
-        ] {
+        for name in ["content-type", "content-length", "etag", "request-id", "sandbox-time"] {
             assert_eq!(head.header(name), get.header(name), "{path} {name}");
         }
     }

@@ -14,10 +14,7 @@ fn hire(caller: &Caller, name: &str) -> Value {
 }
 
 fn keyed(caller: &Caller, path: &str, key: &str, body: &Value) -> Request {
-    caller
-        .request("POST", path)
-        .header("Idempotency-Key", key)
-        .json(body)
+    caller.request("POST", path).header("Idempotency-Key", key).json(body)
 }
 
 fn send(caller: &Caller, path: &str, key: &str, body: &Value) -> Answer {
@@ -33,10 +30,7 @@ fn replayed(answer: &Answer) -> bool {
 /// Everything of an answer but what the moment of sending it decides.
 fn lasting(answer: &Answer) -> (u16, Vec<(String, String)>, &str) {
     let of_the_moment = |name: &str| matches!(name, "date" | "idempotent-replayed");
-    let headers = answer
-        .headers
-        .iter()
-        .filter(|(name, _)| !of_the_moment(name));
+    let headers = answer.headers.iter().filter(|(name, _)| !of_the_moment(name));
     (answer.status, headers.cloned().collect(), answer.text())
 }
 
@@ -58,19 +52,12 @@ fn a_repeated_request_is_answered_alike_and_changes_nothing() {
 fn the_body_is_compared_as_json_and_not_as_text() {
     let caller = Caller::instant();
     let company = caller.company(0);
-    let first = send(
-        &caller,
-        RUN,
-        "k",
-        &json!({"company_id": company, "period": "2026-01"}),
-    );
+    let first = send(&caller, RUN, "k", &json!({"company_id": company, "period": "2026-01"}));
     first.expect(201);
     let text =
         format!("{{ \"period\" : \"2026-\\u0030\\u0031\",\n\t\"company_id\":\"{company}\" }}");
     let request = caller.request("POST", RUN).header("Idempotency-Key", "k");
-    let request = request
-        .header("Content-Type", "application/json")
-        .bytes(text.as_bytes());
+    let request = request.header("Content-Type", "application/json").bytes(text.as_bytes());
     let second = caller.send(&request);
     assert!(replayed(&second), "{}", second.text());
     assert_eq!(lasting(&first), lasting(&second));
@@ -92,29 +79,15 @@ fn another_body_under_a_used_key_is_refused_with_the_members_that_differ() {
     assert!(differing[0].starts_with("/metadata"), "{problem}");
     assert_eq!(differing[1], "/name");
     assert_eq!(caller.digest(), before);
-    assert!(
-        replayed(&send(&caller, EMPLOYEES, "k", &first)),
-        "the first answer is still kept"
-    );
+    assert!(replayed(&send(&caller, EMPLOYEES, "k", &first)), "the first answer is still kept");
 }
 
 #[test]
 fn quotes_are_no_part_of_a_key() {
     let caller = Caller::instant();
     let body = hire(&caller, "Ada Obi");
-    send(
-        &caller,
-        EMPLOYEES,
-        "\"8e03978e-40d5-43dd-bc93-6894a57f9324\"",
-        &body,
-    )
-    .expect(201);
-    assert!(replayed(&send(
-        &caller,
-        EMPLOYEES,
-        "8e03978e-40d5-43dd-bc93-6894a57f9324",
-        &body
-    )));
+    send(&caller, EMPLOYEES, "\"8e03978e-40d5-43dd-bc93-6894a57f9324\"", &body).expect(201);
+    assert!(replayed(&send(&caller, EMPLOYEES, "8e03978e-40d5-43dd-bc93-6894a57f9324", &body)));
 }
 
 #[test]
@@ -123,14 +96,7 @@ fn a_malformed_key_is_refused() {
     let body = hire(&caller, "Ada Obi");
     let before = caller.digest();
     let (long, longest) = ("k".repeat(256), "k".repeat(255));
-    for key in [
-        "",
-        "\"\"",
-        "two words",
-        "schlüssel",
-        "tab\tbed",
-        long.as_str(),
-    ] {
+    for key in ["", "\"\"", "two words", "schlüssel", "tab\tbed", long.as_str()] {
         let answer = send(&caller, EMPLOYEES, key, &body);
         answer.refused(400, "idempotency_key_invalid");
     }
@@ -155,10 +121,7 @@ fn a_key_holds_for_its_path_and_its_world_only() {
 #[test]
 fn only_a_post_takes_a_key() {
     let caller = Caller::instant();
-    let first = caller.get(EMPLOYEES).data()[0]["id"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let first = caller.get(EMPLOYEES).data()[0]["id"].as_str().unwrap().to_owned();
     let path = format!("{EMPLOYEES}/{first}");
     for role in ["Chair", "Founder"] {
         let request = caller
@@ -178,9 +141,7 @@ fn what_was_refused_before_execution_may_be_mended_under_the_same_key() {
     let caller = Caller::instant();
     let good = json!({"company_id": caller.company(0), "period": "2026-01"});
     let request = caller.request("POST", RUN).header("Idempotency-Key", "k");
-    let malformed = request
-        .header("Content-Type", "application/json")
-        .bytes(b"{\"company_id\":");
+    let malformed = request.header("Content-Type", "application/json").bytes(b"{\"company_id\":");
     caller.send(&malformed).refused(400, "malformed_json");
     let shape = json!({"company_id": caller.company(0), "period": "2026-13"});
     send(&caller, RUN, "k", &shape).refused(422, "validation_failed");
@@ -202,9 +163,7 @@ fn a_conflict_is_kept_like_a_success() {
     caller.post(RUN, &body).expect(201);
     let first = send(&caller, RUN, "again", &body);
     first.refused(409, "payroll_period_already_run");
-    caller
-        .post("/_sandbox/clock/advance", &json!({"by": "1h"}))
-        .expect(200);
+    caller.post("/_sandbox/clock/advance", &json!({"by": "1h"})).expect(200);
     let second = send(&caller, RUN, "again", &body);
     assert!(replayed(&second));
     assert_eq!(lasting(&first), lasting(&second));
@@ -215,21 +174,14 @@ fn a_key_is_forgotten_after_twenty_four_virtual_hours() {
     let caller = Caller::manual();
     let body = hire(&caller, "Ada Obi");
     let first = send(&caller, EMPLOYEES, "k", &body);
-    caller
-        .post("/_sandbox/clock/advance", &json!({"by": "86399s"}))
-        .expect(200);
+    caller.post("/_sandbox/clock/advance", &json!({"by": "86399s"})).expect(200);
     let second = send(&caller, EMPLOYEES, "k", &body);
     assert!(replayed(&second));
     assert_eq!(lasting(&first), lasting(&second));
-    caller
-        .post("/_sandbox/clock/advance", &json!({"by": "1s"}))
-        .expect(200);
+    caller.post("/_sandbox/clock/advance", &json!({"by": "1s"})).expect(200);
     let third = send(&caller, EMPLOYEES, "k", &body);
     assert!(!replayed(&third));
-    assert_ne!(
-        first.expect(201)["data"]["id"],
-        third.expect(201)["data"]["id"]
-    );
+    assert_ne!(first.expect(201)["data"]["id"], third.expect(201)["data"]["id"]);
 }
 
 #[test]
@@ -240,9 +192,5 @@ fn a_reset_world_knows_no_keys() {
     caller.post("/_sandbox/reset", &json!({})).expect(200);
     let second = send(&caller, EMPLOYEES, "k", &body);
     assert!(!replayed(&second));
-    assert_eq!(
-        lasting(&first),
-        lasting(&second),
-        "the world began again, and so did its ids"
-    );
+    assert_eq!(lasting(&first), lasting(&second), "the world began again, and so did its ids");
 }

@@ -18,14 +18,8 @@ const LAYERS: [&[&str]; 10] = [
 
 /// What only `io`, `cli` and `main` may name. `Instant` alone is a name of ours, too (`ClockMode::Instant`), so it counts where
 /// it is taken from `std::time`; clippy's `disallowed-types` sees through every other disguise.
-const OUTSIDE: [&str; 6] = [
-    "tokio::",
-    "hyper::",
-    "std::fs",
-    "std::net",
-    "SystemTime",
-    "std::time::Instant",
-];
+const OUTSIDE: [&str; 6] =
+    ["tokio::", "hyper::", "std::fs", "std::net", "SystemTime", "std::time::Instant"];
 
 fn rank(layer: &str) -> usize {
     LAYERS
@@ -41,10 +35,8 @@ fn fault(layer: &str, line: &str) -> Option<String> {
         if code[..place].ends_with(|before: char| before.is_alphanumeric() || before == '_') {
             continue;
         }
-        let named: String = code[place + 7..]
-            .chars()
-            .take_while(|c| c.is_alphanumeric() || *c == '_')
-            .collect();
+        let named: String =
+            code[place + 7..].chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
         let is_module = LAYERS.iter().any(|layers| layers.contains(&named.as_str()));
         if is_module && named != layer && rank(&named) >= rank(layer) {
             return Some(format!("{layer} imports {named}: {}", line.trim()));
@@ -60,11 +52,7 @@ fn fault(layer: &str, line: &str) -> Option<String> {
         })
     };
     let braced = code.contains("std::time::{") && code.contains("Instant");
-    let named = OUTSIDE
-        .iter()
-        .find(outside)
-        .or(braced.then_some(&"Instant"))
-        .filter(|_| !edge)?;
+    let named = OUTSIDE.iter().find(outside).or(braced.then_some(&"Instant")).filter(|_| !edge)?;
     Some(format!("{layer} names {named}: {}", line.trim()))
 }
 
@@ -74,9 +62,7 @@ fn faults(layer: &str, text: &str) -> Vec<String> {
     let mut lines = text.lines().peekable();
     while let Some(line) = lines.next() {
         let tests = line.trim_start().starts_with("#[cfg(test)]")
-            && lines
-                .peek()
-                .is_some_and(|next| next.trim_start().starts_with("mod "));
+            && lines.peek().is_some_and(|next| next.trim_start().starts_with("mod "));
         if tests {
             let indent = line.len() - line.trim_start().len();
             let head = lines.next().unwrap_or_default();
@@ -114,19 +100,11 @@ fn every_import_points_to_the_left() {
     let mut found = Vec::new();
     for path in files {
         let inside = path.strip_prefix(&root).unwrap();
-        let first = inside
-            .components()
-            .next()
-            .unwrap()
-            .as_os_str()
-            .to_str()
-            .unwrap();
+        let first = inside.components().next().unwrap().as_os_str().to_str().unwrap();
         let layer = first.trim_end_matches(".rs");
         let text = std::fs::read_to_string(&path).unwrap();
         found.extend(
-            faults(layer, &text)
-                .into_iter()
-                .map(|fault| format!("{}: {fault}", inside.display())),
+            faults(layer, &text).into_iter().map(|fault| format!("{}: {fault}", inside.display())),
         );
     }
     assert!(found.is_empty(), "{}", found.join("\n"));
@@ -138,10 +116,7 @@ fn an_arrow_to_the_right_is_noticed() {
     for (layer, line) in [
         ("value", "use crate::model::Kind;"),
         ("model", "    crate::world::World::new()"),
-        (
-            "api",
-            "use crate::{value::id::Id, engine::Engine}; use crate::engine::Engine;",
-        ),
+        ("api", "use crate::{value::id::Id, engine::Engine}; use crate::engine::Engine;"),
         ("render", "use crate::io::server::Server;"),
         ("scenario", "use crate::render::pages;"),
         ("world", "use tokio::sync::Mutex;"),
@@ -164,9 +139,5 @@ fn an_arrow_to_the_right_is_noticed() {
         assert_eq!(fault(layer, line), None);
     }
     let tests = "fn a() {}\n#[cfg(test)]\nmod tests {\n    use crate::engine::Engine;\n}\nuse crate::io::log;\n";
-    assert_eq!(
-        faults("model", tests).len(),
-        1,
-        "what follows a module of tests is read again"
-    );
+    assert_eq!(faults("model", tests).len(), 1, "what follows a module of tests is read again");
 }

@@ -32,29 +32,18 @@ fn a_payslip_is_a_page_to_print_for_who_asks_for_one() {
     assert!(is_pdf(&page));
     assert_eq!(page.header("vary"), Some("Accept"));
     let file = page.header("content-disposition").expect("a file name");
-    assert!(
-        file.starts_with("inline; filename=\"payslip-2025-"),
-        "{file}"
-    );
+    assert!(file.starts_with("inline; filename=\"payslip-2025-"), "{file}");
     assert!(page.body.trim_ascii_end().ends_with(b"%%EOF"));
     let head = asked(&caller, "HEAD", &path, PDF);
     assert!(head.body.is_empty());
     for header in ["content-type", "content-length", "etag", "vary"] {
         assert_eq!(head.header(header), page.header(header), "{header}");
     }
-    for accept in [
-        "*/*",
-        "application/json",
-        "text/html,*/*;q=0.8",
-        "text/csv",
-        "application/pdf;q=0",
-    ] {
+    for accept in
+        ["*/*", "application/json", "text/html,*/*;q=0.8", "text/csv", "application/pdf;q=0"]
+    {
         let shown = asked(&caller, "GET", &path, accept);
-        assert_eq!(
-            shown.header("content-type"),
-            Some("application/json"),
-            "{accept}"
-        );
+        assert_eq!(shown.header("content-type"), Some("application/json"), "{accept}");
         assert_eq!(shown.header("vary"), Some("Accept"), "{accept}");
         assert_eq!(shown.data()["object"], "payslip");
     }
@@ -67,10 +56,8 @@ fn the_forms_of_a_payslip_are_never_taken_for_one_another() {
     // Again and again: from the third time on an answer is kept.
     let mut tags = Vec::new();
     for _ in 0..4 {
-        let (page, shown) = (
-            asked(&caller, "GET", &path, PDF),
-            asked(&caller, "GET", &path, "application/json"),
-        );
+        let (page, shown) =
+            (asked(&caller, "GET", &path, PDF), asked(&caller, "GET", &path, "application/json"));
         assert!(is_pdf(&page) && !is_pdf(&shown));
         let tag = |answer: &Answer| answer.header("etag").expect("a tag").to_owned();
         assert_ne!(tag(&page), tag(&shown));
@@ -81,12 +68,9 @@ fn the_forms_of_a_payslip_are_never_taken_for_one_another() {
     let [(page, shown)] = &tags[..] else {
         panic!("a form has one tag: {tags:?}");
     };
-    for (accept, tag, status) in [
-        (PDF, page, 304),
-        (PDF, shown, 200),
-        ("*/*", shown, 304),
-        ("*/*", page, 200),
-    ] {
+    for (accept, tag, status) in
+        [(PDF, page, 304), (PDF, shown, 200), ("*/*", shown, 304), ("*/*", page, 200)]
+    {
         let request = caller.request("GET", &path).header("Accept", accept);
         let answer = request.header("If-None-Match", tag).send(caller.port());
         assert_eq!(answer.status, status, "{accept} {tag}");
@@ -97,10 +81,7 @@ fn the_forms_of_a_payslip_are_never_taken_for_one_another() {
 fn the_same_seed_prints_the_same_bytes() {
     let (one, other) = (Caller::instant(), Caller::manual());
     let path = payslip(&one);
-    let (one, other) = (
-        asked(&one, "GET", &path, PDF),
-        asked(&other, "GET", &path, PDF),
-    );
+    let (one, other) = (asked(&one, "GET", &path, PDF), asked(&other, "GET", &path, PDF));
     assert!(is_pdf(&one));
     assert_eq!(one.body, other.body);
 }
@@ -111,45 +92,27 @@ fn a_name_of_any_script_is_printed() {
     let company = caller.company(0);
     let employee = caller.payable(&company).remove(0);
     let path = format!("/api/business/employees/{employee}");
-    caller
-        .patch(&path, &json!({"name": "Ọláyínká Łukasz Şükrü 漢字 🎉"}))
-        .expect(200);
+    caller.patch(&path, &json!({"name": "Ọláyínká Łukasz Şükrü 漢字 🎉"})).expect(200);
     let run = json!({"company_id": company, "period": "2026-01", "employees": [employee]});
     caller.post("/v1/payroll/run", &run).expect(201);
     let target = format!("/api/business/payslips?employee_id={employee}&period=2026-01");
     let payslip = caller.get(&target).expect(200)["data"][0].take();
     assert_eq!(payslip["employee_name"], "Ọláyínká Łukasz Şükrü 漢字 🎉");
-    let page = asked(
-        &caller,
-        "GET",
-        &format!("/api/business/payslips/{}", id(&payslip)),
-        PDF,
-    );
+    let page = asked(&caller, "GET", &format!("/api/business/payslips/{}", id(&payslip)), PDF);
     assert!(is_pdf(&page));
 }
 
 #[test]
 fn refusals_and_other_resources_stay_json() {
     let caller = Caller::instant();
-    let missing = asked(
-        &caller,
-        "GET",
-        "/api/business/payslips/psl_0000000000000",
-        PDF,
-    );
+    let missing = asked(&caller, "GET", "/api/business/payslips/psl_0000000000000", PDF);
     missing.refused(404, "resource_not_found");
-    assert_eq!(
-        missing.header("content-type"),
-        Some("application/problem+json")
-    );
+    assert_eq!(missing.header("content-type"), Some("application/problem+json"));
     let list = asked(&caller, "GET", "/api/business/payslips", PDF);
     assert_eq!(list.header("content-type"), Some("application/json"));
     assert_eq!(list.header("vary"), None);
-    let documented = contract::operation(
-        contract::product(),
-        "GET",
-        "/api/business/payslips/{payslip_id}",
-    );
+    let documented =
+        contract::operation(contract::product(), "GET", "/api/business/payslips/{payslip_id}");
     let content = &documented.expect("a row")["responses"]["200"]["content"];
     assert!(content.get(PDF).is_some() && content.get("application/json").is_some());
 }

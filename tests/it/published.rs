@@ -10,12 +10,7 @@ const RUN: &str = "/v1/payroll/run";
 const EMPLOYEES: &str = "/api/business/employees";
 
 fn names(object: &Value) -> Vec<&str> {
-    object
-        .as_object()
-        .unwrap()
-        .keys()
-        .map(String::as_str)
-        .collect()
+    object.as_object().unwrap().keys().map(String::as_str).collect()
 }
 
 #[test]
@@ -30,21 +25,8 @@ fn the_employee_list_has_exactly_the_published_members_in_their_order() {
     let rows = body["data"].as_array().unwrap();
     assert_eq!(rows.len(), 25);
     for row in rows {
-        assert_eq!(
-            names(row),
-            [
-                "id",
-                "name",
-                "role",
-                "department",
-                "status",
-                "payroll_status"
-            ]
-        );
-        assert!(
-            row.as_object().unwrap().values().all(Value::is_string),
-            "{row}"
-        );
+        assert_eq!(names(row), ["id", "name", "role", "department", "status", "payroll_status"]);
+        assert!(row.as_object().unwrap().values().all(Value::is_string), "{row}");
     }
 }
 
@@ -55,13 +37,8 @@ fn created_and_changed_employees_keep_the_published_members() {
     let hire = json!({"company_id": company, "name": "Zoë \"Q\" Ünal\\", "role": "Baker", "department": "Kitchen",
         "start_date": "2026-02-02"});
     let created = caller.post(EMPLOYEES, &hire).expect(201);
-    let first = caller.get(EMPLOYEES).data()[0]["id"]
-        .as_str()
-        .unwrap()
-        .to_owned();
-    caller
-        .patch(&format!("{EMPLOYEES}/{first}"), &json!({"role": "Chair"}))
-        .expect(200);
+    let first = caller.get(EMPLOYEES).data()[0]["id"].as_str().unwrap().to_owned();
+    caller.patch(&format!("{EMPLOYEES}/{first}"), &json!({"role": "Chair"})).expect(200);
     let rows = caller.all(EMPLOYEES);
     assert_eq!(rows.len(), 76);
     let last = rows.last().unwrap();
@@ -69,10 +46,7 @@ fn created_and_changed_employees_keep_the_published_members() {
         "department": "Kitchen", "status": "pending", "payroll_status": "not_enrolled"});
     assert_eq!(*last, expected);
     assert_eq!(names(last), names(&rows[1]));
-    assert_eq!(
-        (id(&rows[0]), &rows[0]["role"]),
-        (first.as_str(), &json!("Chair"))
-    );
+    assert_eq!((id(&rows[0]), &rows[0]["role"]), (first.as_str(), &json!("Chair")));
 }
 
 #[test]
@@ -102,10 +76,7 @@ fn a_run_without_employees_includes_everyone_payable() {
     let caller = Caller::instant();
     let company = caller.company(0);
     let payable = caller.payable(&company);
-    assert!(
-        (10..25).contains(&payable.len()),
-        "some are payable, some are not"
-    );
+    assert!((10..25).contains(&payable.len()), "some are payable, some are not");
     let run = caller.run_payroll(&company, "2026-01");
     assert_eq!(run["employees"], json!(payable));
     assert_eq!(run["employee_count"], payable.len());
@@ -132,21 +103,12 @@ fn an_unknown_employee_is_a_404_that_points_at_it() {
 fn a_foreign_employee_is_named_with_the_employer() {
     let caller = Caller::instant();
     let (company, other) = (caller.company(0), caller.company(1));
-    let (own, foreign) = (
-        caller.payable(&company).remove(0),
-        caller.payable(&other).remove(0),
-    );
+    let (own, foreign) = (caller.payable(&company).remove(0), caller.payable(&other).remove(0));
     let before = caller.digest();
     let body = json!({"company_id": company, "period": "2026-01", "employees": [own, foreign]});
     let problem = caller.post(RUN, &body).refused(422, "validation_failed");
     assert_eq!(pointers(&problem), ["/employees/1"]);
-    assert!(
-        problem["errors"][0]["detail"]
-            .as_str()
-            .unwrap()
-            .contains(&other),
-        "{problem}"
-    );
+    assert!(problem["errors"][0]["detail"].as_str().unwrap().contains(&other), "{problem}");
     assert_eq!(caller.digest(), before);
 }
 
@@ -162,19 +124,16 @@ fn employees_who_cannot_be_paid_are_all_named_with_the_reason() {
     let company = caller.company(0);
     let rows = caller.all(&format!("{EMPLOYEES}?company_id={company}"));
     let payable = caller.payable(&company);
-    let others: Vec<&Value> = rows
-        .iter()
-        .filter(|row| !payable.contains(&id(row).to_owned()))
-        .collect();
+    let others: Vec<&Value> =
+        rows.iter().filter(|row| !payable.contains(&id(row).to_owned())).collect();
     assert!(others.len() > 2);
     let mut employees = vec![payable[0].as_str()];
     employees.extend(others.iter().map(|row| id(row)));
     let before = caller.digest();
     let body = json!({"company_id": company, "period": "2026-01", "employees": employees});
     let problem = caller.post(RUN, &body).refused(422, "employee_not_payable");
-    let expected: Vec<String> = (1..employees.len())
-        .map(|place| format!("/employees/{place}"))
-        .collect();
+    let expected: Vec<String> =
+        (1..employees.len()).map(|place| format!("/employees/{place}")).collect();
     assert_eq!(pointers(&problem), expected);
     for (error, row) in problem["errors"].as_array().unwrap().iter().zip(&others) {
         let detail = error["detail"].as_str().unwrap();
@@ -200,20 +159,13 @@ fn an_employee_is_in_at_most_one_regular_run_a_period() {
     let before = caller.digest();
     let second =
         json!({"company_id": company, "period": "2026-01", "employees": [people[2], people[1]]});
-    let problem = caller
-        .post(RUN, &second)
-        .refused(409, "payroll_period_already_run");
+    let problem = caller.post(RUN, &second).refused(409, "payroll_period_already_run");
     assert_eq!(pointers(&problem), ["/employees/1"]);
     let detail = problem["errors"][0]["detail"].as_str().unwrap();
-    assert!(
-        detail.contains(people[1].as_str()) && detail.contains(id(&run)),
-        "{detail}"
-    );
+    assert!(detail.contains(people[1].as_str()) && detail.contains(id(&run)), "{detail}");
     assert_eq!(problem["resource_id"], run["id"]);
     let everyone = json!({"company_id": company, "period": "2026-01"});
-    let problem = caller
-        .post(RUN, &everyone)
-        .refused(409, "payroll_period_already_run");
+    let problem = caller.post(RUN, &everyone).refused(409, "payroll_period_already_run");
     assert_eq!(problem["errors"].as_array().unwrap().len(), 2);
     assert_eq!(caller.digest(), before);
     let rest = json!({"company_id": company, "period": "2026-01", "employees": people[2..]});
@@ -227,12 +179,9 @@ fn an_employee_is_in_at_most_one_regular_run_a_period() {
 fn a_month_of_the_grown_history_has_been_run_already() {
     let caller = Caller::instant();
     let company = caller.company(0);
-    let runs = caller.all(&format!(
-        "/api/business/payroll-runs?company_id={company}&period=2025-12"
-    ));
-    let [run] = runs.as_slice() else {
-        panic!("{runs:?}")
-    };
+    let runs =
+        caller.all(&format!("/api/business/payroll-runs?company_id={company}&period=2025-12"));
+    let [run] = runs.as_slice() else { panic!("{runs:?}") };
     let problem = caller.post(RUN, &json!({"company_id": company, "period": "2025-12"}));
     let problem = problem.refused(409, "payroll_period_already_run");
     assert_eq!(problem["resource_id"], run["id"]);
@@ -279,12 +228,7 @@ fn a_period_is_a_year_and_a_month() {
 
 #[test]
 fn both_required_members_are_asked_for_at_once() {
-    refused(
-        |_, _| json!({}),
-        422,
-        "validation_failed",
-        &["/company_id", "/period"],
-    );
+    refused(|_, _| json!({}), 422, "validation_failed", &["/company_id", "/period"]);
 }
 
 /// The body is refused so, and the world stays as it was.

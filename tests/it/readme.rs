@@ -23,11 +23,7 @@ fn blocks(markdown: &'static str) -> Vec<Block> {
         match (inside, line.strip_prefix("```")) {
             (false, Some(language)) => {
                 let text = String::new();
-                blocks.push(Block {
-                    language,
-                    text,
-                    follows,
-                });
+                blocks.push(Block { language, text, follows });
                 inside = true;
             }
             (true, Some("")) => (inside, follows) = (false, true),
@@ -67,11 +63,7 @@ fn run(command: &str) -> String {
         .stdin(Stdio::null())
         .output();
     let output = output.expect("bash runs");
-    assert!(
-        output.status.success(),
-        "{command}\n{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    assert!(output.status.success(), "{command}\n{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).expect("answers are UTF-8")
 }
 

@@ -52,12 +52,7 @@ fn operations() -> Vec<Operation> {
         for (path, methods) in document["paths"].as_object().unwrap() {
             for (method, row) in methods.as_object().unwrap() {
                 let (method, path) = (method.to_uppercase(), path.clone());
-                found.push(Operation {
-                    method,
-                    path,
-                    document,
-                    row,
-                });
+                found.push(Operation { method, path, document, row });
             }
         }
     }
@@ -111,9 +106,7 @@ impl Walk {
             Some("object") => self.object(document, schema),
             Some("array") => {
                 let count = 1 + self.chance.below(4);
-                (0..count)
-                    .map(|_| self.value(document, &schema["items"], name))
-                    .collect()
+                (0..count).map(|_| self.value(document, &schema["items"], name)).collect()
             }
             Some("integer") => json!(1 + self.chance.below(40)),
             Some("boolean") => json!(self.chance.once_in(2)),
@@ -123,12 +116,8 @@ impl Walk {
     }
 
     fn object(&mut self, document: &'static Value, schema: &'static Value) -> Value {
-        let required: Vec<&str> = schema["required"]
-            .as_array()
-            .into_iter()
-            .flatten()
-            .filter_map(Value::as_str)
-            .collect();
+        let required: Vec<&str> =
+            schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         let mut object = Map::new();
         for (name, schema) in schema["properties"].as_object().into_iter().flatten() {
             let wanted = if required.contains(&name.as_str()) {
@@ -163,11 +152,7 @@ impl Walk {
                 "leave_request_id" => "lvr_",
                 _ => "",
             };
-            let known: Vec<&String> = self
-                .ids
-                .iter()
-                .filter(|id| id.starts_with(prefix))
-                .collect();
+            let known: Vec<&String> = self.ids.iter().filter(|id| id.starts_with(prefix)).collect();
             if !known.is_empty() {
                 return (*self.chance.pick(&known)).clone();
             }
@@ -180,11 +165,7 @@ impl Walk {
             "to" | "from" | "as_of" | "start_date" | "end_date" | "effective_from"
                 if schema["format"] != "date-time" =>
             {
-                format!(
-                    "2026-{:02}-{:02}",
-                    1 + self.chance.below(12),
-                    1 + self.chance.below(28)
-                )
+                format!("2026-{:02}-{:02}", 1 + self.chance.below(12), 1 + self.chance.below(28))
             }
             "to" => format!("2026-{:02}-01T00:00:00Z", 1 + self.chance.below(12)),
             "email" => "ada@example.com".to_owned(),
@@ -229,19 +210,13 @@ impl Walk {
             };
             let name = parameter["name"].as_str().unwrap();
             let sent = |value: Value| {
-                let text = value
-                    .as_str()
-                    .map_or_else(|| value.to_string(), str::to_owned);
+                let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
                 utf8_percent_encode(&text, NON_ALPHANUMERIC).to_string()
             };
             match parameter["in"].as_str().unwrap() {
                 "path" => {
                     let value = sent(self.value(document, &parameter["schema"], name));
-                    let value = if value.is_empty() {
-                        "nobody".to_owned()
-                    } else {
-                        value
-                    };
+                    let value = if value.is_empty() { "nobody".to_owned() } else { value };
                     path = path.replace(&format!("{{{name}}}"), &value);
                 }
                 "query" if parameter["required"] == true || self.chance.once_in(4) => {
@@ -270,9 +245,7 @@ impl Walk {
         if self.chance.once_in(20) {
             let broken: [&[u8]; 4] = [b"{", b"\xff", b"{\"a\":1,\"a\":2}", b"[1,]"];
             let body = *self.chance.pick(&broken);
-            return request
-                .header("Content-Type", "application/json")
-                .bytes(body);
+            return request.header("Content-Type", "application/json").bytes(body);
         }
         request.json(&self.value(document, schema, ""))
     }
@@ -281,10 +254,7 @@ impl Walk {
     fn learn(&mut self, answer: &Answer) {
         const MOST: usize = 400;
         let text = String::from_utf8_lossy(&answer.body).into_owned();
-        for word in text
-            .split('"')
-            .filter(|word| word.len() == 17 && word.as_bytes()[3] == b'_')
-        {
+        for word in text.split('"').filter(|word| word.len() == 17 && word.as_bytes()[3] == b'_') {
             if !self.ids.iter().any(|id| id == word) {
                 if self.ids.len() == MOST {
                     let place = self.chance.below(MOST);
@@ -299,10 +269,7 @@ impl Walk {
 /// A walk that looks at nothing: for whoever wants a world in which much has happened.
 pub(crate) fn stroll(caller: &Caller, seed: u64, steps: u64) {
     let operations = operations();
-    let mut walk = Walk {
-        chance: Chance(seed),
-        ids: Vec::new(),
-    };
+    let mut walk = Walk { chance: Chance(seed), ids: Vec::new() };
     walk.learn(&caller.get("/api/business/companies"));
     walk.learn(&caller.get("/api/business/employees?per_page=100"));
     for _ in 0..steps {
@@ -316,9 +283,7 @@ fn walks() -> Vec<(u64, u64)> {
     let Ok(given) = std::env::var("SANDBOX_TEST_WALK") else {
         return WALKS.to_vec();
     };
-    let (seed, steps) = given
-        .split_once(':')
-        .expect("SANDBOX_TEST_WALK is SEED:STEPS");
+    let (seed, steps) = given.split_once(':').expect("SANDBOX_TEST_WALK is SEED:STEPS");
     vec![(seed.parse().unwrap(), steps.parse().unwrap())]
 }
 
@@ -328,20 +293,9 @@ fn no_walk_over_the_table_finds_a_fault() {
     let (mut accepted, mut statuses) = (BTreeSet::new(), BTreeSet::new());
     for (seed, steps) in walks() {
         println!("walk of seed {seed}, {steps} steps");
-        let caller = if seed % 2 == 0 {
-            Caller::instant()
-        } else {
-            Caller::manual()
-        };
-        let mut walk = Walk {
-            chance: Chance(seed),
-            ids: Vec::new(),
-        };
-        for list in [
-            "business/companies",
-            "business/employees?per_page=100",
-            "payments/wallets",
-        ] {
+        let caller = if seed % 2 == 0 { Caller::instant() } else { Caller::manual() };
+        let mut walk = Walk { chance: Chance(seed), ids: Vec::new() };
+        for list in ["business/companies", "business/employees?per_page=100", "payments/wallets"] {
             walk.learn(&caller.get(&format!("/api/{list}")));
         }
         let mut digest = caller.digest();
@@ -368,23 +322,16 @@ fn no_walk_over_the_table_finds_a_fault() {
     }
     // The control run: a walk that is refused everywhere, or accepted everywhere, would show nothing.
     if std::env::var_os("SANDBOX_TEST_WALK").is_none() {
-        for operation in [
-            "runPayroll",
-            "createPayrollRun",
-            "updateEmployee",
-            "createCompany",
-            "advanceClock",
-        ] {
+        for operation in
+            ["runPayroll", "createPayrollRun", "updateEmployee", "createCompany", "advanceClock"]
+        {
             assert!(
                 accepted.contains(operation),
                 "no step of any walk did {operation}: {accepted:?}"
             );
         }
         for status in [200, 201, 400, 404, 422] {
-            assert!(
-                statuses.contains(&status),
-                "no step was answered {status}: {statuses:?}"
-            );
+            assert!(statuses.contains(&status), "no step was answered {status}: {statuses:?}");
         }
     }
 }

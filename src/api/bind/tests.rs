@@ -50,11 +50,7 @@ fn query(query: &str) -> Result<Value, ApiError> {
 fn faults(result: Result<Value, ApiError>) -> Vec<String> {
     let error = result.expect_err("a refusal");
     assert_eq!(error.code, ErrorCode::ValidationFailed);
-    error
-        .errors
-        .iter()
-        .map(|fault| format!("{} {}", fault.pointer, fault.code))
-        .collect()
+    error.errors.iter().map(|fault| format!("{} {}", fault.pointer, fault.code)).collect()
 }
 
 fn sentence(result: Result<Value, ApiError>) -> String {
@@ -83,38 +79,25 @@ fn a_query_is_read_by_the_schema_s_types() {
 
 #[test]
 fn nothing_binds_to_an_empty_object_where_nothing_is_required() {
-    assert_eq!(
-        bind(&checker::<ListEmployees>(), &[], None, None).expect("an input"),
-        json!({})
-    );
+    assert_eq!(bind(&checker::<ListEmployees>(), &[], None, None).expect("an input"), json!({}));
     assert_eq!(query("").expect("an input"), json!({}));
     assert_eq!(
         faults(bind(&checker::<UpdateItem>(), &[], None, None)),
-        [
-            "/company_id required",
-            "/number required",
-            "/amount required"
-        ]
+        ["/company_id required", "/number required", "/amount required"]
     );
 }
 
 #[test]
 fn lists_are_repeated_or_separated_by_commas() {
-    for text in [
-        "types=active,on_leave",
-        "types=active&types=on_leave",
-        "types=active%2Con_leave",
-    ] {
+    for text in ["types=active,on_leave", "types=active&types=on_leave", "types=active%2Con_leave"]
+    {
         assert_eq!(
             query(text).expect("an input"),
             json!({ "types": ["active", "on_leave"] }),
             "{text}"
         );
     }
-    assert_eq!(
-        query("numbers=1,255").expect("an input"),
-        json!({ "numbers": [1, 255] })
-    );
+    assert_eq!(query("numbers=1,255").expect("an input"), json!({ "numbers": [1, 255] }));
     assert_eq!(
         faults(query("numbers=1,256,x&types=")),
         ["/numbers/1 range", "/numbers/2 type", "/types/0 enum"]
@@ -144,32 +127,20 @@ fn pages_are_whole_numbers_in_range() {
         ("null", "type"),
         (&"9".repeat(400), "type"),
     ] {
-        assert_eq!(
-            faults(query(&format!("page={text}"))),
-            [format!("/page {code}")],
-            "{text}"
-        );
+        assert_eq!(faults(query(&format!("page={text}"))), [format!("/page {code}")], "{text}");
     }
-    assert_eq!(
-        sentence(query("page=abc")),
-        "/page: expected an integer, got \"abc\""
-    );
+    assert_eq!(sentence(query("page=abc")), "/page: expected an integer, got \"abc\"");
     assert_eq!(
         sentence(query("page=0")),
         "/page: expected an integer from 1 to 1000000000000, got 0"
     );
-    assert_eq!(
-        sentence(query("blocking=yes")),
-        "/blocking: expected true or false, got \"yes\""
-    );
+    assert_eq!(sentence(query("blocking=yes")), "/blocking: expected true or false, got \"yes\"");
 }
 
 #[test]
 fn every_violation_of_a_query_is_told_at_once() {
     assert_eq!(
-        faults(query(
-            "page=0&pge=1&q=%ff&status=gone&page=2&a/b=1&q=12345678901"
-        )),
+        faults(query("page=0&pge=1&q=%ff&status=gone&page=2&a/b=1&q=12345678901")),
         [
             "/pge unknown_parameter",
             "/q encoding",
@@ -185,11 +156,7 @@ fn every_violation_of_a_query_is_told_at_once() {
     );
     assert_eq!(
         faults(query("%ff=1&=2&%zz=3")),
-        [
-            "/\u{fffd} unknown_parameter",
-            "/ unknown_parameter",
-            "/%zz unknown_parameter"
-        ]
+        ["/\u{fffd} unknown_parameter", "/ unknown_parameter", "/%zz unknown_parameter"]
     );
     assert_eq!(faults(query(&"x=1&".repeat(4_000))).len(), 101);
 }
@@ -200,18 +167,10 @@ fn the_path_joins_the_body() {
     let path = [("company_id", "a%2Fb+c"), ("number", "7")];
     let body = json!({ "amount": 5, "note": null });
     let input = bind(&checker, &path, None, Some(body)).expect("an input");
-    assert_eq!(
-        input,
-        json!({ "amount": 5, "note": null, "company_id": "a/b+c", "number": 7 })
-    );
+    assert_eq!(input, json!({ "amount": 5, "note": null, "company_id": "a/b+c", "number": 7 }));
     let decoded: UpdateItem = serde_json::from_value(input).expect("what the check accepts");
     assert_eq!(
-        (
-            &*decoded.company_id,
-            decoded.number,
-            decoded.amount.minor(),
-            decoded.note
-        ),
+        (&*decoded.company_id, decoded.number, decoded.amount.minor(), decoded.note),
         ("a/b+c", 7, 5, None)
     );
 }

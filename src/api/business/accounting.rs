@@ -116,23 +116,12 @@ fn list_ledger_accounts(
 ) -> Result<List<Shown<LedgerAccount>>, ApiError> {
     let company = named(world, input.company_id)?;
     let reading = Reading::of(world, &company);
-    let sums = input
-        .as_of
-        .map_or_else(|| reading.all_totals(), |day| reading.totals(day));
-    let mut rows: Vec<(Currency, Account)> = Account::FIXED
-        .iter()
-        .map(|&account| (company.currency, account))
-        .collect();
-    let posted: Vec<(Currency, Account)> = sums
-        .iter()
-        .map(|(currency, account, _)| (currency, account))
-        .collect();
-    rows.extend(
-        posted
-            .into_iter()
-            .filter(|row| !rows.contains(row))
-            .collect::<Vec<_>>(),
-    );
+    let sums = input.as_of.map_or_else(|| reading.all_totals(), |day| reading.totals(day));
+    let mut rows: Vec<(Currency, Account)> =
+        Account::FIXED.iter().map(|&account| (company.currency, account)).collect();
+    let posted: Vec<(Currency, Account)> =
+        sums.iter().map(|(currency, account, _)| (currency, account)).collect();
+    rows.extend(posted.into_iter().filter(|row| !rows.contains(row)).collect::<Vec<_>>());
     let mut accounts: Vec<Arc<LedgerAccount>> = rows
         .into_iter()
         .filter(|(currency, account)| {
@@ -163,21 +152,12 @@ fn ledger_account(
     totals: Totals,
 ) -> LedgerAccount {
     let code = account.to_string();
-    let key = world
-        .base()
-        .key()
-        .with("account")
-        .at(company.id.bits())
-        .with(&code)
-        .with(currency.code());
+    let key =
+        world.base().key().with("account").at(company.id.bits()).with(&code).with(currency.code());
     let kind = account.account_type();
     let net = minor(totals.net());
     LedgerAccount {
-        id: format!(
-            "{}_{}",
-            Kind::LedgerAccount.prefix(),
-            encode_to_string(key.hash())
-        ),
+        id: format!("{}_{}", Kind::LedgerAccount.prefix(), encode_to_string(key.hash())),
         object: LedgerAccountObject::LedgerAccount,
         company_id: company.id,
         status: LedgerAccountStatus::Active,
@@ -188,11 +168,7 @@ fn ledger_account(
         currency,
         debits: minor(totals.debits),
         credits: minor(totals.credits),
-        balance: if kind.normal_side() == Direction::Debit {
-            net
-        } else {
-            -net
-        },
+        balance: if kind.normal_side() == Direction::Debit { net } else { -net },
         created_at: company.created_at,
         updated_at: company.created_at,
         metadata: Metadata::default(),

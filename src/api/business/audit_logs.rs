@@ -62,16 +62,12 @@ pub(crate) struct ListAuditLogs {
 impl ListAuditLogs {
     fn accepts(&self, event: &Event) -> bool {
         let cause = event.request.as_ref().or(event.cause.as_ref());
-        self.company_id
-            .is_none_or(|company| event.company_id() == Some(company))
+        self.company_id.is_none_or(|company| event.company_id() == Some(company))
             && self
                 .resource_type
                 .as_ref()
                 .is_none_or(|kind| kind.as_str() == event.subject.kind.name())
-            && self
-                .resource_id
-                .as_ref()
-                .is_none_or(|id| id.as_str() == event.subject.to_string())
+            && self.resource_id.as_ref().is_none_or(|id| id.as_str() == event.subject.to_string())
             && self.operation.as_ref().is_none_or(|operation| {
                 cause.is_some_and(|cause| camel_case(&cause.operation) == operation.as_str())
             })
@@ -138,11 +134,7 @@ fn get_audit_log(world: &World, input: OneAuditLog) -> Result<Data<AuditRecord>,
     let found = found.and_then(|event| Some((event, hashes(event)?)));
     let Some((event, (previous, hash))) = found else {
         let error = ApiError::not_found(AuditRecord::NAME);
-        return Err(if id == Id::UNKNOWN {
-            error
-        } else {
-            error.about(id)
-        });
+        return Err(if id == Id::UNKNOWN { error } else { error.about(id) });
     };
     Ok(Data(record(event, previous, Some(hash))))
 }

@@ -73,10 +73,7 @@ pub(crate) fn brought_in(
     }
     let mut totals = input.totals.0;
     totals.remove(NET);
-    Ok((!totals.is_empty()).then_some(BroughtIn {
-        tax_year_start: start,
-        totals,
-    }))
+    Ok((!totals.is_empty()).then_some(BroughtIn { tax_year_start: start, totals }))
 }
 
 fn unknown_names(pack: &Pack, totals: &BTreeMap<String, i64>) -> Vec<Violation> {
@@ -119,10 +116,7 @@ mod tests {
         YearToDateInput {
             tax_year_start: tax_year_start.map(day),
             totals: Totals(
-                totals
-                    .iter()
-                    .map(|(name, total)| ((*name).to_owned(), *total))
-                    .collect(),
+                totals.iter().map(|(name, total)| ((*name).to_owned(), *total)).collect(),
             ),
         }
     }
@@ -137,10 +131,7 @@ mod tests {
         };
         assert_eq!(year(day("2026-04-05"), None), day("2025-04-06"));
         assert_eq!(year(day("2026-04-06"), None), day("2026-04-06"));
-        assert_eq!(
-            year(day("2026-04-06"), Some("2025-04-06")),
-            day("2025-04-06")
-        );
+        assert_eq!(year(day("2026-04-06"), Some("2025-04-06")), day("2025-04-06"));
     }
 
     #[test]
@@ -154,11 +145,7 @@ mod tests {
             "/year_to_date/totals/gros",
         ];
         assert_eq!(pointers, expected);
-        assert!(
-            refused.errors[2].detail.contains("gross"),
-            "{}",
-            refused.errors[2].detail
-        );
+        assert!(refused.errors[2].detail.contains("gross"), "{}", refused.errors[2].detail);
     }
 
     #[test]

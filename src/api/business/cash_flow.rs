@@ -110,11 +110,7 @@ const OPERATING: &[Activity] = &[
     Activity::FeesPaid,
     Activity::InterestPaid,
 ];
-const FINANCING: &[Activity] = &[
-    Activity::Owners,
-    Activity::Loans,
-    Activity::CurrencyConversion,
-];
+const FINANCING: &[Activity] = &[Activity::Owners, Activity::Loans, Activity::CurrencyConversion];
 
 /// What cash moved for where it moved against that account; none where that is cash itself.
 const fn activity(account: Account) -> Option<Activity> {
@@ -178,10 +174,7 @@ fn section(moved: &Figures, activities: &[Activity]) -> CashSection {
         amount: minor(-moved.sum(|account| activity(account) == Some(wanted))),
     });
     let lines: Vec<CashLine> = amounts.filter(|line| line.amount != 0).collect();
-    CashSection {
-        total: lines.iter().map(|line| line.amount).sum(),
-        lines,
-    }
+    CashSection { total: lines.iter().map(|line| line.amount).sum(), lines }
 }
 
 #[cfg(test)]

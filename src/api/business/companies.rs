@@ -42,11 +42,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             `resolveComplianceRequirement`.",
         example: r#"{"legal_name":"Lagos Bakery Ltd","country":"NG","currency":"NGN","industry":"food"}"#,
         success: 201,
-        emits: &[
-            "company.created",
-            "wallet.created",
-            "compliance_requirement.created",
-        ],
+        emits: &["company.created", "wallet.created", "compliance_requirement.created"],
         starts: &["miss_requirement"],
         ..operation!(write create_company)
     },
@@ -91,12 +87,8 @@ pub(crate) struct Country(#[schemars(regex(pattern = "^[A-Z]{2}$"))] pub(crate) 
 
 impl Sortable for Company {
     const KEYS: &'static [(&'static str, fn(&Self) -> SortKey)] = &[
-        ("created_at", |company| {
-            SortKey::Number(company.created_at.millis())
-        }),
-        ("legal_name", |company| {
-            SortKey::Text(company.legal_name.clone())
-        }),
+        ("created_at", |company| SortKey::Number(company.created_at.millis())),
+        ("legal_name", |company| SortKey::Text(company.legal_name.clone())),
         ("country", |company| SortKey::Text(company.country.clone())),
     ];
 }
@@ -108,10 +100,7 @@ fn list_companies(world: &World, input: ListCompanies) -> Result<List<Shown<Comp
     }
     let keep = |company: &Company| {
         is(input.status.as_ref(), &company.status)
-            && input
-                .country
-                .as_ref()
-                .is_none_or(|c| c.0 == company.country)
+            && input.country.as_ref().is_none_or(|c| c.0 == company.country)
     };
     candidates.page_where(world, input.paging, input.sort.as_ref(), keep)
 }
@@ -206,15 +195,8 @@ pub(crate) fn known_country(code: &str) -> Result<(), ApiError> {
         return Ok(());
     }
     let known: Vec<&str> = countries::codes().collect();
-    let detail = format!(
-        "the sandbox does not know this country; it knows {}",
-        known.join(", ")
-    );
-    Err(ApiError::invalid(vec![Violation::new(
-        "/country",
-        "unknown_country",
-        detail,
-    )]))
+    let detail = format!("the sandbox does not know this country; it knows {}", known.join(", "));
+    Err(ApiError::invalid(vec![Violation::new("/country", "unknown_country", detail)]))
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -245,10 +227,7 @@ fn get_company(world: &World, input: OneCompany) -> Result<Data<CompanyWithBlock
 
 fn with_blockers(world: &World, company: &Company) -> CompanyWithBlockers {
     let blockers = blockers(world, company.id).map(|requirement| (*requirement).clone());
-    CompanyWithBlockers {
-        company: company.clone(),
-        blockers: blockers.collect(),
-    }
+    CompanyWithBlockers { company: company.clone(), blockers: blockers.collect() }
 }
 
 /// Requirements that keep a company from paying anyone.
@@ -290,10 +269,7 @@ impl UpdateCompany {
 impl ContactInput {
     fn apply(self, contact: Contact) -> Contact {
         Contact {
-            email: self
-                .email
-                .map(|email| email.as_str().to_owned())
-                .or(contact.email),
+            email: self.email.map(|email| email.as_str().to_owned()).or(contact.email),
             phone: self.phone.map(Text::into_string).or(contact.phone),
             website: self.website.map(Text::into_string).or(contact.website),
         }

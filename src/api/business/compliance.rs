@@ -74,12 +74,8 @@ pub(crate) struct ListComplianceRequirements {
 
 impl Sortable for ComplianceRequirement {
     const KEYS: &'static [(&'static str, fn(&Self) -> SortKey)] = &[
-        ("created_at", |requirement| {
-            SortKey::Number(requirement.created_at.millis())
-        }),
-        ("due_on", |requirement| {
-            SortKey::Text(requirement.due_on.to_string())
-        }),
+        ("created_at", |requirement| SortKey::Number(requirement.created_at.millis())),
+        ("due_on", |requirement| SortKey::Text(requirement.due_on.to_string())),
     ];
 }
 
@@ -131,12 +127,7 @@ fn resolve_compliance_requirement(
         let detail = "expected exactly one of document_id and value".to_owned();
         return Err(ApiError::of_member("/evidence", "one_of", detail));
     }
-    step(
-        "resolve",
-        "the requirement",
-        requirement.id,
-        requirement.status,
-    )?;
+    step("resolve", "the requirement", requirement.id, requirement.status)?;
     let resolved = close(world, &requirement, Some(evidence), None);
     if resolved.blocking && blockers(world, resolved.company_id).next().is_none() {
         activate(world, resolved.company_id);
@@ -146,9 +137,7 @@ fn resolve_compliance_requirement(
 
 /// A company that has shown everything may begin.
 pub(crate) fn activate(world: &mut World, id: Id<Company>) {
-    let pending = world
-        .find(id)
-        .filter(|company| company.status == CompanyStatus::Pending);
+    let pending = world.find(id).filter(|company| company.status == CompanyStatus::Pending);
     if let Some(company) = pending {
         let mut company = (*company).clone();
         company.enter(CompanyStatus::Active, world.now());
@@ -224,9 +213,7 @@ pub(crate) fn open(
 
 /// The last day to meet a requirement is over.
 pub(crate) fn miss(world: &mut World, id: Id<ComplianceRequirement>) {
-    let open = world
-        .find(id)
-        .filter(|requirement| requirement.status == RequirementStatus::Open);
+    let open = world.find(id).filter(|requirement| requirement.status == RequirementStatus::Open);
     if let Some(requirement) = open {
         let mut requirement = (*requirement).clone();
         requirement.enter(RequirementStatus::Overdue, world.now());

@@ -4,10 +4,7 @@
 //! Grown people who have not changed are found by arithmetic (`Workforce`); those who were changed or created since are few and
 //! are merged in. Only a search by name, and a sort, look at everybody.
 
-#![expect(
-    clippy::cast_possible_truncation,
-    reason = "places within lists that are held in memory"
-)]
+#![expect(clippy::cast_possible_truncation, reason = "places within lists that are held in memory")]
 
 use std::io::Write as _;
 use std::sync::{Arc, LazyLock};
@@ -39,28 +36,17 @@ pub(crate) struct Filter {
 
 impl Filter {
     fn accepts(&self, employee: &Employee) -> bool {
-        self.company
-            .is_none_or(|company| company == employee.company_id)
+        self.company.is_none_or(|company| company == employee.company_id)
             && self.status.is_none_or(|status| status == employee.status)
-            && self
-                .payroll_status
-                .is_none_or(|status| status == employee.payroll_status)
-            && self
-                .department
-                .as_ref()
-                .is_none_or(|department| *department == employee.department)
-            && self
-                .name
-                .as_ref()
-                .is_none_or(|name| employee.name.to_lowercase().contains(name))
+            && self.payroll_status.is_none_or(|status| status == employee.payroll_status)
+            && self.department.as_ref().is_none_or(|department| *department == employee.department)
+            && self.name.as_ref().is_none_or(|name| employee.name.to_lowercase().contains(name))
     }
 
     fn standings(&self) -> Slots {
         standings(|status, payroll_status| {
             self.status.is_none_or(|wanted| wanted == status)
-                && self
-                    .payroll_status
-                    .is_none_or(|wanted| wanted == payroll_status)
+                && self.payroll_status.is_none_or(|wanted| wanted == payroll_status)
         })
     }
 
@@ -94,10 +80,7 @@ static ROLES: LazyLock<Vec<Vec<String>>> = LazyLock::new(|| {
     };
     let industry = |industry: &Industry| {
         let lead = middle(industry.lead, industry.roles[0].department);
-        let roles = industry
-            .roles
-            .iter()
-            .map(|role| middle(role.title, role.department));
+        let roles = industry.roles.iter().map(|role| middle(role.title, role.department));
         roles.chain([lead]).collect()
     };
     industries::all().iter().map(industry).collect()
@@ -134,11 +117,7 @@ impl EmployeePage {
     }
 
     fn begin_row(&mut self, id: u64) {
-        self.push(if self.rows == 0 {
-            "{\"id\":\""
-        } else {
-            ",{\"id\":\""
-        });
+        self.push(if self.rows == 0 { "{\"id\":\"" } else { ",{\"id\":\"" });
         self.push(Employee::PREFIX);
         self.body.push(b'_');
         self.body.extend_from_slice(&encode(id));
@@ -150,11 +129,7 @@ impl EmployeePage {
     fn grown(&mut self, id: u64, plan: &Plan, number: u64) {
         let (place, person) = (plan.workforce.place(number), person(plan, number));
         let is_lead = place.role == 0 && number > 0;
-        let role = if is_lead {
-            LEAD
-        } else {
-            usize::from(place.role)
-        };
+        let role = if is_lead { LEAD } else { usize::from(place.role) };
         self.begin_row(id);
         self.push("\",\"name\":\"");
         self.push(person.first);
@@ -187,11 +162,8 @@ impl EmployeePage {
 
     fn end(mut self, paging: Paging, total: u64) -> Self {
         let page = paging.page();
-        write!(
-            self.body,
-            "],\"meta\":{{\"total\":{total},\"page\":{page}}}}}"
-        )
-        .expect("a vector takes every byte");
+        write!(self.body, "],\"meta\":{{\"total\":{total},\"page\":{page}}}}}")
+            .expect("a vector takes every byte");
         self
     }
 }
@@ -229,11 +201,8 @@ fn scan(
     may_scan((companies.end - companies.first) * size)?;
     for company in companies.first..companies.end {
         for index in company * size..(company + 1) * size {
-            everybody.extend(
-                world
-                    .at::<Employee>(index)
-                    .filter(|employee| filter.accepts(employee)),
-            );
+            everybody
+                .extend(world.at::<Employee>(index).filter(|employee| filter.accepts(employee)));
         }
     }
     everybody.extend(created(world, filter));
@@ -264,17 +233,11 @@ struct Companies {
 impl Companies {
     fn of(world: &World, filter: &Filter) -> Self {
         match filter.company {
-            None => Self {
-                first: 0,
-                end: world.base().shape().companies,
-            },
+            None => Self { first: 0, end: world.base().shape().companies },
             Some(id) => world
                 .base()
                 .index_of(id)
-                .map_or(Self { first: 0, end: 0 }, |c| Self {
-                    first: c,
-                    end: c + 1,
-                }),
+                .map_or(Self { first: 0, end: 0 }, |c| Self { first: c, end: c + 1 }),
         }
     }
 }
@@ -303,15 +266,10 @@ impl<'a> Merged<'a> {
             let company = index / size;
             if (companies.first..companies.end).contains(&company) {
                 let plan = base.plan(company);
-                if plan
-                    .workforce
-                    .chooses(filter.selection(&plan), index % size)
-                {
+                if plan.workforce.chooses(filter.selection(&plan), index % size) {
                     gone.push(index);
                 }
-                let now = world
-                    .at::<Employee>(index)
-                    .filter(|employee| filter.accepts(employee));
+                let now = world.at::<Employee>(index).filter(|employee| filter.accepts(employee));
                 come.extend(now.map(|employee| (index, employee)));
             }
         }
@@ -479,10 +437,7 @@ impl Before {
     fn of(base: &Base, filter: &Filter, companies: Companies) -> Self {
         let first = companies.first;
         if filter.is_everybody() {
-            return Self::Everybody {
-                first,
-                each: base.shape().employees_per_company,
-            };
+            return Self::Everybody { first, each: base.shape().employees_per_company };
         }
         let count = || {
             let mut sum = 0;
@@ -519,20 +474,12 @@ mod tests {
 
     #[test]
     fn prepared_text_says_what_the_grown_record_says() {
-        let shape = Shape {
-            companies: 12,
-            employees_per_company: 60,
-            ..Shape::default()
-        };
+        let shape = Shape { companies: 12, employees_per_company: 60, ..Shape::default() };
         let world = World::new(Base::new(42, shape).into(), ClockMode::Instant);
         for index in 0..12 * 60 {
             let employee = world.at::<Employee>(index).expect("it is grown");
             let (mut fast, mut slow) = (EmployeePage::new(), EmployeePage::new());
-            fast.grown(
-                employee.id.bits(),
-                &world.base().plan(index / 60),
-                index % 60,
-            );
+            fast.grown(employee.id.bits(), &world.base().plan(index / 60), index % 60);
             slow.changed(&employee);
             assert_eq!(fast.body, slow.body);
         }
@@ -541,10 +488,7 @@ mod tests {
     #[test]
     fn text_of_the_tables_needs_no_escaping() {
         let plain = |text: &str| {
-            assert_eq!(
-                serde_json::to_string(text).expect("text"),
-                format!("\"{text}\"")
-            );
+            assert_eq!(serde_json::to_string(text).expect("text"), format!("\"{text}\""));
         };
         for industry in industries::all() {
             plain(industry.lead);
@@ -555,11 +499,7 @@ mod tests {
         }
         for country in countries::codes().filter_map(countries::find) {
             for group in country.names.groups() {
-                group
-                    .first
-                    .iter()
-                    .chain(&group.last)
-                    .for_each(|name| plain(name));
+                group.first.iter().chain(&group.last).for_each(|name| plain(name));
             }
         }
     }

@@ -42,10 +42,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             everywhere: they pass the check, and choose what becomes of a payout.",
         example: r#"{"type":"bank","bank_code":"058","account_number":"9999999900"}"#,
         errors: &[ErrorCode::InvalidStateTransition],
-        emits: &[
-            "employee.payment_method_updated",
-            "employee.payroll_status_changed",
-        ],
+        emits: &["employee.payment_method_updated", "employee.payroll_status_changed"],
         starts: &["finish_verification"],
         ..operation!(write set_employee_payment_method)
     },
@@ -76,10 +73,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 
 pub(crate) const FINISH_VERIFICATION: SystemRow = SystemRow {
     name: "finish_verification",
-    emits: &[
-        "bank_account_verification.completed",
-        "employee.payroll_status_changed",
-    ],
+    emits: &["bank_account_verification.completed", "employee.payroll_status_changed"],
     ..SystemRow::LAST
 };
 
@@ -134,12 +128,7 @@ fn verify_employee_payroll(
 }
 
 fn next(employee: &Employee, verb: &str) -> Result<PayrollStatus, ApiError> {
-    step(
-        verb,
-        "payroll of the employee",
-        employee.id,
-        employee.payroll_status,
-    )
+    step(verb, "payroll of the employee", employee.id, employee.payroll_status)
 }
 
 /// The employee is `pending`, and the checks run.
@@ -178,10 +167,7 @@ fn begin_check(
         status_history: vec![StatusChange::plain(VerificationStatus::Pending, now)],
     });
     world.put(&verification);
-    world.settle_after(
-        after.unwrap_or(CHECKS),
-        Task::FinishVerification(verification.id),
-    );
+    world.settle_after(after.unwrap_or(CHECKS), Task::FinishVerification(verification.id));
     verification
 }
 
@@ -199,9 +185,7 @@ fn ask_bank(world: &mut World, employee: &Employee) -> Option<Answer> {
 
 /// A name as banks compare it: without case, punctuation and double spaces.
 fn folded(name: &str) -> String {
-    let words = name
-        .split(|c: char| !c.is_alphanumeric())
-        .filter(|word| !word.is_empty());
+    let words = name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     words.map(str::to_lowercase).collect::<Vec<_>>().join(" ")
 }
 
@@ -252,24 +236,18 @@ fn result_of(
 ) -> Result<(), (&'static str, &'static str)> {
     let (present, detail) = match (check, answer) {
         (CheckName::BankAccount, Some(answer)) => return answer.result(),
-        (CheckName::BankAccount, None) => (
-            false,
-            "no payment method is set: setEmployeePaymentMethod sets one",
-        ),
-        (CheckName::TaxId, _) => (
-            employee.tax_id.is_some(),
-            "no tax number is on record: updateEmployee takes a tax_id",
-        ),
+        (CheckName::BankAccount, None) => {
+            (false, "no payment method is set: setEmployeePaymentMethod sets one")
+        }
+        (CheckName::TaxId, _) => {
+            (employee.tax_id.is_some(), "no tax number is on record: updateEmployee takes a tax_id")
+        }
         (CheckName::Compensation, _) => (
             employee.compensation.is_some(),
             "no pay terms are set: setEmployeeCompensation sets them",
         ),
     };
-    if present {
-        Ok(())
-    } else {
-        Err(("missing", detail))
-    }
+    if present { Ok(()) } else { Err(("missing", detail)) }
 }
 
 #[derive(Deserialize, JsonSchema)]

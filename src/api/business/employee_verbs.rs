@@ -76,19 +76,12 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-pub(crate) const BEGIN_EMPLOYMENT: SystemRow = SystemRow {
-    name: "begin_employment",
-    emits: &["employee.activated"],
-    ..SystemRow::LAST
-};
+pub(crate) const BEGIN_EMPLOYMENT: SystemRow =
+    SystemRow { name: "begin_employment", emits: &["employee.activated"], ..SystemRow::LAST };
 
 pub(crate) const END_EMPLOYMENT: SystemRow = SystemRow {
     name: "end_employment",
-    emits: &[
-        "employee.terminated",
-        "employee.payroll_status_changed",
-        "payroll_run.created",
-    ],
+    emits: &["employee.terminated", "employee.payroll_status_changed", "payroll_run.created"],
     starts: &["calculate_run"],
 };
 
@@ -113,12 +106,7 @@ fn suspend_employee(
         return Ok(Data(Shown(employee)));
     }
     let hold = Some(HoldReason::Suspension);
-    Ok(Data(Shown(enter_payroll(
-        world,
-        &employee,
-        PayrollStatus::OnHold,
-        hold,
-    ))))
+    Ok(Data(Shown(enter_payroll(world, &employee, PayrollStatus::OnHold, hold))))
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -153,12 +141,7 @@ fn activate_employee(
     if !released {
         return Ok(Data(Shown(employee)));
     }
-    Ok(Data(Shown(enter_payroll(
-        world,
-        &employee,
-        PayrollStatus::Verified,
-        None,
-    ))))
+    Ok(Data(Shown(enter_payroll(world, &employee, PayrollStatus::Verified, None))))
 }
 
 /// The first day of work has come.
@@ -200,11 +183,7 @@ fn terminate_employee(
     let began = employee.status != EmployeeStatus::Pending;
     if began && input.last_working_day < employee.start_date {
         let detail = format!("the first day of work was {}", employee.start_date);
-        return Err(ApiError::of_member(
-            "/last_working_day",
-            "before_start",
-            detail,
-        ));
+        return Err(ApiError::of_member("/last_working_day", "before_start", detail));
     }
     if input.last_working_day >= Timestamp::MAX.date() {
         let detail = "no world lasts as long as that".to_owned();
@@ -256,11 +235,7 @@ fn begin_final_pay(world: &mut World, employee: &Employee) -> bool {
     let payable = employee.payroll_status == PayrollStatus::Verified
         && employee.compensation.is_some()
         && employee.payment_method.is_some();
-    let Some((mode, last)) = employee
-        .final_pay
-        .filter(|_| payable)
-        .zip(employee.end_date)
-    else {
+    let Some((mode, last)) = employee.final_pay.filter(|_| payable).zip(employee.end_date) else {
         return false;
     };
     if mode == FinalPay::OffCycle {

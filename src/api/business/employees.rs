@@ -96,14 +96,10 @@ pub(crate) struct ListEmployees {
 
 impl Sortable for Employee {
     const KEYS: &'static [(&'static str, fn(&Self) -> SortKey)] = &[
-        ("created_at", |employee| {
-            SortKey::Number(employee.created_at.millis())
-        }),
+        ("created_at", |employee| SortKey::Number(employee.created_at.millis())),
         ("name", |employee| SortKey::Text(employee.name.clone())),
         ("role", |employee| SortKey::Text(employee.role.clone())),
-        ("department", |employee| {
-            SortKey::Text(employee.department.clone())
-        }),
+        ("department", |employee| SortKey::Text(employee.department.clone())),
     ];
 }
 
@@ -143,12 +139,7 @@ fn list_employees(world: &World, input: ListEmployees) -> Result<EmployeePage, A
         department: input.department.map(Text::into_string),
         name: input.q.map(|q| q.as_str().to_lowercase()),
     };
-    list(
-        world,
-        &filter,
-        Paging::new(input.page, input.per_page),
-        input.sort.as_ref(),
-    )
+    list(world, &filter, Paging::new(input.page, input.per_page), input.sort.as_ref())
 }
 
 /// What a caller may say about a new employee.
@@ -195,20 +186,13 @@ fn create_employee(
         known_country(country)?;
     }
     let country = &country.unwrap_or_else(|| company.country.clone());
-    let payee = Payee {
-        company: &company,
-        country,
-        paid_in: None,
-    };
-    let terms = input
-        .compensation
-        .map(|terms| compensation(&payee, terms, first, today, "/compensation"));
+    let payee = Payee { company: &company, country, paid_in: None };
+    let terms =
+        input.compensation.map(|terms| compensation(&payee, terms, first, today, "/compensation"));
     let method = input
         .payment_method
         .map(|method| payment_method(country, method, &name, "/payment_method"));
-    let totals = input
-        .year_to_date
-        .map(|totals| brought_in(country, first.max(today), totals));
+    let totals = input.year_to_date.map(|totals| brought_in(country, first.max(today), totals));
     let mut refusals = Vec::new();
     let compensation = taken(terms, &mut refusals);
     let payment_method = taken(method, &mut refusals);

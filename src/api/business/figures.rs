@@ -34,9 +34,7 @@ impl Figures {
     /// Debits less credits of the accounts that are asked for.
     pub(crate) fn sum(&self, wanted: impl Fn(Account) -> bool) -> i128 {
         let rows = self.by_account.iter();
-        rows.filter(|(account, _)| wanted(**account))
-            .map(|(_, net)| net)
-            .sum()
+        rows.filter(|(account, _)| wanted(**account)).map(|(_, net)| net).sum()
     }
 
     /// Adds sums at the rates of a day.
@@ -74,10 +72,7 @@ impl<'a> Reading<'a> {
     }
 
     fn days(&self, first: Date, last: Date) -> impl Iterator<Item = (Date, &Day)> {
-        let grown = self
-            .history
-            .iter()
-            .flat_map(move |history| history.days.between(first, last));
+        let grown = self.history.iter().flat_map(move |history| history.days.between(first, last));
         let since = self.since.into_iter();
         grown.chain(since.flat_map(move |book| book.days.between(first, last)))
     }
@@ -100,10 +95,8 @@ impl<'a> Reading<'a> {
 
     /// Totals by currency and account of everything.
     pub(crate) fn all_totals(&self) -> Sums {
-        let mut sums = self
-            .history
-            .as_ref()
-            .map_or_else(Sums::default, |history| history.sums.clone());
+        let mut sums =
+            self.history.as_ref().map_or_else(Sums::default, |history| history.sums.clone());
         if let Some(book) = self.since {
             sums.absorb(&book.sums);
         }

@@ -75,11 +75,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             ErrorCode::LimitExceeded,
         ],
         example: r#"{"reason":"Posted twice"}"#,
-        emits: &[
-            "journal_entry.reversed",
-            "wallet.credited",
-            "wallet.debited",
-        ],
+        emits: &["journal_entry.reversed", "wallet.credited", "wallet.debited"],
         ..operation!(write reverse_journal_entry)
     },
 ];
@@ -105,12 +101,8 @@ pub(crate) struct ListJournalEntries {
 
 impl Sortable for JournalEntry {
     const KEYS: &'static [(&'static str, fn(&Self) -> SortKey)] = &[
-        ("created_at", |entry| {
-            SortKey::Number(entry.created_at.millis())
-        }),
-        ("effective_on", |entry| {
-            SortKey::Text(entry.effective_on.to_string())
-        }),
+        ("created_at", |entry| SortKey::Number(entry.created_at.millis())),
+        ("effective_on", |entry| SortKey::Text(entry.effective_on.to_string())),
     ];
 }
 
@@ -160,10 +152,7 @@ fn list_journal_entries(
         let total = (grown.len() + since.map_or(0, imbl::Vector::len)) as u64;
         let entry = |place| {
             let since = |place| since.and_then(|since| since.get(place));
-            grown
-                .get(place)
-                .or_else(|| since(place - grown.len()))
-                .cloned()
+            grown.get(place).or_else(|| since(place - grown.len())).cloned()
         };
         let places = input.paging.range(total);
         let places = places.filter_map(|place| usize::try_from(place).ok());
@@ -176,10 +165,7 @@ fn list_journal_entries(
         (total, rows.map(|(_, entry)| Arc::clone(entry)).collect())
     };
     let stands = |entry: &Arc<JournalEntry>| Shown(world.as_it_stands(entry));
-    Ok(List {
-        data: page.iter().map(stands).collect(),
-        meta: input.paging.meta(total),
-    })
+    Ok(List { data: page.iter().map(stands).collect(), meta: input.paging.meta(total) })
 }
 
 /// Refuses days that end before they begin.
@@ -188,9 +174,7 @@ pub(crate) fn in_order(from: Date, to: Date) -> Result<(), ApiError> {
         return Ok(());
     }
     let detail = format!("the last day, {to}, is before the first, {from}");
-    Err(ApiError::invalid(vec![Violation::new(
-        "/to", "range", detail,
-    )]))
+    Err(ApiError::invalid(vec![Violation::new("/to", "range", detail)]))
 }
 
 /// One line of an entry that a caller writes.
@@ -321,9 +305,7 @@ fn balanced(lines: &[Line]) -> Result<(), ApiError> {
             Direction::Credit => *credits += i128::from(line.amount),
         }
     }
-    let differs = sums
-        .into_iter()
-        .filter(|(_, (debits, credits))| debits != credits);
+    let differs = sums.into_iter().filter(|(_, (debits, credits))| debits != credits);
     let wrong: Vec<Violation> = differs
         .map(|(currency, (debits, credits))| {
             let (more, less) = if debits > credits {
@@ -341,10 +323,7 @@ fn balanced(lines: &[Line]) -> Result<(), ApiError> {
     if wrong.is_empty() {
         return Ok(());
     }
-    let details: Vec<&str> = wrong
-        .iter()
-        .map(|violation| violation.detail.as_str())
-        .collect();
+    let details: Vec<&str> = wrong.iter().map(|violation| violation.detail.as_str()).collect();
     let detail = details.join("; ");
     Err(ApiError::new(ErrorCode::UnbalancedEntry, detail).with_errors(wrong))
 }
@@ -403,21 +382,13 @@ fn overdrawn(
 /// Tells of the wallet that an entry moved.
 fn tell_wallets(world: &mut World, entry: &JournalEntry) {
     let of_wallet = |line: &&Line| line.account == Account::CashAvailable;
-    let moved: i128 = entry
-        .lines
-        .iter()
-        .filter(of_wallet)
-        .map(|line| i128::from(line.signed()))
-        .sum();
+    let moved: i128 =
+        entry.lines.iter().filter(of_wallet).map(|line| i128::from(line.signed())).sum();
     let line = entry.lines.iter().find(of_wallet);
     let wallet: Option<Arc<Wallet>> =
         line.and_then(|line| world.wallet_of(entry.company_id, line.currency));
     if let Some(wallet) = wallet.filter(|_| moved != 0) {
-        let name = if moved > 0 {
-            "wallet.credited"
-        } else {
-            "wallet.debited"
-        };
+        let name = if moved > 0 { "wallet.credited" } else { "wallet.debited" };
         world.emit_wallet(name, &wallet);
     }
 }
@@ -495,11 +466,7 @@ mod tests {
             line("sales", Credit, 2, "EUR"),
         ];
         let refused = balanced(&odd).expect_err("neither balances");
-        let details: Vec<&str> = refused
-            .errors
-            .iter()
-            .map(|one| one.detail.as_str())
-            .collect();
+        let details: Vec<&str> = refused.errors.iter().map(|one| one.detail.as_str()).collect();
         assert_eq!(
             details,
             [

@@ -88,15 +88,9 @@ pub(crate) struct ListLeaveRequests {
 
 impl Sortable for LeaveRequest {
     const KEYS: &'static [(&'static str, fn(&Self) -> SortKey)] = &[
-        ("created_at", |request| {
-            SortKey::Number(request.created_at.millis())
-        }),
-        ("start_date", |request| {
-            SortKey::Number(request.start_date.midnight().millis())
-        }),
-        ("end_date", |request| {
-            SortKey::Number(request.end_date.midnight().millis())
-        }),
+        ("created_at", |request| SortKey::Number(request.created_at.millis())),
+        ("start_date", |request| SortKey::Number(request.start_date.midnight().millis())),
+        ("end_date", |request| SortKey::Number(request.end_date.midnight().millis())),
     ];
 }
 
@@ -222,9 +216,7 @@ fn overlapping(
     first: Date,
     last: Date,
 ) -> Option<Arc<LeaveRequest>> {
-    let requests = world
-        .children::<LeaveRequest>(employee.bits())
-        .filter_map(|id| world.find(id));
+    let requests = world.children::<LeaveRequest>(employee.bits()).filter_map(|id| world.find(id));
     let mut standing = requests.filter(|request| request.status != LeaveStatus::Declined);
     standing.find(|request| request.within(first, last).is_some())
 }

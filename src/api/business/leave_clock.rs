@@ -16,11 +16,8 @@ pub(crate) const BEGIN_LEAVE: SystemRow = SystemRow {
     ..SystemRow::LAST
 };
 
-pub(crate) const END_LEAVE: SystemRow = SystemRow {
-    name: "end_leave",
-    emits: &["employee.leave_ended"],
-    ..SystemRow::LAST
-};
+pub(crate) const END_LEAVE: SystemRow =
+    SystemRow { name: "end_leave", emits: &["employee.leave_ended"], ..SystemRow::LAST };
 
 /// The parts of an employee's approved unpaid leave between two days, both included: ascending, none within another. A leave
 /// that was ended early counts up to its end, and none beyond the last day of work.
@@ -31,9 +28,8 @@ pub(crate) fn unpaid_leave(
     from: Date,
     to: Date,
 ) -> Vec<(Date, Date)> {
-    let taken: Vec<LeaveRequest> = approved(world, employee)
-        .filter(|request| request.kind == LeaveType::Unpaid)
-        .collect();
+    let taken: Vec<LeaveRequest> =
+        approved(world, employee).filter(|request| request.kind == LeaveType::Unpaid).collect();
     if taken.is_empty() {
         return Vec::new(); // a run asks this of everybody, and to look somebody up is to grow them
     }
@@ -209,34 +205,10 @@ mod tests {
         };
         let index = (0..25).find(active).expect("somebody is at work");
         let ada = world.base().id_at::<Employee>(index);
-        take(
-            &mut world,
-            ada,
-            "unpaid",
-            ["2026-01-28", "2026-02-03"],
-            "approve",
-        );
-        take(
-            &mut world,
-            ada,
-            "unpaid",
-            ["2025-12-30", "2026-01-02"],
-            "approve",
-        );
-        take(
-            &mut world,
-            ada,
-            "annual",
-            ["2026-01-12", "2026-01-13"],
-            "approve",
-        );
-        take(
-            &mut world,
-            ada,
-            "unpaid",
-            ["2026-01-19", "2026-01-20"],
-            "decline",
-        );
+        take(&mut world, ada, "unpaid", ["2026-01-28", "2026-02-03"], "approve");
+        take(&mut world, ada, "unpaid", ["2025-12-30", "2026-01-02"], "approve");
+        take(&mut world, ada, "annual", ["2026-01-12", "2026-01-13"], "approve");
+        take(&mut world, ada, "unpaid", ["2026-01-19", "2026-01-20"], "decline");
         let january = ["2026-01-01", "2026-01-31"];
         let february = ["2026-02-01", "2026-02-28"];
         assert_eq!(

@@ -34,20 +34,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
         the terms in force today, `compensation_history` all, once there are several. Terms of a day to come wait for it. Runs \
         calculated from now on use them; what was calculated stays.",
     example: r#"{"amount":52000000,"currency":"NGN","interval":"month","allowances":[{"label":"Fuel","amount":1500000}]}"#,
-    errors: &[
-        ErrorCode::CurrencyMismatch,
-        ErrorCode::InvalidStateTransition,
-    ],
+    errors: &[ErrorCode::CurrencyMismatch, ErrorCode::InvalidStateTransition],
     emits: &["employee.compensation_changed"],
     starts: &["change_pay"],
     ..operation!(write set_employee_compensation)
 }];
 
-pub(crate) const CHANGE_PAY: SystemRow = SystemRow {
-    name: "change_pay",
-    emits: &["employee.compensation_changed"],
-    ..SystemRow::LAST
-};
+pub(crate) const CHANGE_PAY: SystemRow =
+    SystemRow { name: "change_pay", emits: &["employee.compensation_changed"], ..SystemRow::LAST };
 
 /// Pay terms.
 #[derive(Deserialize, JsonSchema)]
@@ -134,11 +128,8 @@ fn set_employee_compensation(
         _ => today,
     };
     let from = input.effective_from.unwrap_or(usual);
-    let payee = Payee {
-        company: &company,
-        country: &employee.country,
-        paid_in: employee.paid_in(),
-    };
+    let payee =
+        Payee { company: &company, country: &employee.country, paid_in: employee.paid_in() };
     let terms = compensation(&payee, input.terms, from, today, "")?;
     if employee.status == EmployeeStatus::Terminated {
         let detail = "the employment has ended: its pay terms stay as they were".to_owned();
@@ -147,11 +138,7 @@ fn set_employee_compensation(
     let end = employee.end_date.unwrap_or(Timestamp::MAX.date());
     if from > end {
         let detail = format!("the last day of work is {end}");
-        return Err(ApiError::of_member(
-            "/effective_from",
-            "after_employment",
-            detail,
-        ));
+        return Err(ApiError::of_member("/effective_from", "after_employment", detail));
     }
     employee.set_terms(terms, today);
     if employee.terms().len() > MOST_TERMS {
@@ -220,11 +207,8 @@ pub(crate) fn compensation(
     let currencies = payee.currencies();
     if !currencies.contains(&terms.currency) {
         let known: Vec<&str> = currencies.iter().map(Currency::code).collect();
-        let detail = format!(
-            "the employee is paid in {}, not in {}",
-            known.join(" or "),
-            terms.currency
-        );
+        let detail =
+            format!("the employee is paid in {}, not in {}", known.join(" or "), terms.currency);
         let pointer = format!("{at}/currency");
         let violation = Violation::new(pointer, "currency_mismatch", detail.clone());
         return Err(ApiError::new(ErrorCode::CurrencyMismatch, detail).with_errors(vec![violation]));
@@ -233,10 +217,7 @@ pub(crate) fn compensation(
     let month = Compensation::monthly(amount, terms.interval);
     let components = match countries::find(payee.country) {
         Some(country) => people::parts(country, month),
-        None => vec![Component {
-            id: "basic".to_owned(),
-            amount: month,
-        }],
+        None => vec![Component { id: "basic".to_owned(), amount: month }],
     };
     let allowances = allowances(terms.allowances, &format!("{at}/allowances"))?;
     let deductions = deductions(terms.deductions, &format!("{at}/deductions"))?;
@@ -289,11 +270,7 @@ fn ids<'a>(
         let Some(LineId(id)) = id else { continue };
         if !taken.insert(id.clone()) {
             let detail = format!("another {kind} of this list is called {id}");
-            wrong.push(Violation::new(
-                format!("{at}/{place}/id"),
-                "duplicate",
-                detail,
-            ));
+            wrong.push(Violation::new(format!("{at}/{place}/id"), "duplicate", detail));
         }
     }
     if !wrong.is_empty() {
@@ -309,17 +286,11 @@ fn ids<'a>(
 /// `night_shift` of `Night shift`; the kind where the label has no letter that an id may have first.
 fn made_of(label: &str, kind: &str) -> String {
     let words = label.split(|c: char| !c.is_ascii_alphanumeric());
-    let words: Vec<String> = words
-        .filter(|word| !word.is_empty())
-        .map(str::to_ascii_lowercase)
-        .collect();
+    let words: Vec<String> =
+        words.filter(|word| !word.is_empty()).map(str::to_ascii_lowercase).collect();
     let mut id = words.join("_");
     id.truncate(LONGEST_ID - "_20".len());
-    if id.starts_with(|c: char| c.is_ascii_lowercase()) {
-        id
-    } else {
-        kind.to_owned()
-    }
+    if id.starts_with(|c: char| c.is_ascii_lowercase()) { id } else { kind.to_owned() }
 }
 
 /// The id, with a number behind it if it is taken.

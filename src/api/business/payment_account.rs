@@ -54,9 +54,7 @@ pub(crate) fn payment_method(
         bank_code: method.bank_code.into_string(),
         account_number: method.account_number.into_string(),
         iban: None,
-        account_name: method
-            .account_name
-            .map_or_else(|| employee.to_owned(), Text::into_string),
+        account_name: method.account_name.map_or_else(|| employee.to_owned(), Text::into_string),
     })
 }
 
@@ -79,16 +77,12 @@ fn bank_fault(country: &Country, code: &str, number: &str) -> Option<Fault> {
         format!("{shortest} to {longest}")
     };
     Some(match fault {
-        AccountFault::BankCodeShape => (
-            "bank_code",
-            "shape",
-            format!("expected a bank code of {name} ({scheme})"),
-        ),
-        AccountFault::BankCodeCheckDigit => (
-            "bank_code",
-            "check_digit",
-            format!("the check digit of this {scheme} is wrong"),
-        ),
+        AccountFault::BankCodeShape => {
+            ("bank_code", "shape", format!("expected a bank code of {name} ({scheme})"))
+        }
+        AccountFault::BankCodeCheckDigit => {
+            ("bank_code", "check_digit", format!("the check digit of this {scheme} is wrong"))
+        }
         AccountFault::NumberCheckDigit => (
             "account_number",
             "check_digit",

@@ -216,11 +216,8 @@ fn list_payroll_runs(
     let months = Months::of(world, input.period);
     let candidates = if let Some(company) = input.company_id {
         let index = base.index_of(company);
-        let grown = if index.is_some() {
-            months.count().min(base.count(Kind::PayrollRun))
-        } else {
-            0
-        };
+        let grown =
+            if index.is_some() { months.count().min(base.count(Kind::PayrollRun)) } else { 0 };
         let find = move |rank| Some(base.run(months.first + rank, index?));
         Candidates::new(grown, find, world.children(company.bits()))
     } else {
@@ -250,14 +247,8 @@ pub(crate) struct Months {
 impl Months {
     pub(crate) fn of(world: &World, period: Option<Period>) -> Self {
         match period.map(|period| world.base().month_of(period)) {
-            None => Self {
-                first: 0,
-                end: crate::world::base::HISTORY_MONTHS,
-            },
-            Some(Some(month)) => Self {
-                first: month,
-                end: month + 1,
-            },
+            None => Self { first: 0, end: crate::world::base::HISTORY_MONTHS },
+            Some(Some(month)) => Self { first: month, end: month + 1 },
             Some(None) => Self { first: 0, end: 0 },
         }
     }
@@ -348,12 +339,8 @@ pub(crate) struct ListPayrollItems {
 
 impl Sortable for PayrollItem {
     const KEYS: &'static [(&'static str, fn(&Self) -> SortKey)] = &[
-        ("created_at", |item| {
-            SortKey::Number(item.created_at.millis())
-        }),
-        ("employee_name", |item| {
-            SortKey::Text(item.employee_name.to_string())
-        }),
+        ("created_at", |item| SortKey::Number(item.created_at.millis())),
+        ("employee_name", |item| SortKey::Text(item.employee_name.to_string())),
         ("net", |item| SortKey::Number(item.calculation.net)),
     ];
 }

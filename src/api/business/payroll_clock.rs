@@ -39,17 +39,12 @@ pub(crate) const CALCULATE_RUN: SystemRow = SystemRow {
     starts: &["fund_run", "fall_due"],
 };
 
-pub(crate) const PREVIEW_RUN: SystemRow = SystemRow {
-    name: "preview_run",
-    emits: &["payroll_run.calculated"],
-    ..SystemRow::LAST
-};
+pub(crate) const PREVIEW_RUN: SystemRow =
+    SystemRow { name: "preview_run", emits: &["payroll_run.calculated"], ..SystemRow::LAST };
 
 /// What must stand, because the task was set by what put it there.
 pub(crate) fn get<T: crate::world::grow::Grow>(world: &World, id: Id<T>) -> Arc<T> {
-    world
-        .find(id)
-        .expect("a task is set for what exists, and nothing is deleted")
+    world.find(id).expect("a task is set for what exists, and nothing is deleted")
 }
 
 /// Gross to net of everybody in the run; then approval, unless somebody has to be asked.
@@ -57,10 +52,7 @@ pub(crate) fn calculate_run(world: &mut World, id: Id<PayrollRun>) {
     let Some(run) = calculate(world, id) else {
         return;
     };
-    if get(world, run.company_id)
-        .payroll_settings
-        .approval_required
-    {
+    if get(world, run.company_id).payroll_settings.approval_required {
         let mut run = (*run).clone();
         run.enter(RunStatus::PendingApproval, world.now());
         world.record("payroll_run.pending_approval", run);
@@ -119,10 +111,7 @@ fn calculate(world: &mut World, id: Id<PayrollRun>) -> Option<Arc<PayrollRun>> {
     }
     run.totals = Some(totals);
     run.warnings = Arc::new(found);
-    run.settlement = Settlement {
-        pending: ready,
-        ..Settlement::default()
-    };
+    run.settlement = Settlement { pending: ready, ..Settlement::default() };
     run.enter(RunStatus::Calculated, world.now());
     Some(world.record("payroll_run.calculated", run))
 }
@@ -132,16 +121,9 @@ const MOST_WARNINGS: usize = 100;
 
 /// Why the run leaves that employee out. One that was asked for in one call pays whomever it named then.
 fn why_not(company: &Company, run: &PayrollRun, employee: &Employee) -> Option<String> {
-    let drafted = run
-        .status_history
-        .first()
-        .is_some_and(|change| change.status == RunStatus::Draft);
-    let wanted = Wanted {
-        company,
-        period: run.period,
-        kind: run.kind,
-        member: "",
-    };
+    let drafted =
+        run.status_history.first().is_some_and(|change| change.status == RunStatus::Draft);
+    let wanted = Wanted { company, period: run.period, kind: run.kind, member: "" };
     wanted.not_payable(employee).filter(|_| drafted)
 }
 
@@ -165,12 +147,7 @@ fn item(
     let currency = employee.paid_in().unwrap_or(run.currency);
     let fx = conversion(world, run.currency, currency, pay.net);
     if let Some(item) = last_time {
-        return PayrollItem {
-            calculation: pay,
-            currency,
-            fx,
-            ..(*item).clone()
-        };
+        return PayrollItem { calculation: pay, currency, fx, ..(*item).clone() };
     }
     PayrollItem {
         id: world.next_id(run.id.bits()),
@@ -209,10 +186,7 @@ fn reckon(
     if cost.is_ok_and(|cost| cost <= MOST_VALUE) {
         return Ok(pay);
     }
-    Err(format!(
-        "the pay in {pays_in} comes to more than a run in {} holds",
-        run.currency
-    ))
+    Err(format!("the pay in {pays_in} comes to more than a run in {} holds", run.currency))
 }
 
 /// What one employee's pay in another currency comes to at most, in minor units of the run's.
@@ -241,21 +215,14 @@ fn conversion(
 fn reckoned_away(mut item: PayrollItem, now: Timestamp) -> PayrollItem {
     let nothing = (*item.calculation).clone().blank();
     item.calculation = Arc::new(nothing);
-    item.fx = item.fx.map(|fx| PayConversion {
-        source_amount: 0,
-        target_amount: 0,
-        fee_amount: 0,
-        ..fx
-    });
+    item.fx =
+        item.fx.map(|fx| PayConversion { source_amount: 0, target_amount: 0, fee_amount: 0, ..fx });
     item.enter(ItemStatus::Skipped, now);
     item
 }
 
 pub(crate) fn items(world: &World, run: Id<PayrollRun>) -> Vec<Arc<PayrollItem>> {
-    world
-        .children::<PayrollItem>(run.bits())
-        .map(|id| get(world, id))
-        .collect()
+    world.children::<PayrollItem>(run.bits()).map(|id| get(world, id)).collect()
 }
 
 /// What the run costs. Those whom it leaves out cost nothing.
@@ -291,10 +258,8 @@ pub(crate) fn approve_run(
     });
     run.enter_because(RunStatus::Approved, world.now(), reason);
     let run = world.keep(run);
-    let accrual = world.post(
-        run.company_id,
-        posting::run_approved(AnyId::of(run.id), run.currency, &cost),
-    );
+    let accrual =
+        world.post(run.company_id, posting::run_approved(AnyId::of(run.id), run.currency, &cost));
     world.emit("payroll_run.approved", &run);
     for &(account, amount) in cost.owed.iter().filter(|(_, amount)| *amount != 0) {
         owe(world, &run, account, amount);

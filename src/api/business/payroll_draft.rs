@@ -191,12 +191,7 @@ fn update_payroll_run(
     }
     may_pay_on(world, &company, input.pay_date)?;
     run.pay_date = input.pay_date.unwrap_or(run.pay_date);
-    let wanted = |member| Wanted {
-        company: &company,
-        period: run.period,
-        kind: run.kind,
-        member,
-    };
+    let wanted = |member| Wanted { company: &company, period: run.period, kind: run.kind, member };
     let mut employees = (*run.employees).clone();
     let mut inputs = (*run.inputs).clone();
     if let Some(ids) = &input.employee_ids {
@@ -259,11 +254,7 @@ fn run_input(item: ItemInput, at: &str) -> Result<Option<RunInput>, ApiError> {
 }
 
 fn line(allowance: Allowance) -> PayLine {
-    PayLine {
-        id: allowance.id,
-        label: allowance.label,
-        amount: allowance.amount,
-    }
+    PayLine { id: allowance.id, label: allowance.label, amount: allowance.amount }
 }
 
 #[derive(Deserialize, JsonSchema)]

@@ -37,10 +37,7 @@ pub(crate) struct Earlier {
 impl Earlier {
     /// The same as the calculation asks for it.
     pub(crate) fn before(&self) -> Before<'_> {
-        Before {
-            year: Some(&self.year),
-            same_period: &self.same_period,
-        }
+        Before { year: Some(&self.year), same_period: &self.same_period }
     }
 }
 
@@ -93,10 +90,7 @@ impl EarlierPay {
     /// by whoever paid them then; and by other runs.
     pub(crate) fn of_employee(&self, world: &World, employee: &Employee) -> Earlier {
         let country = employee.country.as_str();
-        let mut earlier = Earlier {
-            year: self.opening(world, employee),
-            same_period: Vec::new(),
-        };
+        let mut earlier = Earlier { year: self.opening(world, employee), same_period: Vec::new() };
         let taken_back = self.taken_back.get(&employee.id).into_iter().flatten();
         for item in taken_back {
             if item.calculation.counts_with(country, self.pay_date) {
@@ -122,9 +116,7 @@ impl EarlierPay {
         if let Some(pay) = index.and_then(|index| base.last_paid(index, counts)) {
             return pay.year_so_far();
         }
-        let pack = payroll::library()
-            .in_force(&employee.country, self.pay_date.civil())
-            .pack;
+        let pack = payroll::library().in_force(&employee.country, self.pay_date.civil()).pack;
         let told = employee.brought_in.as_ref();
         let told = told.filter(|told| told.tax_year_start == tax_year(pack, self.pay_date));
         let totals = told.and_then(|told| YearToDate::from_names(pack, &told.totals).ok());

@@ -57,11 +57,8 @@ pub(crate) fn fund_run(world: &mut World, id: Id<PayrollRun>, late: bool) {
     let wallet = get(world, funding.wallet_id);
     let available = world.balances(run.company_id, run.currency).available;
     let whole = Covered::whole(world, &run, funding.required);
-    let covered = if available < whole.takes() {
-        covered(world, &run, available)
-    } else {
-        whole.clone()
-    };
+    let covered =
+        if available < whole.takes() { covered(world, &run, available) } else { whole.clone() };
     funding.shortfall = whole.takes() - available.min(whole.takes());
     let refused = if covered.reserved == 0 && funding.required > 0 {
         let short = run.currency.display(funding.shortfall);
@@ -143,11 +140,7 @@ fn wages<'a>(items: impl Iterator<Item = &'a PayrollItem>) -> i64 {
 /// What the wallet covers of a run that it does not cover as a whole, and the items beyond it: in the run's order, and nothing
 /// unless the company pays in part. With each item the fee on all that are covered has to be there, too.
 fn covered(world: &World, run: &PayrollRun, available: i64) -> Covered {
-    let mut covered = Covered {
-        reserved: 0,
-        fee: 0,
-        without: BTreeSet::new(),
-    };
+    let mut covered = Covered { reserved: 0, fee: 0, without: BTreeSet::new() };
     let settings = get(world, run.company_id).payroll_settings;
     if !settings.partial_runs {
         return covered;
@@ -257,10 +250,8 @@ pub(crate) fn salary(
     rail: Rail,
 ) -> Payout {
     let employee = get(world, item.employee_id);
-    let account = employee
-        .payment_method
-        .as_ref()
-        .expect("a payable employee has a payment method");
+    let account =
+        employee.payment_method.as_ref().expect("a payable employee has a payment method");
     let now = world.now();
     Payout {
         id: world.next_id(item.company_id.bits()),

@@ -59,21 +59,12 @@ fn due(world: &World, run: &PayrollRun, employee: &Employee, earlier: &EarlierPa
         Due::default()
     };
     if run.kind == RunType::Termination {
-        leave_what_is_unpaid(
-            &mut due,
-            earlier.by_terms(world, employee, run.period),
-            run.period,
-        );
+        leave_what_is_unpaid(&mut due, earlier.by_terms(world, employee, run.period), run.period);
     }
     if run.kind.pays_by_terms() {
-        due.extras
-            .arrears
-            .extend(arrears(world, run, employee, earlier));
+        due.extras.arrears.extend(arrears(world, run, employee, earlier));
     }
-    let input = run
-        .inputs
-        .iter()
-        .find(|input| input.employee_id == employee.id);
+    let input = run.inputs.iter().find(|input| input.employee_id == employee.id);
     if let Some(input) = input {
         add(&mut due.extras, input);
     }
@@ -99,9 +90,7 @@ fn leave_what_is_unpaid(due: &mut Due, paid: i64, period: Period) {
 
 fn add(extras: &mut Extras, input: &RunInput) {
     extras.earnings.extend(input.earnings.iter().cloned());
-    extras
-        .reimbursements
-        .extend(input.reimbursements.iter().cloned());
+    extras.reimbursements.extend(input.reimbursements.iter().cloned());
     keep_back(extras, &input.deductions);
 }
 
@@ -138,10 +127,7 @@ pub(crate) fn by_terms(world: &World, employee: &Employee, period: Period) -> Du
             .sum();
         let worked = calendar.working_days(from, to) - absent;
         paid_days += worked;
-        let share = Proration {
-            paid_days: worked,
-            days,
-        };
+        let share = Proration { paid_days: worked, days };
         for part in &terms.components {
             parts.add(&part.id, &part.id, part.amount, share);
         }
@@ -152,10 +138,7 @@ pub(crate) fn by_terms(world: &World, employee: &Employee, period: Period) -> Du
     if let Some(terms) = employee.terms_on(to).filter(|_| paid_days > 0) {
         keep_back(&mut due.extras, &terms.deductions);
     }
-    let component = |line: PayLine| Component {
-        id: line.id,
-        amount: line.amount,
-    };
+    let component = |line: PayLine| Component { id: line.id, amount: line.amount };
     due.parts = parts.0.into_iter().map(component).collect();
     due.extras.allowances = allowances.0;
     due.extras.allowances.retain(|line| line.amount != 0);
@@ -172,11 +155,7 @@ impl Shares {
         let amount = part_of(amount, share);
         match self.0.iter_mut().find(|line| line.id == id) {
             Some(line) => line.amount += amount,
-            None => self.0.push(PayLine {
-                id: id.to_owned(),
-                label: label.to_owned(),
-                amount,
-            }),
+            None => self.0.push(PayLine { id: id.to_owned(), label: label.to_owned(), amount }),
         }
     }
 }
@@ -199,11 +178,7 @@ fn stretches(
     to: Date,
 ) -> impl Iterator<Item = (&Compensation, Date, Date)> {
     (0..terms.len()).filter_map(move |place| {
-        let begins = if place == 0 {
-            from
-        } else {
-            terms[place].effective_from.max(from)
-        };
+        let begins = if place == 0 { from } else { terms[place].effective_from.max(from) };
         let next = terms.get(place + 1);
         let ends = next.map_or(to, |next| next.effective_from.plus_days(-1).min(to));
         (begins <= ends).then(|| (&terms[place], begins, ends))
@@ -217,10 +192,7 @@ fn arrears(
     employee: &Employee,
     earlier: &EarlierPay,
 ) -> Vec<Arrears> {
-    let late = employee
-        .terms()
-        .iter()
-        .filter(|terms| terms.recorded_on() > terms.effective_from);
+    let late = employee.terms().iter().filter(|terms| terms.recorded_on() > terms.effective_from);
     let Some(first) = late.map(|terms| terms.effective_from.period()).min() else {
         return Vec::new();
     };
@@ -246,11 +218,7 @@ pub(crate) fn warnings(
 ) -> Vec<RunWarning> {
     let mut warnings = Vec::new();
     let mut warn = |code, detail: String| {
-        warnings.push(RunWarning {
-            code,
-            employee_id: employee.id,
-            detail,
-        });
+        warnings.push(RunWarning { code, employee_id: employee.id, detail });
     };
     if run.kind == RunType::Regular
         && let Some(detail) = below_minimum(run, employee)
@@ -268,23 +236,15 @@ pub(crate) fn warnings(
         warn(WarningCode::DeductionsCapped, detail);
     }
     if pay.net <= 0 {
-        warn(
-            WarningCode::NothingToPay,
-            "the run pays this employee nothing".to_owned(),
-        );
+        warn(WarningCode::NothingToPay, "the run pays this employee nothing".to_owned());
     }
     warnings
 }
 
 fn wanted_deductions(run: &PayrollRun, employee: &Employee, pay: &Calculation) -> i64 {
-    let of_run = run
-        .inputs
-        .iter()
-        .filter(|input| input.employee_id == employee.id);
-    let mut wanted: i64 = of_run
-        .flat_map(|input| &input.deductions)
-        .map(|deduction| deduction.amount)
-        .sum();
+    let of_run = run.inputs.iter().filter(|input| input.employee_id == employee.id);
+    let mut wanted: i64 =
+        of_run.flat_map(|input| &input.deductions).map(|deduction| deduction.amount).sum();
     // Final pay of a month that was paid already takes no deductions of the month again.
     if run.kind.pays_by_terms() && pay.by_terms() != 0 {
         let last = employee.end_date.unwrap_or(run.period.last_day());
@@ -302,13 +262,8 @@ fn wanted_deductions(run: &PayrollRun, employee: &Employee, pay: &Calculation) -
 /// compared then.
 fn below_minimum(run: &PayrollRun, employee: &Employee) -> Option<String> {
     let terms = employee.terms_on(run.period.last_day())?;
-    let pack = payroll::library()
-        .in_force(&employee.country, run.pay_date.civil())
-        .pack;
-    let begun = pack
-        .minimum_wages
-        .iter()
-        .filter(|wage| Date::from(wage.from) <= run.pay_date);
+    let pack = payroll::library().in_force(&employee.country, run.pay_date.civil()).pack;
+    let begun = pack.minimum_wages.iter().filter(|wage| Date::from(wage.from) <= run.pay_date);
     let wage = begun.max_by_key(|wage| wage.from)?;
     if pack.currency != terms.currency.code() {
         return None;
@@ -319,11 +274,7 @@ fn below_minimum(run: &PayrollRun, employee: &Employee) -> Option<String> {
         return None;
     }
     let paid = Compensation::monthly(terms.amount, terms.interval)
-        + terms
-            .allowances
-            .iter()
-            .map(|allowance| allowance.amount)
-            .sum::<i64>();
+        + terms.allowances.iter().map(|allowance| allowance.amount).sum::<i64>();
     (paid < minimum).then(|| {
         format!(
             "a month's pay of {} is below the minimum wage of {} ({})",

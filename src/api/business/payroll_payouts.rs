@@ -77,11 +77,7 @@ fn item_unsettled(
     failure: Option<Failure>,
 ) -> Arc<PayrollItem> {
     let mut item = item.clone();
-    let status = if returned {
-        ItemStatus::Returned
-    } else {
-        ItemStatus::Failed
-    };
+    let status = if returned { ItemStatus::Returned } else { ItemStatus::Failed };
     item.enter(status, world.now());
     item.failure = failure;
     world.keep(item)
@@ -164,9 +160,8 @@ fn issued(world: &World, item: &PayrollItem) -> Vec<Arc<Payslip>> {
         let number = base.index_of(item.employee_id)? % base.shape().employees_per_company;
         world.at::<Payslip>(base.item(run, number))
     };
-    let created = world
-        .children::<Payslip>(item.employee_id.bits())
-        .filter_map(|id| world.find(id));
+    let created =
+        world.children::<Payslip>(item.employee_id.bits()).filter_map(|id| world.find(id));
     let all = grown().into_iter().chain(created);
     all.filter(|payslip| payslip.period == item.period && payslip.status == PayslipStatus::Issued)
         .collect()

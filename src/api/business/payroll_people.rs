@@ -52,11 +52,7 @@ impl Wanted<'_> {
         if missing.is_empty() {
             return Ok(employees);
         }
-        let detail = format!(
-            "{} of the {} employees do not exist",
-            missing.len(),
-            ids.len()
-        );
+        let detail = format!("{} of the {} employees do not exist", missing.len(), ids.len());
         Err(ApiError::new(ErrorCode::ResourceNotFound, detail).with_errors(missing))
     }
 
@@ -68,15 +64,15 @@ impl Wanted<'_> {
     ) -> Result<Vec<Id<Employee>>, ApiError> {
         let company = self.company.id;
         let places = || (0..).zip(employees);
-        let foreign = places()
-            .filter(|(_, employee)| employee.company_id != company)
-            .map(|(place, employee)| {
+        let foreign = places().filter(|(_, employee)| employee.company_id != company).map(
+            |(place, employee)| {
                 let detail = format!(
                     "{} is employed by {}, not by {company}",
                     employee.id, employee.company_id
                 );
                 Violation::new(self.pointer(place), "foreign_employee", detail)
-            });
+            },
+        );
         let foreign: Vec<Violation> = foreign.collect();
         if !foreign.is_empty() {
             return Err(ApiError::invalid(foreign));
@@ -91,11 +87,8 @@ impl Wanted<'_> {
         if refused.is_empty() {
             return Ok(employees.iter().map(|employee| employee.id).collect());
         }
-        let detail = format!(
-            "{} of the {} employees cannot be paid",
-            refused.len(),
-            employees.len()
-        );
+        let detail =
+            format!("{} of the {} employees cannot be paid", refused.len(), employees.len());
         Err(ApiError::new(ErrorCode::EmployeeNotPayable, detail).with_errors(refused))
     }
 
@@ -107,10 +100,7 @@ impl Wanted<'_> {
         let by_terms = self.kind.pays_by_terms();
         if by_terms && employee.start_date > self.period.last_day() {
             let first = employee.start_date;
-            return Some(format!(
-                "the employment begins on {first}, after {}",
-                self.period
-            ));
+            return Some(format!("the employment begins on {first}, after {}", self.period));
         }
         let last = employee.end_date.filter(|_| by_terms)?;
         (last < self.period.first_day())
@@ -123,9 +113,8 @@ impl Wanted<'_> {
             Some(index) => self.grown(world, index)?,
             None => Vec::new(),
         };
-        let created = world
-            .children::<Employee>(self.company.id.bits())
-            .filter_map(|id| world.find(id));
+        let created =
+            world.children::<Employee>(self.company.id.bits()).filter_map(|id| world.find(id));
         payable.extend(
             created
                 .filter(|employee| self.not_payable(employee).is_none())
@@ -152,10 +141,7 @@ impl Wanted<'_> {
             matches!(status, EmployeeStatus::Active | EmployeeStatus::OnLeave)
                 && payroll == PayrollStatus::Verified
         };
-        let selection = Selection {
-            standings: standings(verified),
-            ..Selection::ALL
-        };
+        let selection = Selection { standings: standings(verified), ..Selection::ALL };
         if plan.workforce.count(selection) > MOST_EMPLOYEES as u64 {
             return Err(self.too_many());
         }
@@ -176,9 +162,7 @@ impl Wanted<'_> {
                 }
             }
         });
-        Ok(people
-            .map(|number| base.id_at(index * size + number))
-            .collect())
+        Ok(people.map(|number| base.id_at(index * size + number)).collect())
     }
 
     fn too_many(&self) -> ApiError {
@@ -202,11 +186,7 @@ impl Wanted<'_> {
         }
         let period = self.period;
         let at = |place| {
-            if named {
-                self.pointer(place)
-            } else {
-                "/period".to_owned()
-            }
+            if named { self.pointer(place) } else { "/period".to_owned() }
         };
         let earlier = EarlierRuns::of(world, self.company.id, period, but);
         let mut run_of_first = None;
@@ -237,19 +217,16 @@ impl Wanted<'_> {
 
 /// Only an active company without blocking requirements pays anyone.
 pub(crate) fn may_pay(world: &World, company: &Company) -> Result<(), ApiError> {
-    let open: Vec<String> = blockers(world, company.id)
-        .map(|blocker| blocker.description.clone())
-        .collect();
+    let open: Vec<String> =
+        blockers(world, company.id).map(|blocker| blocker.description.clone()).collect();
     let (code, detail) = match company.status {
         CompanyStatus::Active if open.is_empty() => return Ok(()),
-        CompanyStatus::Active => (
-            ErrorCode::ComplianceBlocked,
-            format!("open requirements: {}", open.join("; ")),
-        ),
-        CompanyStatus::Suspended => (
-            ErrorCode::CompanySuspended,
-            "the company is suspended".to_owned(),
-        ),
+        CompanyStatus::Active => {
+            (ErrorCode::ComplianceBlocked, format!("open requirements: {}", open.join("; ")))
+        }
+        CompanyStatus::Suspended => {
+            (ErrorCode::CompanySuspended, "the company is suspended".to_owned())
+        }
         status if open.is_empty() => (
             ErrorCode::ComplianceBlocked,
             format!("the company is {}: it must be active", status.name()),
@@ -286,9 +263,7 @@ impl EarlierRuns {
             let run: Arc<PayrollRun> = world.at(base.run(month, company))?;
             counts(&run).then_some((run.id, company))
         });
-        let runs = world
-            .children::<PayrollRun>(company.bits())
-            .filter_map(|id| world.find(id));
+        let runs = world.children::<PayrollRun>(company.bits()).filter_map(|id| world.find(id));
         let mut since = BTreeMap::new();
         let of_period =
             |run: &Arc<PayrollRun>| run.period == period && counts(run) && Some(run.id) != but;

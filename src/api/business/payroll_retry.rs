@@ -58,16 +58,11 @@ fn retry_payroll_item(
     let mut run = (*world.get(input.payroll_run_id)?).clone();
     let mut item = (*world.get(input.payroll_item_id)?).clone();
     if item.payroll_run_id != run.id {
-        let detail = format!(
-            "{} is an item of {}, not of {}",
-            item.id, item.payroll_run_id, run.id
-        );
+        let detail =
+            format!("{} is an item of {}, not of {}", item.id, item.payroll_run_id, run.id);
         return Err(ApiError::new(ErrorCode::ResourceNotFound, detail).about(item.id));
     }
-    if !matches!(
-        run.status,
-        RunStatus::Processing | RunStatus::PartiallyPaid | RunStatus::Paid
-    ) {
+    if !matches!(run.status, RunStatus::Processing | RunStatus::PartiallyPaid | RunStatus::Paid) {
         let detail = format!(
             "the run is {}: wages are sent again while it is processing, partially_paid or paid",
             run.status.name()
@@ -84,10 +79,7 @@ fn retry_payroll_item(
         return Err(error.about(employee.id));
     }
     let company = world.get(run.company_id)?;
-    let funding = run
-        .funding
-        .as_mut()
-        .expect("a run that sends wages is funded");
+    let funding = run.funding.as_mut().expect("a run that sends wages is funded");
     let rail = company.payroll_settings.speed;
     let mut payout = salary(world, &item, funding.wallet_id, rail);
     if let Some(old) = item.payout_id {

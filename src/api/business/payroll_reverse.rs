@@ -113,10 +113,7 @@ fn reverse_payroll_run(
     tax_clock::relieve(world, &void);
     void_payslips(world, &chosen);
     let wallet = world.wallet_of(run.company_id, run.currency);
-    world.emit_wallet(
-        "wallet.credited",
-        &wallet.expect("the run was paid from one"),
-    );
+    world.emit_wallet("wallet.credited", &wallet.expect("the run was paid from one"));
     Ok(Data(Shown(reversal)))
 }
 
@@ -132,8 +129,7 @@ fn standing_items(world: &World, run: &PayrollRun) -> Vec<Arc<PayrollItem>> {
         })
     });
     let all = grown.into_iter().flatten().chain(items(world, run.id));
-    all.filter(|item| item.status.may_become(ItemStatus::Reversed))
-        .collect()
+    all.filter(|item| item.status.may_become(ItemStatus::Reversed)).collect()
 }
 
 /// The items of the named employees.
@@ -157,9 +153,7 @@ fn chosen(
         return Err(ApiError::invalid(wrong));
     }
     let wanted: BTreeSet<_> = ids.iter().collect();
-    let items = standing
-        .iter()
-        .filter(|item| wanted.contains(&item.employee_id));
+    let items = standing.iter().filter(|item| wanted.contains(&item.employee_id));
     Ok(items.cloned().collect())
 }
 
@@ -185,10 +179,7 @@ fn reversal(
     reversal.notes = Some(reason.to_owned());
     reversal.status = RunStatus::Paid;
     reversal.status_history = vec![StatusChange::plain(RunStatus::Paid, now)];
-    reversal.settlement = Settlement {
-        paid: chosen.len() as u64,
-        ..Settlement::default()
-    };
+    reversal.settlement = Settlement { paid: chosen.len() as u64, ..Settlement::default() };
     let mut totals = RunTotals::default();
     let cost = RunCost::of(chosen.iter().map(AsRef::as_ref));
     for item in chosen {
@@ -256,9 +247,8 @@ fn lower(
     (account, amount): (Account, i64),
 ) -> Option<Arc<TaxLiability>> {
     let code = code_of(account);
-    let mut liabilities = world
-        .children::<TaxLiability>(run.id.bits())
-        .filter_map(|id| world.find(id));
+    let mut liabilities =
+        world.children::<TaxLiability>(run.id.bits()).filter_map(|id| world.find(id));
     let unpaid = liabilities.find(|liability| {
         liability.authority == code && liability.status.may_become(LiabilityStatus::Void)
     });

@@ -20,10 +20,8 @@ pub(crate) fn mirror(
     let cost = cost_of(world, run.id);
     let mirror = posting::run_mirrored(memo, AnyId::of(run.id), run.currency, &cost);
     let mirror = world.post(run.company_id, mirror);
-    let liabilities: Vec<_> = world
-        .children::<TaxLiability>(run.id.bits())
-        .filter_map(|id| world.find(id))
-        .collect();
+    let liabilities: Vec<_> =
+        world.children::<TaxLiability>(run.id.bits()).filter_map(|id| world.find(id)).collect();
     for liability in liabilities {
         if liability.status.may_become(LiabilityStatus::Void) {
             let mut liability = (*liability).clone();

@@ -35,11 +35,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             ErrorCode::ComplianceBlocked,
             ErrorCode::CompanySuspended,
         ],
-        emits: &[
-            "payroll_run.approved",
-            "tax_liability.created",
-            "journal_entry.posted",
-        ],
+        emits: &["payroll_run.approved", "tax_liability.created", "journal_entry.posted"],
         starts: &["fund_run", "fall_due"],
         ..operation!(write approve_payroll_run)
     },

@@ -25,10 +25,7 @@ pub(crate) fn payslip_paper(world: &World, id: Id<Payslip>) -> Result<Paper, Api
 
 fn paper(payslip: &Payslip, company: &Company, employee: Option<&Employee>) -> Paper {
     let shown = serde_json::to_value(payslip.wire()).expect("a payslip serialises");
-    let page = Page {
-        shown: &shown,
-        currency: payslip.currency,
-    };
+    let page = Page { shown: &shown, currency: payslip.currency };
     let month = month(payslip.period);
     Paper {
         name: format!("Payslip {month}, {}", payslip.employee_name),
@@ -66,10 +63,7 @@ pub(crate) fn sender(company: &Company) -> Vec<String> {
         let place = format!("{} {code}", place.join(", "));
         lines.push(format!("{}, {}", place.trim_end(), address.country));
     }
-    let numbers = [
-        ("Registration", &company.registration_number),
-        ("Tax id", &company.tax_id),
-    ];
+    let numbers = [("Registration", &company.registration_number), ("Tax id", &company.tax_id)];
     let numbers: Vec<String> = numbers
         .into_iter()
         .filter_map(|(name, number)| Some(format!("{name} {}", number.as_ref()?)))
@@ -87,16 +81,10 @@ fn facts(payslip: &Payslip, employee: Option<&Employee>) -> Vec<(String, String)
         fact("Employee", payslip.employee_name.to_string()),
         fact("Pay date", long(payslip.pay_date)),
         fact("Role", known(|employee| employee.role.clone())),
-        fact(
-            "Period",
-            format!("1 to {}", long(payslip.period.last_day())),
-        ),
+        fact("Period", format!("1 to {}", long(payslip.period.last_day()))),
         fact("Department", known(|employee| employee.department.clone())),
         fact("Employee no.", payslip.employee_id.to_string()),
-        fact(
-            "Tax id",
-            known(|employee| employee.tax_id.clone().unwrap_or_else(|| "—".to_owned())),
-        ),
+        fact("Tax id", known(|employee| employee.tax_id.clone().unwrap_or_else(|| "—".to_owned()))),
         fact("Payslip no.", payslip.id.to_string()),
     ]
 }
@@ -134,19 +122,12 @@ impl Page<'_> {
     }
 
     fn money(&self, member: &str) -> String {
-        format!(
-            "{} {}",
-            self.currency,
-            figure(self.currency, self.number(member))
-        )
+        format!("{} {}", self.currency, figure(self.currency, self.number(member)))
     }
 
     /// Lines of a member, with their amounts and, where it is known, the year's.
     fn lines(&self, members: &[&str]) -> Vec<(String, i64, Option<i64>)> {
-        let lines = members
-            .iter()
-            .filter_map(|member| self.shown[*member].as_array())
-            .flatten();
+        let lines = members.iter().filter_map(|member| self.shown[*member].as_array()).flatten();
         lines
             .map(|line| {
                 let label = line["label"].as_str().unwrap_or_default().to_owned();
@@ -189,9 +170,7 @@ impl Page<'_> {
         let row = |label: &str, amount: Option<i64>| {
             Some(Row::new(label, vec![figure(self.currency, amount?)]))
         };
-        let mut rows: Vec<Row> = row("Gross pay", year["gross"].as_i64())
-            .into_iter()
-            .collect();
+        let mut rows: Vec<Row> = row("Gross pay", year["gross"].as_i64()).into_iter().collect();
         for (label, _, of_year) in self.lines(DEDUCTIONS) {
             rows.extend(row(&label, of_year));
         }
@@ -227,9 +206,8 @@ const DEDUCTIONS: &[&str] = &["taxes", "contributions", "deductions"];
 pub(crate) fn figure(currency: Currency, minor: i64) -> String {
     let plain = currency.display(minor.abs());
     let plain = plain.split(' ').next().unwrap_or_default();
-    let (whole, part) = plain
-        .split_once('.')
-        .map_or((plain, None), |(whole, part)| (whole, Some(part)));
+    let (whole, part) =
+        plain.split_once('.').map_or((plain, None), |(whole, part)| (whole, Some(part)));
     let mut shown = String::new();
     for (place, digit) in whole.chars().enumerate() {
         if place > 0 && (whole.len() - place).is_multiple_of(3) {
@@ -294,20 +272,14 @@ mod tests {
 
     #[test]
     fn what_is_paid_less_what_is_kept_back_is_the_net_pay() {
-        let world = World::new(
-            Arc::new(Base::new(42, Shape::default())),
-            ClockMode::Instant,
-        );
+        let world = World::new(Arc::new(Base::new(42, Shape::default())), ClockMode::Instant);
         let mut seen = 0;
         for index in 0..world.base().count(crate::model::Kind::Payslip) {
             let Some(payslip) = world.at::<Payslip>(index) else {
                 continue;
             };
             let shown = serde_json::to_value(payslip.wire()).expect("a payslip serialises");
-            let page = Page {
-                shown: &shown,
-                currency: payslip.currency,
-            };
+            let page = Page { shown: &shown, currency: payslip.currency };
             let sum = |members: &[&str]| -> i64 {
                 let lines = page.lines(members);
                 lines.iter().map(|(_, amount, _)| amount).sum()

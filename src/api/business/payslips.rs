@@ -55,15 +55,9 @@ pub(crate) struct ListPayslips {
 
 impl Sortable for Payslip {
     const KEYS: &'static [(&'static str, fn(&Self) -> SortKey)] = &[
-        ("created_at", |payslip| {
-            SortKey::Number(payslip.created_at.millis())
-        }),
-        ("period", |payslip| {
-            SortKey::Text(payslip.period.to_string())
-        }),
-        ("pay_date", |payslip| {
-            SortKey::Text(payslip.pay_date.to_string())
-        }),
+        ("created_at", |payslip| SortKey::Number(payslip.created_at.millis())),
+        ("period", |payslip| SortKey::Text(payslip.period.to_string())),
+        ("pay_date", |payslip| SortKey::Text(payslip.pay_date.to_string())),
         ("net", |payslip| SortKey::Number(payslip.calculation.net)),
     ];
 }
@@ -73,9 +67,7 @@ fn list_payslips(world: &World, input: ListPayslips) -> Result<List<Shown<Paysli
     let people = PaidPeople::new(world, months, None, input.payroll_run_id, input.employee_id);
     let (base, grown) = (world.base(), people.count());
     let item = move |rank| {
-        people
-            .find(rank)
-            .map(|paid| base.item(base.run(paid.month, paid.company), paid.employee))
+        people.find(rank).map(|paid| base.item(base.run(paid.month, paid.company), paid.employee))
     };
     let created: Box<dyn Iterator<Item = Id<Payslip>>> = match input.employee_id {
         Some(employee) => Box::new(world.children::<Payslip>(employee.bits())),

@@ -71,11 +71,8 @@ pub(crate) const ACKNOWLEDGE_REPORT: SystemRow = SystemRow {
     ..SystemRow::LAST
 };
 
-pub(crate) const REJECT_REPORT: SystemRow = SystemRow {
-    name: "reject_report",
-    emits: &["regulatory_report.rejected"],
-    ..SystemRow::LAST
-};
+pub(crate) const REJECT_REPORT: SystemRow =
+    SystemRow { name: "reject_report", emits: &["regulatory_report.rejected"], ..SystemRow::LAST };
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct ListRegulatoryReports {
@@ -95,9 +92,7 @@ pub(crate) struct ListRegulatoryReports {
 
 impl Sortable for RegulatoryReport {
     const KEYS: &'static [(&'static str, fn(&Self) -> SortKey)] = &[
-        ("created_at", |report| {
-            SortKey::Number(report.created_at.millis())
-        }),
+        ("created_at", |report| SortKey::Number(report.created_at.millis())),
         ("period", |report| SortKey::Text(report.period.to_string())),
     ];
 }

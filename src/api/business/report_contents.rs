@@ -44,9 +44,7 @@ fn runs(world: &World, company: &Company, period: Period) -> Vec<Arc<PayrollRun>
     let base = world.base();
     let place = base.month_of(period).zip(base.index_of(company.id));
     let grown = place.and_then(|(month, company)| world.at::<PayrollRun>(base.run(month, company)));
-    let since = world
-        .children::<PayrollRun>(company.id.bits())
-        .filter_map(|id| world.find(id));
+    let since = world.children::<PayrollRun>(company.id.bits()).filter_map(|id| world.find(id));
     let runs = grown.into_iter().chain(since);
     let counts = |run: &Arc<PayrollRun>| {
         run.period == period && run.status != RunStatus::Cancelled && run.reverses.is_none()
@@ -95,10 +93,7 @@ fn payroll_summary(world: &World, company: &Company, period: Period) -> Result<C
             sums,
         });
     }
-    Ok(Contents::PayrollSummary {
-        totals,
-        runs: summaries,
-    })
+    Ok(Contents::PayrollSummary { totals, runs: summaries })
 }
 
 /// One entry an employee, over all runs of the month, in the order in which they were paid.
@@ -117,10 +112,7 @@ fn pension_schedule(
                 pension.map(|line| line.amount).sum()
             };
             // Of somebody who is paid in another currency as the run counts it.
-            let valued = |amount| {
-                item.fx
-                    .map_or(amount, |fx| fx.valued(amount, item.currency))
-            };
+            let valued = |amount| item.fx.map_or(amount, |fx| fx.valued(amount, item.currency));
             let withheld = valued(sum(pay.contribution_lines()));
             let on_top = valued(sum(pay.employer_lines()));
             if withheld == 0 && on_top == 0 {
@@ -154,15 +146,9 @@ fn pension_schedule(
 fn statement(world: &World, company: &Company, period: Period) -> Vec<Arc<WalletTransaction>> {
     let history = world.base().history(company.id);
     let grown = history.iter().flat_map(|history| &history.statement);
-    let since = world
-        .book(company.id)
-        .into_iter()
-        .flat_map(|book| &book.statement);
+    let since = world.book(company.id).into_iter().flat_map(|book| &book.statement);
     let lines = grown.chain(since);
-    lines
-        .filter(|line| line.effective_on.period() == period)
-        .cloned()
-        .collect()
+    lines.filter(|line| line.effective_on.period() == period).cloned().collect()
 }
 
 fn large_transactions(world: &World, company: &Company, period: Period) -> Contents {
@@ -173,9 +159,7 @@ fn large_transactions(world: &World, company: &Company, period: Period) -> Conte
             thresholds.push(Threshold::of(line.currency));
         }
     }
-    let large = lines
-        .iter()
-        .filter(|line| line.amount >= Threshold::of(line.currency).amount);
+    let large = lines.iter().filter(|line| line.amount >= Threshold::of(line.currency).amount);
     let transactions = large.map(|line| LargeTransaction {
         wallet_transaction_id: line.id,
         kind: line.kind,
@@ -185,10 +169,7 @@ fn large_transactions(world: &World, company: &Company, period: Period) -> Conte
         description: line.description.to_string(),
         source: line.source,
     });
-    Contents::LargeTransactions {
-        transactions: transactions.collect(),
-        thresholds,
-    }
+    Contents::LargeTransactions { transactions: transactions.collect(), thresholds }
 }
 
 fn suspicious_activity(
@@ -230,9 +211,7 @@ fn returned_payouts(world: &World, company: &Company, period: Period) -> Vec<Fin
         .changed::<Payout>()
         .filter_map(|index| world.at::<Payout>(index))
         .filter(|payout| payout.company_id == company.id);
-    let since = world
-        .children::<Payout>(company.id.bits())
-        .filter_map(|id| world.find(id));
+    let since = world.children::<Payout>(company.id.bits()).filter_map(|id| world.find(id));
     let undone = grown.chain(since).filter(|payout| {
         let undone = matches!(payout.status, PayoutStatus::Returned | PayoutStatus::Failed);
         undone && payout.updated_at.date().period() == period
@@ -240,11 +219,7 @@ fn returned_payouts(world: &World, company: &Company, period: Period) -> Vec<Fin
     let finding = |payout: Arc<Payout>| {
         let why = payout.failure.as_ref();
         let why = why.map_or_else(String::new, |failure| format!(": {}", failure.code));
-        let happened = if payout.status == PayoutStatus::Returned {
-            "came back"
-        } else {
-            "failed"
-        };
+        let happened = if payout.status == PayoutStatus::Returned { "came back" } else { "failed" };
         let mut resources = vec![AnyId::of(payout.id)];
         resources.extend(payout.source);
         Finding {
@@ -262,31 +237,21 @@ fn returned_payouts(world: &World, company: &Company, period: Period) -> Vec<Fin
 fn shared_accounts(world: &World, company: &Company) -> Result<Vec<Finding>, ApiError> {
     let base = world.base();
     let size = base.shape().employees_per_company;
-    let grown = base
-        .index_of(company.id)
-        .map_or(0..0, |index| index * size..(index + 1) * size);
+    let grown = base.index_of(company.id).map_or(0..0, |index| index * size..(index + 1) * size);
     may_scan(grown.end - grown.start)?;
     let grown = grown.filter_map(|index| world.at::<Employee>(index));
-    let since = world
-        .children::<Employee>(company.id.bits())
-        .filter_map(|id| world.find(id));
+    let since = world.children::<Employee>(company.id.bits()).filter_map(|id| world.find(id));
     let mut owners: BTreeMap<(String, String), Vec<AnyId>> = BTreeMap::new();
     for employee in grown.chain(since) {
         if let Some(method) = &employee.payment_method {
             let account = (method.bank_code.clone(), method.account_number.clone());
-            owners
-                .entry(account)
-                .or_default()
-                .push(AnyId::of(employee.id));
+            owners.entry(account).or_default().push(AnyId::of(employee.id));
         }
     }
     let shared = owners.into_values().filter(|owners| owners.len() > 1);
     let finding = |resources: Vec<AnyId>| Finding {
         rule: Rule::SharedAccount,
-        detail: format!(
-            "{} employees are paid into one bank account",
-            resources.len()
-        ),
+        detail: format!("{} employees are paid into one bank account", resources.len()),
         amount: None,
         currency: company.currency,
         resources,
@@ -302,9 +267,7 @@ fn below_threshold(world: &World, company: &Company, period: Period) -> Vec<Find
     for line in statement(world, company, period) {
         let most = Threshold::of(line.currency).amount;
         if line.amount < most && line.amount >= most - most / 10 {
-            days.entry((line.effective_on, line.currency))
-                .or_default()
-                .push(line);
+            days.entry((line.effective_on, line.currency)).or_default().push(line);
         }
     }
     let many = days.into_iter().filter(|(_, lines)| lines.len() >= MANY);

@@ -193,11 +193,8 @@ fn counted_as(account: Account) -> Option<Account> {
         Account::TaxPayable(authority) if authority == Authority::VAT => Some(Account::Sales),
         Account::WagesPayable | Account::DeductionsPayable => Some(Account::Wages),
         Account::TaxPayable(_) | Account::PensionPayable => Some(Account::EmployerContributions),
-        other => matches!(
-            other.account_type(),
-            AccountType::Revenue | AccountType::Expense
-        )
-        .then_some(other),
+        other => matches!(other.account_type(), AccountType::Revenue | AccountType::Expense)
+            .then_some(other),
     }
 }
 
@@ -232,19 +229,9 @@ fn total(lines: &[ReportLine]) -> i64 {
 
 /// Accounts of a type with a balance, on their normal side.
 fn lines(nets: &BTreeMap<Account, i128>, kind: AccountType) -> Vec<ReportLine> {
-    let sign = if kind.normal_side() == Direction::Debit {
-        1
-    } else {
-        -1
-    };
-    let rows = nets
-        .iter()
-        .filter(|(account, net)| account.account_type() == kind && **net != 0);
-    rows.map(|(&account, &net)| ReportLine {
-        account,
-        amount: minor(sign * net),
-    })
-    .collect()
+    let sign = if kind.normal_side() == Direction::Debit { 1 } else { -1 };
+    let rows = nets.iter().filter(|(account, net)| account.account_type() == kind && **net != 0);
+    rows.map(|(&account, &net)| ReportLine { account, amount: minor(sign * net) }).collect()
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -376,20 +363,14 @@ fn get_trial_balance(world: &World, input: AsOf) -> Result<Data<TrialBalance>, A
             credit_balance: (-net).max(0),
         };
         if totals.last().is_none_or(|last| last.currency != currency) {
-            totals.push(TrialTotal {
-                currency,
-                debit_balances: 0,
-                credit_balances: 0,
-            });
+            totals.push(TrialTotal { currency, debit_balances: 0, credit_balances: 0 });
         }
         let last = totals.last_mut().expect("one was just pushed");
         last.debit_balances += line.debit_balance;
         last.credit_balances += line.credit_balance;
         accounts.push(line);
     }
-    let balanced = totals
-        .iter()
-        .all(|total| total.debit_balances == total.credit_balances);
+    let balanced = totals.iter().all(|total| total.debit_balances == total.credit_balances);
     Ok(Data(TrialBalance {
         company_id: company.id,
         as_of: input.as_of,

@@ -18,11 +18,8 @@ use crate::value::id::Id;
 use crate::value::time::{Date, Period, Span};
 use crate::world::World;
 
-pub(crate) const FALL_DUE: SystemRow = SystemRow {
-    name: "fall_due",
-    emits: &["tax_liability.due"],
-    starts: &["miss_liability"],
-};
+pub(crate) const FALL_DUE: SystemRow =
+    SystemRow { name: "fall_due", emits: &["tax_liability.due"], starts: &["miss_liability"] };
 
 pub(crate) const MISS_LIABILITY: SystemRow = SystemRow {
     name: "miss_liability",
@@ -36,17 +33,11 @@ pub(crate) const ACKNOWLEDGE_FILING: SystemRow = SystemRow {
     ..SystemRow::LAST
 };
 
-pub(crate) const ACCEPT_FILING: SystemRow = SystemRow {
-    name: "accept_filing",
-    emits: &["tax_filing.filed"],
-    ..SystemRow::LAST
-};
+pub(crate) const ACCEPT_FILING: SystemRow =
+    SystemRow { name: "accept_filing", emits: &["tax_filing.filed"], ..SystemRow::LAST };
 
-pub(crate) const REJECT_FILING: SystemRow = SystemRow {
-    name: "reject_filing",
-    emits: &["tax_filing.rejected"],
-    ..SystemRow::LAST
-};
+pub(crate) const REJECT_FILING: SystemRow =
+    SystemRow { name: "reject_filing", emits: &["tax_filing.rejected"], ..SystemRow::LAST };
 
 /// From the return to the acknowledgement.
 const ACKNOWLEDGEMENT: Span = Span::seconds(60 * 60);
@@ -117,18 +108,13 @@ pub(crate) fn watch(world: &mut World, liability: &TaxLiability) {
 
 /// The last day for the money has come.
 pub(crate) fn fall_due(world: &mut World, id: Id<TaxLiability>) {
-    let Some(liability) = world
-        .find(id)
-        .filter(|l| l.status == LiabilityStatus::Accrued)
-    else {
+    let Some(liability) = world.find(id).filter(|l| l.status == LiabilityStatus::Accrued) else {
         return; // paid meanwhile, or nothing any more
     };
     let mut liability = (*liability).clone();
     liability.enter(LiabilityStatus::Due, world.now());
     let liability = world.record("tax_liability.due", liability);
-    let over = liability
-        .due_on
-        .map_or(world.now(), |day| day.plus_days(1).at_hour(0));
+    let over = liability.due_on.map_or(world.now(), |day| day.plus_days(1).at_hour(0));
     world.remind_at(over, Task::LiabilityLate(id));
 }
 
@@ -139,9 +125,7 @@ pub(crate) fn miss(world: &mut World, id: Id<TaxLiability>) {
     };
     let mut liability = (*liability).clone();
     liability.enter(LiabilityStatus::Late, world.now());
-    let filing = liability
-        .tax_filing_id
-        .and_then(|filing| world.find(filing));
+    let filing = liability.tax_filing_id.and_then(|filing| world.find(filing));
     if let Some(mut filing) = filing.filter(|filing| !filing.late).map(|f| (*f).clone()) {
         filing.late = true;
         filing.updated_at = world.now();
@@ -171,9 +155,8 @@ pub(crate) fn miss(world: &mut World, id: Id<TaxLiability>) {
 fn overdue_filing(world: &World, liability: &TaxLiability) -> Option<Arc<ComplianceRequirement>> {
     compliance::open(world, liability.company_id).find(|requirement| {
         let about = Id::<TaxLiability>::from_bits(requirement.subject.bits);
-        let about = world
-            .find(about)
-            .filter(|_| requirement.kind == RequirementType::OverdueFiling);
+        let about =
+            world.find(about).filter(|_| requirement.kind == RequirementType::OverdueFiling);
         about.is_some_and(|about| {
             about.authority == liability.authority && about.period == liability.period
         })

@@ -79,9 +79,7 @@ pub(crate) struct ListTaxFilings {
 
 impl Sortable for TaxFiling {
     const KEYS: &'static [(&'static str, fn(&Self) -> SortKey)] = &[
-        ("created_at", |filing| {
-            SortKey::Number(filing.created_at.millis())
-        }),
+        ("created_at", |filing| SortKey::Number(filing.created_at.millis())),
         ("period", |filing| SortKey::Text(filing.period.to_string())),
         ("due_on", |filing| {
             SortKey::Text(filing.due_on.map(|day| day.to_string()).unwrap_or_default())
@@ -99,11 +97,7 @@ fn list_tax_filings(
     let any = base.count(Kind::TaxFiling);
     let candidates = if let Some(company) = input.company_id {
         let index = base.index_of(company);
-        let grown = if index.is_some() {
-            months.count().min(any)
-        } else {
-            0
-        };
+        let grown = if index.is_some() { months.count().min(any) } else { 0 };
         let find = move |rank| Some(base.run(months.first + rank, index?));
         Candidates::new(grown, find, world.children(company.bits()))
     } else {
@@ -115,10 +109,7 @@ fn list_tax_filings(
         return candidates.page(world, input.paging, input.sort.as_ref());
     }
     let keep = |filing: &TaxFiling| {
-        input
-            .tax_type
-            .as_ref()
-            .is_none_or(|tax_type| tax_type.as_str() == filing.tax_type)
+        input.tax_type.as_ref().is_none_or(|tax_type| tax_type.as_str() == filing.tax_type)
             && is(input.period.as_ref(), &filing.period)
             && is(input.status.as_ref(), &filing.status)
     };
@@ -152,15 +143,9 @@ fn create_tax_filing(
             "the company is registered in {}, and owes nothing for {period} in {jurisdiction}",
             company.country
         );
-        return Err(ApiError::of_member(
-            "/jurisdiction",
-            "foreign_jurisdiction",
-            detail,
-        ));
+        return Err(ApiError::of_member("/jurisdiction", "foreign_jurisdiction", detail));
     }
-    let chosen = open
-        .iter()
-        .filter(|(_, liability)| liability.authority == tax_type);
+    let chosen = open.iter().filter(|(_, liability)| liability.authority == tax_type);
     let owed: Vec<_> = chosen.cloned().collect();
     let paid_on = owed.iter().map(|(run, _)| run.pay_date).min();
     let Some(paid_on) = paid_on else {
@@ -168,10 +153,7 @@ fn create_tax_filing(
     };
     let form = tax_return::of(&jurisdiction, &tax_type, period, paid_on);
     let amount = owed.iter().map(|(_, liability)| liability.amount).sum();
-    let due_on = owed
-        .iter()
-        .filter_map(|(_, liability)| liability.due_on)
-        .min();
+    let due_on = owed.iter().filter_map(|(_, liability)| liability.due_on).min();
     let now = world.now();
     let filing = TaxFiling {
         id: world.next_id(company.id.bits()),
@@ -185,11 +167,7 @@ fn create_tax_filing(
         amount_paid: 0,
         credit_used: 0,
         currency: company.currency,
-        lines: vec![FilingLine {
-            authority: tax_type.clone(),
-            amount,
-            amount_paid: 0,
-        }],
+        lines: vec![FilingLine { authority: tax_type.clone(), amount, amount_paid: 0 }],
         tax_type,
         due_on,
         late: due_on.is_some_and(|day| day < world.today()),
@@ -226,19 +204,13 @@ type Owed = (Arc<PayrollRun>, Arc<TaxLiability>);
 
 /// What the company's runs of a month owe and no return holds.
 fn unfiled(world: &World, company: &Company, period: Period) -> Vec<Owed> {
-    let runs = world
-        .children::<PayrollRun>(company.id.bits())
-        .filter_map(|id| world.find(id));
+    let runs = world.children::<PayrollRun>(company.id.bits()).filter_map(|id| world.find(id));
     let mut owed = Vec::new();
     for run in runs.filter(|run| run.period == period) {
-        let liabilities = world
-            .children::<TaxLiability>(run.id.bits())
-            .filter_map(|id| world.find(id));
+        let liabilities =
+            world.children::<TaxLiability>(run.id.bits()).filter_map(|id| world.find(id));
         let open = liabilities.filter(|liability| {
-            let over = matches!(
-                liability.status,
-                LiabilityStatus::Paid | LiabilityStatus::Void
-            );
+            let over = matches!(liability.status, LiabilityStatus::Paid | LiabilityStatus::Void);
             !over && liability.tax_filing_id.is_none()
         });
         owed.extend(open.map(|liability| (Arc::clone(&run), liability)));
@@ -248,10 +220,8 @@ fn unfiled(world: &World, company: &Company, period: Period) -> Vec<Owed> {
 
 /// 422 that names what could be filed instead.
 fn nothing_owed(tax_type: &str, period: Period, open: &[Owed]) -> ApiError {
-    let mut others: Vec<&str> = open
-        .iter()
-        .map(|(_, liability)| liability.authority.as_str())
-        .collect();
+    let mut others: Vec<&str> =
+        open.iter().map(|(_, liability)| liability.authority.as_str()).collect();
     others.sort_unstable();
     others.dedup();
     let others = match others.as_slice() {

@@ -42,15 +42,9 @@ pub(crate) struct ListTaxLiabilities {
 
 impl Sortable for TaxLiability {
     const KEYS: &'static [(&'static str, fn(&Self) -> SortKey)] = &[
-        ("created_at", |liability| {
-            SortKey::Number(liability.created_at.millis())
-        }),
-        ("authority", |liability| {
-            SortKey::Text(liability.authority.clone())
-        }),
-        ("period", |liability| {
-            SortKey::Text(liability.period.to_string())
-        }),
+        ("created_at", |liability| SortKey::Number(liability.created_at.millis())),
+        ("authority", |liability| SortKey::Text(liability.authority.clone())),
+        ("period", |liability| SortKey::Text(liability.period.to_string())),
         ("amount", |liability| SortKey::Number(liability.amount)),
     ];
 }

@@ -36,11 +36,7 @@ impl Payment {
     /// What that return, which is about to be submitted, pays.
     pub(crate) fn of(world: &World, filing: &TaxFiling) -> Self {
         let lines = filing.lines.iter();
-        Self {
-            lines: lines
-                .map(|line| LinePayment::of(world, filing, line))
-                .collect(),
-        }
+        Self { lines: lines.map(|line| LinePayment::of(world, filing, line)).collect() }
     }
 
     fn sum(&self, part: fn(&LinePayment) -> i64) -> i64 {
@@ -84,11 +80,7 @@ impl Payment {
             world.post(company, adjusted);
         }
         let aside = self.set_aside();
-        let memo = if aside < 0 {
-            "Tax credit used"
-        } else {
-            "Tax set aside"
-        };
+        let memo = if aside < 0 { "Tax credit used" } else { "Tax set aside" };
         world.post(company, posting::reserved(memo, source, currency, aside));
         filing.credit_used = 0;
         for (line, payment) in filing.lines.iter_mut().zip(&self.lines) {
@@ -110,19 +102,10 @@ impl LinePayment {
         let owed = line.amount - line.amount_paid;
         let money = (i128::from(owed) - credit(world, filing, &line.authority)).max(0);
         let money = i64::try_from(money).expect("what returns declare is bounded");
-        let reserved = if account == posting::vat_account() {
-            0
-        } else {
-            reserved(world, filing, line)
-        };
+        let reserved =
+            if account == posting::vat_account() { 0 } else { reserved(world, filing, line) };
         let from_reserve = money.min(reserved);
-        Self {
-            account,
-            owed,
-            money,
-            from_reserve,
-            released: reserved - from_reserve,
-        }
+        Self { account, owed, money, from_reserve, released: reserved - from_reserve }
     }
 }
 
@@ -134,15 +117,9 @@ fn reserved(world: &World, filing: &TaxFiling, line: &FilingLine) -> i64 {
     if filing.tax_liability_ids.is_empty() {
         return (line.amount - line.amount_paid).max(0); // of the months before the world's start
     }
-    let liabilities = filing
-        .tax_liability_ids
-        .iter()
-        .filter_map(|id| world.find(*id));
+    let liabilities = filing.tax_liability_ids.iter().filter_map(|id| world.find(*id));
     let owed = liabilities.filter(|liability| {
-        let over = matches!(
-            liability.status,
-            LiabilityStatus::Paid | LiabilityStatus::Void
-        );
+        let over = matches!(liability.status, LiabilityStatus::Paid | LiabilityStatus::Void);
         !over && liability.authority == line.authority && liability.amount > 0
     });
     owed.map(|liability| liability.amount).sum()
@@ -159,23 +136,17 @@ fn credit(world: &World, filing: &TaxFiling, authority: &str) -> i128 {
         .changed::<TaxFiling>()
         .filter_map(|index| world.at::<TaxFiling>(index))
         .filter(|other| other.company_id == filing.company_id);
-    let since = world
-        .children::<TaxFiling>(filing.company_id.bits())
-        .filter_map(|id| world.find(id));
+    let since =
+        world.children::<TaxFiling>(filing.company_id.bits()).filter_map(|id| world.find(id));
     let filings: Vec<_> = grown.chain(since).collect();
     let sent = |filing: &TaxFiling| {
         !matches!(filing.status, FilingStatus::Pending | FilingStatus::Blocked)
     };
-    let mut superseded: Vec<Id<TaxFiling>> = filings
-        .iter()
-        .filter(|other| sent(other))
-        .filter_map(|other| other.amends)
-        .collect();
+    let mut superseded: Vec<Id<TaxFiling>> =
+        filings.iter().filter(|other| sent(other)).filter_map(|other| other.amends).collect();
     superseded.extend(filing.amends);
     superseded.push(filing.id);
-    let live = filings
-        .iter()
-        .filter(|other| sent(other) && !superseded.contains(&other.id));
+    let live = filings.iter().filter(|other| sent(other) && !superseded.contains(&other.id));
     live.flat_map(|other| &other.lines)
         .filter(|line| line.authority == authority)
         .map(|line| i128::from(line.amount_paid) - i128::from(line.amount))

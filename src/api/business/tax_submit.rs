@@ -30,10 +30,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
         two business days later. A `blocked` one is looked at again.",
     example: r#"{"declaration":"Ada Obi, finance manager"}"#,
     success: 202,
-    errors: &[
-        ErrorCode::InvalidStateTransition,
-        ErrorCode::InsufficientFunds,
-    ],
+    errors: &[ErrorCode::InvalidStateTransition, ErrorCode::InsufficientFunds],
     emits: &[
         "tax_filing.submitted",
         "tax_liability.paid",
@@ -60,10 +57,7 @@ fn submit_tax_filing(
     input: SubmitTaxFiling,
 ) -> Result<Data<Shown<TaxFiling>>, ApiError> {
     let mut filing = (*world.get(input.tax_filing_id)?).clone();
-    let named = input
-        .wallet_id
-        .map(|wallet| named_wallet(world, wallet))
-        .transpose()?;
+    let named = input.wallet_id.map(|wallet| named_wallet(world, wallet)).transpose()?;
     let now = world.now();
     if filing.status == FilingStatus::Blocked {
         let reasons = unfunded(world, &filing);
@@ -117,10 +111,7 @@ fn named_wallet(world: &World, id: Id<Wallet>) -> Result<Arc<Wallet>, ApiError> 
 /// The filing's liabilities that are not paid yet. Those of a run that was cancelled meanwhile are void and drop out, and with
 /// them what they added.
 fn still_owed(world: &World, filing: &mut TaxFiling) -> Result<Vec<Arc<TaxLiability>>, ApiError> {
-    let all = filing
-        .tax_liability_ids
-        .iter()
-        .filter_map(|id| world.find(*id));
+    let all = filing.tax_liability_ids.iter().filter_map(|id| world.find(*id));
     let (void, owed): (Vec<_>, Vec<_>) =
         all.partition(|liability| liability.status == LiabilityStatus::Void);
     if !void.is_empty() && owed.is_empty() {
@@ -129,26 +120,18 @@ fn still_owed(world: &World, filing: &mut TaxFiling) -> Result<Vec<Arc<TaxLiabil
     }
     for liability in &void {
         filing.amount -= liability.amount;
-        let line = filing
-            .lines
-            .iter_mut()
-            .find(|line| line.authority == liability.authority);
+        let line = filing.lines.iter_mut().find(|line| line.authority == liability.authority);
         line.expect("a filing declares its liabilities").amount -= liability.amount;
     }
     filing.tax_liability_ids = owed.iter().map(|liability| liability.id).collect();
-    let unpaid = owed
-        .into_iter()
-        .filter(|l| l.status != LiabilityStatus::Paid);
+    let unpaid = owed.into_iter().filter(|l| l.status != LiabilityStatus::Paid);
     Ok(unpaid.collect())
 }
 
 /// Why the money of a return is not there yet: each run of it that has reserved nothing, and is not over. What the authority
 /// owes needs no money.
 pub(crate) fn unfunded(world: &World, filing: &TaxFiling) -> Vec<String> {
-    let liabilities = filing
-        .tax_liability_ids
-        .iter()
-        .filter_map(|id| world.find(*id));
+    let liabilities = filing.tax_liability_ids.iter().filter_map(|id| world.find(*id));
     let owed = liabilities
         .filter(|liability| liability.status != LiabilityStatus::Void && liability.amount > 0);
     let runs = owed.filter_map(|liability| world.find(liability.payroll_run_id));

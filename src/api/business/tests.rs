@@ -21,11 +21,7 @@ use crate::world::{ClockMode, World};
 
 /// Who asks.
 fn origin() -> Arc<RequestRef> {
-    Arc::new(RequestRef {
-        id: "req_1".to_owned(),
-        operation: "test".into(),
-        idempotency_key: None,
-    })
+    Arc::new(RequestRef { id: "req_1".to_owned(), operation: "test".into(), idempotency_key: None })
 }
 
 fn call(world: &mut World, name: &str, input: Value) -> Value {
@@ -63,35 +59,18 @@ fn a_run_that_was_short_is_paid_once_the_money_is_there() {
     let funded = call(&mut world, "retry_payroll_funding", one.clone());
     assert_eq!(funded["status"], "processing");
     assert_eq!(funded["blockers"], json!([]));
-    let paid: Vec<_> = world
-        .log()
-        .iter()
-        .map(|event| event.name.to_string())
-        .collect();
-    assert!(
-        paid.iter().any(|name| name == "payroll_run.paid"),
-        "{paid:?}"
-    );
-    assert!(
-        world.audit().findings.is_empty(),
-        "{:?}",
-        world.audit().findings
-    );
+    let paid: Vec<_> = world.log().iter().map(|event| event.name.to_string()).collect();
+    assert!(paid.iter().any(|name| name == "payroll_run.paid"), "{paid:?}");
+    assert!(world.audit().findings.is_empty(), "{:?}", world.audit().findings);
 }
 
 #[test]
 fn a_rejected_return_is_amended_and_pays_nothing_twice() {
     let (mut world, company) = world();
-    call(
-        &mut world,
-        "run_payroll",
-        json!({"company_id": company, "period": "2026-01"}),
-    );
+    call(&mut world, "run_payroll", json!({"company_id": company, "period": "2026-01"}));
     let filing = json!({"company_id": company, "tax_type": "SIRS", "period": "2026-01", "jurisdiction": "NG"});
     let filing = call(&mut world, "create_tax_filing", filing);
-    let row = api::product()
-        .find(|row| row.name == "submit_tax_filing")
-        .expect("a row");
+    let row = api::product().find(|row| row.name == "submit_tax_filing").expect("a row");
     let sent = json!({"tax_filing_id": filing["id"], "declaration": "Ada Obi"});
     system::perform(&mut world, row, origin(), Vec::new(), sent).expect("it can be submitted");
     let id: Id<TaxFiling> = serde_json::from_value(filing["id"].clone()).expect("an id");
@@ -101,39 +80,19 @@ fn a_rejected_return_is_amended_and_pays_nothing_twice() {
     world.commit();
     let rejected = world.get(id).expect("it is there");
     assert!(rejected.rejection_reason.is_some());
-    assert_eq!(
-        rejected.amount_paid, rejected.amount,
-        "what was paid stays paid"
-    );
+    assert_eq!(rejected.amount_paid, rejected.amount, "what was paid stays paid");
     let amend = json!({"tax_filing_id": id, "reason": "Rejected"});
-    let row = api::product()
-        .find(|row| row.name == "amend_tax_filing")
-        .expect("a row");
+    let row = api::product().find(|row| row.name == "amend_tax_filing").expect("a row");
     system::perform(&mut world, row, origin(), Vec::new(), amend)
         .expect("a rejected one can be amended");
-    let new = world
-        .children::<TaxFiling>(company.bits())
-        .next_back()
-        .expect("the new one");
+    let new = world.children::<TaxFiling>(company.bits()).next_back().expect("the new one");
     let entries = world.book(company).expect("books").entries.len();
-    let row = api::product()
-        .find(|row| row.name == "submit_tax_filing")
-        .expect("a row");
+    let row = api::product().find(|row| row.name == "submit_tax_filing").expect("a row");
     let sent = json!({"tax_filing_id": new, "declaration": "Ada Obi"});
     system::perform(&mut world, row, origin(), Vec::new(), sent).expect("it can be submitted");
     assert_eq!(world.book(company).expect("books").entries.len(), entries);
-    assert!(
-        world.audit().findings.is_empty(),
-        "{:?}",
-        world.audit().findings
-    );
+    assert!(world.audit().findings.is_empty(), "{:?}", world.audit().findings);
     // The control run: without the rejection the same filing is taken.
     while system::run_next(&mut other, Timestamp::MAX).is_some() {}
-    assert!(
-        other
-            .get(id)
-            .expect("it is there")
-            .rejection_reason
-            .is_none()
-    );
+    assert!(other.get(id).expect("it is there").rejection_reason.is_none());
 }

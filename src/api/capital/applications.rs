@@ -90,9 +90,7 @@ pub(crate) struct ListApplications {
 
 impl Sortable for Application {
     const KEYS: &'static [(&'static str, fn(&Self) -> SortKey)] = &[
-        ("created_at", |application| {
-            SortKey::Number(application.created_at.millis())
-        }),
+        ("created_at", |application| SortKey::Number(application.created_at.millis())),
         ("amount", |application| SortKey::Number(application.amount)),
     ];
 }
@@ -187,11 +185,7 @@ fn checked_term(input: &CreateApplication) -> Result<u32, ApiError> {
         let detail = format!("is less than one minor unit for each of {months} months");
         wrong.push(Violation::new("/amount", "too_small", detail));
     }
-    if wrong.is_empty() {
-        Ok(months)
-    } else {
-        Err(ApiError::invalid(wrong))
-    }
+    if wrong.is_empty() { Ok(months) } else { Err(ApiError::invalid(wrong)) }
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -219,9 +213,8 @@ pub(crate) struct ListApplicationOffers {
 }
 
 impl Sortable for Offer {
-    const KEYS: &'static [(&'static str, fn(&Self) -> SortKey)] = &[("created_at", |offer| {
-        SortKey::Number(offer.created_at.millis())
-    })];
+    const KEYS: &'static [(&'static str, fn(&Self) -> SortKey)] =
+        &[("created_at", |offer| SortKey::Number(offer.created_at.millis()))];
 }
 
 fn list_application_offers(

@@ -255,11 +255,7 @@ fn taxes(world: &World, paydays: &Paydays<'_>, since: Date) -> TaxConduct {
         }
     }
     // Wages that are not even booked leave their taxes behind, too: a late payroll is not to look better than its taxes.
-    for payday in paydays
-        .since(since, today)
-        .iter()
-        .filter(|it| !it.is_booked)
-    {
+    for payday in paydays.since(since, today).iter().filter(|it| !it.is_booked) {
         for (country, authority) in &authorities {
             let due = due_on(country, authority, payday.period, payday.on);
             if due.is_some_and(|due| due < today) {

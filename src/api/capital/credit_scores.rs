@@ -56,11 +56,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 
 pub(crate) const COMPLETE_CREDIT_SCORE: SystemRow = SystemRow {
     name: "complete_credit_score",
-    emits: &[
-        "credit_score.completed",
-        "credit_score.failed",
-        "application.under_review",
-    ],
+    emits: &["credit_score.completed", "credit_score.failed", "application.under_review"],
     starts: &["decide_application"],
 };
 
@@ -161,10 +157,7 @@ pub(crate) fn complete(world: &mut World, id: Id<CreditScore>) {
 
 /// A score at once, for somebody who waits for it.
 pub(super) fn fresh(world: &mut World, company: &Company, purpose: String) -> Arc<CreditScore> {
-    let score = CreditScore {
-        purpose: Some(purpose),
-        ..blank(world, company)
-    };
+    let score = CreditScore { purpose: Some(purpose), ..blank(world, company) };
     reckon(world, score)
 }
 
@@ -181,10 +174,8 @@ fn reckon(world: &mut World, mut score: CreditScore) -> Arc<CreditScore> {
             "there are {} days of revenue or expenses, and {DAYS_NEEDED} are needed",
             look.days()
         );
-        score.failure = Some(ScoreFailure {
-            code: ScoreFailureCode::InsufficientData,
-            detail: detail.clone(),
-        });
+        score.failure =
+            Some(ScoreFailure { code: ScoreFailureCode::InsufficientData, detail: detail.clone() });
         score.enter_because(ScoreStatus::Failed, now, Some(detail));
         return world.record("credit_score.failed", score);
     }

@@ -42,10 +42,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             what would meet it. With `screening` the investor is asked, who replies within two business days; with `due_diligence` a case \
             is opened, unless the deal has one.",
         example: r#"{"to_stage":"screening","note":"A first call went well"}"#,
-        errors: &[
-            ErrorCode::InvalidStateTransition,
-            ErrorCode::StageGuardFailed,
-        ],
+        errors: &[ErrorCode::InvalidStateTransition, ErrorCode::StageGuardFailed],
         emits: &[
             "deal.stage_changed",
             "due_diligence_case.opened",
@@ -114,10 +111,7 @@ fn still_open(deal: &Deal) -> Result<(), ApiError> {
     if deal.status == DealStatus::Open {
         return Ok(());
     }
-    let detail = format!(
-        "the deal is {}: it would have to be open",
-        deal.status.name()
-    );
+    let detail = format!("the deal is {}: it would have to be open", deal.status.name());
     Err(refused(deal.id, deal.status, detail))
 }
 
@@ -209,30 +203,20 @@ pub(crate) fn advance(
     if to == DealStage::Screening && unasked {
         let reply = world.decide(&INVESTOR, AnyId::of(deal.id), None);
         let passes = reply.choice == "passes";
-        world.settle_when(
-            CONSIDERATION,
-            reply.after,
-            Task::ReplyToDeal(deal.id, passes),
-        );
+        world.settle_when(CONSIDERATION, reply.after, Task::ReplyToDeal(deal.id, passes));
     }
     deal
 }
 
 /// The investor's reply comes.
 pub(crate) fn reply_later(world: &mut World, id: Id<Deal>, passes: bool) {
-    let said = if passes {
-        Reply::Passes
-    } else {
-        Reply::Interested
-    };
+    let said = if passes { Reply::Passes } else { Reply::Interested };
     reply(world, id, said, None);
 }
 
 /// The investor replies: who passes ends the deal.
 pub(crate) fn reply(world: &mut World, id: Id<Deal>, reply: Reply, note: Option<String>) {
-    let open = world
-        .find(id)
-        .filter(|deal| deal.status == DealStatus::Open);
+    let open = world.find(id).filter(|deal| deal.status == DealStatus::Open);
     let Some(mut deal) = open.map(Arc::unwrap_or_clone) else {
         return;
     };
@@ -380,11 +364,6 @@ pub(crate) fn investor_reply(
         return Err(ApiError::of_member("/deal_id", "no_investor", detail));
     }
     still_open(&deal)?;
-    reply(
-        world,
-        deal.id,
-        input.reply,
-        input.note.map(Text::into_string),
-    );
+    reply(world, deal.id, input.reply, input.note.map(Text::into_string));
     Ok(Data(Shown(world.get(deal.id)?)))
 }

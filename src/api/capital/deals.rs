@@ -70,9 +70,7 @@ pub(crate) struct ListDeals {
 
 impl Sortable for Deal {
     const KEYS: &'static [(&'static str, fn(&Self) -> SortKey)] = &[
-        ("created_at", |deal| {
-            SortKey::Number(deal.created_at.millis())
-        }),
+        ("created_at", |deal| SortKey::Number(deal.created_at.millis())),
         ("name", |deal| SortKey::Text(deal.name.clone())),
         ("target_amount", |deal| SortKey::Number(deal.target_amount)),
     ];
@@ -144,11 +142,7 @@ fn create_deal(world: &mut World, input: CreateDeal) -> Result<Data<Shown<Deal>>
     let today = world.today();
     if let Some(day) = input.expected_close_on.filter(|day| *day < today) {
         let detail = format!("{day} is past: today is {today}");
-        return Err(ApiError::of_member(
-            "/expected_close_on",
-            "in_the_past",
-            detail,
-        ));
+        return Err(ApiError::of_member("/expected_close_on", "in_the_past", detail));
     }
     if world.wallet_of(company.id, input.currency).is_none() {
         let detail = format!("{} has no wallet in {}", company.id, input.currency);
@@ -172,11 +166,7 @@ fn create_deal(world: &mut World, input: CreateDeal) -> Result<Data<Shown<Deal>>
         due_diligence_case_id: None,
         amount: None,
         wallet_id: None,
-        stage_history: vec![StageChange {
-            stage: DealStage::Sourced,
-            at: now,
-            note: None,
-        }],
+        stage_history: vec![StageChange { stage: DealStage::Sourced, at: now, note: None }],
         created_at: now,
         updated_at: now,
         metadata: input.metadata.unwrap_or_default(),

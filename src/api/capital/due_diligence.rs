@@ -34,10 +34,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             answer. A deal has one case; `advanceDeal` opens it where nobody has.",
         example: r#"{"company_id":"@company:1","template":"lite"}"#,
         success: 201,
-        errors: &[
-            ErrorCode::InvalidStateTransition,
-            ErrorCode::DuplicateReference,
-        ],
+        errors: &[ErrorCode::InvalidStateTransition, ErrorCode::DuplicateReference],
         emits: OPENS,
         starts: &["miss_request"],
         ..operation!(write open_due_diligence_case)
@@ -110,10 +107,7 @@ impl Identified for CaseWithRequests {
 
 fn with_requests(world: &World, case: &DueDiligenceCase) -> CaseWithRequests {
     let requests = requests_of(world, case.id);
-    CaseWithRequests {
-        case: case.clone(),
-        requests: requests.into_iter().map(Shown).collect(),
-    }
+    CaseWithRequests { case: case.clone(), requests: requests.into_iter().map(Shown).collect() }
 }
 
 /// What a case asks for.
@@ -143,12 +137,7 @@ fn open_due_diligence_case(
     if let Some(deal) = &deal {
         without_case(deal)?;
     }
-    let mut case = drawn_up(
-        world,
-        company.id,
-        input.template.unwrap_or_default(),
-        due_on,
-    );
+    let mut case = drawn_up(world, company.id, input.template.unwrap_or_default(), due_on);
     case.metadata = input.metadata.unwrap_or_default();
     if let Some(deal) = deal {
         let mut deal = (*deal).clone();

@@ -170,11 +170,7 @@ impl ReportReferenceInput {
     /// Its days, each with its name, and whether the report has such a day.
     fn days(&self) -> [(&'static str, Option<Date>, bool); 3] {
         let period = self.report.is_of_a_period();
-        [
-            ("as_of", self.as_of, !period),
-            ("from", self.from, period),
-            ("to", self.to, period),
-        ]
+        [("as_of", self.as_of, !period), ("from", self.from, period), ("to", self.to, period)]
     }
 
     fn faults(&self, today: Date) -> Vec<Violation> {
@@ -187,10 +183,7 @@ impl ReportReferenceInput {
                 None if is_taken => fault("required", "this report needs it".to_owned()),
                 Some(_) if !is_taken => fault("not_taken", "this report has none".to_owned()),
                 Some(day) if day > today => {
-                    fault(
-                        "in_the_future",
-                        format!("{day} is to come: today is {today}"),
-                    );
+                    fault("in_the_future", format!("{day} is to come: today is {today}"));
                 }
                 _ => {}
             }

@@ -131,17 +131,14 @@ pub(crate) fn complete(world: &mut World, id: Id<InsuranceRiskScore>) {
         params: [("company_id".to_owned(), company.id.to_string())].into(),
         resources: Vec::new(),
     };
-    let industry = Measured {
-        value: hazard(company.industry.as_deref()),
-        evidence: vec![evidence],
-    };
+    let industry =
+        Measured { value: hazard(company.industry.as_deref()), evidence: vec![evidence] };
     measures.insert("hazard", industry);
     score.drivers = card().factors(&measures);
     let points = total(&score.drivers);
     let (tier, rate_bp) = price(points, score.line);
-    let sum_insured = score
-        .sum_insured
-        .unwrap_or_else(|| usual_sum(world, &company, &look, &score));
+    let sum_insured =
+        score.sum_insured.unwrap_or_else(|| usual_sum(world, &company, &look, &score));
     score.sum_insured = Some(sum_insured);
     score.score = Some(points);
     score.tier = Some(tier);
@@ -155,11 +152,7 @@ pub(crate) fn complete(world: &mut World, id: Id<InsuranceRiskScore>) {
 
 /// A year's wages, or a year's sales, in the score's currency; at most what a caller may name.
 fn usual_sum(world: &World, company: &Company, look: &Look, of: &InsuranceRiskScore) -> i64 {
-    let own = if of.line.is_about_people() {
-        look.yearly_payroll()
-    } else {
-        look.yearly_sales()
-    };
+    let own = if of.line.is_about_people() { look.yearly_payroll() } else { look.yearly_sales() };
     let mut rates = figures::rates(world);
     let sum = rates.translate(own.max(0), company.currency, of.currency, world.today());
     let sum = sum.unwrap_or(0).min(i128::from(Amount::MAX));

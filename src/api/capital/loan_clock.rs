@@ -28,17 +28,11 @@ pub(crate) const INSTALMENT_DUE: SystemRow = SystemRow {
     starts: &["instalment_due", "miss_instalment"],
 };
 
-pub(crate) const MISS_INSTALMENT: SystemRow = SystemRow {
-    name: "miss_instalment",
-    emits: &["loan.late"],
-    starts: &["default_loan"],
-};
+pub(crate) const MISS_INSTALMENT: SystemRow =
+    SystemRow { name: "miss_instalment", emits: &["loan.late"], starts: &["default_loan"] };
 
-pub(crate) const DEFAULT_LOAN: SystemRow = SystemRow {
-    name: "default_loan",
-    emits: &["loan.defaulted"],
-    ..SystemRow::LAST
-};
+pub(crate) const DEFAULT_LOAN: SystemRow =
+    SystemRow { name: "default_loan", emits: &["loan.defaulted"], ..SystemRow::LAST };
 
 /// From the agreement to the money.
 const PAYMENT: Span = Span::BusinessDays(1);
@@ -118,9 +112,9 @@ fn watch(world: &mut World, loan: &Loan, number: u32) {
 
 /// An instalment's day has come.
 pub(crate) fn fall_due(world: &mut World, id: Id<Loan>, number: u32) {
-    let Some(mut loan) = standing(world, id, |at| {
-        matches!(at, LoanStatus::Active | LoanStatus::Late)
-    }) else {
+    let Some(mut loan) =
+        standing(world, id, |at| matches!(at, LoanStatus::Active | LoanStatus::Late))
+    else {
         return;
     };
     watch(world, &loan, number + 1);
@@ -136,9 +130,9 @@ pub(crate) fn fall_due(world: &mut World, id: Id<Loan>, number: u32) {
 
 /// That day is over. A loan that is late already has one more late instalment then.
 pub(crate) fn miss(world: &mut World, id: Id<Loan>, number: u32) {
-    let Some(mut loan) = standing(world, id, |at| {
-        matches!(at, LoanStatus::Active | LoanStatus::Late)
-    }) else {
+    let Some(mut loan) =
+        standing(world, id, |at| matches!(at, LoanStatus::Active | LoanStatus::Late))
+    else {
         return;
     };
     if !loan.mark(number, InstalmentStatus::Late) {

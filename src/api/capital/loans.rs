@@ -46,9 +46,7 @@ pub(crate) struct ListLoans {
 
 impl Sortable for Loan {
     const KEYS: &'static [(&'static str, fn(&Self) -> SortKey)] = &[
-        ("created_at", |loan| {
-            SortKey::Number(loan.created_at.millis())
-        }),
+        ("created_at", |loan| SortKey::Number(loan.created_at.millis())),
         ("amount", |loan| SortKey::Number(loan.amount)),
     ];
 }
@@ -90,8 +88,5 @@ impl Identified for LoanToday {
 fn get_loan(world: &World, input: OneLoan) -> Result<Data<LoanToday>, ApiError> {
     let loan = world.get(input.loan_id)?;
     let settlement = loan.is_open().then(|| loan.settlement(world.today()));
-    Ok(Data(LoanToday {
-        loan: (*loan).clone(),
-        settlement_amount: settlement,
-    }))
+    Ok(Data(LoanToday { loan: (*loan).clone(), settlement_amount: settlement }))
 }

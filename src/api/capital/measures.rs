@@ -87,10 +87,7 @@ impl Look {
         let reading = Reading::of(world, company);
         let standing = reading.standing(today);
         let earns_or_spends = |account: Account| {
-            matches!(
-                account.account_type(),
-                AccountType::Revenue | AccountType::Expense
-            )
+            matches!(account.account_type(), AccountType::Revenue | AccountType::Expense)
         };
         let (payroll, taxes) = conduct::payroll_and_taxes(world, company, year_from);
         let (mut year, mut quarter) = (
@@ -122,8 +119,7 @@ impl Look {
 
     /// Days since the first revenue or expense.
     pub(crate) fn days(&self) -> i64 {
-        self.first_day
-            .map_or(0, |first| i64::from(self.today.days_since(first)))
+        self.first_day.map_or(0, |first| i64::from(self.today.days_since(first)))
     }
 
     /// Months since then.
@@ -161,21 +157,9 @@ impl Look {
             ),
             ("profitability", margin(year), of_year()),
             ("cash_buffer", self.buffer(), self.balance_sheet()),
-            (
-                "payroll_paid",
-                self.payroll.in_time,
-                self.listed("listPayrollRuns", &[]),
-            ),
-            (
-                "payroll_late",
-                count(late_runs),
-                self.listed("listPayrollRuns", late_runs),
-            ),
-            (
-                "tax_filed",
-                self.taxes.filed,
-                self.listed("listTaxFilings", &[]),
-            ),
+            ("payroll_paid", self.payroll.in_time, self.listed("listPayrollRuns", &[])),
+            ("payroll_late", count(late_runs), self.listed("listPayrollRuns", late_runs)),
+            ("tax_filed", self.taxes.filed, self.listed("listTaxFilings", &[])),
             (
                 "tax_late",
                 count(&self.taxes.late),
@@ -186,31 +170,11 @@ impl Look {
                 count(&self.taxes.overdue),
                 self.listed("listTaxLiabilities", &self.taxes.overdue),
             ),
-            (
-                "chargebacks",
-                part(year.chargebacks, year.sales, 10_000),
-                of_year(),
-            ),
-            (
-                "debt",
-                part(self.debt(), year.sales, 100),
-                self.balance_sheet(),
-            ),
-            (
-                "repayment_late",
-                self.loans.late,
-                self.listed("listLoans", &self.loans.late_loans),
-            ),
-            (
-                "loans_repaid",
-                self.loans.repaid,
-                self.listed("listLoans", &[]),
-            ),
-            (
-                "age",
-                self.months(),
-                self.profit_and_loss(self.first_day.unwrap_or(self.today)),
-            ),
+            ("chargebacks", part(year.chargebacks, year.sales, 10_000), of_year()),
+            ("debt", part(self.debt(), year.sales, 100), self.balance_sheet()),
+            ("repayment_late", self.loans.late, self.listed("listLoans", &self.loans.late_loans)),
+            ("loans_repaid", self.loans.repaid, self.listed("listLoans", &[])),
+            ("age", self.months(), self.profit_and_loss(self.first_day.unwrap_or(self.today))),
         ];
         let measured = rows.map(|(name, value, evidence)| {
             let evidence = vec![evidence];
@@ -243,9 +207,7 @@ impl Look {
 
     fn shown(&self, operation: &str, more: &[(&str, String)], resources: &[String]) -> Evidence {
         let company = ("company_id".to_owned(), self.company.clone());
-        let more = more
-            .iter()
-            .map(|(name, value)| ((*name).to_owned(), value.clone()));
+        let more = more.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
         Evidence {
             operation: operation.to_owned(),
             params: core::iter::once(company).chain(more).collect(),
@@ -295,10 +257,7 @@ mod tests {
         assert_eq!(share(199, 100), 199);
         assert_eq!(share(1_999, 1_000), 199);
         assert_eq!(share(-1, 100), -1);
-        assert_eq!(
-            [share(5, 0), share(0, 0), share(-5, 0)],
-            [10_000, 0, -10_000]
-        );
+        assert_eq!([share(5, 0), share(0, 0), share(-5, 0)], [10_000, 0, -10_000]);
         assert_eq!([part(0, 0, 100), part(1, 1_000_000, 100)], [0, 1]);
         assert_eq!(part(1, 0, 100), 10_000);
         assert_eq!(part(i128::from(i64::MAX), 1, 10_000), 10_000);
@@ -307,14 +266,8 @@ mod tests {
     #[test]
     fn more_sales_never_lower_the_margin_whatever_is_spent() {
         for expenses in [-500, 0, 1, 700, 1_000_000] {
-            let margins = (-50..2_000).map(|sales| {
-                margin(&Moved {
-                    sales,
-                    payroll: 0,
-                    expenses,
-                    chargebacks: 0,
-                })
-            });
+            let margins = (-50..2_000)
+                .map(|sales| margin(&Moved { sales, payroll: 0, expenses, chargebacks: 0 }));
             assert!(margins.is_sorted(), "{expenses}");
         }
     }

@@ -46,11 +46,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     ..operation!(write respond_to_offer)
 }];
 
-pub(crate) const EXPIRE_OFFER: SystemRow = SystemRow {
-    name: "expire_offer",
-    emits: &["offer.expired"],
-    ..SystemRow::LAST
-};
+pub(crate) const EXPIRE_OFFER: SystemRow =
+    SystemRow { name: "expire_offer", emits: &["offer.expired"], ..SystemRow::LAST };
 
 /// How long an offer stands.
 const STANDS: Span = Span::seconds(14 * 24 * 60 * 60);
@@ -75,10 +72,7 @@ pub(super) fn drawn_up(world: &World, application: &Application, terms: &Terms) 
             || instalment(terms.amount, terms.rate_bp, days.len()),
             |month| month.principal + month.interest,
         ),
-        total_repayable: months
-            .iter()
-            .map(|month| month.principal + month.interest)
-            .sum(),
+        total_repayable: months.iter().map(|month| month.principal + month.interest).sum(),
         expires_at: now.plus(STANDS),
         loan_id: None,
         created_at: now,

@@ -158,18 +158,10 @@ fn measures(world: &World, company: &Company, assessment: &ReadinessAssessment) 
     };
     let own = || ("company_id", company.id.to_string());
     let company_read = || read("getCompany", own(), Vec::new());
-    let as_of = |name| {
-        measures
-            .get(name)
-            .map_or_else(Vec::new, |it| it.evidence.clone())
-    };
+    let as_of = |name| measures.get(name).map_or_else(Vec::new, |it| it.evidence.clone());
     let (age, sales) = (as_of("age"), as_of("revenue_level"));
     let businesses = businesses(world, company.id).map(|subject| subject.id.to_string());
-    let businesses = read(
-        "listSubjects",
-        ("type", "business".to_owned()),
-        businesses.collect(),
-    );
+    let businesses = read("listSubjects", ("type", "business".to_owned()), businesses.collect());
     let requirements = compliance::open(world, company.id).count();
     let settings = company.payroll_settings;
     let known = [
@@ -180,37 +172,17 @@ fn measures(world: &World, company: &Company, assessment: &ReadinessAssessment) 
     ];
     let known = known.into_iter().filter(|known| *known).count();
     let rows = [
-        (
-            "history",
-            look.months() * 100 / assessment.stage.months(),
-            age,
-        ),
+        ("history", look.months() * 100 / assessment.stage.months(), age),
         ("target", target(world, company, assessment, &look), sales),
         (
             "requirements",
             i64::try_from(requirements).unwrap_or(i64::MAX),
             read("listComplianceRequirements", own(), Vec::new()),
         ),
-        (
-            "company_active",
-            i64::from(company.status == CompanyStatus::Active),
-            company_read(),
-        ),
-        (
-            "kyb_approved",
-            i64::from(kyb_approved(world, company.id)),
-            businesses,
-        ),
-        (
-            "registration",
-            i64::try_from(known).unwrap_or(0),
-            company_read(),
-        ),
-        (
-            "approval",
-            i64::from(settings.approval_required),
-            company_read(),
-        ),
+        ("company_active", i64::from(company.status == CompanyStatus::Active), company_read()),
+        ("kyb_approved", i64::from(kyb_approved(world, company.id)), businesses),
+        ("registration", i64::try_from(known).unwrap_or(0), company_read()),
+        ("approval", i64::from(settings.approval_required), company_read()),
     ];
     measures.extend(rows.map(|(name, value, evidence)| (name, Measured { value, evidence })));
     measures
@@ -227,11 +199,7 @@ fn target(world: &World, company: &Company, of: &ReadinessAssessment, look: &Loo
     let today = world.today();
     let amount = rates.translate(amount.into(), of.currency, company.currency, today);
     let (amount, sales) = (amount.unwrap_or(0), look.yearly_sales());
-    let percent = if sales > 0 {
-        ((amount * 100 + sales - 1) / sales).min(FAR)
-    } else {
-        FAR
-    };
+    let percent = if sales > 0 { ((amount * 100 + sales - 1) / sales).min(FAR) } else { FAR };
     i64::try_from(percent).expect("it is cut off far below 64 bits")
 }
 

@@ -36,12 +36,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
         ErrorCode::CurrencyMismatch,
         ErrorCode::InsufficientFunds,
     ],
-    emits: &[
-        "loan.repayment_received",
-        "loan.repaid",
-        "wallet.debited",
-        "wallet.low_balance",
-    ],
+    emits: &["loan.repayment_received", "loan.repaid", "wallet.debited", "wallet.low_balance"],
     ..operation!(write create_loan_repayment)
 }];
 

@@ -161,10 +161,7 @@ pub(super) struct Terms {
 }
 
 fn reason(code: ReasonCode, detail: impl Into<String>) -> Reason {
-    Reason {
-        code,
-        detail: detail.into(),
-    }
+    Reason { code, detail: detail.into() }
 }
 
 /// Facts first, then what the outside world says, then the score.
@@ -180,10 +177,7 @@ fn judged(
         return (Outcome::Rejected, facts, None);
     }
     let band = score.band.unwrap_or(Band::Poor);
-    let terms = |amount| Terms {
-        amount,
-        rate_bp: lending::rate_bp(application.product, band),
-    };
+    let terms = |amount| Terms { amount, rate_bp: lending::rate_bp(application.product, band) };
     let said = |detail: &str| vec![reason(ReasonCode::UnderwriterDecision, detail)];
     match verdict {
         Verdict::Approved => {
@@ -216,10 +210,7 @@ fn against(world: &World, application: &Application, look: &Look) -> Vec<Reason>
         facts.push(reason(ReasonCode::LoanDefaulted, detail));
     }
     if look.loans.is_late {
-        facts.push(reason(
-            ReasonCode::LoanLate,
-            "a loan of the company is late",
-        ));
+        facts.push(reason(ReasonCode::LoanLate, "a loan of the company is late"));
     }
     if !look.taxes.overdue.is_empty() {
         let detail = format!("taxes are overdue: {}", look.taxes.overdue.join(", "));
@@ -255,10 +246,8 @@ fn by_score(
     let amount = room.min(i128::from(application.amount));
     let amount = i64::try_from(amount).unwrap_or(application.amount);
     if amount < application.amount {
-        let detail = format!(
-            "the sales of a year bear {} more",
-            application.currency.display(amount)
-        );
+        let detail =
+            format!("the sales of a year bear {} more", application.currency.display(amount));
         reasons.push(reason(ReasonCode::AmountReduced, detail));
     }
     (Outcome::Approved, reasons, Some(terms(amount)))

@@ -66,11 +66,7 @@ pub(crate) fn close(schema: &mut Value) {
         }
     }
     let object = schema.contains_key("properties") || says_object(schema.get("type"));
-    if object
-        && !MEMBERS_ELSEWHERE
-            .iter()
-            .any(|keyword| schema.contains_key(*keyword))
-    {
+    if object && !MEMBERS_ELSEWHERE.iter().any(|keyword| schema.contains_key(*keyword)) {
         schema.insert("additionalProperties".to_owned(), Value::Bool(false));
     }
 }
@@ -85,9 +81,7 @@ fn says_object(types: Option<&Value>) -> bool {
 
 fn register_format(schema: &mut Map<String, Value>) {
     let format = schema.get("format").and_then(Value::as_str);
-    let row = INTEGER_FORMATS
-        .iter()
-        .find(|(name, ..)| Some(*name) == format);
+    let row = INTEGER_FORMATS.iter().find(|(name, ..)| Some(*name) == format);
     let Some(&(_, registered, minimum, maximum)) = row else {
         return;
     };
@@ -111,32 +105,21 @@ fn collapse_constants(schema: &mut Map<String, Value>) {
     let Some(variants) = variants.iter().map(constants).collect::<Option<Vec<_>>>() else {
         return;
     };
-    let mut description = schema
-        .get("description")
-        .and_then(Value::as_str)
-        .unwrap_or_default()
-        .to_owned();
+    let mut description =
+        schema.get("description").and_then(Value::as_str).unwrap_or_default().to_owned();
     let mut list = String::new();
     for (values, docs) in &variants {
         if let ([value], Some(docs)) = (*values, docs) {
-            let name = value
-                .as_str()
-                .map_or_else(|| value.to_string(), str::to_owned);
+            let name = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
             list.extend(["\n- `", &name, "`: ", &docs.replace('\n', " ")]);
         }
     }
     if !list.is_empty() {
         description.push_str(if description.is_empty() { "" } else { "\n" });
-        description.push_str(if description.is_empty() {
-            list.trim_start()
-        } else {
-            &list
-        });
+        description.push_str(if description.is_empty() { list.trim_start() } else { &list });
     }
-    let values: Vec<Value> = variants
-        .iter()
-        .flat_map(|(values, _)| values.iter().cloned())
-        .collect();
+    let values: Vec<Value> =
+        variants.iter().flat_map(|(values, _)| values.iter().cloned()).collect();
     schema.shift_remove("oneOf");
     if !description.is_empty() {
         schema.insert("description".to_owned(), description.into());
@@ -151,10 +134,7 @@ fn collapse_constants(schema: &mut Map<String, Value>) {
 fn constants(variant: &Value) -> Option<(&[Value], Option<&str>)> {
     let variant = variant.as_object()?;
     let plain = ["type", "const", "enum", "title", "description"];
-    if !variant
-        .keys()
-        .all(|keyword| plain.contains(&keyword.as_str()))
-    {
+    if !variant.keys().all(|keyword| plain.contains(&keyword.as_str())) {
         return None;
     }
     let values = match (variant.get("const"), variant.get("enum")) {

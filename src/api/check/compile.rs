@@ -16,16 +16,9 @@ use crate::api::json::Place;
 pub(super) fn compile(schema: &Value, definitions: &Map<String, Value>) -> Checker {
     let mut schema = schema.clone();
     close(&mut schema);
-    let mut draft = Draft {
-        definitions,
-        known: BTreeMap::new(),
-        nodes: Vec::new(),
-    };
+    let mut draft = Draft { definitions, known: BTreeMap::new(), nodes: Vec::new() };
     let root = draft.node(&schema, Place::Root);
-    Checker {
-        nodes: draft.nodes,
-        root,
-    }
+    Checker { nodes: draft.nodes, root }
 }
 
 /// A checker in the making.
@@ -42,10 +35,7 @@ impl Draft<'_> {
         self.nodes.push(Node::default());
         self.nodes[id] = match schema {
             Value::Bool(true) => Node::default(),
-            Value::Bool(false) => Node {
-                types: Types::NONE,
-                ..Node::default()
-            },
+            Value::Bool(false) => Node { types: Types::NONE, ..Node::default() },
             Value::Object(schema) => self.read(schema, at),
             _ => panic!("no schema at {}", shown(at)),
         };
@@ -65,10 +55,7 @@ impl Draft<'_> {
                 || keyword.starts_with("x-");
             assert!(known, "the keyword at {} is not enforced", shown(place));
         }
-        if OBJECT_KEYWORDS
-            .iter()
-            .any(|keyword| schema.contains_key(*keyword))
-        {
+        if OBJECT_KEYWORDS.iter().any(|keyword| schema.contains_key(*keyword)) {
             node.object = Some(Box::new(self.object(schema, at)));
         }
         node
@@ -93,9 +80,7 @@ impl Draft<'_> {
 
     fn all(&mut self, value: &Value, at: Place<'_>) -> Vec<NodeId> {
         let schemas = list(value, at).iter().enumerate();
-        schemas
-            .map(|(index, schema)| self.node(schema, Place::Item(&at, index)))
-            .collect()
+        schemas.map(|(index, schema)| self.node(schema, Place::Item(&at, index))).collect()
     }
 
     fn definition(&self, reference: &str, at: Place<'_>) -> (String, Value) {
@@ -117,9 +102,8 @@ impl Draft<'_> {
     }
 
     fn forms(&mut self, schemas: &[Value], one: bool, at: Place<'_>) -> Forms {
-        let mut forms = schemas
-            .iter()
-            .filter(|schema| schema.get("type").is_none_or(|name| name != "null"));
+        let mut forms =
+            schemas.iter().filter(|schema| schema.get("type").is_none_or(|name| name != "null"));
         if let (Some(only), None, 2) = (forms.next(), forms.next(), schemas.len()) {
             return Forms::Nullable(self.node(only, at));
         }
@@ -129,10 +113,9 @@ impl Draft<'_> {
             .map(|(index, schema)| self.node(schema, Place::Item(&at, index)))
             .collect();
         match self.tag(schemas, at) {
-            Some((tag, values)) => Forms::Tagged {
-                tag,
-                forms: values.into_iter().zip(nodes).collect(),
-            },
+            Some((tag, values)) => {
+                Forms::Tagged { tag, forms: values.into_iter().zip(nodes).collect() }
+            }
             None => Forms::Any { forms: nodes, one },
         }
     }
@@ -147,17 +130,9 @@ impl Draft<'_> {
             })
             .collect();
         let constant = |schema: &Value, name: &str| {
-            let required = schema
-                .get("required")?
-                .as_array()?
-                .iter()
-                .any(|required| required == name);
-            let value = schema
-                .get("properties")?
-                .get(name)?
-                .get("const")?
-                .as_str()?
-                .to_owned();
+            let required =
+                schema.get("required")?.as_array()?.iter().any(|required| required == name);
+            let value = schema.get("properties")?.get(name)?.get("const")?.as_str()?.to_owned();
             required.then_some(value)
         };
         let names = resolved.first()?.get("properties")?.as_object()?.keys();
@@ -166,10 +141,8 @@ impl Draft<'_> {
                 .iter()
                 .map(|schema| constant(schema, &name))
                 .collect::<Option<Vec<_>>>()?;
-            let distinct = values
-                .iter()
-                .enumerate()
-                .all(|(index, value)| !values[..index].contains(value));
+            let distinct =
+                values.iter().enumerate().all(|(index, value)| !values[..index].contains(value));
             distinct.then_some((name, values))
         })
     }
@@ -180,11 +153,7 @@ impl Draft<'_> {
         }
         let items = (keyword == "items").then(|| self.node(value, at));
         let rules = node.array.get_or_insert_with(|| {
-            Box::new(Array {
-                items: None,
-                length: ANY_COUNT,
-                unique: false,
-            })
+            Box::new(Array { items: None, length: ANY_COUNT, unique: false })
         });
         match keyword {
             "items" => rules.items = items,
@@ -218,10 +187,7 @@ impl Draft<'_> {
                     let patterns = map(value, at).iter();
                     object.patterns = patterns
                         .map(|(pattern, schema)| {
-                            (
-                                regex(pattern, at),
-                                self.node(schema, Place::Member(&at, pattern)),
-                            )
+                            (regex(pattern, at), self.node(schema, Place::Member(&at, pattern)))
                         })
                         .collect();
                 }
@@ -248,15 +214,9 @@ impl Draft<'_> {
              named fields and flatten structs only",
             shown(at)
         );
-        let required = schema
-            .get("required")
-            .map_or(&[][..], |names| list(names, at));
+        let required = schema.get("required").map_or(&[][..], |names| list(names, at));
         let properties = map(properties, at);
-        assert!(
-            required.len() <= 128,
-            "more than 128 required members at {}",
-            shown(at)
-        );
+        assert!(required.len() <= 128, "more than 128 required members at {}", shown(at));
         for name in required {
             assert!(
                 properties.contains_key(text(name, at)),
@@ -267,10 +227,7 @@ impl Draft<'_> {
         let at = Place::Member(&at, "properties");
         let member = |(name, schema): (&String, &Value)| Member {
             node: self.node(schema, Place::Member(&at, name)),
-            bit: required
-                .iter()
-                .position(|required| required == name)
-                .map_or(0, |bit| 1 << bit),
+            bit: required.iter().position(|required| required == name).map_or(0, |bit| 1 << bit),
             name: name.as_str().into(),
         };
         properties.iter().map(member).collect()
@@ -293,29 +250,20 @@ fn text_rule(
     if keyword == "format" && integer_format(node, text(value, at)) {
         return true;
     }
-    let rules = node.text.get_or_insert_with(|| {
-        Box::new(Text {
-            length: ANY_COUNT,
-            pattern: None,
-            format: None,
-        })
-    });
+    let rules = node
+        .text
+        .get_or_insert_with(|| Box::new(Text { length: ANY_COUNT, pattern: None, format: None }));
     match keyword {
         "minLength" => rules.length = count(value, at)..=*rules.length.end(),
         "maxLength" => rules.length = *rules.length.start()..=count(value, at),
         "pattern" => {
             let pattern = text(value, at);
-            let example = schema
-                .get("examples")
-                .and_then(|examples| examples.get(0)?.as_str());
+            let example = schema.get("examples").and_then(|examples| examples.get(0)?.as_str());
             let expected = example.map_or_else(
                 || format!("text that matches {pattern}"),
                 |e| format!("text such as {e}"),
             );
-            rules.pattern = Some(Pattern {
-                regex: regex(pattern, at),
-                expected,
-            });
+            rules.pattern = Some(Pattern { regex: regex(pattern, at), expected });
         }
         _ => {
             let row = FORMATS.iter().find(|(name, _)| value == name);
@@ -329,10 +277,7 @@ fn text_rule(
 
 fn integer_rule(node: &mut Node, keyword: &str, value: &Value, at: Place<'_>) -> bool {
     let bound = || {
-        value
-            .as_i64()
-            .unwrap_or_else(|| panic!("{} is no integer of 64 bits", shown(at)))
-            .into()
+        value.as_i64().unwrap_or_else(|| panic!("{} is no integer of 64 bits", shown(at))).into()
     };
     let (low, high): (i128, i128) = match keyword {
         "minimum" => (bound(), i128::MAX),

@@ -181,28 +181,15 @@ fn of_a_flood_of_violations_a_hundred_are_told() {
     let flood = json!({ "amount": 1, "target": vec![5; 100_000] });
     let found = checker::<Everything>().check(&flood);
     assert_eq!(found.len(), 101);
-    assert_eq!(
-        found.last().map(|last| (&*last.pointer, last.code)),
-        Some(("", "too_many"))
-    );
+    assert_eq!(found.last().map(|last| (&*last.pointer, last.code)), Some(("", "too_many")));
 }
 
 #[test]
 fn long_lists_of_unique_items_are_compared_too() {
     let items: Vec<Value> = (0..1_000).map(Value::from).chain([json!(0)]).collect();
-    let checker = Checker::compile(
-        &json!({ "type": "array", "uniqueItems": true }),
-        &Map::new(),
-    );
-    assert_eq!(
-        checker.check(&Value::Array(items.clone()))[0].pointer,
-        "/1000"
-    );
-    assert!(
-        checker
-            .check(&Value::Array(items[..1_000].to_vec()))
-            .is_empty()
-    );
+    let checker = Checker::compile(&json!({ "type": "array", "uniqueItems": true }), &Map::new());
+    assert_eq!(checker.check(&Value::Array(items.clone()))[0].pointer, "/1000");
+    assert!(checker.check(&Value::Array(items[..1_000].to_vec())).is_empty());
 }
 
 #[test]
@@ -218,19 +205,9 @@ fn an_exclusive_choice_takes_one_form_only() {
 #[test]
 fn parameters_are_read_by_the_types_of_their_members() {
     let checker = checker::<Everything>();
-    let carried = |name| {
-        checker
-            .carried(name)
-            .map(|carried| (carried.types, carried.list))
-    };
-    assert_eq!(
-        carried("small"),
-        Some((Types::INTEGER.or(Types::NULL), false))
-    );
-    assert_eq!(
-        carried("frequency"),
-        Some((Types::STRING.or(Types::NULL), false))
-    );
+    let carried = |name| checker.carried(name).map(|carried| (carried.types, carried.list));
+    assert_eq!(carried("small"), Some((Types::INTEGER.or(Types::NULL), false)));
+    assert_eq!(carried("frequency"), Some((Types::STRING.or(Types::NULL), false)));
     assert_eq!(carried("tags"), Some((Types::STRING, true)));
     assert_eq!(carried("four"), Some((Types::INTEGER, true)));
     assert_eq!(carried("sure"), Some((Types::BOOLEAN, false)));

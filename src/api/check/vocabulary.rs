@@ -15,23 +15,15 @@ use crate::value::{text, time};
 pub(super) const FORMATS: &[(&str, Format)] = &[
     ("date", |text| text.parse::<time::Date>().map(|_| ())),
     ("birth-date", |text| text.parse::<BirthDate>().map(|_| ())),
-    ("date-time", |text| {
-        text.parse::<time::Timestamp>().map(|_| ())
-    }),
+    ("date-time", |text| text.parse::<time::Timestamp>().map(|_| ())),
     ("text", text::plain),
     ("period", |text| text.parse::<time::Period>().map(|_| ())),
     ("span", |text| text.parse::<time::Span>().map(|_| ())),
 ];
 
 /// Keywords that say something to readers and nothing to the walk.
-pub(super) const ANNOTATIONS: &[&str] = &[
-    "title",
-    "description",
-    "default",
-    "examples",
-    "deprecated",
-    "$defs",
-];
+pub(super) const ANNOTATIONS: &[&str] =
+    &["title", "description", "default", "examples", "deprecated", "$defs"];
 
 /// Keywords of objects.
 pub(super) const OBJECT_KEYWORDS: &[&str] = &[
@@ -60,21 +52,9 @@ pub(super) fn types(value: &Value, at: Place<'_>) -> Types {
 
 /// The value of `enum`.
 pub(super) fn allowed(values: &[Value]) -> Allowed {
-    let texts: Vec<String> = values
-        .iter()
-        .filter_map(Value::as_str)
-        .map(str::to_owned)
-        .collect();
-    let others = values
-        .iter()
-        .filter(|value| !value.is_string())
-        .cloned()
-        .collect();
-    Allowed {
-        sorted: texts.is_sorted(),
-        texts,
-        others,
-    }
+    let texts: Vec<String> = values.iter().filter_map(Value::as_str).map(str::to_owned).collect();
+    let others = values.iter().filter(|value| !value.is_string()).cloned().collect();
+    Allowed { sorted: texts.is_sorted(), texts, others }
 }
 
 /// The pattern, compiled once a process: a few patterns stand in nearly every schema, and each costs half a millisecond.
@@ -96,10 +76,7 @@ fn as_ecma(pattern: &str) -> String {
     const CLASSES: &[(char, &str)] = &[
         ('d', "0-9"),
         ('w', "0-9A-Za-z_"),
-        (
-            's',
-            r"\x09-\x0d\x20\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff",
-        ),
+        ('s', r"\x09-\x0d\x20\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"),
     ];
     let mut out = String::with_capacity(pattern.len());
     let mut in_class = false;
@@ -124,21 +101,15 @@ fn as_ecma(pattern: &str) -> String {
 }
 
 pub(super) fn text<'v>(value: &'v Value, at: Place<'_>) -> &'v str {
-    value
-        .as_str()
-        .unwrap_or_else(|| panic!("no text at {}", shown(at)))
+    value.as_str().unwrap_or_else(|| panic!("no text at {}", shown(at)))
 }
 
 pub(super) fn list<'v>(value: &'v Value, at: Place<'_>) -> &'v [Value] {
-    value
-        .as_array()
-        .unwrap_or_else(|| panic!("no list at {}", shown(at)))
+    value.as_array().unwrap_or_else(|| panic!("no list at {}", shown(at)))
 }
 
 pub(super) fn map<'v>(value: &'v Value, at: Place<'_>) -> &'v Map<String, Value> {
-    value
-        .as_object()
-        .unwrap_or_else(|| panic!("no map at {}", shown(at)))
+    value.as_object().unwrap_or_else(|| panic!("no map at {}", shown(at)))
 }
 
 pub(super) fn count(value: &Value, at: Place<'_>) -> usize {

@@ -29,8 +29,7 @@ impl Faults {
         detail: impl FnOnce() -> String,
     ) {
         if self.found.len() < MOST {
-            self.found
-                .push(Violation::new(at.pointer(), code, detail()));
+            self.found.push(Violation::new(at.pointer(), code, detail()));
         } else {
             self.more = true;
         }
@@ -40,10 +39,7 @@ impl Faults {
     pub(crate) fn extend(&mut self, others: impl IntoIterator<Item = Violation>) {
         let known = self.found.len();
         for other in others {
-            if self.found[..known]
-                .iter()
-                .any(|known| known.pointer == other.pointer)
-            {
+            if self.found[..known].iter().any(|known| known.pointer == other.pointer) {
                 continue;
             }
             if self.found.len() < MOST {
@@ -67,10 +63,7 @@ impl Faults {
 }
 
 pub(super) fn check(checker: &Checker, value: &Value) -> Vec<Violation> {
-    let mut walk = Walk {
-        checker,
-        faults: Faults::default(),
-    };
+    let mut walk = Walk { checker, faults: Faults::default() };
     walk.node(checker.root, value, Place::Root);
     walk.faults.into_violations()
 }
@@ -131,35 +124,25 @@ impl<'c> Walk<'c> {
             .as_f64()
             .filter(|float| types.contains(Types::INTEGER) && float.abs() >= WHOLE_FROM);
         if wide.is_some() {
-            self.faults.add(at, "range", || {
-                format!("{}, got {}", expected_integer(&range), came(value))
-            });
+            self.faults
+                .add(at, "range", || format!("{}, got {}", expected_integer(&range), came(value)));
             return;
         }
         self.faults.add(at, "type", || {
             // That an optional member may be null as well helps nobody who sent something else.
-            let expected = Types::NAMES
-                .iter()
-                .filter(|(one, ..)| types.contains(*one) && *one != Types::NULL);
+            let expected =
+                Types::NAMES.iter().filter(|(one, ..)| types.contains(*one) && *one != Types::NULL);
             let names: Vec<&str> = expected.map(|(_, _, name)| *name).collect();
-            let expected = if names.is_empty() {
-                "nothing but null".to_owned()
-            } else {
-                names.join(" or ")
-            };
+            let expected =
+                if names.is_empty() { "nothing but null".to_owned() } else { names.join(" or ") };
             format!("expected {expected}, got {}", came(value))
         });
     }
 
     fn integer(&mut self, range: &RangeInclusive<i128>, number: &Number, at: Place<'_>) {
-        let value = number
-            .as_i64()
-            .map(i128::from)
-            .or_else(|| number.as_u64().map(i128::from));
+        let value = number.as_i64().map(i128::from).or_else(|| number.as_u64().map(i128::from));
         if value.is_some_and(|value| !range.contains(&value)) {
-            self.faults.add(at, "range", || {
-                format!("{}, got {number}", expected_integer(range))
-            });
+            self.faults.add(at, "range", || format!("{}, got {number}", expected_integer(range)));
         }
     }
 
@@ -174,8 +157,7 @@ impl<'c> Walk<'c> {
         if let Some(format) = rules.format
             && let Err(expected) = format(text)
         {
-            self.faults
-                .add(at, "format", || format!("{expected}, got {}", quoted(text)));
+            self.faults.add(at, "format", || format!("{expected}, got {}", quoted(text)));
         } else if let Some(pattern) = &rules.pattern
             && !pattern.regex.is_match(text)
         {
@@ -225,10 +207,8 @@ impl<'c> Walk<'c> {
             if let Some(member) = rules.members.iter().find(|member| *member.name == **name) {
                 seen |= member.bit;
                 self.node(member.node, value, place);
-            } else if let Some((_, schema)) = rules
-                .patterns
-                .iter()
-                .find(|(pattern, _)| pattern.is_match(name))
+            } else if let Some((_, schema)) =
+                rules.patterns.iter().find(|(pattern, _)| pattern.is_match(name))
             {
                 self.node(*schema, value, place);
             } else {
@@ -237,14 +217,9 @@ impl<'c> Walk<'c> {
         }
         let missing = rules.required & !seen;
         if missing != 0 {
-            for member in rules
-                .members
-                .iter()
-                .filter(|member| member.bit & missing != 0)
-            {
+            for member in rules.members.iter().filter(|member| member.bit & missing != 0) {
                 let place = Place::Member(&at, &member.name);
-                self.faults
-                    .add(place, "required", || "this member is required".to_owned());
+                self.faults.add(place, "required", || "this member is required".to_owned());
             }
         }
         self.count(&rules.size, members.len(), "member", at);
@@ -275,14 +250,8 @@ impl<'c> Walk<'c> {
 
     fn count(&mut self, range: &RangeInclusive<usize>, count: usize, what: &str, at: Place<'_>) {
         if !range.contains(&count) {
-            let code = if count < *range.start() {
-                "too_few"
-            } else {
-                "too_many"
-            };
-            self.faults.add(at, code, || {
-                format!("{}, got {count}", expected_count(range, what))
-            });
+            let code = if count < *range.start() { "too_few" } else { "too_many" };
+            self.faults.add(at, code, || format!("{}, got {count}", expected_count(range, what)));
         }
     }
 
@@ -309,9 +278,8 @@ impl<'c> Walk<'c> {
             Some(meant) => match forms.iter().find(|(name, _)| meant == name) {
                 Some((_, form)) => self.node(*form, value, at),
                 None => self.faults.add(place, "enum", || {
-                    let near = meant
-                        .as_str()
-                        .map_or_else(String::new, |meant| suggestion(meant, names()));
+                    let near =
+                        meant.as_str().map_or_else(String::new, |meant| suggestion(meant, names()));
                     format!("{}, got {}{near}", expected_one_of(names()), came(meant))
                 }),
             },
@@ -323,9 +291,8 @@ impl<'c> Walk<'c> {
         let mut candidates = forms.iter().filter(of_type);
         match (candidates.next(), candidates.next()) {
             (None, _) => {
-                let types = forms
-                    .iter()
-                    .fold(Types::NONE, |sum, &form| sum.or(self.checker.types(form)));
+                let types =
+                    forms.iter().fold(Types::NONE, |sum, &form| sum.or(self.checker.types(form)));
                 self.wrong_type(types, i128::MIN..=i128::MAX, value, at);
             }
             (Some(&only), None) => self.node(only, value, at),
@@ -344,23 +311,17 @@ impl<'c> Walk<'c> {
         let mut nearest: Option<Faults> = None;
         let mut matching = 0;
         for &form in forms {
-            let mut walk = Walk {
-                checker: self.checker,
-                faults: Faults::default(),
-            };
+            let mut walk = Walk { checker: self.checker, faults: Faults::default() };
             walk.node(form, value, at);
             matching += usize::from(walk.faults.found.is_empty());
-            if nearest
-                .as_ref()
-                .is_none_or(|best| walk.faults.found.len() < best.found.len())
-            {
+            if nearest.as_ref().is_none_or(|best| walk.faults.found.len() < best.found.len()) {
                 nearest = Some(walk.faults);
             }
         }
         match nearest {
-            _ if matching > 1 && one => self.faults.add(at, "form", || {
-                "more than one of the allowed forms fits".to_owned()
-            }),
+            _ if matching > 1 && one => {
+                self.faults.add(at, "form", || "more than one of the allowed forms fits".to_owned())
+            }
             Some(nearest) if matching == 0 => self.faults.extend(nearest.into_violations()),
             _ => {}
         }
@@ -370,10 +331,9 @@ impl<'c> Walk<'c> {
 impl Allowed {
     fn contains(&self, value: &Value) -> bool {
         match value {
-            Value::String(text) if self.sorted => self
-                .texts
-                .binary_search_by(|known| (**known).cmp(text))
-                .is_ok(),
+            Value::String(text) if self.sorted => {
+                self.texts.binary_search_by(|known| (**known).cmp(text)).is_ok()
+            }
             Value::String(text) => self.texts.contains(text),
             other => self.others.contains(other),
         }
@@ -381,9 +341,7 @@ impl Allowed {
 
     fn expected(&self, value: &Value) -> String {
         let known = self.texts.iter().map(String::as_str);
-        let near = value
-            .as_str()
-            .map_or_else(String::new, |text| suggestion(text, known.clone()));
+        let near = value.as_str().map_or_else(String::new, |text| suggestion(text, known.clone()));
         let others: Vec<String> = self.others.iter().map(came).collect();
         let all = known.chain(others.iter().map(String::as_str));
         format!("{}, got {}{near}", expected_one_of(all), came(value))

@@ -211,18 +211,14 @@ impl Advance {
                     "{to} is before the world's {from}, and the clock does not run back: restore a snapshot \
                      (/_sandbox/snapshots) or reset the world instead"
                 );
-                return Err(ApiError::invalid(vec![Violation::new(
-                    "/to", "past", detail,
-                )]));
+                return Err(ApiError::invalid(vec![Violation::new("/to", "past", detail)]));
             }
             (None, Some(to), None) => Goal::To(to),
             (None, None, Some(Until::NextEvent)) => Goal::NextEvent,
             (None, None, Some(Until::Idle)) => Goal::Idle,
             _ => {
                 let detail = "expected exactly one of by, to and until";
-                return Err(ApiError::invalid(vec![Violation::new(
-                    "", "one_of", detail,
-                )]));
+                return Err(ApiError::invalid(vec![Violation::new("", "one_of", detail)]));
             }
         };
         Ok(Self::to(world, goal))
@@ -234,13 +230,7 @@ impl Advance {
     }
 
     fn to(world: &World, goal: Goal) -> Self {
-        Self {
-            from: world.now(),
-            logged: world.log_length(),
-            goal,
-            steps: 0,
-            tasks: 0,
-        }
+        Self { from: world.now(), logged: world.log_length(), goal, steps: 0, tasks: 0 }
     }
 
     /// Whether an attempt belongs to it: not what was due before it began, which may have been on its way already.
@@ -326,9 +316,7 @@ pub(crate) struct Reset {
 
 fn reset_world(session: &mut Session<'_>, input: ResetWorld) -> Result<Plain<Reset>, ApiError> {
     let named = input.scenario.as_ref();
-    let named = named
-        .map(|name| session.house.scenario(name.as_str()))
-        .transpose()?;
+    let named = named.map(|name| session.house.scenario(name.as_str())).transpose()?;
     let (base, mut mode) = (session.world.base(), session.world.mode());
     let seed = input.seed.unwrap_or(base.seed());
     let mut base = if seed == base.seed() {
@@ -348,8 +336,5 @@ fn reset_world(session: &mut Session<'_>, input: ResetWorld) -> Result<Plain<Res
         session.begin_scenario(scenario);
     }
     session.world.begins_here();
-    Ok(Plain(Reset {
-        seed: session.world.base().seed(),
-        now: session.world.now(),
-    }))
+    Ok(Plain(Reset { seed: session.world.base().seed(), now: session.world.now() }))
 }

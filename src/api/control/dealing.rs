@@ -15,11 +15,7 @@ use crate::value::id::Id;
 use crate::world::World;
 
 /// The kinds that are moved here.
-pub(super) const KINDS: &[Kind] = &[
-    Kind::Deal,
-    Kind::DueDiligenceCase,
-    Kind::DueDiligenceRequest,
-];
+pub(super) const KINDS: &[Kind] = &[Kind::Deal, Kind::DueDiligenceCase, Kind::DueDiligenceRequest];
 
 /// Moves one of them.
 pub(super) fn go(world: &mut World, id: AnyId, to: &str, wanted: Wanted) -> Result<(), ApiError> {
@@ -65,9 +61,7 @@ fn case(
     wanted: Wanted,
 ) -> Result<(), ApiError> {
     let case = world.get(id)?;
-    target(AnyId::of(id), case.status, to, |at| {
-        at == CaseStatus::Completed
-    })?;
+    target(AnyId::of(id), case.status, to, |at| at == CaseStatus::Completed)?;
     for request in requests_of(world, id) {
         if request.mandatory && !request.status.is_settled() {
             let (waived, why) = (RequestStatus::Waived, wanted.reason.clone());
@@ -85,9 +79,7 @@ fn request(
     wanted: Wanted,
 ) -> Result<(), ApiError> {
     let before = world.get(id)?.status;
-    let to: RequestStatus = target(AnyId::of(id), before, to, |at| {
-        at != RequestStatus::Submitted
-    })?;
+    let to: RequestStatus = target(AnyId::of(id), before, to, |at| at != RequestStatus::Submitted)?;
     if to == RequestStatus::InReview {
         world.drop_timers(|task| task == Task::TakeUpRequest(id));
         due_diligence_answers::take_up(world, id);

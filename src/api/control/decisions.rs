@@ -61,10 +61,7 @@ fn list_decisions(world: &World, input: ListDecisions) -> Result<List<DecisionSh
     let place = |index: u64| usize::try_from(index).expect("a place of a list that is in memory");
     let page = &decided[place(range.start)..place(range.end)];
     Ok(List {
-        data: page
-            .iter()
-            .map(|decided| DecisionShape::of(decided))
-            .collect(),
+        data: page.iter().map(|decided| DecisionShape::of(decided)).collect(),
         meta: input.paging.meta(total),
     })
 }
@@ -110,10 +107,7 @@ struct DecisionRow {
 /// What becomes of money sent to a reserved account (`docs/conventions.md`).
 const BANK_ACCOUNTS: &[(&str, &str)] = &[
     ("9999999900", "paid"),
-    (
-        "9999999901 … 9999999985",
-        "returned with the code R01 … R85",
-    ),
+    ("9999999901 … 9999999985", "returned with the code R01 … R85"),
     ("9999999990", "delayed"),
     ("9999999991", "held, then released"),
     ("9999999992", "held, then rejected"),
@@ -124,10 +118,7 @@ const BANK_ACCOUNTS: &[(&str, &str)] = &[
 /// What a payer does who pays from a reserved account.
 const PAYER_ACCOUNTS: &[(&str, &str)] = &[
     ("9999999900", "paid"),
-    (
-        "9999999901 … 9999999985",
-        "declined with the code R01 … R85",
-    ),
+    ("9999999901 … 9999999985", "declined with the code R01 … R85"),
     ("9999999990", "paid late"),
     ("9999999993", "half of it paid"),
     ("9999999994", "never paid"),
@@ -138,47 +129,25 @@ const PAYER_ACCOUNTS: &[(&str, &str)] = &[
 const NAMES: &[(&str, &str)] = &[
     ("Review", "a verification is in review for a day"),
     ("Decline", "a verification is declined"),
-    (
-        "Retry",
-        "a verification is to be submitted again, and approved then",
-    ),
+    ("Retry", "a verification is to be submitted again, and approved then"),
     ("Expire", "a verification is never answered, and expires"),
     ("Offline", "a verification is answered six hours later"),
-    (
-        "Sanctioned",
-        "a screening has a hit of score 100 on the sanctions list",
-    ),
-    (
-        "Pep",
-        "a screening has a hit of score 100 on the list of persons in public office",
-    ),
-    (
-        "Lookalike",
-        "a screening has a hit of score 87 who is somebody else",
-    ),
+    ("Sanctioned", "a screening has a hit of score 100 on the sanctions list"),
+    ("Pep", "a screening has a hit of score 100 on the list of persons in public office"),
+    ("Lookalike", "a screening has a hit of score 87 who is somebody else"),
 ];
 
 /// What becomes of a document with a reserved token; every other is accepted.
 const DOCUMENT_TOKENS: &[(&str, &str)] = &[
     ("tok_ok", "accepted"),
-    (
-        "tok_blurry",
-        "rejected: it cannot be read, another may be sent",
-    ),
-    (
-        "tok_expired",
-        "rejected: it is no longer valid, another may be sent",
-    ),
-    (
-        "tok_forged",
-        "rejected: it is not genuine, which declines a verification",
-    ),
+    ("tok_blurry", "rejected: it cannot be read, another may be sent"),
+    ("tok_expired", "rejected: it is no longer valid, another may be sent"),
+    ("tok_forged", "rejected: it is not genuine, which declines a verification"),
 ];
 
 fn values(rows: &[(&'static str, &'static str)]) -> Vec<MagicValue> {
     let rows = rows.iter();
-    rows.map(|&(value, outcome)| MagicValue { value, outcome })
-        .collect()
+    rows.map(|&(value, outcome)| MagicValue { value, outcome }).collect()
 }
 
 fn list_magic_values(_: &World, _: ListMagicValues) -> Result<Plain<MagicValues>, ApiError> {

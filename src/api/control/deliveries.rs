@@ -50,10 +50,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         description: "At once and with all its retries, to one endpoint or to all that listen to it: after all attempts failed, or as a \
             receiver that was away for days asks for it.",
         example: "{}",
-        errors: &[
-            ErrorCode::ResourceNotFound,
-            ErrorCode::InvalidStateTransition,
-        ],
+        errors: &[ErrorCode::ResourceNotFound, ErrorCode::InvalidStateTransition],
         ..operation!(desk resend_event)
     },
 ];
@@ -163,11 +160,8 @@ fn list_endpoint_deliveries(
     let id = input.endpoint_id.as_str();
     let lane = session.desk.outbox.lane(id).ok_or_else(|| not_found(id))?;
     let rows = core::iter::once(lane);
-    let filter = Filter {
-        status: input.status,
-        event_type: input.event_type,
-        event_id: input.event_id,
-    };
+    let filter =
+        Filter { status: input.status, event_type: input.event_type, event_id: input.event_id };
     Ok(listed(rows, &filter, input.paging))
 }
 
@@ -194,11 +188,8 @@ fn list_deliveries(
         let wanted = input.endpoint_id.as_ref();
         wanted.is_none_or(|id| lane.endpoint.id == id.as_str())
     });
-    let filter = Filter {
-        status: input.status,
-        event_type: input.event_type,
-        event_id: input.event_id,
-    };
+    let filter =
+        Filter { status: input.status, event_type: input.event_type, event_id: input.event_id };
     Ok(listed(lanes, &filter, input.paging))
 }
 
@@ -235,10 +226,7 @@ fn listed<'a>(
     rows.sort_by(|(_, one), (_, other)| order(one, other));
     let page = paging.page_of(&rows);
     let shown = page.iter().map(|(lane, delivery)| shown(lane, delivery));
-    List {
-        data: shown.collect(),
-        meta: paging.meta(rows.len() as u64),
-    }
+    List { data: shown.collect(), meta: paging.meta(rows.len() as u64) }
 }
 
 fn order(one: &Delivery, other: &Delivery) -> Ordering {
@@ -295,7 +283,5 @@ fn resend_event(session: &mut Session<'_>, input: ResendEvent) -> Result<Plain<R
         let lane = &outbox.lanes()[place];
         lane.find(order).map(|delivery| shown(lane, delivery))
     });
-    Ok(Plain(Resent {
-        deliveries: deliveries.collect(),
-    }))
+    Ok(Plain(Resent { deliveries: deliveries.collect() }))
 }

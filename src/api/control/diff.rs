@@ -154,9 +154,7 @@ fn get_diff(session: &mut Session<'_>, input: GetDiff) -> Result<Plain<Diff>, Ap
         to: DiffEnd::of(after, to),
         kinds: counts(&found),
         events: DiffEvents::of(before, after),
-        data: page
-            .map(|(id, difference)| DiffRow::of(*id, difference))
-            .collect(),
+        data: page.map(|(id, difference)| DiffRow::of(*id, difference)).collect(),
         meta: input.paging.meta(total),
     }))
 }
@@ -168,11 +166,7 @@ fn check_growth(before: &World, after: &World) -> Result<(), ApiError> {
         return Ok(());
     }
     let detail = "the two states were grown from different seeds or shapes: every resource differs";
-    Err(ApiError::invalid(vec![Violation::new(
-        "/from",
-        "other_growth",
-        detail,
-    )]))
+    Err(ApiError::invalid(vec![Violation::new("/from", "other_growth", detail)]))
 }
 
 impl DiffEnd {
@@ -245,10 +239,7 @@ impl DiffRow {
 fn fields(before: &Value, after: &Value) -> Vec<DiffField> {
     let at = |value: &Value, pointer: &str| value.pointer(pointer).cloned().unwrap_or_default();
     let pointers = differing_pointers(before, after).into_iter();
-    let field = |field: String| DiffField {
-        before: at(before, &field),
-        after: at(after, &field),
-        field,
-    };
+    let field =
+        |field: String| DiffField { before: at(before, &field), after: at(after, &field), field };
     pointers.map(field).collect()
 }

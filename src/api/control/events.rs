@@ -1,9 +1,6 @@
 //! The log as a list of events, and the proof that the books are right.
 
-#![expect(
-    clippy::cast_possible_truncation,
-    reason = "places within a log that is held in memory"
-)]
+#![expect(clippy::cast_possible_truncation, reason = "places within a log that is held in memory")]
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -68,14 +65,8 @@ pub(crate) struct ListEvents {
 
 fn list_events(world: &World, input: ListEvents) -> Result<List<EventShape>, ApiError> {
     let matches = |event: &&std::sync::Arc<Event>| {
-        input
-            .name
-            .as_ref()
-            .is_none_or(|name| named(name.as_str(), &event.name))
-            && input
-                .subject_id
-                .as_ref()
-                .is_none_or(|id| event.subject.to_string() == id.as_str())
+        input.name.as_ref().is_none_or(|name| named(name.as_str(), &event.name))
+            && input.subject_id.as_ref().is_none_or(|id| event.subject.to_string() == id.as_str())
     };
     let after = input.after.unwrap_or_default();
     let events: Vec<_> = world.log().since(after).filter(matches).collect();
@@ -119,10 +110,7 @@ struct ChangeShape {
 
 impl ChangeShape {
     fn of(change: &Change) -> Self {
-        let id = AnyId {
-            kind: change.kind,
-            bits: change.after.bits(),
-        };
+        let id = AnyId { kind: change.kind, bits: change.after.bits() };
         let (before, after) = change.differing();
         Self {
             kind: change.kind.name().to_owned(),

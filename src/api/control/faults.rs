@@ -194,14 +194,11 @@ pub(crate) fn row(input: AddFault) -> Result<FaultRow, ApiError> {
     if let Err(detail) = check_on(input.on.as_str()) {
         refuse("/on".to_owned(), "unknown", detail);
     }
-    let nth = input
-        .nth
-        .map_or(Some(Vec::new()), places)
-        .unwrap_or_else(|| {
-            let detail = "expected places from 1, such as 2, [1, 3], \"2..\" or \"2..4\"";
-            refuse("/nth".to_owned(), "format", detail.to_owned());
-            Vec::new()
-        });
+    let nth = input.nth.map_or(Some(Vec::new()), places).unwrap_or_else(|| {
+        let detail = "expected places from 1, such as 2, [1, 3], \"2..\" or \"2..4\"";
+        refuse("/nth".to_owned(), "format", detail.to_owned());
+        Vec::new()
+    });
     let chance = input.chance.map(|chance| ppm(chance.as_str()));
     if chance == Some(None) {
         let detail = "expected a part from 0 to 1 in at most six decimals, such as 0.1";
@@ -220,11 +217,7 @@ pub(crate) fn row(input: AddFault) -> Result<FaultRow, ApiError> {
         body: input.body,
     };
     if let Some((part, detail)) = contradiction(&fault) {
-        let pointer = if part.is_empty() {
-            String::new()
-        } else {
-            format!("/{part}")
-        };
+        let pointer = if part.is_empty() { String::new() } else { format!("/{part}") };
         refuse(pointer, "contradiction", detail);
     }
     if !wrong.is_empty() {
@@ -232,12 +225,7 @@ pub(crate) fn row(input: AddFault) -> Result<FaultRow, ApiError> {
     }
     Ok(FaultRow {
         on: input.on.into_string(),
-        when: When {
-            select: Vec::new(),
-            nth,
-            times: input.times,
-            chance_ppm: chance.flatten(),
-        },
+        when: When { select: Vec::new(), nth, times: input.times, chance_ppm: chance.flatten() },
         fault,
         source: String::new(),
     })
@@ -262,10 +250,7 @@ pub(crate) fn check_on(on: &str) -> Result<(), String> {
 
 fn places(nth: Nth) -> Option<Vec<Range>> {
     let one = |place: u64| {
-        let range = Range {
-            first: place,
-            last: Some(place),
-        };
+        let range = Range { first: place, last: Some(place) };
         (place > 0).then_some(range)
     };
     match nth {
@@ -329,9 +314,7 @@ pub(crate) struct Removed {
 
 impl Removed {
     pub(crate) fn of(count: usize) -> Plain<Self> {
-        Plain(Self {
-            removed: count as u64,
-        })
+        Plain(Self { removed: count as u64 })
     }
 }
 
@@ -374,14 +357,7 @@ mod tests {
 
     #[test]
     fn what_a_fault_acts_on_is_known_or_the_nearest_is_named() {
-        for good in [
-            "*",
-            "payments.*",
-            "business.*",
-            "sandbox.*",
-            "runPayroll",
-            "getClock",
-        ] {
+        for good in ["*", "payments.*", "business.*", "sandbox.*", "runPayroll", "getClock"] {
             assert_eq!(check_on(good), Ok(()), "{good}");
         }
         for (bad, near) in [("runPayrol", "runPayroll"), ("payment.*", "payments.*")] {

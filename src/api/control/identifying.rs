@@ -49,11 +49,7 @@ pub(super) fn case(
                 CaseStatus::ResubmissionRequested => Some(RejectLabel::DocumentUnreadable),
                 _ => Some(RejectLabel::DataMismatch),
             };
-            let outcome = Outcome {
-                to,
-                labels: label.into_iter().collect(),
-                note: wanted.reason,
-            };
+            let outcome = Outcome { to, labels: label.into_iter().collect(), note: wanted.reason };
             verification_clock::conclude(world, &case, outcome);
         }
     }

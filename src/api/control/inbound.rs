@@ -49,12 +49,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
         "deal.lost",
         "watchlist_entry.added",
     ],
-    starts: &[
-        "settle_collection",
-        "charge_back",
-        "miss_evidence",
-        "import_statement",
-    ],
+    starts: &["settle_collection", "charge_back", "miss_evidence", "import_statement"],
     ..operation!(write receive)
 }];
 

@@ -149,12 +149,7 @@ fn pay_by_transfer(
         return Err(mismatch(format!("{} is in {currency}", collection.id)));
     }
     by(collection, CollectionMethod::BankTransfer)?;
-    step(
-        "process",
-        "the collection",
-        collection.id,
-        collection.status,
-    )?;
+    step("process", "the collection", collection.id, collection.status)?;
     let amount = input.amount.minor();
     fits(world, collection.company_id, currency, amount)?;
     let (paid, beyond) = (amount.min(collection.amount), amount - collection.amount);
@@ -201,12 +196,7 @@ pub(super) fn card_payment(
 ) -> Result<Data<Shown<Collection>>, ApiError> {
     let collection = world.get(input.collection)?;
     by(&collection, CollectionMethod::Card)?;
-    step(
-        "process",
-        "the collection",
-        collection.id,
-        collection.status,
-    )?;
+    step("process", "the collection", collection.id, collection.status)?;
     let paid = input.outcome == CardOutcome::Paid;
     if paid {
         let (company, currency) = (collection.company_id, collection.currency);
@@ -255,10 +245,9 @@ pub(super) fn chargeback(
         let detail = format!("{left} of what was paid is left to go back");
         return Err(ApiError::of_member("/amount", "beyond_captured", detail));
     }
-    let reason = input.reason.map_or_else(
-        || "the payer does not recognise the payment".to_owned(),
-        Text::into_string,
-    );
+    let reason = input
+        .reason
+        .map_or_else(|| "the payer does not recognise the payment".to_owned(), Text::into_string);
     let dispute = collection_clock::dispute(world, &collection, amount, reason);
     Ok(Data(Shown(dispute)))
 }

@@ -214,19 +214,11 @@ fn list_rules(session: &mut Session<'_>, _: ListRules) -> Result<Plain<Rules>, A
     let outcomes = outcomes.filter_map(|state| Rule::of(world, state));
     let faults = session.desk.wire.rows().iter();
     let faults = faults.filter(|armed| armed.at_run_time).map(Rule::of_fault);
-    Ok(Plain(Rules {
-        rules: outcomes.chain(faults).collect(),
-    }))
+    Ok(Plain(Rules { rules: outcomes.chain(faults).collect() }))
 }
 
 fn create_rule(session: &mut Session<'_>, input: CreateRule) -> Result<Plain<Rule>, ApiError> {
-    let CreateRule {
-        r#match: matched,
-        nth,
-        times,
-        outcome,
-        fault,
-    } = input;
+    let CreateRule { r#match: matched, nth, times, outcome, fault } = input;
     match (outcome, fault, &matched.decision, &matched.operation) {
         (Some(outcome), None, Some(_), None) => {
             let world = &mut *session.world;
@@ -255,9 +247,7 @@ fn create_rule(session: &mut Session<'_>, input: CreateRule) -> Result<Plain<Rul
         }
         _ => {
             let detail = "expected match.decision with an outcome, or match.operation with a fault";
-            Err(ApiError::invalid(vec![Violation::new(
-                "", "one_of", detail,
-            )]))
+            Err(ApiError::invalid(vec![Violation::new("", "one_of", detail)]))
         }
     }
 }
@@ -301,10 +291,7 @@ fn outcome(matched: &Matched, wanted: &Answered, source: String) -> Result<Outco
     }
     Ok(Outcome {
         on: decision.name.into(),
-        when: When {
-            select,
-            ..When::default()
-        },
+        when: When { select, ..When::default() },
         then: then.to_owned().into(),
         code: wanted.code.as_ref().map(|code| code.as_str().to_owned()),
         after: wanted.after,
@@ -322,11 +309,7 @@ fn selectors(
         match Selector::of(field, kind_named(field).is_some(), wanted) {
             Ok(selector) => select.push(selector),
             Err(expected) => {
-                wrong.push(Violation::new(
-                    format!("/match/where/{field}"),
-                    "type",
-                    expected,
-                ));
+                wrong.push(Violation::new(format!("/match/where/{field}"), "type", expected));
             }
         }
     }

@@ -126,9 +126,7 @@ fn get_limits(session: &mut Session<'_>, _: GetLimits) -> Result<Plain<Limits>, 
 fn set_limits(session: &mut Session<'_>, input: SetLimits) -> Result<Plain<Limits>, ApiError> {
     let mut wrong = Vec::new();
     let mut kept = |pointer: &str, parsed: Result<u64, &str>| {
-        parsed
-            .map_err(|expected| wrong.push(Violation::new(pointer, "format", expected)))
-            .ok()
+        parsed.map_err(|expected| wrong.push(Violation::new(pointer, "format", expected))).ok()
     };
     let ms = |span: Option<Span>| span.map(|span| wall_ms(&span.to_string()));
     let mean_ms = ms(input.latency).and_then(|parsed| kept("/latency", parsed));
@@ -154,10 +152,7 @@ fn set_limits(session: &mut Session<'_>, input: SetLimits) -> Result<Plain<Limit
     let schedule = schedule.unwrap_or_default();
     session.desk.wire.set_limits(script::Limits {
         rate: rate.and_then(Result::ok),
-        latency: mean_ms.map(|mean_ms| Latency {
-            mean_ms,
-            spread_ms: spread_ms.unwrap_or(0),
-        }),
+        latency: mean_ms.map(|mean_ms| Latency { mean_ms, spread_ms: spread_ms.unwrap_or(0) }),
         platform_fee: None, // the world's
     });
     session.world.charge_by(schedule);
@@ -168,10 +163,9 @@ fn shown(session: &Session<'_>) -> Limits {
     let limits = session.desk.wire.limits();
     let span = |ms| Span::Millis(i64::try_from(ms).unwrap_or(i64::MAX));
     Limits {
-        rate: limits.rate.map(|rate| RateShape {
-            requests: rate.requests,
-            window: span(rate.window_ms),
-        }),
+        rate: limits
+            .rate
+            .map(|rate| RateShape { requests: rate.requests, window: span(rate.window_ms) }),
         latency: limits.latency.map(|latency| span(latency.mean_ms)),
         spread: limits.latency.map(|latency| span(latency.spread_ms)),
         platform_fee: PlatformFee::of(&session.world.script().platform_fee),

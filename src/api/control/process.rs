@@ -43,9 +43,7 @@ enum HealthStatus {
 }
 
 fn get_health(_: &Process, _: Option<&World>) -> Plain<Health> {
-    Plain(Health {
-        status: HealthStatus::Ok,
-    })
+    Plain(Health { status: HealthStatus::Ok })
 }
 
 /// What the process serves.

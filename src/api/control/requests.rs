@@ -182,18 +182,12 @@ fn list_requests(
     let matches = |entry: &&Entry| {
         operation.is_none_or(|id| entry.operation.is_some_and(|name| is_id_of(id, name)))
             && input.status.is_none_or(|_| input.status == entry.status)
-            && is(
-                input.request_id.as_ref().map(Text::as_str),
-                Some(entry.request_id.as_str()),
-            )
+            && is(input.request_id.as_ref().map(Text::as_str), Some(entry.request_id.as_str()))
             && is(
                 input.idempotency_key.as_ref().map(Text::as_str),
                 entry.key.as_ref().map(|key| key.text.as_str()),
             )
-            && is(
-                input.path.as_ref().map(Text::as_str),
-                entry.target.split('?').next(),
-            )
+            && is(input.path.as_ref().map(Text::as_str), entry.target.split('?').next())
             && input.after.is_none_or(|after| entry.number > after)
     };
     let found: Vec<_> = session.desk.requests.entries().filter(matches).collect();
@@ -259,10 +253,7 @@ fn caused<'a>(world: &'a World, entry: &'a Entry) -> impl Iterator<Item = &'a Ev
 /// The events that followed from it later: those of the clock whose timers it set, directly or by what it set going.
 fn followed<'a>(world: &'a World, entry: &'a Entry) -> impl Iterator<Item = &'a Event> {
     let first = entry.events.map_or(u64::MAX, |(first, _)| first);
-    let events = world
-        .log()
-        .since(first.saturating_sub(1))
-        .map(|event| &**event);
+    let events = world.log().since(first.saturating_sub(1)).map(|event| &**event);
     events.filter(|event| {
         let cause = event.cause.as_ref();
         cause.is_some_and(|request| request.id == entry.request_id.as_str())

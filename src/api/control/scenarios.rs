@@ -81,13 +81,7 @@ fn list_scenarios(
     session: &mut Session<'_>,
     _: ListScenarios,
 ) -> Result<Plain<Scenarios>, ApiError> {
-    let running = |name: &str| {
-        session
-            .desk
-            .scenarios
-            .iter()
-            .any(|other| other.name == name)
-    };
+    let running = |name: &str| session.desk.scenarios.iter().any(|other| other.name == name);
     let all = session.house.scenarios();
     let scenarios = all.iter().map(|scenario| ScenarioSummary {
         name: scenario.name.clone(),
@@ -95,9 +89,7 @@ fn list_scenarios(
         about: scenario.about.clone(),
         running: running(&scenario.name),
     });
-    Ok(Plain(Scenarios {
-        scenarios: scenarios.collect(),
-    }))
+    Ok(Plain(Scenarios { scenarios: scenarios.collect() }))
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -150,12 +142,7 @@ fn load_scenario(
     if grown {
         session.world.begins_here();
     }
-    Ok(Plain(Loaded {
-        name,
-        title,
-        regrown: grown,
-        now: session.world.now(),
-    }))
+    Ok(Plain(Loaded { name, title, regrown: grown, now: session.world.now() }))
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -209,11 +196,7 @@ pub(crate) struct RowCoverage {
 
 fn get_coverage(session: &mut Session<'_>, _: GetCoverage) -> Result<Plain<Coverage>, ApiError> {
     let rows = session.coverage();
-    let names = session
-        .desk
-        .scenarios
-        .iter()
-        .map(|scenario| scenario.name.clone());
+    let names = session.desk.scenarios.iter().map(|scenario| scenario.name.clone());
     Ok(Plain(Coverage {
         scenarios: names.collect(),
         hit: rows.iter().filter(|row| row.hits > 0).count() as u64,
@@ -247,11 +230,7 @@ impl Session<'_> {
             refused: None,
         };
         let outcomes = script.outcomes.iter().map(|state| {
-            let kind = if state.rule.is_some() {
-                "rule"
-            } else {
-                "outcome"
-            };
+            let kind = if state.rule.is_some() { "rule" } else { "outcome" };
             row(kind, &state.row.source, &state.row.on, state.hits)
         });
         let webhooks = self.desk.outbox.shaping().hits();
@@ -260,17 +239,8 @@ impl Session<'_> {
         let faults = faults.map(|armed| row("fault", &armed.row.source, &armed.row.on, armed.hits));
         let timeline = script.timeline.iter().map(|state| RowCoverage {
             refused: state.refused.clone(),
-            ..row(
-                "timeline",
-                &state.row.source,
-                state.row.does.name(),
-                state.hits,
-            )
+            ..row("timeline", &state.row.source, state.row.does.name(), state.hits)
         });
-        outcomes
-            .chain(webhooks)
-            .chain(faults)
-            .chain(timeline)
-            .collect()
+        outcomes.chain(webhooks).chain(faults).chain(timeline).collect()
     }
 }

@@ -138,9 +138,7 @@ fn list_snapshots(
     _: ListSnapshots,
 ) -> Result<Plain<SnapshotList>, ApiError> {
     let data = session.desk.snapshots.iter().map(SnapshotShape::of);
-    Ok(Plain(SnapshotList {
-        data: data.collect(),
-    }))
+    Ok(Plain(SnapshotList { data: data.collect() }))
 }
 
 /// Which snapshot.
@@ -223,9 +221,5 @@ pub(super) fn find<'a>(
 /// The 404 for a snapshot that the key does not have.
 pub(crate) fn unknown(id: Id<Snapshot>) -> ApiError {
     let error = ApiError::not_found(Snapshot::NAME);
-    if id == Id::UNKNOWN {
-        error
-    } else {
-        error.about(id)
-    }
+    if id == Id::UNKNOWN { error } else { error.about(id) }
 }

@@ -78,10 +78,8 @@ impl Score {
         rows: impl Iterator<Item = &'a ReconciliationMatch>,
     ) -> Self {
         let about = |truth: &&Truth| !truth.transactions.is_empty();
-        let mut score = Self {
-            lines: truths.lines.iter().filter(about).count() as u64,
-            ..Self::default()
-        };
+        let mut score =
+            Self { lines: truths.lines.iter().filter(about).count() as u64, ..Self::default() };
         for row in rows {
             let place = row.line.as_ref().map(|line| line.number as usize);
             let truth = place.and_then(|number| truths.lines.get(number.checked_sub(1)?));

@@ -239,10 +239,7 @@ pub(crate) fn go(world: &mut World, id: &str, to: &str, wanted: Wanted) -> Resul
         kind if lending::KINDS.contains(&kind) => lending::go(world, id, to, &wanted)?,
         kind if dealing::KINDS.contains(&kind) => dealing::go(world, id, to, wanted)?,
         kind => {
-            let detail = format!(
-                "a {} is not moved by hand: it follows from others",
-                kind.name()
-            );
+            let detail = format!("a {} is not moved by hand: it follows from others", kind.name());
             return Err(refused(id, "", Vec::new(), detail));
         }
     }
@@ -280,10 +277,7 @@ pub(super) fn target<S: State>(
         return Ok(state);
     }
     let allowed: Vec<&'static str> = moves().map(|(_, name)| name).collect();
-    let detail = format!(
-        "{id} is {}, and cannot become {to:?} from there",
-        current.name()
-    );
+    let detail = format!("{id} is {}, and cannot become {to:?} from there", current.name());
     Err(refused(id, current.name(), allowed, detail))
 }
 
@@ -312,12 +306,7 @@ fn escrow(world: &mut World, id: Id<Escrow>, to: &str, wanted: Wanted) -> Result
     let by_hand = |state| state != EscrowStatus::PartiallyReleased || parts > 1;
     let to = target(AnyId::of(id), escrow.status, to, by_hand)?;
     let reason = wanted.reason.unwrap_or_else(|| "by hand".to_owned());
-    match (
-        to,
-        escrow
-            .dispute_id
-            .filter(|_| escrow.status == EscrowStatus::Disputed),
-    ) {
+    match (to, escrow.dispute_id.filter(|_| escrow.status == EscrowStatus::Disputed)) {
         (EscrowStatus::Funded, _) => escrow_verbs::fund(world, &escrow, None)?,
         (EscrowStatus::Disputed, _) => {
             escrow_verbs::dispute(world, &escrow, RaisedBy::Seller, reason)?;
@@ -374,9 +363,7 @@ fn employee(world: &mut World, id: Id<Employee>, to: &str, wanted: Wanted) -> Re
             return Ok(());
         }
         let names = reachable(current).map(|(_, name)| name);
-        let allowed = names
-            .chain(reachable(payroll).map(|(_, name)| name))
-            .collect();
+        let allowed = names.chain(reachable(payroll).map(|(_, name)| name)).collect();
         let (of, status, payroll) = (AnyId::of(id), current.name(), payroll.name());
         let detail =
             format!("{of} is {status}, its payroll_status {payroll}; it cannot become {to:?}");

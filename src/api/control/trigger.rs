@@ -91,20 +91,15 @@ fn follow_recipe(world: &mut World, input: TriggerEvent) -> Result<Plain<Trigger
     // What is only to be paid is not to be late, too.
     let by_deadline = system::is_by_deadline(name);
     for (place, act) in (1..).zip(*acts) {
-        let own = if place == acts.len() {
-            input.r#override.clone()
-        } else {
-            Map::new()
-        };
+        let own = if place == acts.len() { input.r#override.clone() } else { Map::new() };
         let origin = origin(world, logged, place as u64);
         last = perform(world, act, &last, own, &origin)?;
         // … nor over before the last call is made.
         let deadlines = by_deadline && place == acts.len();
         while !happened(world, logged, name) && system::run_caused(world, &origin.id, deadlines) {}
     }
-    let events: Vec<EventShape> = system::events_since(world, logged)
-        .map(|event| EventShape::of(event))
-        .collect();
+    let events: Vec<EventShape> =
+        system::events_since(world, logged).map(|event| EventShape::of(event)).collect();
     let event = system::events_since(world, logged).find(|event| event.name == name);
     let event = event.ok_or_else(|| {
         let detail = format!(
@@ -112,10 +107,7 @@ fn follow_recipe(world: &mut World, input: TriggerEvent) -> Result<Plain<Trigger
         );
         ApiError::invalid(vec![Violation::new("/type", "not_caused", detail)])
     })?;
-    Ok(Plain(Triggered {
-        event: EventShape::of(event),
-        events,
-    }))
+    Ok(Plain(Triggered { event: EventShape::of(event), events }))
 }
 
 fn happened(world: &World, logged: u64, name: &str) -> bool {
@@ -125,11 +117,7 @@ fn happened(world: &World, logged: u64, name: &str) -> bool {
 fn origin(world: &World, logged: u64, place: u64) -> Arc<RequestRef> {
     let key = world.base().key().with("trigger").at(logged).at(place);
     Arc::new(RequestRef {
-        id: format!(
-            "{}_{}",
-            Kind::Request.prefix(),
-            encode_to_string(key.hash())
-        ),
+        id: format!("{}_{}", Kind::Request.prefix(), encode_to_string(key.hash())),
         operation: "trigger_event".into(),
         idempotency_key: None,
     })
@@ -155,11 +143,7 @@ fn perform(
         }
         Payroll(outcomes) => payroll(world, outcomes, last, own, origin),
         Transfer => {
-            let input = prepared(
-                world,
-                r#"{"company_id":"@company:1","amount":1000000}"#,
-                own,
-            )?;
+            let input = prepared(world, r#"{"company_id":"@company:1","amount":1000000}"#, own)?;
             let mut whole = input.clone();
             whole["kind"] = "bank_transfer".into();
             inbound::OPERATIONS[0].check(&whole)?;
@@ -173,13 +157,8 @@ fn perform(
                 (_, Some(id)) => id,
                 _ => payable(world, 1, None)?.1[0].to_string(),
             };
-            let wanted = transitions::Wanted {
-                reason: None,
-                code: None,
-            };
-            in_transaction(world, origin, |world| {
-                transitions::go(world, &id, to, wanted)
-            })?;
+            let wanted = transitions::Wanted { reason: None, code: None };
+            in_transaction(world, origin, |world| transitions::go(world, &id, to, wanted))?;
             Ok(id)
         }
     }
@@ -200,19 +179,11 @@ fn chosen(own: Map<String, Value>) -> Result<Option<String>, ApiError> {
                 let detail =
                     "the resource alone can be chosen here: employee_id, company_id or resource_id";
                 let name = name.replace('~', "~0").replace('/', "~1");
-                wrong.push(Violation::new(
-                    format!("/override/{name}"),
-                    "unknown",
-                    detail,
-                ));
+                wrong.push(Violation::new(format!("/override/{name}"), "unknown", detail));
             }
         }
     }
-    if wrong.is_empty() {
-        Ok(id)
-    } else {
-        Err(ApiError::invalid(wrong))
-    }
+    if wrong.is_empty() { Ok(id) } else { Err(ApiError::invalid(wrong)) }
 }
 
 fn in_transaction<T>(
@@ -296,15 +267,13 @@ fn stands_for(world: &World, name: &str) -> Result<Option<Value>, ApiError> {
             let company = world.get(payable(world, 1, None)?.0)?;
             company.currency.to_string()
         }
-        "@payee" => newest(world, |one: &Beneficiary| {
-            one.status == BeneficiaryStatus::Verified
-        }),
-        "@open_requirement" => newest(world, |one: &ComplianceRequirement| {
-            one.status != RequirementStatus::Resolved
-        }),
-        "@open_match" => newest(world, |one: &ReconciliationMatch| {
-            one.status == MatchStatus::Exception
-        }),
+        "@payee" => newest(world, |one: &Beneficiary| one.status == BeneficiaryStatus::Verified),
+        "@open_requirement" => {
+            newest(world, |one: &ComplianceRequirement| one.status != RequirementStatus::Resolved)
+        }
+        "@open_match" => {
+            newest(world, |one: &ReconciliationMatch| one.status == MatchStatus::Exception)
+        }
         "@newest_offer" => newest(world, |_: &Offer| true),
         "@newest_loan" => newest(world, |_: &Loan| true),
         "@settlement" => {
@@ -313,9 +282,7 @@ fn stands_for(world: &World, name: &str) -> Result<Option<Value>, ApiError> {
             let settlement = newest.map(|loan| loan.settlement(world.today()));
             return Ok(Some(settlement.into()));
         }
-        "@disputed" => newest(world, |one: &Dispute| {
-            one.status == DisputeStatus::NeedsResponse
-        }),
+        "@disputed" => newest(world, |one: &Dispute| one.status == DisputeStatus::NeedsResponse),
         "@newest_subject" => newest(world, |_: &Subject| true),
         "@newest_alert" => newest(world, |_: &AmlAlert| true),
         other => return Ok(part_of(world, other).map(Value::String)),
@@ -354,10 +321,7 @@ fn newest_owed(world: &World) -> Option<Arc<TaxLiability>> {
     let mut liabilities = world.created::<TaxLiability>().rev();
     liabilities.find_map(|id| {
         world.find(id).filter(|liability| {
-            let over = matches!(
-                liability.status,
-                LiabilityStatus::Paid | LiabilityStatus::Void
-            );
+            let over = matches!(liability.status, LiabilityStatus::Paid | LiabilityStatus::Void);
             !over && liability.tax_filing_id.is_none()
         })
     })
@@ -442,10 +406,7 @@ fn outcome(
     });
     Outcome {
         on: on.into(),
-        when: When {
-            select: select.into_iter().collect(),
-            ..When::default()
-        },
+        when: When { select: select.into_iter().collect(), ..When::default() },
         then: then.into(),
         code: None,
         after: None,
@@ -466,9 +427,8 @@ fn payable(
     for index in 0..world.base().shape().companies.min(LOOKED_AT) {
         let active = world.at::<Company>(index).filter(|company| {
             company.status == CompanyStatus::Active
-                && prepared.map_or(!company.payroll_settings.approval_required, |id| {
-                    id == company.id
-                })
+                && prepared
+                    .map_or(!company.payroll_settings.approval_required, |id| id == company.id)
         });
         let Some(company) = active else { continue };
         let employees: Vec<Id<Employee>> = (0..size.min(LOOKED_AT))
@@ -493,27 +453,14 @@ fn no_recipe(name: &str) -> ApiError {
     let rows = || product().chain(control());
     let causes: Vec<String> = rows()
         .filter(|row| system::events_of(row).contains(&name))
-        .map(|row| {
-            format!(
-                "{} ({} {})",
-                row.operation_id(),
-                row.method.name(),
-                row.path
-            )
-        })
+        .map(|row| format!("{} ({} {})", row.operation_id(), row.method.name(), row.path))
         .collect();
     let detail = if causes.is_empty() {
         let known = system::event_types();
         let near = suggestion(name, known.iter().copied());
-        format!(
-            "no event has the type {name:?}{near}; there are {}",
-            known.join(", ")
-        )
+        format!("no event has the type {name:?}{near}; there are {}", known.join(", "))
     } else {
-        format!(
-            "{name} needs something of yours: call {}",
-            causes.join(" or ")
-        )
+        format!("{name} needs something of yours: call {}", causes.join(" or "))
     };
     ApiError::invalid(vec![Violation::new("/type", "no_recipe", detail)])
 }

@@ -218,14 +218,7 @@ pub(crate) fn shown(found: verify::Verification, evicted: u64) -> Verified {
     let matched = found.matched.len() as u64;
     let mut ids = found.matched;
     ids.truncate(MOST_IDS);
-    Verified {
-        verdict: found.verdict,
-        matched,
-        ids,
-        evicted,
-        nearest,
-        out_of_order: None,
-    }
+    Verified { verdict: found.verdict, matched, ids, evicted, nearest, out_of_order: None }
 }
 
 /// A pattern whose members exist; a misspelt one would never match, and pass for a failure of the code under test.
@@ -235,9 +228,7 @@ pub(crate) fn pattern(
     short: (&str, Option<&str>),
 ) -> Result<Map<String, Value>, ApiError> {
     let mut pattern = given.unwrap_or_default();
-    let unknown = pattern
-        .keys()
-        .filter(|name| !known.contains(&name.as_str()));
+    let unknown = pattern.keys().filter(|name| !known.contains(&name.as_str()));
     let mut wrong: Vec<Violation> = unknown
         .map(|name| {
             let near = suggestion(name, known.iter().copied());
@@ -253,11 +244,7 @@ pub(crate) fn pattern(
             wrong.push(Violation::new(format!("/{name}"), "contradiction", detail));
         }
     }
-    if wrong.is_empty() {
-        Ok(pattern)
-    } else {
-        Err(ApiError::invalid(wrong))
-    }
+    if wrong.is_empty() { Ok(pattern) } else { Err(ApiError::invalid(wrong)) }
 }
 
 fn verify_requests(
@@ -340,10 +327,7 @@ fn verify_events(
     let times = if counts || order.is_empty() {
         Times::of(input.times)?
     } else {
-        verify::Times {
-            at_least: 0,
-            at_most: None,
-        }
+        verify::Times { at_least: 0, at_most: None }
     };
     let of_type = |event: &&Event| {
         let filter = input.name.as_ref();
@@ -361,15 +345,9 @@ fn verify_events(
     let meets = |filter: &Text<64>, event: &&Event| named(filter.as_str(), &event.name);
     if let Some((index, expected)) = first_out_of_order(&order, log(), meets) {
         // What had to go may have been what is missed.
-        verified.verdict = if evicted > 0 {
-            Verdict::Unknown
-        } else {
-            Verdict::Fail
-        };
-        verified.out_of_order = Some(OutOfOrder {
-            index: index as u64,
-            expected: expected.as_str().to_owned(),
-        });
+        verified.verdict = if evicted > 0 { Verdict::Unknown } else { Verdict::Fail };
+        verified.out_of_order =
+            Some(OutOfOrder { index: index as u64, expected: expected.as_str().to_owned() });
     }
     Ok(Plain(verified))
 }
@@ -403,22 +381,13 @@ fn verify_deliveries(
     let lanes = session.desk.outbox.lanes();
     let evicted = lanes.iter().map(|lane| lane.evicted).sum();
     let shown_of = |lane| {
-        move |delivery: &Delivery| {
-            (
-                delivery.id.clone(),
-                json!(deliveries::shown(lane, delivery)),
-            )
-        }
+        move |delivery: &Delivery| (delivery.id.clone(), json!(deliveries::shown(lane, delivery)))
     };
     let candidates = lanes.iter().flat_map(|lane| {
         let all: Vec<(String, Value)> = lane.deliveries().into_iter().map(shown_of(lane)).collect();
         all
     });
-    let candidates = candidates.map(|(id, value)| Candidate {
-        id,
-        value,
-        hidden: None,
-    });
+    let candidates = candidates.map(|(id, value)| Candidate { id, value, hidden: None });
     let found = verify::verify(&pattern, times, candidates, evicted);
     Ok(Plain(shown(found, evicted)))
 }

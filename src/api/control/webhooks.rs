@@ -187,11 +187,7 @@ fn with_secret(lane: &Lane, retries: Pace) -> Plain<WebhookSecret> {
 /// The 404 for an endpoint that this world does not have.
 pub(super) fn not_found(id: &str) -> ApiError {
     let error = ApiError::not_found("webhook endpoint");
-    if crate::value::id::parse("whe", id).is_some() {
-        error.about(id)
-    } else {
-        error
-    }
+    if crate::value::id::parse("whe", id).is_some() { error.about(id) } else { error }
 }
 
 /// What a caller may say about a new endpoint.
@@ -246,8 +242,7 @@ fn noted<T>(
     code: &'static str,
     wrong: &mut Vec<Violation>,
 ) -> Option<T> {
-    read.map_err(|detail| wrong.push(Violation::new(pointer, code, detail)))
-        .ok()
+    read.map_err(|detail| wrong.push(Violation::new(pointer, code, detail))).ok()
 }
 
 /// The text of a refused secret is not repeated.
@@ -278,10 +273,7 @@ pub(crate) fn check_filter(filter: &str) -> Result<(), String> {
         .filter(|name| name.split_once('.').is_some_and(|(kind, _)| kind == wanted))
         .collect();
     if near.is_empty() {
-        near = known()
-            .filter_map(|name| name.split_once('.'))
-            .map(|(kind, _)| kind)
-            .collect();
+        near = known().filter_map(|name| name.split_once('.')).map(|(kind, _)| kind).collect();
     }
     near.sort_unstable();
     near.dedup();

@@ -153,13 +153,8 @@ fn get_fingerprint(world: &World, _: GetFingerprint) -> Result<Plain<Fingerprint
     let records = parts.records.into_iter();
     let records =
         records.map(|(kind, (count, digest))| (kind.name(), PartOfKind { count, digest }));
-    let Shape {
-        companies,
-        employees_per_company,
-        countries,
-        start,
-        ..
-    } = world.base().shape().clone();
+    let Shape { companies, employees_per_company, countries, start, .. } =
+        world.base().shape().clone();
     Ok(Plain(Fingerprint {
         digest: world.digest(),
         parts: FingerprintParts {

@@ -92,9 +92,7 @@ pub(crate) struct ListAmlAlerts {
 
 impl Sortable for AmlAlert {
     const KEYS: &'static [(&'static str, fn(&Self) -> SortKey)] = &[
-        ("created_at", |alert| {
-            SortKey::Number(alert.created_at.millis())
-        }),
+        ("created_at", |alert| SortKey::Number(alert.created_at.millis())),
         ("severity", |alert| {
             SortKey::Number(match alert.severity {
                 Severity::Low => 0,
@@ -273,9 +271,7 @@ fn decline_subject(world: &mut World, alert: &AmlAlert) {
 
 /// A case that waits for somebody to look is decided by the alert. Others meet it when they are answered.
 fn decline_case(world: &mut World, alert: &AmlAlert) {
-    let case = alert
-        .subject_id
-        .and_then(|subject| open_case(world, subject));
+    let case = alert.subject_id.and_then(|subject| open_case(world, subject));
     if let Some(case) = case.filter(|case| case.status == CaseStatus::InReview) {
         let outcome = Outcome {
             to: CaseStatus::Declined,

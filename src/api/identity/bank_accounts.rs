@@ -118,11 +118,7 @@ fn holder(world: &World, check: &BankAccountVerification, answer: Answer) -> Opt
         "partial_match" => {
             let last = expected.split_whitespace().next_back();
             let last = last.unwrap_or(expected);
-            if last == expected {
-                format!("Ada {last}")
-            } else {
-                last.to_owned()
-            }
+            if last == expected { format!("Ada {last}") } else { last.to_owned() }
         }
         _ => expected.to_owned(),
     };
@@ -140,7 +136,5 @@ fn stranger(world: &World, check: &BankAccountVerification) -> String {
         let person = names::person(country, key.at(attempt));
         format!("{} {}", person.first, person.last)
     });
-    drawn
-        .find(|name| !alike(name))
-        .unwrap_or_else(|| "Somebody Else".to_owned())
+    drawn.find(|name| !alike(name)).unwrap_or_else(|| "Somebody Else".to_owned())
 }

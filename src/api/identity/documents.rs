@@ -45,11 +45,8 @@ pub(crate) const EXAMINE_DOCUMENT: SystemRow = SystemRow {
     ..SystemRow::LAST
 };
 
-pub(crate) const EXPIRE_DOCUMENT: SystemRow = SystemRow {
-    name: "expire_document",
-    emits: &["document.rejected"],
-    ..SystemRow::LAST
-};
+pub(crate) const EXPIRE_DOCUMENT: SystemRow =
+    SystemRow { name: "expire_document", emits: &["document.rejected"], ..SystemRow::LAST };
 
 /// What a caller may say about a new document.
 #[derive(Deserialize, JsonSchema)]
@@ -83,9 +80,7 @@ fn add_subject_document(
         subject_id: subject.id,
         kind: input.kind,
         document_token: input.document_token,
-        country: input
-            .country
-            .map_or_else(|| subject.country.clone(), |country| country.0),
+        country: input.country.map_or_else(|| subject.country.clone(), |country| country.0),
         expires_on: input.expires_on,
         status: DocumentStatus::Received,
         fault: None,

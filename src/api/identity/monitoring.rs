@@ -20,11 +20,7 @@ pub(crate) fn paid(world: &mut World, payout: &Payout) {
     if payout.pays() == Pays::Wages {
         return;
     }
-    let now = Movement {
-        amount: payout.amount,
-        currency: payout.currency,
-        at: payout.created_at,
-    };
+    let now = Movement { amount: payout.amount, currency: payout.currency, at: payout.created_at };
     let beneficiary = payout.beneficiary_id.and_then(|id| world.touched(id));
     let country = beneficiary.map(|beneficiary| beneficiary.account.country.clone());
     let moved = |id: Id<Payout>| {
@@ -49,14 +45,7 @@ pub(crate) fn paid(world: &mut World, payout: &Payout) {
     } else {
         Vec::new()
     };
-    judge(
-        world,
-        payout.company_id,
-        AnyId::of(payout.id),
-        now,
-        &before,
-        country.as_deref(),
-    );
+    judge(world, payout.company_id, AnyId::of(payout.id), now, &before, country.as_deref());
 }
 
 /// A collection settled.
@@ -83,9 +72,7 @@ pub(crate) fn collected(world: &mut World, collection: &Collection) {
         .and_then(|id| world.find(id))
         .map(|before| before.created_at);
     let before: Vec<(AnyId, Movement)> = if RULES.looks_back(now, nth) {
-        let all = world
-            .children::<Collection>(collection.company_id.bits())
-            .rev();
+        let all = world.children::<Collection>(collection.company_id.bits()).rev();
         all.take(WINDOW).filter_map(moved).collect()
     } else {
         Vec::new()
@@ -109,10 +96,7 @@ fn judge(
         }
         let mut resources = vec![id];
         resources.extend(suspicion.places.iter().map(|place| before[*place].0));
-        let amounts = suspicion
-            .places
-            .iter()
-            .map(|place| movements[*place].amount);
+        let amounts = suspicion.places.iter().map(|place| movements[*place].amount);
         // Each is below a threshold, of which there are at most so many as the window holds.
         let amount = amounts.fold(now.amount, i64::saturating_add);
         let business =
@@ -136,10 +120,8 @@ fn judge(
 /// Whether the rule's last alert about the company still stands, or is so recent that it was about the same.
 fn is_silent(world: &World, company: Id<Company>, suspicion: &Suspicion) -> bool {
     let now = world.now().millis();
-    let mut alerts = world
-        .children::<AmlAlert>(company.bits())
-        .rev()
-        .filter_map(|id| world.find(id));
+    let mut alerts =
+        world.children::<AmlAlert>(company.bits()).rev().filter_map(|id| world.find(id));
     alerts.any(|alert| {
         let stands = matches!(alert.status, AlertStatus::Open | AlertStatus::Escalated);
         let recent = now - alert.created_at.millis() < suspicion.silent;

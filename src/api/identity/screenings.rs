@@ -168,14 +168,8 @@ fn begin(world: &mut World, subject: &Subject, wanted: Wanted) -> Arc<AmlScreeni
 
 fn ask(world: &mut World, screening: &AmlScreening, subject: &Subject) -> Answer {
     let bearing = subject.reserved_word();
-    let reserved = [
-        ("Sanctioned", "sanctioned"),
-        ("Pep", "pep"),
-        ("Lookalike", "lookalike"),
-    ];
-    let chosen = reserved
-        .iter()
-        .find(|(name, _)| bearing.eq_ignore_ascii_case(name));
+    let reserved = [("Sanctioned", "sanctioned"), ("Pep", "pep"), ("Lookalike", "lookalike")];
+    let chosen = reserved.iter().find(|(name, _)| bearing.eq_ignore_ascii_case(name));
     let magic = chosen.map(|(_, choice)| {
         let answer = Answer::plain(&WATCHLIST_REPLY, choice);
         (answer, format!("last name {bearing}"))
@@ -249,13 +243,7 @@ fn found(world: &World, screening: &AmlScreening, answer: ListAnswer) -> Vec<Lis
             return Vec::new();
         }
         let entry_id = format!("{}-000", if list == ListName::Pep { "pep" } else { "snc" });
-        vec![Listed {
-            list,
-            entry_id,
-            name: name.clone(),
-            score,
-            kind,
-        }]
+        vec![Listed { list, entry_id, name: name.clone(), score, kind }]
     };
     match answer {
         ListAnswer::Clear => Vec::new(),
@@ -337,11 +325,7 @@ pub(crate) fn rate(
 /// The screening that a case asked for, if it did.
 pub(crate) fn of_case(world: &World, case: &Verification) -> Option<Arc<AmlScreening>> {
     let mut all = world.children::<AmlScreening>(case.subject_id.bits()).rev();
-    all.find_map(|id| {
-        world
-            .find(id)
-            .filter(|one| one.verification_id == Some(case.id))
-    })
+    all.find_map(|id| world.find(id).filter(|one| one.verification_id == Some(case.id)))
 }
 
 /// A name that a list has from now on.

@@ -84,12 +84,8 @@ pub(crate) struct ListSubjects {
 
 impl Sortable for Subject {
     const KEYS: &'static [(&'static str, fn(&Self) -> SortKey)] = &[
-        ("created_at", |subject| {
-            SortKey::Number(subject.created_at.millis())
-        }),
-        ("external_id", |subject| {
-            SortKey::Text(subject.external_id.clone().unwrap_or_default())
-        }),
+        ("created_at", |subject| SortKey::Number(subject.created_at.millis())),
+        ("external_id", |subject| SortKey::Text(subject.external_id.clone().unwrap_or_default())),
     ];
 }
 
@@ -152,10 +148,7 @@ pub(crate) struct NameInput {
 
 impl NameInput {
     fn kept(self) -> PersonName {
-        PersonName {
-            first: self.first.into_string(),
-            last: self.last.into_string(),
-        }
+        PersonName { first: self.first.into_string(), last: self.last.into_string() }
     }
 }
 
@@ -266,11 +259,7 @@ fn only_of_people(input: &CreateSubject, today: Date) -> Vec<Violation> {
             ("/employee_id", input.employee_id.is_some()),
         ];
         for (pointer, _) in members.iter().filter(|(_, present)| *present) {
-            wrong.push(Violation::new(
-                *pointer,
-                "unexpected",
-                "a business has none",
-            ));
+            wrong.push(Violation::new(*pointer, "unexpected", "a business has none"));
         }
     } else if input.date_of_birth.is_some_and(|born| born.day() > today) {
         let detail = format!("this day lies ahead: today is {today}");
@@ -375,9 +364,7 @@ pub(crate) fn of_company(
     world: &World,
     company: Id<Company>,
 ) -> impl DoubleEndedIterator<Item = Arc<Subject>> {
-    world
-        .children::<Subject>(company.bits())
-        .filter_map(|id| world.find(id))
+    world.children::<Subject>(company.bits()).filter_map(|id| world.find(id))
 }
 
 /// The subjects of a company that are businesses: the company itself, as it is verified.

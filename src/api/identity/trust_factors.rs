@@ -42,13 +42,7 @@ pub(crate) fn reasons(
             TrustFactorName::Signals => said(signals),
         };
         let weight = WEIGHTS.weight(context, factor);
-        TrustReason {
-            factor,
-            weight,
-            percent,
-            points: weight * percent / 100,
-            detail,
-        }
+        TrustReason { factor, weight, percent, points: weight * percent / 100, detail }
     };
     TrustFactorName::ALL.map(reason).to_vec()
 }
@@ -75,13 +69,10 @@ fn aml(world: &World, subject: &Subject) -> Part {
     let of_company = subject.company_id;
     let frozen = of_company.is_some_and(|company| alerts::confirmed_alert(world, company));
     let condemned = alerts::condemn(world, subject.id);
-    let mut screenings = world
-        .children::<AmlScreening>(subject.id.bits())
-        .rev()
-        .filter_map(|id| world.find(id));
-    let latest = screenings
-        .find(|one| one.status != ScreeningStatus::Processing)
-        .map(|one| one.status);
+    let mut screenings =
+        world.children::<AmlScreening>(subject.id.bits()).rev().filter_map(|id| world.find(id));
+    let latest =
+        screenings.find(|one| one.status != ScreeningStatus::Processing).map(|one| one.status);
     let (percent, what) = match latest {
         _ if condemned => (table.confirmed, "an alert about the subject is confirmed"),
         _ if frozen => (table.confirmed, "an alert about the company is confirmed"),
@@ -137,18 +128,11 @@ fn payroll(world: &World, subject: &Subject) -> Part {
         return (percent, format!("payroll_status is {status}"));
     }
     let Some(company) = subject.company_id else {
-        return (
-            table.none,
-            "no company whose payroll would count".to_owned(),
-        );
+        return (table.none, "no company whose payroll would count".to_owned());
     };
-    let runs = world
-        .children::<PayrollRun>(company.bits())
-        .rev()
-        .take(MOST);
-    let recent = runs
-        .filter_map(|id| world.find(id))
-        .filter(|run| is_recent(world, run.created_at));
+    let runs = world.children::<PayrollRun>(company.bits()).rev().take(MOST);
+    let recent =
+        runs.filter_map(|id| world.find(id)).filter(|run| is_recent(world, run.created_at));
     let (mut good, mut all) = (0, 0);
     for run in recent {
         let paid = run.status == RunStatus::Paid;
@@ -159,12 +143,7 @@ fn payroll(world: &World, subject: &Subject) -> Part {
         good += usize::from(paid);
         all += usize::from(paid || short);
     }
-    share(
-        good,
-        all,
-        table.none,
-        "payroll runs of 90 days that paid everybody",
-    )
+    share(good, all, table.none, "payroll runs of 90 days that paid everybody")
 }
 
 fn profile(subject: &Subject) -> Part {
@@ -173,11 +152,7 @@ fn profile(subject: &Subject) -> Part {
         ("email", subject.email.is_some(), table.email),
         ("phone", subject.phone.is_some(), table.phone),
         ("address", subject.address.is_some(), table.address),
-        (
-            "an id number",
-            !subject.id_numbers.is_empty(),
-            table.id_number,
-        ),
+        ("an id number", !subject.id_numbers.is_empty(), table.id_number),
     ];
     sum(&present, "on record")
 }
@@ -186,16 +161,8 @@ fn said(signals: TrustSignals) -> Part {
     let table = &WEIGHTS.signals;
     let is = |signal: Option<bool>| signal == Some(true);
     let present = [
-        (
-            "email_verified",
-            is(signals.email_verified),
-            table.email_verified,
-        ),
-        (
-            "phone_verified",
-            is(signals.phone_verified),
-            table.phone_verified,
-        ),
+        ("email_verified", is(signals.email_verified), table.email_verified),
+        ("phone_verified", is(signals.phone_verified), table.phone_verified),
         ("device_known", is(signals.device_known), table.device_known),
     ];
     sum(&present, "said")

@@ -91,13 +91,11 @@ fn create_trust_score(
         let detail = "no subject of this key's world has this id";
         error.with_errors(vec![Violation::new("/subject_id", "not_found", detail)])
     })?;
-    let signals = input
-        .signals
-        .map_or_else(TrustSignals::default, |given| TrustSignals {
-            email_verified: given.email_verified,
-            phone_verified: given.phone_verified,
-            device_known: given.device_known,
-        });
+    let signals = input.signals.map_or_else(TrustSignals::default, |given| TrustSignals {
+        email_verified: given.email_verified,
+        phone_verified: given.phone_verified,
+        device_known: given.device_known,
+    });
     let now = world.now();
     let score = TrustScore {
         id: world.next_id(subject.id.bits()),
@@ -152,10 +150,7 @@ pub(crate) fn complete(world: &mut World, id: Id<TrustScore>) {
     score.previous_score = before.as_ref().and_then(|before| before.score);
     score.enter(TrustStatus::Completed, now);
     let mut subject = (*subject).clone();
-    subject.trust = Some(LatestTrust {
-        score: sum,
-        at: now,
-    });
+    subject.trust = Some(LatestTrust { score: sum, at: now });
     subject.updated_at = now;
     world.keep(subject);
     let score = world.record("trust_score.completed", score);

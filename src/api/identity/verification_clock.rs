@@ -51,17 +51,11 @@ pub(crate) const ANSWER_CASE: SystemRow = SystemRow {
     starts: &["answer_case", "review_case", "expire_case"],
 };
 
-pub(crate) const EXPIRE_CASE: SystemRow = SystemRow {
-    name: "expire_case",
-    emits: &["verification.expired"],
-    ..SystemRow::LAST
-};
+pub(crate) const EXPIRE_CASE: SystemRow =
+    SystemRow { name: "expire_case", emits: &["verification.expired"], ..SystemRow::LAST };
 
-pub(crate) const REVIEW_CASE: SystemRow = SystemRow {
-    name: "review_case",
-    emits: CONCLUDES,
-    ..SystemRow::LAST
-};
+pub(crate) const REVIEW_CASE: SystemRow =
+    SystemRow { name: "review_case", emits: CONCLUDES, ..SystemRow::LAST };
 
 /// What becomes of a case, and why.
 pub(crate) struct Outcome {
@@ -73,11 +67,7 @@ pub(crate) struct Outcome {
 
 impl Outcome {
     fn plain(to: CaseStatus, label: Option<RejectLabel>) -> Self {
-        Self {
-            to,
-            labels: label.into_iter().collect(),
-            note: None,
-        }
+        Self { to, labels: label.into_iter().collect(), note: None }
     }
 }
 
@@ -132,10 +122,7 @@ fn outcome(
         let mut labels: Vec<RejectLabel> = faults.iter().map(|fault| label(*fault)).collect();
         labels.sort_unstable();
         labels.dedup();
-        return Outcome {
-            labels,
-            ..Outcome::plain(CaseStatus::ResubmissionRequested, None)
-        };
+        return Outcome { labels, ..Outcome::plain(CaseStatus::ResubmissionRequested, None) };
     }
     if screening == Some(ScreeningStatus::NeedsReview) && answer == BureauAnswer::Approved {
         return Outcome::plain(CaseStatus::InReview, Some(RejectLabel::WatchlistMatch));
@@ -170,12 +157,9 @@ pub(crate) fn conclude(world: &mut World, case: &Verification, outcome: Outcome)
     checked(&mut case, &outcome);
     case.reject_labels = outcome.labels;
     let (event, result, reject_type, subject_status) = match outcome.to {
-        CaseStatus::Approved => (
-            "verification.approved",
-            Some(CaseResult::Approved),
-            None,
-            KycStatus::Approved,
-        ),
+        CaseStatus::Approved => {
+            ("verification.approved", Some(CaseResult::Approved), None, KycStatus::Approved)
+        }
         CaseStatus::Declined => (
             "verification.declined",
             Some(CaseResult::Declined),
@@ -236,11 +220,7 @@ fn checked(case: &mut Verification, outcome: &Outcome) {
                 VerificationType::Kyb => CaseCheckName::Registry,
             },
         };
-        let name = if case.makes(name) {
-            name
-        } else {
-            case.checks[0].name
-        };
+        let name = if case.makes(name) { name } else { case.checks[0].name };
         case.check(name, bad);
     }
 }
@@ -317,10 +297,7 @@ fn admit_company(world: &mut World, case: &Verification) {
     let asks = compliance::open(world, company)
         .find(|requirement| requirement.kind == RequirementType::BusinessVerification);
     if let Some(requirement) = asks {
-        let evidence = Evidence {
-            document_id: None,
-            value: Some(case.id.to_string()),
-        };
+        let evidence = Evidence { document_id: None, value: Some(case.id.to_string()) };
         compliance::close(world, &requirement, Some(evidence), None);
     }
     if blockers(world, company).next().is_none() {

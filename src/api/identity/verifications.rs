@@ -121,12 +121,8 @@ pub(crate) struct ListVerifications {
 
 impl Sortable for Verification {
     const KEYS: &'static [(&'static str, fn(&Self) -> SortKey)] = &[
-        ("created_at", |case| {
-            SortKey::Number(case.created_at.millis())
-        }),
-        ("updated_at", |case| {
-            SortKey::Number(case.updated_at.millis())
-        }),
+        ("created_at", |case| SortKey::Number(case.created_at.millis())),
+        ("updated_at", |case| SortKey::Number(case.updated_at.millis())),
     ];
 }
 
@@ -186,10 +182,7 @@ fn create_verification(
     let more = wanted.iter().filter(|name| !names.contains(name));
     names.extend(more.copied().collect::<Vec<_>>());
     names.sort_unstable();
-    let checks = names.into_iter().map(|name| CaseCheck {
-        name,
-        status: CaseCheckStatus::Pending,
-    });
+    let checks = names.into_iter().map(|name| CaseCheck { name, status: CaseCheckStatus::Pending });
     let now = world.now();
     let expires_at = now.plus(PATIENCE);
     let case = Verification {
@@ -243,9 +236,7 @@ fn unfit(subject: &Subject, kind: VerificationType, checks: &[CaseCheckName]) ->
 /// The subject's case of which something is still to come.
 pub(crate) fn open_case(world: &World, subject: Id<Subject>) -> Option<Arc<Verification>> {
     let latest = world.children::<Verification>(subject.bits()).next_back();
-    latest
-        .and_then(|id| world.find(id))
-        .filter(|case| case.status.is_open())
+    latest.and_then(|id| world.find(id)).filter(|case| case.status.is_open())
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -295,10 +286,8 @@ fn review_verification(
     };
     // The bureau's own rows of these verbs begin at processing, which no hand decides.
     if case.status != CaseStatus::InReview {
-        let detail = format!(
-            "the verification is {}: it would have to be in_review",
-            case.status.name()
-        );
+        let detail =
+            format!("the verification is {}: it would have to be in_review", case.status.name());
         return Err(refused(case.id, case.status, detail));
     }
     let to = step(verb, "the verification", case.id, case.status)?;

@@ -12,40 +12,22 @@ fn refusal(bytes: &[u8]) -> String {
 #[test]
 fn what_is_not_json_is_refused_with_line_and_column() {
     for (body, detail) in [
-        (
-            &b""[..],
-            "line 1, column 1: the body is empty where a JSON object is expected",
-        ),
-        (
-            b" \r\n\t",
-            "line 1, column 1: the body is empty where a JSON object is expected",
-        ),
+        (&b""[..], "line 1, column 1: the body is empty where a JSON object is expected"),
+        (b" \r\n\t", "line 1, column 1: the body is empty where a JSON object is expected"),
         (
             b"\xef\xbb\xbf{}",
             "line 1, column 1: the body begins with a byte order mark, which JSON does not have",
         ),
-        (
-            b"{\"a\":\n \"\xff\"}",
-            "line 2, column 3: the body is not UTF-8",
-        ),
-        (
-            b"{\"a\": 1",
-            "line 1, column 7: the body ends while parsing an object",
-        ),
+        (b"{\"a\":\n \"\xff\"}", "line 2, column 3: the body is not UTF-8"),
+        (b"{\"a\": 1", "line 1, column 7: the body ends while parsing an object"),
         (b"{} {}", "line 1, column 4: trailing characters"),
         (b"{\"a\":NaN}", "line 1, column 6: expected value"),
         (b"{\"a\":1e999}", "line 1, column 10: number out of range"),
         (b"{\"a\":01}", "line 1, column 7: invalid number"),
         (b"{'a':1}", "line 1, column 2: key must be a string"),
         (b"{\"a\":1,}", "line 1, column 8: trailing comma"),
-        (
-            b"[\"\\ud800\"]",
-            "line 1, column 9: unexpected end of hex escape",
-        ),
-        (
-            b"[\"\\udc00\"]",
-            "line 1, column 8: lone leading surrogate in hex escape",
-        ),
+        (b"[\"\\ud800\"]", "line 1, column 9: unexpected end of hex escape"),
+        (b"[\"\\udc00\"]", "line 1, column 8: lone leading surrogate in hex escape"),
         (
             b"[\"\x01\"]",
             "line 1, column 3: control character (\\u0000-\\u001F) found while parsing a string",
@@ -57,10 +39,7 @@ fn what_is_not_json_is_refused_with_line_and_column() {
 
 #[test]
 fn a_key_given_twice_is_refused_wherever_it_is() {
-    assert_eq!(
-        refusal(b"{\"a\":1,\"a\":1}"),
-        "line 1, column 10: the key \"a\" is given twice"
-    );
+    assert_eq!(refusal(b"{\"a\":1,\"a\":1}"), "line 1, column 10: the key \"a\" is given twice");
     assert_eq!(
         refusal(b"[{\"b\":\n{\"a\":1,\"\\u0061\":2}}]"),
         "line 2, column 15: the key \"a\" is given twice"
@@ -96,14 +75,8 @@ fn equal_values_have_one_canonical_spelling() {
         .expect("an object");
     let right = parse("{\"a\":{\"x\":\"é\\u000a\",\"y\":null},\"b\":[1.0,2]}".as_bytes())
         .expect("an object");
-    assert_eq!(
-        canonical(&left),
-        "{\"a\":{\"x\":\"é\\n\",\"y\":null},\"b\":[1,2]}".as_bytes()
-    );
-    assert_eq!(
-        canonical(&json!({ "a": [], "b": {} })),
-        b"{\"a\":[],\"b\":{}}"
-    );
+    assert_eq!(canonical(&left), "{\"a\":{\"x\":\"é\\n\",\"y\":null},\"b\":[1,2]}".as_bytes());
+    assert_eq!(canonical(&json!({ "a": [], "b": {} })), b"{\"a\":[],\"b\":{}}");
     assert_eq!(canonical(&left), canonical(&right));
 }
 

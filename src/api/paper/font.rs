@@ -19,11 +19,8 @@ pub(super) struct Font {
     unknown: GlyphId,
 }
 
-static REGULAR: LazyLock<Font> = LazyLock::new(|| {
-    Font::read(include_bytes!(
-        "../../../fixtures/fonts/NotoSans-Regular.ttf"
-    ))
-});
+static REGULAR: LazyLock<Font> =
+    LazyLock::new(|| Font::read(include_bytes!("../../../fixtures/fonts/NotoSans-Regular.ttf")));
 static BOLD: LazyLock<Font> =
     LazyLock::new(|| Font::read(include_bytes!("../../../fixtures/fonts/NotoSans-Bold.ttf")));
 
@@ -39,11 +36,7 @@ impl Font {
     fn read(data: &'static [u8]) -> Self {
         let face = Face::parse(data, 0).expect("the embedded font is whole: a test reads it");
         let unknown = face.glyph_index('?').unwrap_or_default();
-        Self {
-            data,
-            face,
-            unknown,
-        }
+        Self { data, face, unknown }
     }
 
     /// The glyph of a letter, or the question mark where the font has none.

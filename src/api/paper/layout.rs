@@ -38,27 +38,9 @@ pub(super) enum Ink {
 /// One mark on a page. `y` is where letters stand, or the upper edge.
 #[derive(Clone, Debug)]
 pub(super) enum Mark {
-    Text {
-        x: i32,
-        y: i32,
-        size: i32,
-        weight: Weight,
-        ink: Ink,
-        text: String,
-    },
-    Line {
-        y: i32,
-        from: i32,
-        to: i32,
-        ink: Ink,
-    },
-    Fill {
-        x: i32,
-        y: i32,
-        width: i32,
-        height: i32,
-        ink: Ink,
-    },
+    Text { x: i32, y: i32, size: i32, weight: Weight, ink: Ink, text: String },
+    Line { y: i32, from: i32, to: i32, ink: Ink },
+    Fill { x: i32, y: i32, width: i32, height: i32, ink: Ink },
 }
 
 /// How a piece of text looks.
@@ -81,20 +63,13 @@ const LEADING: i32 = 15 * POINT;
 
 /// The pages of a document.
 pub(super) fn pages(paper: &Paper) -> Vec<Vec<Mark>> {
-    let mut sheet = Sheet {
-        pages: vec![Vec::new()],
-        y: TOP,
-    };
+    let mut sheet = Sheet { pages: vec![Vec::new()], y: TOP };
     sheet.head(paper);
     for block in &paper.blocks {
         match block {
             Block::Facts(facts) => sheet.facts(facts),
             Block::Tables(tables) => sheet.tables(tables),
-            Block::Figure {
-                label,
-                value,
-                remark,
-            } => sheet.figure(label, value, remark),
+            Block::Figure { label, value, remark } => sheet.figure(label, value, remark),
             Block::Note(text) => sheet.note(text),
         }
         sheet.y += SPACE;
@@ -108,12 +83,7 @@ pub(super) fn pages(paper: &Paper) -> Vec<Vec<Mark>> {
 
 fn foot(page: &mut Vec<Mark>, paper: &Paper, number: usize, count: usize) {
     let y = HEIGHT - 40 * POINT;
-    page.push(Mark::Line {
-        y: y - 14 * POINT,
-        from: MARGIN,
-        to: RIGHT,
-        ink: Ink::Pale,
-    });
+    page.push(Mark::Line { y: y - 14 * POINT, from: MARGIN, to: RIGHT, ink: Ink::Pale });
     text(page, MARGIN, y, QUIET, &paper.footer);
     let number = format!("Page {number} of {count}");
     text_to(page, RIGHT, y, QUIET, &number);
@@ -145,11 +115,7 @@ fn lines(text: &str, style: Style, most: i32) -> Vec<String> {
     let mut lines: Vec<String> = vec![String::new()];
     for word in text.split_whitespace() {
         let line = lines.last_mut().expect("there is always a line");
-        let longer = if line.is_empty() {
-            word.to_owned()
-        } else {
-            format!("{line} {word}")
-        };
+        let longer = if line.is_empty() { word.to_owned() } else { format!("{line} {word}") };
         if width(&longer, style) <= most {
             *line = longer;
             continue;
@@ -194,11 +160,7 @@ impl Sheet {
     fn head(&mut self, paper: &Paper) {
         let (left, right) = (WIDTH * 11 / 20, WIDTH * 7 / 20);
         let sender = |place| {
-            if place == 0 {
-                style(14, Weight::Bold, Ink::Black)
-            } else {
-                QUIET
-            }
+            if place == 0 { style(14, Weight::Bold, Ink::Black) } else { QUIET }
         };
         let title = |place| {
             if place == 0 {
@@ -239,10 +201,8 @@ impl Sheet {
         let column = (RIGHT - MARGIN - GUTTER) / 2;
         let named = 84 * POINT;
         for pair in facts.chunks(2) {
-            let values: Vec<Vec<String>> = pair
-                .iter()
-                .map(|(_, value)| lines(value, PLAIN, column - named))
-                .collect();
+            let values: Vec<Vec<String>> =
+                pair.iter().map(|(_, value)| lines(value, PLAIN, column - named)).collect();
             let height = values.iter().map(Vec::len).max().unwrap_or(1);
             let height = i32::try_from(height).unwrap_or(1) * LEADING;
             self.make_room(height);
@@ -346,10 +306,7 @@ impl Sheet {
             .iter()
             .map(|column| {
                 let row = of(column.table)?;
-                Some((
-                    row,
-                    lines(&row.label, style, column.label_width(row, style)),
-                ))
+                Some((row, lines(&row.label, style, column.label_width(row, style))))
             })
             .collect();
         let height = wrapped.iter().flatten().map(|(_, label)| label.len()).max();
@@ -395,12 +352,7 @@ impl<'t> Column<'t> {
             end -= widest.unwrap_or(0).max(heading) + 12 * POINT;
         }
         ends.reverse();
-        Self {
-            table,
-            left,
-            right,
-            ends,
-        }
+        Self { table, left, right, ends }
     }
 
     /// What a row's figures leave to its label.

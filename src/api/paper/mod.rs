@@ -40,11 +40,7 @@ pub(crate) enum Block {
     /// Tables beside one another.
     Tables(Vec<Table>),
     /// The one figure that a reader looks for, with a word before it and one below.
-    Figure {
-        label: String,
-        value: String,
-        remark: String,
-    },
+    Figure { label: String, value: String, remark: String },
     /// Small print.
     Note(String),
 }
@@ -71,10 +67,7 @@ pub(crate) struct Row {
 impl Row {
     /// A label and its figures.
     pub(crate) fn new(label: impl Into<String>, figures: Vec<String>) -> Self {
-        Self {
-            label: label.into(),
-            figures,
-        }
+        Self { label: label.into(), figures }
     }
 }
 

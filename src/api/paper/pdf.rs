@@ -12,11 +12,8 @@ use crate::api::paper::font::{Font, Weight};
 use crate::api::paper::layout::{HEIGHT, Ink, Mark, POINT, WIDTH};
 use crate::value::time::Timestamp;
 
-const ADOBE: SystemInfo<'_> = SystemInfo {
-    registry: Str(b"Adobe"),
-    ordering: Str(b"Identity"),
-    supplement: 0,
-};
+const ADOBE: SystemInfo<'_> =
+    SystemInfo { registry: Str(b"Adobe"), ordering: Str(b"Identity"), supplement: 0 };
 
 /// A length as the library takes it.
 #[expect(
@@ -37,10 +34,7 @@ pub(super) fn write(paper: &Paper, pages: &[Vec<Mark>]) -> Vec<u8> {
     pdf.catalog(catalog).pages(tree).lang(TextStr("en"));
     let mut fonts = [Used::new(Weight::Regular), Used::new(Weight::Bold)];
     let contents: Vec<Vec<u8>> = pages.iter().map(|marks| draw(marks, &mut fonts)).collect();
-    let font_ids: Vec<Ref> = fonts
-        .iter()
-        .map(|font| font.write(&mut pdf, &mut next))
-        .collect();
+    let font_ids: Vec<Ref> = fonts.iter().map(|font| font.write(&mut pdf, &mut next)).collect();
     let mut kids = Vec::new();
     for content in &contents {
         let (page_id, content_id) = (next(), next());
@@ -135,9 +129,7 @@ impl Used {
             let glyph = self.font.glyph(letter);
             let number = self.glyphs.remap(glyph.0);
             self.letters.entry(number).or_insert(letter);
-            self.widths
-                .entry(number)
-                .or_insert_with(|| self.font.advance(glyph));
+            self.widths.entry(number).or_insert_with(|| self.font.advance(glyph));
             bytes.extend_from_slice(&number.to_be_bytes());
         }
         bytes
@@ -185,11 +177,7 @@ impl Used {
             .ascent(scaled(face.ascender()))
             .descent(scaled(face.descender()))
             .cap_height(scaled(face.capital_height().unwrap_or(face.ascender())))
-            .stem_v(if self.weight == Weight::Bold {
-                140.0
-            } else {
-                80.0
-            })
+            .stem_v(if self.weight == Weight::Bold { 140.0 } else { 80.0 })
             .font_file2(file);
         let mut map = UnicodeCmap::new(Name(b"Meanings"), ADOBE);
         for (&number, &letter) in &self.letters {
@@ -209,14 +197,7 @@ fn draw(marks: &[Mark], fonts: &mut [Used; 2]) -> Vec<u8> {
     let mut content = Content::new();
     for mark in marks {
         match mark {
-            Mark::Text {
-                x,
-                y,
-                size,
-                weight,
-                ink,
-                text,
-            } => {
+            Mark::Text { x, y, size, weight, ink, text } => {
                 let font = &mut fonts[usize::from(*weight == Weight::Bold)];
                 let encoded = font.encode(text);
                 dip(&mut content, *ink);
@@ -229,21 +210,10 @@ fn draw(marks: &[Mark], fonts: &mut [Used; 2]) -> Vec<u8> {
             Mark::Line { y, from, to, ink } => {
                 dip(&mut content, *ink);
                 let thin = POINT * 6 / 10;
-                content.rect(
-                    points(*from),
-                    points(HEIGHT - y),
-                    points(to - from),
-                    points(thin),
-                );
+                content.rect(points(*from), points(HEIGHT - y), points(to - from), points(thin));
                 content.fill_nonzero();
             }
-            Mark::Fill {
-                x,
-                y,
-                width,
-                height,
-                ink,
-            } => {
+            Mark::Fill { x, y, width, height, ink } => {
                 dip(&mut content, *ink);
                 content.rect(
                     points(*x),

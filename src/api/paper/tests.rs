@@ -45,10 +45,7 @@ fn a_long_list_goes_on_on_the_next_page() {
     assert_eq!(pages.len(), 3);
     let all: Vec<Vec<String>> = pages.iter().map(texts).collect();
     for page in &all {
-        assert!(
-            page.contains(&"Lines".to_owned()),
-            "each page has the heading"
-        );
+        assert!(page.contains(&"Lines".to_owned()), "each page has the heading");
     }
     let shown = all.concat();
     for number in 0..120 {
@@ -80,14 +77,7 @@ fn text_without_a_place_to_break_is_broken_all_the_same() {
     let long = "x".repeat(400);
     let pages = layout::pages(&paper(1, &long));
     for mark in pages.iter().flatten() {
-        if let layout::Mark::Text {
-            x,
-            size,
-            weight,
-            text,
-            ..
-        } = mark
-        {
+        if let layout::Mark::Text { x, size, weight, text, .. } = mark {
             let end = x + font::Font::of(*weight).width(text, *size);
             assert!(end <= layout::WIDTH, "{text}");
         }

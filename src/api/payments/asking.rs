@@ -45,10 +45,7 @@ pub(crate) fn fits(
         return room(world, &wallet, amount);
     }
     let opened = Wallet::open(Id::UNKNOWN, company, currency, world.now());
-    room(world, &opened, amount).map_err(|error| ApiError {
-        resource_id: None,
-        ..error
-    })
+    room(world, &opened, amount).map_err(|error| ApiError { resource_id: None, ..error })
 }
 
 /// A request for money that nothing is wrong with.
@@ -89,9 +86,7 @@ pub(super) fn ask(world: &mut World, company: &Company, asked: Asked) -> Arc<Col
         payer: asked.payer,
         reference: asked.reference,
         invoice_id: asked.invoice,
-        virtual_account: transfer
-            .then(|| virtual_account(world, company, id))
-            .flatten(),
+        virtual_account: transfer.then(|| virtual_account(world, company, id)).flatten(),
         checkout_url: card.then(|| {
             let token = encode_to_string(world.base().key().with("checkout").at(id.bits()).hash());
             format!("https://checkout.sandbox.invalid/{token}")

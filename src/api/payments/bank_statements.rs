@@ -238,11 +238,7 @@ fn one_source(input: &ImportBankStatement) -> Option<Violation> {
 fn of_lines(lines: &[ImportLine], days: (Date, Date), wrong: &mut Vec<Violation>) -> Contents {
     for (place, line) in lines.iter().enumerate() {
         if let Some(detail) = outside(line.date, days) {
-            wrong.push(Violation::new(
-                format!("/lines/{place}/date"),
-                "outside",
-                detail,
-            ));
+            wrong.push(Violation::new(format!("/lines/{place}/date"), "outside", detail));
         }
     }
     let drafts: Vec<Draft> = lines

@@ -95,12 +95,8 @@ pub(crate) struct ListBeneficiaries {
 
 impl Sortable for Beneficiary {
     const KEYS: &'static [(&'static str, fn(&Self) -> SortKey)] = &[
-        ("created_at", |beneficiary| {
-            SortKey::Number(beneficiary.created_at.millis())
-        }),
-        ("name", |beneficiary| {
-            SortKey::Text(beneficiary.name.clone())
-        }),
+        ("created_at", |beneficiary| SortKey::Number(beneficiary.created_at.millis())),
+        ("name", |beneficiary| SortKey::Text(beneficiary.name.clone())),
     ];
 }
 
@@ -225,17 +221,11 @@ pub(crate) fn resolve(world: &mut World, id: Id<Beneficiary>, answer: BankAnswer
     let mut beneficiary = (*beneficiary).clone();
     beneficiary.name_match = holder.map(|holder| {
         let (result, score) = compare(&beneficiary.name, &holder);
-        NameMatch {
-            result,
-            score,
-            account_name: holder,
-        }
+        NameMatch { result, score, account_name: holder }
     });
     let refused = answer.result().err().map(|(code, _)| code);
-    beneficiary.failure = refused.map(|code| Rejection {
-        code: Cow::Borrowed(code),
-        detail: Cow::Borrowed(reason(code)),
-    });
+    beneficiary.failure = refused
+        .map(|code| Rejection { code: Cow::Borrowed(code), detail: Cow::Borrowed(reason(code)) });
     let (status, name) = match refused {
         None => (BeneficiaryStatus::Verified, "beneficiary.verified"),
         Some(_) => (BeneficiaryStatus::Rejected, "beneficiary.rejected"),
@@ -261,9 +251,7 @@ fn holder(world: &World, beneficiary: &Beneficiary, answer: BankAnswer) -> Optio
     let named = beneficiary.account.holder.as_deref();
     let name = match answer {
         BankAnswer::AccountClosed | BankAnswer::AccountNotFound => return None,
-        BankAnswer::Match => named
-            .filter(|name| alike(name))
-            .unwrap_or(&beneficiary.name),
+        BankAnswer::Match => named.filter(|name| alike(name)).unwrap_or(&beneficiary.name),
         BankAnswer::NameMismatch => match named.filter(|name| !alike(name)) {
             Some(name) => name,
             None => return Some(stranger(world, beneficiary, alike).to_uppercase()),
@@ -283,9 +271,7 @@ fn stranger(world: &World, beneficiary: &Beneficiary, alike: impl Fn(&str) -> bo
         let person = names::person(country, key.at(attempt));
         format!("{} {}", person.first, person.last)
     });
-    drawn
-        .find(|name| !alike(name))
-        .unwrap_or_else(|| "Somebody Else".to_owned())
+    drawn.find(|name| !alike(name)).unwrap_or_else(|| "Somebody Else".to_owned())
 }
 
 #[derive(Deserialize, JsonSchema)]

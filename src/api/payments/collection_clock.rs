@@ -36,11 +36,8 @@ const LATE_DAYS: i32 = 10;
 /// The tasks that a new collection sets.
 pub(super) const ASKED: &[&str] = &["prompt_payer", "pay_collection", "expire_collection"];
 
-pub(crate) const PROMPT_PAYER: SystemRow = SystemRow {
-    name: "prompt_payer",
-    emits: &["collection.requires_action"],
-    ..SystemRow::LAST
-};
+pub(crate) const PROMPT_PAYER: SystemRow =
+    SystemRow { name: "prompt_payer", emits: &["collection.requires_action"], ..SystemRow::LAST };
 
 pub(crate) const PAY_COLLECTION: SystemRow = SystemRow {
     name: "pay_collection",
@@ -48,11 +45,8 @@ pub(crate) const PAY_COLLECTION: SystemRow = SystemRow {
     starts: &["finish_collection"],
 };
 
-pub(crate) const FINISH_COLLECTION: SystemRow = SystemRow {
-    name: "finish_collection",
-    emits: FINISHED,
-    starts: FINISHING,
-};
+pub(crate) const FINISH_COLLECTION: SystemRow =
+    SystemRow { name: "finish_collection", emits: FINISHED, starts: FINISHING };
 
 /// The events of a payment that arrives or fails.
 pub(crate) const FINISHED: &[&str] = &[
@@ -72,17 +66,11 @@ pub(crate) const SETTLE_COLLECTION: SystemRow = SystemRow {
     ..SystemRow::LAST
 };
 
-pub(crate) const EXPIRE_COLLECTION: SystemRow = SystemRow {
-    name: "expire_collection",
-    emits: &["collection.expired"],
-    ..SystemRow::LAST
-};
+pub(crate) const EXPIRE_COLLECTION: SystemRow =
+    SystemRow { name: "expire_collection", emits: &["collection.expired"], ..SystemRow::LAST };
 
-pub(crate) const CHARGE_BACK: SystemRow = SystemRow {
-    name: "charge_back",
-    emits: disputes::OPENED,
-    starts: &["miss_evidence"],
-};
+pub(crate) const CHARGE_BACK: SystemRow =
+    SystemRow { name: "charge_back", emits: disputes::OPENED, starts: &["miss_evidence"] };
 
 /// Sets what the payer of a new collection does.
 pub(super) fn follow(world: &mut World, collection: &Collection) {
@@ -140,10 +128,7 @@ fn magic(collection: &Collection) -> Option<(Answer, String)> {
         93 => plain("short"),
         94 => plain("never"),
         95 => plain("disputed"),
-        number => Answer {
-            code: Some(ReturnCode::new(number)?),
-            ..plain("declined")
-        },
+        number => Answer { code: Some(ReturnCode::new(number)?), ..plain("declined") },
     };
     Some((answer, format!("account 99999999{number:02}")))
 }
@@ -169,10 +154,7 @@ pub(crate) fn pay(world: &mut World, id: Id<Collection>, payment: Payment) {
         return; // paid otherwise, withdrawn or expired meanwhile
     }
     let collection = begin(world, collection);
-    world.settle_after(
-        collection.method.processing(),
-        Task::FinishCollection(id, payment),
-    );
+    world.settle_after(collection.method.processing(), Task::FinishCollection(id, payment));
 }
 
 /// The rail has the payment. Emits `collection.processing`.

@@ -103,13 +103,9 @@ pub(crate) struct ListCollections {
 
 impl Sortable for Collection {
     const KEYS: &'static [(&'static str, fn(&Self) -> SortKey)] = &[
-        ("created_at", |collection| {
-            SortKey::Number(collection.created_at.millis())
-        }),
+        ("created_at", |collection| SortKey::Number(collection.created_at.millis())),
         ("amount", |collection| SortKey::Number(collection.amount)),
-        ("reference", |collection| {
-            SortKey::Text(collection.reference.clone())
-        }),
+        ("reference", |collection| SortKey::Text(collection.reference.clone())),
     ];
 }
 
@@ -317,18 +313,12 @@ fn get_collection(
     let collection = (*world.get(input.collection_id)?).clone();
     let refunds = input.expand.map(|Expand::Refunds| {
         let last = world.children::<Refund>(collection.id.bits()).rev();
-        let mut refunds: Vec<Shown<Refund>> = last
-            .take(MOST_EXPANDED)
-            .filter_map(|id| world.find(id))
-            .map(Shown)
-            .collect();
+        let mut refunds: Vec<Shown<Refund>> =
+            last.take(MOST_EXPANDED).filter_map(|id| world.find(id)).map(Shown).collect();
         refunds.reverse();
         refunds
     });
-    Ok(Data(CollectionWithRefunds {
-        collection,
-        refunds,
-    }))
+    Ok(Data(CollectionWithRefunds { collection, refunds }))
 }
 
 #[derive(Deserialize, JsonSchema)]

@@ -78,11 +78,7 @@ pub(crate) fn miss(world: &mut World, id: Id<Dispute>) {
 pub(crate) fn decide(world: &mut World, id: Id<Dispute>, won: bool) {
     let open = world.find(id);
     if open.is_some_and(|dispute| dispute.status == DisputeStatus::UnderReview) {
-        let to = if won {
-            DisputeStatus::Won
-        } else {
-            DisputeStatus::Lost
-        };
+        let to = if won { DisputeStatus::Won } else { DisputeStatus::Lost };
         end(world, id, to, None);
     }
 }
@@ -106,9 +102,7 @@ pub(crate) fn end(world: &mut World, id: Id<Dispute>, to: DisputeStatus, reason:
         _ => (false, "dispute.lost"),
     };
     let chargeback = dispute.source.kind == Kind::Collection;
-    let before = world
-        .balances(dispute.company_id, dispute.currency)
-        .available;
+    let before = world.balances(dispute.company_id, dispute.currency).available;
     if chargeback {
         let gone = if won { 0 } else { dispute.amount };
         collection_clock::resolved(world, Id::from_bits(dispute.source.bits), gone);

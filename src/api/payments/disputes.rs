@@ -101,13 +101,9 @@ pub(crate) struct ListDisputes {
 
 impl Sortable for Dispute {
     const KEYS: &'static [(&'static str, fn(&Self) -> SortKey)] = &[
-        ("created_at", |dispute| {
-            SortKey::Number(dispute.created_at.millis())
-        }),
+        ("created_at", |dispute| SortKey::Number(dispute.created_at.millis())),
         ("amount", |dispute| SortKey::Number(dispute.amount)),
-        ("evidence_due_by", |dispute| {
-            SortKey::Number(dispute.evidence_due_by.millis())
-        }),
+        ("evidence_due_by", |dispute| SortKey::Number(dispute.evidence_due_by.millis())),
     ];
 }
 
@@ -166,10 +162,7 @@ fn respond_to_dispute(
         let (code, detail) = if contests {
             ("required", "what is contested needs evidence")
         } else {
-            (
-                "not_taken",
-                "what is accepted needs no evidence: leave it out, or contest",
-            )
+            ("not_taken", "what is accepted needs no evidence: leave it out, or contest")
         };
         return Err(ApiError::of_member("/evidence", code, detail));
     }

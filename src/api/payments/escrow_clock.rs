@@ -44,10 +44,7 @@ pub(crate) enum Part {
 pub(crate) fn release_by_date(world: &mut World, id: Id<Escrow>) {
     let escrow = get(world, id);
     // Not of one that is disputed: its verdict moves the money.
-    let holds = matches!(
-        escrow.status,
-        EscrowStatus::Funded | EscrowStatus::PartiallyReleased
-    );
+    let holds = matches!(escrow.status, EscrowStatus::Funded | EscrowStatus::PartiallyReleased);
     if holds {
         let reason = "released by its date".to_owned();
         release(world, &escrow, Part::Rest, Some(reason));
@@ -98,10 +95,8 @@ pub(crate) fn release(
         Part::Amount(amount) => amount,
     };
     let company = get(world, escrow.company_id);
-    let (wallet, seller) = (
-        get(world, escrow.buyer_wallet_id),
-        get(world, escrow.seller_beneficiary_id),
-    );
+    let (wallet, seller) =
+        (get(world, escrow.buyer_wallet_id), get(world, escrow.seller_beneficiary_id));
     let parties = Parties {
         company: &company,
         wallet: (&wallet, ""),

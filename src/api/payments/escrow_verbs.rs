@@ -56,11 +56,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             ErrorCode::CompanySuspended,
             ErrorCode::InvalidStateTransition,
         ],
-        emits: &[
-            "escrow.partially_released",
-            "escrow.released",
-            "payout.created",
-        ],
+        emits: &["escrow.partially_released", "escrow.released", "payout.created"],
         starts: &["send_payout"],
         ..operation!(write release_escrow)
     },
@@ -74,12 +70,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             one it says that the seller has given in: the dispute is `won`.",
         example: r#"{"reason":"The order was cancelled"}"#,
         errors: &[ErrorCode::InvalidStateTransition, ErrorCode::LimitExceeded],
-        emits: &[
-            "escrow.refunded",
-            "escrow.cancelled",
-            "wallet.credited",
-            "dispute.won",
-        ],
+        emits: &["escrow.refunded", "escrow.cancelled", "wallet.credited", "dispute.won"],
         ..operation!(write refund_escrow)
     },
     Operation {
@@ -176,9 +167,7 @@ fn release_escrow(
 /// The part that is asked for, if the escrow holds it.
 fn part(escrow: &Escrow, milestone: Option<&str>, amount: Option<i64>) -> Result<Part, ApiError> {
     let wrong = |pointer: &'static str, code, detail: String| {
-        Err(ApiError::invalid(vec![Violation::new(
-            pointer, code, detail,
-        )]))
+        Err(ApiError::invalid(vec![Violation::new(pointer, code, detail)]))
     };
     match (milestone, amount) {
         (None, None) => Ok(Part::Rest),
@@ -251,10 +240,7 @@ pub(crate) fn take_back(
     }
     let wallet = world.get(escrow.buyer_wallet_id)?;
     wallets::room(world, &wallet, escrow.held)?;
-    match escrow
-        .dispute_id
-        .filter(|_| escrow.status == EscrowStatus::Disputed)
-    {
+    match escrow.dispute_id.filter(|_| escrow.status == EscrowStatus::Disputed) {
         // It ends the escrow, too.
         Some(dispute) => dispute_clock::end(world, dispute, DisputeStatus::Won, Some(reason)),
         None => {

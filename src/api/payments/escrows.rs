@@ -76,9 +76,7 @@ pub(crate) struct ListEscrows {
 
 impl Sortable for Escrow {
     const KEYS: &'static [(&'static str, fn(&Self) -> SortKey)] = &[
-        ("created_at", |escrow| {
-            SortKey::Number(escrow.created_at.millis())
-        }),
+        ("created_at", |escrow| SortKey::Number(escrow.created_at.millis())),
         ("amount", |escrow| SortKey::Number(escrow.amount)),
     ];
 }
@@ -140,19 +138,13 @@ impl CreateEscrow {
     fn faults(&self, now: Timestamp) -> Vec<Violation> {
         let mut wrong = Vec::new();
         let parts = self.milestones.as_deref().unwrap_or_default();
-        let sum: i128 = parts
-            .iter()
-            .map(|part| i128::from(part.amount.minor()))
-            .sum();
+        let sum: i128 = parts.iter().map(|part| i128::from(part.amount.minor())).sum();
         if !parts.is_empty() && sum != i128::from(self.amount.minor()) {
             let amount = self.amount.minor();
             let detail = format!("the milestones sum to {sum}, and the amount is {amount}");
             wrong.push(Violation::new("/milestones", "sum", detail));
         }
-        let dates = [
-            ("/auto_release_at", self.auto_release_at),
-            ("/expires_at", self.expires_at),
-        ];
+        let dates = [("/auto_release_at", self.auto_release_at), ("/expires_at", self.expires_at)];
         for (at, date) in dates {
             if date.is_some_and(|date| date <= now) {
                 let detail = format!("it is {now}: expected an instant to come");

@@ -37,11 +37,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     ..operation!(write create_fx_quote)
 }];
 
-pub(crate) const EXPIRE_FX_QUOTE: SystemRow = SystemRow {
-    name: "expire_fx_quote",
-    emits: &["fx_quote.expired"],
-    ..SystemRow::LAST
-};
+pub(crate) const EXPIRE_FX_QUOTE: SystemRow =
+    SystemRow { name: "expire_fx_quote", emits: &["fx_quote.expired"], ..SystemRow::LAST };
 
 /// How long a quote holds.
 const HELD: Span = Span::seconds(30 * 60);
@@ -125,9 +122,7 @@ fn checked(input: &CreateFxQuote) -> Result<Fixed, ApiError> {
             None
         }
     };
-    fixed
-        .filter(|_| wrong.is_empty())
-        .ok_or_else(|| ApiError::invalid(wrong))
+    fixed.filter(|_| wrong.is_empty()).ok_or_else(|| ApiError::invalid(wrong))
 }
 
 /// What is given and what is got; an error where the one that follows is nothing, or more than a caller may name.
@@ -138,16 +133,8 @@ fn both_sides(
     target: Currency,
 ) -> Result<(i64, i64), ApiError> {
     let (pointer, follows, currency) = match fixed {
-        Fixed::Source(amount) => (
-            "/source_amount",
-            rate.convert(amount, source, target),
-            target,
-        ),
-        Fixed::Target(amount) => (
-            "/target_amount",
-            rate.needed(amount, source, target),
-            source,
-        ),
+        Fixed::Source(amount) => ("/source_amount", rate.convert(amount, source, target), target),
+        Fixed::Target(amount) => ("/target_amount", rate.needed(amount, source, target), source),
     };
     if follows == 0 {
         let detail = format!("comes to nothing in {currency}: less than half of its minor unit");

@@ -59,16 +59,8 @@ fn list_fx_rates(world: &World, input: ListFxRates) -> Result<List<FxRate>, ApiE
     let today = world.today();
     let as_of = input.as_of.unwrap_or(today);
     let mut wrong = Vec::new();
-    wrong.extend(
-        input
-            .source_currency
-            .and_then(|it| unknown("/source_currency", it)),
-    );
-    wrong.extend(
-        input
-            .target_currency
-            .and_then(|it| unknown("/target_currency", it)),
-    );
+    wrong.extend(input.source_currency.and_then(|it| unknown("/source_currency", it)));
+    wrong.extend(input.target_currency.and_then(|it| unknown("/target_currency", it)));
     if as_of > today {
         let detail = format!("no rate of a day to come is known: today is {today}");
         wrong.push(Violation::new("/as_of", "in_the_future", detail));
@@ -85,9 +77,7 @@ fn list_fx_rates(world: &World, input: ListFxRates) -> Result<List<FxRate>, ApiE
         .filter(|(source, target)| source != target)
         .collect();
     let row = |&(source_currency, target_currency): &(Currency, Currency)| {
-        let mid_rate = world
-            .base()
-            .mid_rate(source_currency, target_currency, as_of);
+        let mid_rate = world.base().mid_rate(source_currency, target_currency, as_of);
         let mid_rate = mid_rate.expect("the list holds currencies with a rate");
         let spread_bp = spread(source_currency, target_currency);
         FxRate {
@@ -100,10 +90,7 @@ fn list_fx_rates(world: &World, input: ListFxRates) -> Result<List<FxRate>, ApiE
         }
     };
     let page = input.paging.page_of(&pairs);
-    Ok(List {
-        data: page.iter().map(row).collect(),
-        meta: input.paging.meta(pairs.len() as u64),
-    })
+    Ok(List { data: page.iter().map(row).collect(), meta: input.paging.meta(pairs.len() as u64) })
 }
 
 /// What is wrong with a currency that has no reference rate.
@@ -112,9 +99,6 @@ pub(crate) fn unknown(pointer: &str, currency: Currency) -> Option<Violation> {
         return None;
     }
     let known: Vec<String> = fx::known().map(|known| known.to_string()).collect();
-    let detail = format!(
-        "{currency} has no reference rate; there is one of {}",
-        known.join(", ")
-    );
+    let detail = format!("{currency} has no reference rate; there is one of {}", known.join(", "));
     Some(Violation::new(pointer, "unknown_currency", detail))
 }

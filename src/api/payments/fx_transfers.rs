@@ -48,12 +48,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             ErrorCode::ComplianceBlocked,
             ErrorCode::CompanySuspended,
         ],
-        emits: &[
-            "wallet.created",
-            "fx_transfer.created",
-            "wallet.debited",
-            "wallet.low_balance",
-        ],
+        emits: &["wallet.created", "fx_transfer.created", "wallet.debited", "wallet.low_balance"],
         starts: &["complete_fx_transfer", "fail_fx_transfer"],
         ..operation!(write create_fx_transfer)
     },
@@ -70,11 +65,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 
 pub(crate) const COMPLETE_FX_TRANSFER: SystemRow = SystemRow {
     name: "complete_fx_transfer",
-    emits: &[
-        "fx_transfer.completed",
-        "fx_transfer.failed",
-        "wallet.credited",
-    ],
+    emits: &["fx_transfer.completed", "fx_transfer.failed", "wallet.credited"],
     ..SystemRow::LAST
 };
 
@@ -121,23 +112,14 @@ fn create_fx_transfer(
     }
     let before = world.balances(company.id, source.currency).available;
     let target = world.wallet_for(quote.company_id, quote.target_currency);
-    let transfer = begun(
-        world,
-        &quote,
-        &source,
-        &target,
-        input.metadata.unwrap_or_default(),
-    );
+    let transfer = begun(world, &quote, &source, &target, input.metadata.unwrap_or_default());
     let mut quote = (*quote).clone();
     quote.fx_transfer_id = Some(transfer.id);
     quote.enter(used, world.now());
     world.keep(quote);
     let transfer = Arc::new(transfer);
     world.put(&transfer);
-    world.post(
-        transfer.company_id,
-        posting::fx_begun(&conversion(&transfer)),
-    );
+    world.post(transfer.company_id, posting::fx_begun(&conversion(&transfer)));
     world.emit("fx_transfer.created", &transfer);
     wallet_level::debited(world, &company, &source, before);
     follow(world, transfer.id);
@@ -189,10 +171,7 @@ fn check_wallets(
 fn usable(world: &World, quote: &FxQuote) -> Result<QuoteStatus, ApiError> {
     let over = quote.status == QuoteStatus::Open && world.now() >= quote.expires_at;
     if over || quote.status == QuoteStatus::Expired {
-        let detail = format!(
-            "the quote expired at {}: ask for another one",
-            quote.expires_at
-        );
+        let detail = format!("the quote expired at {}: ask for another one", quote.expires_at);
         return Err(ApiError::new(ErrorCode::QuoteExpired, detail).about(quote.id));
     }
     step("use", "the quote", quote.id, quote.status)
@@ -244,10 +223,7 @@ fn follow(world: &mut World, id: Id<FxTransfer>) {
     let answer = world.decide(&FX_TRANSFER_SETTLE, AnyId::of(id), None);
     let (task, named) = match answer.choice {
         "failed" => (Task::FailFxTransfer(id), answer.after),
-        "delayed" => (
-            Task::CompleteFxTransfer(id),
-            Some(answer.after.unwrap_or(LATE)),
-        ),
+        "delayed" => (Task::CompleteFxTransfer(id), Some(answer.after.unwrap_or(LATE))),
         _ => (Task::CompleteFxTransfer(id), answer.after),
     };
     world.settle_when(NORMAL, named, task);

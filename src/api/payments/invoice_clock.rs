@@ -16,11 +16,8 @@ use crate::value::text::Metadata;
 use crate::world::World;
 use crate::world::sales_history::GRACE;
 
-pub(crate) const MISS_INVOICE: SystemRow = SystemRow {
-    name: "miss_invoice",
-    emits: &["invoice.overdue"],
-    ..SystemRow::LAST
-};
+pub(crate) const MISS_INVOICE: SystemRow =
+    SystemRow { name: "miss_invoice", emits: &["invoice.overdue"], ..SystemRow::LAST };
 
 fn tax(invoice: &Invoice) -> Option<(Account, i64)> {
     (invoice.tax_total > 0).then(|| (posting::vat_account(), invoice.tax_total))
@@ -122,9 +119,7 @@ pub(super) fn void(world: &mut World, invoice: &Invoice, reason: String) -> Resu
     void.enter_because(status, world.now(), Some(reason));
     let (of, currency) = (AnyId::of(void.id), void.currency);
     let posting = posting::collecting::invoice_voided(of, currency, void.net_total, tax(&void));
-    let mirror = booked
-        .then(|| world.post(void.company_id, posting))
-        .flatten();
+    let mirror = booked.then(|| world.post(void.company_id, posting)).flatten();
     world.record("invoice.voided", void);
     if let Some(mirror) = mirror {
         world.emit("journal_entry.reversed", &mirror);

@@ -147,10 +147,7 @@ fn how_to_pay(invoice: &Invoice, account: Option<&VirtualAccount>) -> String {
     let Some(account) = account else {
         return "Nothing is to be paid to an account at the moment.".to_owned();
     };
-    let iban = account
-        .iban
-        .as_ref()
-        .map_or_else(String::new, |iban| format!(", IBAN {iban}"));
+    let iban = account.iban.as_ref().map_or_else(String::new, |iban| format!(", IBAN {iban}"));
     format!(
         "Please pay to {}, {} (bank code {}), account {}{iban}, with the reference {}.",
         account.account_name,
@@ -178,9 +175,6 @@ mod tests {
     #[test]
     fn rates_are_shown_without_needless_digits() {
         let shown = [0, 750, 1_500, 1_925, 5, 10_000].map(percent);
-        assert_eq!(
-            shown,
-            ["0 %", "7.5 %", "15 %", "19.25 %", "0.05 %", "100 %"]
-        );
+        assert_eq!(shown, ["0 %", "7.5 %", "15 %", "19.25 %", "0.05 %", "100 %"]);
     }
 }

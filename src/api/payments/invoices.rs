@@ -91,11 +91,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             cancelled.",
         example: r#"{"reason":"Sent to the wrong customer"}"#,
         errors: &[ErrorCode::InvalidStateTransition],
-        emits: &[
-            "invoice.voided",
-            "journal_entry.reversed",
-            "collection.cancelled",
-        ],
+        emits: &["invoice.voided", "journal_entry.reversed", "collection.cancelled"],
         ..operation!(write void_invoice)
     },
 ];
@@ -117,12 +113,8 @@ pub(crate) struct ListInvoices {
 
 impl Sortable for Invoice {
     const KEYS: &'static [(&'static str, fn(&Self) -> SortKey)] = &[
-        ("created_at", |invoice| {
-            SortKey::Number(invoice.created_at.millis())
-        }),
-        ("due_date", |invoice| {
-            SortKey::Number(invoice.due_date.midnight().millis())
-        }),
+        ("created_at", |invoice| SortKey::Number(invoice.created_at.millis())),
+        ("due_date", |invoice| SortKey::Number(invoice.due_date.midnight().millis())),
         ("total", |invoice| SortKey::Number(invoice.total)),
         ("amount_due", |invoice| SortKey::Number(invoice.amount_due)),
     ];

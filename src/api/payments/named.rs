@@ -24,8 +24,7 @@ impl Named {
         let found = world.find(id);
         if found.is_none() {
             let detail = format!("no {} of this key's world has this id", T::NAME);
-            self.missing
-                .push(Violation::new(pointer, "not_found", detail));
+            self.missing.push(Violation::new(pointer, "not_found", detail));
         }
         found
     }

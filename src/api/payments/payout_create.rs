@@ -44,12 +44,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
         ErrorCode::CurrencyMismatch,
         ErrorCode::InsufficientFunds,
     ],
-    emits: &[
-        "payout.created",
-        "payout.pending_approval",
-        "wallet.debited",
-        "wallet.low_balance",
-    ],
+    emits: &["payout.created", "payout.pending_approval", "wallet.debited", "wallet.low_balance"],
     starts: &["send_payout"],
     ..operation!(write create_payout)
 }];
@@ -137,11 +132,7 @@ impl Parties<'_> {
         if beneficiary.company_id != company {
             let (id, of) = (beneficiary.id, beneficiary.company_id);
             let detail = format!("{id} is a beneficiary of {of}");
-            wrong.push(Violation::new(
-                beneficiary_at,
-                "foreign_beneficiary",
-                detail,
-            ));
+            wrong.push(Violation::new(beneficiary_at, "foreign_beneficiary", detail));
         }
         if beneficiary.status != BeneficiaryStatus::Verified {
             let detail = format!("{} is {}", beneficiary.id, beneficiary.status.name());

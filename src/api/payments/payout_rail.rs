@@ -32,12 +32,7 @@ pub(crate) const SEND_PAYOUT: SystemRow = SystemRow {
 
 pub(crate) const RELEASE_VENDOR_PAYOUT: SystemRow = SystemRow {
     name: "release_vendor_payout",
-    emits: &[
-        "payout.processing",
-        "payout.sent",
-        "payout.failed",
-        "wallet.credited",
-    ],
+    emits: &["payout.processing", "payout.sent", "payout.failed", "wallet.credited"],
     starts: &["settle_vendor_payout"],
 };
 
@@ -109,11 +104,7 @@ pub(crate) fn departure(world: &World, company: Id<Company>, rail: Rail) -> Time
         return now;
     }
     let day = world.calendar_of(company).open_day(now);
-    if day == now.date() {
-        now
-    } else {
-        day.at_hour(OPENS_HOUR)
-    }
+    if day == now.date() { now } else { day.at_hour(OPENS_HOUR) }
 }
 
 /// When a payout that the rail takes then should arrive.
@@ -173,11 +164,7 @@ pub(crate) fn hand_over(world: &mut World, id: Id<Payout>) {
     let answer = world.decide(&PAYOUT_SETTLE, AnyId::of(id), magic);
     let payout = enter(world, id, PayoutStatus::Processing);
     world.emit("payout.processing", &payout);
-    let code = || {
-        answer
-            .code
-            .expect("a choice that sends money back has a code")
-    };
+    let code = || answer.code.expect("a choice that sends money back has a code");
     // Of two delays one is the choice's own and one the rail's; a time that the outside world named is waited for.
     let normal = payout.rail.delay();
     let (fate, delay, named) = match answer.choice {
@@ -219,10 +206,7 @@ fn magic(account_number: &str) -> Option<(Answer, String)> {
         92 => plain("held_then_rejected"),
         98 => plain("rail_down"),
         99 => plain("returned_late"),
-        number => Answer {
-            code: Some(ReturnCode::new(number)?),
-            ..plain("returned")
-        },
+        number => Answer { code: Some(ReturnCode::new(number)?), ..plain("returned") },
     };
     Some((answer, format!("account 99999999{number:02}")))
 }

@@ -75,9 +75,7 @@ impl SourceType {
 
 impl Sortable for Payout {
     const KEYS: &'static [(&'static str, fn(&Self) -> SortKey)] = &[
-        ("created_at", |payout| {
-            SortKey::Number(payout.created_at.millis())
-        }),
+        ("created_at", |payout| SortKey::Number(payout.created_at.millis())),
         ("amount", |payout| SortKey::Number(payout.amount)),
     ];
 }
@@ -110,11 +108,8 @@ fn candidates(world: &World, company: Option<Id<Company>>) -> Candidates<'_, Pay
     let people = PaidPeople::new(world, Months::of(world, None), company, None, None);
     let base = world.base();
     let companies = people.companies();
-    let suppliers = if people.a_month() == 0 {
-        0
-    } else {
-        (companies.end - companies.start) * VENDORS_A_MONTH
-    };
+    let suppliers =
+        if people.a_month() == 0 { 0 } else { (companies.end - companies.start) * VENDORS_A_MONTH };
     let a_month = people.a_month() + suppliers;
     let grown = a_month * (people.months().end - people.months().start);
     let find = move |rank: u64| {

@@ -36,11 +36,7 @@ impl<'a> Meter<'a> {
             let debits = |account| day.sums.get(currency, account).debits;
             debits(Account::PayoutsInTransit) + debits(Account::CollectionsInTransit)
         });
-        Self {
-            schedule: &world.script().platform_fee,
-            currency,
-            volume: volume.sum(),
-        }
+        Self { schedule: &world.script().platform_fee, currency, volume: volume.sum() }
     }
 
     /// The fee on moving that amount now.

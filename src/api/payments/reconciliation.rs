@@ -70,9 +70,7 @@ impl Sortable for ReconciliationMatch {
         ("created_at", |row| SortKey::Number(row.created_at.millis())),
         ("date", |row| SortKey::Number(row.date.midnight().millis())),
         ("amount", |row| SortKey::Number(row.amount)),
-        ("confidence", |row| {
-            SortKey::Number(row.confidence.map_or(-1, i64::from))
-        }),
+        ("confidence", |row| SortKey::Number(row.confidence.map_or(-1, i64::from))),
     ];
 }
 
@@ -239,10 +237,7 @@ fn fits(
 ) -> Result<(), ApiError> {
     let wallet = world.get(row.wallet_id)?;
     let statement = world.statement(&wallet);
-    let named: Vec<_> = statement
-        .iter()
-        .filter(|one| ids.contains(&one.id))
-        .collect();
+    let named: Vec<_> = statement.iter().filter(|one| ids.contains(&one.id)).collect();
     let mut wrong = Vec::new();
     let mut sum: i128 = 0;
     for (place, id) in ids.iter().enumerate() {
@@ -264,11 +259,7 @@ fn fits(
             format!("the transactions come to {sum} minor units, and the line to {wanted}");
         wrong.push(Violation::new("/transaction_ids", "sum_differs", detail));
     }
-    if wrong.is_empty() {
-        Ok(())
-    } else {
-        Err(ApiError::invalid(wrong))
-    }
+    if wrong.is_empty() { Ok(()) } else { Err(ApiError::invalid(wrong)) }
 }
 
 fn signed(direction: TransactionType, amount: i64) -> i128 {

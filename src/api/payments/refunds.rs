@@ -35,10 +35,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             It is booked against sales; the platform fee stays where it is. What is disputed cannot be refunded.",
         example: r#"{"amount":1000,"reason":"Damaged on the way"}"#,
         success: 201,
-        errors: &[
-            ErrorCode::InsufficientFunds,
-            ErrorCode::InvalidStateTransition,
-        ],
+        errors: &[ErrorCode::InsufficientFunds, ErrorCode::InvalidStateTransition],
         emits: &["refund.created", "wallet.debited", "wallet.low_balance"],
         starts: &["settle_refund"],
         ..operation!(write create_refund)
@@ -54,19 +51,12 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-pub(crate) const SETTLE_REFUND: SystemRow = SystemRow {
-    name: "settle_refund",
-    emits: SETTLED,
-    ..SystemRow::LAST
-};
+pub(crate) const SETTLE_REFUND: SystemRow =
+    SystemRow { name: "settle_refund", emits: SETTLED, ..SystemRow::LAST };
 
 /// The events of a refund's end.
-pub(crate) const SETTLED: &[&str] = &[
-    "refund.succeeded",
-    "refund.failed",
-    "collection.refunded",
-    "wallet.credited",
-];
+pub(crate) const SETTLED: &[&str] =
+    &["refund.succeeded", "refund.failed", "collection.refunded", "wallet.credited"];
 
 /// What a caller may say about a new refund.
 #[derive(Deserialize, JsonSchema)]
@@ -159,9 +149,7 @@ fn get_refund(world: &World, input: OneRefund) -> Result<Data<Shown<Refund>>, Ap
 
 /// The payer's bank has the money, or does not take it.
 pub(crate) fn settle(world: &mut World, id: Id<Refund>, failed: Option<ReturnCode>) {
-    let pending = world
-        .find(id)
-        .filter(|refund| refund.status == RefundStatus::Pending);
+    let pending = world.find(id).filter(|refund| refund.status == RefundStatus::Pending);
     let Some(refund) = pending else {
         return;
     };
@@ -176,10 +164,7 @@ pub(crate) fn settle(world: &mut World, id: Id<Refund>, failed: Option<ReturnCod
         refund.failure = Some(code.failure());
         refund.enter(RefundStatus::Failed, now);
         world.keep(collection);
-        world.post(
-            company,
-            posting::collecting::refund_failed(AnyId::of(id), currency, amount),
-        );
+        world.post(company, posting::collecting::refund_failed(AnyId::of(id), currency, amount));
         world.record("refund.failed", refund);
         let wallet = world.wallet_for(company, currency);
         world.emit_wallet("wallet.credited", &wallet);
@@ -193,10 +178,7 @@ pub(crate) fn settle(world: &mut World, id: Id<Refund>, failed: Option<ReturnCod
     };
     refund.enter(RefundStatus::Succeeded, now);
     let collection: Arc<Collection> = world.keep(collection);
-    world.post(
-        company,
-        posting::collecting::refund_succeeded(AnyId::of(id), currency, amount),
-    );
+    world.post(company, posting::collecting::refund_succeeded(AnyId::of(id), currency, amount));
     world.record("refund.succeeded", refund);
     world.emit("collection.refunded", &collection);
 }

@@ -43,9 +43,7 @@ pub(crate) fn transactions(
     let statement = world.statement(wallet);
     if statement.is_by_day() {
         let places = statement.between(Some(from), Some(to));
-        return places
-            .filter_map(|place| statement.get(place).cloned())
-            .collect();
+        return places.filter_map(|place| statement.get(place).cloned()).collect();
     }
     let of_days = |one: &&Arc<WalletTransaction>| (from..=to).contains(&one.effective_on);
     statement.iter().filter(of_days).cloned().collect()
@@ -100,10 +98,7 @@ pub(crate) fn import(world: &mut World, id: Id<BankStatement>) {
     };
     let wallet = world.find(statement.wallet_id);
     let wallet = wallet.expect("a statement is of a wallet, and nothing is deleted");
-    let around = (
-        statement.from.plus_days(-WINDOW),
-        statement.to.plus_days(WINDOW),
-    );
+    let around = (statement.from.plus_days(-WINDOW), statement.to.plus_days(WINDOW));
     let mut transactions = transactions(world, &wallet, around);
     // As the books stood when it came: what was booked since is for the next one.
     transactions.retain(|one| one.created_at <= statement.created_at);
@@ -206,26 +201,15 @@ fn of_line(
         ..blank(world, statement, Side::Bank)
     };
     match finding {
-        Finding::Fits {
-            transactions,
-            confidence,
-            reasons,
-        } => {
+        Finding::Fits { transactions, confidence, reasons } => {
             row.transaction_ids = ids(&transactions);
             row.confidence = Some(confidence);
             row.reasons = reasons;
-            let status = if confidence >= CERTAIN {
-                MatchStatus::Matched
-            } else {
-                MatchStatus::Suggested
-            };
+            let status =
+                if confidence >= CERTAIN { MatchStatus::Matched } else { MatchStatus::Suggested };
             row.enter(status, world.now());
         }
-        Finding::Exception {
-            kind,
-            transactions,
-            reasons,
-        } => {
+        Finding::Exception { kind, transactions, reasons } => {
             row.transaction_ids = ids(&transactions);
             except(world, &mut row, kind, reasons);
         }

@@ -30,9 +30,7 @@ impl PaymentSettingsChange {
         let settings = settings.unwrap_or_default();
         PaymentSettings {
             approval_required: self.approval_required.unwrap_or(settings.approval_required),
-            approval_threshold: self
-                .approval_threshold
-                .unwrap_or(settings.approval_threshold),
+            approval_threshold: self.approval_threshold.unwrap_or(settings.approval_threshold),
             low_balance: self.low_balance.unwrap_or(settings.low_balance),
         }
     }

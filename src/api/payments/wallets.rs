@@ -63,12 +63,8 @@ pub(crate) struct ListWallets {
 
 impl Sortable for Wallet {
     const KEYS: &'static [(&'static str, fn(&Self) -> SortKey)] = &[
-        ("created_at", |wallet| {
-            SortKey::Number(wallet.created_at.millis())
-        }),
-        ("currency", |wallet| {
-            SortKey::Text(wallet.currency.to_string())
-        }),
+        ("created_at", |wallet| SortKey::Number(wallet.created_at.millis())),
+        ("currency", |wallet| SortKey::Text(wallet.currency.to_string())),
     ];
 }
 
@@ -152,11 +148,8 @@ pub(crate) fn short(world: &World, wallet: &Wallet, amount: i64) -> Result<(), A
         return Ok(());
     }
     let shown = |minor| wallet.currency.display(minor);
-    let detail = format!(
-        "the available balance is {}, and {} is needed",
-        shown(available),
-        shown(amount)
-    );
+    let detail =
+        format!("the available balance is {}, and {} is needed", shown(available), shown(amount));
     Err(ApiError::new(ErrorCode::InsufficientFunds, detail).about(wallet.id))
 }
 
@@ -180,9 +173,7 @@ pub(crate) struct ListWalletTransactions {
 
 impl Sortable for WalletTransaction {
     const KEYS: &'static [(&'static str, fn(&Self) -> SortKey)] = &[
-        ("created_at", |transaction| {
-            SortKey::Number(transaction.created_at.millis())
-        }),
+        ("created_at", |transaction| SortKey::Number(transaction.created_at.millis())),
         ("amount", |transaction| SortKey::Number(transaction.amount)),
     ];
 }
@@ -194,21 +185,12 @@ fn list_wallet_transactions(
     let wallet = world.get(input.wallet_id)?;
     let statement = world.statement(&wallet);
     let by_day = statement.is_by_day();
-    let places = if by_day {
-        statement.between(input.from, input.to)
-    } else {
-        0..statement.len()
-    };
+    let places = if by_day { statement.between(input.from, input.to) } else { 0..statement.len() };
     let by_time = input.sort.as_ref().is_none_or(Sort::is_by_time);
     let dated = input.from.is_some() || input.to.is_some();
     if by_time && (by_day || !dated) && input.kind.is_none() && input.source_id.is_none() {
         let newest_first = input.sort.is_some_and(|sort| !sort.is_own_order());
-        return Ok(page_by_place(
-            &statement,
-            places,
-            input.paging,
-            newest_first,
-        ));
+        return Ok(page_by_place(&statement, places, input.paging, newest_first));
     }
     may_scan(places.len() as u64)?;
     let source = input.source_id.as_ref().map(Text::as_str);
@@ -246,8 +228,5 @@ fn page_by_place(
         let group = group.start.max(places.start)..group.end.min(places.end);
         statement.get(group.start + (group.end - 1 - mirrored))
     });
-    List {
-        data: rows.map(|line| Shown(Arc::clone(line))).collect(),
-        meta: paging.meta(total),
-    }
+    List { data: rows.map(|line| Shown(Arc::clone(line))).collect(), meta: paging.meta(total) }
 }

@@ -90,20 +90,14 @@ pub(super) fn answer_all(
 
 fn answer(default: Option<&str>, text: &[u8]) -> Result<Answer, String> {
     let case: Case = serde_json::from_slice(text).map_err(|error| error.to_string())?;
-    let code = case
-        .pack
-        .as_deref()
-        .or(default)
-        .ok_or("the case names no `pack`")?;
+    let code = case.pack.as_deref().or(default).ok_or("the case names no `pack`")?;
     let unknown = || PayError::UnknownPack(code.to_owned()).to_string();
     let pack = library().pack(code).ok_or_else(unknown)?;
     let pay = evaluate(pack, &case)?;
     let lines = pack.lines().iter().zip(&pay.amounts);
     Ok(Answer {
         gross: pay.gross,
-        lines: lines
-            .map(|(line, amount)| (line.id.clone(), Value::from(*amount)))
-            .collect(),
+        lines: lines.map(|(line, amount)| (line.id.clone(), Value::from(*amount))).collect(),
         tax: pay.tax,
         employee: pay.employee,
         employer: pay.employer,
@@ -143,8 +137,7 @@ fn attributes(pack: &Pack, given: &Value) -> Result<Attributes, String> {
                     ));
                 }
             };
-            pack.with_attribute(attributes, name, &text)
-                .map_err(|error| error.to_string())
+            pack.with_attribute(attributes, name, &text).map_err(|error| error.to_string())
         },
     )
 }
@@ -172,10 +165,9 @@ fn earnings(pack: &Pack, given: &Value) -> Result<Vec<(Component, i64)>, String>
 fn ytd(given: &Value) -> Result<BTreeMap<String, i64>, String> {
     match from_cell("ytd", given)? {
         Value::Null => Ok(BTreeMap::new()),
-        Value::Object(totals) => totals
-            .iter()
-            .map(|(name, total)| Ok((name.clone(), whole(name, total)?)))
-            .collect(),
+        Value::Object(totals) => {
+            totals.iter().map(|(name, total)| Ok((name.clone(), whole(name, total)?))).collect()
+        }
         _ => Err("`ytd` is an object of minor units by name".to_owned()),
     }
 }
@@ -190,10 +182,7 @@ fn pairs(key: &str, given: &Value) -> Result<Vec<(String, Value)>, String> {
                 Some((name, value)) => Ok((name.to_owned(), Value::from(value))),
                 None => Err(format!("`{key}`: `{text}` is not NAME=VALUE")),
             };
-            cell.split(';')
-                .filter(|text| !text.is_empty())
-                .map(pair)
-                .collect()
+            cell.split(';').filter(|text| !text.is_empty()).map(pair).collect()
         }
         _ => Err(format!("`{key}` is an object, or text such as a=b;c=d")),
     }

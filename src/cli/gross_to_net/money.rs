@@ -38,13 +38,7 @@ mod tests {
 
     #[test]
     fn amounts_are_read_in_major_units() {
-        let rows = [
-            ("3000.00", 300_000),
-            ("3000", 300_000),
-            ("0.5", 50),
-            ("0", 0),
-            ("0.01", 1),
-        ];
+        let rows = [("3000.00", 300_000), ("3000", 300_000), ("0.5", 50), ("0", 0), ("0.01", 1)];
         for (text, minor) in rows {
             assert_eq!(parse(text, 2), Ok(minor), "{text}");
         }
@@ -53,9 +47,7 @@ mod tests {
 
     #[test]
     fn what_is_not_an_amount_is_refused() {
-        for text in [
-            "", "-1", "+1", "1.", ".5", "1,000", "1e3", "1.234", "x", "1.2.3", "£1",
-        ] {
+        for text in ["", "-1", "+1", "1.", ".5", "1,000", "1e3", "1.234", "x", "1.2.3", "£1"] {
             assert!(parse(text, 2).is_err(), "{text}");
         }
         assert!(parse("1.5", 0).is_err());

@@ -30,10 +30,7 @@ enum Row {
 const SECTIONS: [(&str, &[Role]); 3] = [
     ("Tax", &[Role::EmployeeTax]),
     ("Contributions", &[Role::EmployeeSocial]),
-    (
-        "Employer's cost on top",
-        &[Role::EmployerTax, Role::EmployerSocial],
-    ),
+    ("Employer's cost on top", &[Role::EmployerTax, Role::EmployerSocial]),
 ];
 
 impl Slip<'_> {
@@ -41,11 +38,7 @@ impl Slip<'_> {
     pub(super) fn write_table(&self, output: &mut impl Write) -> Result<(), Error> {
         let pack = self.pack;
         writeln!(output, "{}, {} ({})", pack.name, pack.tax_year, pack.code)?;
-        writeln!(
-            output,
-            "{} pay, period {}, {}",
-            self.period, self.number, pack.currency
-        )?;
+        writeln!(output, "{} pay, period {}, {}", self.period, self.number, pack.currency)?;
         if let Some(remark) = self.remark() {
             writeln!(output, "{remark}")?;
         }
@@ -83,9 +76,8 @@ impl Slip<'_> {
         let mut after = self.before.clone();
         after.add(pay)?;
         let amounts = pack.lines().iter().zip(&pay.amounts);
-        let lines: Map<String, Value> = amounts
-            .map(|(line, amount)| (line.id.clone(), Value::from(*amount)))
-            .collect();
+        let lines: Map<String, Value> =
+            amounts.map(|(line, amount)| (line.id.clone(), Value::from(*amount))).collect();
         let body = json!({
             "pack": pack.code,
             "country": pack.country,
@@ -125,11 +117,7 @@ impl Slip<'_> {
 
     fn rows(&self) -> Vec<Row> {
         let mut rows = vec![Row::Heading("Earnings")];
-        rows.extend(
-            self.earnings
-                .iter()
-                .map(|(name, amount)| Row::Amount(name.clone(), *amount)),
-        );
+        rows.extend(self.earnings.iter().map(|(name, amount)| Row::Amount(name.clone(), *amount)));
         rows.push(Row::Total("Gross", self.pay.gross));
         let [tax, contributions, cost_on_top] = &SECTIONS;
         for section in [tax, contributions] {
@@ -142,9 +130,7 @@ impl Slip<'_> {
 
     fn section(&self, (heading, roles): &(&'static str, &[Role]), rows: &mut Vec<Row>) {
         let lines = self.pack.lines().iter().zip(&self.pay.amounts);
-        let mut lines = lines
-            .filter(|(line, _)| roles.contains(&line.role))
-            .peekable();
+        let mut lines = lines.filter(|(line, _)| roles.contains(&line.role)).peekable();
         if lines.peek().is_some() {
             rows.push(Row::Heading(heading));
         }

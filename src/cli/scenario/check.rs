@@ -23,10 +23,9 @@ pub(super) fn run(args: &CheckArgs) -> Result<(), Failure> {
     let sound = args.files.iter().filter(|file| load(file).is_some());
     match args.files.len() - sound.count() {
         0 => Ok(()),
-        1 if args.files.len() == 1 => Err(Failure::Impossible(format!(
-            "{} cannot be used",
-            args.files[0]
-        ))),
+        1 if args.files.len() == 1 => {
+            Err(Failure::Impossible(format!("{} cannot be used", args.files[0])))
+        }
         wrong => Err(Failure::Impossible(format!(
             "{wrong} of {} files cannot be used",
             args.files.len()
@@ -39,11 +38,7 @@ pub(in crate::cli) fn load(file: &str) -> Option<Scenario> {
     let checked = scenario::check(file, &read);
     let mut err = io::stderr().lock();
     let coloured = err.is_terminal() && std::env::var_os("NO_COLOR").is_none();
-    let look = if coloured {
-        Look::Coloured
-    } else {
-        Look::Plain
-    };
+    let look = if coloured { Look::Coloured } else { Look::Plain };
     // A closed stderr leaves nobody to tell; the exit code still says it.
     let _ = err.write_all(checked.report(look).as_bytes());
     checked.scenario
@@ -54,8 +49,6 @@ pub(super) fn read(path: &str) -> Result<Vec<u8>, String> {
     let file = File::open(path).map_err(|error| error.to_string())?;
     let mut bytes = Vec::new();
     let most = scenario::MOST_BYTES as u64 + 1;
-    file.take(most)
-        .read_to_end(&mut bytes)
-        .map_err(|error| error.to_string())?;
+    file.take(most).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
     Ok(bytes)
 }

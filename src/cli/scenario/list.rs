@@ -93,10 +93,7 @@ fn decisions() -> String {
 
 fn subjects(decision: &Decision) -> Vec<&'static str> {
     let related = decision.related.iter().map(|kind| kind.name());
-    [decision.subject.name()]
-        .into_iter()
-        .chain(related)
-        .collect()
+    [decision.subject.name()].into_iter().chain(related).collect()
 }
 
 fn decisions_json() -> Value {

@@ -43,7 +43,5 @@ pub(super) fn run(args: &NewArgs) -> Result<(), Failure> {
     })?;
     file.write_all(text.as_bytes())
         .map_err(|error| Failure::Impossible(format!("cannot write {path}: {error}")))?;
-    print(&format!(
-        "{path} is written; next: sandbox scenario check {path}\n"
-    ))
+    print(&format!("{path} is written; next: sandbox scenario check {path}\n"))
 }

@@ -42,22 +42,15 @@ impl Receiver {
         let arrived = Arc::new(Arrived::default());
         let (stop, stopped) = oneshot::channel();
         let shared = Arc::clone(&arrived);
-        let thread = std::thread::Builder::new()
-            .name("receiver".into())
-            .spawn(move || {
-                runtime.block_on(async {
-                    tokio::select! {
-                        () = accept(listener, shared) => {}
-                        _ = stopped => {}
-                    }
-                });
-            })?;
-        Ok(Self {
-            url,
-            arrived,
-            stop: Some(stop),
-            thread: Some(thread),
-        })
+        let thread = std::thread::Builder::new().name("receiver".into()).spawn(move || {
+            runtime.block_on(async {
+                tokio::select! {
+                    () = accept(listener, shared) => {}
+                    _ = stopped => {}
+                }
+            });
+        })?;
+        Ok(Self { url, arrived, stop: Some(stop), thread: Some(thread) })
     }
 
     /// Where it listens.
@@ -70,14 +63,9 @@ impl Receiver {
         let counts = self.arrived.counts.lock();
         let counts = counts.unwrap_or_else(PoisonError::into_inner);
         let short = |counts: &mut Counts| {
-            wanted
-                .iter()
-                .any(|(name, wanted)| counts.get(name).copied().unwrap_or(0) < *wanted)
+            wanted.iter().any(|(name, wanted)| counts.get(name).copied().unwrap_or(0) < *wanted)
         };
-        let reached = self
-            .arrived
-            .changed
-            .wait_timeout_while(counts, patience, short);
+        let reached = self.arrived.changed.wait_timeout_while(counts, patience, short);
         reached.unwrap_or_else(PoisonError::into_inner).0.clone()
     }
 }
@@ -113,9 +101,7 @@ async fn accept(listener: TcpListener, arrived: Arc<Arrived>) {
                 }
             });
             // A sender that goes away in the middle has delivered nothing.
-            let _ = http1::Builder::new()
-                .serve_connection(TokioIo::new(stream), service)
-                .await;
+            let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
         });
     }
 }
@@ -159,19 +145,14 @@ mod tests {
     #[test]
     fn what_arrives_is_counted_and_waited_for() {
         let receiver = Receiver::start().expect("a port is free");
-        let authority = receiver
-            .url()
-            .trim_start_matches("http://")
-            .trim_end_matches('/');
+        let authority = receiver.url().trim_start_matches("http://").trim_end_matches('/');
         let mut stream = TcpStream::connect(authority).expect("it listens");
         let body = r#"{"type":"a.b"}"#;
         let head = format!(
             "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
             body.len()
         );
-        stream
-            .write_all(format!("{head}{body}").as_bytes())
-            .expect("sent");
+        stream.write_all(format!("{head}{body}").as_bytes()).expect("sent");
         let wanted: Counts = [("a.b".to_owned(), 1)].into();
         assert_eq!(receiver.wait(&wanted, Duration::from_secs(60)), wanted);
         let mut reply = String::new();

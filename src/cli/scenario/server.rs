@@ -131,11 +131,7 @@ impl Served {
             .uri(path)
             .header(header::HOST, authority)
             .header(header::CONNECTION, "close");
-        let own = |name: &str| {
-            headers
-                .keys()
-                .any(|header| header.eq_ignore_ascii_case(name))
-        };
+        let own = |name: &str| headers.keys().any(|header| header.eq_ignore_ascii_case(name));
         if !own("authorization") {
             request = request.header(header::AUTHORIZATION, format!("Bearer {key}"));
         }
@@ -207,9 +203,7 @@ async fn send(authority: &str, request: Request<Full<Bytes>>) -> Result<Came, St
     let headers = head.headers.iter();
     Ok(Came::Reply(Reply {
         status: head.status.as_u16(),
-        headers: headers
-            .map(|(name, value)| (name.as_str().to_owned(), text(value)))
-            .collect(),
+        headers: headers.map(|(name, value)| (name.as_str().to_owned(), text(value))).collect(),
         body: serde_json::from_slice(&bytes)
             .unwrap_or_else(|_| Value::from(String::from_utf8_lossy(&bytes).into_owned())),
     }))
@@ -240,9 +234,7 @@ impl Runner for Served {
         }
         let path = format!("/_sandbox/events?type={kind}.created&page={place}&per_page=1");
         let page = self.page(KEY, &path)?;
-        Ok(page["data"][0]["data"]["object"]["id"]
-            .as_str()
-            .map(str::to_owned))
+        Ok(page["data"][0]["data"]["object"]["id"].as_str().map(str::to_owned))
     }
 
     fn advance(&mut self, by: Span) -> Result<(), String> {
@@ -308,11 +300,7 @@ fn request_line(operation: &Operation, input: &Map<String, Value>) -> (String, O
 }
 
 /// All but what a URL may hold as it is.
-const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
-    .remove(b'-')
-    .remove(b'.')
-    .remove(b'_')
-    .remove(b'~');
+const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 fn encoded(text: &str) -> String {
     utf8_percent_encode(text, RESERVED).to_string()
@@ -336,19 +324,10 @@ mod tests {
     fn members_go_into_the_path_the_query_or_the_body() {
         let input = json!({ "a": "x/y", "b": [1, 2], "c_d": "é" });
         let input = input.as_object().expect("an object");
-        let read = Operation {
-            path: "/p/{a}/q",
-            ..BLANK
-        };
+        let read = Operation { path: "/p/{a}/q", ..BLANK };
         let (path, body) = request_line(&read, input);
-        assert_eq!(
-            (path.as_str(), body),
-            ("/p/x%2Fy/q?b=1%2C2&c_d=%C3%A9", None)
-        );
-        let write = Operation {
-            method: Method::Post,
-            ..read
-        };
+        assert_eq!((path.as_str(), body), ("/p/x%2Fy/q?b=1%2C2&c_d=%C3%A9", None));
+        let write = Operation { method: Method::Post, ..read };
         let (path, body) = request_line(&write, input);
         assert_eq!(path, "/p/x%2Fy/q");
         assert_eq!(body, Some(json!({ "b": [1, 2], "c_d": "é" })));

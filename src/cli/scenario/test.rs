@@ -57,9 +57,7 @@ pub(super) fn run(args: &TestArgs) -> Result<(), Failure> {
     }
     match (failed, args.scenarios.len()) {
         (0, _) => Ok(()),
-        (_, 1) => Err(Failure::Impossible(
-            "what came is not what was expected".to_owned(),
-        )),
+        (_, 1) => Err(Failure::Impossible("what came is not what was expected".to_owned())),
         (failed, all) => Err(Failure::Impossible(format!(
             "{failed} of {all} scenarios did not come as expected"
         ))),
@@ -88,22 +86,14 @@ fn test(scenario: &Arc<Scenario>) -> Result<Tested, String> {
     let (first, second) = (lines(&outcome), lines(&again));
     let longest = first.len().max(second.len());
     let differing = (0..longest).find(|&place| first.get(place) != second.get(place));
-    Ok(Tested {
-        name: scenario.name.clone(),
-        outcome,
-        differing,
-    })
+    Ok(Tested { name: scenario.name.clone(), outcome, differing })
 }
 
 fn as_text(tested: &Tested) -> String {
     let outcome = &tested.outcome;
     let mut text = format!("{}\n", tested.name);
     for step in &outcome.steps {
-        let verdict = if step.differences.is_empty() {
-            "ok"
-        } else {
-            "NOT"
-        };
+        let verdict = if step.differences.is_empty() { "ok" } else { "NOT" };
         let came = step.came.as_ref().map(|came| format!(" → {came}"));
         let _ = writeln!(
             text,
@@ -113,11 +103,7 @@ fn as_text(tested: &Tested) -> String {
             came.unwrap_or_default()
         );
         for it in &step.differences {
-            let _ = writeln!(
-                text,
-                "        {}: expected {}, came {}",
-                it.at, it.expected, it.came
-            );
+            let _ = writeln!(text, "        {}: expected {}, came {}", it.at, it.expected, it.came);
         }
     }
     for it in &outcome.differences {

@@ -168,10 +168,7 @@ fn what_a_name_resolves_to_is_judged_by_the_same_rules() {
     assert!(judge("127.0.0.1:80", false).is_err());
     assert!(judge("127.0.0.1:80", true).is_ok());
     assert!(judge("[::ffff:169.254.169.254]:80", true).is_err());
-    let anywhere = Policy {
-        private: true,
-        own: vec![SocketAddr::from(([0, 0, 0, 0], 4747))],
-    };
+    let anywhere = Policy { private: true, own: vec![SocketAddr::from(([0, 0, 0, 0], 4747))] };
     let me = "192.168.1.5:4747".parse().unwrap();
     assert!(anywhere.judge(me).unwrap_err().contains("itself"));
 }

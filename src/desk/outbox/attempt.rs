@@ -25,10 +25,7 @@ impl Outbox {
     /// Whether nothing is in flight and nothing is due.
     pub(crate) fn is_quiet(&self) -> bool {
         let now = self.now();
-        !self
-            .lanes
-            .iter()
-            .any(|lane| lane.is_flying() || lane.is_due(now))
+        !self.lanes.iter().any(|lane| lane.is_flying() || lane.is_due(now))
     }
 
     /// Endpoints for which something is due.
@@ -41,10 +38,7 @@ impl Outbox {
     /// When the next attempt of any endpoint is due by the virtual clock; none where it does not decide.
     pub(crate) fn next_virtual(&self) -> Option<Timestamp> {
         let now = (self.pace == Pace::Virtual).then_some(self.clocks.now)?;
-        self.lanes
-            .iter()
-            .filter_map(|lane| lane.next_due(now))
-            .min()
+        self.lanes.iter().filter_map(|lane| lane.next_due(now)).min()
     }
 
     /// When the next attempt for that endpoint is due by the machine's clock; none where it does not decide.
@@ -58,10 +52,7 @@ impl Outbox {
         self.tick(wall);
         let (now, virtual_now) = (self.now(), self.clocks.now);
         let lane = self.lane_mut(endpoint)?;
-        let (target, secrets) = (
-            lane.endpoint.target.clone(),
-            lane.endpoint.secrets(virtual_now),
-        );
+        let (target, secrets) = (lane.endpoint.target.clone(), lane.endpoint.secrets(virtual_now));
         let trusted = lane.endpoint.trusted;
         let delivery = lane.take(now)?;
         let attempt = delivery.attempts.len() + 1;

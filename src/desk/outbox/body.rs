@@ -38,11 +38,7 @@ fn largest_member(envelope: &mut Value) -> Option<String> {
         let members = envelope["data"][part].as_object()?;
         for (name, value) in members {
             let fixed = part == "object" && matches!(name.as_str(), "id" | "object");
-            if !fixed
-                && largest
-                    .as_ref()
-                    .is_none_or(|(most, ..)| size(value) > *most)
-            {
+            if !fixed && largest.as_ref().is_none_or(|(most, ..)| size(value) > *most) {
                 largest = Some((size(value), part, name.clone()));
             }
         }

@@ -50,10 +50,7 @@ impl Endpoint {
     pub(crate) fn secrets(&self, now: Timestamp) -> Vec<Secret> {
         let previous = self.previous.iter();
         let previous = previous.filter(|(_, until)| now < *until);
-        core::iter::once(&self.secret)
-            .chain(previous.map(|(secret, _)| secret))
-            .cloned()
-            .collect()
+        core::iter::once(&self.secret).chain(previous.map(|(secret, _)| secret)).cloned().collect()
     }
 
     /// Signs with another secret from now on, and with this one for a day more.

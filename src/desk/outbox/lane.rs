@@ -71,14 +71,7 @@ pub(crate) struct Entry {
 impl Entry {
     /// The usual one.
     pub(crate) fn at(due: Timestamp) -> Self {
-        Self {
-            due,
-            loose: false,
-            shaped: None,
-            copies: None,
-            dropped: None,
-            body: Arc::default(),
-        }
+        Self { due, loose: false, shaped: None, copies: None, dropped: None, body: Arc::default() }
     }
 }
 
@@ -163,10 +156,7 @@ impl Lane {
         let reason = entry.dropped.or(full);
         let delivery = Delivery {
             order,
-            id: format!(
-                "dlv_{}",
-                crate::value::id::encode_to_string(self.key.at(order).hash())
-            ),
+            id: format!("dlv_{}", crate::value::id::encode_to_string(self.key.at(order).hash())),
             event: Arc::clone(event),
             status: Status::Pending,
             reason: None,
@@ -229,12 +219,8 @@ impl Lane {
     pub(crate) fn cancel(&mut self, reason: &str) {
         let flying = self.in_flight.iter();
         self.doomed = flying.map(|order| (*order, reason.to_owned())).collect();
-        let waiting: Vec<u64> = self
-            .pending
-            .keys()
-            .copied()
-            .filter(|order| !self.in_flight.contains(order))
-            .collect();
+        let waiting: Vec<u64> =
+            self.pending.keys().copied().filter(|order| !self.in_flight.contains(order)).collect();
         for order in waiting {
             if let Some(delivery) = self.remove(order) {
                 self.end(delivery, Status::Cancelled, Some(reason.to_owned()));

@@ -29,10 +29,7 @@ impl Job {
     /// The message, sent at that instant of the machine's clock.
     pub(crate) fn message(&self, wall: Timestamp) -> Message {
         let id = event_id(&self.event);
-        let mut body = self
-            .body
-            .get_or_init(|| Bytes::from(body(&self.event)))
-            .clone();
+        let mut body = self.body.get_or_init(|| Bytes::from(body(&self.event))).clone();
         let mut timestamp = wall.millis().div_euclid(1_000);
         if self.spoilt == Some(Shaping::StaleTimestamp) {
             timestamp -= STALE_SECONDS;
@@ -48,11 +45,6 @@ impl Job {
         if self.spoilt == Some(Shaping::Truncate) {
             body = body.slice(..body.len() / 2);
         }
-        Message {
-            id,
-            timestamp,
-            signatures: signatures.join(" "),
-            body,
-        }
+        Message { id, timestamp, signatures: signatures.join(" "), body }
     }
 }

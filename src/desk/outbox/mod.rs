@@ -93,10 +93,7 @@ impl Default for Outbox {
             made: 0,
             cursor: 0,
             last: None,
-            clocks: Clocks {
-                now: Timestamp::EPOCH,
-                wall: Timestamp::EPOCH,
-            },
+            clocks: Clocks { now: Timestamp::EPOCH, wall: Timestamp::EPOCH },
             pace: Pace::default(),
             shapes: Shapes::default(),
             watchers: 0,
@@ -126,10 +123,7 @@ pub(crate) struct Job {
 impl Outbox {
     /// The outbox of a world that opens: with the endpoints that every world has, which see what happens from now on.
     pub(crate) fn open(settings: &Arc<Settings>, world: &World) -> Self {
-        let mut outbox = Self {
-            settings: Arc::clone(settings),
-            ..Self::default()
-        };
+        let mut outbox = Self { settings: Arc::clone(settings), ..Self::default() };
         outbox.look(world, Timestamp::EPOCH);
         for given in &settings.given {
             let endpoint = NewEndpoint {
@@ -181,9 +175,7 @@ impl Outbox {
         }
         let key = world.base().key().with("webhook_endpoint").at(self.made);
         self.made += 1;
-        let secret = new
-            .secret
-            .unwrap_or_else(|| Secret::drawn(key.with("secret")));
+        let secret = new.secret.unwrap_or_else(|| Secret::drawn(key.with("secret")));
         let endpoint = Endpoint {
             id: format!("whe_{}", encode_to_string(key.hash())),
             target: new.target,
@@ -270,10 +262,7 @@ impl Outbox {
     }
 
     fn look(&mut self, world: &World, wall: Timestamp) {
-        self.clocks = Clocks {
-            now: world.now(),
-            wall,
-        };
+        self.clocks = Clocks { now: world.now(), wall };
         let pace = self.settings.retries.pace(world.mode());
         if pace != self.pace {
             self.pace = pace;
@@ -304,10 +293,7 @@ impl Outbox {
                 Shaping::BadSignature | Shaping::StaleTimestamp | Shaping::Truncate => {}
             }
         }
-        let wanting = self
-            .lanes
-            .iter_mut()
-            .filter(|lane| lane.endpoint.wants(&event.name));
+        let wanting = self.lanes.iter_mut().filter(|lane| lane.endpoint.wants(&event.name));
         for lane in wanting {
             lane.push(event, entry.clone());
         }
@@ -322,15 +308,10 @@ impl Outbox {
         let now = self.now();
         let mut sent = Vec::new();
         for (place, lane) in self.lanes.iter_mut().enumerate() {
-            let meant = endpoint.map_or_else(
-                || lane.endpoint.wants(&event.name),
-                |id| lane.endpoint.id == id,
-            );
+            let meant = endpoint
+                .map_or_else(|| lane.endpoint.wants(&event.name), |id| lane.endpoint.id == id);
             if meant {
-                let entry = Entry {
-                    loose: true,
-                    ..Entry::at(now)
-                };
+                let entry = Entry { loose: true, ..Entry::at(now) };
                 sent.push((place, lane.push(event, entry)));
             }
         }

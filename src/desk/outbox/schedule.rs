@@ -16,9 +16,7 @@ const USUAL_MS: [i64; 9] = [
     24 * HOUR_MS,
 ];
 /// The same shape for somebody who waits: 77 s from the first attempt to the last.
-const COMPRESSED_MS: [i64; 9] = [
-    100, 500, 1_000, 2_000, 5_000, 10_000, 14_000, 20_000, 24_000,
-];
+const COMPRESSED_MS: [i64; 9] = [100, 500, 1_000, 2_000, 5_000, 10_000, 14_000, 20_000, 24_000];
 const MINUTE_MS: i64 = 60_000;
 const HOUR_MS: i64 = 60 * MINUTE_MS;
 /// By how much the compressed schedule shortens what a scenario says in virtual time.
@@ -151,10 +149,7 @@ mod tests {
         assert_eq!(retry_after_ms(" 120 ", wall), Some(120_000));
         let date = "Sun, 01 Mar 2026 12:02:00 GMT";
         assert_eq!(retry_after_ms(date, wall), Some(120_000));
-        assert_eq!(
-            retry_after_ms("Sun, 01 Mar 2026 11:00:00 GMT", wall),
-            Some(0)
-        );
+        assert_eq!(retry_after_ms("Sun, 01 Mar 2026 11:00:00 GMT", wall), Some(0));
         let huge = "99999999999999999999999";
         assert_eq!(retry_after_ms(huge, wall), Some(i64::MAX));
         for odd in ["", "soon", "-5", "1.5"] {

@@ -49,11 +49,7 @@ pub(crate) struct Shape {
 impl Shapes {
     /// These rows from now on, their counters at zero.
     pub(crate) fn set(&mut self, rows: Vec<WebhookRow>) {
-        let counted = |row| Counted {
-            row,
-            asked: 0,
-            hits: 0,
-        };
+        let counted = |row| Counted { row, asked: 0, hits: 0 };
         self.rows = rows.into_iter().map(counted).collect();
     }
 
@@ -82,9 +78,7 @@ impl Shapes {
                     place >= range.first && range.last.is_none_or(|last| place <= last)
                 });
             let draw = world.base().key().with("webhook").at(event.id);
-            let lucky = when
-                .chance_ppm
-                .is_none_or(|ppm| draw.below(1_000_000) < u64::from(ppm));
+            let lucky = when.chance_ppm.is_none_or(|ppm| draw.below(1_000_000) < u64::from(ppm));
             // Of a duplicate `times` says how many copies, not how often.
             let again = counted.row.shape == Shaping::Duplicate;
             if in_turn && lucky && (again || when.times.is_none_or(|times| counted.hits < times)) {

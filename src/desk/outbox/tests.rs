@@ -39,11 +39,7 @@ impl Bench {
         let world = World::new(base, mode);
         let mut outbox = Outbox::default();
         let endpoint = outbox.create(&world, new(ordered)).endpoint.id.clone();
-        Self {
-            world,
-            outbox,
-            endpoint,
-        }
+        Self { world, outbox, endpoint }
     }
 
     /// A manual clock, and an endpoint that asks for order.
@@ -120,21 +116,14 @@ impl Bench {
 
 fn status_of(status: u16, retry_after_ms: Option<i64>) -> Outcome {
     Outcome {
-        result: Ok(Answered {
-            status,
-            retry_after_ms,
-            text: "what I say".to_owned(),
-        }),
+        result: Ok(Answered { status, retry_after_ms, text: "what I say".to_owned() }),
         duration_ms: 3,
     }
 }
 
 fn timed_out() -> Outcome {
     Outcome {
-        result: Err(Unanswered {
-            error: "no answer".to_owned(),
-            timed_out: true,
-        }),
+        result: Err(Unanswered { error: "no answer".to_owned(), timed_out: true }),
         duration_ms: 15_000,
     }
 }
@@ -292,11 +281,7 @@ fn a_duplicate_comes_after_its_original_and_late_if_so_said() {
     bench.happens("company.updated", 0);
     bench.happens("company.updated", 1);
     assert_eq!(bench.flush(), [1, 1, 2, 2]);
-    bench.shape(
-        Shaping::Duplicate,
-        When::default(),
-        Some(Span::seconds(300)),
-    );
+    bench.shape(Shaping::Duplicate, When::default(), Some(Span::seconds(300)));
     bench.happens("company.updated", 0);
     assert_eq!(bench.flush(), [3]);
     bench.passes_ms(300 * SECOND);
@@ -307,10 +292,7 @@ fn a_duplicate_comes_after_its_original_and_late_if_so_said() {
 fn a_delay_holds_up_what_is_behind_it_where_order_is_promised_and_only_there() {
     for (ordered, early) in [(true, vec![]), (false, vec![2])] {
         let mut bench = Bench::of(ClockMode::Manual, ordered);
-        let once = When {
-            times: Some(1),
-            ..When::default()
-        };
+        let once = When { times: Some(1), ..When::default() };
         bench.shape(Shaping::Delay, once, Some(Span::seconds(60)));
         bench.happens("company.updated", 0);
         bench.happens("company.updated", 1);
@@ -333,13 +315,7 @@ fn what_is_dropped_is_never_sent_and_says_so() {
 
 #[test]
 fn what_is_reordered_waits_until_the_next_has_gone_or_its_time_has_come() {
-    let once = || When {
-        nth: vec![Range {
-            first: 1,
-            last: Some(1),
-        }],
-        ..When::default()
-    };
+    let once = || When { nth: vec![Range { first: 1, last: Some(1) }], ..When::default() };
     let mut bench = Bench::ordered();
     bench.shape(Shaping::Reorder, once(), Some(Span::seconds(60)));
     for company in [0, 1, 2] {
@@ -389,19 +365,13 @@ fn a_spoilt_delivery_is_spoilt_once_and_comes_whole_the_next_time() {
 fn a_row_acts_on_what_it_selects_as_often_as_it_says_and_counts_its_hits() {
     let mut bench = Bench::ordered();
     let company = bench.world.at::<Company>(1).unwrap();
-    let selector = |field: &str, wanted| Selector {
-        field: field.to_owned(),
-        wanted,
-    };
+    let selector = |field: &str, wanted| Selector { field: field.to_owned(), wanted };
     let when = When {
         select: vec![
             selector("company", Wanted::Reference(2)),
             selector("id", Wanted::Is(company.id.to_string().into())),
         ],
-        nth: vec![Range {
-            first: 2,
-            last: None,
-        }],
+        nth: vec![Range { first: 2, last: None }],
         times: Some(1),
         chance_ppm: Some(1_000_000),
     };
@@ -409,12 +379,7 @@ fn a_row_acts_on_what_it_selects_as_often_as_it_says_and_counts_its_hits() {
     for company in [1, 0, 1, 1] {
         bench.happens("company.updated", company);
     }
-    let dropped = [
-        Status::Pending,
-        Status::Pending,
-        Status::Dropped,
-        Status::Pending,
-    ];
+    let dropped = [Status::Pending, Status::Pending, Status::Dropped, Status::Pending];
     assert_eq!(bench.statuses(), dropped);
     let hits: Vec<_> = bench.outbox.shaping().hits().collect();
     assert_eq!((hits[0].0.source.as_str(), hits[0].1), ("test.toml:1", 1));
@@ -429,10 +394,7 @@ fn a_row_acts_on_what_it_selects_as_often_as_it_says_and_counts_its_hits() {
 
 #[test]
 fn chance_is_drawn_from_the_event_and_not_from_the_order_of_things() {
-    let half = || When {
-        chance_ppm: Some(500_000),
-        ..When::default()
-    };
+    let half = || When { chance_ppm: Some(500_000), ..When::default() };
     let dropped = |companies: &[u64]| {
         let mut bench = Bench::ordered();
         bench.shape(Shaping::Drop, half(), None);
@@ -459,10 +421,7 @@ fn a_full_queue_drops_visibly_and_what_has_ended_is_forgotten_in_order() {
     for _ in 0..=MOST_PENDING {
         bench.happens("company.updated", 0);
     }
-    assert_eq!(
-        (bench.lane().waiting(), bench.lane().dropped),
-        (MOST_PENDING, 1)
-    );
+    assert_eq!((bench.lane().waiting(), bench.lane().dropped), (MOST_PENDING, 1));
     let last = bench.lane().deliveries().last().unwrap().reason.clone();
     assert!(last.unwrap().contains("wait for this endpoint"));
     assert_eq!(bench.flush().len(), MOST_PENDING);
@@ -494,12 +453,7 @@ fn an_event_is_sent_again_to_whom_it_is_asked_for() {
     assert_eq!(bench.outbox.resend(&event, Some("whe_0")).len(), 0);
     assert_eq!(bench.outbox.resend(&event, None).len(), 1);
     assert_eq!(bench.flush(), [1]);
-    let ids: Vec<String> = bench
-        .lane()
-        .deliveries()
-        .iter()
-        .map(|row| row.id.clone())
-        .collect();
+    let ids: Vec<String> = bench.lane().deliveries().iter().map(|row| row.id.clone()).collect();
     assert!(ids.len() == 2 && ids[0] != ids[1]);
 }
 
@@ -511,11 +465,7 @@ fn whoever_waits_for_the_clock_waits_for_one_deadline_of_an_endpoint_and_no_more
     let job = bench.take().unwrap();
     bench.report(&job, timed_out());
     assert!(bench.outbox.is_quiet());
-    assert_eq!(
-        bench.outbox.next_virtual(),
-        None,
-        "nothing more is waited for"
-    );
+    assert_eq!(bench.outbox.next_virtual(), None, "nothing more is waited for");
     bench.passes_ms(24 * 60 * 60 * 1_000);
     assert!(bench.take().is_none(), "nothing more is sent");
     let attempted = bench.outbox.unwatch(from);

@@ -3,43 +3,23 @@
 use super::*;
 use crate::world::script::{Latency, Range, When};
 
-const RUN: Exchange<'_> = Exchange {
-    operation: "run_payroll",
-    domain: "business",
-    product: true,
-};
-const PAY: Exchange<'_> = Exchange {
-    operation: "create_payout",
-    domain: "payments",
-    product: true,
-};
-const CLOCK: Exchange<'_> = Exchange {
-    operation: "get_clock",
-    domain: "sandbox",
-    product: false,
-};
+const RUN: Exchange<'_> = Exchange { operation: "run_payroll", domain: "business", product: true };
+const PAY: Exchange<'_> =
+    Exchange { operation: "create_payout", domain: "payments", product: true };
+const CLOCK: Exchange<'_> = Exchange { operation: "get_clock", domain: "sandbox", product: false };
 
 fn row(on: &str, status: u16, when: When) -> FaultRow {
     FaultRow {
         on: on.to_owned(),
         when,
-        fault: Fault {
-            status: Some(status),
-            ..Fault::default()
-        },
+        fault: Fault { status: Some(status), ..Fault::default() },
         source: String::new(),
     }
 }
 
 fn nth(places: &[u64]) -> When {
-    let range = |&place: &u64| Range {
-        first: place,
-        last: Some(place),
-    };
-    When {
-        nth: places.iter().map(range).collect(),
-        ..When::default()
-    }
+    let range = |&place: &u64| Range { first: place, last: Some(place) };
+    When { nth: places.iter().map(range).collect(), ..When::default() }
 }
 
 fn wire(rows: Vec<FaultRow>) -> Wire {
@@ -52,10 +32,7 @@ fn wire(rows: Vec<FaultRow>) -> Wire {
 fn statuses(wire: &mut Wire, exchange: Exchange<'_>, count: usize) -> Vec<u16> {
     let judge = |_| {
         let verdict = wire.judge(exchange, None, Key::new(1), 0);
-        verdict
-            .fault
-            .and_then(|applied| applied.fault.status)
-            .unwrap_or(0)
+        verdict.fault.and_then(|applied| applied.fault.status).unwrap_or(0)
     };
     (0..count).map(judge).collect()
 }
@@ -78,27 +55,15 @@ fn an_operation_a_domain_and_all_of_the_product_can_be_named() {
 
 #[test]
 fn rows_act_at_their_places_and_so_often_and_the_first_wins() {
-    let mut both = wire(vec![
-        row("*", 503, nth(&[1, 3])),
-        row("runPayroll", 500, nth(&[2, 3])),
-    ]);
+    let mut both = wire(vec![row("*", 503, nth(&[1, 3])), row("runPayroll", 500, nth(&[2, 3]))]);
     assert_eq!(statuses(&mut both, RUN, 4), [503, 500, 503, 0]);
-    let twice = When {
-        times: Some(2),
-        ..When::default()
-    };
-    assert_eq!(
-        statuses(&mut wire(vec![row("*", 429, twice)]), RUN, 4),
-        [429, 429, 0, 0]
-    );
+    let twice = When { times: Some(2), ..When::default() };
+    assert_eq!(statuses(&mut wire(vec![row("*", 429, twice)]), RUN, 4), [429, 429, 0, 0]);
 }
 
 #[test]
 fn chance_is_drawn_by_the_seed_and_the_place_and_is_the_same_every_run() {
-    let half = When {
-        chance_ppm: Some(500_000),
-        ..When::default()
-    };
+    let half = When { chance_ppm: Some(500_000), ..When::default() };
     let run = || statuses(&mut wire(vec![row("*", 503, half.clone())]), RUN, 400);
     let first = run();
     assert_eq!(first, run());
@@ -119,20 +84,10 @@ fn rows_added_at_run_time_come_first_and_outlive_a_scenario() {
 #[test]
 fn a_window_begins_with_its_first_request_and_ends_by_the_wall_clock() {
     let mut wire = Wire::default();
-    let rate = Rate {
-        requests: 2,
-        window_ms: 1_000,
-    };
-    wire.set_limits(Limits {
-        rate: Some(rate),
-        latency: None,
-        platform_fee: None,
-    });
+    let rate = Rate { requests: 2, window_ms: 1_000 };
+    wire.set_limits(Limits { rate: Some(rate), latency: None, platform_fee: None });
     let mut at = |wall_ms| {
-        let allowance = wire
-            .judge(RUN, None, Key::new(1), wall_ms)
-            .allowance
-            .expect("a limit");
+        let allowance = wire.judge(RUN, None, Key::new(1), wall_ms).allowance.expect("a limit");
         (allowance.remaining, allowance.reset_ms, allowance.exceeded)
     };
     assert_eq!(at(5_900), (1, 1_000, false));
@@ -146,18 +101,9 @@ fn a_window_begins_with_its_first_request_and_ends_by_the_wall_clock() {
 fn latency_stays_within_its_spread_and_is_drawn_by_the_requests_number() {
     let run = || {
         let mut wire = Wire::default();
-        let latency = Latency {
-            mean_ms: 110,
-            spread_ms: 20,
-        };
-        wire.set_limits(Limits {
-            rate: None,
-            latency: Some(latency),
-            platform_fee: None,
-        });
-        (0..200)
-            .map(|_| wire.judge(RUN, None, Key::new(1), 0).latency_ms)
-            .collect::<Vec<_>>()
+        let latency = Latency { mean_ms: 110, spread_ms: 20 };
+        wire.set_limits(Limits { rate: None, latency: Some(latency), platform_fee: None });
+        (0..200).map(|_| wire.judge(RUN, None, Key::new(1), 0).latency_ms).collect::<Vec<_>>()
     };
     let drawn = run();
     assert_eq!(drawn, run());
@@ -167,32 +113,12 @@ fn latency_stays_within_its_spread_and_is_drawn_by_the_requests_number() {
 
 #[test]
 fn a_rate_is_requests_in_a_window() {
-    for (text, requests, window_ms) in [
-        ("100/min", 100, 60_000),
-        ("1/s", 1, 1_000),
-        ("5/10s", 5, 10_000),
-    ] {
-        assert_eq!(
-            parse_rate(text),
-            Ok(Rate {
-                requests,
-                window_ms
-            }),
-            "{text}"
-        );
+    for (text, requests, window_ms) in
+        [("100/min", 100, 60_000), ("1/s", 1, 1_000), ("5/10s", 5, 10_000)]
+    {
+        assert_eq!(parse_rate(text), Ok(Rate { requests, window_ms }), "{text}");
     }
-    for text in [
-        "",
-        "100",
-        "0/s",
-        "/s",
-        "-1/s",
-        "1/",
-        "1/0s",
-        "1/2bd",
-        "1e3/s",
-        "99999999999/s",
-    ] {
+    for text in ["", "100", "0/s", "/s", "-1/s", "1/", "1/0s", "1/2bd", "1e3/s", "99999999999/s"] {
         assert!(parse_rate(text).is_err(), "{text}");
     }
 }

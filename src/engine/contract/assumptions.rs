@@ -26,36 +26,16 @@ const fn row(
     keys: &'static [&'static str],
     proof: &'static str,
 ) -> Assumption {
-    Assumption {
-        id,
-        section,
-        question,
-        answer,
-        keys,
-        proof,
-    }
+    Assumption { id, section, question, answer, keys, proof }
 }
 
 /// What is open of an area's operations, and how an overlay changes it.
-const AREA: &[&str] = &[
-    "operations.*.enabled",
-    "operations.*.aliases",
-    "operations.*.status",
-    "serve",
-];
+const AREA: &[&str] =
+    &["operations.*.enabled", "operations.*.aliases", "operations.*.status", "serve"];
 
 /// Every assumption, in the order of the specification.
-pub(crate) const ASSUMPTIONS: &[&[Assumption]] = &[
-    RESOURCES,
-    STATES,
-    RUN_PAYROLL,
-    LISTS,
-    AREAS,
-    AUTH,
-    EVENTS,
-    ERRORS,
-    HEADERS,
-];
+pub(crate) const ASSUMPTIONS: &[&[Assumption]] =
+    &[RESOURCES, STATES, RUN_PAYROLL, LISTS, AREAS, AUTH, EVENTS, ERRORS, HEADERS];
 
 /// Every assumption in one go.
 pub(crate) fn all() -> impl Iterator<Item = &'static Assumption> {

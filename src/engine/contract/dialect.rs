@@ -44,36 +44,16 @@ impl Header {
         lower: &'static str,
         of_requests: bool,
     ) -> Self {
-        Self {
-            key,
-            name,
-            lower,
-            of_requests,
-        }
+        Self { key, name, lower, of_requests }
     }
 
     /// Every header that an overlay may rename or switch off.
     pub(crate) const ALL: [Self; 6] = [
         Self::new("request_id", "Request-Id", "request-id", false),
         Self::new("sandbox_time", "Sandbox-Time", "sandbox-time", false),
-        Self::new(
-            "sandbox_decision",
-            "Sandbox-Decision",
-            "sandbox-decision",
-            false,
-        ),
-        Self::new(
-            "idempotent_replayed",
-            "Idempotent-Replayed",
-            "idempotent-replayed",
-            false,
-        ),
-        Self::new(
-            "idempotency_key",
-            "Idempotency-Key",
-            "idempotency-key",
-            true,
-        ),
+        Self::new("sandbox_decision", "Sandbox-Decision", "sandbox-decision", false),
+        Self::new("idempotent_replayed", "Idempotent-Replayed", "idempotent-replayed", false),
+        Self::new("idempotency_key", "Idempotency-Key", "idempotency-key", true),
         Self::new("api_version", "Api-Version", "api-version", true),
     ];
 
@@ -115,9 +95,7 @@ impl Dialect {
 
     /// The headers, of requests or of replies, that are not called what we call them.
     fn renames(&self, of_requests: bool) -> impl Iterator<Item = &Renamed> {
-        self.headers
-            .iter()
-            .filter(move |(header, _)| header.of_requests == of_requests)
+        self.headers.iter().filter(move |(header, _)| header.of_requests == of_requests)
     }
 
     /// Gives the headers of a request our names. One that is called otherwise, or not used, is not heard under ours.
@@ -233,6 +211,5 @@ pub(crate) const ENVELOPE: [(&str, &str); 9] = [
 
 /// The control plane is no part of the product: it keeps our dialect, so that what drives a sandbox works under any overlay.
 fn is_control(path: &str) -> bool {
-    path.strip_prefix("/_sandbox")
-        .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    path.strip_prefix("/_sandbox").is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }

@@ -7,14 +7,7 @@ use crate::engine::contract::values::KEYS;
 use crate::value::diagnostic::nearest;
 
 /// Sections, and the one key beside them, in which nothing is secret.
-const HARMLESS: [&str; 6] = [
-    "operations",
-    "errors",
-    "paging",
-    "idempotency",
-    "headers",
-    "serve",
-];
+const HARMLESS: [&str; 6] = ["operations", "errors", "paging", "idempotency", "headers", "serve"];
 
 /// The text with stars for what may be a key.
 pub(super) fn masked(source: &str) -> String {
@@ -68,15 +61,9 @@ fn is_secret(section: &str, key: &str) -> bool {
 
 /// Whether the name before the `=` is one that the file has, or a slip of one; else it may be a key of an API itself.
 fn is_known(section: &str, key: &str) -> bool {
-    let known = KEYS
-        .iter()
-        .flat_map(|known| [known.section, known.name])
-        .chain(["key"]);
+    let known = KEYS.iter().flat_map(|known| [known.section, known.name]).chain(["key"]);
     let own = first_word(key);
-    let rest = key
-        .trim_start()
-        .strip_prefix(own.as_str())
-        .unwrap_or_default();
+    let rest = key.trim_start().strip_prefix(own.as_str()).unwrap_or_default();
     let plain =
         rest.trim_matches([' ', '\t', '=']).is_empty() || (section.is_empty() && own == "auth");
     plain && nearest(&own, known.filter(|name| !name.is_empty())).is_some()

@@ -52,29 +52,16 @@ impl Overlay {
 
     /// What the header of that key is called; `None` where it is off.
     pub(crate) fn called(&self, key: &str) -> Option<&str> {
-        let changed = self
-            .dialect
-            .headers
-            .iter()
-            .find(|(header, _)| header.key == key);
+        let changed = self.dialect.headers.iter().find(|(header, _)| header.key == key);
         match changed {
             Some((_, name)) => name.as_ref().map(|name| name.written.as_str()),
-            None => Header::ALL
-                .iter()
-                .find(|header| header.key == key)
-                .map(|header| header.name),
+            None => Header::ALL.iter().find(|header| header.key == key).map(|header| header.name),
         }
     }
 
     /// Nothing but the two operations that the specification shows.
     pub(crate) fn published() -> Self {
-        Self {
-            rows: Rows {
-                published_only: true,
-                ..Rows::default()
-            },
-            ..Self::default()
-        }
+        Self { rows: Rows { published_only: true, ..Rows::default() }, ..Self::default() }
     }
 }
 
@@ -107,9 +94,7 @@ impl Rows {
 
     /// The status of the row's success.
     pub(crate) fn status(&self, row: &Operation) -> u16 {
-        self.changed(row)
-            .and_then(|changed| changed.status)
-            .unwrap_or(row.success)
+        self.changed(row).and_then(|changed| changed.status).unwrap_or(row.success)
     }
 
     /// Further paths of the row.
@@ -133,10 +118,7 @@ pub(crate) struct Paging {
 
 impl Default for Paging {
     fn default() -> Self {
-        Self {
-            default: PER_PAGE,
-            most: MOST_PER_PAGE,
-        }
+        Self { default: PER_PAGE, most: MOST_PER_PAGE }
     }
 }
 
@@ -159,9 +141,6 @@ pub(crate) struct Auth {
 
 impl Default for Auth {
     fn default() -> Self {
-        Self {
-            keys: Vec::new(),
-            refuse_live: true,
-        }
+        Self { keys: Vec::new(), refuse_live: true }
     }
 }

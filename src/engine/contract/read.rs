@@ -14,14 +14,7 @@ use crate::engine::worlds::{is_well_formed, looks_live};
 use crate::value::diagnostic::{Diagnostic, nearest};
 
 /// Sections of the file.
-const SECTIONS: [&str; 6] = [
-    "operations",
-    "errors",
-    "paging",
-    "auth",
-    "idempotency",
-    "headers",
-];
+const SECTIONS: [&str; 6] = ["operations", "errors", "paging", "auth", "idempotency", "headers"];
 
 /// Headers with a meaning of their own, which no other may take.
 const TAKEN: [&str; 22] = [
@@ -57,9 +50,7 @@ pub(super) fn read(source: &str) -> Result<Overlay, Vec<Diagnostic>> {
     for error in errors {
         let span = error.span().unwrap_or_default();
         broken.push(line_of(source, span.start));
-        reader
-            .found
-            .push(Diagnostic::new(span, "this is no TOML").expected(error.message()));
+        reader.found.push(Diagnostic::new(span, "this is no TOML").expected(error.message()));
     }
     let mut overlay = Overlay::default();
     reader.root(&mut overlay, document.get_ref());
@@ -70,11 +61,7 @@ pub(super) fn read(source: &str) -> Result<Overlay, Vec<Diagnostic>> {
         place += 1;
         place <= syntax || !broken.contains(&line_of(source, one.start()))
     });
-    if reader.found.is_empty() {
-        Ok(overlay)
-    } else {
-        Err(reader.found)
-    }
+    if reader.found.is_empty() { Ok(overlay) } else { Err(reader.found) }
 }
 
 fn line_of(source: &str, at: usize) -> usize {
@@ -140,10 +127,7 @@ impl Reader {
     }
 
     pub(super) fn unknown(&mut self, section: Section<'_>, shown: &str) {
-        let known = KEYS
-            .iter()
-            .filter(|key| key.section == section.name)
-            .map(|key| key.name);
+        let known = KEYS.iter().filter(|key| key.section == section.name).map(|key| key.name);
         for (key, _) in section.table {
             let name: &str = key.get_ref();
             if section.name == "auth" && nearest(name, known.clone()).is_none() {
@@ -225,12 +209,9 @@ impl Reader {
         let refuse = self.switch(section, "refuse_live");
         overlay.auth.refuse_live = refuse.as_ref().is_none_or(|(on, _)| *on);
         let keys = self.texts(section, "keys");
-        let listed = section.get("keys").filter(|(_, value)| {
-            value
-                .get_ref()
-                .as_array()
-                .is_some_and(|keys| keys.is_empty())
-        });
+        let listed = section
+            .get("keys")
+            .filter(|(_, value)| value.get_ref().as_array().is_some_and(|keys| keys.is_empty()));
         if let Some((_, value)) = listed {
             self.found.push(
                 Diagnostic::new(value.span(), "nobody could come in")
@@ -294,10 +275,7 @@ impl Reader {
                     named.push((header, wire.as_str().to_owned(), value.span()));
                     if wire != header.own() {
                         let written = written.clone().into_owned();
-                        overlay
-                            .dialect
-                            .headers
-                            .push((header, Some(Name { written, wire })));
+                        overlay.dialect.headers.push((header, Some(Name { written, wire })));
                     }
                 }
                 other => self.mismatch(section, header.key, other, value.span()),
@@ -309,11 +287,7 @@ impl Reader {
                 .find(|(other, taken, _)| taken == name && other.of_requests == header.of_requests);
             if let Some((other, _, first)) = clash {
                 let message = format!("{} and {} have the same name", other.key, header.key);
-                let (here, there) = if span.is_empty() {
-                    (first, span)
-                } else {
-                    (span, first)
-                };
+                let (here, there) = if span.is_empty() { (first, span) } else { (span, first) };
                 let mut found = Diagnostic::new(here.clone(), message).expected("taken");
                 if !there.is_empty() {
                     found = found.against(there.clone(), "by this");

@@ -25,18 +25,12 @@ pub(super) struct Alias {
 impl Reader {
     /// `[operations]`, a section an operation.
     pub(super) fn operations<'t>(&mut self, overlay: &mut Overlay, root: &'t DeTable<'t>) {
-        let root = Section {
-            name: "",
-            table: root,
-        };
+        let root = Section { name: "", table: root };
         let Some((key, value)) = root.get("operations") else {
             return;
         };
         let Some(table) = value.get_ref().as_table() else {
-            let message = format!(
-                "`operations` is a section, and {} here",
-                kind(value.get_ref())
-            );
+            let message = format!("`operations` is a section, and {} here", kind(value.get_ref()));
             self.found.push(
                 Diagnostic::new(key.span(), message).expected("expected [operations.runPayroll]"),
             );
@@ -64,10 +58,7 @@ impl Reader {
                 );
                 continue;
             }
-            let section = Section {
-                name: "operations.*",
-                table,
-            };
+            let section = Section { name: "operations.*", table };
             self.unknown(section, &format!("operations.{id}"));
             let changed = self.operation(section, row);
             overlay.rows.changed.insert(row.name, changed);
@@ -88,11 +79,7 @@ impl Reader {
             }
         }
         for (path, span) in self.texts(section, "aliases") {
-            let alias = Alias {
-                row,
-                path: path.to_owned(),
-                span,
-            };
+            let alias = Alias { row, path: path.to_owned(), span };
             if let Some(wrong) = check(&alias) {
                 self.found.push(wrong);
             } else {
@@ -112,11 +99,11 @@ impl Reader {
                 );
             } else if let Some((other, _)) = others.into_iter().flatten().next() {
                 let message = format!("`{id}` is switched off and described at the same time");
-                self.found
-                    .push(Diagnostic::new(span, message).expected("off here").against(
-                        other.span(),
-                        "and this of an operation that nobody can call",
-                    ));
+                self.found.push(
+                    Diagnostic::new(span, message)
+                        .expected("off here")
+                        .against(other.span(), "and this of an operation that nobody can call"),
+                );
             }
         }
         changed
@@ -133,13 +120,8 @@ impl Reader {
         }
         if matches!(status, 204..=206) {
             let message = format!("`{}` answers with a whole body", row.operation_id());
-            let label = if status == 206 {
-                "206 is a part of one"
-            } else {
-                "this status has none"
-            };
-            self.found
-                .push(Diagnostic::new(span, message).expected(label));
+            let label = if status == 206 { "206 is a part of one" } else { "this status has none" };
+            self.found.push(Diagnostic::new(span, message).expected(label));
             return None;
         }
         Some(status)
@@ -173,31 +155,19 @@ fn check(alias: &Alias) -> Option<Diagnostic> {
     };
     let path = alias.path.as_str();
     if path.len() > LONGEST {
-        return wrong(
-            format!("an alias has {LONGEST} characters at most"),
-            "this is longer",
-        );
+        return wrong(format!("an alias has {LONGEST} characters at most"), "this is longer");
     }
     if !path.starts_with('/') || path.len() < 2 || path.ends_with('/') || path.contains("//") {
-        return wrong(
-            "an alias is a path".to_owned(),
-            "expected the like of \"/v2/payroll/run\"",
-        );
+        return wrong("an alias is a path".to_owned(), "expected the like of \"/v2/payroll/run\"");
     }
     let reserved = RESERVED.iter().find(|reserved| {
-        path.strip_prefix(**reserved)
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        path.strip_prefix(**reserved).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     });
     if let Some(reserved) = reserved {
-        return wrong(
-            format!("{reserved} is the sandbox's own"),
-            "expected another path",
-        );
+        return wrong(format!("{reserved} is the sandbox's own"), "expected another path");
     }
     for part in path.split('/').skip(1) {
-        let name = part
-            .strip_prefix('{')
-            .and_then(|part| part.strip_suffix('}'));
+        let name = part.strip_prefix('{').and_then(|part| part.strip_suffix('}'));
         let letters = name.unwrap_or(part);
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
         if letters.is_empty() || !letters.bytes().all(plain) {
@@ -215,10 +185,8 @@ fn check(alias: &Alias) -> Option<Diagnostic> {
             [] => "expected a path without parameters".to_owned(),
             names => format!("expected exactly {{{}}}", names.join("}, {")),
         };
-        let message = format!(
-            "the parameters of an alias are those of its operation, {}",
-            alias.row.path
-        );
+        let message =
+            format!("the parameters of an alias are those of its operation, {}", alias.row.path);
         return Some(Diagnostic::new(alias.span.clone(), message).expected(expected));
     }
     None
@@ -234,12 +202,7 @@ pub(super) fn collisions(overlay: &Overlay, aliases: &[Alias]) -> Vec<Diagnostic
             served().find(|row| self::shape(row.path) == shape && row.method == alias.row.method);
         if let Some(row) = own {
             let message = format!("{} is a path already", alias.path);
-            let taken = format!(
-                "{} {} is {}",
-                row.method.name(),
-                row.path,
-                row.operation_id()
-            );
+            let taken = format!("{} {} is {}", row.method.name(), row.path, row.operation_id());
             found.push(Diagnostic::new(alias.span.clone(), message).expected(taken));
             continue;
         }
@@ -252,10 +215,7 @@ pub(super) fn collisions(overlay: &Overlay, aliases: &[Alias]) -> Vec<Diagnostic
             found.push(
                 Diagnostic::new(alias.span.clone(), message)
                     .expected(format!("here of {}", alias.row.operation_id()))
-                    .against(
-                        other.span.clone(),
-                        format!("here of {}", other.row.operation_id()),
-                    ),
+                    .against(other.span.clone(), format!("here of {}", other.row.operation_id())),
             );
             continue;
         }
@@ -274,15 +234,11 @@ pub(super) fn collisions(overlay: &Overlay, aliases: &[Alias]) -> Vec<Diagnostic
 }
 
 fn parameters(path: &str) -> Vec<&str> {
-    path.split('/')
-        .filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
-        .collect()
+    path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}')).collect()
 }
 
 /// The path with every parameter alike: what a router cannot tell apart is equal.
 fn shape(path: &str) -> String {
-    let parts = path
-        .split('/')
-        .map(|part| if part.starts_with('{') { "{}" } else { part });
+    let parts = path.split('/').map(|part| if part.starts_with('{') { "{}" } else { part });
     parts.collect::<Vec<_>>().join("/")
 }

@@ -21,13 +21,7 @@ fn good(source: &str) -> Overlay {
 }
 
 /// Source, the mistake, where it is, what stands under the caret, and how to mend it.
-type Mistake = (
-    &'static str,
-    &'static str,
-    &'static str,
-    &'static str,
-    &'static str,
-);
+type Mistake = (&'static str, &'static str, &'static str, &'static str, &'static str);
 
 #[rustfmt::skip] // a table
 const MISTAKES: &[Mistake] = &[
@@ -95,16 +89,12 @@ const MISTAKES: &[Mistake] = &[
 fn every_kind_of_mistake_is_shown_with_its_place_and_how_to_mend_it() {
     for (source, message, place, label, help) in MISTAKES {
         let report = report(source);
-        for expected in [
-            &format!("error: {message}"),
-            &format!("--> c.toml:{place}"),
-            *label,
-            *help,
-        ] as [&str; 4]
+        for expected in
+            [&format!("error: {message}"), &format!("--> c.toml:{place}"), *label, *help]
+                as [&str; 4]
         {
-            let expected = expected
-                .trim_start_matches("error: is")
-                .trim_start_matches("error: calls");
+            let expected =
+                expected.trim_start_matches("error: is").trim_start_matches("error: calls");
             assert!(report.contains(expected), "{source}\n{expected}\n{report}");
         }
         assert!(report.ends_with("1 mistake in c.toml\n"), "{report}");
@@ -115,22 +105,9 @@ fn every_kind_of_mistake_is_shown_with_its_place_and_how_to_mend_it() {
 #[test]
 fn every_key_of_the_overlay_has_a_mistake_of_its_own() {
     for key in KEYS {
-        let general = [
-            "sandbox_time",
-            "sandbox_decision",
-            "idempotent_replayed",
-            "api_version",
-        ];
-        let meant = if general.contains(&key.name) {
-            "request_id"
-        } else {
-            key.name
-        };
-        assert!(
-            MISTAKES.iter().any(|(source, ..)| source.contains(meant)),
-            "{}",
-            key.name
-        );
+        let general = ["sandbox_time", "sandbox_decision", "idempotent_replayed", "api_version"];
+        let meant = if general.contains(&key.name) { "request_id" } else { key.name };
+        assert!(MISTAKES.iter().any(|(source, ..)| source.contains(meant)), "{}", key.name);
     }
 }
 
@@ -263,11 +240,8 @@ fn headers_may_swap_their_names() {
 
 #[test]
 fn the_headers_of_the_overlay_are_those_of_its_keys() {
-    let keys: Vec<&str> = KEYS
-        .iter()
-        .filter(|key| key.section == "headers")
-        .map(|key| key.name)
-        .collect();
+    let keys: Vec<&str> =
+        KEYS.iter().filter(|key| key.section == "headers").map(|key| key.name).collect();
     assert_eq!(Header::ALL.map(|header| header.key).to_vec(), keys);
 }
 

@@ -16,11 +16,7 @@ pub(crate) struct Key {
 }
 
 const fn key(section: &'static str, name: &'static str, expected: &'static str) -> Key {
-    Key {
-        section,
-        name,
-        expected,
-    }
+    Key { section, name, expected }
 }
 
 const HEADER: &str = "expected a header's name, or false to switch it off";
@@ -29,24 +25,12 @@ const SWITCH: &str = "expected true or false";
 /// Every key that there is. A section named `operations.*` is one an operation.
 pub(crate) const KEYS: &[Key] = &[
     key("", "serve", "expected \"all\" or \"published\""),
-    key(
-        "operations.*",
-        "status",
-        "expected a status from 200 to 299",
-    ),
+    key("operations.*", "status", "expected a status from 200 to 299"),
     key("operations.*", "aliases", "expected a list of paths"),
     key("operations.*", "enabled", SWITCH),
     key("errors", "format", "expected \"problem\" or \"envelope\""),
-    key(
-        "paging",
-        "per_page_default",
-        "expected an integer from 1 to 1000",
-    ),
-    key(
-        "paging",
-        "per_page_max",
-        "expected an integer from 1 to 1000",
-    ),
+    key("paging", "per_page_default", "expected an integer from 1 to 1000"),
+    key("paging", "per_page_max", "expected an integer from 1 to 1000"),
     key("auth", "keys", "expected a list of keys"),
     key("auth", "refuse_live", SWITCH),
     key("idempotency", "required", SWITCH),
@@ -160,8 +144,7 @@ impl Reader {
         span: Range<usize>,
     ) {
         let message = format!("`{name}` is {}", kind(value));
-        self.found
-            .push(Diagnostic::new(span, message).expected(expected(section, name)));
+        self.found.push(Diagnostic::new(span, message).expected(expected(section, name)));
     }
 
     /// A word that is none of those that the key takes.

@@ -181,20 +181,14 @@ pub(crate) struct EndOf {
 impl Step {
     /// Where the step left its world. Serialises every event: not for a thread that holds the world.
     pub(crate) fn after(&self) -> After {
-        After {
-            now: self.now,
-            version: self.version,
-            log: self.log,
-            check: check(&self.events),
-        }
+        After { now: self.now, version: self.version, log: self.log, check: check(&self.events) }
     }
 
     /// The reply's part of it; none of the wall clock.
     pub(crate) fn reply(&self) -> Option<Reply> {
-        self.call.as_ref().map(|call| Reply {
-            status: call.status,
-            request_id: call.request_id.clone(),
-        })
+        self.call
+            .as_ref()
+            .map(|call| Reply { status: call.status, request_id: call.request_id.clone() })
     }
 
     /// As it is recorded.
@@ -202,13 +196,7 @@ impl Step {
         let after = self.after();
         let Some(call) = self.call else {
             let wall = self.wall.unwrap_or(self.now);
-            return Entry::Clock(ClockMove {
-                seq,
-                world,
-                wall,
-                tasks: self.tasks,
-                after,
-            });
+            return Entry::Clock(ClockMove { seq, world, wall, tasks: self.tasks, after });
         };
         let headers = call.headers.into_iter();
         Entry::Input(Box::new(Input {
@@ -220,10 +208,7 @@ impl Step {
             path: call.target,
             headers: headers.map(|(name, v)| (name.to_owned(), v)).collect(),
             body: body(&call.body, call.is_control, salt),
-            reply: Reply {
-                status: call.status,
-                request_id: call.request_id,
-            },
+            reply: Reply { status: call.status, request_id: call.request_id },
             after,
         }))
     }
@@ -233,9 +218,7 @@ impl Step {
 fn check(events: &[Arc<Event>]) -> String {
     let json = serde_json::to_vec(events).expect("events have string keys and no failing member");
     let digest = Sha256::digest(json);
-    let bits = digest
-        .first_chunk()
-        .map_or(0, |first| u64::from_be_bytes(*first));
+    let bits = digest.first_chunk().map_or(0, |first| u64::from_be_bytes(*first));
     format!("{bits:016x}")
 }
 
@@ -243,11 +226,7 @@ fn check(events: &[Arc<Event>]) -> String {
 /// a body of the control plane, is recorded as its hash.
 fn body(sent: &[u8], is_control: bool, salt: Salt) -> Option<Box<RawValue>> {
     let line_end = |byte: &u8| {
-        if matches!(byte, b'\n' | b'\r') {
-            b' '
-        } else {
-            *byte
-        }
+        if matches!(byte, b'\n' | b'\r') { b' ' } else { *byte }
     };
     let text = String::from_utf8(sent.iter().map(line_end).collect()).ok()?;
     let without_key = is_control.then(|| without_key(&text, salt)).flatten();

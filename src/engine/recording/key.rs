@@ -21,10 +21,7 @@ impl KeyHash {
     /// The hash of a key; of a key that is made from a hash, that hash.
     pub(crate) fn of(salt: Salt, key: &str) -> Self {
         Self::recorded(key).unwrap_or_else(|| {
-            let digest = Sha256::new()
-                .chain_update(salt.0)
-                .chain_update(key)
-                .finalize();
+            let digest = Sha256::new().chain_update(salt.0).chain_update(key).finalize();
             let mut hash = [0; 16];
             hash.copy_from_slice(&digest[..16]);
             Self(hash)

@@ -42,11 +42,7 @@ pub(in crate::engine) struct Before {
 
 impl Before {
     pub(in crate::engine) fn of(world: &World) -> Self {
-        Self {
-            at: world.now(),
-            version: world.version(),
-            log: world.log_length(),
-        }
+        Self { at: world.now(), version: world.version(), log: world.log_length() }
     }
 
     pub(in crate::engine) const fn version(self) -> u64 {
@@ -66,20 +62,13 @@ pub(in crate::engine) struct Tape {
 
 impl fmt::Debug for Tape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Tape")
-            .field("world", &self.world)
-            .finish_non_exhaustive()
+        f.debug_struct("Tape").field("world", &self.world).finish_non_exhaustive()
     }
 }
 
 impl Tape {
     pub(in crate::engine) fn new(recorder: Arc<dyn Recorder>, world: KeyHash) -> Self {
-        Self {
-            recorder,
-            world,
-            last: AtomicU64::new(0),
-            wall: AtomicI64::new(0),
-        }
+        Self { recorder, world, last: AtomicU64::new(0), wall: AtomicI64::new(0) }
     }
 
     pub(in crate::engine) fn accepts(&self) -> Result<(), ApiError> {
@@ -157,14 +146,7 @@ impl Tape {
         if !reached {
             if tasks > 0 || world.now() != before.at {
                 let step = self.step(before, world);
-                self.keep(
-                    Step {
-                        wall: Some(world.now()),
-                        tasks: Some(tasks),
-                        ..step
-                    },
-                    world,
-                );
+                self.keep(Step { wall: Some(world.now()), tasks: Some(tasks), ..step }, world);
             }
             return;
         }

@@ -31,11 +31,7 @@ fn walk(engine: &Engine, seed: u64, numbers: std::ops::Range<u64>) -> Vec<String
 /// All that a caller sees of an answer.
 fn shown(response: &Response<Bytes>) -> String {
     let (head, body) = (response.headers(), response.body());
-    format!(
-        "{} {head:?} {}",
-        response.status(),
-        String::from_utf8_lossy(body)
-    )
+    format!("{} {head:?} {}", response.status(), String::from_utf8_lossy(body))
 }
 
 fn snapshot(engine: &Engine) -> String {
@@ -69,9 +65,7 @@ fn a_restored_world_goes_on_as_the_uninterrupted_one() {
         let answers = walk(&straight, seed, 60..120);
         assert_eq!(answers, walk(&crooked, seed, 60..120));
         assert_eq!(digest(&straight), digest(&crooked));
-        let findings = crooked
-            .with_world(KEY, |world| world.audit().findings)
-            .expect("open");
+        let findings = crooked.with_world(KEY, |world| world.audit().findings).expect("open");
         assert!(findings.is_empty(), "{findings:?}");
     }
 }
@@ -112,9 +106,7 @@ fn an_answer_that_a_restore_overtakes_is_not_kept() {
     let (mut head, _) = head.into_parts();
     let key = "k".parse().expect("ASCII");
     head.headers.insert("idempotency-key", key);
-    let key = IdempotencyKey::of(&head, false)
-        .expect("well-formed")
-        .expect("there");
+    let key = IdempotencyKey::of(&head, false).expect("well-formed").expect("there");
     let (mut seen, now) = (SeenKeys::default(), Shape::default().start);
     seen.begin(&key, b"{}", now);
     let age = seen.age();
@@ -163,10 +155,7 @@ fn a_bounded_log_keeps_its_places_and_its_books() {
     assert_eq!(full["log_begins_at"], Value::Null);
     let events = |engine: &Engine| engine.with_world(KEY, |world| world.log().len());
     assert_eq!(events(&bounded).expect("open"), all);
-    assert_eq!(
-        call(&bounded, "POST", "/_sandbox/reset", "{}").status(),
-        200
-    );
+    assert_eq!(call(&bounded, "POST", "/_sandbox/reset", "{}").status(), 200);
     assert_eq!(events(&bounded).expect("open"), 0);
 }
 
@@ -183,10 +172,7 @@ fn a_fork_takes_its_world_along_and_leaves_the_other_alone() {
         session.house.open("test_fork", world, session.desk.part())
     });
     let refusal = taken.expect_err("the key has a world");
-    assert!(
-        !refusal.detail.contains("test_fork"),
-        "keys are not repeated"
-    );
+    assert!(!refusal.detail.contains("test_fork"), "keys are not repeated");
     let before = digest(&engine);
     let company = first_id(&engine, "/api/business/companies");
     let body = json!({ "company_id": company, "period": "2026-01" }).to_string();

@@ -43,9 +43,7 @@ impl Line {
         let message = job.message(wall());
         let post = Post::of(job, &message);
         let body = message.body;
-        let sent = self.send(&job.target, &policy, |target| {
-            post.request(target, body.clone())
-        });
+        let sent = self.send(&job.target, &policy, |target| post.request(target, body.clone()));
         let response = sent.await.map_err(unanswered)?;
         let (answered, whole) = read(response).await;
         if !whole {
@@ -85,20 +83,14 @@ impl Line {
             // How a connection ends is told to whoever waits for its answer.
             let _ = connection.await;
         });
-        let response = sender
-            .send_request(request(target))
-            .await
-            .map_err(|error| said(&error))?;
+        let response = sender.send_request(request(target)).await.map_err(|error| said(&error))?;
         self.open = Some((target.clone(), sender));
         Ok(response)
     }
 }
 
 fn unanswered(error: String) -> Unanswered {
-    Unanswered {
-        error,
-        timed_out: false,
-    }
+    Unanswered { error, timed_out: false }
 }
 
 /// An error with what is behind it, in words.

@@ -46,20 +46,13 @@ pub(crate) struct Round {
 impl Courier {
     /// A courier whose workers run on that runtime.
     pub(crate) fn new(runtime: Handle, policy: Policy) -> Self {
-        Self {
-            runtime,
-            round: Arc::new(Round::new(policy, DEADLINE)),
-        }
+        Self { runtime, round: Arc::new(Round::new(policy, DEADLINE)) }
     }
 }
 
 impl Round {
     pub(crate) const fn new(policy: Policy, deadline: Duration) -> Self {
-        Self {
-            policy,
-            deadline,
-            places: Semaphore::const_new(MOST_IN_FLIGHT),
-        }
+        Self { policy, deadline, places: Semaphore::const_new(MOST_IN_FLIGHT) }
     }
 }
 
@@ -75,9 +68,7 @@ impl engine::Courier for Courier {
 
 /// The machine's clock.
 pub(crate) fn wall() -> Timestamp {
-    let since = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default();
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }
 

@@ -61,12 +61,7 @@ impl Journal {
         let read = file.read_to_end(&mut bytes);
         read.map_err(|error| failed("cannot read", &error))?;
         let (held, end) = parse(bytes).map_err(|why| refusal(&path, &why))?;
-        Ok(Self {
-            file,
-            path,
-            end: end as u64,
-            held,
-        })
+        Ok(Self { file, path, end: end as u64, held })
     }
 
     /// Cuts off what was torn, writes the header of a new journal, and hands out where to write from there.
@@ -85,17 +80,10 @@ impl Journal {
         }
         self.file.sync_all().map_err(failed)?;
         // The file's name is on the disk when its folder is; a system that cannot sync a folder keeps names in another way.
-        if let Some(folder) = self
-            .path
-            .parent()
-            .and_then(|folder| File::open(folder).ok())
-        {
+        if let Some(folder) = self.path.parent().and_then(|folder| File::open(folder).ok()) {
             let _ = folder.sync_all();
         }
-        Ok(Sink::Journal {
-            file: self.file,
-            end: self.end,
-        })
+        Ok(Sink::Journal { file: self.file, end: self.end })
     }
 }
 
@@ -123,9 +111,7 @@ pub(crate) fn parse(bytes: Vec<u8>) -> Result<(Option<Held>, usize), String> {
     let Entry::Recording(header) = entry(offset, &bytes[first])? else {
         return Err(format!("byte {offset}: a journal begins with its header"));
     };
-    header
-        .check()
-        .map_err(|why| format!("byte {offset}: {why}"))?;
+    header.check().map_err(|why| format!("byte {offset}: {why}"))?;
     if is_newer(&header.engine, env!("CARGO_PKG_VERSION")) {
         return Err(format!(
             "byte {offset}: it was written by sandbox {}, which is newer than this sandbox {}",
@@ -182,9 +168,7 @@ fn is_newer(one: &str, other: &str) -> bool {
     let parts = |version: &str| -> Vec<u64> {
         let numbers = version.split(['-', '+']).next().unwrap_or_default();
         let numbers = numbers.split('.');
-        numbers
-            .map(|part| part.parse().unwrap_or(u64::MAX))
-            .collect()
+        numbers.map(|part| part.parse().unwrap_or(u64::MAX)).collect()
     };
     parts(one) > parts(other)
 }

@@ -54,19 +54,13 @@ pub(crate) fn read(file: &[u8]) -> Result<Frames, Damage> {
     let damage = |offset, what| Err(Damage { offset, what });
     let Some(start) = file.get(..MAGIC.len()) else {
         return if MAGIC.starts_with(file) {
-            Ok(Frames {
-                payloads: Vec::new(),
-                end: 0,
-            })
+            Ok(Frames { payloads: Vec::new(), end: 0 })
         } else {
             damage(0, "this is no journal")
         };
     };
     if start != MAGIC {
-        return damage(
-            0,
-            "this is no journal, or one of another version of its form",
-        );
+        return damage(0, "this is no journal, or one of another version of its form");
     }
     let (mut payloads, mut at) = (Vec::new(), MAGIC.len());
     while at < file.len() {

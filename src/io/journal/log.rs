@@ -83,15 +83,8 @@ struct Known {
 #[derive(Debug)]
 enum Pending {
     World(Named),
-    Step {
-        seq: u64,
-        world: u32,
-        step: Box<Step>,
-    },
-    Mark {
-        world: u32,
-        state: Box<World>,
-    },
+    Step { seq: u64, world: u32, step: Box<Step> },
+    Mark { world: u32, state: Box<World> },
     End(Vec<EndOf>),
 }
 
@@ -136,10 +129,7 @@ impl Log {
 
     /// A world that the recording names.
     pub(crate) fn knows(&self, named: Named) {
-        let known = Known {
-            number: named.world,
-            inputs: 0,
-        };
+        let known = Known { number: named.world, inputs: 0 };
         self.state().worlds.insert(named.key, known);
     }
 
@@ -186,10 +176,7 @@ impl Log {
         loop {
             let mut state = self.state();
             while state.pending.is_empty() && !matches!(state.phase, Phase::Closed) {
-                state = self
-                    .wake
-                    .wait(state)
-                    .unwrap_or_else(PoisonError::into_inner);
+                state = self.wake.wait(state).unwrap_or_else(PoisonError::into_inner);
             }
             if matches!(sink, Sink::Text(_)) {
                 let few = |state: &mut State| {
@@ -216,8 +203,7 @@ impl Log {
                 self.fail(&error);
                 return;
             }
-            self.written
-                .send_modify(|written| written.up_to = written.up_to.max(up_to));
+            self.written.send_modify(|written| written.up_to = written.up_to.max(up_to));
         }
     }
 
@@ -226,8 +212,7 @@ impl Log {
             %error,
             "what changes a world cannot be written down: such requests are refused from now on"
         );
-        self.written
-            .send_modify(|written| written.failed = Some(error.to_string().into()));
+        self.written.send_modify(|written| written.failed = Some(error.to_string().into()));
         self.state().pending.clear();
         self.room.notify_all();
     }
@@ -260,10 +245,7 @@ impl Recorder for Log {
             Phase::Live => {}
         }
         while state.pending.len() >= MOST_PENDING && self.written.borrow().failed.is_none() {
-            state = self
-                .room
-                .wait(state)
-                .unwrap_or_else(PoisonError::into_inner);
+            state = self.room.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         let before = state.pending.len();
         let (seq, count, key) = (state.next, state.worlds.len(), step.world);
@@ -278,16 +260,9 @@ impl Recorder for Log {
             let named = Named { world: number, key };
             state.pending.push(Pending::World(named));
         }
-        state.pending.push(Pending::Step {
-            seq,
-            world: number,
-            step: Box::new(step),
-        });
+        state.pending.push(Pending::Step { seq, world: number, step: Box::new(step) });
         if is_marked(inputs) {
-            state.pending.push(Pending::Mark {
-                world: number,
-                state: Box::new(world.clone()),
-            });
+            state.pending.push(Pending::Mark { world: number, state: Box::new(world.clone()) });
         }
         // One that writes looks again before it waits; one that lingers wants to know when there is enough.
         let wakes = before == 0 || (before < ENOUGH && state.pending.len() >= ENOUGH);
@@ -312,10 +287,7 @@ impl Pending {
         match self {
             Self::World(named) => Entry::World(named),
             Self::Step { seq, world, step } => step.into_entry(seq, world, salt),
-            Self::Mark { world, state } => Entry::Mark(Mark {
-                world,
-                digest: state.digest(),
-            }),
+            Self::Mark { world, state } => Entry::Mark(Mark { world, digest: state.digest() }),
             Self::End(worlds) => Entry::End(End { worlds }),
         }
     }

@@ -68,11 +68,7 @@ pub(crate) fn play(
     entries: impl IntoIterator<Item = Result<Placed, String>>,
     until: Option<u64>,
 ) -> Result<Played, Stopped> {
-    let mut player = Player {
-        engine,
-        log,
-        played: Played::default(),
-    };
+    let mut player = Player { engine, log, played: Played::default() };
     for entry in entries {
         let Placed { place, entry } = entry.map_err(Stopped::Wrong)?;
         let seq = match &entry {
@@ -208,10 +204,9 @@ impl Player<'_> {
                 self.log.take();
                 self.played.wall = self.played.wall.max(Some(wall));
             }
-            let stands = self.engine.played(
-                key,
-                |world| json!({"log": world.log().len(), "digest": world.digest()}),
-            );
+            let stands = self
+                .engine
+                .played(key, |world| json!({"log": world.log().len(), "digest": world.digest()}));
             let came = stands.map_err(|error| refused(place, &error))?;
             let expected = json!({"log": end.log, "digest": end.digest});
             if came != expected {

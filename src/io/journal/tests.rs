@@ -98,17 +98,10 @@ fn a_journal_cut_anywhere_in_its_last_three_frames_leads_to_what_is_whole_of_it(
     let starts: Vec<usize> = frames.iter().map(|(start, _)| *start).collect();
     let first = starts[starts.len() - 3];
     for length in first..=bytes.len() {
-        let whole = starts
-            .iter()
-            .filter(|&&start| start > first && start <= length)
-            .count();
+        let whole = starts.iter().filter(|&&start| start > first && start <= length).count();
         let whole = 1 + whole + usize::from(length == bytes.len());
         let (digest, inputs) = recovered(&bytes[..length]).expect("a torn end is mended");
-        assert_eq!(
-            (inputs, &digest),
-            (whole as u64, &digests[whole]),
-            "cut at {length}"
-        );
+        assert_eq!((inputs, &digest), (whole as u64, &digests[whole]), "cut at {length}");
     }
 }
 
@@ -122,14 +115,8 @@ fn a_bit_flipped_anywhere_in_the_last_three_frames_is_refused_with_its_offset() 
             let mut damaged = bytes.clone();
             damaged[place] ^= 1 << bit;
             let refusal = recovered(&damaged).expect_err("damage is never passed over");
-            let frame = starts
-                .iter()
-                .rfind(|&&start| start <= place)
-                .expect("a frame");
-            assert!(
-                refusal.starts_with(&format!("byte {frame}: ")),
-                "{place}: {refusal}"
-            );
+            let frame = starts.iter().rfind(|&&start| start <= place).expect("a frame");
+            assert!(refusal.starts_with(&format!("byte {frame}: ")), "{place}: {refusal}");
         }
     }
 }
@@ -144,9 +131,7 @@ fn a_world_that_was_played_again_is_found_by_its_key_alone() {
     play(&engine, &log, held.entries(), None).expect("it leads where it led");
     log.rest();
     let name = KeyHash::of(SALT, KEY).as_key();
-    let refusal = engine
-        .with_world(&name, World::digest)
-        .expect_err("it is no key");
+    let refusal = engine.with_world(&name, World::digest).expect_err("it is no key");
     assert_eq!(refusal.code.code(), "invalid_api_key");
     let digest = engine.with_world(KEY, World::digest).ok();
     assert_eq!(digest.as_ref(), Some(&digests[4]));

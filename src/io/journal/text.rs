@@ -141,28 +141,18 @@ fn lines(bytes: &[u8]) -> Result<Recording, String> {
         };
         match (entry, &header) {
             (Entry::Recording(first), None) => {
-                first
-                    .check()
-                    .map_err(|why| format!("line {number}: {why}"))?;
+                first.check().map_err(|why| format!("line {number}: {why}"))?;
                 header = Some(*first);
             }
             (Entry::Recording(_), Some(_)) => {
                 return Err(format!("line {number}: a second recording begins here"));
             }
             (_, None) => return Err(format!("line {number}: a recording begins with its header")),
-            (entry, Some(_)) => entries.push(Placed {
-                place: Place::Line(number),
-                entry,
-            }),
+            (entry, Some(_)) => entries.push(Placed { place: Place::Line(number), entry }),
         }
     }
     let header = header.ok_or("it is empty: a recording has at least its header")?;
-    Ok(Recording {
-        header,
-        entries,
-        files,
-        notes,
-    })
+    Ok(Recording { header, entries, files, notes })
 }
 
 fn not_an_entry(line: usize, error: &serde_json::Error) -> String {
@@ -177,12 +167,7 @@ fn not_an_entry(line: usize, error: &serde_json::Error) -> String {
 
 /// Writes a bundle: the header, the files, and what was recorded.
 pub(crate) fn write_bundle(recording: Recording, out: &mut impl Write) -> std::io::Result<()> {
-    let Recording {
-        header,
-        entries,
-        files,
-        ..
-    } = recording;
+    let Recording { header, entries, files, .. } = recording;
     let mut line = |entry: Vec<u8>| {
         out.write_all(&entry)?;
         out.write_all(b"\n")

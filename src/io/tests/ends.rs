@@ -53,18 +53,12 @@ fn serve_until_stopped<T>(
     limits: Limits,
     meanwhile: impl FnOnce(SocketAddr, &dyn Fn()) -> T,
 ) -> (Ended, Duration) {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(1)
-        .enable_all()
-        .build();
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
     let runtime = runtime.expect("a runtime for a test");
-    let config = ServerConfig {
-        limits,
-        ..ServerConfig::default()
-    };
-    let bound: Bound<Routes> = runtime
-        .block_on(Server::bind(&config, Arc::new(Routes)))
-        .expect("a free port");
+    let config = ServerConfig { limits, ..ServerConfig::default() };
+    let bound: Bound<Routes> =
+        runtime.block_on(Server::bind(&config, Arc::new(Routes))).expect("a free port");
     let address = bound.addresses()[0];
     let stop = tokio::sync::Notify::new();
     std::thread::scope(|scope| {
@@ -103,10 +97,7 @@ fn a_graceful_end_finishes_what_is_in_flight_and_takes_nothing_new() {
 
 #[test]
 fn a_graceful_end_has_an_end() {
-    let limits = Limits {
-        drain: SHORT,
-        ..Limits::default()
-    };
+    let limits = Limits { drain: SHORT, ..Limits::default() };
     let (ended, took) = serve_until_stopped(limits, |address, stop| {
         let mut stuck = Client::at(address);
         stuck.send(post("/echo", 5));
@@ -122,35 +113,19 @@ fn a_graceful_end_has_an_end() {
 fn a_busy_port_is_named() {
     let server = start(Limits::default());
     let port = server.addresses()[0].port();
-    let config = ServerConfig {
-        port,
-        ..ServerConfig::default()
-    };
+    let config = ServerConfig { port, ..ServerConfig::default() };
     let error = Background::start(config, Arc::new(Routes)).expect_err("the port is taken");
-    assert!(
-        error.to_string().contains(&format!("127.0.0.1:{port}")),
-        "{error}"
-    );
+    assert!(error.to_string().contains(&format!("127.0.0.1:{port}")), "{error}");
 }
 
 #[test]
 fn an_address_that_others_reach_needs_a_token_or_a_word() {
-    let config = ServerConfig {
-        host: Some("0.0.0.0".into()),
-        ..ServerConfig::default()
-    };
+    let config = ServerConfig { host: Some("0.0.0.0".into()), ..ServerConfig::default() };
     let error =
         Background::start(config.clone(), Arc::new(Routes)).expect_err("nothing protects it");
     assert!(error.to_string().contains("--insecure-no-auth"), "{error}");
-    let server = start_with(ServerConfig {
-        admin_token: Some("t".into()),
-        ..config
-    });
-    assert!(
-        server.url().starts_with("http://127.0.0.1:"),
-        "{}",
-        server.url()
-    );
+    let server = start_with(ServerConfig { admin_token: Some("t".into()), ..config });
+    assert!(server.url().starts_with("http://127.0.0.1:"), "{}", server.url());
     let port = server.addresses()[0].port();
     let got = Client::at(([127, 0, 0, 1], port).into()).get("/_sandbox/echo");
     assert_eq!(got.status, 401);

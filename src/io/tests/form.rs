@@ -11,31 +11,20 @@ fn a_missing_or_doubled_host_is_refused() {
     let server = start(Limits::default());
     let status = |head: &str| Client::to(&server).send(head).read().status;
     assert_eq!(status("GET /a HTTP/1.1\r\n\r\n"), 400);
-    assert_eq!(
-        status("GET /a HTTP/1.1\r\nhost: localhost\r\nHost: localhost\r\n\r\n"),
-        400
-    );
+    assert_eq!(status("GET /a HTTP/1.1\r\nhost: localhost\r\nHost: localhost\r\n\r\n"), 400);
     assert_eq!(status("GET /a HTTP/1.1\r\nhost: \r\n\r\n"), 400);
     assert_eq!(status("GET /a HTTP/1.0\r\n\r\n"), 200);
-    assert_eq!(
-        status("GET /a HTTP/1.0\r\nhost: a.com\r\nhost: b.com\r\n\r\n"),
-        400
-    );
+    assert_eq!(status("GET /a HTTP/1.0\r\nhost: a.com\r\nhost: b.com\r\n\r\n"), 400);
 }
 
 #[test]
 fn a_foreign_host_is_misdirected_and_told_the_flag() {
     let server = start(Limits::default());
-    let got = Client::to(&server)
-        .send("GET /missing HTTP/1.1\r\nhost: evil.com\r\n\r\n")
-        .read();
+    let got = Client::to(&server).send("GET /missing HTTP/1.1\r\nhost: evil.com\r\n\r\n").read();
     assert_eq!(got.status, 421);
     assert!(got.body.contains("--allowed-host"), "{got:?}");
     let allowed = vec!["sandbox.example.com".to_owned()];
-    let server = start_with(ServerConfig {
-        allowed_hosts: allowed,
-        ..ServerConfig::default()
-    });
+    let server = start_with(ServerConfig { allowed_hosts: allowed, ..ServerConfig::default() });
     let head = "GET /a HTTP/1.1\r\nhost: Sandbox.Example.com:80\r\n\r\n";
     assert_eq!(Client::to(&server).send(head).read().status, 200);
 }
@@ -44,36 +33,18 @@ fn a_foreign_host_is_misdirected_and_told_the_flag() {
 fn an_absolute_target_is_served() {
     let server = start(Limits::default());
     let head = |target| format!("GET {target} HTTP/1.1\r\nhost: localhost\r\n\r\n");
-    assert_eq!(
-        Client::to(&server)
-            .send(head("http://127.0.0.1/a?b=c"))
-            .read()
-            .body,
-        "GET /a"
-    );
-    assert_eq!(
-        Client::to(&server)
-            .send(head("http://evil.com/a"))
-            .read()
-            .status,
-        421
-    );
+    assert_eq!(Client::to(&server).send(head("http://127.0.0.1/a?b=c")).read().body, "GET /a");
+    assert_eq!(Client::to(&server).send(head("http://evil.com/a")).read().status, 421);
 }
 
 #[test]
 fn head_is_answered_as_get_without_the_body() {
     let server = start(Limits::default());
     let mut client = Client::to(&server);
-    let head = client
-        .send("HEAD /a HTTP/1.1\r\nhost: localhost\r\n\r\n")
-        .read_head();
+    let head = client.send("HEAD /a HTTP/1.1\r\nhost: localhost\r\n\r\n").read_head();
     assert_eq!(head.status, 200);
     assert!(head.has("content-length: 6"), "{head:?}");
-    assert_eq!(
-        client.get("/b").body,
-        "GET /b",
-        "no byte of a body stands between"
-    );
+    assert_eq!(client.get("/b").body, "GET /b", "no byte of a body stands between");
 }
 
 #[test]
@@ -87,17 +58,8 @@ fn expect_continue_is_answered_before_the_body_and_only_if_it_is_wanted() {
     let mut client = Client::to(&server);
     assert_eq!(client.send(head("/echo", 5)).read_head().status, 100);
     assert_eq!(client.send("hello").read().body, "hello");
-    assert_eq!(
-        Client::to(&server).send(head("/missing", 5)).read().status,
-        404
-    );
-    assert_eq!(
-        Client::to(&server)
-            .send(head("/echo", 9_999_999))
-            .read()
-            .status,
-        413
-    );
+    assert_eq!(Client::to(&server).send(head("/missing", 5)).read().status, 404);
+    assert_eq!(Client::to(&server).send(head("/echo", 9_999_999)).read().status, 413);
 }
 
 #[test]
@@ -124,9 +86,8 @@ fn pipelined_requests_are_answered_in_order() {
 fn a_thousand_pipelined_requests_are_answered_in_order() {
     let server = start(Limits::default());
     let mut client = Client::to(&server);
-    let all: Vec<String> = (0..1_000)
-        .map(|n| format!("GET /{n} HTTP/1.1\r\nhost: localhost\r\n\r\n"))
-        .collect();
+    let all: Vec<String> =
+        (0..1_000).map(|n| format!("GET /{n} HTTP/1.1\r\nhost: localhost\r\n\r\n")).collect();
     client.send(all.concat());
     for number in 0..1_000 {
         assert_eq!(client.read().body, format!("GET /{number}"));
@@ -141,15 +102,9 @@ fn a_half_sent_request_does_not_hold_up_the_replies_before_it() {
     client.send(get("/1") + &get("/2") + &get("/3") + "GET /4 HTT");
     let bodies: Vec<String> = (0..3).map(|_| client.read().body).collect();
     assert_eq!(bodies, ["GET /1", "GET /2", "GET /3"]);
-    assert_eq!(
-        client.send("P/1.1\r\nhost: localhost\r\n\r\n").read().body,
-        "GET /4"
-    );
+    assert_eq!(client.send("P/1.1\r\nhost: localhost\r\n\r\n").read().body, "GET /4");
     client.send(get("/5") + &get("/6") + &post("/echo", 4) + "ha");
-    assert_eq!(
-        (client.read().body, client.read().body),
-        ("GET /5".into(), "GET /6".into())
-    );
+    assert_eq!((client.read().body, client.read().body), ("GET /5".into(), "GET /6".into()));
     assert_eq!(client.send("lf").read().body, "half");
 }
 
@@ -165,17 +120,11 @@ fn bytes_after_a_closing_request_do_not_eat_its_reply() {
 #[test]
 fn a_client_that_shuts_its_sending_side_gets_its_reply() {
     let server = start(Limits::default());
-    for (request, expected) in [
-        (post("/echo", 2) + "ok", "ok"),
-        (post("/slow", 2) + "ok", "late"),
-    ] {
+    for (request, expected) in [(post("/echo", 2) + "ok", "ok"), (post("/slow", 2) + "ok", "late")]
+    {
         let mut client = Client::to(&server);
         client.send(request);
-        client
-            .0
-            .get_mut()
-            .shutdown(std::net::Shutdown::Write)
-            .expect("a socket option");
+        client.0.get_mut().shutdown(std::net::Shutdown::Write).expect("a socket option");
         assert_eq!(client.read().body, expected);
     }
 }
@@ -191,10 +140,7 @@ fn garbage_is_closed_and_the_server_lives() {
     ] {
         let mut client = Client::to(&server);
         let (_, rest) = client.send(garbage).closed_after();
-        assert!(
-            rest.is_empty() || rest.starts_with(b"HTTP/1.1 400 "),
-            "{rest:?}"
-        );
+        assert!(rest.is_empty() || rest.starts_with(b"HTTP/1.1 400 "), "{rest:?}");
     }
     let broken =
         "POST /echo HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n";
@@ -206,22 +152,14 @@ fn garbage_is_closed_and_the_server_lives() {
 fn every_reply_forbids_sniffing() {
     let server = start(Limits::default());
     for path in ["/a", "/missing", "/panic", "/slow"] {
-        assert!(
-            Client::to(&server)
-                .get(path)
-                .has("x-content-type-options: nosniff"),
-            "{path}"
-        );
+        assert!(Client::to(&server).get(path).has("x-content-type-options: nosniff"), "{path}");
     }
 }
 
 #[test]
 fn a_browser_is_answered_by_the_rules_of_cors() {
     let cors_origins = vec!["http://app.test".to_owned()];
-    let server = start_with(ServerConfig {
-        cors_origins,
-        ..ServerConfig::default()
-    });
+    let server = start_with(ServerConfig { cors_origins, ..ServerConfig::default() });
     let ask = |origin: &str| {
         let head = format!(
             "OPTIONS /a HTTP/1.1\r\nhost: localhost\r\norigin: {origin}\r\naccess-control-request-method: POST\r\naccess-control-request-headers: authorization\r\n\r\n"
@@ -230,14 +168,8 @@ fn a_browser_is_answered_by_the_rules_of_cors() {
     };
     let got = ask("http://app.test");
     assert_eq!(got.status, 204);
-    assert!(
-        got.has("access-control-allow-origin: http://app.test"),
-        "{got:?}"
-    );
-    assert!(
-        got.has("access-control-allow-headers: authorization"),
-        "{got:?}"
-    );
+    assert!(got.has("access-control-allow-origin: http://app.test"), "{got:?}");
+    assert!(got.has("access-control-allow-headers: authorization"), "{got:?}");
     let got = ask("http://evil.test");
     assert_eq!(got.body, "OPTIONS /a", "the engine decides");
     assert!(!got.head.contains("access-control-allow"), "{got:?}");

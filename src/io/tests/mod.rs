@@ -44,11 +44,7 @@ impl Answer for Routes {
     fn answer(&self, (): (), head: &Parts, body: Bytes) -> Response<Bytes> {
         let later = |delay, lost| {
             let mut response = reply(200, "late");
-            let transport = Transport {
-                delay,
-                lost,
-                ..Transport::default()
-            };
+            let transport = Transport { delay, lost, ..Transport::default() };
             response.extensions_mut().insert(transport);
             response
         };
@@ -63,10 +59,7 @@ impl Answer for Routes {
     }
 
     fn refuse(&self, _: Option<&Parts>, code: ErrorCode, detail: &str) -> Response<Bytes> {
-        reply(
-            code.status(),
-            &format!("{{\"code\":\"{}\",\"detail\":\"{detail}\"}}", code.code()),
-        )
+        reply(code.status(), &format!("{{\"code\":\"{}\",\"detail\":\"{detail}\"}}", code.code()))
     }
 }
 
@@ -77,10 +70,7 @@ fn reply(status: u16, body: &str) -> Response<Bytes> {
 }
 
 fn start(limits: Limits) -> Background {
-    start_with(ServerConfig {
-        limits,
-        ..ServerConfig::default()
-    })
+    start_with(ServerConfig { limits, ..ServerConfig::default() })
 }
 
 fn start_with(config: ServerConfig) -> Background {
@@ -100,9 +90,7 @@ struct Got {
 
 impl Got {
     fn has(&self, header: &str) -> bool {
-        self.head
-            .to_ascii_lowercase()
-            .contains(&format!("\r\n{header}\r\n"))
+        self.head.to_ascii_lowercase().contains(&format!("\r\n{header}\r\n"))
     }
 }
 
@@ -113,33 +101,24 @@ impl Client {
 
     fn at(address: SocketAddr) -> Self {
         let stream = TcpStream::connect(address).expect("the server listens");
-        stream
-            .set_read_timeout(Some(PATIENCE))
-            .expect("a socket option");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a socket option");
         Self(BufReader::new(stream))
     }
 
     fn send(&mut self, bytes: impl AsRef<[u8]>) -> &mut Self {
-        self.0
-            .get_mut()
-            .write_all(bytes.as_ref())
-            .expect("the server takes it");
+        self.0.get_mut().write_all(bytes.as_ref()).expect("the server takes it");
         self
     }
 
     fn get(&mut self, path: &str) -> Got {
-        self.send(format!("GET {path} HTTP/1.1\r\nhost: localhost\r\n\r\n"))
-            .read()
+        self.send(format!("GET {path} HTTP/1.1\r\nhost: localhost\r\n\r\n")).read()
     }
 
     /// A reply with a body, as long as `content-length` says.
     fn read(&mut self) -> Got {
         let mut got = self.read_head();
         let lower = got.head.to_ascii_lowercase();
-        let length = lower
-            .split("content-length: ")
-            .nth(1)
-            .and_then(|rest| rest.lines().next());
+        let length = lower.split("content-length: ").nth(1).and_then(|rest| rest.lines().next());
         let length = length.map_or(0, |length| length.parse().expect("a length"));
         let mut body = vec![0; length];
         self.0.read_exact(&mut body).expect("the whole body");
@@ -153,26 +132,15 @@ impl Client {
             let read = self.0.read_line(&mut head).expect("a line of the head");
             assert_ne!(read, 0, "closed after {head:?}");
         }
-        let status = head
-            .split(' ')
-            .nth(1)
-            .and_then(|status| status.parse().ok());
-        Got {
-            status: status.expect("a status"),
-            head,
-            body: String::new(),
-        }
+        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok());
+        Got { status: status.expect("a status"), head, body: String::new() }
     }
 
     /// Waits for the end; how long it took and what came before it. A reset is an end, too.
     fn closed_after(&mut self) -> (Duration, Vec<u8>) {
         let (started, mut rest) = (Instant::now(), Vec::new());
         if let Err(error) = self.0.read_to_end(&mut rest) {
-            assert_eq!(
-                error.kind(),
-                std::io::ErrorKind::ConnectionReset,
-                "still open: {error}"
-            );
+            assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset, "still open: {error}");
         }
         (started.elapsed(), rest)
     }

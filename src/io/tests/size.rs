@@ -12,18 +12,12 @@ fn a_large_body_is_refused_with_413() {
     let mut client = Client::to(&server);
     let got = client.send(post("/echo", body.len())).send(&body).read();
     assert_eq!(got.status, 413, "{got:?}");
-    assert!(
-        got.has("connection: close") && got.body.contains("payload_too_large"),
-        "{got:?}"
-    );
+    assert!(got.has("connection: close") && got.body.contains("payload_too_large"), "{got:?}");
 
     let mut client = Client::to(&server);
     client.send("POST /echo HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n");
     for chunk in body.chunks(64 * 1024) {
-        client
-            .send(format!("{:x}\r\n", chunk.len()))
-            .send(chunk)
-            .send("\r\n");
+        client.send(format!("{:x}\r\n", chunk.len())).send(chunk).send("\r\n");
     }
     let got = client.send("0\r\n\r\n").read();
     assert_eq!(got.status, 413, "{got:?}");
@@ -32,33 +26,16 @@ fn a_large_body_is_refused_with_413() {
 
 #[test]
 fn a_body_of_exactly_the_limit_is_taken() {
-    let server = start(Limits {
-        body_bytes: 100_000,
-        ..Limits::default()
-    });
+    let server = start(Limits { body_bytes: 100_000, ..Limits::default() });
     let mut client = Client::to(&server);
     let body = "y".repeat(100_000);
-    assert_eq!(
-        client
-            .send(post("/echo", body.len()))
-            .send(&body)
-            .read()
-            .body,
-        body
-    );
+    assert_eq!(client.send(post("/echo", body.len())).send(&body).read().body, body);
     client.send("POST /echo HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n");
     for _ in 0..10 {
         client.send(format!("2710\r\n{}\r\n", &body[..10_000]));
     }
     assert_eq!(client.send("0\r\n\r\n").read().body, body);
-    assert_eq!(
-        client
-            .send(post("/echo", 100_001))
-            .send(&body)
-            .read()
-            .status,
-        413
-    );
+    assert_eq!(client.send(post("/echo", 100_001)).send(&body).read().status, 413);
 }
 
 #[test]
@@ -73,43 +50,24 @@ fn a_large_head_is_refused_with_431() {
         head + "\r\n"
     };
     assert_eq!(Client::to(&server).send(fields(100)).read().status, 200);
-    assert_eq!(
-        Client::to(&server).send(fields(101)).read_head().status,
-        431
-    );
-    let long = |bytes| {
-        format!(
-            "GET /a HTTP/1.1\r\nhost: localhost\r\nx: {}\r\n\r\n",
-            "y".repeat(bytes)
-        )
-    };
+    assert_eq!(Client::to(&server).send(fields(101)).read_head().status, 431);
+    let long =
+        |bytes| format!("GET /a HTTP/1.1\r\nhost: localhost\r\nx: {}\r\n\r\n", "y".repeat(bytes));
     assert_eq!(Client::to(&server).send(long(16_000)).read().status, 200);
-    assert_eq!(
-        Client::to(&server).send(long(17 * 1024)).read_head().status,
-        431
-    );
-    let endless = format!(
-        "GET /a HTTP/1.1\r\nhost: localhost\r\nx: {}",
-        "y".repeat(17 * 1024)
-    );
+    assert_eq!(Client::to(&server).send(long(17 * 1024)).read_head().status, 431);
+    let endless = format!("GET /a HTTP/1.1\r\nhost: localhost\r\nx: {}", "y".repeat(17 * 1024));
     assert_eq!(Client::to(&server).send(endless).read_head().status, 431);
 }
 
 #[test]
 fn a_connection_beyond_the_limit_is_told_503() {
-    let server = start(Limits {
-        connections: 2,
-        ..Limits::default()
-    });
+    let server = start(Limits { connections: 2, ..Limits::default() });
     let (mut one, mut two) = (Client::to(&server), Client::to(&server));
     assert_eq!((one.get("/a").status, two.get("/a").status), (200, 200));
     let mut three = Client::to(&server);
     let got = three.read();
     assert_eq!(got.status, 503, "{got:?}");
-    assert!(
-        got.has("retry-after: 1") && got.has("connection: close"),
-        "{got:?}"
-    );
+    assert!(got.has("retry-after: 1") && got.has("connection: close"), "{got:?}");
     assert!(three.closed_after().1.is_empty());
     drop(two);
     assert_eq!(one.get("/a").status, 200);
@@ -127,32 +85,15 @@ fn a_connection_beyond_the_limit_is_told_503() {
 
 #[test]
 fn requests_beyond_the_limit_are_told_503() {
-    let server = start(Limits {
-        in_flight: 1,
-        ..Limits::default()
-    });
+    let server = start(Limits { in_flight: 1, ..Limits::default() });
     let mut first = Client::to(&server);
     first.send("POST /echo HTTP/1.1\r\nhost: localhost\r\nexpect: 100-continue\r\ncontent-length: 2\r\n\r\n");
     assert_eq!(first.read_head().status, 100); // it waits for its body now
     let mut second = Client::to(&server);
     let got = second.send(post("/echo", 2)).send("no").read();
     assert_eq!(got.status, 503, "{got:?}");
-    assert!(
-        got.has("retry-after: 1") && got.body.contains("overloaded"),
-        "{got:?}"
-    );
-    assert_eq!(
-        Client::to(&server).get("/a").status,
-        200,
-        "a request that cannot wait is served"
-    );
+    assert!(got.has("retry-after: 1") && got.body.contains("overloaded"), "{got:?}");
+    assert_eq!(Client::to(&server).get("/a").status, 200, "a request that cannot wait is served");
     assert_eq!(first.send("ok").read().body, "ok");
-    assert_eq!(
-        Client::to(&server)
-            .send(post("/echo", 2))
-            .send("ok")
-            .read()
-            .body,
-        "ok"
-    );
+    assert_eq!(Client::to(&server).send(post("/echo", 2)).send("ok").read().body, "ok");
 }

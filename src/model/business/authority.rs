@@ -42,24 +42,13 @@ impl Authority {
 
     /// The authority with that code.
     pub(crate) fn find(code: &str) -> Option<Self> {
-        AUTHORITIES
-            .iter()
-            .find(|(known, _, _)| *known == code)
-            .map(|(known, _, _)| Self(known))
+        AUTHORITIES.iter().find(|(known, _, _)| *known == code).map(|(known, _, _)| Self(known))
     }
 
     /// Whom a pack's line is owed to: the authority its filings name, or the one known for the line itself.
     pub(crate) fn of_line(line: &str, filed_with: Option<&str>) -> Self {
-        let unfiled = || {
-            UNFILED
-                .iter()
-                .find(|(id, _)| *id == line)
-                .map(|(_, code)| *code)
-        };
-        filed_with
-            .or_else(unfiled)
-            .and_then(Self::find)
-            .unwrap_or(Self(OTHER))
+        let unfiled = || UNFILED.iter().find(|(id, _)| *id == line).map(|(_, code)| *code);
+        filed_with.or_else(unfiled).and_then(Self::find).unwrap_or(Self(OTHER))
     }
 
     /// The code.
@@ -69,22 +58,13 @@ impl Authority {
 
     /// The name for people.
     pub(crate) fn name(self) -> &'static str {
-        AUTHORITIES
-            .iter()
-            .find(|(code, _, _)| *code == self.0)
-            .map_or(self.0, |(_, name, _)| name)
+        AUTHORITIES.iter().find(|(code, _, _)| *code == self.0).map_or(self.0, |(_, name, _)| name)
     }
 
     /// The account that holds what it is owed.
     pub(crate) fn account(self) -> Account {
-        let pension = AUTHORITIES
-            .iter()
-            .any(|(code, _, pension)| *code == self.0 && *pension);
-        if pension {
-            Account::PensionPayable
-        } else {
-            Account::TaxPayable(self)
-        }
+        let pension = AUTHORITIES.iter().any(|(code, _, pension)| *code == self.0 && *pension);
+        if pension { Account::PensionPayable } else { Account::TaxPayable(self) }
     }
 }
 

@@ -87,10 +87,7 @@ pub(crate) struct YearSoFar {
 impl YearSoFar {
     /// A year of which these totals are known.
     pub(crate) fn opened(by_pack: YearToDate) -> Self {
-        Self {
-            by_pack,
-            beside: Beside::default(),
-        }
+        Self { by_pack, beside: Beside::default() }
     }
 
     /// Adds a pay that was reckoned by the year's pack, `times` being 1, or takes it back, `times` being −1.
@@ -217,17 +214,14 @@ impl Calculation {
 
     /// What the pack was given of an earlier pay.
     fn evaluated(&self, pack: &Pack) -> Vec<(payroll::Component, i64)> {
-        let parts = self.earnings.iter().map(|(id, amount)| Component {
-            id: id.to_string(),
-            amount: *amount,
-        });
+        let parts = self
+            .earnings
+            .iter()
+            .map(|(id, amount)| Component { id: id.to_string(), amount: *amount });
         let none = Extras::default();
         let extras = self.extras();
         let mut earned = earned(pack, &parts.collect::<Vec<_>>(), extras.unwrap_or(&none));
-        take(
-            &mut earned,
-            extras.map_or(0, |extras| sum(&extras.before_tax)),
-        );
+        take(&mut earned, extras.map_or(0, |extras| sum(&extras.before_tax)));
         earned
     }
 
@@ -259,27 +253,17 @@ impl Calculation {
             employee_contributions: -self.employee_contributions,
             employer_contributions: -self.employer_contributions,
             net: -self.net,
-            earnings: self
-                .earnings
-                .iter()
-                .map(|(id, amount)| (id.clone(), -amount))
-                .collect(),
+            earnings: self.earnings.iter().map(|(id, amount)| (id.clone(), -amount)).collect(),
             amounts: turned(&self.amounts),
             bases: turned(&self.bases),
-            extras: self
-                .extras
-                .as_ref()
-                .map(|extras| Box::new(extras.negated())),
+            extras: self.extras.as_ref().map(|extras| Box::new(extras.negated())),
             ..self.clone()
         }
     }
 
     /// Totals of the tax year, this pay included.
     pub(crate) fn year_so_far(&self) -> YearSoFar {
-        YearSoFar {
-            by_pack: self.ytd.clone(),
-            beside: self.ytd_beside,
-        }
+        YearSoFar { by_pack: self.ytd.clone(), beside: self.ytd_beside }
     }
 
     /// Whether it was paid in that tax period of that tax year.
@@ -324,10 +308,7 @@ impl Calculation {
     /// What this pay owes each account but the employee's own.
     pub(crate) fn owed(&self) -> impl Iterator<Item = (Account, i64)> {
         self.lines().map(|(line, amount)| {
-            (
-                Authority::of_line(&line.id, line.authority.as_deref()).account(),
-                amount,
-            )
+            (Authority::of_line(&line.id, line.authority.as_deref()).account(), amount)
         })
     }
 
@@ -352,9 +333,7 @@ impl Calculation {
 
     /// Expenses paid back.
     pub(crate) fn reimbursement_lines(&self) -> Vec<PayLine> {
-        self.extras()
-            .map(|extras| extras.reimbursements.clone())
-            .unwrap_or_default()
+        self.extras().map(|extras| extras.reimbursements.clone()).unwrap_or_default()
     }
 
     /// Taxes withheld.
@@ -376,11 +355,7 @@ impl Calculation {
     pub(crate) fn year_to_date(&self) -> BTreeMap<String, i64> {
         let pack = self.pack();
         let kept_back = |role| matches!(role, Role::EmployeeTax | Role::EmployeeSocial);
-        let lines = pack
-            .lines()
-            .iter()
-            .enumerate()
-            .filter(|(_, line)| kept_back(line.role));
+        let lines = pack.lines().iter().enumerate().filter(|(_, line)| kept_back(line.role));
         let withheld: i64 = lines.map(|(index, _)| self.ytd.line(index)).sum();
         let mut totals = self.ytd.to_names(pack);
         let beside = self.ytd_beside;
@@ -389,10 +364,7 @@ impl Calculation {
         totals.insert("gross".to_owned(), taxed + beside.before_tax);
         totals.insert("net".to_owned(), left);
         let kept_back = beside.before_tax + beside.after_tax;
-        let beside = [
-            ("deductions", kept_back),
-            ("reimbursements", beside.reimbursed),
-        ];
+        let beside = [("deductions", kept_back), ("reimbursements", beside.reimbursed)];
         let beside = beside.into_iter().filter(|(_, total)| *total != 0);
         totals.extend(beside.map(|(name, total)| (name.to_owned(), total)));
         totals
@@ -408,9 +380,7 @@ impl Calculation {
     }
 
     fn pack(&self) -> &'static Pack {
-        payroll::library()
-            .pack(&self.pack)
-            .expect("a calculation names the pack that made it")
+        payroll::library().pack(&self.pack).expect("a calculation names the pack that made it")
     }
 
     fn lines(&self) -> impl Iterator<Item = (&'static RoleLine, i64)> {
@@ -435,11 +405,7 @@ pub(crate) fn tax_year(pack: &Pack, pay_date: Date) -> Date {
     let first = Date::from(pack.effective_from);
     let years = pay_date.period().year() - first.period().year();
     let anniversary = first.plus_years(years);
-    if anniversary <= pay_date {
-        anniversary
-    } else {
-        first.plus_years(years - 1)
-    }
+    if anniversary <= pay_date { anniversary } else { first.plus_years(years - 1) }
 }
 
 /// The pack's attributes, with those that the employee has and the pack knows.
@@ -447,9 +413,7 @@ fn attributes(pack: &Pack, set: &BTreeMap<String, String>) -> payroll::Attribute
     let mut attributes = pack.default_attributes();
     for (name, value) in set {
         // An attribute of another country's pack, or of another year's, says nothing here.
-        attributes = pack
-            .with_attribute(attributes, name, value)
-            .unwrap_or(attributes);
+        attributes = pack.with_attribute(attributes, name, value).unwrap_or(attributes);
     }
     attributes
 }
@@ -460,10 +424,8 @@ fn earned(pack: &Pack, parts: &[Component], extras: &Extras) -> Vec<(payroll::Co
     let parts = parts.iter().map(|part| (part.id.as_str(), part.amount));
     let all = parts.chain(lines.iter().map(|line| (line.id.as_str(), line.amount)));
     let (owed, paid): (Vec<_>, Vec<_>) = all.partition(|(_, amount)| *amount < 0);
-    let mut earned: Vec<_> = paid
-        .into_iter()
-        .map(|(id, amount)| (pack.component(id), amount))
-        .collect();
+    let mut earned: Vec<_> =
+        paid.into_iter().map(|(id, amount)| (pack.component(id), amount)).collect();
     take(&mut earned, owed.iter().map(|(_, amount)| -amount).sum());
     earned
 }

@@ -137,11 +137,6 @@ pub(crate) struct PayrollSettings {
 
 impl Default for PayrollSettings {
     fn default() -> Self {
-        Self {
-            pay_day: 25,
-            speed: Rail::Standard,
-            approval_required: false,
-            partial_runs: false,
-        }
+        Self { pay_day: 25, speed: Rail::Standard, approval_required: false, partial_runs: false }
     }
 }

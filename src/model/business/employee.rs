@@ -132,10 +132,7 @@ impl Employee {
     /// Whether it is the running suspension that holds the pay, and not something that was there before it.
     pub(crate) fn held_by_suspension(&self) -> bool {
         // People who were suspended before the world's start have no reason on record, and were paid until then.
-        let grown = self
-            .status_history
-            .last()
-            .is_some_and(|change| change.reason.is_none());
+        let grown = self.status_history.last().is_some_and(|change| change.reason.is_none());
         self.payroll_status == PayrollStatus::OnHold
             && (self.payroll_hold == Some(HoldReason::Suspension)
                 || self.payroll_hold.is_none() && grown)
@@ -258,11 +255,7 @@ pub(crate) struct Compensation {
     /// The first day it applies to.
     pub(crate) effective_from: Date,
     /// The day on which it was set; absent where that is not told, as of people who were there before the world's start.
-    #[serde(
-        rename = "recorded_on",
-        default,
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(rename = "recorded_on", default, skip_serializing_if = "Option::is_none")]
     pub(crate) recorded: Option<Date>,
     /// What is paid every month on top.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -152,19 +152,10 @@ mod tests {
         let february =
             |request: &LeaveRequest| request.within(day("2026-02-01"), day("2026-02-28"));
         let whole = request(None);
-        assert_eq!(
-            january(&whole),
-            Some((day("2026-01-28"), day("2026-01-31")))
-        );
-        assert_eq!(
-            february(&whole),
-            Some((day("2026-02-01"), day("2026-02-03")))
-        );
+        assert_eq!(january(&whole), Some((day("2026-01-28"), day("2026-01-31"))));
+        assert_eq!(february(&whole), Some((day("2026-02-01"), day("2026-02-03"))));
         let early = request(Some("2026-01-30"));
-        assert_eq!(
-            january(&early),
-            Some((day("2026-01-28"), day("2026-01-29")))
-        );
+        assert_eq!(january(&early), Some((day("2026-01-28"), day("2026-01-29"))));
         assert_eq!(february(&early), None);
         assert_eq!(january(&request(Some("2026-01-28"))), None);
         // A return that is told late does not make the leave longer.

@@ -98,10 +98,8 @@ impl PayValue {
     /// is earned still equals what is paid out and withheld.
     pub(crate) fn of(pay: &Calculation, pays_in: Currency, by: Option<&PayConversion>) -> Self {
         let valued = |amount| by.map_or(amount, |by| by.valued(amount, pays_in));
-        let owed: Vec<(Account, i64)> = pay
-            .owed()
-            .map(|(account, amount)| (account, valued(amount)))
-            .collect();
+        let owed: Vec<(Account, i64)> =
+            pay.owed().map(|(account, amount)| (account, valued(amount))).collect();
         let mut value = Self {
             gross: pay.gross,
             taxes: pay.taxes,

@@ -78,10 +78,7 @@ impl Extras {
     /// The same with every amount's sign turned.
     pub(crate) fn negated(&self) -> Self {
         let turned = |lines: &[PayLine]| {
-            let turn = |line: &PayLine| PayLine {
-                amount: -line.amount,
-                ..line.clone()
-            };
+            let turn = |line: &PayLine| PayLine { amount: -line.amount, ..line.clone() };
             lines.iter().map(turn).collect()
         };
         Self {
@@ -90,10 +87,7 @@ impl Extras {
             arrears: self
                 .arrears
                 .iter()
-                .map(|arrears| Arrears {
-                    amount: -arrears.amount,
-                    ..*arrears
-                })
+                .map(|arrears| Arrears { amount: -arrears.amount, ..*arrears })
                 .collect(),
             before_tax: turned(&self.before_tax),
             after_tax: turned(&self.after_tax),
@@ -126,11 +120,7 @@ mod tests {
     use super::*;
 
     fn line(id: &str, amount: i64) -> PayLine {
-        PayLine {
-            id: id.to_owned(),
-            label: id.to_owned(),
-            amount,
-        }
+        PayLine { id: id.to_owned(), label: id.to_owned(), amount }
     }
 
     #[test]
@@ -148,17 +138,11 @@ mod tests {
         let extras = Extras {
             earnings: vec![line("bonus", 500)],
             after_tax: vec![line("loan", 20)],
-            arrears: vec![Arrears {
-                period: "2026-01".parse().expect("a period"),
-                amount: 7,
-            }],
+            arrears: vec![Arrears { period: "2026-01".parse().expect("a period"), amount: 7 }],
             ..Extras::default()
         };
         let negated = extras.negated();
-        assert_eq!(
-            sum(&extras.earning_lines()) + sum(&negated.earning_lines()),
-            0
-        );
+        assert_eq!(sum(&extras.earning_lines()) + sum(&negated.earning_lines()), 0);
         assert_eq!(extras.deductions() + negated.deductions(), 0);
         assert!(!extras.is_empty() && Extras::default().is_empty());
     }

@@ -95,7 +95,6 @@ impl Employee {
     pub(crate) fn terms_to_come(&self, today: Date) -> Vec<Date> {
         let current = self.compensation.as_ref().map(|now| now.effective_from);
         let days = self.terms().iter().map(|terms| terms.effective_from);
-        days.filter(|day| *day > today && Some(*day) != current)
-            .collect()
+        days.filter(|day| *day > today && Some(*day) != current).collect()
     }
 }

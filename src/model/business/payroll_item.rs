@@ -169,10 +169,7 @@ impl Wire for PayrollItem {
             payslip_id: self.payslip_id,
             failure: &self.failure,
             created_at: self.created_at,
-            updated_at: self
-                .status_history
-                .last()
-                .map_or(self.created_at, |change| change.at),
+            updated_at: self.status_history.last().map_or(self.created_at, |change| change.at),
             metadata: Cow::Owned(Metadata::default()),
             status_history: &self.status_history,
         }

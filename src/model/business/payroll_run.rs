@@ -132,10 +132,7 @@ impl PayrollRun {
 
     /// Whether nothing of it stands: its pay counts nowhere, and its employees may be in another run of the period.
     pub(crate) const fn is_void(&self) -> bool {
-        matches!(
-            self.status,
-            RunStatus::Cancelled | RunStatus::Failed | RunStatus::Reversed
-        )
+        matches!(self.status, RunStatus::Cancelled | RunStatus::Failed | RunStatus::Reversed)
     }
 }
 

@@ -65,12 +65,7 @@ pub(crate) struct Check {
 impl Check {
     /// A check whose answer is awaited.
     pub(crate) const fn pending(name: CheckName) -> Self {
-        Self {
-            name,
-            status: CheckStatus::Pending,
-            code: None,
-            detail: None,
-        }
+        Self { name, status: CheckStatus::Pending, code: None, detail: None }
     }
 
     /// A check that came out like that: an error is its code and its sentence.
@@ -191,10 +186,7 @@ impl Wire for PayrollVerification {
             status: self.status,
             checks: &self.checks,
             created_at: self.created_at,
-            updated_at: self
-                .status_history
-                .last()
-                .map_or(self.created_at, |change| change.at),
+            updated_at: self.status_history.last().map_or(self.created_at, |change| change.at),
             metadata: Cow::Owned(Metadata::default()),
             status_history: &self.status_history,
         }

@@ -174,10 +174,7 @@ impl Wire for Payslip {
             employer_cost: pay.employer_cost(),
             ytd: pay.year_to_date(),
             created_at: self.created_at,
-            updated_at: self
-                .changes
-                .last()
-                .map_or(self.created_at, |change| change.at),
+            updated_at: self.changes.last().map_or(self.created_at, |change| change.at),
             metadata: Cow::Owned(Metadata::default()),
             status_history: [StatusChange::plain(PayslipStatus::Issued, self.created_at)]
                 .into_iter()

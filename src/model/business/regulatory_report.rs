@@ -251,10 +251,7 @@ impl Threshold {
     pub(crate) fn of(currency: Currency) -> Self {
         let known = THRESHOLDS.iter().find(|(code, _)| *code == currency.code());
         let major = known.map_or(OTHER_THRESHOLD, |(_, major)| *major);
-        Self {
-            currency,
-            amount: major * currency.minor_per_major(),
-        }
+        Self { currency, amount: major * currency.minor_per_major() }
     }
 }
 

@@ -45,9 +45,7 @@ where
         return home;
     }
     let mut packs = library.packs();
-    packs
-        .find(|pack| pack.country != "XX" && owes(pack))
-        .map_or(home, |pack| &pack.country)
+    packs.find(|pack| pack.country != "XX" && owes(pack)).map_or(home, |pack| &pack.country)
 }
 
 /// The form for what is owed to `code` on the pay of `period`, paid on `paid_on`, and the last day for form and money. What is paid
@@ -67,10 +65,7 @@ pub(crate) fn of(
         .filter_map(|filing| Some((rank(filing)?, filing)));
     let (_, filing) = wanted.min_by_key(|(rank, _)| *rank)?;
     let calendar = Calendar::of(country);
-    Some((
-        &filing.form,
-        due_on(pack, filing, calendar, period, paid_on),
-    ))
+    Some((&filing.form, due_on(pack, filing, calendar, period, paid_on)))
 }
 
 /// The form that the month's money goes with: the one with a day for money, then a monthly one, then one a payday.
@@ -91,10 +86,7 @@ fn due_on(
     paid_on: Date,
 ) -> Date {
     if let Some(deposit) = &filing.deposit {
-        return on(
-            period.plus_months(i32::from(deposit.months_after)),
-            deposit.day,
-        );
+        return on(period.plus_months(i32::from(deposit.months_after)), deposit.day);
     }
     match filing.due {
         Due::MonthsAfter { months, day, roll } => {
@@ -140,18 +132,8 @@ mod tests {
     #[test]
     fn forms_and_days_are_those_of_the_packs() {
         let rows = [
-            (
-                "NG",
-                "SIRS",
-                "2026-01-23",
-                Some(("PAYE monthly schedule", "2026-02-10")),
-            ),
-            (
-                "NG",
-                "pension",
-                "2026-01-23",
-                Some(("Pension schedule", "2026-02-03")),
-            ),
+            ("NG", "SIRS", "2026-01-23", Some(("PAYE monthly schedule", "2026-02-10"))),
+            ("NG", "pension", "2026-01-23", Some(("Pension schedule", "2026-02-03"))),
             ("NG", "NSITF", "2026-01-23", None),
             ("GB", "HMRC", "2026-01-23", Some(("EPS", "2026-02-22"))),
             ("GB", "HMRC", "2026-01-05", Some(("EPS", "2026-01-22"))),
@@ -159,12 +141,7 @@ mod tests {
             ("KE", "KRA", "2026-01-23", Some(("P10", "2026-02-09"))),
             ("ZA", "SARS", "2026-01-23", Some(("EMP201", "2026-02-06"))),
             ("CA", "CRA", "2026-01-23", Some(("PD7A", "2026-02-15"))),
-            (
-                "FR",
-                "other",
-                "2026-01-23",
-                Some(("Payroll return (placeholder)", "2026-02-15")),
-            ),
+            ("FR", "other", "2026-01-23", Some(("Payroll return (placeholder)", "2026-02-15"))),
         ];
         for (country, code, paid_on, expected) in rows {
             let paid_on: Date = paid_on.parse().expect("a date");

@@ -83,9 +83,9 @@ impl Moved {
             Self::Lost => None,
             Self::SundayOnly if saturday => None,
             Self::NearestWeekday => Some(day.plus_days(if saturday { -1 } else { 1 })),
-            Self::NextWeekday | Self::SundayOnly => (1..=31)
-                .map(|days| day.plus_days(days))
-                .find(|&day| !taken(day)),
+            Self::NextWeekday | Self::SundayOnly => {
+                (1..=31).map(|days| day.plus_days(days)).find(|&day| !taken(day))
+            }
         }
     }
 }
@@ -105,17 +105,9 @@ enum When {
     /// So many days from Easter Sunday.
     Easter(i32),
     /// The nth such weekday of the month, from its end where negative.
-    Nth {
-        nth: i8,
-        weekday: Weekday,
-        month: i8,
-    },
+    Nth { nth: i8, weekday: Weekday, month: i8 },
     /// The last such weekday before that day.
-    Before {
-        weekday: Weekday,
-        month: i8,
-        day: i8,
-    },
+    Before { weekday: Weekday, month: i8, day: i8 },
     /// These days, and no others.
     Listed(Vec<Date>),
 }
@@ -133,16 +125,8 @@ impl Holiday {
             }
             When::Yearly { month, day } => Date::new(year, *month, *day),
             When::Easter(days) => easter(year).map(|sunday| sunday.plus_days(*days)),
-            When::Nth {
-                nth,
-                weekday,
-                month,
-            } => nth_weekday(year, *month, *weekday, *nth),
-            When::Before {
-                weekday,
-                month,
-                day,
-            } => Date::new(year, *month, *day).and_then(|day| {
+            When::Nth { nth, weekday, month } => nth_weekday(year, *month, *weekday, *nth),
+            When::Before { weekday, month, day } => Date::new(year, *month, *day).and_then(|day| {
                 let mut before = (1..=7).map(|days| day.plus_days(-days));
                 before.find(|&day| Weekday::of(day) == *weekday)
             }),
@@ -155,11 +139,7 @@ fn nth_weekday(year: i16, month: i8, weekday: Weekday, nth: i8) -> Option<Date> 
     let days = (1..=31).filter_map(|day| Date::new(year, month, day));
     let found: Vec<Date> = days.filter(|&day| Weekday::of(day) == weekday).collect();
     let place = usize::from(nth.unsigned_abs()).checked_sub(1)?;
-    if nth > 0 {
-        found.get(place).copied()
-    } else {
-        found.iter().rev().nth(place).copied()
-    }
+    if nth > 0 { found.get(place).copied() } else { found.iter().rev().nth(place).copied() }
 }
 
 /// Easter Sunday of the Gregorian calendar, by the anonymous algorithm in Meeus' arrangement.
@@ -172,10 +152,7 @@ pub(super) fn easter(year: i16) -> Option<Date> {
     let to_sunday = (32 + 2 * (century % 4) + 2 * (of_century / 4) - epact - of_century % 4) % 7;
     let shift = (golden + 11 * epact + 22 * to_sunday) / 451;
     let days = epact + to_sunday - 7 * shift + 114;
-    let (month, day) = (
-        i8::try_from(days / 31).ok()?,
-        i8::try_from(days % 31 + 1).ok()?,
-    );
+    let (month, day) = (i8::try_from(days / 31).ok()?, i8::try_from(days % 31 + 1).ok()?);
     Date::new(year, month, day)
 }
 
@@ -205,16 +182,7 @@ impl Sheet {
 impl Row {
     /// The rule, and whether it is a list of days, which stand where they stand.
     fn read(self) -> Result<(Holiday, bool), String> {
-        let Self {
-            day,
-            easter,
-            weekday,
-            nth,
-            month,
-            before,
-            dates,
-            ..
-        } = self;
+        let Self { day, easter, weekday, nth, month, before, dates, .. } = self;
         let when = match (day, easter, weekday, nth, month, before, dates) {
             (Some(day), None, None, None, None, None, None) => {
                 let (month, day) = month_and_day(&day)?;
@@ -225,19 +193,11 @@ impl Row {
                 if nth == 0 || nth.unsigned_abs() > 5 || !(1..=12).contains(&month) {
                     return Err("expected nth from 1 to 5, or -1 to -5, and a month".to_owned());
                 }
-                When::Nth {
-                    nth,
-                    weekday,
-                    month,
-                }
+                When::Nth { nth, weekday, month }
             }
             (None, None, Some(weekday), None, None, Some(before), None) => {
                 let (month, day) = month_and_day(&before)?;
-                When::Before {
-                    weekday,
-                    month,
-                    day,
-                }
+                When::Before { weekday, month, day }
             }
             (None, None, None, None, None, None, Some(dates)) if self.moved.is_none() => {
                 if !dates.is_sorted_by(|one, next| one < next) {
@@ -246,11 +206,9 @@ impl Row {
                 When::Listed(dates)
             }
             _ => {
-                return Err(
-                    "expected one of { day }, { easter }, { weekday, nth, month }, \
+                return Err("expected one of { day }, { easter }, { weekday, nth, month }, \
                      { weekday, before }, and { dates } without moved"
-                        .to_owned(),
-                );
+                    .to_owned());
             }
         };
         let listed = matches!(when, When::Listed(_));

@@ -76,36 +76,18 @@ fn easter_falls_on_the_known_sundays() {
 #[test]
 fn a_holiday_on_the_weekend_is_given_back_as_the_country_does_it() {
     let rows = [
-        (
-            "GB",
-            "2022-12-25",
-            "2022-12-27",
-            "Sunday, and Monday is Boxing Day",
-        ),
-        (
-            "GB",
-            "2027-12-26",
-            "2027-12-28",
-            "Sunday, and Monday stands for Christmas Day",
-        ),
+        ("GB", "2022-12-25", "2022-12-27", "Sunday, and Monday is Boxing Day"),
+        ("GB", "2027-12-26", "2027-12-28", "Sunday, and Monday stands for Christmas Day"),
         ("US", "2026-07-04", "2026-07-03", "the Friday before"),
         ("US", "2027-07-04", "2027-07-05", "the Monday after"),
         ("US", "2028-01-01", "2027-12-31", "across New Year"),
         ("ZA", "2026-08-09", "2026-08-10", "Sunday"),
         ("KE", "2027-12-12", "2027-12-13", "Sunday"),
-        (
-            "JP",
-            "2026-05-03",
-            "2026-05-06",
-            "Sunday, and two holidays follow",
-        ),
+        ("JP", "2026-05-03", "2026-05-06", "Sunday, and two holidays follow"),
     ];
     for (country, holiday, instead, why) in rows {
         let calendar = Calendar::of(country);
-        assert!(
-            !calendar.is_business_day(date(holiday)),
-            "{country} {holiday}"
-        );
+        assert!(!calendar.is_business_day(date(holiday)), "{country} {holiday}");
         assert!(!calendar.is_business_day(date(instead)), "{country}: {why}");
     }
     for (country, weekday, why) in [
@@ -126,10 +108,7 @@ fn weekends_are_those_of_the_country() {
     assert!(!egypt.is_business_day(friday) && egypt.is_business_day(sunday));
     assert!(britain.is_business_day(friday) && !britain.is_business_day(sunday));
     let nowhere = Calendar::of("XX");
-    assert!(
-        nowhere.is_business_day(date("2026-12-25")),
-        "no table, no holidays"
-    );
+    assert!(nowhere.is_business_day(date("2026-12-25")), "no table, no holidays");
     assert!(!nowhere.is_business_day(sunday));
 }
 
@@ -140,10 +119,7 @@ fn business_days_are_counted_over_weekends_and_holidays() {
     assert_eq!(calendar.plus_business_days(thursday, 1), tuesday);
     assert_eq!(calendar.minus_business_days(tuesday, 1), thursday);
     assert_eq!(calendar.or_business_day_after(date("2026-04-03")), tuesday);
-    assert_eq!(
-        calendar.or_business_day_before(date("2026-04-06")),
-        thursday
-    );
+    assert_eq!(calendar.or_business_day_before(date("2026-04-06")), thursday);
     assert_eq!(calendar.plus_business_days(thursday, 0), thursday);
     let after = calendar.after(thursday.at_hour(17), Span::BusinessDays(1));
     assert_eq!(after, tuesday.at_hour(17));
@@ -158,16 +134,10 @@ fn after_the_cut_off_it_is_the_next_business_day() {
     let calendar = Calendar::of("GB");
     let thursday = date("2026-04-02");
     assert_eq!(calendar.cut_off(thursday), thursday.at_hour(16));
-    assert_eq!(
-        calendar.open_day(thursday.at_hour(16).plus_millis(-1)),
-        thursday
-    );
+    assert_eq!(calendar.open_day(thursday.at_hour(16).plus_millis(-1)), thursday);
     assert_eq!(calendar.open_day(thursday.at_hour(16)), date("2026-04-07"));
     assert_eq!(Calendar::of("US").cut_off(thursday), thursday.at_hour(21));
-    assert_eq!(
-        Calendar::of("IN").cut_off(thursday),
-        thursday.midnight().plus_millis(37_800_000)
-    );
+    assert_eq!(Calendar::of("IN").cut_off(thursday), thursday.midnight().plus_millis(37_800_000));
 }
 
 #[test]
@@ -182,18 +152,9 @@ fn a_table_that_says_what_it_cannot_mean_is_refused() {
         ),
         ("moved = \"away\"", "unknown variant"),
         ("holidays = [{ name = \"A\" }]", "A: expected one of"),
-        (
-            "holidays = [{ name = \"A\", day = \"12-25\", easter = 1 }]",
-            "A: expected one of",
-        ),
-        (
-            "holidays = [{ name = \"A\", day = \"12-32\" }]",
-            "A: expected a day of the year",
-        ),
-        (
-            "holidays = [{ name = \"A\", weekday = \"mon\", nth = 6, month = 1 }]",
-            "A: expected nth",
-        ),
+        ("holidays = [{ name = \"A\", day = \"12-25\", easter = 1 }]", "A: expected one of"),
+        ("holidays = [{ name = \"A\", day = \"12-32\" }]", "A: expected a day of the year"),
+        ("holidays = [{ name = \"A\", weekday = \"mon\", nth = 6, month = 1 }]", "A: expected nth"),
         (
             "holidays = [{ name = \"A\", weekday = \"mon\", nth = 1, month = 13 }]",
             "A: expected nth",
@@ -210,10 +171,7 @@ fn a_table_that_says_what_it_cannot_mean_is_refused() {
             "holidays = [{ name = \"A\", dates = [\"2026-02-03\"], moved = \"lost\" }]",
             "A: expected one of",
         ),
-        (
-            "holidays = [{ name = \"A\", day = \"12-25\", where = \"B\" }]",
-            "unknown field",
-        ),
+        ("holidays = [{ name = \"A\", day = \"12-25\", where = \"B\" }]", "unknown field"),
         (
             "weekend = [\"fri\", \"sat\"]\nholidays = [{ name = \"A\", day = \"12-25\", moved = \"nearest_weekday\" }]",
             "is of Saturdays",

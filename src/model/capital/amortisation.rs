@@ -50,18 +50,10 @@ pub(crate) fn schedule(principal: i64, rate_bp: i64, days: &[Date]) -> Vec<Month
     let last = days.len();
     let months = (1..).zip(days).map(|(number, &due_on)| {
         let interest = interest(balance, rate_bp);
-        let principal = if number == last {
-            balance
-        } else {
-            (instalment - interest).clamp(0, balance)
-        };
+        let principal =
+            if number == last { balance } else { (instalment - interest).clamp(0, balance) };
         balance -= principal;
-        Month {
-            due_on,
-            principal,
-            interest,
-            balance,
-        }
+        Month { due_on, principal, interest, balance }
     });
     months.collect()
 }
@@ -118,10 +110,7 @@ mod tests {
             let principal: i64 = rows.iter().map(|row| row.principal).sum();
             assert_eq!(principal, amount, "case {case}");
             assert_eq!(rows.last().map(|row| row.balance), Some(0), "case {case}");
-            assert!(
-                rows.iter()
-                    .all(|row| row.principal >= 0 && row.interest >= 0)
-            );
+            assert!(rows.iter().all(|row| row.principal >= 0 && row.interest >= 0));
         }
     }
 

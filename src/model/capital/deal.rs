@@ -67,8 +67,7 @@ impl Instrument {
     /// What depends on it.
     pub(crate) fn terms(self) -> &'static InstrumentTerms {
         let mut rows = RULES.instrument.iter();
-        rows.find(|row| row.instrument == self)
-            .expect("the file has a row for every instrument")
+        rows.find(|row| row.instrument == self).expect("the file has a row for every instrument")
     }
 }
 
@@ -255,12 +254,9 @@ mod tests {
         for row in &RULES.stage {
             assert!(row.guards.contains(&Guard::KybApproved), "{row:?}");
         }
-        for instrument in [
-            Instrument::Equity,
-            Instrument::Safe,
-            Instrument::Debt,
-            Instrument::RevenueShare,
-        ] {
+        for instrument in
+            [Instrument::Equity, Instrument::Safe, Instrument::Debt, Instrument::RevenueShare]
+        {
             assert!((1..=100).contains(&instrument.terms().readiness));
         }
     }

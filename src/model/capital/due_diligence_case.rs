@@ -72,9 +72,7 @@ impl Template {
     pub(crate) fn items(self) -> &'static [ChecklistItem] {
         let mut lists = CHECKLISTS.template.iter();
         let list = lists.find(|list| list.template == self);
-        &list
-            .expect("the file has a list for every template")
-            .request
+        &list.expect("the file has a list for every template").request
     }
 }
 
@@ -116,9 +114,7 @@ impl Progress {
             total: count(&|_| true),
             mandatory,
             mandatory_settled,
-            percent: (mandatory_settled * 100)
-                .checked_div(mandatory)
-                .unwrap_or(100),
+            percent: (mandatory_settled * 100).checked_div(mandatory).unwrap_or(100),
             unanswered: count(&|request| request.status.is_unanswered()),
             to_review: at(RequestStatus::Submitted) + at(RequestStatus::InReview),
             accepted: at(RequestStatus::Accepted),

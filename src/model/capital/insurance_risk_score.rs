@@ -155,9 +155,7 @@ pub(crate) fn hazard(industry: Option<&str>) -> i64 {
 /// The tier of a score, and its rate for a line in basis points.
 pub(crate) fn price(score: i64, line: LineOfCover) -> (Tier, i64) {
     let mut rows = PRICES.tiers.iter().rev();
-    let row = rows
-        .find(|row| score >= row.from)
-        .expect("the first tier holds from 0");
+    let row = rows.find(|row| score >= row.from).expect("the first tier holds from 0");
     (row.tier, row.rate_bp.get(&line).copied().unwrap_or(0))
 }
 
@@ -204,10 +202,7 @@ mod tests {
 
     #[test]
     fn every_grown_branch_of_business_has_a_hazard() {
-        for industry in crate::model::growth::industries::all()
-            .iter()
-            .map(|it| it.id)
-        {
+        for industry in crate::model::growth::industries::all().iter().map(|it| it.id) {
             assert!(PRICES.hazards.contains_key(industry), "{industry}");
         }
     }

@@ -62,15 +62,13 @@ impl Product {
     /// What holds for it.
     pub(crate) fn terms(self) -> &'static ProductTerms {
         let mut rows = TABLES.products.iter();
-        rows.find(|row| row.product == self)
-            .expect("the table has a row for every product")
+        rows.find(|row| row.product == self).expect("the table has a row for every product")
     }
 }
 
 fn band_terms(band: Band) -> &'static BandTerms {
     let mut rows = TABLES.bands.iter();
-    rows.find(|row| row.band == band)
-        .expect("the table has a row for every band")
+    rows.find(|row| row.band == band).expect("the table has a row for every band")
 }
 
 /// The yearly rate in basis points.
@@ -87,13 +85,7 @@ pub(crate) fn capacity(band: Band, yearly_sales: i128) -> i128 {
 mod tests {
     use super::*;
 
-    const BANDS: [Band; 5] = [
-        Band::Poor,
-        Band::Fair,
-        Band::Good,
-        Band::VeryGood,
-        Band::Excellent,
-    ];
+    const BANDS: [Band; 5] = [Band::Poor, Band::Fair, Band::Good, Band::VeryGood, Band::Excellent];
 
     #[test]
     fn a_better_band_pays_less_and_may_owe_more() {

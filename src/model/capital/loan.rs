@@ -208,11 +208,7 @@ impl Loan {
             Some(before) => self.schedule[before].due_on,
             None => self.disbursed_at.map_or(today, Timestamp::date),
         };
-        let interest = accrued(
-            row.interest,
-            today.days_since(start),
-            row.due_on.days_since(start),
-        );
+        let interest = accrued(row.interest, today.days_since(start), row.due_on.days_since(start));
         interest.max(row.interest_paid())
     }
 
@@ -220,9 +216,9 @@ impl Loan {
     pub(crate) fn settlement(&self, today: Date) -> i64 {
         let owed = self.schedule.iter().filter(|row| row.is_owed());
         let due: i64 = owed.map(|row| row.interest - row.interest_paid()).sum();
-        let running = self.running(today).map_or(0, |place| {
-            self.accrued(place, today) - self.schedule[place].interest_paid()
-        });
+        let running = self
+            .running(today)
+            .map_or(0, |place| self.accrued(place, today) - self.schedule[place].interest_paid());
         self.principal_outstanding() + due + running
     }
 
@@ -261,8 +257,7 @@ impl Loan {
         let days: Vec<Date> = rest.iter().map(|row| row.due_on).collect();
         self.prepaid_principal += amount;
         let number = rest[0].number;
-        self.schedule
-            .extend(instalments(balance - amount, self.rate_bp, &days, number));
+        self.schedule.extend(instalments(balance - amount, self.rate_bp, &days, number));
     }
 
     /// Pays everything: interest that has not accrued is not owed any more.
@@ -272,11 +267,7 @@ impl Loan {
         let paid_before: i64 = self.schedule.iter().map(Instalment::interest_paid).sum();
         for (place, row) in self.schedule.iter_mut().enumerate() {
             if row.status == InstalmentStatus::Upcoming {
-                row.interest = if Some(place) == running {
-                    accrued
-                } else {
-                    row.interest_paid()
-                };
+                row.interest = if Some(place) == running { accrued } else { row.interest_paid() };
                 row.amount = row.principal + row.interest;
             }
             row.paid = row.amount;
@@ -284,10 +275,7 @@ impl Loan {
         let interest: i64 = self.schedule.iter().map(|row| row.interest).sum();
         self.settle_figures();
         let interest = interest - paid_before;
-        Allotment {
-            interest,
-            principal: amount - interest,
-        }
+        Allotment { interest, principal: amount - interest }
     }
 
     /// An instalment's day has come, or is over. Whether that is news: it is not where it is paid, or late already.

@@ -178,12 +178,7 @@ pub(crate) fn summed(factors: Vec<Factor>) -> (Vec<Pillar>, Vec<Gap>, Vec<NextSt
             });
         }
         if pillars.last().is_none_or(|pillar| pillar.name != name) {
-            pillars.push(Pillar {
-                name,
-                score: 0,
-                max_score: 0,
-                factors: Vec::new(),
-            });
+            pillars.push(Pillar { name, score: 0, max_score: 0, factors: Vec::new() });
         }
         let pillar = pillars.last_mut().expect("one was pushed");
         pillar.score += factor.points;
@@ -210,9 +205,6 @@ mod tests {
         let pillars = card().factors.iter().map(|factor| factor.pillar.as_deref());
         let mut pillars: Vec<&str> = pillars.map(|name| name.expect("a pillar")).collect();
         pillars.dedup();
-        assert_eq!(
-            pillars,
-            ["financials", "compliance", "kyc", "payroll", "governance"]
-        );
+        assert_eq!(pillars, ["financials", "compliance", "kyc", "payroll", "governance"]);
     }
 }

@@ -187,20 +187,14 @@ bins = [
     fn a_value_falls_into_the_last_bin_that_it_reaches() {
         let card = Scorecard::read(CARD);
         let points = |value| card.factors[0].bin(value).points;
-        assert_eq!(
-            [i64::MIN, 0, 1, 2, 3, i64::MAX].map(points),
-            [50, 50, 20, 20, 0, 0]
-        );
+        assert_eq!([i64::MIN, 0, 1, 2, 3, i64::MAX].map(points), [50, 50, 20, 20, 0, 0]);
         assert_eq!(card.bounds(), (300, 350));
     }
 
     #[test]
     fn factors_sum_to_the_score_with_the_base() {
         let card = Scorecard::read(CARD);
-        let late = Measured {
-            value: 2,
-            ..Measured::default()
-        };
+        let late = Measured { value: 2, ..Measured::default() };
         let factors = card.factors(&BTreeMap::from([("late", late)]));
         assert_eq!(total(&factors), 320);
         assert_eq!(factors[1].max_points, 50);

@@ -104,36 +104,18 @@ const OTHER_IBANS: &[(&str, usize)] = &[
 pub(crate) fn bank_account(country: &Country, key: Key) -> BankAccount {
     let rule = &country.account;
     let bank = pick(key.with("bank"), &country.banks);
-    let bank_code = rule
-        .code
-        .grow_with(key.with("bank code"), "", &[("bank", bank.code)]);
-    let covered = if rule.number_covers_code {
-        bank_code.as_str()
-    } else {
-        ""
-    };
+    let bank_code = rule.code.grow_with(key.with("bank code"), "", &[("bank", bank.code)]);
+    let covered = if rule.number_covers_code { bank_code.as_str() } else { "" };
     let number_key = key.with("account number");
     let account_number = (0..ATTEMPTS)
-        .map(|draw| {
-            rule.number
-                .grow_with(number_key.at(draw), covered, &[("code", &bank_code)])
-        })
+        .map(|draw| rule.number.grow_with(number_key.at(draw), covered, &[("code", &bank_code)]))
         .find(|number| !is_reserved(number))
         .expect("hardly one number in 100 million is reserved");
     let iban = rule.bban.as_ref().map(|bban| {
-        let slots = [
-            ("bic", bank.bic),
-            ("code", &bank_code),
-            ("number", &account_number),
-        ];
+        let slots = [("bic", bank.bic), ("code", &bank_code), ("number", &account_number)];
         iban(country.code, &bban.grow_with(key.with("bban"), "", &slots))
     });
-    BankAccount {
-        bank_name: bank.name,
-        bank_code,
-        account_number,
-        iban,
-    }
+    BankAccount { bank_name: bank.name, bank_code, account_number, iban }
 }
 
 /// Whether an account number is one of the magic values, which pick an outcome and are no real account.
@@ -160,18 +142,13 @@ pub(crate) fn check(
         if code.is_some_and(|range| account_number.get(range) != Some(bank_code)) {
             return Err(AccountFault::NumberShape);
         }
-        let covered = if rule.number_covers_code {
-            bank_code
-        } else {
-            ""
-        };
-        return rule
-            .number
-            .verify(covered, account_number, |_| bank_code.len())
-            .map_err(|fault| match fault {
+        let covered = if rule.number_covers_code { bank_code } else { "" };
+        return rule.number.verify(covered, account_number, |_| bank_code.len()).map_err(|fault| {
+            match fault {
                 SchemeFault::Shape => AccountFault::NumberShape,
                 SchemeFault::CheckDigit => AccountFault::NumberCheckDigit,
-            });
+            }
+        });
     }
     let [shortest, longest] = rule.lengths;
     let letters = rule.number.has_letters();
@@ -187,9 +164,7 @@ pub(crate) fn check(
 /// Checks an IBAN (spaces allowed): length and characters of its country, its check digits, then the national ones.
 pub(crate) fn check_iban(iban: &str) -> Result<(), AccountFault> {
     let iban: String = iban.chars().filter(|c| *c != ' ').collect();
-    if !iban
-        .bytes()
-        .all(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase())
+    if !iban.bytes().all(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase())
         || iban.len() < 15
     {
         return Err(AccountFault::IbanShape);
@@ -211,9 +186,7 @@ pub(crate) fn check_iban(iban: &str) -> Result<(), AccountFault> {
     if remainder_97(bban.bytes().chain(head.bytes())) != 1 {
         return Err(AccountFault::IbanCheckDigits);
     }
-    national.map_or(Ok(()), |(country, scheme)| {
-        check_bban(country, scheme, bban)
-    })
+    national.map_or(Ok(()), |(country, scheme)| check_bban(country, scheme, bban))
 }
 
 /// Whether accounts of that country have IBANs.
@@ -228,28 +201,21 @@ fn check_bank_code(country: &Country, bank_code: &str) -> Result<(), AccountFaul
         SchemeFault::CheckDigit => AccountFault::BankCodeCheckDigit,
     };
     let rule = &country.account;
-    rule.code
-        .verify("", bank_code, |_| bank_width(country))
-        .map_err(fault)?;
-    let digits = country.banks[0]
-        .code
-        .bytes()
-        .all(|byte| byte.is_ascii_digit());
+    rule.code.verify("", bank_code, |_| bank_width(country)).map_err(fault)?;
+    let digits = country.banks[0].code.bytes().all(|byte| byte.is_ascii_digit());
     if digits && !bank_code.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(AccountFault::BankCodeShape);
     }
-    rule.code_rule.as_ref().map_or(Ok(()), |whole| {
-        whole.verify("", bank_code, |_| 0).map_err(fault)
-    })
+    rule.code_rule
+        .as_ref()
+        .map_or(Ok(()), |whole| whole.verify("", bank_code, |_| 0).map_err(fault))
 }
 
 fn check_bban(country: &Country, scheme: &Scheme, bban: &str) -> Result<(), AccountFault> {
-    scheme
-        .verify("", bban, |slot| slot_width(country, slot))
-        .map_err(|fault| match fault {
-            SchemeFault::Shape => AccountFault::IbanShape,
-            SchemeFault::CheckDigit => AccountFault::NationalCheckDigits,
-        })?;
+    scheme.verify("", bban, |slot| slot_width(country, slot)).map_err(|fault| match fault {
+        SchemeFault::Shape => AccountFault::IbanShape,
+        SchemeFault::CheckDigit => AccountFault::NationalCheckDigits,
+    })?;
     let code = scheme
         .slot_range("code", |slot| slot_width(country, slot))
         .and_then(|range| bban.get(range))
@@ -275,10 +241,7 @@ fn bank_width(country: &Country) -> usize {
 }
 
 fn other_length(code: &str) -> Option<usize> {
-    OTHER_IBANS
-        .iter()
-        .find(|(country, _)| *country == code)
-        .map(|(_, length)| *length)
+    OTHER_IBANS.iter().find(|(country, _)| *country == code).map(|(_, length)| *length)
 }
 
 fn iban(country: &str, bban: &str) -> String {

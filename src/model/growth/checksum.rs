@@ -54,27 +54,17 @@ const BASE_36: &str = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 const RFC: &str = "0123456789ABCDEFGHIJKLMN&OPQRSTUVWXYZ ";
 const RFC_CHECK: &str = "0123456789A";
 /// The values of `0`–`9` and `A`–`Z` at odd positions of the Italian rule; a digit counts as the letter of its number.
-const CIN_ODD: [u64; 26] = [
-    1, 0, 5, 7, 9, 13, 15, 17, 19, 21, 2, 4, 18, 20, 11, 3, 6, 8, 12, 14, 16, 10, 22, 25, 24, 23,
-];
+const CIN_ODD: [u64; 26] =
+    [1, 0, 5, 7, 9, 13, 15, 17, 19, 21, 2, 4, 18, 20, 11, 3, 6, 8, 12, 14, 16, 10, 22, 25, 24, 23];
 
 impl Check {
     /// Fills the next `*` of `draft`. `false` if a number with these digits is never issued.
     pub(crate) fn fill(&self, draft: &mut [u8]) -> bool {
         match self {
-            Self::Weighted {
-                weights,
-                modulus,
-                map,
-                alphabet,
-                skip,
-                add,
-            } => {
+            Self::Weighted { weights, modulus, map, alphabet, skip, add } => {
                 let values = values(draft, alphabet.unwrap_or(DIGITS));
-                let products = values
-                    .skip(*skip)
-                    .zip(weights)
-                    .map(|(value, weight)| value * weight);
+                let products =
+                    values.skip(*skip).zip(weights).map(|(value, weight)| value * weight);
                 let place = ((products.sum::<u32>() + add) % modulus) as usize;
                 let character = map.as_bytes()[place];
                 character != b'-' && put(draft, &[character])
@@ -99,12 +89,7 @@ impl Check {
                 let remainder = remainder(digits, 97) * 100 % 97;
                 put_number(draft, from - remainder, 2)
             }
-            Self::Remainder {
-                modulus,
-                width,
-                times,
-                add,
-            } => {
+            Self::Remainder { modulus, width, times, add } => {
                 let digits = values(draft, DIGITS).map(u64::from);
                 let remainder = remainder(digits, *modulus);
                 put_number(draft, (remainder * times + add) % modulus, *width)
@@ -182,11 +167,7 @@ fn cin(draft: &[u8]) -> u8 {
         .zip(values(draft, BASE_36))
         .map(|(position, value)| {
             let place = if value < 10 { value } else { value - 10 };
-            if position % 2 == 1 {
-                CIN_ODD[place as usize]
-            } else {
-                u64::from(place)
-            }
+            if position % 2 == 1 { CIN_ODD[place as usize] } else { u64::from(place) }
         })
         .sum();
     u8::try_from(sum % 26).expect("a remainder of 26 fits")
@@ -239,10 +220,7 @@ fn put_number(draft: &mut [u8], mut number: u64, width: usize) -> bool {
 }
 
 fn put(draft: &mut [u8], characters: &[u8]) -> bool {
-    let start = draft
-        .iter()
-        .position(|byte| *byte == b'*')
-        .expect("a rule has a place to fill");
+    let start = draft.iter().position(|byte| *byte == b'*').expect("a rule has a place to fill");
     draft[start..start + characters.len()].copy_from_slice(characters);
     true
 }

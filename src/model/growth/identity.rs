@@ -58,19 +58,13 @@ pub(crate) fn company(country: &Country, industry: &Industry, key: Key) -> Compa
     let registration_number = country.registration.grow(key.with("registration"));
     let slots = [("registration", registration_number.as_str())];
     let domain = domain(&trading_name);
-    let mailbox = pick(
-        key.with("mailbox"),
-        &["accounts", "finance", "hello", "office", "payroll"],
-    );
+    let mailbox = pick(key.with("mailbox"), &["accounts", "finance", "hello", "office", "payroll"]);
     CompanyIdentity {
         legal_name: format!("{trading_name} {suffix}"),
         tax_id: country.tax_id.grow_with(key.with("tax id"), "", &slots),
         address,
         email: format!("{mailbox}@{domain}"),
-        phone: grow_pattern(
-            pick::<&str>(key.with("phone"), &country.office),
-            key.with("phone"),
-        ),
+        phone: grow_pattern(pick::<&str>(key.with("phone"), &country.office), key.with("phone")),
         website: format!("https://www.{domain}"),
         trading_name,
         registration_number,
@@ -94,12 +88,7 @@ pub(crate) fn check_personal_tax_id(country: &Country, given: &str) -> Result<()
 /// checked again, for not every holder of a tax number stands in the companies register.
 pub(crate) fn check_company_tax_id(country: &Country, given: &str) -> Result<(), SchemeFault> {
     let register = |_: &str| country.registration.width(|_| 0);
-    if country.tax_id.has_check()
-        || country
-            .tax_id
-            .slot_range("registration", register)
-            .is_none()
-    {
+    if country.tax_id.has_check() || country.tax_id.slot_range("registration", register).is_none() {
         country.tax_id.verify("", given, register)
     } else {
         country.registration.verify("", given, |_| 0)
@@ -117,10 +106,8 @@ pub(crate) fn address(country: &Country, key: Key) -> Address {
     let city = pick(key.with("city"), &country.cities);
     let number = 1 + key.with("number").below(country.numbers);
     let street = pick(key.with("street"), &country.streets);
-    let line1 = country
-        .address
-        .replace("{number}", &number.to_string())
-        .replace("{street}", street);
+    let line1 =
+        country.address.replace("{number}", &number.to_string()).replace("{street}", street);
     let postal_code = grow_pattern(city.postal, key.with("postal code"));
     Address {
         line1,
@@ -159,10 +146,7 @@ fn trading_name(country: &Country, industry: &Industry, city: &str, key: Key) ->
         0..12 => format!("{brand} {word}"),
         12..16 => format!("{founder} {word}"),
         16..18 if founder != partner => format!("{founder} & {partner}"),
-        _ => format!(
-            "{} {brand} {word}",
-            city.split(',').next_back().unwrap_or(city).trim()
-        ),
+        _ => format!("{} {brand} {word}", city.split(',').next_back().unwrap_or(city).trim()),
     }
 }
 
@@ -172,10 +156,7 @@ fn domain(name: &str) -> String {
     for c in name.chars() {
         let start = domain.len();
         fold(c, &mut domain);
-        if !domain[start..]
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric())
-        {
+        if !domain[start..].bytes().all(|byte| byte.is_ascii_alphanumeric()) {
             domain.truncate(start);
             if c.is_whitespace() && !domain.is_empty() && !domain.ends_with('-') {
                 domain.push('-');

@@ -78,10 +78,7 @@ pub(crate) fn brands() -> &'static [&'static str] {
 }
 
 static INDUSTRIES: LazyLock<File> = LazyLock::new(|| {
-    table(
-        "growth/industries.toml",
-        include_str!("../../../fixtures/growth/industries.toml"),
-    )
+    table("growth/industries.toml", include_str!("../../../fixtures/growth/industries.toml"))
 });
 
 #[derive(Deserialize)]

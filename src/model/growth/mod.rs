@@ -43,24 +43,14 @@ struct Section<T> {
 impl<T: Deserialize<'static>> Sections<T> {
     /// Cuts a file before each `[[name]]` heading; a table's first value is its id.
     pub(crate) fn cut(file: &'static str, text: &'static str, heading: &str) -> Self {
-        let starts: Vec<usize> = text
-            .match_indices(heading)
-            .map(|(start, _)| start)
-            .collect();
+        let starts: Vec<usize> = text.match_indices(heading).map(|(start, _)| start).collect();
         let ends = starts.iter().skip(1).copied().chain([text.len()]);
         let row = |(start, end): (&usize, usize)| {
             let text = &text[*start..end];
             let id = text.split('"').nth(1).expect("a table begins with its id");
-            Section {
-                id,
-                text,
-                value: OnceLock::new(),
-            }
+            Section { id, text, value: OnceLock::new() }
         };
-        Self {
-            file,
-            rows: starts.iter().zip(ends).map(row).collect(),
-        }
+        Self { file, rows: starts.iter().zip(ends).map(row).collect() }
     }
 
     pub(crate) fn ids(&self) -> impl Iterator<Item = &'static str> {
@@ -71,11 +61,7 @@ impl<T: Deserialize<'static>> Sections<T> {
         let section = self.rows.iter().find(|section| section.id == id)?;
         Some(section.value.get_or_init(|| {
             let tables: BTreeMap<String, Vec<T>> = table(self.file, section.text);
-            tables
-                .into_values()
-                .flatten()
-                .next()
-                .expect("a section is one table")
+            tables.into_values().flatten().next().expect("a section is one table")
         }))
     }
 }

@@ -79,9 +79,7 @@ where
     'de: 'static,
 {
     let id = <&'static str>::deserialize(deserializer)?;
-    TABLES
-        .find(id)
-        .ok_or_else(|| D::Error::custom(format!("names.toml has no table {id}")))
+    TABLES.find(id).ok_or_else(|| D::Error::custom(format!("names.toml has no table {id}")))
 }
 
 static TABLES: LazyLock<Sections<NameTable>> = LazyLock::new(|| {
@@ -117,9 +115,7 @@ impl From<TableRow> for NameTable {
     fn from(row: TableRow) -> Self {
         let shares: u64 = row.group.iter().map(|group| group.share).sum();
         assert_eq!(shares, 100, "names.toml: shares of {}", row.id);
-        Self {
-            groups: row.group.into_iter().map(Group::from).collect(),
-        }
+        Self { groups: row.group.into_iter().map(Group::from).collect() }
     }
 }
 
@@ -129,15 +125,8 @@ impl From<GroupRow> for Group {
             Some(locale) => locale_names(locale),
             None => (row.first, row.last),
         };
-        assert!(
-            !first.is_empty() && !last.is_empty(),
-            "names.toml: a group without names"
-        );
-        Self {
-            share: row.share,
-            first,
-            last,
-        }
+        assert!(!first.is_empty() && !last.is_empty(), "names.toml: a group without names");
+        Self { share: row.share, first, last }
     }
 }
 
@@ -158,12 +147,7 @@ fn locale_names(locale: &str) -> (Vec<&'static str>, Vec<&'static str>) {
 /// has a quotation mark inside.
 fn lists<L: Data>() -> (Vec<&'static str>, Vec<&'static str>) {
     let is_name = |name: &&str| !name.contains(['"', '\\']);
-    let good = |names: &[&'static str]| {
-        names
-            .iter()
-            .map(|name| name.trim())
-            .filter(is_name)
-            .collect()
-    };
+    let good =
+        |names: &[&'static str]| names.iter().map(|name| name.trim()).filter(is_name).collect();
     (good(L::NAME_FIRST_NAME), good(L::NAME_LAST_NAME))
 }

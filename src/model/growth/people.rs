@@ -12,11 +12,7 @@ use crate::value::time::Date;
 
 /// Country, attribute of its payroll packs, and its values with their shares in people of ten.
 const TAX_ATTRIBUTES: &[(&str, &str, Shares)] = &[
-    (
-        "US",
-        "filing_status",
-        &[("single", 5), ("married", 4), ("head_of_household", 1)],
-    ),
+    ("US", "filing_status", &[("single", 5), ("married", 4), ("head_of_household", 1)]),
     ("GB", "tax_code", &[("1257L", 9), ("BR", 1)]),
     ("NG", "nhf", &[("false", 8), ("true", 2)]),
     ("ZA", "age_group", &[("under_65", 10)]),
@@ -62,10 +58,7 @@ pub(crate) fn parts(country: &Country, amount: i64) -> Vec<Component> {
             let part = i128::from(amount) * i128::from(share.percent) / 100;
             let part = i64::try_from(part).expect("a part is less than the whole");
             left -= part;
-            Component {
-                id: share.name.to_owned(),
-                amount: part,
-            }
+            Component { id: share.name.to_owned(), amount: part }
         })
         .collect();
     if let Some(last) = parts.last_mut() {
@@ -82,15 +75,8 @@ pub(crate) fn tax_attributes(
     step: u8,
 ) -> BTreeMap<String, String> {
     let mut attributes = BTreeMap::new();
-    for (_, name, values) in TAX_ATTRIBUTES
-        .iter()
-        .filter(|(code, _, _)| *code == country.code)
-    {
-        let mut draw = company
-            .with(name)
-            .at(u64::from(role))
-            .at(u64::from(step))
-            .below(10);
+    for (_, name, values) in TAX_ATTRIBUTES.iter().filter(|(code, _, _)| *code == country.code) {
+        let mut draw = company.with(name).at(u64::from(role)).at(u64::from(step)).below(10);
         for (value, share) in *values {
             if draw < *share {
                 attributes.insert((*name).to_owned(), (*value).to_owned());

@@ -122,11 +122,7 @@ impl Scheme {
         let mut rest = given.as_bytes();
         let mut draft = before.as_bytes().to_vec();
         for place in places(self.template) {
-            let width = if let Place::Slot(name) = place {
-                slot_width(name)
-            } else {
-                1
-            };
+            let width = if let Place::Slot(name) = place { slot_width(name) } else { 1 };
             let (here, after) = rest.split_at(width);
             rest = after;
             if !here.iter().all(|&byte| place.admits(byte)) {
@@ -175,10 +171,9 @@ fn fill(template: &str, key: Key, slots: &[Slot<'_>], draft: &mut Vec<u8>) {
     for (position, place) in (0..).zip(places(template)) {
         let draw = |choices: usize| key.at(position).below(choices as u64);
         match place {
-            Place::Digit { from } => draft.push(symbol(
-                b"0123456789",
-                from + key.at(position).below(10 - from),
-            )),
+            Place::Digit { from } => {
+                draft.push(symbol(b"0123456789", from + key.at(position).below(10 - from)))
+            }
             Place::Letter => draft.push(symbol(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ", draw(26))),
             Place::OneOf(class) => draft.push(symbol(class.as_bytes(), draw(class.len()))),
             Place::Check => draft.push(b'*'),

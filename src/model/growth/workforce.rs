@@ -6,10 +6,7 @@
 //! cycles after it standing = role slot + cycle, all modulo 25, so that 25 cycles pair every role with every standing
 //! once; counting and finding by any set of roles and standings is then arithmetic.
 
-#![expect(
-    clippy::cast_possible_truncation,
-    reason = "slots, seats and steps are below 25"
-)]
+#![expect(clippy::cast_possible_truncation, reason = "slots, seats and steps are below 25")]
 
 use crate::model::business::employee::{EmployeeStatus, PayrollStatus};
 use crate::value::stream::Key;
@@ -67,10 +64,8 @@ pub(crate) const PAID_IN_HISTORY: Slots = ALL_SLOTS & !(1 << 19) & !(1 << 20) & 
 
 /// The standings that satisfy a condition.
 pub(crate) fn standings(wanted: impl Fn(EmployeeStatus, PayrollStatus) -> bool) -> Slots {
-    let bits = STANDINGS
-        .iter()
-        .enumerate()
-        .filter(|(_, (status, payroll))| wanted(*status, *payroll));
+    let bits =
+        STANDINGS.iter().enumerate().filter(|(_, (status, payroll))| wanted(*status, *payroll));
     bits.fold(0, |set, (slot, _)| set | 1 << slot)
 }
 
@@ -88,11 +83,7 @@ pub(crate) struct Place {
 impl Place {
     /// Every standing, in the order of its index.
     pub(crate) fn standings() -> impl Iterator<Item = Self> {
-        (0..CYCLE as u8).map(|standing| Self {
-            role: 0,
-            standing,
-            step: 0,
-        })
+        (0..CYCLE as u8).map(|standing| Self { role: 0, standing, step: 0 })
     }
 
     pub(crate) const fn status(self) -> EmployeeStatus {
@@ -113,15 +104,9 @@ pub(crate) struct Selection {
 
 impl Selection {
     /// Everybody.
-    pub(crate) const ALL: Self = Self {
-        roles: ALL_SLOTS,
-        standings: ALL_SLOTS,
-    };
+    pub(crate) const ALL: Self = Self { roles: ALL_SLOTS, standings: ALL_SLOTS };
     /// Everybody who was paid through the months before the world's start.
-    pub(crate) const PAID_IN_HISTORY: Self = Self {
-        roles: ALL_SLOTS,
-        standings: PAID_IN_HISTORY,
-    };
+    pub(crate) const PAID_IN_HISTORY: Self = Self { roles: ALL_SLOTS, standings: PAID_IN_HISTORY };
 
     fn has(self, place: Place) -> bool {
         self.roles >> place.role & 1 == 1 && self.standings >> place.standing & 1 == 1
@@ -146,10 +131,7 @@ pub(crate) struct Workforce {
 impl Workforce {
     /// The `size` people of the company with that key.
     pub(crate) const fn new(company: Key, size: u64) -> Self {
-        Self {
-            key: company.with("workforce"),
-            size,
-        }
+        Self { key: company.with("workforce"), size }
     }
 
     /// Where the person with that number stands.
@@ -161,31 +143,16 @@ impl Workforce {
         let role = affine(self.key.at(cycle), seat, CYCLE);
         let standing = (role + cycle) % CYCLE;
         let step = (3 * role + cycle + cycle / PAIRING) % STEPS;
-        Place {
-            role: role as u8,
-            standing: standing as u8,
-            step: step as u8,
-        }
+        Place { role: role as u8, standing: standing as u8, step: step as u8 }
     }
 
     fn place_in_first_cycle(&self, seat: u64) -> Place {
         let key = self.key.at(0);
-        let role = if seat == 0 {
-            0
-        } else {
-            1 + affine(key.with("role"), seat - 1, CYCLE - 1)
-        };
-        let standing = if seat < 5 {
-            seat
-        } else {
-            5 + affine(key.with("standing"), seat - 5, CYCLE - 5)
-        };
+        let role = if seat == 0 { 0 } else { 1 + affine(key.with("role"), seat - 1, CYCLE - 1) };
+        let standing =
+            if seat < 5 { seat } else { 5 + affine(key.with("standing"), seat - 5, CYCLE - 5) };
         let step = key.with("step").at(seat).below(STEPS);
-        Place {
-            role: role as u8,
-            standing: standing as u8,
-            step: step as u8,
-        }
+        Place { role: role as u8, standing: standing as u8, step: step as u8 }
     }
 
     /// How many of the people before `index` are chosen.
@@ -201,9 +168,8 @@ impl Workforce {
         let pairings = (cycles - 1) / PAIRING;
         let each =
             u64::from(selection.roles.count_ones()) * u64::from(selection.standings.count_ones());
-        let rest: u64 = (1 + pairings * PAIRING..cycles)
-            .map(|cycle| selection.per_cycle(cycle))
-            .sum();
+        let rest: u64 =
+            (1 + pairings * PAIRING..cycles).map(|cycle| selection.per_cycle(cycle)).sum();
         scan(0, CYCLE) + pairings * each + rest + scan(cycles * CYCLE, cycles * CYCLE + seats)
     }
 
@@ -258,9 +224,8 @@ impl Workforce {
     pub(crate) fn classes(&self, selection: Selection) -> [[u64; STEPS as usize]; CYCLE as usize] {
         let mut counts = [[0; STEPS as usize]; CYCLE as usize];
         let mut scan = |from: u64, to: u64, times: u64| {
-            for place in (from..to)
-                .map(|index| self.place(index))
-                .filter(|place| selection.has(*place))
+            for place in
+                (from..to).map(|index| self.place(index)).filter(|place| selection.has(*place))
             {
                 counts[place.role as usize][place.step as usize] += times;
             }
@@ -298,9 +263,8 @@ mod tests {
     fn every_cycle_fills_every_role_and_every_standing_once() {
         let all = workforce(CYCLE * 60);
         for cycle in 0..60 {
-            let places: Vec<Place> = (cycle * CYCLE..(cycle + 1) * CYCLE)
-                .map(|i| all.place(i))
-                .collect();
+            let places: Vec<Place> =
+                (cycle * CYCLE..(cycle + 1) * CYCLE).map(|i| all.place(i)).collect();
             let roles = places.iter().fold(0, |set, p| set | 1 << p.role);
             let standings = places.iter().fold(0, |set, p| set | 1 << p.standing);
             assert_eq!((roles, standings), (ALL_SLOTS, ALL_SLOTS), "cycle {cycle}");
@@ -314,10 +278,7 @@ mod tests {
             assert_eq!(people.place(0).role, 0);
             for index in 0..5 {
                 assert_eq!(
-                    (
-                        people.place(index).status(),
-                        people.place(index).payroll_status()
-                    ),
+                    (people.place(index).status(), people.place(index).payroll_status()),
                     (Active, Verified)
                 );
             }
@@ -329,25 +290,18 @@ mod tests {
         let selections = [
             Selection::ALL,
             Selection::PAID_IN_HISTORY,
-            Selection {
-                roles: 0b1011,
-                standings: ALL_SLOTS,
-            },
+            Selection { roles: 0b1011, standings: ALL_SLOTS },
             Selection {
                 roles: 0x00F0_F0F0 & ALL_SLOTS,
                 standings: standings(|s, _| s == Terminated),
             },
-            Selection {
-                roles: 0,
-                standings: ALL_SLOTS,
-            },
+            Selection { roles: 0, standings: ALL_SLOTS },
         ];
         for size in [0, 1, 3, 24, 25, 26, 624, 625, 626, 5_000, 16_789] {
             let people = workforce(size);
             for selection in selections {
-                let scanned: Vec<u64> = (0..size)
-                    .filter(|&i| selection.has(people.place(i)))
-                    .collect();
+                let scanned: Vec<u64> =
+                    (0..size).filter(|&i| selection.has(people.place(i))).collect();
                 assert_eq!(people.count(selection), scanned.len() as u64);
                 for rank in (0..scanned.len()).step_by(1 + scanned.len() / 50) {
                     assert_eq!(people.find(selection, rank as u64), Some(scanned[rank]));
@@ -363,17 +317,12 @@ mod tests {
         for size in [0, 25, 4_999, 5_001, 10_000, 15_123] {
             let people = workforce(size);
             let mut scanned = [[0; 8]; 25];
-            for place in (0..size)
-                .map(|i| people.place(i))
-                .filter(|p| Selection::PAID_IN_HISTORY.has(*p))
+            for place in
+                (0..size).map(|i| people.place(i)).filter(|p| Selection::PAID_IN_HISTORY.has(*p))
             {
                 scanned[place.role as usize][place.step as usize] += 1;
             }
-            assert_eq!(
-                people.classes(Selection::PAID_IN_HISTORY),
-                scanned,
-                "{size}"
-            );
+            assert_eq!(people.classes(Selection::PAID_IN_HISTORY), scanned, "{size}");
         }
     }
 }

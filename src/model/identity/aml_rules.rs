@@ -154,9 +154,7 @@ impl Rules {
     fn fast(&self, now: Movement, before: &[Movement]) -> Option<Suspicion> {
         let rule = &self.velocity;
         let window = rule.hours * HOUR;
-        let recent = before
-            .iter()
-            .take_while(|one| now.at.millis() - one.at.millis() < window);
+        let recent = before.iter().take_while(|one| now.at.millis() - one.at.millis() < window);
         let count = recent.count() + 1;
         (count >= rule.count).then(|| Suspicion {
             rule: AlertRule::Velocity,
@@ -173,10 +171,7 @@ impl Rules {
             return None;
         }
         let alike = before.iter().filter(|one| one.currency == now.currency);
-        let usual: Vec<i128> = alike
-            .take(rule.last)
-            .map(|one| i128::from(one.amount))
-            .collect();
+        let usual: Vec<i128> = alike.take(rule.last).map(|one| i128::from(one.amount)).collect();
         let count = i128::try_from(usual.len()).unwrap_or(i128::MAX);
         let sum: i128 = usual.iter().sum();
         let beyond = i128::from(now.amount) * count >= sum * rule.times;
@@ -230,10 +225,7 @@ mod tests {
     #[test]
     fn three_amounts_just_below_the_threshold_within_five_days_are_structuring() {
         let then = [movement(below(), -24), movement(below(), -48)];
-        assert_eq!(
-            found(movement(below(), 0), &then, None),
-            [AlertRule::Structuring]
-        );
+        assert_eq!(found(movement(below(), 0), &then, None), [AlertRule::Structuring]);
         assert_eq!(found(movement(below(), 0), &then[..1], None), []);
         let long_ago = [movement(below(), -24), movement(below(), -24 * 6)];
         assert_eq!(found(movement(below(), 0), &long_ago, None), []);
@@ -251,20 +243,14 @@ mod tests {
     fn ten_times_the_usual_is_sudden_where_there_is_a_usual() {
         let usual = below() / 20;
         let then: Vec<Movement> = (1..=5).map(|n| movement(usual, -48 * n)).collect();
-        assert_eq!(
-            found(movement(usual * 10, 0), &then, None),
-            [AlertRule::SuddenChange]
-        );
+        assert_eq!(found(movement(usual * 10, 0), &then, None), [AlertRule::SuddenChange]);
         assert_eq!(found(movement(usual * 10 - 1, 0), &then, None), []);
         assert_eq!(found(movement(usual * 10, 0), &then[1..], None), []);
     }
 
     #[test]
     fn money_to_a_country_of_the_list_is_noticed() {
-        assert_eq!(
-            found(movement(1, 0), &[], Some("KP")),
-            [AlertRule::HighRiskCorridor]
-        );
+        assert_eq!(found(movement(1, 0), &[], Some("KP")), [AlertRule::HighRiskCorridor]);
         assert_eq!(found(movement(1, 0), &[], Some("NG")), []);
     }
 

@@ -118,10 +118,7 @@ impl AmlScreening {
 
     /// Reckons the risk anew.
     pub(crate) fn reckon(&mut self) {
-        let counted = self
-            .hits
-            .iter()
-            .filter(|hit| hit.status != HitStatus::Dismissed);
+        let counted = self.hits.iter().filter(|hit| hit.status != HitStatus::Dismissed);
         let risks = counted.map(|hit| hit.list.risk(hit.match_score));
         self.risk_score = risks.max().unwrap_or(0);
     }

@@ -108,9 +108,7 @@ impl Document {
 
     /// What looking at it on that day finds.
     pub(crate) fn examined(&self, today: Date) -> Option<DocumentFault> {
-        let reserved = TOKENS
-            .iter()
-            .find(|(token, _)| *token == self.document_token);
+        let reserved = TOKENS.iter().find(|(token, _)| *token == self.document_token);
         let by_token = reserved.and_then(|(_, fault)| *fault);
         let over = self.expires_on.is_some_and(|last| last < today);
         by_token.or_else(|| over.then_some(DocumentFault::Expired))

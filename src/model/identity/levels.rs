@@ -76,9 +76,7 @@ static LEVELS: LazyLock<Vec<LevelRow>> = LazyLock::new(|| {
 
 /// What that level of that kind of verification asks.
 pub(crate) fn row(kind: VerificationType, level: Level) -> &'static LevelRow {
-    let found = LEVELS
-        .iter()
-        .find(|row| row.kind == kind && row.level == level);
+    let found = LEVELS.iter().find(|row| row.kind == kind && row.level == level);
     found.expect("a test reads a row for each kind and level")
 }
 

@@ -37,19 +37,14 @@ impl NameIndex {
             let keys = keys(name);
             keys.into_iter().map(move |key| (key, place))
         });
-        Self {
-            standing: standing.collect(),
-            names,
-        }
+        Self { standing: standing.collect(), names }
     }
 
     /// Names that are like this one by at least that score, in the list's order.
     pub(crate) fn search(&self, text: &str, least: u32) -> Vec<Found> {
         let asked = Name::read(text);
         let places = met(&asked, |keys| {
-            let standing = self
-                .standing
-                .range((*keys.start(), 0)..=(*keys.end(), usize::MAX));
+            let standing = self.standing.range((*keys.start(), 0)..=(*keys.end(), usize::MAX));
             standing.copied()
         });
         let found = places.into_iter().map(|place| {
@@ -67,9 +62,7 @@ const MOST: u64 = 2;
 pub(crate) fn keys(name: &Name) -> BTreeSet<u64> {
     let alone = u64::from(whole(name) < 2);
     let spelt = name.words.iter().flat_map(|word| spellings(&word.folded));
-    spelt
-        .map(|(text, left_out)| key(&text) | left_out << 1 | alone)
-        .collect()
+    spelt.map(|(text, left_out)| key(&text) | left_out << 1 | alone).collect()
 }
 
 /// What stands for a spelling; its lowest bits say how many letters it leaves out, and whether it is all that a name has.
@@ -92,11 +85,7 @@ pub(crate) fn met<T: Copy + Ord, I: Iterator<Item = (u64, T)>>(
             // Of two words three letters are not left out: they would be too unlike.
             let last = key | (MOST - left_out) << 1 | 1;
             for (key, place) in under(key..=last) {
-                let into = if key & 1 == 1 {
-                    &mut enough
-                } else {
-                    &mut places
-                };
+                let into = if key & 1 == 1 { &mut enough } else { &mut places };
                 into.push(place);
             }
         }
@@ -108,11 +97,7 @@ pub(crate) fn met<T: Copy + Ord, I: Iterator<Item = (u64, T)>>(
     // Of two names of several words one in common is too little for any threshold; an initial is none.
     let needed = 2.min(whole(asked));
     let chunks = once.chunk_by(|one, other| one == other);
-    enough.extend(
-        chunks
-            .filter(|same| same.len() >= needed)
-            .map(|same| same[0]),
-    );
+    enough.extend(chunks.filter(|same| same.len() >= needed).map(|same| same[0]));
     enough.sort_unstable();
     enough.dedup();
     enough
@@ -202,9 +187,7 @@ mod tests {
 
     #[test]
     fn somebody_of_a_long_list_is_found_beside_the_many_who_are_alike() {
-        let syllables = [
-            "ka", "vor", "rik", "tal", "dane", "zel", "bro", "mar", "ske", "lun",
-        ];
+        let syllables = ["ka", "vor", "rik", "tal", "dane", "zel", "bro", "mar", "ske", "lun"];
         let word = |key: Key| -> String {
             let part = |n| syllables[usize::try_from(key.at(n).below(10)).unwrap_or_default()];
             (0..3).map(part).collect()

@@ -59,14 +59,8 @@ impl Name {
         if read.is_empty() && !whole.is_empty() {
             read.push(whole.clone());
         }
-        let words = read.into_iter().map(|text| Word {
-            folded: fold(&text),
-            text,
-        });
-        Self {
-            words: words.collect(),
-            text: whole,
-        }
+        let words = read.into_iter().map(|text| Word { folded: fold(&text), text });
+        Self { words: words.collect(), text: whole }
     }
 
     /// What the two come to: a score of 0 to 100, and how they are alike.
@@ -98,11 +92,7 @@ impl Name {
         // The same words, written with an accent or a title, are not letter by letter the same.
         let dressed = u32::from(mean == 100 && ordered && extra == 0);
         let score = mean.saturating_sub(order + dressed + extra.saturating_mul(MISSING));
-        if short.len() == 1 && long.len() > 1 {
-            (score.min(ONE_WORD), kind)
-        } else {
-            (score, kind)
-        }
+        if short.len() == 1 && long.len() > 1 { (score.min(ONE_WORD), kind) } else { (score, kind) }
     }
 }
 
@@ -139,10 +129,7 @@ fn paired(short: &[Word], long: &[Word]) -> Option<Vec<Pair>> {
             continue;
         }
         let free = (0..).zip(long).filter(|(place, _)| !taken[*place]);
-        let scored = free.map(|(place, other)| Pair {
-            score: likeness(word, other),
-            place,
-        });
+        let scored = free.map(|(place, other)| Pair { score: likeness(word, other), place });
         let best = scored.max_by_key(|pair| (pair.score, usize::MAX - pair.place));
         if let Some(best) = best {
             taken[best.place] = best.score > 0;
@@ -168,11 +155,7 @@ fn likeness(one: &Word, other: &Word) -> u32 {
     let longest = u32::try_from(a.len().max(b.len())).unwrap_or(u32::MAX);
     let score = 100_u32.saturating_sub(distance(&a, &b) * 100 / longest);
     // Two words of other letters are never as good as two spellings of one.
-    if score < ALIKE {
-        0
-    } else {
-        score.min(SPELT - 1)
-    }
+    if score < ALIKE { 0 } else { score.min(SPELT - 1) }
 }
 
 /// Letters more, less, other or swapped with their neighbour, between two words.
@@ -257,22 +240,10 @@ mod tests {
 
     #[test]
     fn each_way_of_being_alike_has_its_score() {
-        assert_eq!(
-            of("Vorrik Taldane", "vorrik taldane"),
-            (100, MatchType::Exact)
-        );
-        assert_eq!(
-            of("Taldane, Vorrik", "Vorrik Taldane"),
-            (98, MatchType::Reordered)
-        );
-        assert_eq!(
-            of("Vórrik Taldane", "Vorrik Taldane"),
-            (99, MatchType::Transliterated)
-        );
-        assert_eq!(
-            of("Worick Thaldaine", "Vorrik Taldaine").1,
-            MatchType::Transliterated
-        );
+        assert_eq!(of("Vorrik Taldane", "vorrik taldane"), (100, MatchType::Exact));
+        assert_eq!(of("Taldane, Vorrik", "Vorrik Taldane"), (98, MatchType::Reordered));
+        assert_eq!(of("Vórrik Taldane", "Vorrik Taldane"), (99, MatchType::Transliterated));
+        assert_eq!(of("Worick Thaldaine", "Vorrik Taldaine").1, MatchType::Transliterated);
         assert_eq!(of("Mohammed Saleh", "Muhamad Salih").1, MatchType::Near);
         let (score, kind) = of("Vorrik Taldane", "Vorrik Taldanes");
         assert_eq!(kind, MatchType::Near);

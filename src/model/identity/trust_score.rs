@@ -66,14 +66,8 @@ pub(crate) enum TrustFactorName {
 
 impl TrustFactorName {
     /// Every factor, in the order in which they are shown.
-    pub(crate) const ALL: [Self; 6] = [
-        Self::Kyc,
-        Self::Aml,
-        Self::Payments,
-        Self::Payroll,
-        Self::Profile,
-        Self::Signals,
-    ];
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Kyc, Self::Aml, Self::Payments, Self::Payroll, Self::Profile, Self::Signals];
 }
 
 /// One part of a score.

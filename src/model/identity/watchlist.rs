@@ -28,12 +28,8 @@ pub(crate) enum ListName {
 
 impl ListName {
     /// Every list.
-    pub(crate) const ALL: [Self; 4] = [
-        Self::Sanctions,
-        Self::Pep,
-        Self::Watchlist,
-        Self::AdverseMedia,
-    ];
+    pub(crate) const ALL: [Self; 4] =
+        [Self::Sanctions, Self::Pep, Self::Watchlist, Self::AdverseMedia];
 
     /// What a hit with that score means, of 100.
     pub(crate) fn risk(self, score: u32) -> u32 {
@@ -68,11 +64,7 @@ static LISTS: LazyLock<Vec<List>> = LazyLock::new(|| {
 
 /// All names of all lists, in their order.
 static INDEX: LazyLock<NameIndex> = LazyLock::new(|| {
-    NameIndex::of(
-        LISTS
-            .iter()
-            .flat_map(|list| list.names.iter().map(String::as_str)),
-    )
+    NameIndex::of(LISTS.iter().flat_map(|list| list.names.iter().map(String::as_str)))
 });
 
 /// An entry of a list that is like a name.

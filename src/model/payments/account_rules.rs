@@ -24,11 +24,7 @@ pub(crate) struct Fault {
 
 impl Fault {
     fn new(member: &'static str, code: &'static str, detail: impl Into<String>) -> Self {
-        Self {
-            member,
-            code,
-            detail: detail.into(),
-        }
+        Self { member, code, detail: detail.into() }
     }
 }
 
@@ -83,10 +79,9 @@ fn iban(country: &str, number: &str) -> Result<(), Fault> {
     }
     match accounts::check_iban(number) {
         Ok(()) => Ok(()),
-        Err(AccountFault::IbanCheckDigits) => wrong(
-            "check_digit",
-            "the check digits of this IBAN are wrong (mod 97)".to_owned(),
-        ),
+        Err(AccountFault::IbanCheckDigits) => {
+            wrong("check_digit", "the check digits of this IBAN are wrong (mod 97)".to_owned())
+        }
         Err(AccountFault::NationalCheckDigits) => wrong(
             "check_digit",
             format!("the national check digits in this IBAN of {country} are wrong"),
@@ -99,11 +94,9 @@ fn named(country: &Country, fault: AccountFault) -> Fault {
     let (name, scheme) = (country.name, country.account.scheme);
     let [shortest, longest] = country.account.lengths;
     match fault {
-        AccountFault::BankCodeShape => Fault::new(
-            "bank_code",
-            "shape",
-            format!("expected a bank code of {name} ({scheme})"),
-        ),
+        AccountFault::BankCodeShape => {
+            Fault::new("bank_code", "shape", format!("expected a bank code of {name} ({scheme})"))
+        }
         AccountFault::BankCodeCheckDigit => Fault::new(
             "bank_code",
             "check_digit",
@@ -179,10 +172,7 @@ mod tests {
         let german = "DE89370400440532013000";
         assert_eq!(fault("FR", None, german), (number, "country"));
         assert_eq!(fault("NO", Some("8601"), "11117947"), (number, "shape"));
-        assert_eq!(
-            fault("GB", Some("60161"), "31926819"),
-            ("bank_code", "shape")
-        );
+        assert_eq!(fault("GB", Some("60161"), "31926819"), ("bank_code", "shape"));
         assert_eq!(fault("GB", Some("601613"), "3192681"), (number, "shape"));
         let routing = fault("US", Some("021000022"), "123456789");
         assert_eq!(routing, ("bank_code", "check_digit"));

@@ -37,10 +37,7 @@ impl CollectionStatus {
 
     /// Whether its reference is taken by it.
     pub(crate) const fn is_open(self) -> bool {
-        matches!(
-            self,
-            Self::Pending | Self::RequiresAction | Self::Processing
-        )
+        matches!(self, Self::Pending | Self::RequiresAction | Self::Processing)
     }
 
     /// Whether the payer has paid.

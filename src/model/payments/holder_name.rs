@@ -39,11 +39,7 @@ pub(crate) fn compare(name: &str, other: &str) -> (MatchResult, u8) {
 }
 
 fn score(one: &[String], other: &[String]) -> u32 {
-    let (short, long) = if one.len() <= other.len() {
-        (one, other)
-    } else {
-        (other, one)
-    };
+    let (short, long) = if one.len() <= other.len() { (one, other) } else { (other, one) };
     if short.is_empty() {
         return 0;
     }
@@ -75,11 +71,7 @@ fn score(one: &[String], other: &[String]) -> u32 {
     let mean = sum / count(short);
     let extra = count(long) - count(short);
     let score = mean.saturating_sub(extra.saturating_mul(MISSING));
-    if short.len() == 1 && long.len() > 1 {
-        score.min(ONE_WORD)
-    } else {
-        score
-    }
+    if short.len() == 1 && long.len() > 1 { score.min(ONE_WORD) } else { score }
 }
 
 fn likeness(one: &str, other: &str) -> u32 {
@@ -212,11 +204,7 @@ mod tests {
             ("Ada O.", "Ada Okafor"),
         ] {
             let (result, score) = compare(name, other);
-            assert_eq!(
-                result,
-                MatchResult::PartialMatch,
-                "{name}, {other}: {score}"
-            );
+            assert_eq!(result, MatchResult::PartialMatch, "{name}, {other}: {score}");
         }
     }
 

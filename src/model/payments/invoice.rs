@@ -131,10 +131,7 @@ impl Invoice {
     /// What it is found by: its number, in an order that text has, too.
     pub(crate) fn names(&self) -> Vec<String> {
         let number = self.number.as_deref().and_then(read_number);
-        number
-            .map(|(year, number)| by_number(year, number))
-            .into_iter()
-            .collect()
+        number.map(|(year, number)| by_number(year, number)).into_iter().collect()
     }
 }
 
@@ -187,12 +184,7 @@ impl Sums {
         let net = bounded(taxes.iter().map(|row| i128::from(row.net)).sum())?;
         let tax = bounded(taxes.iter().map(|row| i128::from(row.tax)).sum())?;
         let total = bounded(i128::from(net) + i128::from(tax))?;
-        Some(Self {
-            taxes,
-            net,
-            tax,
-            total,
-        })
+        Some(Self { taxes, net, tax, total })
     }
 }
 
@@ -209,13 +201,7 @@ mod tests {
     fn numbers_read_back_and_keep_their_order_beyond_four_digits() {
         assert_eq!(number(2026, 7), "INV-2026-0007");
         assert_eq!(read_number("INV-2026-10000"), Some((2026, 10_000)));
-        for other in [
-            "INV-2026-7",
-            "INV-2026-00007",
-            "inv-2026-0007",
-            "INV-2026",
-            "",
-        ] {
+        for other in ["INV-2026-7", "INV-2026-00007", "inv-2026-0007", "INV-2026", ""] {
             assert_eq!(read_number(other), None, "{other}");
         }
         assert!(by_number(2026, 9_999) < by_number(2026, 10_000));

@@ -128,10 +128,7 @@ impl Payout {
     /// What it pays.
     pub(crate) const fn pays(&self) -> Pays {
         match self.source {
-            Some(AnyId {
-                kind: Kind::PayrollItem,
-                ..
-            }) => Pays::Wages,
+            Some(AnyId { kind: Kind::PayrollItem, .. }) => Pays::Wages,
             Some(_) => Pays::Escrow,
             None => Pays::Vendor,
         }

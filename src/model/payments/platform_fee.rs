@@ -87,10 +87,7 @@ static STANDARD: LazyLock<Standard> = LazyLock::new(|| {
 /// The parts of an amount, each at the rate of its tier.
 fn marginal(tiers: &[FeeTier], unit: i128, volume: i128, amount: i64) -> i64 {
     let (before, after) = (volume.max(0), volume.max(0) + i128::from(amount.max(0)));
-    let ends = tiers
-        .iter()
-        .skip(1)
-        .map(|tier| i128::from(tier.from) * unit);
+    let ends = tiers.iter().skip(1).map(|tier| i128::from(tier.from) * unit);
     let ends = ends.chain(core::iter::once(i128::MAX));
     let parts = tiers.iter().zip(ends).map(|(tier, end)| {
         let from = (i128::from(tier.from) * unit).max(before);
@@ -143,15 +140,9 @@ mod tests {
 
     #[test]
     fn halves_of_a_minor_unit_go_to_the_even_one() {
-        let flat = FeeSchedule::of(vec![FeeTier {
-            from: 0,
-            basis_points: 50,
-        }])
-        .expect("sound");
+        let flat = FeeSchedule::of(vec![FeeTier { from: 0, basis_points: 50 }]).expect("sound");
         let usd = Currency::new("USD").expect("a currency");
-        let fees: Vec<i64> = [0, 1, 99, 100, 101, 300, 301]
-            .map(|a| flat.charge(usd, 0, a))
-            .into();
+        let fees: Vec<i64> = [0, 1, 99, 100, 101, 300, 301].map(|a| flat.charge(usd, 0, a)).into();
         assert_eq!(fees, [0, 0, 0, 0, 1, 2, 2]);
         assert_eq!(FeeSchedule::Off.charge(usd, 0, i64::MAX), 0);
         assert!(FeeSchedule::Standard.charge(usd, i128::from(i64::MAX), i64::MAX) > 0);

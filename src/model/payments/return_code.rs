@@ -18,11 +18,7 @@ pub(crate) struct ReturnCode(u8);
 impl ReturnCode {
     /// The code of that number, if there is one.
     pub(crate) const fn new(number: u8) -> Option<Self> {
-        if number >= 1 && number <= 85 {
-            Some(Self(number))
-        } else {
-            None
-        }
+        if number >= 1 && number <= 85 { Some(Self(number)) } else { None }
     }
 
     /// What the payout says of it.
@@ -41,170 +37,45 @@ impl ReturnCode {
 /// Number, neutral reason, the rail's words, whether sending it again can help.
 type Row = (u8, &'static str, &'static str, bool);
 
-const UNASSIGNED: Row = (
-    0,
-    "refused_by_receiver",
-    "Returned by the receiving bank",
-    false,
-);
+const UNASSIGNED: Row = (0, "refused_by_receiver", "Returned by the receiving bank", false);
 
 const ROWS: &[Row] = &[
     (1, "insufficient_funds", "Insufficient funds", true),
     (2, "account_closed", "Account closed", false),
-    (
-        3,
-        "account_not_found",
-        "No account, or unable to locate the account",
-        false,
-    ),
+    (3, "account_not_found", "No account, or unable to locate the account", false),
     (4, "invalid_account_number", "Invalid account number", false),
-    (
-        5,
-        "authorization_revoked",
-        "Unauthorized entry to a consumer account",
-        false,
-    ),
-    (
-        6,
-        "refused_by_receiver",
-        "Returned at the sending bank's request",
-        false,
-    ),
-    (
-        7,
-        "authorization_revoked",
-        "Authorization revoked by the customer",
-        false,
-    ),
+    (5, "authorization_revoked", "Unauthorized entry to a consumer account", false),
+    (6, "refused_by_receiver", "Returned at the sending bank's request", false),
+    (7, "authorization_revoked", "Authorization revoked by the customer", false),
     (8, "refused_by_receiver", "Payment stopped", false),
     (9, "insufficient_funds", "Uncollected funds", true),
-    (
-        10,
-        "authorization_revoked",
-        "Originator not known, or not authorized",
-        false,
-    ),
-    (
-        11,
-        "refused_by_receiver",
-        "Entry not in accordance with the authorization",
-        false,
-    ),
-    (
-        12,
-        "account_not_found",
-        "Branch sold to another bank",
-        false,
-    ),
-    (
-        13,
-        "rail_unavailable",
-        "Receiving bank not qualified to participate",
-        false,
-    ),
-    (
-        14,
-        "account_closed",
-        "Representative payee deceased or unable to continue",
-        false,
-    ),
-    (
-        15,
-        "account_closed",
-        "Beneficiary or account holder deceased",
-        false,
-    ),
-    (
-        16,
-        "account_frozen",
-        "Account frozen, or entry returned per sanctions instruction",
-        false,
-    ),
-    (
-        17,
-        "invalid_account_number",
-        "File record edit criteria, or doubtful account number",
-        false,
-    ),
-    (
-        18,
-        "refused_by_receiver",
-        "Improper effective entry date",
-        true,
-    ),
+    (10, "authorization_revoked", "Originator not known, or not authorized", false),
+    (11, "refused_by_receiver", "Entry not in accordance with the authorization", false),
+    (12, "account_not_found", "Branch sold to another bank", false),
+    (13, "rail_unavailable", "Receiving bank not qualified to participate", false),
+    (14, "account_closed", "Representative payee deceased or unable to continue", false),
+    (15, "account_closed", "Beneficiary or account holder deceased", false),
+    (16, "account_frozen", "Account frozen, or entry returned per sanctions instruction", false),
+    (17, "invalid_account_number", "File record edit criteria, or doubtful account number", false),
+    (18, "refused_by_receiver", "Improper effective entry date", true),
     (19, "refused_by_receiver", "Amount field error", false),
     (20, "refused_by_receiver", "Non-transaction account", false),
-    (
-        21,
-        "refused_by_receiver",
-        "Invalid company identification",
-        false,
-    ),
-    (
-        22,
-        "refused_by_receiver",
-        "Invalid individual id number",
-        false,
-    ),
-    (
-        23,
-        "refused_by_receiver",
-        "Credit entry refused by the receiver",
-        false,
-    ),
+    (21, "refused_by_receiver", "Invalid company identification", false),
+    (22, "refused_by_receiver", "Invalid individual id number", false),
+    (23, "refused_by_receiver", "Credit entry refused by the receiver", false),
     (24, "refused_by_receiver", "Duplicate entry", false),
-    (
-        29,
-        "authorization_revoked",
-        "Corporate customer advises not authorized",
-        false,
-    ),
+    (29, "authorization_revoked", "Corporate customer advises not authorized", false),
     (31, "refused_by_receiver", "Permissible return entry", false),
-    (
-        34,
-        "compliance_rejected",
-        "Limited participation of the receiving bank",
-        false,
-    ),
+    (34, "compliance_rejected", "Limited participation of the receiving bank", false),
     (61, "rail_unavailable", "Misrouted return", true),
     (67, "refused_by_receiver", "Duplicate return", false),
     (68, "refused_by_receiver", "Untimely return", false),
-    (
-        80,
-        "rail_unavailable",
-        "Cross-border entry coding error",
-        false,
-    ),
-    (
-        81,
-        "rail_unavailable",
-        "Non-participant in the cross-border programme",
-        false,
-    ),
-    (
-        82,
-        "account_not_found",
-        "Invalid foreign receiving bank identification",
-        false,
-    ),
-    (
-        83,
-        "rail_unavailable",
-        "Foreign receiving bank unable to settle",
-        true,
-    ),
-    (
-        84,
-        "rail_unavailable",
-        "Entry not processed by the gateway",
-        true,
-    ),
-    (
-        85,
-        "rail_unavailable",
-        "Incorrectly coded outbound international payment",
-        true,
-    ),
+    (80, "rail_unavailable", "Cross-border entry coding error", false),
+    (81, "rail_unavailable", "Non-participant in the cross-border programme", false),
+    (82, "account_not_found", "Invalid foreign receiving bank identification", false),
+    (83, "rail_unavailable", "Foreign receiving bank unable to settle", true),
+    (84, "rail_unavailable", "Entry not processed by the gateway", true),
+    (85, "rail_unavailable", "Incorrectly coded outbound international payment", true),
 ];
 
 impl fmt::Display for ReturnCode {
@@ -233,9 +104,7 @@ impl Serialize for ReturnCode {
 
 impl<'de> Deserialize<'de> for ReturnCode {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Cow::<'de, str>::deserialize(deserializer)?
-            .parse()
-            .map_err(de::Error::custom)
+        Cow::<'de, str>::deserialize(deserializer)?.parse().map_err(de::Error::custom)
     }
 }
 

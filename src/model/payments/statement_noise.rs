@@ -94,12 +94,8 @@ const DESCRIPTION: usize = 27;
 /// Transactions that a bank merges at most.
 const MOST_MERGED: u64 = 4;
 /// What banks call their fees.
-const FEES: &[&str] = &[
-    "ACCOUNT MAINTENANCE FEE",
-    "TRANSFER CHARGE",
-    "SMS ALERT FEE",
-    "STAMP DUTY",
-];
+const FEES: &[&str] =
+    &["ACCOUNT MAINTENANCE FEE", "TRANSFER CHARGE", "SMS ALERT FEE", "STAMP DUTY"];
 
 /// A statement of some days of a wallet.
 pub(crate) struct Bank<'a> {
@@ -129,10 +125,7 @@ impl Bank<'_> {
             let (draft, truth) = self.line(&sent[place..place + count], key, &rates);
             place += count;
             let copy = hits(key, "duplicate", rates.duplicate).then(|| {
-                let truth = Truth {
-                    transactions: Vec::new(),
-                    noise: vec![Noise::Duplicate],
-                };
+                let truth = Truth { transactions: Vec::new(), noise: vec![Noise::Duplicate] };
                 (draft.clone(), truth)
             });
             written.push((draft, truth));
@@ -143,10 +136,7 @@ impl Bank<'_> {
         }
         if self.level != Level::Clean {
             let fees = self.month_ends().map(|day| {
-                let key = self
-                    .key
-                    .with("month")
-                    .at(day.midnight().millis().unsigned_abs());
+                let key = self.key.with("month").at(day.midnight().millis().unsigned_abs());
                 self.fee(day, key)
             });
             written.extend(fees);
@@ -186,13 +176,7 @@ impl Bank<'_> {
             reference: reference(&first.reference, key, rates, &mut noise),
         };
         let transactions = sent.iter().map(|one| one.id).collect();
-        (
-            draft,
-            Truth {
-                transactions,
-                noise,
-            },
-        )
+        (draft, Truth { transactions, noise })
     }
 
     /// A business day or two later, or one earlier; within the statement's days, or it would be on another.
@@ -224,10 +208,7 @@ impl Bank<'_> {
             description: Some(FEES[place].to_owned()),
             reference: None,
         };
-        let truth = Truth {
-            transactions: Vec::new(),
-            noise: vec![Noise::Fee],
-        };
+        let truth = Truth { transactions: Vec::new(), noise: vec![Noise::Fee] };
         (draft, truth)
     }
 }
@@ -366,12 +347,8 @@ mod tests {
                 continue;
             }
             let of = |id| sent(300).into_iter().find(|one| one.id == id);
-            let sum: i64 = truth
-                .transactions
-                .iter()
-                .filter_map(|&id| of(id))
-                .map(|one| one.amount)
-                .sum();
+            let sum: i64 =
+                truth.transactions.iter().filter_map(|&id| of(id)).map(|one| one.amount).sum();
             assert_eq!(draft.amount, sum);
         }
     }

@@ -25,17 +25,13 @@ pub(crate) struct Rate {
     pub(crate) name: String,
     pub(crate) basis_points: u32,
     /// Where the rate is written.
-    #[cfg_attr(
-        not(test),
-        expect(dead_code, reason = "a reader of the table looks for it")
-    )]
+    #[cfg_attr(not(test), expect(dead_code, reason = "a reader of the table looks for it"))]
     source: String,
 }
 
 static RATES: LazyLock<Vec<Rate>> = LazyLock::new(|| {
     let file: Result<File, _> = toml::from_str(include_str!("../../../fixtures/vat.toml"));
-    file.expect("the embedded rates are whole: a test reads them")
-        .rate
+    file.expect("the embedded rates are whole: a test reads them").rate
 });
 
 /// The standard rate of a country, if the table has it.
@@ -53,10 +49,7 @@ pub(crate) fn standard(country: &str) -> u32 {
 /// # Panics
 /// Where the rate is more than the whole and the amount near the end of 64 bits, which no caller can name.
 pub(crate) fn on(net: i64, basis_points: u32) -> i64 {
-    let tax = half_even(
-        i128::from(net) * i128::from(basis_points),
-        i128::from(WHOLE),
-    );
+    let tax = half_even(i128::from(net) * i128::from(basis_points), i128::from(WHOLE));
     i64::try_from(tax).expect("a rate is at most the whole")
 }
 
@@ -74,11 +67,7 @@ mod tests {
         assert_eq!(named, known);
         for rate in RATES.iter() {
             assert!(rate.basis_points < WHOLE, "{}", rate.country);
-            assert!(
-                rate.source.len() > 10 && !rate.name.is_empty(),
-                "{}",
-                rate.country
-            );
+            assert!(rate.source.len() > 10 && !rate.name.is_empty(), "{}", rate.country);
         }
     }
 
@@ -87,9 +76,6 @@ mod tests {
         assert_eq!(on(100_000, 750), 7_500);
         assert_eq!((on(20, 750), on(100, 750), on(60, 750)), (2, 8, 4)); // 1.5, 7.5, 4.5
         assert_eq!(on(1_000_000_000_000_000, 2_500), 250_000_000_000_000);
-        assert_eq!(
-            (standard("NG"), standard("US"), standard("ZZ")),
-            (750, 0, 0)
-        );
+        assert_eq!((standard("NG"), standard("US"), standard("ZZ")), (750, 0, 0));
     }
 }

@@ -22,20 +22,14 @@ pub(super) fn parse(code: &str, text: &str) -> Result<Pack, PackError> {
     let raw: RawPack = toml::from_str(text).map_err(|error| refusal(code, error.to_string()))?;
     build(code, raw).map_err(|problem| match problem {
         Problem::Pack(message) => refusal(code, message),
-        Problem::Line(line, message) => PackError {
-            pack: code.to_owned(),
-            line: Some(line),
-            message,
-        },
+        Problem::Line(line, message) => {
+            PackError { pack: code.to_owned(), line: Some(line), message }
+        }
     })
 }
 
 fn refusal(code: &str, message: String) -> PackError {
-    PackError {
-        pack: code.to_owned(),
-        line: None,
-        message,
-    }
+    PackError { pack: code.to_owned(), line: None, message }
 }
 
 enum Problem {
@@ -60,23 +54,9 @@ pub(super) struct Scope {
 
 impl Scope {
     pub(super) fn name(&self, text: &str) -> Result<Name, String> {
-        let base = self
-            .bases
-            .iter()
-            .position(|base| base.name == text)
-            .map(Name::Base);
-        let input = || {
-            self.inputs
-                .iter()
-                .position(|input| input.name == text)
-                .map(Name::Input)
-        };
-        let line = || {
-            self.lines
-                .iter()
-                .position(|line| line.id == text)
-                .map(Name::Line)
-        };
+        let base = self.bases.iter().position(|base| base.name == text).map(Name::Base);
+        let input = || self.inputs.iter().position(|input| input.name == text).map(Name::Input);
+        let line = || self.lines.iter().position(|line| line.id == text).map(Name::Line);
         base.or_else(input)
             .or_else(line)
             .ok_or_else(|| format!("`{text}` is not a base, an input or an earlier line"))
@@ -145,24 +125,12 @@ fn check_header(raw: &RawPack) -> Result<(), String> {
     let distinct: BTreeSet<PayPeriod> = raw.periods.iter().copied().collect();
     let checks = [
         (raw.schema == 1, "`schema` is 1, the only one there is"),
-        (
-            upper(&raw.country, 2),
-            "`country` is two capital letters (ISO 3166-1)",
-        ),
-        (
-            upper(&raw.currency, 3),
-            "`currency` is three capital letters (ISO 4217)",
-        ),
+        (upper(&raw.country, 2), "`country` is two capital letters (ISO 3166-1)"),
+        (upper(&raw.currency, 3), "`currency` is three capital letters (ISO 4217)"),
         (raw.minor_digits <= 4, "`minor_digits` is 0 to 4"),
-        (
-            raw.effective_from <= raw.effective_to,
-            "`effective_to` is before `effective_from`",
-        ),
+        (raw.effective_from <= raw.effective_to, "`effective_to` is before `effective_from`"),
         (!raw.periods.is_empty(), "`periods` names no pay period"),
-        (
-            distinct.len() == raw.periods.len(),
-            "`periods` names one twice",
-        ),
+        (distinct.len() == raw.periods.len(), "`periods` names one twice"),
         (!raw.bases.is_empty(), "`[bases]` names none"),
     ];
     match checks.into_iter().find(|(holds, _)| !holds) {
@@ -184,20 +152,13 @@ fn components(raw: &RawPack) -> Result<Vec<String>, String> {
         named.extend(parts.iter().filter(|part| *part != "*").cloned());
     }
     if named.len() > MAX_COMPONENTS {
-        return Err(format!(
-            "`[bases]` names more than {MAX_COMPONENTS} components"
-        ));
+        return Err(format!("`[bases]` names more than {MAX_COMPONENTS} components"));
     }
     Ok(named.into_iter().collect())
 }
 
 fn bases(raw: &RawPack, components: &[String]) -> Vec<Base> {
-    let bit = |part: &String| {
-        components
-            .iter()
-            .position(|known| known == part)
-            .map(|i| 1_u64 << i)
-    };
+    let bit = |part: &String| components.iter().position(|known| known == part).map(|i| 1_u64 << i);
     let mask = |parts: &[String]| {
         if parts[0] == "*" {
             u64::MAX
@@ -205,13 +166,7 @@ fn bases(raw: &RawPack, components: &[String]) -> Vec<Base> {
             parts.iter().filter_map(bit).fold(0, |all, one| all | one)
         }
     };
-    raw.bases
-        .iter()
-        .map(|(name, parts)| Base {
-            name: name.clone(),
-            mask: mask(parts),
-        })
-        .collect()
+    raw.bases.iter().map(|(name, parts)| Base { name: name.clone(), mask: mask(parts) }).collect()
 }
 
 fn inputs(raw: &RawPack) -> Vec<Input> {
@@ -228,10 +183,7 @@ fn attributes(raw: &RawPack) -> Result<Vec<Attribute>, String> {
     if raw.attributes.len() > MAX_ATTRIBUTES {
         return Err(format!("`[attributes]` has more than {MAX_ATTRIBUTES}"));
     }
-    raw.attributes
-        .iter()
-        .map(|(name, attribute)| read_attribute(name, attribute))
-        .collect()
+    raw.attributes.iter().map(|(name, attribute)| read_attribute(name, attribute)).collect()
 }
 
 fn read_attribute(name: &str, raw: &RawAttribute) -> Result<Attribute, String> {
@@ -243,11 +195,7 @@ fn read_attribute(name: &str, raw: &RawAttribute) -> Result<Attribute, String> {
         attribute_text(value)
             .ok_or_else(|| in_attribute("values are strings, booleans or integers"))
     };
-    let values = raw
-        .values
-        .iter()
-        .map(text)
-        .collect::<Result<Vec<String>, String>>()?;
+    let values = raw.values.iter().map(text).collect::<Result<Vec<String>, String>>()?;
     if values.len() > usize::from(u8::MAX)
         || values.iter().collect::<BTreeSet<_>>().len() != values.len()
     {
@@ -255,11 +203,7 @@ fn read_attribute(name: &str, raw: &RawAttribute) -> Result<Attribute, String> {
     }
     let default = text(&raw.default)?;
     match values.iter().position(|value| *value == default) {
-        Some(default) => Ok(Attribute {
-            name: name.to_owned(),
-            values,
-            default,
-        }),
+        Some(default) => Ok(Attribute { name: name.to_owned(), values, default }),
         None => Err(in_attribute("the default is not one of the values")),
     }
 }
@@ -288,22 +232,15 @@ fn role_line(raw: &RawLine, filings: &[Filing]) -> Option<RoleLine> {
 fn readable(id: &str) -> String {
     let spaced = id.replace('_', " ");
     let mut letters = spaced.chars();
-    letters.next().map_or_else(String::new, |first| {
-        first.to_uppercase().chain(letters).collect()
-    })
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 fn check_filings(filings: &[Filing], lines: &[RoleLine]) -> Result<(), String> {
     for filing in filings {
-        if let Some(name) = filing
-            .lines
-            .iter()
-            .find(|name| lines.iter().all(|line| line.id != **name))
+        if let Some(name) =
+            filing.lines.iter().find(|name| lines.iter().all(|line| line.id != **name))
         {
-            return Err(format!(
-                "filing `{}`: `{name}` is not a line with a role",
-                filing.form
-            ));
+            return Err(format!("filing `{}`: `{name}` is not a line with a role", filing.form));
         }
     }
     Ok(())
@@ -313,9 +250,7 @@ fn check_filings(filings: &[Filing], lines: &[RoleLine]) -> Result<(), String> {
 /// made of, or else of the nearest `slice`. `None` where the pack has neither.
 fn taxable(lines: &[Line], role_lines: &[RoleLine]) -> Option<Name> {
     let is_tax = |role: usize| role_lines[role].role == Role::EmployeeTax;
-    let tax = lines
-        .iter()
-        .position(|line| line.role.is_some_and(is_tax))?;
+    let tax = lines.iter().position(|line| line.role.is_some_and(is_tax))?;
     let bands = |formula: &Formula| match formula {
         Formula::Bands { of, .. } => Some(*of),
         _ => None,
@@ -355,11 +290,7 @@ fn counts_periods(scope: &Scope) -> bool {
         _ => true,
     };
     let gate_counts = |line: &Line| match &line.when {
-        Some(When::Value {
-            of,
-            per: Frame::Ytd,
-            ..
-        }) => !accumulates(*of),
+        Some(When::Value { of, per: Frame::Ytd, .. }) => !accumulates(*of),
         _ => false,
     };
     scope
@@ -373,25 +304,16 @@ fn counts_periods(scope: &Scope) -> bool {
 /// values.
 fn plan_slots(scope: &Scope, counts_periods: bool) -> Result<Vec<OnceLock<Box<Plan>>>, String> {
     let numbers = |period: &PayPeriod| {
-        if counts_periods {
-            period.last_number() as usize
-        } else {
-            1
-        }
+        if counts_periods { period.last_number() as usize } else { 1 }
     };
     let periods: usize = scope.periods.iter().map(numbers).sum();
-    let mut values = scope
-        .attributes
-        .iter()
-        .map(|attribute| attribute.values.len());
+    let mut values = scope.attributes.iter().map(|attribute| attribute.values.len());
     let cases = values.try_fold(periods, usize::checked_mul);
     match cases {
         Some(cases) if cases <= MAX_CASES => {
             Ok(std::iter::repeat_with(OnceLock::new).take(cases).collect())
         }
-        _ => Err(format!(
-            "the attributes distinguish more than {MAX_CASES} cases"
-        )),
+        _ => Err(format!("the attributes distinguish more than {MAX_CASES} cases")),
     }
 }
 

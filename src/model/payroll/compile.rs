@@ -24,13 +24,7 @@ pub(super) struct Case {
 pub(super) fn compile(pack: &Pack, case: Case) -> Result<Plan, String> {
     let layout = pack.layout();
     let values = Vec::with_capacity(pack.lines.len());
-    let mut compiler = Compiler {
-        pack,
-        case,
-        layout,
-        values,
-        slots: layout.end(),
-    };
+    let mut compiler = Compiler { pack, case, layout, values, slots: layout.end() };
     let mut steps = Vec::with_capacity(pack.lines.len());
     for (index, line) in pack.lines.iter().enumerate() {
         let (value, step) = compiler.line(index, line).ok_or_else(|| line.id.clone())?;
@@ -41,11 +35,7 @@ pub(super) fn compile(pack: &Pack, case: Case) -> Result<Plan, String> {
         Some(name) => Some(compiler.taxable(name).ok_or("taxable")?),
         None => None,
     };
-    Ok(Plan {
-        steps: steps.into(),
-        slots: compiler.slots,
-        taxable,
-    })
+    Ok(Plan { steps: steps.into(), slots: compiler.slots, taxable })
 }
 
 pub(super) struct Compiler<'a> {
@@ -61,7 +51,10 @@ pub(super) struct Compiler<'a> {
 /// How a compiled line is read by later ones.
 enum Value {
     /// A memo that is the same for every pay of this case.
-    Constant { amount: Ratio, frame: Frame },
+    Constant {
+        amount: Ratio,
+        frame: Frame,
+    },
     Memo {
         slot: usize,
         denominator: i128,
@@ -74,7 +67,10 @@ enum Value {
         denominator: i128,
     },
     /// Whole minor units of this pay.
-    Money { slot: usize, role: usize },
+    Money {
+        slot: usize,
+        role: usize,
+    },
 }
 
 impl Compiler<'_> {
@@ -116,23 +112,16 @@ impl Compiler<'_> {
                 converted(self.layout.input(input), 1, self.pack.inputs[input].per)
             }
             Name::Line(line) => match self.values[line] {
-                Value::Constant {
-                    amount,
-                    frame: from,
-                } => Form::constant(amount).times(self.conversion(from, frame)?),
-                Value::Memo {
-                    slot,
-                    denominator,
-                    frame: from,
-                } => converted(slot, denominator, from),
-                Value::Window {
-                    to_date,
-                    denominator,
-                    ..
-                } if frame == Frame::Ytd => Some(Form::slot(to_date, Ratio::new(1, denominator)?)),
-                Value::Window {
-                    slot, denominator, ..
-                } => converted(slot, denominator, Frame::Pay),
+                Value::Constant { amount, frame: from } => {
+                    Form::constant(amount).times(self.conversion(from, frame)?)
+                }
+                Value::Memo { slot, denominator, frame: from } => {
+                    converted(slot, denominator, from)
+                }
+                Value::Window { to_date, denominator, .. } if frame == Frame::Ytd => {
+                    Some(Form::slot(to_date, Ratio::new(1, denominator)?))
+                }
+                Value::Window { slot, denominator, .. } => converted(slot, denominator, Frame::Pay),
                 Value::Money { slot, .. } => converted(slot, 1, Frame::Pay),
             },
         }
@@ -165,22 +154,12 @@ impl Compiler<'_> {
         let same_for_all =
             gate.is_none() && (closed || matches!(line.formula, Formula::Const { .. }));
         if same_for_all && line.role.is_none() {
-            let value = Value::Constant {
-                amount: self.constant(line, closed)?,
-                frame: line.per,
-            };
+            let value = Value::Constant { amount: self.constant(line, closed)?, frame: line.per };
             return Some((value, None));
         }
-        let (operation, denominator) = if closed {
-            (Operation::zero(), 1)
-        } else {
-            self.operation(line)?
-        };
-        let clamp = if closed {
-            Clamp::NONE
-        } else {
-            self.clamp(line, denominator)?
-        };
+        let (operation, denominator) =
+            if closed { (Operation::zero(), 1) } else { self.operation(line)? };
+        let clamp = if closed { Clamp::NONE } else { self.clamp(line, denominator)? };
         let slot = self.take_slot();
         let (finish, value) = match line.role {
             Some(role) => {
@@ -189,17 +168,7 @@ impl Compiler<'_> {
             }
             None => self.memo_finish(line, slot, denominator)?,
         };
-        Some((
-            value,
-            Some(Step {
-                line: index,
-                slot,
-                gate,
-                operation,
-                clamp,
-                finish,
-            }),
-        ))
+        Some((value, Some(Step { line: index, slot, gate, operation, clamp, finish })))
     }
 
     fn take_slot(&mut self) -> usize {
@@ -215,23 +184,11 @@ impl Compiler<'_> {
             Some(When::Attribute { attribute, value }) => {
                 (self.case.attributes.0[attribute] != value, None)
             }
-            Some(When::Value {
-                of,
-                per,
-                limit,
-                or_equal,
-            }) => {
+            Some(When::Value { of, per, limit, or_equal }) => {
                 let form = self.form(of, per)?;
                 let denominator = form.denominator(1)?;
                 let limit = i128::from(limit).checked_mul(denominator)?;
-                (
-                    false,
-                    Some(Gate {
-                        of: form.over(denominator)?,
-                        limit,
-                        or_equal,
-                    }),
-                )
+                (false, Some(Gate { of: form.over(denominator)?, limit, or_equal }))
             }
         })
     }
@@ -261,31 +218,11 @@ impl Compiler<'_> {
         };
         if line.per == Frame::Ytd && matches!(line.formula, Formula::Slice { .. }) {
             let to_date = self.take_slot();
-            let finish = Finish::Memo {
-                rounder,
-                to_date: Some(to_date),
-            };
-            return Some((
-                finish,
-                Value::Window {
-                    slot,
-                    to_date,
-                    denominator,
-                },
-            ));
+            let finish = Finish::Memo { rounder, to_date: Some(to_date) };
+            return Some((finish, Value::Window { slot, to_date, denominator }));
         }
-        let value = Value::Memo {
-            slot,
-            denominator,
-            frame: line.per,
-        };
-        Some((
-            Finish::Memo {
-                rounder,
-                to_date: None,
-            },
-            value,
-        ))
+        let value = Value::Memo { slot, denominator, frame: line.per };
+        Some((Finish::Memo { rounder, to_date: None }, value))
     }
 
     fn money_finish(
@@ -316,22 +253,12 @@ impl Compiler<'_> {
 
     fn taxable(&self, name: Name) -> Option<Taxable> {
         let cumulative = match name {
-            Name::Line(line) => matches!(
-                self.values[line],
-                Value::Memo {
-                    frame: Frame::Ytd,
-                    ..
-                }
-            ),
+            Name::Line(line) => matches!(self.values[line], Value::Memo { frame: Frame::Ytd, .. }),
             Name::Base(_) | Name::Input(_) => false,
         };
         let form = self.form(name, if cumulative { Frame::Ytd } else { Frame::Pay })?;
         let denominator = form.denominator(1)?;
         let rounder = Rounder::new(Rounding::HALF_UP, denominator)?;
-        Some(Taxable {
-            of: form.over(denominator)?,
-            rounder,
-            cumulative,
-        })
+        Some(Taxable { of: form.over(denominator)?, rounder, cumulative })
     }
 }

@@ -87,16 +87,8 @@ impl fmt::Display for PayError {
             Self::UnknownName { what, name, known } => {
                 write!(f, "no {what} `{name}` in this pack: {}", listed(known))
             }
-            Self::UnknownValue {
-                attribute,
-                value,
-                known,
-            } => {
-                write!(
-                    f,
-                    "`{value}` is not a value of `{attribute}`: {}",
-                    listed(known)
-                )
+            Self::UnknownValue { attribute, value, known } => {
+                write!(f, "`{value}` is not a value of `{attribute}`: {}", listed(known))
             }
             Self::ForeignAttributes => f.write_str("the attributes were made by another pack"),
             Self::UnsupportedPeriod { period, known } => {
@@ -104,20 +96,14 @@ impl fmt::Display for PayError {
                 write!(f, "this pack is not for {period} pay: {}", listed(&known))
             }
             Self::PeriodNumber { number, last } => {
-                write!(
-                    f,
-                    "there is no pay period {number}: they are numbered 1 to {last}"
-                )
+                write!(f, "there is no pay period {number}: they are numbered 1 to {last}")
             }
             Self::NegativeEarnings(amount) => {
                 write!(f, "earnings are zero or more minor units, not {amount}")
             }
             Self::Overflow { at } => write!(f, "an amount is too large to compute exactly ({at})"),
             Self::Fraction { line } => {
-                write!(
-                    f,
-                    "`{line}` is a fraction of a minor unit and the pack does not round it"
-                )
+                write!(f, "`{line}` is a fraction of a minor unit and the pack does not round it")
             }
         }
     }
@@ -126,9 +112,5 @@ impl fmt::Display for PayError {
 impl std::error::Error for PayError {}
 
 fn listed(known: &[String]) -> String {
-    if known.is_empty() {
-        "it has none".to_owned()
-    } else {
-        format!("it has {}", known.join(", "))
-    }
+    if known.is_empty() { "it has none".to_owned() } else { format!("it has {}", known.join(", ")) }
 }

@@ -74,17 +74,11 @@ impl Pack {
             Some(taxable) => taxable_of(taxable, &pay.slots, input.ytd)?,
             None => None,
         };
-        self.sum_roles(pay).ok_or_else(|| PayError::Overflow {
-            at: "net".to_owned(),
-        })
+        self.sum_roles(pay).ok_or_else(|| PayError::Overflow { at: "net".to_owned() })
     }
 
     pub(super) fn layout(&self) -> Layout {
-        Layout {
-            bases: self.bases.len(),
-            roles: self.role_lines.len(),
-            inputs: self.inputs.len(),
-        }
+        Layout { bases: self.bases.len(), roles: self.role_lines.len(), inputs: self.inputs.len() }
     }
 
     /// The plan of this case. Two threads may compile the same one; the first is kept.
@@ -100,12 +94,7 @@ impl Pack {
 
     /// The case, and where its plan is kept: periods (and numbers) in order, attributes within.
     fn case(&self, input: &PayInput) -> Result<(Case, usize), PayError> {
-        let PayInput {
-            period,
-            number,
-            attributes,
-            ..
-        } = *input;
+        let PayInput { period, number, attributes, .. } = *input;
         let last = period.last_number();
         if !(1..=last).contains(&number) {
             return Err(PayError::PeriodNumber { number, last });
@@ -114,35 +103,15 @@ impl Pack {
         let mut numbers_before = 0;
         for (period_index, &known) in self.periods.iter().enumerate() {
             if known == period {
-                let combinations = self
-                    .attributes
-                    .iter()
-                    .map(|attribute| attribute.values.len());
+                let combinations = self.attributes.iter().map(|attribute| attribute.values.len());
                 let row = (numbers_before + number - 1) as usize;
-                let rank = attributes
-                    .rank(&self.attributes)
-                    .ok_or(PayError::ForeignAttributes)?;
+                let rank = attributes.rank(&self.attributes).ok_or(PayError::ForeignAttributes)?;
                 let index = row * combinations.product::<usize>() + rank;
-                return Ok((
-                    Case {
-                        period,
-                        period_index,
-                        number,
-                        attributes,
-                    },
-                    index,
-                ));
+                return Ok((Case { period, period_index, number, attributes }, index));
             }
-            numbers_before += if self.counts_periods {
-                known.last_number()
-            } else {
-                1
-            };
+            numbers_before += if self.counts_periods { known.last_number() } else { 1 };
         }
-        Err(PayError::UnsupportedPeriod {
-            period,
-            known: self.periods.clone(),
-        })
+        Err(PayError::UnsupportedPeriod { period, known: self.periods.clone() })
     }
 
     fn sum_earnings(&self, earnings: &[(Component, i64)], pay: &mut Pay) -> Result<(), PayError> {
@@ -154,9 +123,7 @@ impl Pack {
                 return Err(PayError::NegativeEarnings(amount));
             }
             let gross = pay.gross.checked_add(amount);
-            pay.gross = gross.ok_or_else(|| PayError::Overflow {
-                at: "gross".to_owned(),
-            })?;
+            pay.gross = gross.ok_or_else(|| PayError::Overflow { at: "gross".to_owned() })?;
             for (sum, base) in pay.bases.iter_mut().zip(&self.bases) {
                 if base.mask >> component.0 & 1 == 1 {
                     *sum += amount; // no more than gross, which fits
@@ -211,17 +178,12 @@ fn taxable_of(
     slots: &[i128],
     ytd: &YearToDate,
 ) -> Result<Option<i64>, PayError> {
-    let value = taxable
-        .of
-        .value(slots)
-        .and_then(|value| taxable.rounder.round(value));
+    let value = taxable.of.value(slots).and_then(|value| taxable.rounder.round(value));
     let before = match (taxable.cumulative, ytd.taxable()) {
         (false, _) => 0,
         (true, Some(before)) => before,
         (true, None) => return Ok(None),
     };
     let this_pay = value.and_then(|value| i64::try_from(value - i128::from(before)).ok());
-    this_pay.map(Some).ok_or_else(|| PayError::Overflow {
-        at: "taxable".to_owned(),
-    })
+    this_pay.map(Some).ok_or_else(|| PayError::Overflow { at: "taxable".to_owned() })
 }

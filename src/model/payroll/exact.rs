@@ -19,10 +19,7 @@ impl Ratio {
     pub(super) const ONE: Self = Self::whole(1);
 
     pub(super) const fn whole(number: i128) -> Self {
-        Self {
-            numerator: number,
-            denominator: 1,
-        }
+        Self { numerator: number, denominator: 1 }
     }
 
     /// `numerator / denominator`; `None` as well where the denominator is not positive.
@@ -31,10 +28,7 @@ impl Ratio {
             return None;
         }
         let common = greatest_common_divisor(numerator, denominator)?;
-        Some(Self {
-            numerator: numerator / common,
-            denominator: denominator / common,
-        })
+        Some(Self { numerator: numerator / common, denominator: denominator / common })
     }
 
     pub(super) const fn denominator(self) -> i128 {
@@ -43,11 +37,7 @@ impl Ratio {
 
     pub(super) fn plus(self, other: Self) -> Option<Self> {
         let denominator = least_common_multiple(self.denominator, other.denominator)?;
-        Self::new(
-            self.over(denominator)?
-                .checked_add(other.over(denominator)?)?,
-            denominator,
-        )
+        Self::new(self.over(denominator)?.checked_add(other.over(denominator)?)?, denominator)
     }
 
     pub(super) fn minus(self, other: Self) -> Option<Self> {
@@ -75,9 +65,7 @@ impl Ratio {
         if rounding.mode == Mode::Exact {
             return Some(self);
         }
-        Rounder::new(rounding, self.denominator)?
-            .round(self.numerator)
-            .map(Self::whole)
+        Rounder::new(rounding, self.denominator)?.round(self.numerator).map(Self::whole)
     }
 }
 
@@ -108,14 +96,8 @@ fn decimal(text: &str) -> Option<Ratio> {
         return None;
     }
     let denominator = 10_i128.checked_pow(u32::try_from(fraction.len()).ok()?)?;
-    let below_point = if fraction.is_empty() {
-        0
-    } else {
-        digits(fraction)?
-    };
-    let numerator = digits(whole)?
-        .checked_mul(denominator)?
-        .checked_add(below_point)?;
+    let below_point = if fraction.is_empty() { 0 } else { digits(fraction)? };
+    let numerator = digits(whole)?.checked_mul(denominator)?.checked_add(below_point)?;
     Ratio::new(sign * numerator, denominator)
 }
 
@@ -128,11 +110,7 @@ fn integer(text: &str) -> Option<i128> {
 
 /// Digits only: `str::parse` would also take a second sign.
 fn digits(text: &str) -> Option<i128> {
-    if text.bytes().all(|byte| byte.is_ascii_digit()) {
-        text.parse().ok()
-    } else {
-        None
-    }
+    if text.bytes().all(|byte| byte.is_ascii_digit()) { text.parse().ok() } else { None }
 }
 
 /// Euclid. `None` only for `i128::MIN`, which has no absolute value.
@@ -194,14 +172,8 @@ pub(super) struct Rounding {
 }
 
 impl Rounding {
-    pub(super) const HALF_UP: Self = Self {
-        mode: Mode::HalfUp,
-        unit: 1,
-    };
-    pub(super) const EXACT: Self = Self {
-        mode: Mode::Exact,
-        unit: 1,
-    };
+    pub(super) const HALF_UP: Self = Self { mode: Mode::HalfUp, unit: 1 };
+    pub(super) const EXACT: Self = Self { mode: Mode::Exact, unit: 1 };
 }
 
 impl FromStr for Rounding {
@@ -226,9 +198,9 @@ impl FromStr for Rounding {
         };
         match unit.parse() {
             Ok(unit) if unit > 0 => Ok(Self { mode, unit }),
-            _ => Err(format!(
-                "`{text}`: the rounding unit is a whole number of minor units from 1"
-            )),
+            _ => {
+                Err(format!("`{text}`: the rounding unit is a whole number of minor units from 1"))
+            }
         }
     }
 }
@@ -245,11 +217,7 @@ pub(super) struct Rounder {
 impl Rounder {
     pub(super) fn new(rounding: Rounding, denominator: i128) -> Option<Self> {
         let unit = i128::from(rounding.unit);
-        Some(Self {
-            mode: rounding.mode,
-            unit,
-            divisor: denominator.checked_mul(unit)?,
-        })
+        Some(Self { mode: rounding.mode, unit, divisor: denominator.checked_mul(unit)? })
     }
 
     /// The whole minor units that `numerator` rounds to. [`Mode::Exact`] floors; a caller that
@@ -308,9 +276,8 @@ mod tests {
         assert_eq!(Some(ratio("495/595")), Ratio::new(99, 119));
         assert_eq!(Some(ratio("-1.40")), Ratio::new(-7, 5));
         assert_eq!(ratio("2"), Ratio::whole(2));
-        for bad in [
-            "", ".5", "1.", "1/0", "1/-2", "+1", "1e3", "0,5", "--1", "1/2/3", "-", "1.-5",
-        ] {
+        for bad in ["", ".5", "1.", "1/0", "1/-2", "+1", "1e3", "0,5", "--1", "1/2/3", "-", "1.-5"]
+        {
             assert!(bad.parse::<Ratio>().is_err(), "{bad}");
         }
     }
@@ -360,11 +327,7 @@ mod tests {
         let big = Ratio::whole(i128::MAX);
         assert_eq!(big.plus(Ratio::ONE), None);
         assert_eq!(big.times(Ratio::whole(2)), None);
-        assert_eq!(
-            big.times(ratio("1/2"))
-                .and_then(|half| half.times(Ratio::whole(2))),
-            Some(big)
-        );
+        assert_eq!(big.times(ratio("1/2")).and_then(|half| half.times(Ratio::whole(2))), Some(big));
         assert_eq!(super::times(i128::MAX, 2), None);
     }
 }

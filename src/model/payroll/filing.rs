@@ -193,23 +193,9 @@ impl TryFrom<RawDue> for Due {
     type Error = String;
 
     fn try_from(raw: RawDue) -> Result<Self, String> {
-        let RawDue {
-            months_after,
-            day,
-            roll,
-            month,
-            on_or_before,
-            ..
-        } = raw;
+        let RawDue { months_after, day, roll, month, on_or_before, .. } = raw;
         let counted = (raw.business_days_after_pay, raw.day_after_tax_month);
-        match (
-            months_after,
-            day,
-            roll,
-            month,
-            on_or_before.as_deref(),
-            counted,
-        ) {
+        match (months_after, day, roll, month, on_or_before.as_deref(), counted) {
             (Some(months), Some(day), roll, None, None, (None, None)) => {
                 Ok(Self::MonthsAfter { months, day, roll })
             }
@@ -240,9 +226,7 @@ impl TryFrom<toml::Value> for Day {
             toml::Value::Integer(day @ 1..=31) => {
                 Ok(Self::Number(u8::try_from(*day).expect("1 to 31 fits")))
             }
-            _ => Err(format!(
-                "`{value}` is not a day of a month: expected 1 to 31 or \"last\""
-            )),
+            _ => Err(format!("`{value}` is not a day of a month: expected 1 to 31 or \"last\"")),
         }
     }
 }
@@ -254,15 +238,9 @@ pub(super) fn civil_date<'de, D: Deserializer<'de>>(deserializer: D) -> Result<D
         let message = format!("`{written}` is not a date such as 2026-04-06");
         return Err(serde::de::Error::custom(message));
     };
-    let parts = (
-        i16::try_from(date.year),
-        i8::try_from(date.month),
-        i8::try_from(date.day),
-    );
+    let parts = (i16::try_from(date.year), i8::try_from(date.month), i8::try_from(date.day));
     let (Ok(year), Ok(month), Ok(day)) = parts else {
-        return Err(serde::de::Error::custom(format!(
-            "`{written}` is out of range"
-        )));
+        return Err(serde::de::Error::custom(format!("`{written}` is out of range")));
     };
     Date::new(year, month, day).map_err(serde::de::Error::custom)
 }

@@ -12,17 +12,11 @@ pub(super) struct Form {
 
 impl Form {
     pub(super) const fn constant(constant: Ratio) -> Self {
-        Self {
-            terms: Vec::new(),
-            constant,
-        }
+        Self { terms: Vec::new(), constant }
     }
 
     pub(super) fn slot(slot: usize, factor: Ratio) -> Self {
-        Self {
-            terms: vec![(slot, factor)],
-            constant: Ratio::ZERO,
-        }
+        Self { terms: vec![(slot, factor)], constant: Ratio::ZERO }
     }
 
     pub(super) fn plus(mut self, other: Self) -> Option<Self> {
@@ -47,9 +41,7 @@ impl Form {
     /// The least denominator that serves this form and `others`.
     pub(super) fn denominator(&self, others: i128) -> Option<i128> {
         let factors = self.terms.iter().map(|(_, factor)| factor.denominator());
-        factors
-            .chain([self.constant.denominator()])
-            .try_fold(others, least_common_multiple)
+        factors.chain([self.constant.denominator()]).try_fold(others, least_common_multiple)
     }
 
     pub(super) fn over(&self, denominator: i128) -> Option<Linear> {

@@ -16,11 +16,9 @@ impl Compiler<'_> {
                 Some((Operation::Linear(form.over(1)?), 1))
             }
             Formula::Sum { args, rate } => {
-                let sum = args
-                    .iter()
-                    .try_fold(Form::constant(Ratio::ZERO), |sum, arg| {
-                        sum.plus(self.arg(*arg, line.per)?)
-                    })?;
+                let sum = args.iter().try_fold(Form::constant(Ratio::ZERO), |sum, arg| {
+                    sum.plus(self.arg(*arg, line.per)?)
+                })?;
                 let sum = sum.times(*self.at(rate))?;
                 let denominator = sum.denominator(1)?;
                 Some((Operation::Linear(sum.over(denominator)?), denominator))
@@ -33,72 +31,33 @@ impl Compiler<'_> {
                 let (args, denominator) = self.comparable(args, line.per)?;
                 Some((Operation::Greatest(args), denominator))
             }
-            Formula::Bands {
-                of,
-                bands,
-                select,
-                edge,
-            } => {
+            Formula::Bands { of, bands, select, edge } => {
                 let bands: &Vec<Band> = self.at(bands);
                 self.bands(line.per, *of, bands, *select, *edge)
             }
-            Formula::Slice {
-                of,
-                rate,
-                over,
-                upto,
-            } => {
+            Formula::Slice { of, rate, over, upto } => {
                 let over = *self.at(over);
-                self.slice(
-                    line.per,
-                    *of,
-                    *self.at(rate),
-                    over,
-                    self.money(upto.as_ref()),
-                )
+                self.slice(line.per, *of, *self.at(rate), over, self.money(upto.as_ref()))
             }
-            Formula::Taper {
-                of,
-                amount,
-                rate,
-                over,
-            } => self.taper(
-                line.per,
-                *of,
-                *self.at(amount),
-                *self.at(rate),
-                *self.at(over),
-            ),
+            Formula::Taper { of, amount, rate, over } => {
+                self.taper(line.per, *of, *self.at(amount), *self.at(rate), *self.at(over))
+            }
         }
     }
 
     fn arg(&self, arg: Arg, frame: Frame) -> Option<Form> {
         match arg {
             Arg::Number(number) => Some(Form::constant(Ratio::whole(i128::from(number)))),
-            Arg::Value {
-                name,
-                negative: false,
-            } => self.form(name, frame),
-            Arg::Value {
-                name,
-                negative: true,
-            } => self.form(name, frame)?.times(Ratio::whole(-1)),
+            Arg::Value { name, negative: false } => self.form(name, frame),
+            Arg::Value { name, negative: true } => self.form(name, frame)?.times(Ratio::whole(-1)),
         }
     }
 
     /// Arguments over one denominator, to be compared.
     fn comparable(&self, args: &[Arg], frame: Frame) -> Option<(Box<[Linear]>, i128)> {
-        let forms = args
-            .iter()
-            .map(|arg| self.arg(*arg, frame))
-            .collect::<Option<Vec<Form>>>()?;
-        let denominator = forms
-            .iter()
-            .try_fold(1, |common, form| form.denominator(common))?;
-        let args = forms
-            .iter()
-            .map(|form| form.over(denominator))
-            .collect::<Option<_>>()?;
+        let forms = args.iter().map(|arg| self.arg(*arg, frame)).collect::<Option<Vec<Form>>>()?;
+        let denominator = forms.iter().try_fold(1, |common, form| form.denominator(common))?;
+        let args = forms.iter().map(|form| form.over(denominator)).collect::<Option<_>>()?;
         Some((args, denominator))
     }
 
@@ -147,14 +106,7 @@ impl Compiler<'_> {
             })
         };
         let rows = rows.iter().zip(&edges).map(row).collect::<Option<_>>()?;
-        Some((
-            Operation::Bands {
-                of: base.over(base_below)?,
-                select: selecting,
-                rows,
-            },
-            below,
-        ))
+        Some((Operation::Bands { of: base.over(base_below)?, select: selecting, rows }, below))
     }
 
     /// Each band as (rate, c) of rate × base − c. A marginal table has c = Σ over the bands below
@@ -184,34 +136,20 @@ impl Compiler<'_> {
         upto: Option<i64>,
     ) -> Option<(Operation, i128)> {
         let form = self.form(of, frame)?;
-        let before = if frame == Frame::Ytd {
-            Some(self.before(of)?)
-        } else {
-            None
-        };
+        let before = if frame == Frame::Ytd { Some(self.before(of)?) } else { None };
         let own = form.denominator(1)?;
-        let below = before
-            .as_ref()
-            .map_or(Some(own), |before| before.denominator(own))?;
+        let below = before.as_ref().map_or(Some(own), |before| before.denominator(own))?;
         let edge = |number: i64| i128::from(number).checked_mul(below);
         let to = match upto {
             Some(upto) => Some(edge(upto)?),
             None => None,
         };
-        let window = Window {
-            from: edge(over)?,
-            to,
-            rate: rate.over(rate.denominator())?,
-        };
+        let window = Window { from: edge(over)?, to, rate: rate.over(rate.denominator())? };
         let before = match before {
             Some(before) => Some(before.over(below)?),
             None => None,
         };
-        let operation = Operation::Slice {
-            of: form.over(below)?,
-            before,
-            window,
-        };
+        let operation = Operation::Slice { of: form.over(below)?, before, window };
         Some((operation, below.checked_mul(rate.denominator())?))
     }
 
@@ -225,10 +163,8 @@ impl Compiler<'_> {
     ) -> Option<(Operation, i128)> {
         let form = self.form(of, frame)?;
         let (amount, over) = (self.annual(amount, frame)?, self.annual(over, frame)?);
-        let below = form.denominator(least_common_multiple(
-            amount.denominator(),
-            over.denominator(),
-        )?)?;
+        let below =
+            form.denominator(least_common_multiple(amount.denominator(), over.denominator())?)?;
         let result_below = below.checked_mul(rate.denominator())?;
         let operation = Operation::Taper {
             of: form.over(below)?,
@@ -253,7 +189,5 @@ impl Compiler<'_> {
 
 /// The least denominator that serves all of them.
 fn common(mut fractions: impl Iterator<Item = Ratio>) -> Option<i128> {
-    fractions.try_fold(1, |common, fraction| {
-        least_common_multiple(common, fraction.denominator())
-    })
+    fractions.try_fold(1, |common, fraction| least_common_multiple(common, fraction.denominator()))
 }

@@ -75,8 +75,7 @@ impl Library {
             return Some(pack);
         }
         let (country, year) = code.split_once('-')?;
-        self.country(country)
-            .find(|pack| pack.effective_from.year().to_string() == year)
+        self.country(country).find(|pack| pack.effective_from.year().to_string() == year)
     }
 
     /// The country's pack in force on the pay date; or else its nearest (the earlier of two as
@@ -88,22 +87,14 @@ impl Library {
     pub fn in_force(self, country: &str, pay_date: Date) -> InForce {
         let nearness = |pack: &&Pack| (days_from(pack, pay_date), pack.effective_from);
         let nearest = self.country(country).min_by_key(nearness);
-        let pack = nearest
-            .or_else(|| self.pack(PLACEHOLDER))
-            .expect("the placeholder is embedded");
-        InForce {
-            pack,
-            fit: pack.fit(pay_date),
-        }
+        let pack = nearest.or_else(|| self.pack(PLACEHOLDER)).expect("the placeholder is embedded");
+        InForce { pack, fit: pack.fit(pay_date) }
     }
 
     fn country(self, country: &str) -> impl Iterator<Item = &'static Pack> {
         let of_country =
             move |code: &str| code.split('-').next().is_some_and(|start| start == country);
-        self.entries
-            .iter()
-            .filter(move |(code, _)| of_country(code))
-            .map(|(_, pack)| &**pack)
+        self.entries.iter().filter(move |(code, _)| of_country(code)).map(|(_, pack)| &**pack)
     }
 }
 
@@ -130,11 +121,7 @@ pub fn check_ranges<'a>(packs: impl IntoIterator<Item = &'a Pack>) -> Result<(),
                 "in force from {}, when `{}` still is, to {}",
                 later.effective_from, earlier.code, earlier.effective_to
             );
-            return Err(PackError {
-                pack: later.code.clone(),
-                line: None,
-                message,
-            });
+            return Err(PackError { pack: later.code.clone(), line: None, message });
         }
     }
     Ok(())
@@ -166,11 +153,7 @@ mod tests {
         ];
         for (country, pay_date, code, fit) in rows {
             let found = library().in_force(country, pay_date);
-            assert_eq!(
-                (found.pack.code.as_str(), found.fit),
-                (code, fit),
-                "{country} {pay_date}"
-            );
+            assert_eq!((found.pack.code.as_str(), found.fit), (code, fit), "{country} {pay_date}");
         }
     }
 
@@ -206,21 +189,14 @@ mod tests {
 
     /// A file that is added to the folder and not to the list would never be read.
     #[test]
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the folder is what is asked about"
-    )]
+    #[expect(clippy::disallowed_methods, reason = "the folder is what is asked about")]
     fn every_file_of_the_folder_is_embedded() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/jurisdictions");
-        let files = std::fs::read_dir(folder)
-            .unwrap()
-            .map(|file| file.unwrap().file_name());
+        let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().file_name());
         let mut names: Vec<String> = files.map(|name| name.into_string().unwrap()).collect();
         names.sort();
-        let mut codes: Vec<String> = library()
-            .packs()
-            .map(|pack| format!("{}.toml", pack.code))
-            .collect();
+        let mut codes: Vec<String> =
+            library().packs().map(|pack| format!("{}.toml", pack.code)).collect();
         codes.sort();
         assert_eq!(names, codes);
     }

@@ -11,15 +11,8 @@ use super::schema::{Kind, RawArg, RawLine, RawWhen};
 pub(super) fn read(raw: RawLine, role: Option<usize>, scope: &Scope) -> Result<Line, String> {
     check_id(&raw.id)?;
     check_keys(&raw)?;
-    let tables = Tables {
-        scope,
-        axes: axes(&raw.by, scope)?,
-    };
-    let default_rounding = if role.is_some() {
-        Rounding::HALF_UP
-    } else {
-        Rounding::EXACT
-    };
+    let tables = Tables { scope, axes: axes(&raw.by, scope)? };
+    let default_rounding = if role.is_some() { Rounding::HALF_UP } else { Rounding::EXACT };
     Ok(Line {
         role,
         per: raw.per,
@@ -28,9 +21,7 @@ pub(super) fn read(raw: RawLine, role: Option<usize>, scope: &Scope) -> Result<L
         max: tables.optional("max", raw.max.as_ref(), money)?,
         max_year: tables.optional("max_year", raw.max_year.as_ref(), money)?,
         when: raw.when.map(|when| read_when(when, scope)).transpose()?,
-        round: raw
-            .round
-            .map_or(Ok(default_rounding), |text| text.parse())?,
+        round: raw.round.map_or(Ok(default_rounding), |text| text.parse())?,
         id: raw.id,
     })
 }
@@ -57,15 +48,12 @@ fn check_keys(raw: &RawLine) -> Result<(), String> {
         ("select", raw.select.is_some(), &[Bands]),
         ("edge", raw.edge.is_some(), &[Bands]),
     ];
-    match keys
-        .iter()
-        .find(|(_, given, kinds)| *given && !kinds.contains(&raw.kind))
-    {
+    match keys.iter().find(|(_, given, kinds)| *given && !kinds.contains(&raw.kind)) {
         Some((key, ..)) => Err(format!("`{key}` is not a key of this kind of line")),
-        None if raw.max_year.is_some() && raw.role.is_none() => Err(
-            "`max_year` caps a line by its own year to date, which only one with a role has"
-                .to_owned(),
-        ),
+        None if raw.max_year.is_some() && raw.role.is_none() => {
+            Err("`max_year` caps a line by its own year to date, which only one with a role has"
+                .to_owned())
+        }
         None => Ok(()),
     }
 }
@@ -75,13 +63,8 @@ fn axes(by: &[String], scope: &Scope) -> Result<Vec<Axis>, String> {
         if name == "period" {
             return Ok(Axis::Period);
         }
-        let found = scope
-            .attributes
-            .iter()
-            .position(|attribute| attribute.name == *name);
-        found
-            .map(Axis::Attribute)
-            .ok_or_else(|| format!("`by`: there is no attribute `{name}`"))
+        let found = scope.attributes.iter().position(|attribute| attribute.name == *name);
+        found.map(Axis::Attribute).ok_or_else(|| format!("`by`: there is no attribute `{name}`"))
     };
     by.iter().map(axis).collect()
 }
@@ -92,39 +75,17 @@ fn formula(raw: &RawLine, tables: &Tables) -> Result<Formula, String> {
     let rate = || tables.optional("rate", raw.rate.as_ref(), ratio);
     let rate_or_one = || Ok::<_, String>(rate()?.unwrap_or(Lookup::One(Ratio::ONE)));
     let over = || tables.optional("over", raw.over.as_ref(), money);
-    let amount = || {
-        required(
-            "amount",
-            tables.optional("amount", raw.amount.as_ref(), money)?,
-        )
-    };
+    let amount = || required("amount", tables.optional("amount", raw.amount.as_ref(), money)?);
     Ok(match raw.kind {
         Kind::Const => Formula::Const { amount: amount()? },
-        Kind::Sum => Formula::Sum {
-            args: args(raw, scope)?,
-            rate: rate_or_one()?,
-        },
-        Kind::Least => Formula::Least {
-            args: args(raw, scope)?,
-        },
-        Kind::Greatest => Formula::Greatest {
-            args: args(raw, scope)?,
-        },
+        Kind::Sum => Formula::Sum { args: args(raw, scope)?, rate: rate_or_one()? },
+        Kind::Least => Formula::Least { args: args(raw, scope)? },
+        Kind::Greatest => Formula::Greatest { args: args(raw, scope)? },
         Kind::Bands => Formula::Bands {
             of: of()?,
-            bands: required(
-                "bands",
-                tables.optional("bands", raw.bands.as_ref(), bands)?,
-            )?,
-            select: raw
-                .select
-                .as_ref()
-                .map(|name| scope.name(name))
-                .transpose()?,
-            edge: raw
-                .edge
-                .as_ref()
-                .map_or(Ok(Rounding::EXACT), |text| text.parse())?,
+            bands: required("bands", tables.optional("bands", raw.bands.as_ref(), bands)?)?,
+            select: raw.select.as_ref().map(|name| scope.name(name)).transpose()?,
+            edge: raw.edge.as_ref().map_or(Ok(Rounding::EXACT), |text| text.parse())?,
         },
         Kind::Slice => Formula::Slice {
             of: of()?,
@@ -153,13 +114,9 @@ fn args(raw: &RawLine, scope: &Scope) -> Result<Vec<Arg>, String> {
     let read = |arg: &RawArg| match arg {
         RawArg::Number(number) => Ok(Arg::Number(*number)),
         RawArg::Name(text) => {
-            let (name, negative) = text
-                .strip_prefix('-')
-                .map_or((text.as_str(), false), |name| (name, true));
-            Ok(Arg::Value {
-                name: scope.name(name)?,
-                negative,
-            })
+            let (name, negative) =
+                text.strip_prefix('-').map_or((text.as_str(), false), |name| (name, true));
+            Ok(Arg::Value { name: scope.name(name)?, negative })
         }
     };
     args.iter().map(read).collect()
@@ -175,25 +132,13 @@ fn read_when(raw: RawWhen, scope: &Scope) -> Result<When, String> {
             over: None,
             at_least: None,
         } => when_attribute(&attr, &is, scope),
-        RawWhen {
-            attr: None,
-            is: None,
-            of: Some(of),
-            per,
-            over,
-            at_least,
-        } => {
+        RawWhen { attr: None, is: None, of: Some(of), per, over, at_least } => {
             let (limit, or_equal) = match (over, at_least) {
                 (Some(over), None) => (over, false),
                 (None, Some(at_least)) => (at_least, true),
                 _ => return Err("`when` has one of `over` and `at_least`".to_owned()),
             };
-            Ok(When::Value {
-                of: scope.name(&of)?,
-                per: per.unwrap_or_default(),
-                limit,
-                or_equal,
-            })
+            Ok(When::Value { of: scope.name(&of)?, per: per.unwrap_or_default(), limit, or_equal })
         }
         _ => Err("`when` is { attr, is } or { of, per, over | at_least }".to_owned()),
     }
@@ -204,20 +149,11 @@ fn when_attribute(attr: &str, is: &toml::Value, scope: &Scope) -> Result<When, S
     if attr == "period" {
         return text.parse::<PayPeriod>().map(When::PayPeriod);
     }
-    let found = scope
-        .attributes
-        .iter()
-        .position(|attribute| attribute.name == attr);
+    let found = scope.attributes.iter().position(|attribute| attribute.name == attr);
     let attribute = found.ok_or_else(|| format!("`when`: there is no attribute `{attr}`"))?;
-    let value = scope.attributes[attribute]
-        .values
-        .iter()
-        .position(|value| *value == text);
+    let value = scope.attributes[attribute].values.iter().position(|value| *value == text);
     let value = value.ok_or_else(|| format!("`when`: `{is}` is not a value of `{attr}`"))?;
-    Ok(When::Attribute {
-        attribute,
-        value: u8::try_from(value).expect("at most 255 values"),
-    })
+    Ok(When::Attribute { attribute, value: u8::try_from(value).expect("at most 255 values") })
 }
 
 /// Reads what may be a table, by the axes of one line.
@@ -234,8 +170,7 @@ impl Tables<'_> {
         leaf: fn(&toml::Value) -> Result<T, String>,
     ) -> Result<Option<Lookup<T>>, String> {
         let read = |value| {
-            self.lookup(value, &self.axes, leaf)
-                .map_err(|problem| format!("`{key}`: {problem}"))
+            self.lookup(value, &self.axes, leaf).map_err(|problem| format!("`{key}`: {problem}"))
         };
         value.map(read).transpose()
     }
@@ -262,18 +197,14 @@ impl Tables<'_> {
             Some(entry) => self.lookup(entry, rest, leaf),
             None => Err(format!("no entry for {name} = `{value}`")),
         };
-        Ok(Lookup::By {
-            axis: first,
-            entries: values.iter().map(entry).collect::<Result<_, _>>()?,
-        })
+        Ok(Lookup::By { axis: first, entries: values.iter().map(entry).collect::<Result<_, _>>()? })
     }
 
     fn axis(&self, axis: Axis) -> (&str, Vec<String>) {
         match axis {
-            Axis::Period => (
-                "period",
-                self.scope.periods.iter().map(ToString::to_string).collect(),
-            ),
+            Axis::Period => {
+                ("period", self.scope.periods.iter().map(ToString::to_string).collect())
+            }
             Axis::Attribute(index) => {
                 let attribute = &self.scope.attributes[index];
                 (&attribute.name, attribute.values.clone())
@@ -283,36 +214,24 @@ impl Tables<'_> {
 }
 
 fn money(value: &toml::Value) -> Result<i64, String> {
-    value
-        .as_integer()
-        .ok_or_else(|| format!("`{value}` is not a whole number of minor units"))
+    value.as_integer().ok_or_else(|| format!("`{value}` is not a whole number of minor units"))
 }
 
 fn ratio(value: &toml::Value) -> Result<Ratio, String> {
-    let text = value
-        .as_str()
-        .ok_or_else(|| format!("`{value}`: a rate is written as a string"))?;
+    let text = value.as_str().ok_or_else(|| format!("`{value}`: a rate is written as a string"))?;
     text.parse()
 }
 
 fn bands(value: &toml::Value) -> Result<Vec<Band>, String> {
-    let rows = value
-        .as_array()
-        .ok_or("bands are a list of [from, \"rate\"]")?;
-    let bands = rows
-        .iter()
-        .map(band)
-        .collect::<Result<Vec<Band>, String>>()?;
+    let rows = value.as_array().ok_or("bands are a list of [from, \"rate\"]")?;
+    let bands = rows.iter().map(band).collect::<Result<Vec<Band>, String>>()?;
     if bands.is_empty() {
         return Err("there is no band".to_owned());
     }
     if bands.windows(2).any(|pair| pair[0].from >= pair[1].from) {
         return Err("bands ascend: each starts above the one before".to_owned());
     }
-    if bands
-        .windows(2)
-        .any(|pair| pair[0].less.is_some() != pair[1].less.is_some())
-    {
+    if bands.windows(2).any(|pair| pair[0].less.is_some() != pair[1].less.is_some()) {
         return Err("either every band has a third number (a K-table) or none".to_owned());
     }
     Ok(bands)
@@ -320,16 +239,10 @@ fn bands(value: &toml::Value) -> Result<Vec<Band>, String> {
 
 fn band(row: &toml::Value) -> Result<Band, String> {
     match row.as_array().map(Vec::as_slice) {
-        Some([from, rate]) => Ok(Band {
-            from: money(from)?,
-            rate: ratio(rate)?,
-            less: None,
-        }),
-        Some([from, rate, less]) => Ok(Band {
-            from: money(from)?,
-            rate: ratio(rate)?,
-            less: Some(money(less)?),
-        }),
+        Some([from, rate]) => Ok(Band { from: money(from)?, rate: ratio(rate)?, less: None }),
+        Some([from, rate, less]) => {
+            Ok(Band { from: money(from)?, rate: ratio(rate)?, less: Some(money(less)?) })
+        }
         _ => Err(format!(
             "`{row}` is not a band: [from, \"rate\"], or [from, \"rate\", c] in a K-table"
         )),

@@ -167,10 +167,7 @@ impl Pack {
     /// The component of this name. One that no base singles out still counts into `["*"]`.
     #[must_use]
     pub fn component(&self, name: &str) -> Component {
-        let known = self
-            .components
-            .iter()
-            .position(|component| component == name);
+        let known = self.components.iter().position(|component| component == name);
         Component(byte(known.unwrap_or(MAX_COMPONENTS)))
     }
 
@@ -191,18 +188,11 @@ impl Pack {
         name: &str,
         value: &str,
     ) -> Result<Attributes, PayError> {
-        let found = self
-            .attributes
-            .iter()
-            .position(|attribute| attribute.name == name);
+        let found = self.attributes.iter().position(|attribute| attribute.name == name);
         let index = found.ok_or_else(|| PayError::UnknownName {
             what: "attribute",
             name: name.to_owned(),
-            known: self
-                .attributes
-                .iter()
-                .map(|attribute| attribute.name.clone())
-                .collect(),
+            known: self.attributes.iter().map(|attribute| attribute.name.clone()).collect(),
         })?;
         let values = &self.attributes[index].values;
         let chosen = values.iter().position(|known| known == value);

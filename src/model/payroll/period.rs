@@ -22,12 +22,7 @@ pub enum PayPeriod {
 
 impl PayPeriod {
     /// All of them, the longest first.
-    pub const ALL: [Self; 4] = [
-        Self::Monthly,
-        Self::Semimonthly,
-        Self::Biweekly,
-        Self::Weekly,
-    ];
+    pub const ALL: [Self; 4] = [Self::Monthly, Self::Semimonthly, Self::Biweekly, Self::Weekly];
 
     /// P: the periods of a year.
     #[must_use]
@@ -127,10 +122,7 @@ fn anniversary(start: Date, date: Date) -> Date {
 
 /// Whole months from `start` to `date`, which is not before it and less than a year after.
 fn months_between(start: Date, date: Date) -> u32 {
-    (0..12)
-        .rev()
-        .find(|&months| later_by_months(start, months) <= date)
-        .unwrap_or(0)
+    (0..12).rev().find(|&months| later_by_months(start, months) <= date).unwrap_or(0)
 }
 
 fn later_by_months(start: Date, months: u32) -> Date {
@@ -170,29 +162,16 @@ mod tests {
             (date(2027, 4, 5), 12),
         ];
         for (pay_date, number) in rows {
-            assert_eq!(
-                period_number(start, PayPeriod::Monthly, pay_date),
-                number,
-                "{pay_date}"
-            );
+            assert_eq!(period_number(start, PayPeriod::Monthly, pay_date), number, "{pay_date}");
         }
     }
 
     #[test]
     fn a_date_outside_the_year_counts_from_its_own_anniversary() {
         let start = date(2026, 2, 1);
-        assert_eq!(
-            period_number(start, PayPeriod::Monthly, date(2024, 1, 31)),
-            12
-        );
-        assert_eq!(
-            period_number(start, PayPeriod::Monthly, date(2030, 2, 1)),
-            1
-        );
-        assert_eq!(
-            period_number(date(2024, 2, 29), PayPeriod::Monthly, date(2025, 2, 28)),
-            1
-        );
+        assert_eq!(period_number(start, PayPeriod::Monthly, date(2024, 1, 31)), 12);
+        assert_eq!(period_number(start, PayPeriod::Monthly, date(2030, 2, 1)), 1);
+        assert_eq!(period_number(date(2024, 2, 29), PayPeriod::Monthly, date(2025, 2, 28)), 1);
     }
 
     #[test]

@@ -81,22 +81,9 @@ pub(super) enum Operation {
     Linear(Linear),
     Least(Box<[Linear]>),
     Greatest(Box<[Linear]>),
-    Bands {
-        of: Linear,
-        select: Option<Linear>,
-        rows: Box<[Row]>,
-    },
-    Slice {
-        of: Linear,
-        before: Option<Linear>,
-        window: Window,
-    },
-    Taper {
-        of: Linear,
-        amount: i128,
-        rate: i128,
-        over: i128,
-    },
+    Bands { of: Linear, select: Option<Linear>, rows: Box<[Row]> },
+    Slice { of: Linear, before: Option<Linear>, window: Window },
+    Taper { of: Linear, amount: i128, rate: i128, over: i128 },
 }
 
 /// A band, marginal or of a K-table, brought to the one form rate × base − less.
@@ -179,16 +166,10 @@ impl Step {
             None => true,
             Some(gate) => gate.is_open(slots).ok_or(Fault::Overflow)?,
         };
-        let (value, to_date) = if open {
-            self.compute(slots).ok_or(Fault::Overflow)?
-        } else {
-            (0, 0)
-        };
+        let (value, to_date) =
+            if open { self.compute(slots).ok_or(Fault::Overflow)? } else { (0, 0) };
         slots[self.slot] = match &self.finish {
-            Finish::Memo {
-                rounder,
-                to_date: to_date_slot,
-            } => {
+            Finish::Memo { rounder, to_date: to_date_slot } => {
                 if let Some(slot) = *to_date_slot {
                     slots[slot] = rounded(rounder.as_ref(), to_date).ok_or(Fault::Overflow)?;
                 }
@@ -197,11 +178,7 @@ impl Step {
             Finish::Money { role, .. } => {
                 // A line whose condition fails is 0 on this payslip: what was taken before stays
                 // taken.
-                let amount = if open {
-                    self.finish.money(value, slots)?
-                } else {
-                    0
-                };
+                let amount = if open { self.finish.money(value, slots)? } else { 0 };
                 amounts[*role] = i64::try_from(amount).map_err(|_| Fault::Overflow)?;
                 amount
             }
@@ -224,12 +201,7 @@ impl Step {
                 };
                 band_value(rows, base, selecting)?
             }
-            Operation::Taper {
-                of,
-                amount,
-                rate,
-                over,
-            } => {
+            Operation::Taper { of, amount, rate, over } => {
                 let excess = of.value(slots)?.checked_sub(*over)?.max(0);
                 amount.checked_sub(times(excess, *rate)?)?
             }
@@ -249,31 +221,18 @@ impl Step {
     /// its `min` does not charge anyone without a base.
     #[inline]
     fn slice(&self, window: &Window, base: i128) -> Option<i128> {
-        let inside = window
-            .to
-            .map_or(base, |to| base.min(to))
-            .max(window.from)
-            .checked_sub(window.from)?;
+        let inside =
+            window.to.map_or(base, |to| base.min(to)).max(window.from).checked_sub(window.from)?;
         let value = times(inside, window.rate)?;
-        let unfloored = Clamp {
-            min: None,
-            max: self.clamp.max,
-        };
-        Some(if base > 0 {
-            self.clamp.apply(value)
-        } else {
-            unfloored.apply(value)
-        })
+        let unfloored = Clamp { min: None, max: self.clamp.max };
+        Some(if base > 0 { self.clamp.apply(value) } else { unfloored.apply(value) })
     }
 }
 
 impl Operation {
     /// Of a line that its case closes.
     pub(super) fn zero() -> Self {
-        Self::Linear(Linear {
-            terms: Box::default(),
-            constant: 0,
-        })
+        Self::Linear(Linear { terms: Box::default(), constant: 0 })
     }
 }
 
@@ -286,10 +245,7 @@ impl Gate {
 }
 
 impl Clamp {
-    pub(super) const NONE: Self = Self {
-        min: None,
-        max: None,
-    };
+    pub(super) const NONE: Self = Self { min: None, max: None };
 
     #[inline]
     fn apply(&self, value: i128) -> i128 {
@@ -302,16 +258,7 @@ impl Finish {
     /// The order of the law: frame to pay, then the yearly cap, then rounding.
     #[inline]
     fn money(&self, value: i128, slots: &[i128]) -> Result<i128, Fault> {
-        let Self::Money {
-            factor,
-            rounder,
-            unit,
-            taken,
-            cumulative,
-            max_year,
-            ..
-        } = self
-        else {
+        let Self::Money { factor, rounder, unit, taken, cumulative, max_year, .. } = self else {
             return Ok(value);
         };
         let amount =
@@ -351,9 +298,7 @@ fn rounded(rounder: Option<&Rounder>, value: i128) -> Option<i128> {
 #[inline]
 fn extreme(args: &[Linear], slots: &[i128], better: fn(i128, i128) -> i128) -> Option<i128> {
     let (first, rest) = args.split_first()?;
-    rest.iter().try_fold(first.value(slots)?, |best, arg| {
-        Some(better(best, arg.value(slots)?))
-    })
+    rest.iter().try_fold(first.value(slots)?, |best, arg| Some(better(best, arg.value(slots)?)))
 }
 
 /// A value on an edge belongs to the band below it, as in the laws' own "up to" and "over"; one at

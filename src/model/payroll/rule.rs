@@ -43,37 +43,13 @@ pub(super) struct Line {
 
 #[derive(Debug)]
 pub(super) enum Formula {
-    Const {
-        amount: Lookup<i64>,
-    },
-    Sum {
-        args: Vec<Arg>,
-        rate: Lookup<Ratio>,
-    },
-    Least {
-        args: Vec<Arg>,
-    },
-    Greatest {
-        args: Vec<Arg>,
-    },
-    Bands {
-        of: Name,
-        bands: Lookup<Vec<Band>>,
-        select: Option<Name>,
-        edge: Rounding,
-    },
-    Slice {
-        of: Name,
-        rate: Lookup<Ratio>,
-        over: Lookup<i64>,
-        upto: Option<Lookup<i64>>,
-    },
-    Taper {
-        of: Name,
-        amount: Lookup<i64>,
-        rate: Lookup<Ratio>,
-        over: Lookup<i64>,
-    },
+    Const { amount: Lookup<i64> },
+    Sum { args: Vec<Arg>, rate: Lookup<Ratio> },
+    Least { args: Vec<Arg> },
+    Greatest { args: Vec<Arg> },
+    Bands { of: Name, bands: Lookup<Vec<Band>>, select: Option<Name>, edge: Rounding },
+    Slice { of: Name, rate: Lookup<Ratio>, over: Lookup<i64>, upto: Option<Lookup<i64>> },
+    Taper { of: Name, amount: Lookup<i64>, rate: Lookup<Ratio>, over: Lookup<i64> },
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -92,17 +68,9 @@ pub(super) struct Band {
 
 #[derive(Debug)]
 pub(super) enum When {
-    Attribute {
-        attribute: usize,
-        value: u8,
-    },
+    Attribute { attribute: usize, value: u8 },
     PayPeriod(PayPeriod),
-    Value {
-        of: Name,
-        per: Frame,
-        limit: i64,
-        or_equal: bool,
-    },
+    Value { of: Name, per: Frame, limit: i64, or_equal: bool },
 }
 
 /// A value, or a table of them by an attribute or the pay period.
@@ -124,14 +92,10 @@ impl<T> Lookup<T> {
     pub(super) fn at(&self, period: usize, attributes: Attributes) -> &T {
         match self {
             Self::One(value) => value,
-            Self::By {
-                axis: Axis::Period,
-                entries,
-            } => entries[period].at(period, attributes),
-            Self::By {
-                axis: Axis::Attribute(i),
-                entries,
-            } => entries[usize::from(attributes.0[*i])].at(period, attributes),
+            Self::By { axis: Axis::Period, entries } => entries[period].at(period, attributes),
+            Self::By { axis: Axis::Attribute(i), entries } => {
+                entries[usize::from(attributes.0[*i])].at(period, attributes)
+            }
         }
     }
 }

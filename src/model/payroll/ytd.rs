@@ -30,11 +30,7 @@ impl YearToDate {
     /// Nothing yet. Allocates nothing.
     #[must_use]
     pub const fn start() -> Self {
-        Self {
-            bases: Vec::new(),
-            lines: Vec::new(),
-            taxable: Some(0),
-        }
+        Self { bases: Vec::new(), lines: Vec::new(), taxable: Some(0) }
     }
 
     /// Reads totals by name: bases, role lines, and `taxable` where no line has that name. What is
@@ -67,15 +63,9 @@ impl YearToDate {
     /// The totals by name, as [`Self::from_names`] reads them.
     #[must_use]
     pub fn to_names(&self, pack: &Pack) -> BTreeMap<String, i64> {
-        let bases = pack
-            .base_names()
-            .enumerate()
-            .map(|(i, name)| (name.to_owned(), self.base(i)));
-        let lines = pack
-            .lines()
-            .iter()
-            .enumerate()
-            .map(|(i, line)| (line.id.clone(), self.line(i)));
+        let bases = pack.base_names().enumerate().map(|(i, name)| (name.to_owned(), self.base(i)));
+        let lines =
+            pack.lines().iter().enumerate().map(|(i, line)| (line.id.clone(), self.line(i)));
         let taxable = self.taxable.map(|taxable| ("taxable".to_owned(), taxable));
         taxable.into_iter().chain(bases).chain(lines).collect()
     }
@@ -114,28 +104,19 @@ impl YearToDate {
 
     /// These totals and one more pay. Refuses a sum beyond 64 bits and then changes nothing.
     pub fn add(&mut self, pay: &Pay) -> Result<(), PayError> {
-        let overflow = || PayError::Overflow {
-            at: "year to date".to_owned(),
-        };
+        let overflow = || PayError::Overflow { at: "year to date".to_owned() };
         let bases = sums(&self.bases, &pay.bases).ok_or_else(overflow)?;
         let lines = sums(&self.lines, &pay.amounts).ok_or_else(overflow)?;
         let taxable = match (self.taxable, pay.taxable) {
             (Some(before), Some(now)) => Some(before.checked_add(now).ok_or_else(overflow)?),
             _ => None,
         };
-        *self = Self {
-            bases,
-            lines,
-            taxable,
-        };
+        *self = Self { bases, lines, taxable };
         Ok(())
     }
 }
 
 fn sums(before: &[i64], now: &[i64]) -> Option<Vec<i64>> {
     let before = before.iter().copied().chain(std::iter::repeat(0));
-    now.iter()
-        .zip(before)
-        .map(|(now, before)| before.checked_add(*now))
-        .collect()
+    now.iter().zip(before).map(|(now, before)| before.checked_add(*now)).collect()
 }

@@ -38,10 +38,7 @@ pub(crate) fn refund_created(refund: AnyId, currency: Currency, amount: i64) -> 
 
 /// It has arrived.
 pub(crate) fn refund_succeeded(refund: AnyId, currency: Currency, amount: i64) -> Posting {
-    let lines = [
-        (Account::RefundsPayable, Debit, amount),
-        (Account::CashReserved, Credit, amount),
-    ];
+    let lines = [(Account::RefundsPayable, Debit, amount), (Account::CashReserved, Credit, amount)];
     Posting::new("Refund succeeded", refund, currency, &lines)
 }
 

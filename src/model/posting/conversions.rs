@@ -26,10 +26,7 @@ impl Conversion {
             (Account::Fees, Debit, self.fee),
             (from, Credit, self.given),
         ];
-        let got = [
-            (into, Debit, self.got),
-            (Account::WorldFx, Credit, self.got),
-        ];
+        let got = [(into, Debit, self.got), (Account::WorldFx, Credit, self.got)];
         let mut posting = Posting::new(memo, self.source, self.given_in, &given);
         let got = Posting::new(memo, self.source, self.got_in, &got);
         posting.lines.extend(got.lines);
@@ -44,11 +41,7 @@ pub(crate) fn fx_begun(of: &Conversion) -> Posting {
 
 /// The conversion is done: the other currency arrives in its wallet.
 pub(crate) fn fx_completed(of: &Conversion) -> Posting {
-    of.entry(
-        "Conversion completed",
-        Account::CashReserved,
-        Account::CashAvailable,
-    )
+    of.entry("Conversion completed", Account::CashReserved, Account::CashAvailable)
 }
 
 /// The conversion did not come about.

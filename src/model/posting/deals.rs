@@ -8,14 +8,7 @@ use crate::value::money::Currency;
 
 /// An investor's money arrives: the owners', or a debt from then on.
 pub(crate) fn deal_won(deal: AnyId, currency: Currency, amount: i64, is_owed: bool) -> Posting {
-    let from = if is_owed {
-        Account::LoansPayable
-    } else {
-        Account::OwnerEquity
-    };
-    let lines = [
-        (Account::CashAvailable, Debit, amount),
-        (from, Credit, amount),
-    ];
+    let from = if is_owed { Account::LoansPayable } else { Account::OwnerEquity };
+    let lines = [(Account::CashAvailable, Debit, amount), (from, Credit, amount)];
     Posting::new("Deal won", deal, currency, &lines)
 }

@@ -8,10 +8,7 @@ use crate::value::money::Currency;
 
 /// The lender's money arrives.
 pub(crate) fn loan_disbursed(loan: AnyId, currency: Currency, amount: i64) -> Posting {
-    let lines = [
-        (Account::CashAvailable, Debit, amount),
-        (Account::LoansPayable, Credit, amount),
-    ];
+    let lines = [(Account::CashAvailable, Debit, amount), (Account::LoansPayable, Credit, amount)];
     Posting::new("Loan disbursed", loan, currency, &lines)
 }
 

@@ -17,10 +17,7 @@ pub(crate) fn opened(payout: &Payout) -> Option<Posting> {
         Pays::Wages => return None,
         Pays::Escrow => (
             "Escrow released",
-            vec![
-                (Account::PayoutsInTransit, Debit, amount),
-                (Account::EscrowHeld, Credit, amount),
-            ],
+            vec![(Account::PayoutsInTransit, Debit, amount), (Account::EscrowHeld, Credit, amount)],
         ),
         Pays::Vendor => (
             "Vendor payout sent",
@@ -95,19 +92,13 @@ pub(crate) fn back(payout: &Payout, before: PayoutStatus) -> Option<Posting> {
 
 /// A buyer's money is held for a seller.
 pub(crate) fn escrow_funded(escrow: AnyId, currency: Currency, amount: i64) -> Posting {
-    let lines = [
-        (Account::EscrowHeld, Debit, amount),
-        (Account::CashAvailable, Credit, amount),
-    ];
+    let lines = [(Account::EscrowHeld, Debit, amount), (Account::CashAvailable, Credit, amount)];
     Posting::new("Escrow funded", escrow, currency, &lines)
 }
 
 /// What was held is the buyer's again.
 pub(crate) fn escrow_refunded(escrow: AnyId, currency: Currency, amount: i64) -> Posting {
-    let lines = [
-        (Account::CashAvailable, Debit, amount),
-        (Account::EscrowHeld, Credit, amount),
-    ];
+    let lines = [(Account::CashAvailable, Debit, amount), (Account::EscrowHeld, Credit, amount)];
     Posting::new("Escrow refunded", escrow, currency, &lines)
 }
 

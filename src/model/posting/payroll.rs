@@ -84,11 +84,7 @@ impl RunCost {
             value: fx.value(),
             fee: fx.fee_amount,
         };
-        match self
-            .abroad
-            .iter_mut()
-            .find(|it| it.currency == new.currency)
-        {
+        match self.abroad.iter_mut().find(|it| it.currency == new.currency) {
             Some(known) => {
                 known.owed += new.owed;
                 known.value += new.value;
@@ -136,11 +132,7 @@ fn accrual(
     let value: i64 = cost.abroad.iter().map(|it| it.value).sum();
     let mut lines = vec![
         (Account::Wages, Debit, cost.gross),
-        (
-            Account::EmployerContributions,
-            Debit,
-            cost.employer_contributions,
-        ),
+        (Account::EmployerContributions, Debit, cost.employer_contributions),
         (Account::Purchases, Debit, cost.reimbursed),
         (Account::WagesPayable, Credit, cost.net),
         (Account::WorldFx, Credit, value),
@@ -170,10 +162,7 @@ pub(crate) fn platform_fee(
     currency: Currency,
     amount: i64,
 ) -> Posting {
-    let lines = [
-        (Account::Fees, Debit, amount),
-        (Account::CashAvailable, Credit, amount),
-    ];
+    let lines = [(Account::Fees, Debit, amount), (Account::CashAvailable, Credit, amount)];
     Posting::new(memo, source, currency, &lines)
 }
 
@@ -206,20 +195,14 @@ pub(crate) fn net_pay_recalled(
 
 /// Net pay leaves with the rail.
 pub(crate) fn net_pay_sent(source: AnyId, currency: Currency, amount: i64) -> Posting {
-    let lines = [
-        (Account::PayoutsInTransit, Debit, amount),
-        (Account::CashReserved, Credit, amount),
-    ];
+    let lines =
+        [(Account::PayoutsInTransit, Debit, amount), (Account::CashReserved, Credit, amount)];
     Posting::new("Net pay sent", source, currency, &lines)
 }
 
 /// The same in another currency, into which it is converted on the way.
 pub(crate) fn net_pay_converted(of: &Conversion) -> Posting {
-    of.entry(
-        "Net pay sent",
-        Account::CashReserved,
-        Account::PayoutsInTransit,
-    )
+    of.entry("Net pay sent", Account::CashReserved, Account::PayoutsInTransit)
 }
 
 /// Net pay in another currency is back and converted again, at the rate at which it went: out of what held it, into what holds
@@ -239,27 +222,20 @@ pub(crate) fn net_pay_converted_back(
 
 /// Net pay arrives.
 pub(crate) fn net_pay_paid(source: AnyId, currency: Currency, amount: i64) -> Posting {
-    let lines = [
-        (Account::WagesPayable, Debit, amount),
-        (Account::PayoutsInTransit, Credit, amount),
-    ];
+    let lines =
+        [(Account::WagesPayable, Debit, amount), (Account::PayoutsInTransit, Credit, amount)];
     Posting::new("Net pay paid", source, currency, &lines)
 }
 
 /// Net pay comes back before it arrived: the wages are still owed.
 pub(crate) fn net_pay_bounced(source: AnyId, currency: Currency, amount: i64) -> Posting {
-    let lines = [
-        (Account::CashReserved, Debit, amount),
-        (Account::PayoutsInTransit, Credit, amount),
-    ];
+    let lines =
+        [(Account::CashReserved, Debit, amount), (Account::PayoutsInTransit, Credit, amount)];
     Posting::new("Net pay bounced", source, currency, &lines)
 }
 
 /// Net pay comes back after it arrived: the wages are owed again.
 pub(crate) fn net_pay_returned(source: AnyId, currency: Currency, amount: i64) -> Posting {
-    let lines = [
-        (Account::CashReserved, Debit, amount),
-        (Account::WagesPayable, Credit, amount),
-    ];
+    let lines = [(Account::CashReserved, Debit, amount), (Account::WagesPayable, Credit, amount)];
     Posting::new("Net pay returned", source, currency, &lines)
 }

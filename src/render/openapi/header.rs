@@ -59,12 +59,7 @@ pub(crate) fn parameters() -> Map<String, Value> {
             "The version that the client was written for. An unknown one is refused with 400.",
             json!({ "type": "string", "format": "date", "pattern": "^\\d{4}-\\d{2}-\\d{2}$" }),
         ),
-        (
-            "webhook-id",
-            true,
-            "The event's id, the same on every attempt.",
-            text(64),
-        ),
+        ("webhook-id", true, "The event's id, the same on every attempt.", text(64)),
         (
             "webhook-timestamp",
             true,
@@ -100,11 +95,7 @@ pub(crate) fn components() -> Map<String, Value> {
             "Now, in the virtual time of this key's world.",
             json!({ "type": "string", "format": "date-time", "examples": ["2026-01-05T09:00:00.000Z"] }),
         ),
-        (
-            "ETag",
-            "This version of the resource, for `If-Match`.",
-            text("\"09nq3t8c5ywka\""),
-        ),
+        ("ETag", "This version of the resource, for `If-Match`.", text("\"09nq3t8c5ywka\"")),
         (
             "Location",
             "Where the new resource is.",
@@ -137,10 +128,7 @@ pub(crate) fn components() -> Map<String, Value> {
         ),
     ];
     let object = |(name, description, schema): (&str, &str, Value)| {
-        (
-            name.to_owned(),
-            json!({ "description": description, "schema": schema }),
-        )
+        (name.to_owned(), json!({ "description": description, "schema": schema }))
     };
     rows.into_iter().map(object).collect()
 }

@@ -64,11 +64,7 @@ pub(crate) fn add(paths: &mut Map<String, Value>, schemas: &BTreeMap<String, Val
 pub(crate) fn without(paths: &mut Map<String, Value>, gone: &BTreeSet<String>) {
     for (_, operation) in paths.values_mut().flat_map(operations) {
         let responses = operation["responses"].as_object_mut();
-        for response in responses
-            .into_iter()
-            .flatten()
-            .map(|(_, response)| response)
-        {
+        for response in responses.into_iter().flatten().map(|(_, response)| response) {
             let Some(links) = response["links"].as_object_mut() else {
                 continue;
             };

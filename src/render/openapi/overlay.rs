@@ -18,11 +18,7 @@ pub(crate) fn applied(mut document: Value, contract: &Overlay) -> Value {
     if let Some(paths) = document["paths"].as_object_mut() {
         let unserved = api::product().filter(|row| !contract.rows.serves(row));
         links::without(paths, &unserved.map(Operation::operation_id).collect());
-        paths.retain(|_, methods| {
-            methods
-                .as_object()
-                .is_some_and(|methods| !methods.is_empty())
-        });
+        paths.retain(|_, methods| methods.as_object().is_some_and(|methods| !methods.is_empty()));
     }
     let dialect = &contract.dialect;
     if dialect.errors == ErrorFormat::Envelope {
@@ -73,10 +69,8 @@ fn apply_row(document: &mut Value, row: &Operation, contract: &Overlay) {
     }
     if contract.rows.paging != Paging::default() {
         let parameters = operation["parameters"].as_array_mut();
-        let per_page = parameters
-            .into_iter()
-            .flatten()
-            .filter(|parameter| parameter["name"] == "per_page");
+        let per_page =
+            parameters.into_iter().flatten().filter(|parameter| parameter["name"] == "per_page");
         for parameter in per_page {
             parameter["description"] = contract.rows.paging.words().into();
         }
@@ -150,10 +144,7 @@ fn refusals(mut content: Value, dialect: &Dialect) -> (&'static str, Value) {
     if let Some(schema) = content["schema"].as_object_mut()
         && let Some(own) = schema.shift_remove("properties")
     {
-        schema.insert(
-            "properties".to_owned(),
-            json!({ "error": { "properties": own } }),
-        );
+        schema.insert("properties".to_owned(), json!({ "error": { "properties": own } }));
     }
     ("application/json", content)
 }
@@ -182,11 +173,7 @@ fn envelope_schema() -> Value {
 
 /// Calls a header otherwise, or leaves it out.
 fn rename(document: &mut Value, header: Header, name: Option<&str>) {
-    let section = if header.of_requests {
-        "parameters"
-    } else {
-        "headers"
-    };
+    let section = if header.of_requests { "parameters" } else { "headers" };
     if let Some(components) = document["components"][section].as_object_mut()
         && let Some(mut component) = components.shift_remove(header.name)
         && let Some(name) = name
@@ -198,12 +185,7 @@ fn rename(document: &mut Value, header: Header, name: Option<&str>) {
     }
     let reference = |name: &str| format!("#/components/{section}/{name}");
     let old = reference(header.name);
-    refer(
-        document,
-        header,
-        &old,
-        name.map(|name| (name, reference(name))),
-    );
+    refer(document, header, &old, name.map(|name| (name, reference(name))));
 }
 
 /// Follows a header's new name, or its end, wherever it is referred to.
@@ -284,40 +266,20 @@ mod tests {
     fn every_header_of_the_overlay_is_in_the_document_or_waits_for_its_feature() {
         let ours = document(Plane::Product);
         for header in Header::ALL {
-            let section = if header.of_requests {
-                "parameters"
-            } else {
-                "headers"
-            };
+            let section = if header.of_requests { "parameters" } else { "headers" };
             let known = !ours["components"][section][header.name].is_null();
-            assert!(
-                known || header.name == "Sandbox-Decision",
-                "{}",
-                header.name
-            );
+            assert!(known || header.name == "Sandbox-Decision", "{}", header.name);
         }
     }
 
     #[test]
     fn published_leaves_two_operations() {
         let document = document_under(Plane::Product, &Overlay::published());
-        let paths: Vec<&String> = document["paths"]
-            .as_object()
-            .expect("paths")
-            .keys()
-            .collect();
+        let paths: Vec<&String> = document["paths"].as_object().expect("paths").keys().collect();
         assert_eq!(paths.len(), 2, "{paths:?}");
-        assert!(
-            api::product()
-                .filter(|row| row.contract == Contract::Published)
-                .all(|row| {
-                    let method = if row.method == Method::Get {
-                        "get"
-                    } else {
-                        "post"
-                    };
-                    !document["paths"][row.path][method].is_null()
-                })
-        );
+        assert!(api::product().filter(|row| row.contract == Contract::Published).all(|row| {
+            let method = if row.method == Method::Get { "get" } else { "post" };
+            !document["paths"][row.path][method].is_null()
+        }));
     }
 }

@@ -20,19 +20,11 @@ pub(crate) const REQUEST_ID: &str = "req_09nq3t8c5ywka";
 
 /// Responses that many rows share: name, status and codes, in the order of the table of codes.
 const SHARED: &[(&str, u16, &[ErrorCode])] = &[
-    (
-        "BadRequest",
-        400,
-        &[ErrorCode::InvalidHeader, ErrorCode::UnknownScenario],
-    ),
+    ("BadRequest", 400, &[ErrorCode::InvalidHeader, ErrorCode::UnknownScenario]),
     (
         "BadBody",
         400,
-        &[
-            ErrorCode::MalformedJson,
-            ErrorCode::InvalidHeader,
-            ErrorCode::UnknownScenario,
-        ],
+        &[ErrorCode::MalformedJson, ErrorCode::InvalidHeader, ErrorCode::UnknownScenario],
     ),
     (
         "BadBodyOrKey",
@@ -47,35 +39,19 @@ const SHARED: &[(&str, u16, &[ErrorCode])] = &[
     (
         "Unauthorized",
         401,
-        &[
-            ErrorCode::MissingCredentials,
-            ErrorCode::InvalidApiKey,
-            ErrorCode::LiveKeyRefused,
-        ],
+        &[ErrorCode::MissingCredentials, ErrorCode::InvalidApiKey, ErrorCode::LiveKeyRefused],
     ),
     ("NotFound", 404, &[ErrorCode::ResourceNotFound]),
     ("RequestTimeout", 408, &[ErrorCode::RequestTimeout]),
     ("KeyInUse", 409, &[ErrorCode::RequestInProgress]),
     ("Stale", 412, &[ErrorCode::PreconditionFailed]),
     ("TooLarge", 413, &[ErrorCode::PayloadTooLarge]),
-    (
-        "UnsupportedMediaType",
-        415,
-        &[ErrorCode::UnsupportedMediaType],
-    ),
+    ("UnsupportedMediaType", 415, &[ErrorCode::UnsupportedMediaType]),
     ("Invalid", 422, &[ErrorCode::ValidationFailed]),
-    (
-        "InvalidOrKeyReused",
-        422,
-        &[ErrorCode::ValidationFailed, ErrorCode::IdempotencyKeyReused],
-    ),
+    ("InvalidOrKeyReused", 422, &[ErrorCode::ValidationFailed, ErrorCode::IdempotencyKeyReused]),
     ("TooManyRequests", 429, &[ErrorCode::RateLimited]),
     ("InternalError", 500, &[ErrorCode::InternalError]),
-    (
-        "Unavailable",
-        503,
-        &[ErrorCode::Maintenance, ErrorCode::Overloaded],
-    ),
+    ("Unavailable", 503, &[ErrorCode::Maintenance, ErrorCode::Overloaded]),
 ];
 
 /// `components/responses`.
@@ -134,16 +110,9 @@ fn any_row_may_refuse(row: &Operation, input: &Value, code: ErrorCode) -> bool {
 /// nothing.
 fn names_a_resource(row: &Operation, input: &Value) -> bool {
     let in_path = row.path_parameters().next().is_some();
-    let members = input["properties"]
-        .as_object()
-        .into_iter()
-        .flatten()
-        .map(|(name, _)| name.as_str());
-    let required = input["required"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str);
+    let members =
+        input["properties"].as_object().into_iter().flatten().map(|(name, _)| name.as_str());
+    let required = input["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
     let names = |name: &str| kind_of_member(name).is_some();
     in_path
         || if row.method.has_body() {
@@ -154,10 +123,7 @@ fn names_a_resource(row: &Operation, input: &Value) -> bool {
 }
 
 fn shared_or_own(status: u16, codes: &[ErrorCode]) -> Value {
-    match SHARED
-        .iter()
-        .find(|(_, shared, listed)| *shared == status && *listed == codes)
-    {
+    match SHARED.iter().find(|(_, shared, listed)| *shared == status && *listed == codes) {
         Some((name, ..)) => json!({ "$ref": format!("#/components/responses/{name}") }),
         None => response(status, codes),
     }
@@ -182,10 +148,8 @@ fn response(status: u16, codes: &[ErrorCode]) -> Value {
         "status": { "const": status },
         "code": { "enum": codes.iter().map(|code| code.code()).collect::<Vec<_>>() },
     });
-    let examples: Map<String, Value> = codes
-        .iter()
-        .map(|code| (code.code().to_owned(), example(*code)))
-        .collect();
+    let examples: Map<String, Value> =
+        codes.iter().map(|code| (code.code().to_owned(), example(*code))).collect();
     json!({
         "description": format!("{}\n\n{}", reason(status), listed.join("\n")),
         "headers": headers,
@@ -231,12 +195,7 @@ fn example(code: ErrorCode) -> Value {
 /// Titles begin like sentences; details do not.
 fn lower_first(title: &str) -> String {
     let mut letters = title.chars();
-    letters
-        .next()
-        .map(|first| first.to_ascii_lowercase())
-        .into_iter()
-        .chain(letters)
-        .collect()
+    letters.next().map(|first| first.to_ascii_lowercase()).into_iter().chain(letters).collect()
 }
 
 /// The schema of a problem, RFC 9457.
@@ -304,25 +263,11 @@ mod tests {
     #[test]
     fn a_rows_own_code_joins_those_of_the_engine() {
         let errors = &[ErrorCode::QuoteExpired, ErrorCode::InsufficientFunds];
-        let row = Operation {
-            method: Method::Post,
-            errors,
-            ..BLANK
-        };
+        let row = Operation { method: Method::Post, errors, ..BLANK };
         let found = responses(&row, &json!({}));
         let codes = &found["422"]["content"][MEDIA_TYPE]["schema"]["properties"]["code"]["enum"];
-        assert_eq!(
-            *codes,
-            json!([
-                "validation_failed",
-                "quote_expired",
-                "idempotency_key_reused"
-            ])
-        );
+        assert_eq!(*codes, json!(["validation_failed", "quote_expired", "idempotency_key_reused"]));
         assert!(found.contains_key("402"));
-        assert!(
-            !found.contains_key("404"),
-            "nothing is named that could be missing"
-        );
+        assert!(!found.contains_key("404"), "nothing is named that could be missing");
     }
 }

@@ -22,10 +22,7 @@ pub(crate) fn is_keyed(row: &Operation) -> bool {
 
 /// Takes an `If-Match`: it changes a resource that the path names, and that can be read by itself.
 pub(crate) fn is_conditional(row: &Operation) -> bool {
-    let resource = row
-        .path
-        .rsplit_once('/')
-        .map_or("", |(resource, _)| resource);
+    let resource = row.path.rsplit_once('/').map_or("", |(resource, _)| resource);
     let reads = |other: &Operation| other.method == Method::Get && other.path == resource;
     let acts = row.method == Method::Post && resource.ends_with('}') && api::product().any(reads);
     is_product(row) && (matches!(row.method, Method::Put | Method::Patch) || acts)
@@ -64,10 +61,7 @@ pub(crate) fn operation(
         operation["requestBody"] = body;
     }
     let mut responses = Map::new();
-    responses.insert(
-        row.success.to_string(),
-        success(row, shape.output, sample, schemas),
-    );
+    responses.insert(row.success.to_string(), success(row, shape.output, sample, schemas));
     responses.extend(refusals);
     operation["responses"] = responses.into();
     operation
@@ -81,11 +75,7 @@ fn description(row: &Operation) -> String {
     }
     let events: Vec<String> = events.iter().map(|name| format!("`{name}`")).collect();
     let paragraphs = [row.description, &format!("Events: {}.", events.join(", "))];
-    paragraphs
-        .into_iter()
-        .filter(|text| !text.is_empty())
-        .collect::<Vec<_>>()
-        .join("\n\n")
+    paragraphs.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n\n")
 }
 
 /// The members of an input that travel in its path or query, then the headers.
@@ -93,14 +83,10 @@ fn parameters(row: &Operation, input: &Value, sample: &Sample) -> Vec<Value> {
     let members = &members(input);
     let in_path: Vec<&str> = row.path_parameters().collect();
     let required = |name: &str| {
-        input["required"]
-            .as_array()
-            .is_some_and(|all| all.iter().any(|one| one == name))
+        input["required"].as_array().is_some_and(|all| all.iter().any(|one| one == name))
     };
     let path = in_path.iter().map(|name| {
-        let member = members
-            .get(*name)
-            .unwrap_or_else(|| panic!("{} takes no {name}", row.name));
+        let member = members.get(*name).unwrap_or_else(|| panic!("{} takes no {name}", row.name));
         parameter(name, "path", true, member, sample)
     });
     let in_query = members
@@ -119,26 +105,16 @@ fn headers(row: &Operation) -> impl Iterator<Item = Value> {
         ("Sandbox-Fault", is_product(row)),
         ("Api-Version", is_product(row)),
     ];
-    taken
-        .into_iter()
-        .filter(|(_, takes)| *takes)
-        .map(|(name, _)| header::parameter(name))
+    taken.into_iter().filter(|(_, takes)| *takes).map(|(name, _)| header::parameter(name))
 }
 
 fn parameter(name: &str, place: &str, required: bool, member: &Value, sample: &Sample) -> Value {
     let mut schema = without_null(member.clone());
-    let description = schema
-        .as_object_mut()
-        .and_then(|members| members.remove("description"));
+    let description = schema.as_object_mut().and_then(|members| members.remove("description"));
     // Of what is optional only a sample's value: a viewer would fill in a filter that matches
     // nothing.
     let usual = schema["examples"].get(0).filter(|_| required);
-    let example = sample
-        .input
-        .as_ref()
-        .and_then(|input| input.get(name))
-        .or(usual)
-        .cloned();
+    let example = sample.input.as_ref().and_then(|input| input.get(name)).or(usual).cloned();
     let mut parameter = json!({ "name": name, "in": place, "required": required });
     if let Some(description) = description {
         parameter["description"] = description;
@@ -186,10 +162,7 @@ fn members(input: &Value) -> Map<String, Value> {
         return members.clone();
     }
     let forms = input["oneOf"].as_array().map_or(&[][..], Vec::as_slice);
-    let Some(first) = forms
-        .first()
-        .and_then(|form| form["properties"].as_object())
-    else {
+    let Some(first) = forms.first().and_then(|form| form["properties"].as_object()) else {
         return Map::new();
     };
     let mut common = Map::new();
@@ -198,10 +171,7 @@ fn members(input: &Value) -> Map<String, Value> {
         let Some(all) = forms.iter().map(of_form).collect::<Option<Vec<Value>>>() else {
             continue;
         };
-        let constants: Vec<&Value> = all
-            .iter()
-            .filter_map(|member| member.get("const"))
-            .collect();
+        let constants: Vec<&Value> = all.iter().filter_map(|member| member.get("const")).collect();
         let member = if constants.len() == all.len() {
             json!({ "type": "string", "enum": constants })
         } else {
@@ -253,9 +223,7 @@ fn body(
         names.retain(|name| in_path.iter().all(|parameter| name != parameter));
         required = !names.is_empty();
         if !required {
-            input
-                .as_object_mut()
-                .and_then(|members| members.remove("required"));
+            input.as_object_mut().and_then(|members| members.remove("required"));
         }
     }
     let mut content =
@@ -269,9 +237,8 @@ fn body(
 
 /// The answer to a request that is not refused.
 fn success(row: &Operation, output: Value, sample: &Sample, schemas: &mut Schemas) -> Value {
-    let single = output["properties"]["data"]
-        .as_object()
-        .is_some_and(|data| !data.contains_key("items"));
+    let single =
+        output["properties"]["data"].as_object().is_some_and(|data| !data.contains_key("items"));
     let mut headers = header::common();
     let also = [
         ("ETag", single && row.success != 201),

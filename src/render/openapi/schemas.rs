@@ -54,18 +54,10 @@ impl Schemas {
         }
         for (name, mut schema) in inputs {
             rename(&mut schema, &differing);
-            let name = if differing.contains(&name) {
-                input_name(&name)
-            } else {
-                name
-            };
+            let name = if differing.contains(&name) { input_name(&name) } else { name };
             define(&mut definitions, name, schema);
         }
-        Self {
-            rows,
-            event,
-            definitions,
-        }
+        Self { rows, event, definitions }
     }
 
     /// Publishes a schema under a name and returns the reference to it.
@@ -161,9 +153,7 @@ fn rename(schema: &mut Value, differing: &BTreeSet<String>) {
     }
     match schema {
         Value::Array(items) => items.iter_mut().for_each(|item| rename(item, differing)),
-        Value::Object(members) => members
-            .values_mut()
-            .for_each(|member| rename(member, differing)),
+        Value::Object(members) => members.values_mut().for_each(|member| rename(member, differing)),
         _ => {}
     }
 }
@@ -194,10 +184,6 @@ mod tests {
     #[should_panic(expected = "two schemas want to be called Leaf")]
     fn one_name_for_two_schemas_is_refused() {
         let mut definitions = BTreeMap::from([("Leaf".to_owned(), json!({ "type": "string" }))]);
-        define(
-            &mut definitions,
-            "Leaf".to_owned(),
-            json!({ "type": "integer" }),
-        );
+        define(&mut definitions, "Leaf".to_owned(), json!({ "type": "integer" }));
     }
 }

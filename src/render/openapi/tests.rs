@@ -95,11 +95,9 @@ fn every_row_is_one_operation_and_nothing_else_is() {
 #[test]
 fn operation_ids_are_unique_webhooks_included() {
     for document in documents() {
-        let ids: Vec<&Value> = [
-            of(&document["paths"], "operationId"),
-            of(&document["webhooks"], "operationId"),
-        ]
-        .concat();
+        let ids: Vec<&Value> =
+            [of(&document["paths"], "operationId"), of(&document["webhooks"], "operationId")]
+                .concat();
         let distinct: BTreeSet<&str> = ids.iter().filter_map(|id| id.as_str()).collect();
         assert_eq!(distinct.len(), ids.len());
     }
@@ -108,14 +106,10 @@ fn operation_ids_are_unique_webhooks_included() {
 #[test]
 fn every_reference_leads_somewhere_and_every_component_is_referred_to() {
     for document in documents() {
-        let references: BTreeSet<&str> = of(&document, "$ref")
-            .into_iter()
-            .filter_map(Value::as_str)
-            .collect();
+        let references: BTreeSet<&str> =
+            of(&document, "$ref").into_iter().filter_map(Value::as_str).collect();
         for reference in &references {
-            let pointer = reference
-                .strip_prefix('#')
-                .expect("references stay in the document");
+            let pointer = reference.strip_prefix('#').expect("references stay in the document");
             assert!(document.pointer(pointer).is_some(), "{reference}");
         }
         for section in ["schemas", "parameters", "headers", "responses"] {
@@ -163,11 +157,8 @@ fn nothing_but_annotations_stands_beside_a_reference() {
             let Some(to) = schema.get("$ref") else {
                 continue;
             };
-            for keyword in schema
-                .as_object()
-                .into_iter()
-                .flatten()
-                .map(|(keyword, _)| keyword.as_str())
+            for keyword in
+                schema.as_object().into_iter().flatten().map(|(keyword, _)| keyword.as_str())
             {
                 let narrows_problem =
                     keyword == "properties" && *to == "#/components/schemas/Problem";
@@ -185,9 +176,8 @@ fn nothing_but_annotations_stands_beside_a_reference() {
 #[test]
 fn no_definition_got_its_name_from_a_counter() {
     for document in documents() {
-        let named = document["components"]["schemas"]
-            .as_object()
-            .expect("components/schemas is an object");
+        let named =
+            document["components"]["schemas"].as_object().expect("components/schemas is an object");
         for name in named.keys() {
             let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
             assert!(
@@ -195,8 +185,7 @@ fn no_definition_got_its_name_from_a_counter() {
                 "{name} and {stem}: rename one with #[schemars(rename)]"
             );
             assert!(
-                name.bytes()
-                    .all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b)),
+                name.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b)),
                 "{name}"
             );
         }
@@ -218,23 +207,13 @@ fn every_input_member_is_in_the_path_the_query_or_the_body() {
             let entry = entry(&document, row);
             let places = |place: &str| -> Vec<&str> {
                 let parameters = entry["parameters"].as_array().into_iter().flatten();
-                parameters
-                    .filter(|p| p["in"] == place)
-                    .filter_map(|p| p["name"].as_str())
-                    .collect()
+                parameters.filter(|p| p["in"] == place).filter_map(|p| p["name"].as_str()).collect()
             };
-            assert_eq!(
-                places("path"),
-                row.path_parameters().collect::<Vec<_>>(),
-                "{}",
-                row.name
-            );
+            assert_eq!(places("path"), row.path_parameters().collect::<Vec<_>>(), "{}", row.name);
             let members = row_members(row);
             let query = places("query");
-            let body = resolved(
-                &document,
-                &entry["requestBody"]["content"]["application/json"]["schema"],
-            );
+            let body =
+                resolved(&document, &entry["requestBody"]["content"]["application/json"]["schema"]);
             for name in members
                 .iter()
                 .filter(|name| row.path_parameters().all(|parameter| parameter != *name))
@@ -259,11 +238,7 @@ fn every_input_member_is_in_the_path_the_query_or_the_body() {
 fn row_members(row: &Operation) -> Vec<String> {
     let schema = (row.input)(&mut schemars::SchemaGenerator::default());
     let members = schema.get("properties").and_then(Value::as_object);
-    members
-        .into_iter()
-        .flatten()
-        .map(|(name, _)| name.clone())
-        .collect()
+    members.into_iter().flatten().map(|(name, _)| name.clone()).collect()
 }
 
 #[test]
@@ -273,24 +248,13 @@ fn writes_of_the_product_take_their_headers() {
         let parameters = &entry(&document, row)["parameters"];
         let takes = |name: &str| {
             let reference = json!({ "$ref": format!("#/components/parameters/{name}") });
-            parameters
-                .as_array()
-                .is_some_and(|all| all.contains(&reference))
+            parameters.as_array().is_some_and(|all| all.contains(&reference))
         };
-        assert_eq!(
-            takes("Idempotency-Key"),
-            row.method == Method::Post,
-            "{}",
-            row.name
-        );
+        assert_eq!(takes("Idempotency-Key"), row.method == Method::Post, "{}", row.name);
         assert!(takes("Sandbox-Scenario"), "{}", row.name);
         if row.method == Method::Patch {
             assert!(takes("If-Match"), "{}", row.name);
-            assert!(
-                entry(&document, row)["responses"].get("412").is_some(),
-                "{}",
-                row.name
-            );
+            assert!(entry(&document, row)["responses"].get("412").is_some(), "{}", row.name);
         }
     }
 }
@@ -304,9 +268,8 @@ fn a_row_refuses_with_its_own_codes_too() {
                 let response = &entry(&document, row)["responses"][code.status().to_string()];
                 let schema =
                     &resolved(&document, response)["content"]["application/problem+json"]["schema"];
-                let listed = schema["properties"]["code"]["enum"]
-                    .as_array()
-                    .expect("codes are listed");
+                let listed =
+                    schema["properties"]["code"]["enum"].as_array().expect("codes are listed");
                 assert!(
                     listed.iter().any(|one| one == code.code()),
                     "{}: {}",
@@ -321,14 +284,9 @@ fn a_row_refuses_with_its_own_codes_too() {
 #[test]
 fn every_emitted_event_is_a_webhook_of_its_own() {
     let document = document(Plane::Product);
-    let emitted: BTreeSet<&str> = Plane::Product
-        .rows()
-        .iter()
-        .flat_map(|row| crate::api::system::events_of(row))
-        .collect();
-    let webhooks = document["webhooks"]
-        .as_object()
-        .expect("webhooks is an object");
+    let emitted: BTreeSet<&str> =
+        Plane::Product.rows().iter().flat_map(|row| crate::api::system::events_of(row)).collect();
+    let webhooks = document["webhooks"].as_object().expect("webhooks is an object");
     assert_eq!(
         webhooks.keys().map(String::as_str).collect::<Vec<_>>(),
         emitted.into_iter().collect::<Vec<_>>()
@@ -340,9 +298,7 @@ fn every_emitted_event_is_a_webhook_of_its_own() {
             &document,
             &webhook["post"]["requestBody"]["content"]["application/json"]["schema"],
         );
-        let types = event["properties"]["type"]["enum"]
-            .as_array()
-            .expect("types are listed");
+        let types = event["properties"]["type"]["enum"].as_array().expect("types are listed");
         assert!(types.iter().any(|one| one == name), "{name}");
     }
     assert!(super::document(Plane::Control).get("webhooks").is_none());
@@ -362,10 +318,7 @@ fn examples_are_calls_and_their_answers() {
         ["data"];
     assert_eq!(answer["id"], entry["parameters"][0]["example"]);
     assert_eq!(body.get("company_id"), None, "it is in the path");
-    assert_eq!(
-        answer["payroll_settings"]["pay_day"],
-        body["payroll_settings"]["pay_day"]
-    );
+    assert_eq!(answer["payroll_settings"]["pay_day"], body["payroll_settings"]["pay_day"]);
     assert!(body["payroll_settings"]["pay_day"].is_u64());
 }
 
@@ -395,16 +348,9 @@ fn every_operation_has_examples() {
         let document = document(plane);
         for row in plane.rows() {
             let entry = entry(&document, row);
-            let shown = |part: &Value| {
-                part["content"]["application/json"]
-                    .get("examples")
-                    .is_some()
-            };
-            assert!(
-                shown(&entry["responses"][row.success.to_string()]),
-                "{}",
-                row.name
-            );
+            let shown =
+                |part: &Value| part["content"]["application/json"].get("examples").is_some();
+            assert!(shown(&entry["responses"][row.success.to_string()]), "{}", row.name);
             assert!(entry.get("requestBody").is_none_or(shown), "{}", row.name);
         }
     }
@@ -414,9 +360,7 @@ fn every_operation_has_examples() {
 fn every_row_of_the_product_that_takes_an_id_is_linked_from_an_answer_that_has_it() {
     let document = document(Plane::Product);
     let paths = document["paths"].as_object().unwrap();
-    let rows = paths
-        .values()
-        .flat_map(|path| path.as_object().unwrap().values());
+    let rows = paths.values().flat_map(|path| path.as_object().unwrap().values());
     let mut linked = BTreeSet::new();
     for response in rows.flat_map(|row| row["responses"].as_object().unwrap().values()) {
         for (name, link) in response["links"].as_object().into_iter().flatten() {
@@ -426,10 +370,7 @@ fn every_row_of_the_product_that_takes_an_id_is_linked_from_an_answer_that_has_i
             let row = product().find(|row| row.operation_id() == *name);
             let row = row.expect("a link leads to a row");
             for parameter in link["parameters"].as_object().unwrap().keys() {
-                assert!(
-                    row_members(row).contains(parameter),
-                    "{name} takes no {parameter}"
-                );
+                assert!(row_members(row).contains(parameter), "{name} takes no {parameter}");
             }
             linked.insert(name.clone());
         }

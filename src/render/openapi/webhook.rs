@@ -18,12 +18,11 @@ pub(crate) fn webhooks(events: &[EventKind], schemas: &mut Schemas) -> Map<Strin
             format!("{}Event", pascal(resource[0].resource())),
             envelope(resource, schemas),
         );
-        webhooks.extend(resource.iter().map(|kind| {
-            (
-                kind.name.to_owned(),
-                json!({ "post": webhook(kind, &event) }),
-            )
-        }));
+        webhooks.extend(
+            resource
+                .iter()
+                .map(|kind| (kind.name.to_owned(), json!({ "post": webhook(kind, &event) }))),
+        );
     }
     webhooks
 }
@@ -55,9 +54,8 @@ fn envelope(kinds: &[EventKind], schemas: &Schemas) -> Value {
     envelope["description"] = format!("Something that happened to a {kind}.").into();
     let members = &mut envelope["properties"];
     members["type"]["enum"] = kinds.iter().map(|kind| kind.name).collect();
-    if let Some(mut data) = referred(&members["data"])
-        .and_then(|name| schemas.definitions.get(name))
-        .cloned()
+    if let Some(mut data) =
+        referred(&members["data"]).and_then(|name| schemas.definitions.get(name)).cloned()
     {
         let object = &mut data["properties"]["object"];
         if let (Some(mut resource), Some(said)) =
@@ -92,11 +90,7 @@ fn resource_of(kind: &str, schemas: &Schemas) -> Option<Value> {
     if schemas.definitions.get(&named).is_some_and(is_kind) {
         return Some(reference(&named));
     }
-    schemas
-        .definitions
-        .iter()
-        .find(|(_, schema)| is_kind(schema))
-        .map(|(name, _)| reference(name))
+    schemas.definitions.iter().find(|(_, schema)| is_kind(schema)).map(|(name, _)| reference(name))
 }
 
 /// `PayrollRunPaid` for `payroll_run.paid`.
@@ -116,9 +110,6 @@ mod tests {
 
     #[test]
     fn event_names_become_type_names() {
-        assert_eq!(
-            pascal("payroll_run.partially_paid"),
-            "PayrollRunPartiallyPaid"
-        );
+        assert_eq!(pascal("payroll_run.partially_paid"), "PayrollRunPartiallyPaid");
     }
 }

@@ -21,8 +21,7 @@ impl Runner for Played {
         headers: &BTreeMap<String, String>,
     ) -> Result<Came, String> {
         let input = Value::Object(input.clone());
-        self.asked
-            .push(format!("{} {input} {headers:?}", operation.name));
+        self.asked.push(format!("{} {input} {headers:?}", operation.name));
         Ok(self.replies.remove(0))
     }
 
@@ -41,11 +40,7 @@ impl Runner for Played {
     }
 
     fn events(&mut self) -> Result<Vec<Value>, String> {
-        Ok(self
-            .events
-            .iter()
-            .map(|name| json!({ "type": name }))
-            .collect())
+        Ok(self.events.iter().map(|name| json!({ "type": name })).collect())
     }
 
     fn deliveries(&mut self, _: &BTreeMap<String, u64>) -> Result<BTreeMap<String, u64>, String> {
@@ -74,10 +69,7 @@ fn played(file: &str, mut runner: Played) -> (Outcome, Vec<String>) {
 }
 
 fn told(differences: &[Difference]) -> Vec<String> {
-    differences
-        .iter()
-        .map(|it| format!("{}: {} but {}", it.at, it.expected, it.came))
-        .collect()
+    differences.iter().map(|it| format!("{}: {} but {}", it.at, it.expected, it.came)).collect()
 }
 
 #[test]
@@ -169,11 +161,7 @@ expect = { status = 200 }
         ..Played::default()
     };
     let (outcome, _) = played(file, runner);
-    let steps: Vec<_> = outcome
-        .steps
-        .iter()
-        .map(|step| told(&step.differences))
-        .collect();
+    let steps: Vec<_> = outcome.steps.iter().map(|step| told(&step.differences)).collect();
     assert!(steps[0].is_empty());
     assert_eq!(steps[1], ["status: no whole reply but 200"]);
     assert_eq!(steps[2], ["status: 200 but no whole reply"]);
@@ -192,20 +180,14 @@ with = { company_id = "@all.data.0.id" }
 call = "getCompany"
 with = { company_id = "@company:9" }
 "#;
-    let runner = Played {
-        replies: vec![replied(200, json!({ "data": [] }))],
-        ..Played::default()
-    };
+    let runner = Played { replies: vec![replied(200, json!({ "data": [] }))], ..Played::default() };
     let (outcome, asked) = played(file, runner);
     assert_eq!(asked.len(), 1);
     assert_eq!(
         told(&outcome.steps[1].differences),
         ["@all.data.0.id: something there but nothing"]
     );
-    assert_eq!(
-        told(&outcome.steps[2].differences),
-        ["@company:9: something there but nothing"]
-    );
+    assert_eq!(told(&outcome.steps[2].differences), ["@company:9: something there but nothing"]);
 }
 
 #[test]

@@ -7,9 +7,7 @@ use crate::harness::world::{id, number};
 
 fn names(caller: &Caller) -> Vec<String> {
     let events = caller.events();
-    let names = events
-        .iter()
-        .map(|event| event["type"].as_str().expect("a type").to_owned());
+    let names = events.iter().map(|event| event["type"].as_str().expect("a type").to_owned());
     names.collect()
 }
 
@@ -24,27 +22,15 @@ fn an_entry_by_hand_is_its_own_source_and_counts_for_its_day() {
     let own = currency(&caller, &company);
     let november = "from=2025-11-01&to=2025-11-30";
     let before = report(&caller, "profit-and-loss", &company, november);
-    let body = entry(
-        &company,
-        "2025-11-15",
-        "rent",
-        "refunds_payable",
-        120_000,
-        &own,
-    );
+    let body = entry(&company, "2025-11-15", "rent", "refunds_payable", 120_000, &own);
     let posted = caller.post(ENTRIES, &body).expect(201)["data"].take();
     assert_eq!(posted["status"], "posted");
     assert_eq!(posted["effective_on"], "2025-11-15");
-    assert_eq!(
-        posted["source"],
-        json!({"type": "journal_entry", "id": posted["id"]})
-    );
+    assert_eq!(posted["source"], json!({"type": "journal_entry", "id": posted["id"]}));
     let after = report(&caller, "profit-and-loss", &company, november);
     let net = |report: &Value| number(&report["net_profit"]);
     assert_eq!(net(&before) - net(&after), 120_000);
-    let listed = caller.all(&format!(
-        "{ENTRIES}?company_id={company}&source_type=journal_entry"
-    ));
+    let listed = caller.all(&format!("{ENTRIES}?company_id={company}&source_type=journal_entry"));
     assert_eq!(listed, [posted]);
     assert_eq!(names(&caller), ["journal_entry.posted"]);
     caller.audit();
@@ -56,39 +42,19 @@ fn a_line_on_available_cash_moves_the_wallet_and_shows_on_its_statement() {
     let company = caller.company(0);
     let own = currency(&caller, &company);
     let before = available(&caller, &company);
-    let paid_in = entry(
-        &company,
-        "2026-01-01",
-        "cash_available",
-        "owner_equity",
-        700,
-        &own,
-    );
+    let paid_in = entry(&company, "2026-01-01", "cash_available", "owner_equity", 700, &own);
     caller.post(ENTRIES, &paid_in).expect(201);
     let paid_out = entry(&company, "2026-01-01", "fees", "cash_available", 200, &own);
     let posted = caller.post(ENTRIES, &paid_out).expect(201)["data"].take();
     assert_eq!(available(&caller, &company) - before, 500);
-    let wallet = caller
-        .all(&format!("/api/payments/wallets?company_id={company}"))
-        .remove(0);
-    let statement = caller.all(&format!(
-        "/api/payments/wallets/{}/transactions",
-        id(&wallet)
-    ));
+    let wallet = caller.all(&format!("/api/payments/wallets?company_id={company}")).remove(0);
+    let statement = caller.all(&format!("/api/payments/wallets/{}/transactions", id(&wallet)));
     let last = statement.last().expect("a line");
     assert_eq!(last["journal_entry_id"], posted["id"]);
-    assert_eq!(
-        (last["type"].as_str(), number(&last["amount"])),
-        (Some("debit"), 200)
-    );
+    assert_eq!((last["type"].as_str(), number(&last["amount"])), (Some("debit"), 200));
     assert_eq!(
         names(&caller),
-        [
-            "journal_entry.posted",
-            "wallet.credited",
-            "journal_entry.posted",
-            "wallet.debited"
-        ]
+        ["journal_entry.posted", "wallet.credited", "journal_entry.posted", "wallet.debited"]
     );
     caller.audit();
 }
@@ -99,26 +65,10 @@ fn an_entry_that_would_overdraw_a_wallet_is_refused() {
     let company = caller.company(0);
     let own = currency(&caller, &company);
     let short = available(&caller, &company) + 1;
-    let body = entry(
-        &company,
-        "2026-01-01",
-        "purchases",
-        "cash_available",
-        short,
-        &own,
-    );
+    let body = entry(&company, "2026-01-01", "purchases", "cash_available", short, &own);
     let digest = caller.digest();
-    caller
-        .post(ENTRIES, &body)
-        .refused(402, "insufficient_funds");
-    let body = entry(
-        &company,
-        "2026-01-01",
-        "purchases",
-        "cash_available",
-        short - 1,
-        &own,
-    );
+    caller.post(ENTRIES, &body).refused(402, "insufficient_funds");
+    let body = entry(&company, "2026-01-01", "purchases", "cash_available", short - 1, &own);
     assert_eq!(caller.digest(), digest);
     caller.post(ENTRIES, &body).expect(201);
     assert_eq!(available(&caller, &company), 0);
@@ -131,14 +81,7 @@ fn an_account_turns_over_what_sums_can_hold() {
     let company = caller.company(0);
     let own = currency(&caller, &company);
     let most = 1_000_000_000_000_000_i64;
-    let body = entry(
-        &company,
-        "2026-01-01",
-        "rent",
-        "refunds_payable",
-        most,
-        &own,
-    );
+    let body = entry(&company, "2026-01-01", "rent", "refunds_payable", most, &own);
     for _ in 0..8 {
         caller.post(ENTRIES, &body).expect(201);
     }
@@ -175,9 +118,7 @@ fn what_is_wrong_with_lines_is_said_line_by_line() {
     let company = caller.company(0);
     let refused = |lines: Value, day: &str| {
         let body = json!({ "company_id": company, "effective_on": day, "lines": lines });
-        let refused = caller
-            .post(ENTRIES, &body)
-            .refused(422, "validation_failed");
+        let refused = caller.post(ENTRIES, &body).refused(422, "validation_failed");
         let errors = refused["errors"].as_array().expect("violations").clone();
         let told = errors.iter().map(|error| {
             let part = |member: &str| error[member].as_str().expect("text").to_owned();
@@ -186,28 +127,17 @@ fn what_is_wrong_with_lines_is_said_line_by_line() {
         told.collect::<Vec<_>>()
     };
     let pair = |debit: &str, credit: &str, currency: &str| {
-        json!([
-            line(debit, "debit", 5, currency),
-            line(credit, "credit", 5, currency)
-        ])
+        json!([line(debit, "debit", 5, currency), line(credit, "credit", 5, currency)])
     };
     let one = |pointer: &str, code: &str| vec![(pointer.to_owned(), code.to_owned())];
     let day = "2026-01-01";
-    for closed in [
-        "cash_reserved",
-        "payouts_in_transit",
-        "collections_in_transit",
-        "escrow_held",
-    ] {
+    for closed in ["cash_reserved", "payouts_in_transit", "collections_in_transit", "escrow_held"] {
         assert_eq!(
             refused(pair(closed, "sales", "USD"), day),
             one("/lines/0/account", "account_not_open")
         );
     }
-    assert_eq!(
-        refused(pair("rent", "nowhere", "USD"), day),
-        one("/lines/1/account", "enum")
-    );
+    assert_eq!(refused(pair("rent", "nowhere", "USD"), day), one("/lines/1/account", "enum"));
     assert_eq!(
         refused(pair("cash_available", "sales", "USD"), day),
         one("/lines/0/currency", "no_wallet")
@@ -226,10 +156,7 @@ fn what_is_wrong_with_lines_is_said_line_by_line() {
         one("/lines/1/account", "moves_twice")
     );
     for day in ["2026-01-02", "2024-12-31"] {
-        assert_eq!(
-            refused(pair("rent", "sales", "USD"), day),
-            one("/effective_on", "range")
-        );
+        assert_eq!(refused(pair("rent", "sales", "USD"), day), one("/effective_on", "range"));
     }
     let lonely = json!([line("rent", "debit", 5, "USD")]);
     assert_eq!(refused(lonely, day)[0].0, "/lines");
@@ -257,21 +184,15 @@ fn every_required_member_of_an_entry_is_missed() {
     for member in ["company_id", "effective_on", "lines"] {
         let mut body = whole.clone();
         body.as_object_mut().expect("an object").remove(member);
-        let refused = caller
-            .post(ENTRIES, &body)
-            .refused(422, "validation_failed");
+        let refused = caller.post(ENTRIES, &body).refused(422, "validation_failed");
         assert_eq!(pointers(&refused), [format!("/{member}")]);
     }
     let mut body = whole.clone();
     body["company_id"] = "com_0000000000000".into();
-    caller
-        .post(ENTRIES, &body)
-        .refused(404, "resource_not_found");
+    caller.post(ENTRIES, &body).refused(404, "resource_not_found");
     let mut body = whole;
     body["remark"] = "?".into();
-    let refused = caller
-        .post(ENTRIES, &body)
-        .refused(422, "validation_failed");
+    let refused = caller.post(ENTRIES, &body).refused(422, "validation_failed");
     assert_eq!(pointers(&refused), ["/remark"]);
 }
 
@@ -290,13 +211,8 @@ fn a_reversal_mirrors_an_entry_and_marks_it() {
     assert_eq!(mirror["effective_on"], "2025-12-20");
     assert_eq!(mirror["memo"], "Reversal: Posted twice");
     assert_eq!(mirror["source"]["id"], posted["id"]);
-    assert_eq!(
-        mirror["lines"][0],
-        line("cash_available", "credit", 900, &own)
-    );
-    let listed = caller.all(&format!(
-        "{ENTRIES}?company_id={company}&source_type=journal_entry"
-    ));
+    assert_eq!(mirror["lines"][0], line("cash_available", "credit", 900, &own));
+    let listed = caller.all(&format!("{ENTRIES}?company_id={company}&source_type=journal_entry"));
     assert_eq!(listed[0]["status"], "reversed");
     assert_eq!(listed[0]["reversed_by"], mirror["id"]);
     assert_eq!(listed[1]["status"], "posted");
@@ -313,12 +229,7 @@ fn a_reversal_mirrors_an_entry_and_marks_it() {
     assert_eq!(nets(&before), nets(&after));
     assert_eq!(
         names(&caller),
-        [
-            "journal_entry.posted",
-            "wallet.credited",
-            "journal_entry.reversed",
-            "wallet.debited"
-        ]
+        ["journal_entry.posted", "wallet.credited", "journal_entry.reversed", "wallet.debited"]
     );
     caller.audit();
 }
@@ -331,11 +242,7 @@ fn an_entry_is_reversed_once_and_only_by_hand_if_it_was_posted_by_hand() {
     let reason = json!({"reason": "Wrong"});
     let body = entry(&company, "2025-12-15", "rent", "sales", 900, &own);
     let posted = caller.post(ENTRIES, &body).expect(201)["data"].take();
-    for (day, status) in [
-        ("2025-12-14", 422),
-        ("2026-01-02", 422),
-        ("2025-12-15", 201),
-    ] {
+    for (day, status) in [("2025-12-14", 422), ("2026-01-02", 422), ("2025-12-15", 201)] {
         let body = json!({"reason": "Wrong", "effective_on": day});
         assert_eq!(reverse(&caller, &posted, &body).status, status, "{day}");
     }
@@ -344,25 +251,16 @@ fn an_entry_is_reversed_once_and_only_by_hand_if_it_was_posted_by_hand() {
     assert_eq!(again["allowed"], json!([]));
     assert_eq!(again["resource_id"], posted["id"]);
 
-    let grown = caller.all(&format!(
-        "{ENTRIES}?company_id={company}&source_type=payroll_run"
-    ));
+    let grown = caller.all(&format!("{ENTRIES}?company_id={company}&source_type=payroll_run"));
     let refused = reverse(&caller, &grown[0], &reason).refused(409, "invalid_state_transition");
-    assert!(
-        refused["detail"].as_str().expect("text").contains("prn_"),
-        "{refused}"
-    );
+    assert!(refused["detail"].as_str().expect("text").contains("prn_"), "{refused}");
     caller.run_payroll(&company, "2026-01");
     let live = caller.all(&format!("{ENTRIES}?company_id={company}&from=2026-01-01"));
-    let of_run = live
-        .iter()
-        .find(|entry| entry["source"]["type"] == "payroll_run");
+    let of_run = live.iter().find(|entry| entry["source"]["type"] == "payroll_run");
     reverse(&caller, of_run.expect("an entry"), &reason).refused(409, "invalid_state_transition");
 
     let missing = format!("{ENTRIES}/jne_0000000000000/reverse");
-    caller
-        .post(&missing, &reason)
-        .refused(404, "resource_not_found");
+    caller.post(&missing, &reason).refused(404, "resource_not_found");
     let wordless = reverse(&caller, &posted, &json!({})).refused(422, "validation_failed");
     assert_eq!(pointers(&wordless), ["/reason"]);
     caller.audit();
@@ -373,24 +271,10 @@ fn a_reversal_takes_back_no_money_that_is_spent() {
     let caller = Caller::instant();
     let company = caller.company(0);
     let own = currency(&caller, &company);
-    let body = entry(
-        &company,
-        "2026-01-01",
-        "cash_available",
-        "owner_equity",
-        900,
-        &own,
-    );
+    let body = entry(&company, "2026-01-01", "cash_available", "owner_equity", 900, &own);
     let posted = caller.post(ENTRIES, &body).expect(201)["data"].take();
     let all = available(&caller, &company);
-    let spent = entry(
-        &company,
-        "2026-01-01",
-        "purchases",
-        "cash_available",
-        all - 899,
-        &own,
-    );
+    let spent = entry(&company, "2026-01-01", "purchases", "cash_available", all - 899, &own);
     caller.post(ENTRIES, &spent).expect(201);
     reverse(&caller, &posted, &json!({"reason": "Wrong"})).refused(402, "insufficient_funds");
     caller.audit();
@@ -405,37 +289,19 @@ fn the_journal_is_filtered_by_account_cause_and_day() {
     assert_eq!(wages.len(), 12);
     assert!(wages.iter().all(|entry| all.contains(entry)));
     let source = wages[3]["source"]["id"].as_str().expect("an id");
-    let of_run = caller.all(&format!(
-        "{ENTRIES}?company_id={company}&source_id={source}"
-    ));
-    assert_eq!(
-        of_run.len(),
-        all.iter()
-            .filter(|entry| entry["source"]["id"] == source)
-            .count()
-    );
-    let may = caller.all(&format!(
-        "{ENTRIES}?company_id={company}&from=2025-05-01&to=2025-05-31"
-    ));
+    let of_run = caller.all(&format!("{ENTRIES}?company_id={company}&source_id={source}"));
+    assert_eq!(of_run.len(), all.iter().filter(|entry| entry["source"]["id"] == source).count());
+    let may = caller.all(&format!("{ENTRIES}?company_id={company}&from=2025-05-01&to=2025-05-31"));
     assert!(!may.is_empty());
     let in_may = |entry: &&Value| {
-        entry["effective_on"]
-            .as_str()
-            .is_some_and(|day| day.starts_with("2025-05"))
+        entry["effective_on"].as_str().is_some_and(|day| day.starts_with("2025-05"))
     };
     assert_eq!(may.len(), all.iter().filter(in_may).count());
     let refused = caller.get(&format!("{ENTRIES}?company_id={company}&account=nowhere"));
-    assert_eq!(
-        pointers(&refused.refused(422, "validation_failed")),
-        ["/account"]
-    );
-    let refused = caller.get(&format!(
-        "{ENTRIES}?company_id={company}&from=2025-05-02&to=2025-05-01"
-    ));
-    assert_eq!(
-        pointers(&refused.refused(422, "validation_failed")),
-        ["/to"]
-    );
+    assert_eq!(pointers(&refused.refused(422, "validation_failed")), ["/account"]);
+    let refused =
+        caller.get(&format!("{ENTRIES}?company_id={company}&from=2025-05-02&to=2025-05-01"));
+    assert_eq!(pointers(&refused.refused(422, "validation_failed")), ["/to"]);
     let last = caller.all(&format!("{ENTRIES}?company_id={company}&sort=-created_at"));
     assert_eq!(last.len(), all.len());
     assert_eq!(last[0]["created_at"], all[all.len() - 1]["created_at"]);
@@ -449,26 +315,14 @@ fn a_restored_world_forgets_entries_by_hand() {
     let body = entry(&company, "2025-12-15", "rent", "sales", 900, &own);
     let posted = caller.post(ENTRIES, &body).expect(201)["data"].take();
     let snapshot = caller.post("/_sandbox/snapshots", &json!({})).expect(201);
-    let (digest, sheet) = (
-        caller.digest(),
-        report(&caller, "balance-sheet", &company, "as_of=2025-12-31"),
-    );
+    let (digest, sheet) =
+        (caller.digest(), report(&caller, "balance-sheet", &company, "as_of=2025-12-31"));
     reverse(&caller, &posted, &json!({"reason": "Wrong"})).expect(201);
     let snapshot = snapshot["id"].as_str().expect("an id");
-    caller
-        .post(
-            &format!("/_sandbox/snapshots/{snapshot}/restore"),
-            &json!({}),
-        )
-        .expect(200);
+    caller.post(&format!("/_sandbox/snapshots/{snapshot}/restore"), &json!({})).expect(200);
     assert_eq!(caller.digest(), digest);
-    assert_eq!(
-        report(&caller, "balance-sheet", &company, "as_of=2025-12-31"),
-        sheet
-    );
-    let listed = caller.all(&format!(
-        "{ENTRIES}?company_id={company}&source_type=journal_entry"
-    ));
+    assert_eq!(report(&caller, "balance-sheet", &company, "as_of=2025-12-31"), sheet);
+    let listed = caller.all(&format!("{ENTRIES}?company_id={company}&source_type=journal_entry"));
     assert_eq!(listed, [posted]);
     caller.audit();
 }

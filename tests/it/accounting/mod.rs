@@ -33,11 +33,7 @@ fn entry(
 }
 
 fn report(caller: &Caller, name: &str, company: &str, days: &str) -> Value {
-    caller
-        .get(&format!(
-            "/api/business/reports/{name}?company_id={company}&{days}"
-        ))
-        .data()
+    caller.get(&format!("/api/business/reports/{name}?company_id={company}&{days}")).data()
 }
 
 /// What a report says of one account, among those of a kind.
@@ -48,9 +44,7 @@ fn of(report: &Value, kind: &str, account: &str) -> i64 {
 }
 
 fn currency(caller: &Caller, company: &str) -> String {
-    let company = caller
-        .get(&format!("/api/business/companies/{company}"))
-        .data();
+    let company = caller.get(&format!("/api/business/companies/{company}")).data();
     company["currency"].as_str().expect("a currency").to_owned()
 }
 

@@ -20,26 +20,16 @@ fn busy(caller: &Caller) -> String {
     );
     for (day, debit, credit, amount, currency) in [
         ("2025-03-31", "rent", "refunds_payable", 777, own.as_str()),
-        (
-            "2025-07-01",
-            "cash_available",
-            "loans_payable",
-            9_000_000,
-            &own,
-        ),
+        ("2025-07-01", "cash_available", "loans_payable", 9_000_000, &own),
         ("2025-10-10", "interest", "cash_available", 12_345, &own),
         ("2025-12-31", "tax_payable:vat", "cash_available", 333, &own),
     ] {
         let body = entry(&company, day, debit, credit, amount, currency);
         let posted = caller.post(ENTRIES, &body).expect(201);
         if debit == "interest" {
-            let target = format!(
-                "{ENTRIES}/{}/reverse",
-                posted["data"]["id"].as_str().expect("an id")
-            );
-            caller
-                .post(&target, &json!({"reason": "A bank's mistake"}))
-                .expect(201);
+            let target =
+                format!("{ENTRIES}/{}/reverse", posted["data"]["id"].as_str().expect("an id"));
+            caller.post(&target, &json!({"reason": "A bank's mistake"})).expect(201);
         }
     }
     company
@@ -98,11 +88,9 @@ mod calendar {
 /// Debits less credits by account up to a day, from the journal itself.
 fn fold(journal: &[Value], last: &str) -> BTreeMap<String, i64> {
     let mut nets = BTreeMap::new();
-    let counted = journal.iter().filter(|entry| {
-        entry["effective_on"]
-            .as_str()
-            .is_some_and(|day| day <= last)
-    });
+    let counted = journal
+        .iter()
+        .filter(|entry| entry["effective_on"].as_str().is_some_and(|day| day <= last));
     for line in counted.flat_map(|entry| entry["lines"].as_array().expect("lines")) {
         let sign = if line["direction"] == "debit" { 1 } else { -1 };
         let account = line["account"].as_str().expect("a code").to_owned();
@@ -141,11 +129,7 @@ fn reports_agree_with_the_journal_and_with_one_another_at_every_date() {
             let sign = if kind == "assets" { 1 } else { -1 };
             for line in sheet[kind].as_array().expect("lines") {
                 let account = line["account"].as_str().expect("a code");
-                assert_eq!(
-                    number(&line["amount"]),
-                    sign * nets[account],
-                    "{day} {account}"
-                );
+                assert_eq!(number(&line["amount"]), sign * nets[account], "{day} {account}");
             }
         }
         let cash: i64 = CASH.iter().filter_map(|account| nets.get(*account)).sum();
@@ -166,11 +150,7 @@ fn reports_agree_with_the_journal_and_with_one_another_at_every_date() {
             assert_eq!(flow["exchange_difference"], 0, "{days}");
             let moved = number(&flow["operating"]["total"]) + number(&flow["financing"]["total"]);
             assert_eq!(number(&flow["net_change"]), moved, "{days}");
-            assert_eq!(
-                number(&closing["cash"]) - number(&opening["cash"]),
-                moved,
-                "{days}"
-            );
+            assert_eq!(number(&closing["cash"]) - number(&opening["cash"]), moved, "{days}");
             let profit = report(&caller, "profit-and-loss", &company, &days);
             let earned =
                 number(&closing["current_earnings"]) - number(&opening["current_earnings"]);
@@ -189,10 +169,7 @@ fn cash_flow_says_what_cash_moved_for() {
     let empty = report(&caller, "cash-flow", &company, day);
     let post = |debit: &str, credit: &str, amount: i64| {
         caller
-            .post(
-                ENTRIES,
-                &entry(&company, "2026-01-01", debit, credit, amount, &own),
-            )
+            .post(ENTRIES, &entry(&company, "2026-01-01", debit, credit, amount, &own))
             .expect(201);
     };
     post("cash_available", "accounts_receivable", 100_000);
@@ -231,16 +208,12 @@ fn cash_flow_says_what_cash_moved_for() {
     ];
     assert_eq!(
         amounts("operating"),
-        expected
-            .map(|(name, amount)| (name.to_owned(), amount))
-            .into()
+        expected.map(|(name, amount)| (name.to_owned(), amount)).into()
     );
     let expected = [("owners", 9_000), ("loans", 10_000)];
     assert_eq!(
         amounts("financing"),
-        expected
-            .map(|(name, amount)| (name.to_owned(), amount))
-            .into()
+        expected.map(|(name, amount)| (name.to_owned(), amount)).into()
     );
 }
 
@@ -251,37 +224,17 @@ fn other_currencies_are_translated_and_the_difference_is_a_line() {
     let company = caller.company(2);
     assert_eq!(currency(&caller, &company), "USD");
     let before = report(&caller, "balance-sheet", &company, "as_of=2026-01-01");
-    let december = report(
-        &caller,
-        "profit-and-loss",
-        &company,
-        "from=2025-12-01&to=2025-12-01",
-    );
-    let body = entry(
-        &company,
-        "2025-12-01",
-        "accounts_receivable",
-        "sales",
-        1_000_000,
-        "GBP",
-    );
+    let december = report(&caller, "profit-and-loss", &company, "from=2025-12-01&to=2025-12-01");
+    let body = entry(&company, "2025-12-01", "accounts_receivable", "sales", 1_000_000, "GBP");
     caller.post(ENTRIES, &body).expect(201);
     let sheet = report(&caller, "balance-sheet", &company, "as_of=2026-01-01");
-    let profit = report(
-        &caller,
-        "profit-and-loss",
-        &company,
-        "from=2025-12-01&to=2025-12-01",
-    );
+    let profit = report(&caller, "profit-and-loss", &company, "from=2025-12-01&to=2025-12-01");
     let more = |name: &str| number(&sheet[name]) - number(&before[name]);
     assert_eq!(
         of(&sheet, "assets", "accounts_receivable") - of(&before, "assets", "accounts_receivable"),
         1_332_900
     );
-    assert_eq!(
-        number(&profit["net_profit"]) - number(&december["net_profit"]),
-        1_312_600
-    );
+    assert_eq!(number(&profit["net_profit"]) - number(&december["net_profit"]), 1_312_600);
     assert_eq!(more("current_earnings"), 1_312_600);
     assert_eq!(more("translation_difference"), 1_332_900 - 1_312_600);
     assert_eq!(
@@ -303,27 +256,14 @@ fn days_that_end_before_they_begin_are_refused() {
     for name in ["profit-and-loss", "cash-flow"] {
         let path = format!("/api/business/reports/{name}?company_id={company}");
         let refused = caller.get(&format!("{path}&from=2025-12-02&to=2025-12-01"));
-        assert_eq!(
-            pointers(&refused.refused(422, "validation_failed")),
-            ["/to"]
-        );
-        caller
-            .get(&format!("{path}&from=2025-12-01&to=2025-12-01"))
-            .expect(200);
+        assert_eq!(pointers(&refused.refused(422, "validation_failed")), ["/to"]);
+        caller.get(&format!("{path}&from=2025-12-01&to=2025-12-01")).expect(200);
         let refused = caller.get(&format!("{path}&from=2025-02-30"));
-        assert_eq!(
-            pointers(&refused.refused(422, "validation_failed")),
-            ["/from", "/to"]
-        );
+        assert_eq!(pointers(&refused.refused(422, "validation_failed")), ["/from", "/to"]);
     }
     for name in ["balance-sheet", "trial-balance"] {
-        let refused = caller.get(&format!(
-            "/api/business/reports/{name}?company_id={company}"
-        ));
-        assert_eq!(
-            pointers(&refused.refused(422, "validation_failed")),
-            ["/as_of"]
-        );
+        let refused = caller.get(&format!("/api/business/reports/{name}?company_id={company}"));
+        assert_eq!(pointers(&refused.refused(422, "validation_failed")), ["/as_of"]);
         let unknown =
             format!("/api/business/reports/{name}?company_id=com_0000000000000&as_of=2025-12-31");
         caller.get(&unknown).refused(404, "resource_not_found");

@@ -37,16 +37,7 @@ impl<'a> Maker<'a> {
         let days = *chance.pick(&[0, 0, 0, -40, -7, -1, 1, 10, 35]);
         let months = *chance.pick(&[0, 0, 0, -1, 1, 1, 2, 3]);
         let scale = *chance.pick(&[100, 100, 50, 130, 700]);
-        Self {
-            document,
-            chance,
-            known,
-            company,
-            today,
-            days,
-            months,
-            scale,
-        }
+        Self { document, chance, known, company, today, days, months, scale }
     }
 
     /// The example, varied; one body in eight is wrong on purpose.
@@ -122,9 +113,7 @@ impl<'a> Maker<'a> {
             Value::Object(members) => self.object(members, schema),
             Value::Array(rows) => {
                 let items = self.resolved(&schema["items"]);
-                rows.iter()
-                    .map(|row| self.varied(row, items, name))
-                    .collect()
+                rows.iter().map(|row| self.varied(row, items, name)).collect()
             }
             Value::String(text) => self.text(text, schema, name),
             Value::Number(number) if name.contains("amount") => {
@@ -168,9 +157,8 @@ impl<'a> Maker<'a> {
             Some("object") => self.object(&Map::new(), schema),
             Some("array") => {
                 let count = 1 + self.chance.below(3);
-                let mut rows: Vec<Value> = (0..count)
-                    .map(|_| self.made(&schema["items"], name))
-                    .collect();
+                let mut rows: Vec<Value> =
+                    (0..count).map(|_| self.made(&schema["items"], name)).collect();
                 rows.dedup();
                 Value::Array(rows)
             }
@@ -225,9 +213,7 @@ impl<'a> Maker<'a> {
 }
 
 fn example(content: &'static Value) -> Option<&'static Value> {
-    let named = content["examples"]
-        .as_object()
-        .and_then(|all| all.values().next());
+    let named = content["examples"].as_object().and_then(|all| all.values().next());
     let named = named.map(|example| &example["value"]);
     named.or_else(|| content.get("example"))
 }

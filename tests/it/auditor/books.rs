@@ -47,9 +47,7 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn get(&mut self, path: &str) -> Value {
-        self.line
-            .send(&self.caller.request("GET", path))
-            .expect(200)
+        self.line.send(&self.caller.request("GET", path)).expect(200)
     }
 
     fn all(&mut self, path: &str) -> Vec<Value> {
@@ -57,9 +55,7 @@ impl Reader<'_> {
         let mut rows = Vec::new();
         for page in 1.. {
             let mut body = self.get(&format!("{path}{join}per_page=100&page={page}"));
-            let Value::Array(data) = body["data"].take() else {
-                panic!("{path}: no list")
-            };
+            let Value::Array(data) = body["data"].take() else { panic!("{path}: no list") };
             let last = data.len() < 100;
             rows.extend(data);
             if last {
@@ -81,11 +77,7 @@ impl Books {
         let mut lines: Vec<String> = self.events.iter().map(ToString::to_string).collect();
         for company in &self.companies {
             lines.extend(
-                company
-                    .entries
-                    .iter()
-                    .chain(&company.liabilities)
-                    .map(ToString::to_string),
+                company.entries.iter().chain(&company.liabilities).map(ToString::to_string),
             );
         }
         for (run, items) in &self.runs {
@@ -96,10 +88,7 @@ impl Books {
     }
 
     pub(super) fn read(caller: &Caller) -> Self {
-        let mut reader = Reader {
-            caller,
-            line: Line::open(caller.port()),
-        };
+        let mut reader = Reader { caller, line: Line::open(caller.port()) };
         let mut books = Self {
             events: reader.all("/_sandbox/events"),
             payslips: reader.all("/api/business/payslips"),

@@ -78,16 +78,8 @@ impl Known {
         let of = |id: &&String| self.home.get(*id).is_some_and(|home| home == company);
         let own: Vec<&String> = all.iter().filter(of).collect();
         let any: Vec<&String> = all.iter().collect();
-        let from = if own.is_empty() || chance.once_in(15) {
-            any
-        } else {
-            own
-        };
-        let lately = if chance.once_in(3) {
-            from.len()
-        } else {
-            from.len().min(5)
-        };
+        let from = if own.is_empty() || chance.once_in(15) { any } else { own };
+        let lately = if chance.once_in(3) { from.len() } else { from.len().min(5) };
         Some(from[from.len() - 1 - chance.below(lately)].clone())
     }
 

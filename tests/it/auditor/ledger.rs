@@ -33,11 +33,7 @@ pub(super) fn findings(books: &Books, found: &mut Vec<String>) {
         wallets(company, &mut of_company);
         reports(company, &mut of_company);
         let name = id(&company.company);
-        found.extend(
-            of_company
-                .into_iter()
-                .map(|finding| format!("{name}: {finding}")),
-        );
+        found.extend(of_company.into_iter().map(|finding| format!("{name}: {finding}")));
     }
 }
 
@@ -45,10 +41,7 @@ pub(super) fn findings(books: &Books, found: &mut Vec<String>) {
 pub(super) fn sums<'a>(entries: impl Iterator<Item = &'a Value>) -> Sums {
     let mut sums = Sums::new();
     for line in entries.flat_map(|entry| array(&entry["lines"])) {
-        let key = (
-            text(&line["account"]).to_owned(),
-            text(&line["currency"]).to_owned(),
-        );
+        let key = (text(&line["account"]).to_owned(), text(&line["currency"]).to_owned());
         let sum = sums.entry(key).or_default();
         match text(&line["direction"]) {
             "debit" => sum.0 += wide(&line["amount"]),
@@ -74,10 +67,7 @@ fn entries(company: &Company, found: &mut Vec<String>) {
         if array(&entry["lines"]).len() < 2 {
             found.push(format!("{of} has fewer than two lines"));
         }
-        if array(&entry["lines"])
-            .iter()
-            .any(|line| number(&line["amount"]) <= 0)
-        {
+        if array(&entry["lines"]).iter().any(|line| number(&line["amount"]) <= 0) {
             found.push(format!("{of} has an amount that is not positive"));
         }
         let mut by_currency: BTreeMap<String, i128> = BTreeMap::new();
@@ -93,17 +83,10 @@ fn entries(company: &Company, found: &mut Vec<String>) {
 fn accounts(company: &Company, found: &mut Vec<String>) {
     let mut expected = sums(company.entries.iter());
     for account in &company.accounts {
-        let key = (
-            text(&account["code"]).to_owned(),
-            text(&account["currency"]).to_owned(),
-        );
+        let key = (text(&account["code"]).to_owned(), text(&account["currency"]).to_owned());
         let (debits, credits) = expected.remove(&key).unwrap_or_default();
         let shown = (wide(&account["debits"]), wide(&account["credits"]));
-        let side = if matches!(text(&account["type"]), "asset" | "expense") {
-            1
-        } else {
-            -1
-        };
+        let side = if matches!(text(&account["type"]), "asset" | "expense") { 1 } else { -1 };
         let balance = side * (debits - credits);
         if shown != (debits, credits) || wide(&account["balance"]) != balance {
             found.push(format!(
@@ -113,9 +96,7 @@ fn accounts(company: &Company, found: &mut Vec<String>) {
     }
     expected.retain(|_, (debits, credits)| (*debits, *credits) != (0, 0));
     if !expected.is_empty() {
-        found.push(format!(
-            "entries of accounts that are not shown: {expected:?}"
-        ));
+        found.push(format!("entries of accounts that are not shown: {expected:?}"));
     }
 }
 
@@ -133,10 +114,7 @@ fn wallets(company: &Company, found: &mut Vec<String>) {
             let (debits, credits) = sums.get(&key).copied().unwrap_or_default();
             if wide(&wallet[member]) != debits - credits {
                 let (shown, of) = (&wallet[member], id(wallet));
-                found.push(format!(
-                    "{of} shows {shown} {member}, the ledger {}",
-                    debits - credits
-                ));
+                found.push(format!("{of} shows {shown} {member}, the ledger {}", debits - credits));
             }
         }
         let mut balance = 0;
@@ -160,19 +138,13 @@ fn wallets(company: &Company, found: &mut Vec<String>) {
 /// Account types as the chart shows them.
 fn types(company: &Company) -> BTreeMap<&str, &str> {
     let accounts = company.accounts.iter();
-    accounts
-        .map(|account| (text(&account["code"]), text(&account["type"])))
-        .collect()
+    accounts.map(|account| (text(&account["code"]), text(&account["type"]))).collect()
 }
 
 /// What the accounts of one type come to, on the side on which the type grows, in the company's currency.
 fn of_type(company: &Company, sums: &Sums, wanted: &str) -> BTreeMap<String, i128> {
     let (types, currency) = (types(company), text(&company.company["currency"]));
-    let side = if matches!(wanted, "asset" | "expense") {
-        1
-    } else {
-        -1
-    };
+    let side = if matches!(wanted, "asset" | "expense") { 1 } else { -1 };
     let mut found = BTreeMap::new();
     for ((code, of), (debits, credits)) in sums {
         if of == currency && types.get(code.as_str()) == Some(&wanted) && debits != credits {
@@ -192,10 +164,7 @@ fn shown(rows: &Value) -> BTreeMap<String, i128> {
 /// Whether something in its books is in another currency than its own.
 pub(super) fn has_foreign_entries(company: &Company) -> bool {
     let home = &company.company["currency"];
-    let mut lines = company
-        .entries
-        .iter()
-        .flat_map(|entry| array(&entry["lines"]));
+    let mut lines = company.entries.iter().flat_map(|entry| array(&entry["lines"]));
     lines.any(|line| line["currency"] != *home)
 }
 
@@ -207,10 +176,8 @@ fn reports(company: &Company, found: &mut Vec<String>) {
         let (from, to) = (text(&report["from"]), text(&report["to"]));
         let inside = |entry: &&Value| (from..=to).contains(&text(&entry["effective_on"]));
         let sums = sums(company.entries.iter().filter(inside));
-        let (revenue, expenses) = (
-            of_type(company, &sums, "revenue"),
-            of_type(company, &sums, "expense"),
-        );
+        let (revenue, expenses) =
+            (of_type(company, &sums, "revenue"), of_type(company, &sums, "expense"));
         let (earned, spent): (i128, i128) = (revenue.values().sum(), expenses.values().sum());
         let right = shown(&report["revenue"]) == revenue
             && shown(&report["expenses"]) == expenses
@@ -218,9 +185,7 @@ fn reports(company: &Company, found: &mut Vec<String>) {
             && wide(&report["total_expenses"]) == spent
             && wide(&report["net_profit"]) == earned - spent;
         if !right {
-            found.push(format!(
-                "profit and loss: {report}\nnot {revenue:?} less {expenses:?}"
-            ));
+            found.push(format!("profit and loss: {report}\nnot {revenue:?} less {expenses:?}"));
         }
     }
     for report in &company.balance_sheets {
@@ -243,24 +208,15 @@ fn reports(company: &Company, found: &mut Vec<String>) {
     for report in &company.trial_balances {
         let mut expected = sums(until(company, text(&report["as_of"])));
         for row in array(&report["accounts"]) {
-            let key = (
-                text(&row["account"]).to_owned(),
-                text(&row["currency"]).to_owned(),
-            );
+            let key = (text(&row["account"]).to_owned(), text(&row["currency"]).to_owned());
             let sums = expected.remove(&key).unwrap_or_default();
             if (wide(&row["debits"]), wide(&row["credits"])) != sums {
-                found.push(format!(
-                    "trial balance of {}: {row}, not {sums:?}",
-                    report["as_of"]
-                ));
+                found.push(format!("trial balance of {}: {row}, not {sums:?}", report["as_of"]));
             }
         }
         expected.retain(|_, (debits, credits)| (*debits, *credits) != (0, 0));
         if !expected.is_empty() {
-            found.push(format!(
-                "trial balance of {} lacks {expected:?}",
-                report["as_of"]
-            ));
+            found.push(format!("trial balance of {} lacks {expected:?}", report["as_of"]));
         }
     }
 }

@@ -12,61 +12,25 @@ use crate::harness::world::{id, number};
 /// history alone.
 const ARROWS: &[(&str, &str, &[&str])] = &[
     ("employee", "pending", &["active", "terminated"]),
-    (
-        "employee",
-        "active",
-        &["on_leave", "suspended", "terminated"],
-    ),
-    (
-        "employee",
-        "on_leave",
-        &["active", "terminated", "suspended"],
-    ),
-    (
-        "employee",
-        "suspended",
-        &["active", "terminated", "on_leave"],
-    ),
+    ("employee", "active", &["on_leave", "suspended", "terminated"]),
+    ("employee", "on_leave", &["active", "terminated", "suspended"]),
+    ("employee", "suspended", &["active", "terminated", "on_leave"]),
     ("company", "pending", &["active", "closed"]),
     ("company", "active", &["suspended", "closed"]),
     ("company", "suspended", &["active", "closed"]),
     ("payroll_run", "draft", &["calculating", "cancelled"]),
     ("payroll_run", "calculating", &["calculated", "cancelled"]),
-    (
-        "payroll_run",
-        "calculated",
-        &["pending_approval", "approved", "draft", "cancelled"],
-    ),
-    (
-        "payroll_run",
-        "pending_approval",
-        &["approved", "draft", "cancelled"],
-    ),
+    ("payroll_run", "calculated", &["pending_approval", "approved", "draft", "cancelled"]),
+    ("payroll_run", "pending_approval", &["approved", "draft", "cancelled"]),
     ("payroll_run", "approved", &["funding", "cancelled"]),
     ("payroll_run", "funding", &["processing", "funding_failed"]),
     ("payroll_run", "funding_failed", &["funding", "cancelled"]),
-    (
-        "payroll_run",
-        "processing",
-        &["paid", "partially_paid", "failed"],
-    ),
+    ("payroll_run", "processing", &["paid", "partially_paid", "failed"]),
     ("payroll_run", "partially_paid", &["paid", "reversed"]),
     ("payroll_run", "paid", &["reversed"]),
-    (
-        "payroll_item",
-        "ready",
-        &["processing", "skipped", "blocked"],
-    ),
-    (
-        "payroll_item",
-        "blocked",
-        &["ready", "skipped", "processing"],
-    ),
-    (
-        "payroll_item",
-        "processing",
-        &["paid", "failed", "returned"],
-    ),
+    ("payroll_item", "ready", &["processing", "skipped", "blocked"]),
+    ("payroll_item", "blocked", &["ready", "skipped", "processing"]),
+    ("payroll_item", "processing", &["paid", "failed", "returned"]),
     ("payroll_item", "paid", &["returned", "reversed"]),
     ("payroll_item", "failed", &["processing", "reversed"]),
     ("payroll_item", "returned", &["processing", "reversed"]),
@@ -79,16 +43,8 @@ const ARROWS: &[(&str, &str, &[&str])] = &[
     ("payout", "paid", &["returned"]),
     ("beneficiary", "pending", &["verified", "rejected"]),
     ("escrow", "created", &["funded", "cancelled", "expired"]),
-    (
-        "escrow",
-        "funded",
-        &["partially_released", "released", "disputed", "refunded"],
-    ),
-    (
-        "escrow",
-        "partially_released",
-        &["partially_released", "released", "disputed", "refunded"],
-    ),
+    ("escrow", "funded", &["partially_released", "released", "disputed", "refunded"]),
+    ("escrow", "partially_released", &["partially_released", "released", "disputed", "refunded"]),
     ("escrow", "disputed", &["released", "refunded"]),
     ("tax_liability", "accrued", &["due", "paid", "void"]),
     ("tax_liability", "due", &["late", "paid", "void"]),
@@ -96,17 +52,9 @@ const ARROWS: &[(&str, &str, &[&str])] = &[
     ("leave_request", "pending", &["approved", "declined"]),
     ("compliance_requirement", "open", &["overdue", "resolved"]),
     ("compliance_requirement", "overdue", &["resolved"]),
-    (
-        "payroll_verification",
-        "pending",
-        &["verified", "failed", "cancelled"],
-    ),
+    ("payroll_verification", "pending", &["verified", "failed", "cancelled"]),
     ("regulatory_report", "compiled", &["submitted"]),
-    (
-        "regulatory_report",
-        "submitted",
-        &["acknowledged", "rejected"],
-    ),
+    ("regulatory_report", "submitted", &["acknowledged", "rejected"]),
     ("regulatory_report", "rejected", &["submitted"]),
     ("tax_filing", "pending", &["blocked", "submitted"]),
     ("tax_filing", "blocked", &["pending"]),
@@ -114,36 +62,12 @@ const ARROWS: &[(&str, &str, &[&str])] = &[
     ("bank_statement", "processing", &["imported"]),
     ("deal", "open", &["won", "lost", "withdrawn"]),
     ("due_diligence_case", "open", &["completed"]),
-    (
-        "due_diligence_request",
-        "requested",
-        &["submitted", "waived"],
-    ),
-    (
-        "due_diligence_request",
-        "submitted",
-        &["in_review", "accepted", "rejected", "waived"],
-    ),
-    (
-        "due_diligence_request",
-        "in_review",
-        &["accepted", "rejected", "waived"],
-    ),
-    (
-        "due_diligence_request",
-        "rejected",
-        &["submitted", "waived"],
-    ),
-    (
-        "reconciliation_match",
-        "unmatched",
-        &["suggested", "matched", "exception", "ignored"],
-    ),
-    (
-        "reconciliation_match",
-        "suggested",
-        &["matched", "unmatched", "ignored"],
-    ),
+    ("due_diligence_request", "requested", &["submitted", "waived"]),
+    ("due_diligence_request", "submitted", &["in_review", "accepted", "rejected", "waived"]),
+    ("due_diligence_request", "in_review", &["accepted", "rejected", "waived"]),
+    ("due_diligence_request", "rejected", &["submitted", "waived"]),
+    ("reconciliation_match", "unmatched", &["suggested", "matched", "exception", "ignored"]),
+    ("reconciliation_match", "suggested", &["matched", "unmatched", "ignored"]),
     ("reconciliation_match", "exception", &["matched", "ignored"]),
     ("reconciliation_match", "matched", &["unmatched"]),
 ];
@@ -168,18 +92,13 @@ pub(super) fn findings(books: &Books, found: &mut Vec<String>) {
         let name = text(&event["type"]);
         let sequence = number(&event["sequence"]);
         if sequence != i64::try_from(place).unwrap() + 1 {
-            found.push(format!(
-                "event {} of the log has the number {sequence}",
-                place + 1
-            ));
+            found.push(format!("event {} of the log has the number {sequence}", place + 1));
         }
         if !ids.insert(id(event)) {
             found.push(format!("{} is there twice", id(event)));
         }
         if text(&event["timestamp"]) < last {
-            found.push(format!(
-                "{sequence} {name}: before the event that it follows"
-            ));
+            found.push(format!("{sequence} {name}: before the event that it follows"));
         }
         last = text(&event["timestamp"]);
         let object = &event["data"]["object"];
@@ -204,10 +123,7 @@ fn fault(object: &Value, history: &[Value], before: Option<&[Value]>) -> Option<
         return Some(format!("its history {before:?} was changed to {history:?}"));
     }
     if history.last().map(status).as_deref() != object["status"].as_str() {
-        return Some(format!(
-            "is {} by its history {history:?}",
-            object["status"]
-        ));
+        return Some(format!("is {} by its history {history:?}", object["status"]));
     }
     for pair in history.windows(2) {
         let (from, to) = (status(&pair[0]), status(&pair[1]));

@@ -22,9 +22,7 @@ impl Line {
 
     pub(super) fn send(&mut self, request: &Request) -> Answer {
         let request = request.clone().header("Connection", "keep-alive");
-        self.stream
-            .write_all(&request.wire())
-            .unwrap_or_else(|error| panic!("{request}: {error}"));
+        self.stream.write_all(&request.wire()).unwrap_or_else(|error| panic!("{request}: {error}"));
         read_answer(&mut self.stream, false).unwrap_or_else(|error| panic!("{request}: {error}"))
     }
 }

@@ -30,14 +30,8 @@ const FEW: (std::ops::RangeInclusive<u64>, u64) = (1..=4, 400);
 /// What is walked by `.ci/run`.
 const ALL: (std::ops::RangeInclusive<u64>, u64) = (1..=20, 5_000);
 /// Small companies, so that a step is cheap and walks get far; four of them, in countries that differ.
-const SHAPE: [&str; 6] = [
-    "--companies",
-    "4",
-    "--employees-per-company",
-    "8",
-    "--countries",
-    "NG,GB,US,KE",
-];
+const SHAPE: [&str; 6] =
+    ["--companies", "4", "--employees-per-company", "8", "--countries", "NG,GB,US,KE"];
 
 fn audit(books: &Books) -> (Vec<String>, Looked) {
     let mut found = Vec::new();
@@ -83,21 +77,14 @@ fn audited(servers: &[Arc<Server>; 2], seed: u64, steps: u64) -> Produced {
     if let Ok(path) = std::env::var("SANDBOX_TEST_AUDIT_DUMP") {
         std::fs::write(path, books.dump()).unwrap();
     }
-    println!(
-        "seed {seed}: {} calls, {} events, {looked:?}",
-        produced.calls,
-        books.events.len()
-    );
+    println!("seed {seed}: {} calls, {} events, {looked:?}", produced.calls, books.events.len());
     assert!(
         found.is_empty(),
         "SANDBOX_TEST_AUDIT={seed}:{steps}: {} findings, the first of them\n{}",
         found.len(),
         found[..found.len().min(5)].join("\n")
     );
-    assert!(
-        looked.runs > 0 && looked.payslips > 0,
-        "nothing was there to be looked at"
-    );
+    assert!(looked.runs > 0 && looked.payslips > 0, "nothing was there to be looked at");
     produced
 }
 
@@ -111,8 +98,7 @@ fn what_the_api_says_after_any_walk_is_what_its_log_and_journal_come_to() {
             let servers = &servers;
             scope.spawn(move || {
                 let mine = walks().into_iter().filter(|(seed, _)| seed % 2 == rest);
-                mine.map(|(seed, steps)| audited(servers, seed, steps))
-                    .collect::<Vec<_>>()
+                mine.map(|(seed, steps)| audited(servers, seed, steps)).collect::<Vec<_>>()
             })
         });
         threads.map(|thread| thread.join().expect("the walks of one clock"))
@@ -133,11 +119,7 @@ fn what_the_api_says_after_any_walk_is_what_its_log_and_journal_come_to() {
         "createRefund",
         "chargeback",
     ] {
-        assert!(
-            !once || sum.accepted.contains_key(name),
-            "no walk did {name}: {:?}",
-            sum.accepted
-        );
+        assert!(!once || sum.accepted.contains_key(name), "no walk did {name}: {:?}", sum.accepted);
     }
     println!("{:#?}", sum.accepted);
 }
@@ -146,9 +128,7 @@ fn what_the_api_says_after_any_walk_is_what_its_log_and_journal_come_to() {
 type Lie = (&'static str, fn(&mut Books));
 
 fn one_more(value: &mut Value, pointer: &str) {
-    let amount = value
-        .pointer_mut(pointer)
-        .unwrap_or_else(|| panic!("no {pointer}"));
+    let amount = value.pointer_mut(pointer).unwrap_or_else(|| panic!("no {pointer}"));
     *amount = json!(amount.as_i64().expect("an amount") + 1);
 }
 
@@ -197,10 +177,8 @@ const LIES: [Lie; 18] = [
         let mut companies = books.companies.iter_mut();
         let company = companies.find(|company| !company.liabilities.is_empty());
         let company = company.expect("somebody owes something");
-        let open = company
-            .liabilities
-            .iter_mut()
-            .find(|liability| liability["status"] == "accrued");
+        let open =
+            company.liabilities.iter_mut().find(|liability| liability["status"] == "accrued");
         one_more(open.expect("something is open"), "/amount");
     }),
     ("a payslip", |books| {
@@ -219,18 +197,11 @@ const LIES: [Lie; 18] = [
     }),
     ("a status out of order", |books| {
         let history = |event: &&mut Value| event["data"]["object"]["object"] == "payroll_run";
-        let event = books
-            .events
-            .iter_mut()
-            .find(history)
-            .expect("a run happened");
+        let event = books.events.iter_mut().find(history).expect("a run happened");
         let object = &mut event["data"]["object"];
         let wrong = json!({"status": "paid", "at": object["updated_at"]});
         object["status"] = json!("paid");
-        object["status_history"]
-            .as_array_mut()
-            .expect("a list")
-            .push(wrong);
+        object["status_history"].as_array_mut().expect("a list").push(wrong);
     }),
     ("the sandbox's own check", |books| {
         books.check = json!({"ok": false});

@@ -50,11 +50,7 @@ fn since(object: &Value, status: &str) -> bool {
 }
 
 fn amount(object: &Value, name: &str) -> i128 {
-    if object[name].is_null() {
-        0
-    } else {
-        wide(&object[name])
-    }
+    if object[name].is_null() { 0 } else { wide(&object[name]) }
 }
 
 /// What came in less what went out, and what is on its way, since the walk began.
@@ -81,11 +77,7 @@ fn moved(books: &Books) -> (Money, Money) {
         // Wages in another currency than the wallet's are converted when they are sent, and back when they come back.
         if payout["fx"].is_object() && ["sent", "paid"].contains(&status) {
             let fx = &payout["fx"];
-            add(
-                &mut moved,
-                &fx["source_currency"],
-                -amount(fx, "source_amount"),
-            );
+            add(&mut moved, &fx["source_currency"], -amount(fx, "source_amount"));
             add(&mut moved, currency, amount(payout, "amount"));
         }
         if !["failed", "cancelled"].contains(&status) {
@@ -95,11 +87,7 @@ fn moved(books: &Books) -> (Money, Money) {
     for run in of("payroll_run") {
         let kept = ["processing", "paid", "partially_paid", "reversed"];
         if kept.contains(&text(&run["status"])) && run["funding"].is_object() {
-            add(
-                &mut moved,
-                &run["currency"],
-                -amount(&run["funding"], "platform_fee"),
-            );
+            add(&mut moved, &run["currency"], -amount(&run["funding"], "platform_fee"));
         }
     }
     // Net pay that had arrived and was called back.

@@ -53,29 +53,16 @@ fn runs(books: &Books, found: &mut Vec<String>, looked: &mut Looked) {
             abroad(run, items, found);
             continue;
         }
-        for member in [
-            "gross",
-            "taxes",
-            "employee_contributions",
-            "employer_contributions",
-            "net",
-        ] {
+        for member in ["gross", "taxes", "employee_contributions", "employer_contributions", "net"]
+        {
             let sum: i128 = items.iter().map(|item| wide(&item[member])).sum();
             if wide(&totals[member]) != sum {
-                found.push(format!(
-                    "{} has {member} {}, its items {sum}",
-                    id(run),
-                    totals[member]
-                ));
+                found.push(format!("{} has {member} {}, its items {sum}", id(run), totals[member]));
             }
         }
         let cost = wide(&totals["gross"]) + wide(&totals["employer_contributions"]);
         if wide(&totals["employer_cost"]) < cost {
-            found.push(format!(
-                "{} costs {}, not {cost}",
-                id(run),
-                totals["employer_cost"]
-            ));
+            found.push(format!("{} costs {}, not {cost}", id(run), totals["employer_cost"]));
         }
     }
 }
@@ -91,21 +78,13 @@ fn abroad(run: &Value, items: &[Value], found: &mut Vec<String>) {
     let kept = totals("taxes") + totals("employee_contributions") + totals("deductions");
     let left = totals("gross") - kept + totals("reimbursements");
     if (totals("net"), totals("net")) != (sum, left) {
-        found.push(format!(
-            "{} nets {}, its items {sum}, its sums {left}",
-            id(run),
-            totals("net")
-        ));
+        found.push(format!("{} nets {}, its items {sum}, its sums {left}", id(run), totals("net")));
     }
 }
 
 fn payslips(books: &Books, found: &mut Vec<String>, looked: &mut Looked) {
-    let items: BTreeMap<&str, &Value> = books
-        .runs
-        .iter()
-        .flat_map(|(_, items)| items)
-        .map(|item| (id(item), item))
-        .collect();
+    let items: BTreeMap<&str, &Value> =
+        books.runs.iter().flat_map(|(_, items)| items).map(|item| (id(item), item)).collect();
     for payslip in &books.payslips {
         looked.payslips += 1;
         let lines = total(&payslip["earnings"]);
@@ -123,10 +102,7 @@ fn payslips(books: &Books, found: &mut Vec<String>, looked: &mut Looked) {
             ("net", wide(&payslip["net"])),
             ("taxes", total(&payslip["taxes"])),
             ("employee_contributions", total(&payslip["contributions"])),
-            (
-                "employer_contributions",
-                total(&payslip["employer_contributions"]),
-            ),
+            ("employer_contributions", total(&payslip["employer_contributions"])),
         ] {
             if wide(&item[of_item]) != of_slip {
                 found.push(format!(
@@ -158,23 +134,13 @@ fn years(books: &Books, found: &mut Vec<String>, looked: &mut Looked) {
     let mut undone: BTreeSet<&str> = BTreeSet::new();
     let pays = pays(books, &mut undone);
     // The days that each tax year is known to hold, by pack.
-    let year = |payslip: &Value| {
-        (
-            payslip["pack"].to_string(),
-            text(&payslip["currency"]).to_owned(),
-        )
-    };
+    let year =
+        |payslip: &Value| (payslip["pack"].to_string(), text(&payslip["currency"]).to_owned());
     let mut days: BTreeMap<(String, String), BTreeSet<&str>> = BTreeMap::new();
     for payslip in &books.payslips {
-        days.entry(year(payslip))
-            .or_default()
-            .insert(text(&payslip["pay_date"]));
+        days.entry(year(payslip)).or_default().insert(text(&payslip["pay_date"]));
     }
-    for payslip in books
-        .payslips
-        .iter()
-        .filter(|payslip| payslip["pack"]["in_force"] == true)
-    {
+    for payslip in books.payslips.iter().filter(|payslip| payslip["pack"]["in_force"] == true) {
         let employee = text(&payslip["employee_id"]);
         let (Some(pays), false) = (pays.get(employee), undone.contains(employee)) else {
             continue;
@@ -288,10 +254,8 @@ fn moved<'a>(
 
 fn owed(company: &Company, books: &Books, found: &mut Vec<String>, looked: &mut Looked) {
     let runs = books.runs.iter().map(|(run, _)| run);
-    let roots: BTreeMap<&str, &str> = runs
-        .clone()
-        .filter_map(|run| Some((id(run), run["reverses"].as_str()?)))
-        .collect();
+    let roots: BTreeMap<&str, &str> =
+        runs.clone().filter_map(|run| Some((id(run), run["reverses"].as_str()?))).collect();
     let root = |run| roots.get(run).copied().unwrap_or(run);
     // History accrued without liabilities of its own.
     let (moved, live) = (moved(company, &roots, ""), moved(company, &roots, START));
@@ -301,14 +265,8 @@ fn owed(company: &Company, books: &Books, found: &mut Vec<String>, looked: &mut 
         looked.liabilities += 1;
         let amount = wide(&liability["amount"]);
         let run = root(text(&liability["payroll_run_id"]));
-        let counts = if liability["status"] == "void" {
-            0
-        } else {
-            amount
-        };
-        *accrued
-            .entry((run, account(text(&liability["authority"]))))
-            .or_default() += counts;
+        let counts = if liability["status"] == "void" { 0 } else { amount };
+        *accrued.entry((run, account(text(&liability["authority"])))).or_default() += counts;
         if liability["status"] == "paid"
             && let Some(filing) = liability["tax_filing_id"].as_str()
         {
@@ -316,14 +274,9 @@ fn owed(company: &Company, books: &Books, found: &mut Vec<String>, looked: &mut 
         }
     }
     for ((run, account), amount) in &accrued {
-        let posted = live
-            .get(&(*run, account.clone()))
-            .copied()
-            .unwrap_or_default();
+        let posted = live.get(&(*run, account.clone())).copied().unwrap_or_default();
         if posted != *amount {
-            found.push(format!(
-                "{run} owes {amount} by its liabilities, {posted} by {account}"
-            ));
+            found.push(format!("{run} owes {amount} by its liabilities, {posted} by {account}"));
         }
     }
     let mut gross: BTreeMap<&str, i128> = BTreeMap::new();
@@ -332,27 +285,16 @@ fn owed(company: &Company, books: &Books, found: &mut Vec<String>, looked: &mut 
             text(&run["status"]),
             "draft" | "calculating" | "calculated" | "pending_approval" | "cancelled" | "failed"
         );
-        let amount = if posted {
-            wide(&run["totals"]["gross"])
-        } else {
-            0
-        };
+        let amount = if posted { wide(&run["totals"]["gross"]) } else { 0 };
         *gross.entry(root(id(run))).or_default() += amount;
     }
     for (run, gross) in gross {
-        let wages = moved
-            .get(&(run, "wages".to_owned()))
-            .copied()
-            .unwrap_or_default();
+        let wages = moved.get(&(run, "wages".to_owned())).copied().unwrap_or_default();
         if gross != -wages {
             found.push(format!("{run} is of {gross}, its entries of {}", -wages));
         }
     }
-    for filing in company
-        .filings
-        .iter()
-        .filter(|filing| filing["amends"].is_null())
-    {
+    for filing in company.filings.iter().filter(|filing| filing["amends"].is_null()) {
         let Some(&amount) = paid.get(id(filing)) else {
             continue;
         };
@@ -387,12 +329,7 @@ fn payouts(books: &Books, found: &mut Vec<String>, looked: &mut Looked) {
     for (of, payout) in last {
         looked.payouts += 1;
         let amount = wide(&payout["amount"]);
-        let on = |account: &str| {
-            moved
-                .get(&(of, account.to_owned()))
-                .copied()
-                .unwrap_or_default()
-        };
+        let on = |account: &str| moved.get(&(of, account.to_owned())).copied().unwrap_or_default();
         // What wages are owed is set aside by their run; any other payout is on its way from the moment that it is asked for.
         let wages = payout["source"]["type"] == "payroll_item";
         let paid_for = on(if wages { "wages_payable" } else { "purchases" });
@@ -405,9 +342,7 @@ fn payouts(books: &Books, found: &mut Vec<String>, looked: &mut Looked) {
         };
         if (paid_for, transit) != expected {
             let status = &payout["status"];
-            found.push(format!(
-                "{of} of {amount} is {status}, and moved {paid_for} and {transit}"
-            ));
+            found.push(format!("{of} of {amount} is {status}, and moved {paid_for} and {transit}"));
         }
     }
 }

@@ -79,19 +79,13 @@ impl Walk<'_> {
 
     fn add_payee(&mut self) -> Option<()> {
         let wallet = self.one_of(|known| &known.wallets)?;
-        let fate = *self
-            .chance
-            .pick(&["00", "00", "00", "02", "91", "92", "99"]);
+        let fate = *self.chance.pick(&["00", "00", "00", "02", "91", "92", "99"]);
         let body = json!({
             "company_id": wallet["company_id"], "name": "Adaeze Supplies", "type": "business",
             "account": {"bank_code": "058", "account_number": format!("99999999{fate}"), "country": "NG",
                 "currency": wallet["currency"]},
         });
-        self.post(
-            "createBeneficiary",
-            &format!("{PAYMENTS}/beneficiaries"),
-            &body,
-        );
+        self.post("createBeneficiary", &format!("{PAYMENTS}/beneficiaries"), &body);
         Some(())
     }
 
@@ -141,11 +135,7 @@ impl Walk<'_> {
             3 => ("releaseEscrow", "release", json!({})),
             4 => ("releaseEscrow", "release", json!({"amount": half})),
             5 => ("refundEscrow", "refund", json!({"reason": "Walked"})),
-            _ => (
-                "disputeEscrow",
-                "dispute",
-                json!({"raised_by": "buyer", "reason": "Walked"}),
-            ),
+            _ => ("disputeEscrow", "dispute", json!({"raised_by": "buyer", "reason": "Walked"})),
         };
         self.post(name, &format!("{at}/{verb}"), &body);
         Some(())
@@ -161,19 +151,14 @@ impl Walk<'_> {
         });
         let quote = self.post("createFxQuote", &format!("{PAYMENTS}/fx-quotes"), &quote)?;
         let transfer = json!({"quote_id": quote["id"], "source_wallet_id": wallet["id"]});
-        self.post(
-            "createFxTransfer",
-            &format!("{PAYMENTS}/fx-transfers"),
-            &transfer,
-        );
+        self.post("createFxTransfer", &format!("{PAYMENTS}/fx-transfers"), &transfer);
         Some(())
     }
 
     fn stop_payout(&mut self) -> Option<()> {
         let payout = self.one_of(|known| &known.payouts)?;
-        let (name, verb) = *self
-            .chance
-            .pick(&[("cancelPayout", "cancel"), ("approvePayout", "approve")]);
+        let (name, verb) =
+            *self.chance.pick(&[("cancelPayout", "cancel"), ("approvePayout", "approve")]);
         let path = format!("{PAYMENTS}/payouts/{}/{verb}", id(&payout));
         self.post(name, &path, &json!({}));
         Some(())
@@ -184,9 +169,7 @@ impl Walk<'_> {
         let body = json!({"collection": collection["id"], "reason": "Walked"});
         self.post("chargeback", "/_sandbox/inbound/chargeback", &body);
         let company = collection["company_id"].as_str()?.to_owned();
-        self.look(&format!(
-            "{PAYMENTS}/disputes?company_id={company}&sort=-created_at"
-        ));
+        self.look(&format!("{PAYMENTS}/disputes?company_id={company}&sort=-created_at"));
         Some(())
     }
 

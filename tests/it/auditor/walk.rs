@@ -130,14 +130,9 @@ impl<'a> Walk<'a> {
         for company in companies["data"].as_array().unwrap() {
             let id = company["id"].as_str().unwrap();
             walk.look(&format!("/api/business/ledger-accounts?company_id={id}"));
-            let people = walk.look(&format!(
-                "/api/business/employees?company_id={id}&per_page=50"
-            ));
+            let people = walk.look(&format!("/api/business/employees?company_id={id}&per_page=50"));
             for person in people["data"].as_array().unwrap() {
-                walk.look(&format!(
-                    "/api/business/employees/{}",
-                    person["id"].as_str().unwrap()
-                ));
+                walk.look(&format!("/api/business/employees/{}", person["id"].as_str().unwrap()));
             }
         }
         walk
@@ -209,9 +204,7 @@ impl<'a> Walk<'a> {
     fn look_around(&mut self) {
         let lists = ["tax-liabilities", "tax-filings", "payroll-runs", "payslips"];
         let list = *self.chance.pick(&lists);
-        self.look(&format!(
-            "/api/business/{list}?per_page=20&sort=-created_at"
-        ));
+        self.look(&format!("/api/business/{list}?per_page=20&sort=-created_at"));
     }
 
     fn call(&mut self) {
@@ -254,10 +247,7 @@ impl<'a> Walk<'a> {
     fn request(&mut self, place: usize) -> Request {
         let row = &self.rows[place];
         let document = product();
-        let company = self
-            .known
-            .id(&mut self.chance, "com", "")
-            .unwrap_or_default();
+        let company = self.known.id(&mut self.chance, "com", "").unwrap_or_default();
         let mut maker = Maker::new(document, &mut self.chance, &self.known, company, self.today);
         let (mut path, mut query) = (row.path.clone(), Vec::new());
         for parameter in row.row["parameters"].as_array().into_iter().flatten() {
@@ -273,9 +263,7 @@ impl<'a> Walk<'a> {
             } else {
                 maker.parameter(parameter, name)
             };
-            let text = value
-                .as_str()
-                .map_or_else(|| value.to_string(), str::to_owned);
+            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
             if let Some(home) = self.known.home(&text) {
                 maker.company = home;
             }

@@ -12,19 +12,13 @@ use crate::harness::world::{id, number};
 /// Codes of the reasons of a decision.
 fn reasons(application: &Value) -> Vec<&str> {
     let reasons = application["decision"]["reasons"].as_array().unwrap();
-    reasons
-        .iter()
-        .map(|reason| reason["code"].as_str().unwrap())
-        .collect()
+    reasons.iter().map(|reason| reason["code"].as_str().unwrap()).collect()
 }
 
 /// Statuses that a resource had.
 fn history(resource: &Value) -> Vec<&str> {
     let history = resource["status_history"].as_array().unwrap();
-    history
-        .iter()
-        .map(|change| change["status"].as_str().unwrap())
-        .collect()
+    history.iter().map(|change| change["status"].as_str().unwrap()).collect()
 }
 
 #[test]
@@ -33,33 +27,18 @@ fn an_underwriter_decides_a_business_day_later_by_a_fresh_score() {
     let company = caller.company(0);
     let made = ask(&caller, &company, 50_000_000, "by_score").expect(201);
     let made = &made["data"];
-    assert_eq!(
-        caller.advance(&json!({"by": "1m"})),
-        ["application.under_review"]
-    );
+    assert_eq!(caller.advance(&json!({"by": "1m"})), ["application.under_review"]);
     let came = caller.advance(&json!({"by": "6d"}));
-    assert_eq!(
-        came,
-        [
-            "credit_score.completed",
-            "application.approved",
-            "offer.created"
-        ]
-    );
+    assert_eq!(came, ["credit_score.completed", "application.approved", "offer.created"]);
     let done = application(&caller, id(made));
     assert_eq!(history(&done), ["submitted", "under_review", "approved"]);
     assert_eq!(reasons(&done), ["score_sufficient"]);
     let seen = done["decision"]["credit_score_id"].as_str().unwrap();
-    let seen = caller
-        .get(&format!("/api/capital/credit-scores/{seen}"))
-        .data();
+    let seen = caller.get(&format!("/api/capital/credit-scores/{seen}")).data();
     assert_eq!(seen["status"], "completed");
     let offer = offer(&caller, &done);
     assert_eq!(offer["id"], done["offer_id"]);
-    assert_eq!(
-        (&offer["amount"], &offer["status"]),
-        (&json!(50_000_000), &json!("pending"))
-    );
+    assert_eq!((&offer["amount"], &offer["status"]), (&json!(50_000_000), &json!("pending")));
     assert!(number(&offer["total_repayable"]) > 50_000_000);
     caller.audit();
 }
@@ -77,10 +56,7 @@ fn what_is_offered_is_what_the_sales_bear() {
     respond(&caller, &first, &body).expect(200);
     // What is owed now is all that may be owed.
     let more = decided(&caller, &company, 100_000, "by_score");
-    assert_eq!(
-        (more["status"].as_str(), reasons(&more)),
-        (Some("rejected"), vec!["no_capacity"])
-    );
+    assert_eq!((more["status"].as_str(), reasons(&more)), (Some("rejected"), vec!["no_capacity"]));
 }
 
 #[test]
@@ -134,17 +110,12 @@ fn who_has_no_history_or_a_poor_score_gets_reasons() {
     let body = json!({"company_id": company, "effective_on": "2026-01-31", "memo": "Losses", "lines": [
         {"account": "wages", "direction": "debit", "amount": 90_000, "currency": "NGN"},
         {"account": "wages_payable", "direction": "credit", "amount": 90_000, "currency": "NGN"}]});
-    caller
-        .post("/api/business/journal-entries", &body)
-        .expect(201);
+    caller.post("/api/business/journal-entries", &body).expect(201);
     let poor = score(&caller, &company);
     assert_eq!(poor["band"], "poor", "{poor}");
     let late = decided(&caller, &company, 100_000, "by_score");
     assert_eq!(reasons(&late), ["score_too_low"]);
-    assert_eq!(
-        late["status_history"][2]["reason"],
-        late["decision"]["reasons"][0]["detail"]
-    );
+    assert_eq!(late["status_history"][2]["reason"], late["decision"]["reasons"][0]["detail"]);
 }
 
 #[test]
@@ -174,28 +145,14 @@ fn a_new_score_is_the_information_that_was_requested() {
     let asked = decided(&caller, &company, 100_000, "information_requested");
     assert_eq!(asked["status"], "information_requested");
     assert_eq!(reasons(&asked), ["fresh_score_needed"]);
-    assert!(
-        asked["information_requested"][0]
-            .as_str()
-            .unwrap()
-            .contains("createCreditScore")
-    );
+    assert!(asked["information_requested"][0].as_str().unwrap().contains("createCreditScore"));
     score(&caller, &caller.company(1));
-    assert_eq!(
-        application(&caller, id(&asked))["status"],
-        "information_requested"
-    );
+    assert_eq!(application(&caller, id(&asked))["status"], "information_requested");
     score(&caller, &company);
     let done = application(&caller, id(&asked));
     assert_eq!(
         history(&done),
-        [
-            "submitted",
-            "under_review",
-            "information_requested",
-            "under_review",
-            "approved"
-        ]
+        ["submitted", "under_review", "information_requested", "under_review", "approved"]
     );
     assert_eq!(
         (&done["information_requested"], &done["information_due_by"]),
@@ -209,22 +166,10 @@ fn a_new_score_is_the_information_that_was_requested() {
 #[test]
 fn without_the_information_an_application_is_withdrawn_after_two_weeks() {
     let caller = Caller::instant();
-    let asked = decided(
-        &caller,
-        &caller.company(0),
-        100_000,
-        "information_requested",
-    );
-    assert!(
-        !caller
-            .advance(&json!({"by": "335h"}))
-            .contains(&"application.withdrawn".to_owned())
-    );
+    let asked = decided(&caller, &caller.company(0), 100_000, "information_requested");
+    assert!(!caller.advance(&json!({"by": "335h"})).contains(&"application.withdrawn".to_owned()));
     let came = caller.advance(&json!({"by": "1h"}));
-    assert!(
-        came.contains(&"application.withdrawn".to_owned()),
-        "{came:?}"
-    );
+    assert!(came.contains(&"application.withdrawn".to_owned()), "{came:?}");
     assert_eq!(application(&caller, id(&asked))["status"], "withdrawn");
 }
 
@@ -237,10 +182,7 @@ fn an_offer_stands_for_two_weeks() {
     assert!(came.contains(&"offer.expired".to_owned()), "{came:?}");
     let body = json!({"decision": "accept", "wallet_id": id(&wallet(&caller, &company))});
     let problem = respond(&caller, &made, &body).refused(409, "invalid_state_transition");
-    assert_eq!(
-        (&problem["current"], &problem["allowed"]),
-        (&json!("expired"), &json!([]))
-    );
+    assert_eq!((&problem["current"], &problem["allowed"]), (&json!("expired"), &json!([])));
 }
 
 #[test]
@@ -254,10 +196,7 @@ fn an_offer_is_declined_once() {
     let again = respond(&caller, &made, &json!({"decision": "decline"}));
     again.refused(409, "invalid_state_transition");
     assert!(caller.all("/api/capital/loans").is_empty());
-    let path = format!(
-        "{APPLICATIONS}/{}/offers",
-        made["application_id"].as_str().unwrap()
-    );
+    let path = format!("{APPLICATIONS}/{}/offers", made["application_id"].as_str().unwrap());
     assert_eq!(caller.all(&format!("{path}?status=pending")).len(), 0);
     assert_eq!(caller.all(&format!("{path}?status=declined")).len(), 1);
 }
@@ -289,11 +228,5 @@ fn applications_and_loans_are_listed_by_what_is_asked() {
     assert_eq!(sorted[0]["amount"], 2_000_000);
     let loans = |query: &str| caller.all(&format!("/api/capital/loans?{query}")).len();
     assert_eq!((loans("status=active"), loans("status=repaid")), (1, 0));
-    assert_eq!(
-        loans(&format!(
-            "company_id={}",
-            lent["company_id"].as_str().unwrap()
-        )),
-        1
-    );
+    assert_eq!(loans(&format!("company_id={}", lent["company_id"].as_str().unwrap())), 1);
 }

@@ -34,10 +34,7 @@ fn an_application_goes_where_the_hand_leads() {
         }
         // The clock does nothing more about it.
         let came = caller.advance(&json!({"by": "30d"}));
-        assert!(
-            !came.iter().any(|name| name.starts_with("application.")),
-            "{came:?}"
-        );
+        assert!(!came.iter().any(|name| name.starts_with("application.")), "{came:?}");
     }
 }
 
@@ -74,10 +71,7 @@ fn a_loan_is_paid_out_late_and_given_up_by_hand() {
     led(&caller, id, "active");
     assert_eq!(net(&caller, &company, "loans_payable"), -12_000);
     let late = led(&caller, id, "late");
-    assert_eq!(
-        (&late["status"], &late["late_instalments"]),
-        (&json!("late"), &json!(1))
-    );
+    assert_eq!((&late["status"], &late["late_instalments"]), (&json!("late"), &json!(1)));
     assert_eq!(loan(&caller, id)["schedule"][0]["status"], "late");
     moved(&caller, id, "active").refused(409, "invalid_state_transition");
     let gone = led(&caller, id, "defaulted");
@@ -94,10 +88,7 @@ fn an_instalment_that_is_late_by_hand_is_paid_and_the_loan_is_active_again() {
     let overdue = late["balances"]["overdue"].as_i64().unwrap();
     repay(&caller, &lent, overdue).expect(201);
     let back = loan(&caller, id(&lent));
-    assert_eq!(
-        (&back["status"], &back["next_due"]["number"]),
-        (&json!("active"), &json!(2))
-    );
+    assert_eq!((&back["status"], &back["next_due"]["number"]), (&json!("active"), &json!(2)));
     caller.audit();
 }
 
@@ -115,10 +106,7 @@ fn scores_are_finished_by_hand_and_end_where_the_facts_lead() {
     let none = made(SCORES, json!({"company_id": fresh}));
     moved(&caller, &none, "completed").refused(409, "invalid_state_transition");
     led(&caller, &none, "failed");
-    let readiness = made(
-        "/api/capital/readiness-assessments",
-        json!({"company_id": company}),
-    );
+    let readiness = made("/api/capital/readiness-assessments", json!({"company_id": company}));
     led(&caller, &readiness, "completed");
     let risk = made(
         "/api/capital/insurance-risk-scores",

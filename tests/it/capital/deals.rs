@@ -42,10 +42,7 @@ fn verify(caller: &Caller, company: &str) -> Value {
     let subject = json!({"type": "business", "legal_name": "Palm Foods Ltd", "country": "NG", "company_id": company});
     let subject = caller.post("/api/identity/subjects", &subject).expect(201)["data"].take();
     let case = json!({"subject_id": id(&subject), "type": "kyb", "level": "basic"});
-    let case = caller
-        .post("/api/identity/verifications", &case)
-        .expect(201)["data"]
-        .take();
+    let case = caller.post("/api/identity/verifications", &case).expect(201)["data"].take();
     let path = format!("/api/identity/verifications/{}/submit", id(&case));
     caller.post(&path, &json!({"consent": true})).expect(202);
     subject
@@ -53,9 +50,7 @@ fn verify(caller: &Caller, company: &str) -> Value {
 
 fn assess(caller: &Caller, company: &str) {
     let path = "/api/capital/readiness-assessments";
-    caller
-        .post(path, &json!({"company_id": company}))
-        .expect(202);
+    caller.post(path, &json!({"company_id": company})).expect(202);
 }
 
 /// Brings a deal by hand to that stage.
@@ -70,9 +65,7 @@ fn at_stage(caller: &Caller, deal: &Value, stage: &str) {
 
 fn guards(problem: &Value) -> Vec<&str> {
     let errors = problem["errors"].as_array().unwrap().iter();
-    errors
-        .map(|error| error["code"].as_str().unwrap())
-        .collect()
+    errors.map(|error| error["code"].as_str().unwrap()).collect()
 }
 
 fn names(caller: &Caller) -> Vec<String> {
@@ -92,10 +85,7 @@ fn a_deal_goes_past_every_guard_and_funds_the_wallet() {
         let caller = Caller::instant();
         let company = caller.company(0);
         let deal = made(&caller, instrument);
-        assert_eq!(
-            (&deal["status"], &deal["stage"]),
-            (&json!("open"), &json!("sourced"))
-        );
+        assert_eq!((&deal["status"], &deal["stage"]), (&json!("open"), &json!("sourced")));
         verify(&caller, &company);
         assess(&caller, &company);
         let note = json!({"to_stage": "screening", "note": "A first call went well"});
@@ -105,10 +95,7 @@ fn a_deal_goes_past_every_guard_and_funds_the_wallet() {
         let case = at["due_diligence_case_id"].as_str().unwrap();
         let path = format!("/api/capital/due-diligence-cases/{case}");
         let opened = caller.get(&path).data();
-        assert_eq!(
-            (&opened["template"], &opened["deal_id"]),
-            (&json!(template), &deal["id"])
-        );
+        assert_eq!((&opened["template"], &opened["deal_id"]), (&json!(template), &deal["id"]));
         moved(&caller, case, "completed").expect(200);
         advance(&caller, &deal, &json!({})).expect(200);
         let at = advance(&caller, &deal, &json!({"to_stage": "closing"})).expect(200);
@@ -116,34 +103,19 @@ fn a_deal_goes_past_every_guard_and_funds_the_wallet() {
         let (before, owed) = (wallet(&caller, &company), net(&caller, &company, account));
         let body = json!({"outcome": "won", "amount": 450_000_001, "reason": "Signed"});
         let won = close(&caller, &deal, &body).expect(200)["data"].take();
-        assert_eq!(
-            (&won["status"], &won["amount"]),
-            (&json!("won"), &json!(450_000_001))
-        );
+        assert_eq!((&won["status"], &won["amount"]), (&json!("won"), &json!(450_000_001)));
         assert_eq!(won["wallet_id"], before["id"]);
         assert_eq!(won["status_history"][1]["reason"], "Signed");
         assert_eq!(won["stage_history"].as_array().unwrap().len(), 5);
         let after = wallet(&caller, &company);
-        assert_eq!(
-            number(&after["available"]) - number(&before["available"]),
-            450_000_001
-        );
-        assert_eq!(
-            net(&caller, &company, account) - owed,
-            -450_000_001,
-            "{instrument}"
-        );
+        assert_eq!(number(&after["available"]) - number(&before["available"]), 450_000_001);
+        assert_eq!(net(&caller, &company, account) - owed, -450_000_001, "{instrument}");
         let events = names(&caller);
         assert_eq!(events[events.len() - 2..], ["deal.won", "wallet.credited"]);
-        let entries = format!(
-            "/api/business/journal-entries?company_id={company}&source_id={}",
-            id(&deal)
-        );
+        let entries =
+            format!("/api/business/journal-entries?company_id={company}&source_id={}", id(&deal));
         let entries = caller.all(&entries);
-        assert_eq!(
-            (entries.len(), &entries[0]["source"]["type"]),
-            (1, &json!("deal"))
-        );
+        assert_eq!((entries.len(), &entries[0]["source"]["type"]), (1, &json!("deal")));
         caller.audit();
     }
 }
@@ -155,10 +127,7 @@ fn every_guard_that_is_not_met_is_named_with_what_meets_it() {
     let deal = made(&caller, "equity");
     let problem = advance(&caller, &deal, &json!({})).refused(409, "stage_guard_failed");
     assert_eq!(guards(&problem), ["kyb_approved"]);
-    assert_eq!(
-        (&problem["current"], &problem["resource_id"]),
-        (&json!("sourced"), &deal["id"])
-    );
+    assert_eq!((&problem["current"], &problem["resource_id"]), (&json!("sourced"), &deal["id"]));
     at_stage(&caller, &deal, "term_sheet");
     let all = ["kyb_approved", "due_diligence_completed", "readiness"];
     let before = caller.digest();
@@ -166,11 +135,7 @@ fn every_guard_that_is_not_met_is_named_with_what_meets_it() {
     assert_eq!(guards(&problem), all);
     assert_eq!(caller.digest(), before);
     let document = serde_json::to_string(&product()["paths"]).unwrap();
-    let named = [
-        "submitVerification",
-        "reviewDueDiligenceRequest",
-        "createReadinessAssessment",
-    ];
+    let named = ["submitVerification", "reviewDueDiligenceRequest", "createReadinessAssessment"];
     for (error, operation) in problem["errors"].as_array().unwrap().iter().zip(named) {
         let detail = error["detail"].as_str().unwrap();
         assert!(detail.contains(operation), "{detail}");
@@ -186,9 +151,7 @@ fn every_guard_that_is_not_met_is_named_with_what_meets_it() {
     assess(&caller, &company);
     // What was met may be lost again: another name asks for another verification.
     let path = format!("/api/identity/subjects/{}", id(&subject));
-    caller
-        .patch(&path, &json!({"legal_name": "Palm Foods and Sons Ltd"}))
-        .expect(200);
+    caller.patch(&path, &json!({"legal_name": "Palm Foods and Sons Ltd"})).expect(200);
     let problem = advance(&caller, &deal, &json!({})).refused(409, "stage_guard_failed");
     assert_eq!(guards(&problem), all[..1]);
     verify(&caller, &company);
@@ -220,33 +183,18 @@ fn a_confirmed_alert_of_the_company_ends_what_may_become_of_a_deal() {
     verify(&caller, &company);
     let owner = json!({"type": "person", "name": {"first": "Ada", "last": "Sanctioned"}, "country": "NG", "company_id": company});
     let owner = caller.post("/api/identity/subjects", &owner).expect(201)["data"].take();
-    let asked = caller.post(
-        "/api/identity/aml-screenings",
-        &json!({"subject_id": owner["id"]}),
-    );
+    let asked = caller.post("/api/identity/aml-screenings", &json!({"subject_id": owner["id"]}));
     asked.expect(202);
     at_stage(&caller, &deal, "due_diligence");
     let guarded = || {
         let problem = advance(&caller, &deal, &json!({})).refused(409, "stage_guard_failed");
-        guards(&problem)
-            .into_iter()
-            .map(str::to_owned)
-            .collect::<Vec<_>>()
+        guards(&problem).into_iter().map(str::to_owned).collect::<Vec<_>>()
     };
     assert_eq!(guarded(), ["due_diligence_completed"]);
-    let alert = caller
-        .all(&format!(
-            "/api/identity/aml-alerts?subject_id={}",
-            id(&owner)
-        ))
-        .remove(0);
+    let alert =
+        caller.all(&format!("/api/identity/aml-alerts?subject_id={}", id(&owner))).remove(0);
     let body = json!({"resolution": "true_positive", "note": "It is her"});
-    caller
-        .post(
-            &format!("/api/identity/aml-alerts/{}/resolve", id(&alert)),
-            &body,
-        )
-        .expect(200);
+    caller.post(&format!("/api/identity/aml-alerts/{}/resolve", id(&alert)), &body).expect(200);
     assert_eq!(guarded(), ["aml_clear", "due_diligence_completed"]);
 }
 
@@ -266,25 +214,17 @@ fn a_stage_is_neither_skipped_nor_entered_twice() {
     at_stage(&caller, &deal, "closing");
     for body in [json!({}), json!({"to_stage": "closing"})] {
         let problem = advance(&caller, &deal, &body).refused(409, "invalid_state_transition");
-        assert_eq!(
-            (&problem["current"], &problem["allowed"]),
-            (&json!("closing"), &json!([]))
-        );
+        assert_eq!((&problem["current"], &problem["allowed"]), (&json!("closing"), &json!([])));
     }
     let path = format!("{DEALS}/{UNKNOWN}/advance");
-    caller
-        .post(&path, &json!({}))
-        .refused(404, "resource_not_found");
+    caller.post(&path, &json!({})).refused(404, "resource_not_found");
 }
 
 #[test]
 fn a_deal_ends_once_and_is_won_from_the_last_stage_alone() {
     let caller = Caller::instant();
     let won = json!({"outcome": "won", "amount": 1});
-    for (place, outcome) in ["lost", "withdrawn", "lost", "withdrawn"]
-        .into_iter()
-        .enumerate()
-    {
+    for (place, outcome) in ["lost", "withdrawn", "lost", "withdrawn"].into_iter().enumerate() {
         let deal = made(&caller, "safe");
         let stage = ["sourced", "screening", "due_diligence", "term_sheet"][place];
         at_stage(&caller, &deal, stage);
@@ -294,25 +234,12 @@ fn a_deal_ends_once_and_is_won_from_the_last_stage_alone() {
         assert_eq!(caller.digest(), before);
         let body = json!({"outcome": outcome, "reason": "Too early"});
         let ended = close(&caller, &deal, &body).expect(200)["data"].take();
-        assert_eq!(
-            (&ended["status"], &ended["stage"]),
-            (&json!(outcome), &json!(stage))
-        );
-        assert_eq!(
-            (&ended["amount"], &ended["wallet_id"]),
-            (&Value::Null, &Value::Null)
-        );
+        assert_eq!((&ended["status"], &ended["stage"]), (&json!(outcome), &json!(stage)));
+        assert_eq!((&ended["amount"], &ended["wallet_id"]), (&Value::Null, &Value::Null));
         assert_eq!(ended["status_history"][1]["reason"], "Too early");
-        for again in [
-            &won,
-            &json!({"outcome": "lost"}),
-            &json!({"outcome": "withdrawn"}),
-        ] {
+        for again in [&won, &json!({"outcome": "lost"}), &json!({"outcome": "withdrawn"})] {
             let problem = close(&caller, &deal, again).refused(409, "invalid_state_transition");
-            assert_eq!(
-                (&problem["current"], &problem["allowed"]),
-                (&json!(outcome), &json!([]))
-            );
+            assert_eq!((&problem["current"], &problem["allowed"]), (&json!(outcome), &json!([])));
         }
         let problem = advance(&caller, &deal, &json!({}));
         problem.refused(409, "invalid_state_transition");
@@ -357,16 +284,11 @@ fn what_comes_in_is_refused_at_its_edges_before_anything_changes() {
     // A wallet that is full takes nothing more, by call or by hand.
     let most = json!({"company_id": company, "amount": 1_000_000_000_000_000_i64});
     for _ in 0..9 {
-        caller
-            .post("/_sandbox/inbound/bank_transfer", &most)
-            .expect(200);
+        caller.post("/_sandbox/inbound/bank_transfer", &most).expect(200);
     }
     let before = caller.digest();
-    let problem = close(
-        &caller,
-        &deal,
-        &json!({"outcome": "won", "amount": 1_000_000_000_000_000_i64}),
-    );
+    let problem =
+        close(&caller, &deal, &json!({"outcome": "won", "amount": 1_000_000_000_000_000_i64}));
     let problem = problem.refused(402, "limit_exceeded");
     assert_eq!(problem["resource_id"], wallet(&caller, &company)["id"]);
     assert_eq!(caller.digest(), before);
@@ -381,9 +303,7 @@ fn a_company_that_may_not_pay_is_paid_nothing_either() {
     let won = json!({"outcome": "won", "amount": 1});
     let fresh = json!({"legal_name": "Lagos Bakery Ltd", "country": "NG", "currency": "NGN"});
     let fresh = caller.post("/api/business/companies", &fresh).expect(201);
-    let deal = caller
-        .post(DEALS, &body(id(&fresh["data"]), "equity"))
-        .expect(201);
+    let deal = caller.post(DEALS, &body(id(&fresh["data"]), "equity")).expect(201);
     at_stage(&caller, &deal["data"], "closing");
     close(&caller, &deal["data"], &won).refused(403, "compliance_blocked");
     let deal = made(&caller, "equity");
@@ -400,39 +320,21 @@ fn an_investor_replies_within_two_business_days_and_one_who_passes_ends_the_deal
     caller.advance(&json!({"to": "2026-01-02T09:00:00Z"}));
     verify(&caller, &caller.company(0));
     caller.advance(&json!({"by": "10m"}));
-    let deals = [
-        made(&caller, "equity"),
-        made(&caller, "equity"),
-        made(&caller, "equity"),
-    ];
-    let headers = [
-        "investor.reply=interested",
-        "investor.reply=passes",
-        "investor.reply=passes;after=2h",
-    ];
+    let deals = [made(&caller, "equity"), made(&caller, "equity"), made(&caller, "equity")];
+    let headers =
+        ["investor.reply=interested", "investor.reply=passes", "investor.reply=passes;after=2h"];
     for (deal, header) in deals.iter().zip(headers) {
         let path = format!("{DEALS}/{}/advance", id(deal));
-        let request = caller
-            .request("POST", &path)
-            .header("Sandbox-Scenario", header);
+        let request = caller.request("POST", &path).header("Sandbox-Scenario", header);
         let at = caller.send(&request.json(&json!({}))).expect(200)["data"].take();
-        assert_eq!(
-            (&at["investor"]["reply"], &at["status"]),
-            (&Value::Null, &json!("open"))
-        );
+        assert_eq!((&at["investor"]["reply"], &at["status"]), (&Value::Null, &json!("open")));
     }
     let passed = ["deal.investor_replied", "deal.lost"];
     assert_eq!(caller.advance(&json!({"by": "3h"})), passed);
     let lost = read(&caller, &deals[2]);
-    assert_eq!(
-        (&lost["status"], &lost["stage"]),
-        (&json!("lost"), &json!("screening"))
-    );
+    assert_eq!((&lost["status"], &lost["stage"]), (&json!("lost"), &json!("screening")));
     assert_eq!(lost["status_history"][1]["reason"], "Palm Ventures passes");
-    assert_eq!(
-        caller.advance(&json!({"to": "2026-01-05T23:00:00Z"})),
-        [""; 0]
-    );
+    assert_eq!(caller.advance(&json!({"to": "2026-01-05T23:00:00Z"})), [""; 0]);
     let happened = caller.advance(&json!({"by": "1d"}));
     assert_eq!(happened, [&passed[..1], &passed[..]].concat());
     let noted = read(&caller, &deals[0]);
@@ -440,12 +342,7 @@ fn an_investor_replies_within_two_business_days_and_one_who_passes_ends_the_deal
         (&noted["status"], &noted["investor"]["reply"]),
         (&json!("open"), &json!("interested"))
     );
-    assert!(
-        noted["investor"]["replied_at"]
-            .as_str()
-            .unwrap()
-            .starts_with("2026-01-06")
-    );
+    assert!(noted["investor"]["replied_at"].as_str().unwrap().starts_with("2026-01-06"));
     assert_eq!(read(&caller, &deals[1])["status"], "lost");
 }
 
@@ -457,10 +354,7 @@ fn an_investor_may_say_something_at_any_time_while_the_deal_is_open() {
     let deal = made(&caller, "equity");
     let noted = caller.post(path, &says(&deal, "interested")).expect(200);
     assert_eq!(
-        (
-            &noted["data"]["status"],
-            &noted["data"]["investor"]["reply"]
-        ),
+        (&noted["data"]["status"], &noted["data"]["investor"]["reply"]),
         (&json!("open"), &json!("interested"))
     );
     // Who has said so is not asked again.
@@ -468,18 +362,13 @@ fn an_investor_may_say_something_at_any_time_while_the_deal_is_open() {
     assert_eq!(caller.advance(&json!({"by": "5d"})), [""; 0]);
     let lost = caller.post(path, &says(&deal, "passes")).expect(200);
     assert_eq!(lost["data"]["status"], "lost");
-    assert_eq!(
-        lost["data"]["status_history"][1]["reason"],
-        "The market turned"
-    );
+    assert_eq!(lost["data"]["status_history"][1]["reason"], "The market turned");
     let problem = caller.post(path, &says(&deal, "interested"));
     problem.refused(409, "invalid_state_transition");
     let mut alone = body(&caller.company(0), "equity");
     alone.as_object_mut().unwrap().remove("investor");
     let alone = caller.post(DEALS, &alone).expect(201)["data"].take();
-    let problem = caller
-        .post(path, &says(&alone, "passes"))
-        .refused(422, "validation_failed");
+    let problem = caller.post(path, &says(&alone, "passes")).refused(422, "validation_failed");
     assert_eq!(problem["errors"][0]["code"], "no_investor");
     // Nobody is asked about a deal without an investor, and a reply that comes too late changes nothing.
     moved(&caller, id(&alone), "screening").expect(200);
@@ -488,9 +377,7 @@ fn an_investor_may_say_something_at_any_time_while_the_deal_is_open() {
     close(&caller, &late, &json!({"outcome": "withdrawn"})).expect(200);
     assert_eq!(caller.advance(&json!({"by": "5d"})), [""; 0]);
     let unknown = json!({"deal_id": UNKNOWN, "reply": "passes"});
-    caller
-        .post(path, &unknown)
-        .refused(404, "resource_not_found");
+    caller.post(path, &unknown).refused(404, "resource_not_found");
 }
 
 #[test]
@@ -505,26 +392,12 @@ fn a_new_deal_is_of_a_company_in_a_currency_of_its_wallets() {
         assert_eq!(pointers(&problem), [format!("/{member}")]);
         assert_eq!(caller.digest(), before);
     };
-    refused(
-        "company_id",
-        json!("com_0000000000000"),
-        404,
-        "resource_not_found",
-    );
+    refused("company_id", json!("com_0000000000000"), 404, "resource_not_found");
     refused("currency", json!("JPY"), 422, "currency_mismatch");
-    refused(
-        "expected_close_on",
-        json!("2025-12-31"),
-        422,
-        "validation_failed",
-    );
-    for amount in [
-        json!(0),
-        json!(-1),
-        json!(1_000_000_000_000_001_i64),
-        json!(i64::MAX),
-        json!(u64::MAX),
-    ] {
+    refused("expected_close_on", json!("2025-12-31"), 422, "validation_failed");
+    for amount in
+        [json!(0), json!(-1), json!(1_000_000_000_000_001_i64), json!(i64::MAX), json!(u64::MAX)]
+    {
         refused("target_amount", amount, 422, "validation_failed");
     }
     for amount in [1, 1_000_000_000_000_000_i64] {
@@ -552,24 +425,12 @@ fn a_pipeline_is_filtered_by_company_stage_status_and_investor() {
     let investor = first["investor"]["id"].as_str().unwrap();
     assert_eq!(first["investor"]["id"], third["investor"]["id"]);
     assert_ne!(first["investor"]["id"], fourth["investor"]["id"]);
-    assert_eq!(
-        ids(format!("investor_id={investor}")),
-        [id(&first), id(&second), id(&third)]
-    );
-    assert_eq!(
-        ids(format!("investor_id={investor}&status=lost")),
-        [id(&third)]
-    );
+    assert_eq!(ids(format!("investor_id={investor}")), [id(&first), id(&second), id(&third)]);
+    assert_eq!(ids(format!("investor_id={investor}&status=lost")), [id(&third)]);
     assert_eq!(ids("stage=screening".to_owned()), [id(&second)]);
-    assert_eq!(
-        ids("status=open".to_owned()),
-        [id(&first), id(&second), id(&fourth)]
-    );
+    assert_eq!(ids("status=open".to_owned()), [id(&first), id(&second), id(&fourth)]);
     let company = caller.company(0);
-    assert_eq!(
-        ids(format!("company_id={company}&sort=-created_at")),
-        [id(&second), id(&first)]
-    );
+    assert_eq!(ids(format!("company_id={company}&sort=-created_at")), [id(&second), id(&first)]);
     assert_eq!(ids("investor_id=nobody".to_owned()), [""; 0]);
 }
 
@@ -580,10 +441,7 @@ fn a_hand_moves_a_deal_past_its_guards_and_along_its_arrows_alone() {
     let before = wallet(&caller, &caller.company(0));
     for to in ["won", "closing", "nowhere", "sourced"] {
         let problem = moved(&caller, id(&deal), to).refused(409, "invalid_state_transition");
-        assert_eq!(
-            problem["allowed"],
-            json!(["screening", "lost", "withdrawn"])
-        );
+        assert_eq!(problem["allowed"], json!(["screening", "lost", "withdrawn"]));
     }
     at_stage(&caller, &deal, "closing");
     assert!(read(&caller, &deal)["due_diligence_case_id"].is_string());
@@ -592,15 +450,9 @@ fn a_hand_moves_a_deal_past_its_guards_and_along_its_arrows_alone() {
     let won = moved(&caller, id(&deal), "won").expect(200);
     assert_eq!(won["resource"]["amount"], 500_000_000, "{won}");
     let after = wallet(&caller, &caller.company(0));
-    assert_eq!(
-        number(&after["available"]) - number(&before["available"]),
-        500_000_000
-    );
+    assert_eq!(number(&after["available"]) - number(&before["available"]), 500_000_000);
     let problem = moved(&caller, id(&deal), "lost").refused(409, "invalid_state_transition");
-    assert_eq!(
-        (&problem["current"], &problem["allowed"]),
-        (&json!("won"), &json!([]))
-    );
+    assert_eq!((&problem["current"], &problem["allowed"]), (&json!("won"), &json!([])));
     for end in ["lost", "withdrawn"] {
         let deal = made(&caller, "equity");
         moved(&caller, id(&deal), end).expect(200);

@@ -60,23 +60,11 @@ fn a_case_is_completed_when_nothing_mandatory_is_open() {
         let caller = Caller::instant();
         let case = opened(&caller, template);
         let asked = requests(&case);
-        let mandatory: Vec<&Value> = asked
-            .iter()
-            .filter(|one| one["mandatory"] == true)
-            .collect();
+        let mandatory: Vec<&Value> = asked.iter().filter(|one| one["mandatory"] == true).collect();
         let progress = &case["progress"];
-        assert_eq!(
-            number(&progress["total"]),
-            i64::try_from(asked.len()).unwrap()
-        );
-        assert_eq!(
-            number(&progress["mandatory"]),
-            i64::try_from(mandatory.len()).unwrap()
-        );
-        assert_eq!(
-            (&case["status"], &progress["percent"]),
-            (&json!("open"), &json!(0))
-        );
+        assert_eq!(number(&progress["total"]), i64::try_from(asked.len()).unwrap());
+        assert_eq!(number(&progress["mandatory"]), i64::try_from(mandatory.len()).unwrap());
+        assert_eq!((&case["status"], &progress["percent"]), (&json!("open"), &json!(0)));
         assert!(asked.len() > mandatory.len() && !mandatory.is_empty());
         assert!(asked.iter().all(|one| one["due_on"] == case["due_on"]));
         for (place, one) in mandatory.iter().enumerate() {
@@ -94,9 +82,8 @@ fn a_case_is_completed_when_nothing_mandatory_is_open() {
         assert_eq!(waived.len(), mandatory.len() / 2);
         assert!(waived.iter().all(|finding| finding["type"] == "waived"));
         let events = caller.events();
-        let completed = events
-            .iter()
-            .filter(|event| event["type"] == "due_diligence_case.completed");
+        let completed =
+            events.iter().filter(|event| event["type"] == "due_diligence_case.completed");
         assert_eq!(completed.count(), 1);
         // What was not mandatory can still be answered; nothing more can be asked for.
         let rest = asked.iter().find(|one| one["mandatory"] == false).unwrap();
@@ -104,13 +91,8 @@ fn a_case_is_completed_when_nothing_mandatory_is_open() {
         review(&caller, rest, "accept").expect(200);
         let more = json!({"category": "other", "title": "One thing more"});
         let path = format!("{CASES}/{}/requests", id(&case));
-        let problem = caller
-            .post(&path, &more)
-            .refused(409, "invalid_state_transition");
-        assert_eq!(
-            (&problem["current"], &problem["allowed"]),
-            (&json!("completed"), &json!([]))
-        );
+        let problem = caller.post(&path, &more).refused(409, "invalid_state_transition");
+        assert_eq!((&problem["current"], &problem["allowed"]), (&json!("completed"), &json!([])));
         assert_eq!(read(&caller, &case)["status"], "completed");
     }
 }
@@ -121,21 +103,12 @@ fn a_request_is_answered_taken_up_rejected_answered_again_and_accepted() {
     let case = opened(&caller, "lite");
     let first = &requests(&case)[0];
     let sent = submit(&caller, first).expect(200)["data"].take();
-    assert_eq!(
-        (&sent["status"], &sent["answer"]),
-        (&json!("submitted"), &json!("Attached"))
-    );
+    assert_eq!((&sent["status"], &sent["answer"]), (&json!("submitted"), &json!("Attached")));
     assert_eq!(caller.advance(&json!({"by": "59s"})), [""; 0]);
-    assert_eq!(
-        caller.advance(&json!({"by": "1s"})),
-        ["due_diligence_request.in_review"]
-    );
+    assert_eq!(caller.advance(&json!({"by": "1s"})), ["due_diligence_request.in_review"]);
     let note = json!({"decision": "reject", "note": "It is of another company"});
     let rejected = act(&caller, first, "review", &note).expect(200)["data"].take();
-    assert_eq!(
-        (&rejected["status"], &rejected["overdue"]),
-        (&json!("rejected"), &json!(false))
-    );
+    assert_eq!((&rejected["status"], &rejected["overdue"]), (&json!("rejected"), &json!(false)));
     let finding = read(&caller, &case)["findings"][0].take();
     assert_eq!(
         (&finding["type"], &finding["note"]),
@@ -144,37 +117,19 @@ fn a_request_is_answered_taken_up_rejected_answered_again_and_accepted() {
     assert_eq!(finding["due_diligence_request_id"], first["id"]);
     let again = json!({"report_ref": {"report": "trial-balance", "as_of": "2025-12-31"}});
     let again = act(&caller, first, "submit", &again).expect(200)["data"].take();
-    assert_eq!(
-        (&again["status"], &again["answer"]),
-        (&json!("submitted"), &Value::Null)
-    );
+    assert_eq!((&again["status"], &again["answer"]), (&json!("submitted"), &Value::Null));
     let accepted = review(&caller, first, "accept").expect(200)["data"].take();
     let history = accepted["status_history"].as_array().unwrap().iter();
-    let history: Vec<&str> = history
-        .map(|change| change["status"].as_str().unwrap())
-        .collect();
+    let history: Vec<&str> = history.map(|change| change["status"].as_str().unwrap()).collect();
     assert_eq!(
         history,
-        [
-            "requested",
-            "submitted",
-            "in_review",
-            "rejected",
-            "submitted",
-            "accepted"
-        ]
+        ["requested", "submitted", "in_review", "rejected", "submitted", "accepted"]
     );
     // The reviewer was faster than the desk: nothing is taken up any more.
     assert_eq!(caller.advance(&json!({"by": "1h"})), [""; 0]);
     let progress = read(&caller, &case)["progress"].take();
-    assert_eq!(
-        (&progress["mandatory_settled"], &progress["percent"]),
-        (&json!(1), &json!(33))
-    );
-    assert_eq!(
-        (&progress["accepted"], &progress["unanswered"]),
-        (&json!(1), &json!(3))
-    );
+    assert_eq!((&progress["mandatory_settled"], &progress["percent"]), (&json!(1), &json!(33)));
+    assert_eq!((&progress["accepted"], &progress["unanswered"]), (&json!(1), &json!(3)));
 }
 
 #[test]
@@ -187,10 +142,7 @@ fn what_is_not_answered_in_time_is_overdue() {
     let late = json!({"category": "tax", "title": "A certificate", "due_on": "2026-01-01", "mandatory": false});
     let late = caller.post(&path, &late).expect(201)["data"].take();
     let overdue = "due_diligence_request.overdue";
-    assert_eq!(
-        caller.advance(&json!({"to": "2026-01-01T23:59:59Z"})),
-        [""; 0]
-    );
+    assert_eq!(caller.advance(&json!({"to": "2026-01-01T23:59:59Z"})), [""; 0]);
     assert_eq!(caller.advance(&json!({"by": "1s"})), [overdue]);
     assert_eq!(request(&caller, &case, 4)["overdue"], true);
     assert_eq!(request(&caller, &case, 4)["id"], late["id"]);
@@ -212,20 +164,10 @@ fn what_is_not_answered_in_time_is_overdue() {
     review(&caller, &asked[1], "accept").expect(200);
     review(&caller, &asked[2], "waive").expect(200);
     let done = read(&caller, &case);
-    assert_eq!(
-        (&done["status"], &done["progress"]["overdue"]),
-        (&json!("completed"), &json!(2))
-    );
+    assert_eq!((&done["status"], &done["progress"]["overdue"]), (&json!("completed"), &json!(2)));
     let types = done["findings"].as_array().unwrap().iter();
-    let types: Vec<&str> = types
-        .map(|finding| finding["type"].as_str().unwrap())
-        .collect();
-    assert_eq!(
-        types,
-        [
-            "rejected", "overdue", "waived", "overdue", "overdue", "overdue"
-        ]
-    );
+    let types: Vec<&str> = types.map(|finding| finding["type"].as_str().unwrap()).collect();
+    assert_eq!(types, ["rejected", "overdue", "waived", "overdue", "overdue", "overdue"]);
 }
 
 #[test]
@@ -250,10 +192,7 @@ fn a_request_in_the_wrong_state_says_what_it_allows() {
             decision => review(&caller, request, decision),
         };
         let problem = answer.refused(409, "invalid_state_transition");
-        assert_eq!(
-            (&problem["current"], &problem["allowed"]),
-            (&json!(current), &allowed)
-        );
+        assert_eq!((&problem["current"], &problem["allowed"]), (&json!(current), &allowed));
         assert_eq!(caller.digest(), before);
     };
     let one = &requests(&case)[0];
@@ -261,19 +200,9 @@ fn a_request_in_the_wrong_state_says_what_it_allows() {
     refused(one, "accept", "requested", open.clone());
     refused(one, "reject", "requested", open.clone());
     submit(&caller, one).expect(200);
-    refused(
-        one,
-        "submit",
-        "submitted",
-        json!(["in_review", "accepted", "rejected", "waived"]),
-    );
+    refused(one, "submit", "submitted", json!(["in_review", "accepted", "rejected", "waived"]));
     caller.advance(&json!({"by": "2m"}));
-    refused(
-        one,
-        "submit",
-        "in_review",
-        json!(["accepted", "rejected", "waived"]),
-    );
+    refused(one, "submit", "in_review", json!(["accepted", "rejected", "waived"]));
     review(&caller, one, "reject").expect(200);
     refused(one, "reject", "rejected", open.clone());
     refused(one, "accept", "rejected", open);
@@ -320,10 +249,7 @@ fn an_answer_says_something_and_names_what_is_the_company_s() {
         "not_taken",
     ];
     assert_eq!(codes, expected);
-    assert_eq!(
-        pointers(&problem)[4..],
-        ["/report_ref/as_of", "/report_ref/from"]
-    );
+    assert_eq!(pointers(&problem)[4..], ["/report_ref/as_of", "/report_ref/from"]);
     let many = json!({"document_ids": vec![good.clone(); 21]});
     let problem = act(&caller, one, "submit", &many).refused(422, "validation_failed");
     assert_eq!(pointers(&problem), ["/document_ids"]);
@@ -342,18 +268,11 @@ fn a_report_is_named_by_the_days_that_it_has_and_its_call_shows_it() {
         let problem = problem.refused(422, "validation_failed");
         let errors = problem["errors"].as_array().unwrap().iter();
         let told = errors.map(|error| {
-            format!(
-                "{} {}",
-                error["pointer"].as_str().unwrap(),
-                error["code"].as_str().unwrap()
-            )
+            format!("{} {}", error["pointer"].as_str().unwrap(), error["code"].as_str().unwrap())
         });
         told.collect::<Vec<String>>()
     };
-    assert_eq!(
-        faults(json!({"report": "balance-sheet"})),
-        ["/report_ref/as_of required"]
-    );
+    assert_eq!(faults(json!({"report": "balance-sheet"})), ["/report_ref/as_of required"]);
     let missing = ["/report_ref/from required", "/report_ref/to required"];
     assert_eq!(faults(json!({"report": "cash-flow"})), missing);
     let turned = json!({"report": "profit-and-loss", "from": "2025-12-31", "to": "2025-12-01"});
@@ -371,12 +290,7 @@ fn a_report_is_named_by_the_days_that_it_has_and_its_call_shows_it() {
     for (place, (report, of)) in reports.into_iter().enumerate() {
         let mut named = of.clone();
         named["report"] = report.into();
-        let sent = act(
-            &caller,
-            &requests(&case)[place],
-            "submit",
-            &json!({"report_ref": named}),
-        );
+        let sent = act(&caller, &requests(&case)[place], "submit", &json!({"report_ref": named}));
         let shown_by = sent.expect(200)["data"]["report_ref"]["shown_by"].take();
         let (path, _) = product()["paths"]
             .as_object()
@@ -385,9 +299,8 @@ fn a_report_is_named_by_the_days_that_it_has_and_its_call_shows_it() {
             .find(|(_, rows)| rows["get"]["operationId"] == shown_by["operation"])
             .expect("an operation of the document");
         let params = shown_by["params"].as_object().unwrap().iter();
-        let query: Vec<String> = params
-            .map(|(name, value)| format!("{name}={}", value.as_str().unwrap()))
-            .collect();
+        let query: Vec<String> =
+            params.map(|(name, value)| format!("{name}={}", value.as_str().unwrap())).collect();
         let shown = caller.get(&format!("{path}?{}", query.join("&"))).data();
         assert_eq!(shown["company_id"], case["company_id"]);
         assert!(path.ends_with(report));
@@ -400,40 +313,25 @@ fn a_deal_has_one_case_and_it_is_of_its_company() {
     let (company, deal) = (caller.company(0), made(&caller, "equity"));
     let of = |company: &str, deal: &str| json!({"company_id": company, "deal_id": deal, "template": "lite"});
     let problem = caller.post(CASES, &of(&company, "del_0000000000000"));
-    assert_eq!(
-        pointers(&problem.refused(404, "resource_not_found")),
-        ["/deal_id"]
-    );
+    assert_eq!(pointers(&problem.refused(404, "resource_not_found")), ["/deal_id"]);
     let problem = caller.post(CASES, &of("com_0000000000000", id(&deal)));
-    assert_eq!(
-        pointers(&problem.refused(404, "resource_not_found")),
-        ["/company_id"]
-    );
+    assert_eq!(pointers(&problem.refused(404, "resource_not_found")), ["/company_id"]);
     let mut both = of(&caller.company(1), id(&deal));
     both["due_on"] = "2025-12-31".into();
     let problem = caller.post(CASES, &both).refused(422, "validation_failed");
     assert_eq!(pointers(&problem), ["/deal_id", "/due_on"]);
     let case = caller.post(CASES, &of(&company, id(&deal))).expect(201)["data"].take();
-    let of_deal = || {
-        caller
-            .get(&format!("{}/{}", deals::DEALS, id(&deal)))
-            .data()
-    };
+    let of_deal = || caller.get(&format!("{}/{}", deals::DEALS, id(&deal))).data();
     assert_eq!(of_deal()["due_diligence_case_id"], case["id"]);
-    let problem = caller
-        .post(CASES, &of(&company, id(&deal)))
-        .refused(409, "duplicate_reference");
+    let problem = caller.post(CASES, &of(&company, id(&deal))).refused(409, "duplicate_reference");
     assert_eq!(problem["resource_id"], case["id"]);
     // The deal goes on with the case that it has.
     for stage in ["screening", "due_diligence"] {
         moved(&caller, id(&deal), stage).expect(200);
     }
     assert_eq!(of_deal()["due_diligence_case_id"], case["id"]);
-    let opened = caller
-        .events()
-        .iter()
-        .filter(|event| event["type"] == "due_diligence_case.opened")
-        .count();
+    let opened =
+        caller.events().iter().filter(|event| event["type"] == "due_diligence_case.opened").count();
     assert_eq!(opened, 1);
     let over = made(&caller, "equity");
     close(&caller, &over, &json!({"outcome": "withdrawn"})).expect(200);
@@ -472,10 +370,8 @@ fn days_to_answer_and_requests_of_a_case_have_bounds() {
     assert_eq!(requests(&read(&caller, &case)).len(), 50);
     let path = format!("{CASES}/{UNKNOWN}");
     caller.get(&path).refused(404, "resource_not_found");
-    let asked = caller.post(
-        &format!("{path}/requests"),
-        &json!({"category": "tax", "title": "A list"}),
-    );
+    let asked =
+        caller.post(&format!("{path}/requests"), &json!({"category": "tax", "title": "A list"}));
     asked.refused(404, "resource_not_found");
 }
 
@@ -495,13 +391,7 @@ fn a_hand_moves_cases_and_requests_as_a_reviewer_would() {
     moved(&caller, id(&requests(&case)[1]), "waived").expect(200);
     moved(&caller, id(&case), "completed").expect(200);
     let done = read(&caller, &case);
-    assert_eq!(
-        (&done["status"], &done["progress"]["accepted"]),
-        (&json!("completed"), &json!(1))
-    );
+    assert_eq!((&done["status"], &done["progress"]["accepted"]), (&json!("completed"), &json!(1)));
     let problem = moved(&caller, id(&case), "completed").refused(409, "invalid_state_transition");
-    assert_eq!(
-        (&problem["current"], &problem["allowed"]),
-        (&json!("completed"), &json!([]))
-    );
+    assert_eq!((&problem["current"], &problem["allowed"]), (&json!("completed"), &json!([])));
 }

@@ -43,11 +43,7 @@ fn money_that_is_lent_arrives_and_is_owed() {
     let id = taken["loan_id"].as_str().unwrap();
     let waiting = loan(&caller, id);
     assert_eq!(
-        (
-            &waiting["status"],
-            &waiting["schedule"],
-            &waiting["settlement_amount"]
-        ),
+        (&waiting["status"], &waiting["schedule"], &waiting["settlement_amount"]),
         (&json!("pending_disbursement"), &json!([]), &Value::Null)
     );
     let came = caller.advance(&json!({"by": "7d"}));
@@ -55,10 +51,7 @@ fn money_that_is_lent_arrives_and_is_owed() {
     let active = loan(&caller, id);
     assert_eq!(active["status"], "active");
     let after = wallet(&caller, &company);
-    assert_eq!(
-        number(&after["available"]),
-        number(&before["available"]) + AMOUNT
-    );
+    assert_eq!(number(&after["available"]), number(&before["available"]) + AMOUNT);
     assert_eq!(net(&caller, &company, "loans_payable"), -AMOUNT);
     assert_eq!(rows(&active).len(), 12);
     assert_eq!(sum(&active, "principal"), AMOUNT);
@@ -80,10 +73,7 @@ fn every_row_of_a_schedule_follows_from_the_one_before() {
         let (whole, rest) = (twelfth / 120_000, twelfth % 120_000);
         let up = rest * 2 > 120_000 || (rest * 2 == 120_000 && whole % 2 == 1);
         assert_eq!(number(&row["interest"]), whole + i64::from(up));
-        assert_eq!(
-            number(&row["amount"]),
-            number(&row["principal"]) + number(&row["interest"])
-        );
+        assert_eq!(number(&row["amount"]), number(&row["principal"]) + number(&row["interest"]));
         balance -= number(&row["principal"]);
         assert_eq!(number(&row["balance"]), balance);
     }
@@ -109,10 +99,7 @@ fn a_loan_that_is_paid_month_by_month_is_repaid() {
         principal += number(&paid["principal"]);
     }
     let over = loan(&caller, id(&lent));
-    assert_eq!(
-        (&over["status"], &over["next_due"]),
-        (&json!("repaid"), &Value::Null)
-    );
+    assert_eq!((&over["status"], &over["next_due"]), (&json!("repaid"), &Value::Null));
     assert_eq!(principal, AMOUNT);
     assert_eq!(number(&over["balances"]["interest_paid"]), interest);
     assert_eq!(net(&caller, &company, "loans_payable"), 0);
@@ -128,29 +115,18 @@ fn a_loan_that_is_paid_month_by_month_is_repaid() {
 fn a_part_pays_interest_first_and_the_rest_catches_up() {
     let caller = Caller::instant();
     let lent = lent(&caller, AMOUNT);
-    let (first, interest) = (
-        number(&rows(&lent)[0]["amount"]),
-        number(&rows(&lent)[0]["interest"]),
-    );
+    let (first, interest) =
+        (number(&rows(&lent)[0]["amount"]), number(&rows(&lent)[0]["interest"]));
     to_day(&caller, &lent, 0, 0);
     let paid = repay(&caller, &lent, interest + 1_000).expect(201)["data"].take();
-    assert_eq!(
-        (number(&paid["interest"]), number(&paid["principal"])),
-        (interest, 1_000)
-    );
+    assert_eq!((number(&paid["interest"]), number(&paid["principal"])), (interest, 1_000));
     let now = loan(&caller, id(&lent));
     assert_eq!(number(&now["next_due"]["amount"]), first - interest - 1_000);
     let came = caller.advance(&json!({"by": "1d"}));
     assert!(came.contains(&"loan.late".to_owned()), "{came:?}");
     let late = loan(&caller, id(&lent));
-    assert_eq!(
-        (&late["status"], &late["late_instalments"]),
-        (&json!("late"), &json!(1))
-    );
-    assert_eq!(
-        number(&late["balances"]["overdue"]),
-        first - interest - 1_000
-    );
+    assert_eq!((&late["status"], &late["late_instalments"]), (&json!("late"), &json!(1)));
+    assert_eq!(number(&late["balances"]["overdue"]), first - interest - 1_000);
     repay(&caller, &lent, 1).expect(201);
     assert_eq!(loan(&caller, id(&lent))["status"], "late");
     repay(&caller, &lent, first - interest - 1_001).expect(201);
@@ -184,16 +160,10 @@ fn the_whole_balance_costs_interest_to_the_day_only() {
     assert_eq!(number(&paid["principal"]), AMOUNT);
     assert_eq!(number(&paid["balance_after"]), 0);
     let over = loan(&caller, id(&lent));
-    assert_eq!(
-        (&over["status"], &over["settlement_amount"]),
-        (&json!("repaid"), &Value::Null)
-    );
+    assert_eq!((&over["status"], &over["settlement_amount"]), (&json!("repaid"), &Value::Null));
     assert_eq!(net(&caller, &company, "interest"), settlement - AMOUNT);
     let came = caller.advance(&json!({"by": "60d"}));
-    assert!(
-        !came.iter().any(|name| name.starts_with("loan.")),
-        "{came:?}"
-    );
+    assert!(!came.iter().any(|name| name.starts_with("loan.")), "{came:?}");
     caller.audit();
 }
 
@@ -220,10 +190,7 @@ fn a_loan_that_nobody_pays_back_defaults_after_ninety_days() {
     let company = caller.company(0);
     let lent = lent(&caller, AMOUNT);
     let before = number(&score(&caller, &company)["score"]);
-    assert_eq!(
-        to_day(&caller, &lent, 0, 1),
-        ["loan.repayment_due", "loan.late"]
-    );
+    assert_eq!(to_day(&caller, &lent, 0, 1), ["loan.repayment_due", "loan.late"]);
     assert!(number(&score(&caller, &company)["score"]) < before);
     let asked = decided(&caller, &company, 100_000, "approved");
     assert_eq!(asked["status"], "rejected");
@@ -241,10 +208,7 @@ fn a_loan_that_nobody_pays_back_defaults_after_ninety_days() {
     repay(&caller, &lent, 1).refused(409, "invalid_state_transition");
     // Nothing more comes of it.
     let came = caller.advance(&json!({"by": "200d"}));
-    assert!(
-        !came.iter().any(|name| name.starts_with("loan.")),
-        "{came:?}"
-    );
+    assert!(!came.iter().any(|name| name.starts_with("loan.")), "{came:?}");
     caller.audit();
 }
 

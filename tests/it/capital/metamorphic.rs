@@ -15,14 +15,8 @@ use crate::walk::Chance;
 /// Seeds of the worlds, and lives in each.
 const WORLDS: [(u64, usize); 3] = [(1, 3), (7, 3), (2_026, 3)];
 /// Where two worlds are compared.
-const DAYS: [&str; 6] = [
-    "2026-02-05",
-    "2026-02-13",
-    "2026-02-27",
-    "2026-03-24",
-    "2026-05-05",
-    "2026-08-10",
-];
+const DAYS: [&str; 6] =
+    ["2026-02-05", "2026-02-13", "2026-02-27", "2026-03-24", "2026-05-05", "2026-08-10"];
 
 /// Every life: a world of its own twice over, a company, and the chances of its life.
 fn lives(live: impl Fn([&Caller; 2], &str, &str, &mut Chance)) {
@@ -63,27 +57,18 @@ fn some_amount(chance: &mut Chance) -> i64 {
 fn earn(caller: &Caller, company: &str, currency: &str, amount: i64, on: Option<&str>) {
     let Some(day) = on else {
         let body = json!({"company_id": company, "amount": amount, "from": "customer"});
-        caller
-            .post("/_sandbox/inbound/bank_transfer", &body)
-            .expect(200);
+        caller.post("/_sandbox/inbound/bank_transfer", &body).expect(200);
         return;
     };
     let line = |account, direction| json!({"account": account, "direction": direction, "amount": amount, "currency": currency});
-    let lines = [
-        line("accounts_receivable", "debit"),
-        line("sales", "credit"),
-    ];
+    let lines = [line("accounts_receivable", "debit"), line("sales", "credit")];
     let body = json!({"company_id": company, "effective_on": day, "memo": "Found", "lines": lines});
-    caller
-        .post("/api/business/journal-entries", &body)
-        .expect(201);
+    caller.post("/api/business/journal-entries", &body).expect(201);
 }
 
 /// Declares what the company owes, all of it.
 fn file(caller: &Caller, company: &str) {
-    for owed in caller.all(&format!(
-        "/api/business/tax-liabilities?company_id={company}"
-    )) {
+    for owed in caller.all(&format!("/api/business/tax-liabilities?company_id={company}")) {
         if owed["status"] == "paid" || !owed["tax_filing_id"].is_null() {
             continue;
         }
@@ -102,12 +87,7 @@ fn file(caller: &Caller, company: &str) {
 fn held(twins: [&Caller; 2], company: &str, about: &str) -> [Value; 2] {
     let scores = twins.map(|caller| score(caller, company));
     let [better, worse] = scores.each_ref().map(|score| number(&score["score"]));
-    assert!(
-        worse <= better,
-        "{about}: {worse} beside {better}: {} {}",
-        scores[0],
-        scores[1]
-    );
+    assert!(worse <= better, "{about}: {worse} beside {better}: {} {}", scores[0], scores[1]);
     scores
 }
 
@@ -159,10 +139,7 @@ fn paying_payroll_late_never_raises_the_score() {
                 }
             }
         }
-        assert!(
-            later.iter().all(|more| *more >= 1),
-            "it is late for good: {later:?}"
-        );
+        assert!(later.iter().all(|more| *more >= 1), "it is late for good: {later:?}");
     });
 }
 
@@ -188,17 +165,8 @@ fn more_revenue_never_lowers_the_score() {
             };
             earn(rich, company, money, some_amount(chance), on);
             let [one, other] = held([rich, poor], company, day);
-            for name in [
-                "revenue_level",
-                "revenue_trend",
-                "profitability",
-                "cash_buffer",
-                "age",
-            ] {
-                assert!(
-                    factor(&one, name).1 >= factor(&other, name).1,
-                    "{day} {name}"
-                );
+            for name in ["revenue_level", "revenue_trend", "profitability", "cash_buffer", "age"] {
+                assert!(factor(&one, name).1 >= factor(&other, name).1, "{day} {name}");
             }
         }
     });
@@ -215,10 +183,8 @@ fn what_has_nothing_to_do_with_credit_changes_nothing() {
         for day in &DAYS[..3] {
             for caller in twins {
                 to(caller, day);
-                caller.post(
-                    "/v1/payroll/run",
-                    &json!({"company_id": company, "period": &day[..7]}),
-                );
+                caller
+                    .post("/v1/payroll/run", &json!({"company_id": company, "period": &day[..7]}));
             }
             for _ in 0..6 {
                 let person = format!("/api/business/employees/{}", id(chance.pick(&people)));

@@ -47,9 +47,7 @@ fn wallet(caller: &Caller, company: &str) -> Value {
 fn ask(caller: &Caller, company: &str, amount: i64, reply: &str) -> Answer {
     let body = json!({"company_id": company, "product": "term_loan", "amount": amount, "currency": "NGN", "term_months": 12});
     let header = format!("underwriter.reply={reply}");
-    let request = caller
-        .request("POST", APPLICATIONS)
-        .header("Sandbox-Scenario", &header);
+    let request = caller.request("POST", APPLICATIONS).header("Sandbox-Scenario", &header);
     caller.send(&request.json(&body))
 }
 
@@ -97,18 +95,12 @@ fn loan(caller: &Caller, id: &str) -> Value {
 /// Pays so much of a loan back, out of the first company's wallet.
 fn repay(caller: &Caller, loan: &Value, amount: i64) -> Answer {
     let body = json!({"amount": amount, "wallet_id": loan["wallet_id"]});
-    caller.post(
-        &format!("/api/capital/loans/{}/repayments", id(loan)),
-        &body,
-    )
+    caller.post(&format!("/api/capital/loans/{}/repayments", id(loan)), &body)
 }
 
 /// Moves a resource along its lifecycle.
 fn moved(caller: &Caller, id: &str, to: &str) -> Answer {
-    caller.post(
-        &format!("/_sandbox/resources/{id}/transition"),
-        &json!({"to": to}),
-    )
+    caller.post(&format!("/_sandbox/resources/{id}/transition"), &json!({"to": to}))
 }
 
 /// A resource that was moved along its lifecycle, as it is then.
@@ -140,14 +132,10 @@ fn sell(caller: &Caller, company: &str, amount: i64) -> Answer {
 /// Debits less credits of an account of the company.
 fn net(caller: &Caller, company: &str, account: &str) -> i64 {
     let day = caller.now();
-    let path = format!(
-        "/api/business/reports/trial-balance?company_id={company}&as_of={}",
-        &day[..10]
-    );
+    let path =
+        format!("/api/business/reports/trial-balance?company_id={company}&as_of={}", &day[..10]);
     let balance = caller.get(&path).data();
     let rows = balance["accounts"].as_array().unwrap();
     let row = rows.iter().find(|row| row["account"] == account);
-    row.map_or(0, |row| {
-        number(&row["debit_balance"]) - number(&row["credit_balance"])
-    })
+    row.map_or(0, |row| number(&row["debit_balance"]) - number(&row["credit_balance"]))
 }

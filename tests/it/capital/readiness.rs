@@ -11,10 +11,7 @@ const RISKS: &str = "/api/capital/insurance-risk-scores";
 
 fn assessed(caller: &Caller, body: &Value) -> Value {
     let made = caller.post(READINESS, body).expect(202)["data"].take();
-    assert_eq!(
-        (&made["status"], &made["score"]),
-        (&json!("processing"), &Value::Null)
-    );
+    assert_eq!((&made["status"], &made["score"]), (&json!("processing"), &Value::Null));
     caller.get(&format!("{READINESS}/{}", id(&made))).data()
 }
 
@@ -28,14 +25,9 @@ fn insured(caller: &Caller, body: &Value) -> Value {
 fn pillars_sum_to_the_score_and_what_is_missing_is_a_gap() {
     let caller = Caller::instant();
     for place in 0..3 {
-        let done = assessed(
-            &caller,
-            &json!({"company_id": caller.company(place), "stage": "series_a"}),
-        );
-        assert_eq!(
-            (&done["status"], &done["threshold"]),
-            (&json!("completed"), &json!(65))
-        );
+        let done =
+            assessed(&caller, &json!({"company_id": caller.company(place), "stage": "series_a"}));
+        assert_eq!((&done["status"], &done["threshold"]), (&json!("completed"), &json!(65)));
         let pillars = done["pillars"].as_array().unwrap();
         let sum = |member: &str| -> i64 { pillars.iter().map(|p| number(&p[member])).sum() };
         let score = number(&done["score"]);
@@ -63,20 +55,12 @@ fn every_next_step_is_an_operation_and_taking_one_closes_its_gap() {
         assert!(document.contains(&name), "{step}");
     }
     let steps = before["next_steps"].as_array().unwrap();
-    let step = steps
-        .iter()
-        .find(|step| step["closes"] == "approval")
-        .unwrap();
+    let step = steps.iter().find(|step| step["closes"] == "approval").unwrap();
     assert_eq!(step["operation"], "updateCompany");
     let body = json!({"payroll_settings": {"approval_required": true}});
-    caller
-        .patch(&format!("/api/business/companies/{company}"), &body)
-        .expect(200);
+    caller.patch(&format!("/api/business/companies/{company}"), &body).expect(200);
     let after = assessed(&caller, &json!({"company_id": company}));
-    assert_eq!(
-        number(&after["score"]),
-        number(&before["score"]) + number(&step["points"])
-    );
+    assert_eq!(number(&after["score"]), number(&before["score"]) + number(&step["points"]));
     let steps = after["next_steps"].as_array().unwrap();
     assert!(!steps.iter().any(|step| step["closes"] == "approval"));
 }
@@ -101,18 +85,11 @@ fn a_target_beyond_the_business_and_a_later_stage_cost_points() {
 fn an_assessment_and_a_risk_score_take_five_seconds_of_the_clock() {
     let caller = Caller::manual();
     let company = caller.company(0);
-    caller
-        .post(READINESS, &json!({"company_id": company}))
-        .expect(202);
-    caller
-        .post(RISKS, &json!({"company_id": company, "line": "health"}))
-        .expect(202);
+    caller.post(READINESS, &json!({"company_id": company})).expect(202);
+    caller.post(RISKS, &json!({"company_id": company, "line": "health"})).expect(202);
     assert_eq!(caller.advance(&json!({"by": "4s"})), [""; 0]);
     let came = caller.advance(&json!({"by": "1s"}));
-    let done = [
-        "readiness_assessment.completed",
-        "insurance_risk_score.completed",
-    ];
+    let done = ["readiness_assessment.completed", "insurance_risk_score.completed"];
     assert_eq!(came, done);
 }
 
@@ -129,10 +106,7 @@ fn a_premium_is_the_rate_of_the_sum_insured() {
         let sum: i64 = drivers.iter().map(|driver| number(&driver["points"])).sum();
         assert_eq!(sum, number(&done["score"]));
         assert!((0..=100).contains(&sum));
-        assert_eq!(
-            number(&done["indicative_premium"]),
-            number(&done["rate_bp"]) * 100
-        );
+        assert_eq!(number(&done["indicative_premium"]), number(&done["rate_bp"]) * 100);
     }
     let most = insured(
         &caller,
@@ -154,10 +128,7 @@ fn without_a_sum_a_years_wages_or_sales_are_insured() {
         .iter()
         .filter(|line| line["account"] == "wages" || line["account"] == "employer_contributions");
     let wages: i64 = wages.map(|line| number(&line["amount"])).sum();
-    let life = insured(
-        &caller,
-        &json!({"company_id": company, "line": "group_life"}),
-    );
+    let life = insured(&caller, &json!({"company_id": company, "line": "group_life"}));
     assert_eq!(number(&life["sum_insured"]), wages);
     let property = insured(&caller, &json!({"company_id": company, "line": "property"}));
     assert_eq!(property["sum_insured"], report["total_revenue"]);

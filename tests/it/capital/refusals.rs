@@ -19,13 +19,8 @@ fn body(company: &str) -> serde_json::Value {
 fn a_score_is_asked_of_exactly_one_who_exists() {
     let caller = Caller::instant();
     let company = caller.company(0);
-    for wrong in [
-        json!({}),
-        json!({"company_id": company, "subject_id": "sub_0000000000000"}),
-    ] {
-        let problem = caller
-            .post(SCORES, &wrong)
-            .refused(422, "validation_failed");
+    for wrong in [json!({}), json!({"company_id": company, "subject_id": "sub_0000000000000"})] {
+        let problem = caller.post(SCORES, &wrong).refused(422, "validation_failed");
         assert_eq!(problem["errors"][0]["code"], "one_of");
     }
     let problem = caller.post(SCORES, &json!({"company_id": UNKNOWN}));
@@ -74,9 +69,7 @@ fn an_application_is_in_a_currency_that_the_company_has() {
     let caller = Caller::instant();
     let mut other = body(&caller.company(0));
     other["currency"] = "JPY".into();
-    let problem = caller
-        .post(APPLICATIONS, &other)
-        .refused(422, "currency_mismatch");
+    let problem = caller.post(APPLICATIONS, &other).refused(422, "currency_mismatch");
     assert_eq!(pointers(&problem), ["/currency"]);
 }
 
@@ -84,28 +77,21 @@ fn an_application_is_in_a_currency_that_the_company_has() {
 fn terms_and_amounts_are_refused_at_their_edges() {
     let caller = Caller::instant();
     let company = caller.company(0);
-    for (product, most) in [
-        ("term_loan", 60),
-        ("revenue_advance", 24),
-        ("invoice_finance", 12),
-        ("payroll_bridge", 3),
-    ] {
+    for (product, most) in
+        [("term_loan", 60), ("revenue_advance", 24), ("invoice_finance", 12), ("payroll_bridge", 3)]
+    {
         let mut asked = body(&company);
         asked["product"] = product.into();
         asked["term_months"] = most.into();
         caller.post(APPLICATIONS, &asked).expect(201);
         asked["term_months"] = (most + 1).into();
-        let problem = caller
-            .post(APPLICATIONS, &asked)
-            .refused(422, "validation_failed");
+        let problem = caller.post(APPLICATIONS, &asked).refused(422, "validation_failed");
         assert_eq!(pointers(&problem), ["/term_months"]);
     }
     let mut both = body(&company);
     (both["product"], both["term_months"], both["amount"]) =
         ("payroll_bridge".into(), 4.into(), 3.into());
-    let problem = caller
-        .post(APPLICATIONS, &both)
-        .refused(422, "validation_failed");
+    let problem = caller.post(APPLICATIONS, &both).refused(422, "validation_failed");
     assert_eq!(pointers(&problem), ["/term_months", "/amount"]);
     for amount in [
         json!(0),
@@ -124,9 +110,7 @@ fn terms_and_amounts_are_refused_at_their_edges() {
     for months in [0, 61, -1] {
         let mut asked = body(&company);
         asked["term_months"] = months.into();
-        caller
-            .post(APPLICATIONS, &asked)
-            .refused(422, "validation_failed");
+        caller.post(APPLICATIONS, &asked).refused(422, "validation_failed");
     }
 }
 
@@ -159,15 +143,9 @@ fn an_offer_needs_a_wallet_to_be_accepted_and_none_to_be_declined() {
         );
     };
     refused(json!({"decision": "accept"}), "required");
-    refused(
-        json!({"decision": "decline", "wallet_id": id(&own)}),
-        "not_taken",
-    );
+    refused(json!({"decision": "decline", "wallet_id": id(&own)}), "not_taken");
     let foreign = wallet(&caller, &caller.company(1));
-    refused(
-        json!({"decision": "accept", "wallet_id": id(&foreign)}),
-        "foreign_wallet",
-    );
+    refused(json!({"decision": "accept", "wallet_id": id(&foreign)}), "foreign_wallet");
     let unknown = json!({"decision": "accept", "wallet_id": "wal_0000000000000"});
     respond(&caller, &offer, &unknown).refused(404, "resource_not_found");
     let none = json!({"id": "ofr_0000000000000"});
@@ -180,13 +158,8 @@ fn other_wallet(caller: &Caller, company: &str) -> String {
     let quote = json!({"company_id": company, "source_currency": "NGN", "target_currency": "USD", "source_amount": 50_000_000});
     let quote = caller.post("/api/payments/fx-quotes", &quote).expect(201);
     let transfer = json!({"quote_id": quote["data"]["id"], "source_wallet_id": id(&own)});
-    let transfer = caller
-        .post("/api/payments/fx-transfers", &transfer)
-        .expect(201);
-    transfer["data"]["target_wallet_id"]
-        .as_str()
-        .unwrap()
-        .to_owned()
+    let transfer = caller.post("/api/payments/fx-transfers", &transfer).expect(201);
+    transfer["data"]["target_wallet_id"].as_str().unwrap().to_owned()
 }
 
 #[test]
@@ -199,10 +172,8 @@ fn a_wallet_in_another_currency_neither_gets_nor_repays_a_loan() {
     respond(&caller, &offer, &body).refused(422, "currency_mismatch");
     let own = json!({"decision": "accept", "wallet_id": id(&wallet(&caller, &company))});
     let taken = respond(&caller, &offer, &own).expect(200);
-    let path = format!(
-        "/api/capital/loans/{}/repayments",
-        taken["data"]["loan_id"].as_str().unwrap()
-    );
+    let path =
+        format!("/api/capital/loans/{}/repayments", taken["data"]["loan_id"].as_str().unwrap());
     let problem = caller.post(&path, &json!({"amount": 1, "wallet_id": dollars}));
     problem.refused(422, "currency_mismatch");
 }
@@ -211,10 +182,7 @@ fn a_wallet_in_another_currency_neither_gets_nor_repays_a_loan() {
 fn a_wallet_that_is_full_takes_no_loan() {
     let caller = Caller::instant();
     let company = caller.company(0);
-    let offer = offer(
-        &caller,
-        &decided(&caller, &company, 1_000_000_000_000_000, "approved"),
-    );
+    let offer = offer(&caller, &decided(&caller, &company, 1_000_000_000_000_000, "approved"));
     for _ in 0..9 {
         sell(&caller, &company, 1_000_000_000_000_000).expect(200);
     }
@@ -232,14 +200,9 @@ fn a_short_wallet_repays_nothing() {
     let lent = lent(&caller, 1_000_000);
     let available = number(&wallet(&caller, &company)["available"]);
     let line = |account, direction| json!({"account": account, "direction": direction, "amount": available - 10, "currency": "NGN"});
-    let lines = [
-        line("owner_equity", "debit"),
-        line("cash_available", "credit"),
-    ];
+    let lines = [line("owner_equity", "debit"), line("cash_available", "credit")];
     let body = json!({"company_id": company, "effective_on": "2026-01-01", "memo": "Taken out", "lines": lines});
-    caller
-        .post("/api/business/journal-entries", &body)
-        .expect(201);
+    caller.post("/api/business/journal-entries", &body).expect(201);
     let before = caller.digest();
     repay(&caller, &lent, 11).refused(402, "insufficient_funds");
     assert_eq!(caller.digest(), before);
@@ -256,29 +219,19 @@ fn a_repayment_names_a_wallet_of_the_company_and_a_loan_that_is_open() {
     let problem = caller.post(&path, &json!({"amount": 1, "wallet_id": id(&foreign)}));
     let problem = problem.refused(422, "validation_failed");
     assert_eq!(problem["errors"][0]["code"], "foreign_wallet");
-    let problem = caller.post(
-        &path,
-        &json!({"amount": 1, "wallet_id": "wal_0000000000000"}),
-    );
+    let problem = caller.post(&path, &json!({"amount": 1, "wallet_id": "wal_0000000000000"}));
     problem.refused(404, "resource_not_found");
     let none = caller.post(
         "/api/capital/loans/lon_0000000000000/repayments",
         &json!({"amount": 1, "wallet_id": id(&foreign)}),
     );
     none.refused(404, "resource_not_found");
-    for amount in [
-        json!(0),
-        json!(-5),
-        json!(i64::MAX),
-        json!(1_000_000_000_000_001_i64),
-    ] {
+    for amount in [json!(0), json!(-5), json!(i64::MAX), json!(1_000_000_000_000_001_i64)] {
         let body = json!({"amount": amount, "wallet_id": lent["wallet_id"]});
         caller.post(&path, &body).refused(422, "validation_failed");
     }
     let beyond = json!({"amount": 1_000_000_000_000_000_i64, "wallet_id": lent["wallet_id"]});
-    let problem = caller
-        .post(&path, &beyond)
-        .refused(422, "validation_failed");
+    let problem = caller.post(&path, &beyond).refused(422, "validation_failed");
     assert_eq!(problem["errors"][0]["code"], "beyond_balance");
 }
 
@@ -309,9 +262,7 @@ fn currencies_without_a_reference_rate_are_refused() {
     let mut readiness = body.clone();
     readiness.as_object_mut().unwrap().remove("line");
     let path = "/api/capital/readiness-assessments";
-    caller
-        .post(path, &readiness)
-        .refused(422, "currency_mismatch");
+    caller.post(path, &readiness).refused(422, "currency_mismatch");
     let mut risk = body;
     risk.as_object_mut().unwrap().remove("target_amount");
     let path = "/api/capital/insurance-risk-scores";
@@ -329,8 +280,5 @@ fn a_newcomer_is_assessed_and_insured_without_history() {
     let made = made.expect(202)["data"].take();
     let path = format!("/api/capital/insurance-risk-scores/{}", id(&made));
     let risk = caller.get(&path).data();
-    assert_eq!(
-        (&risk["sum_insured"], &risk["indicative_premium"]),
-        (&json!(0), &json!(0))
-    );
+    assert_eq!((&risk["sum_insured"], &risk["indicative_premium"]), (&json!(0), &json!(0)));
 }

@@ -83,14 +83,8 @@ fn a_score_takes_five_seconds_of_the_clock() {
     let caller = Caller::manual();
     let body = json!({"company_id": caller.company(0), "purpose": "a loan", "consent_id": "c-1"});
     let made = caller.post(SCORES, &body).expect(202)["data"].take();
-    assert_eq!(
-        (&made["status"], &made["score"]),
-        (&json!("processing"), &Value::Null)
-    );
-    assert_eq!(
-        caller.advance(&json!({"by": "5s"})),
-        ["credit_score.completed"]
-    );
+    assert_eq!((&made["status"], &made["score"]), (&json!("processing"), &Value::Null));
+    assert_eq!(caller.advance(&json!({"by": "5s"})), ["credit_score.completed"]);
     let done = caller.get(&format!("{SCORES}/{}", id(&made))).data();
     assert_eq!(
         (&done["status"], &done["purpose"], &done["consent_id"]),
@@ -131,10 +125,7 @@ fn paying_payroll_late_never_raises_the_score() {
         tardy.post(&retry, &json!({})).expect(200);
         assert_eq!(tardy.run(&run)["status"], "paid");
         let [one, other] = both("2026-02-20");
-        assert_eq!(
-            factor(&other, "payroll_late").0,
-            factor(&one, "payroll_late").0 + 1
-        );
+        assert_eq!(factor(&other, "payroll_late").0, factor(&one, "payroll_late").0 + 1);
         assert!(number(&other["score"]) < number(&one["score"]));
         both("2026-03-31");
     }
@@ -167,10 +158,7 @@ fn wages_that_are_due_and_not_booked_count_as_if_they_were() {
     for name in ["revenue_level", "revenue_trend", "profitability"] {
         let [one, other] = scores.each_ref().map(|score| factor(score, name).0);
         // What is not known yet is taken for what the dearest month was.
-        assert!(
-            (one - 8..=one).contains(&other),
-            "{name}: {one} and {other}"
-        );
+        assert!((one - 8..=one).contains(&other), "{name}: {one} and {other}");
     }
 }
 
@@ -182,11 +170,7 @@ fn another_pay_day_makes_no_payroll_of_the_past_late() {
     for day in [1, 5, 28] {
         let body = json!({"payroll_settings": {"pay_day": day}});
         caller.patch(&path, &body).expect(200);
-        assert_eq!(
-            factor(&score(&caller, &company), "payroll_late"),
-            (0, 50),
-            "{day}"
-        );
+        assert_eq!(factor(&score(&caller, &company), "payroll_late"), (0, 50), "{day}");
     }
 }
 
@@ -200,10 +184,7 @@ fn a_month_without_payroll_is_missed() {
     assert_eq!(factor(&missed, "payroll_late"), (1, 25));
     let factors = missed["factors"].as_array().unwrap();
     let late = factors.iter().find(|it| it["name"] == "payroll_late");
-    assert_eq!(
-        late.unwrap()["evidence"][0]["resources"],
-        json!(["2026-01"])
-    );
+    assert_eq!(late.unwrap()["evidence"][0]["resources"], json!(["2026-01"]));
 }
 
 #[test]
@@ -226,23 +207,12 @@ fn more_revenue_in_the_past_never_lowers_the_score() {
     let caller = Caller::instant();
     let company = caller.company(0);
     let mut before = number(&score(&caller, &company)["score"]);
-    for day in [
-        "2025-12-30",
-        "2025-11-02",
-        "2025-08-01",
-        "2025-03-03",
-        "2025-01-20",
-    ] {
+    for day in ["2025-12-30", "2025-11-02", "2025-08-01", "2025-03-03", "2025-01-20"] {
         for amount in [1, 10_000_000_000_i64, 400_000_000_000] {
             let line = |account, direction| json!({"account": account, "direction": direction, "amount": amount, "currency": "NGN"});
-            let lines = [
-                line("accounts_receivable", "debit"),
-                line("sales", "credit"),
-            ];
+            let lines = [line("accounts_receivable", "debit"), line("sales", "credit")];
             let body = json!({"company_id": company, "effective_on": day, "memo": "Found", "lines": lines});
-            caller
-                .post("/api/business/journal-entries", &body)
-                .expect(201);
+            caller.post("/api/business/journal-entries", &body).expect(201);
             let after = number(&score(&caller, &company)["score"]);
             assert!(after >= before, "{day} {amount}: {before} fell to {after}");
             before = after;
@@ -262,15 +232,10 @@ fn an_invoice_with_sales_tax_never_lowers_the_score() {
         line("tax_payable:vat", "credit", 7_500_000_000),
     ];
     let body = json!({"company_id": company, "effective_on": "2026-01-01", "memo": "Sold", "lines": lines});
-    caller
-        .post("/api/business/journal-entries", &body)
-        .expect(201);
+    caller.post("/api/business/journal-entries", &body).expect(201);
     let after = score(&caller, &company);
     assert!(number(&after["score"]) >= number(&before["score"]));
-    assert_eq!(
-        factor(&after, "cash_buffer"),
-        factor(&before, "cash_buffer")
-    );
+    assert_eq!(factor(&after, "cash_buffer"), factor(&before, "cash_buffer"));
 }
 
 #[test]
@@ -283,9 +248,7 @@ fn what_has_nothing_to_do_with_credit_changes_nothing() {
     let body = json!({"name": "Ada Renamed", "metadata": {"seen": "yes"}});
     caller.patch(&person, &body).expect(200);
     let path = format!("/api/business/companies/{company}");
-    caller
-        .patch(&path, &json!({"metadata": {"a": "b"}}))
-        .expect(200);
+    caller.patch(&path, &json!({"metadata": {"a": "b"}})).expect(200);
     score(&caller, &caller.company(1));
     assert_eq!(score(&caller, &company)["factors"], before["factors"]);
 }
@@ -303,9 +266,7 @@ fn taxes_that_are_late_cost_points_until_a_year_is_over() {
         let body = json!({"company_id": company, "tax_type": owed["authority"], "period": "2026-01", "jurisdiction": "NG"});
         let filing = prompt.post("/api/business/tax-filings", &body).expect(201);
         let path = format!("/api/business/tax-filings/{}/submit", id(&filing["data"]));
-        prompt
-            .post(&path, &json!({"declaration": "Ada"}))
-            .expect(202);
+        prompt.post(&path, &json!({"declaration": "Ada"})).expect(202);
     }
     for caller in [&prompt, &tardy] {
         caller.advance(&json!({"to": "2026-02-25T12:00:00Z"}));
@@ -316,10 +277,7 @@ fn taxes_that_are_late_cost_points_until_a_year_is_over() {
     let late = tardy.all(&format!("{path}&status=late")).len();
     let late = i64::try_from(late).unwrap();
     assert!(late > 0);
-    assert_eq!(
-        factor(&other, "tax_late").0,
-        factor(&one, "tax_late").0 + late
-    );
+    assert_eq!(factor(&other, "tax_late").0, factor(&one, "tax_late").0 + late);
     assert!(factor(&one, "tax_filed").0 > factor(&other, "tax_filed").0);
     assert!(number(&other["score"]) < number(&one["score"]));
 }

@@ -9,15 +9,12 @@ use crate::harness::world::number;
 /// Points of a value, and the reason: the last bin that it reaches.
 fn points(card: &toml::Table, name: &str, value: i64) -> (i64, String) {
     let factors = card["factor"].as_array().unwrap();
-    let found = factors
-        .iter()
-        .find(|it| it["name"].as_str() == Some(name))
-        .unwrap();
+    let found = factors.iter().find(|it| it["name"].as_str() == Some(name)).unwrap();
     let bins = found["bins"].as_array().unwrap();
-    let reached = bins.iter().rev().find(|bin| {
-        bin.get("from")
-            .is_none_or(|from| value >= from.as_integer().unwrap())
-    });
+    let reached = bins
+        .iter()
+        .rev()
+        .find(|bin| bin.get("from").is_none_or(|from| value >= from.as_integer().unwrap()));
     let bin = reached.unwrap();
     let reason = bin["reason"].as_str().unwrap().to_owned();
     (bin["points"].as_integer().unwrap(), reason)
@@ -45,26 +42,19 @@ fn measured(caller: &Caller, company: &str) -> Vec<(&'static str, i64)> {
     let sales = |report: &Value| number(&report["total_revenue"]);
     let path = format!("/api/business/reports/balance-sheet?company_id={company}&as_of=2026-01-01");
     let sheet = caller.get(&path).data();
-    let owed = sheet["liabilities"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .filter(|line| {
-            let account = line["account"].as_str().unwrap();
-            matches!(
-                account,
-                "wages_payable" | "pension_payable" | "deductions_payable"
-            ) || (account.starts_with("tax_payable:") && account != "tax_payable:vat")
-        });
+    let owed = sheet["liabilities"].as_array().unwrap().iter().filter(|line| {
+        let account = line["account"].as_str().unwrap();
+        matches!(account, "wages_payable" | "pension_payable" | "deductions_payable")
+            || (account.starts_with("tax_payable:") && account != "tax_payable:vat")
+    });
     let owed: i64 = owed.map(|line| number(&line["amount"])).sum();
     let free = number(&sheet["cash"]) - owed;
     let count = |path: &str, keep: &dyn Fn(&Value) -> bool| {
         let rows = caller.all(&format!("/api/{path}company_id={company}"));
         i64::try_from(rows.iter().filter(|row| keep(row)).count()).unwrap()
     };
-    let paid = count("business/payroll-runs?", &|run| {
-        run["type"] == "regular" && run["status"] == "paid"
-    });
+    let paid =
+        count("business/payroll-runs?", &|run| run["type"] == "regular" && run["status"] == "paid");
     let filed = count("business/tax-filings?", &|filing| {
         filing["status"] == "filed"
             && filing["late"] == false
@@ -78,28 +68,17 @@ fn measured(caller: &Caller, company: &str) -> Vec<(&'static str, i64)> {
     ));
     let first = entries.iter().find(|entry| {
         let lines = entry["lines"].as_array().unwrap();
-        lines
-            .iter()
-            .any(|line| line["account"] == "sales" || line["account"] == "wages")
+        lines.iter().any(|line| line["account"] == "sales" || line["account"] == "wages")
     });
-    let first: jiff::civil::Date = first.unwrap()["effective_on"]
-        .as_str()
-        .unwrap()
-        .parse()
-        .unwrap();
-    let days = jiff::civil::date(2026, 1, 1)
-        .since(first)
-        .unwrap()
-        .get_days();
+    let first: jiff::civil::Date =
+        first.unwrap()["effective_on"].as_str().unwrap().parse().unwrap();
+    let days = jiff::civil::date(2026, 1, 1).since(first).unwrap().get_days();
     let months = i64::from(days) / 30;
     let buffer = i128::from(free) * 10 * i128::from(months.min(12)) / i128::from(payroll(&year));
     vec![
         ("revenue_level", sales(&year) * 100 / payroll(&year)),
         ("revenue_trend", sales(&quarter) * 100 / payroll(&quarter)),
-        (
-            "profitability",
-            number(&year["net_profit"]) * 100 / sales(&year),
-        ),
+        ("profitability", number(&year["net_profit"]) * 100 / sales(&year)),
         ("cash_buffer", i64::try_from(buffer).unwrap()),
         ("payroll_paid", paid),
         ("payroll_late", 0),

@@ -30,19 +30,9 @@ fn version_and_help_are_worth_reading() {
     ] {
         assert!(out.contains(word), "--help says nothing of {word}");
     }
-    for subcommand in [
-        "serve",
-        "world",
-        "openapi",
-        "gross-to-net",
-        "healthcheck",
-        "completions",
-    ] {
+    for subcommand in ["serve", "world", "openapi", "gross-to-net", "healthcheck", "completions"] {
         let (code, out, _) = run(&[subcommand, "--help"]);
-        assert!(
-            code == 0 && out.contains("Usage: sandbox"),
-            "{subcommand}: {out}"
-        );
+        assert!(code == 0 && out.contains("Usage: sandbox"), "{subcommand}: {out}");
     }
 }
 
@@ -59,16 +49,10 @@ fn wrong_usage_is_exit_code_two_with_the_reason() {
         (vec!["--clock", "manual:2"], "manual:2"),
         (vec!["--start", "yesterday"], "yesterday"),
         (vec!["--countries", "NG,XX"], "XX"),
-        (
-            vec!["--employees-per-company", "99999999999999999999"],
-            "99999999999999999999",
-        ),
+        (vec!["--employees-per-company", "99999999999999999999"], "99999999999999999999"),
         (vec!["--log", "xml"], "xml"),
         (vec!["world", "--countries", "Nigeria"], "NIGERIA"),
-        (
-            vec!["gross-to-net", "--country", "Nigeria", "--gross", "1"],
-            "NIGERIA",
-        ),
+        (vec!["gross-to-net", "--country", "Nigeria", "--gross", "1"], "NIGERIA"),
         (vec!["healthcheck", "--port", "none"], "none"),
     ] {
         let (code, out, err) = run(&arguments);
@@ -85,10 +69,7 @@ fn what_cannot_be_done_is_exit_code_one_with_the_reason() {
     let port = address.port().to_string();
     let (code, out, err) = run(&["--quiet", "--port", &port]);
     assert_eq!((code, out.as_str()), (1, ""), "{err}");
-    assert!(
-        err.contains(&address.to_string()),
-        "the address is named: {err}"
-    );
+    assert!(err.contains(&address.to_string()), "the address is named: {err}");
     let (code, out, err) = run(&["--quiet", "--port", "0", "--port-file", "/nowhere/at/all"]);
     assert_eq!((code, out.as_str()), (1, ""));
     assert!(err.contains("/nowhere/at/all"), "{err}");
@@ -113,10 +94,7 @@ fn completions_are_printed_for_the_known_shells() {
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let (code, out, err) = run(&["completions", shell]);
         assert_eq!(code, 0, "{err}");
-        assert!(
-            out.contains("gross-to-net") && out.contains("healthcheck"),
-            "{shell}"
-        );
+        assert!(out.contains("gross-to-net") && out.contains("healthcheck"), "{shell}");
     }
     assert_eq!(run(&["completions", "cobol"]).0, 2);
 }

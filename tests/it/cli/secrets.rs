@@ -22,14 +22,8 @@ fn keys_and_tokens_are_in_no_log() {
         ]);
         let port = server.port();
         let get = |path: &str| Request::new("GET", path);
-        get("/api/business/employees")
-            .key(key)
-            .send(port)
-            .expect(200);
-        get("/api/business/employees")
-            .key(live)
-            .send(port)
-            .refused(401, "live_key_refused");
+        get("/api/business/employees").key(key).send(port).expect(200);
+        get("/api/business/employees").key(live).send(port).refused(401, "live_key_refused");
         get("/api/business/employees")
             .key("test_unknown_secret")
             .send(port)
@@ -38,19 +32,9 @@ fn keys_and_tokens_are_in_no_log() {
             .header("Authorization", "Basic secret")
             .send(port)
             .refused(401, "invalid_api_key");
-        get("/_sandbox/clock")
-            .key(key)
-            .header("Sandbox-Admin-Token", token)
-            .send(port)
-            .expect(200);
-        get("/_sandbox/clock")
-            .key(key)
-            .header("Sandbox-Admin-Token", "wrong_secret")
-            .send(port);
-        get("/nowhere")
-            .key(key)
-            .send(port)
-            .refused(404, "route_not_found");
+        get("/_sandbox/clock").key(key).header("Sandbox-Admin-Token", token).send(port).expect(200);
+        get("/_sandbox/clock").key(key).header("Sandbox-Admin-Token", "wrong_secret").send(port);
+        get("/nowhere").key(key).send(port).refused(404, "route_not_found");
         let body = serde_json::json!({"period": "2026-13"});
         Request::new("POST", "/v1/payroll/run")
             .key(key)
@@ -60,21 +44,11 @@ fn keys_and_tokens_are_in_no_log() {
             .refused(422, "validation_failed");
         let (out, log) = server.stop();
         assert_eq!(out, "");
-        assert!(
-            log.lines().count() >= 7,
-            "the log has a line a request: {log}"
-        );
-        assert!(
-            log.contains("/api/business/employees") && log.contains("422"),
-            "{log}"
-        );
+        assert!(log.lines().count() >= 7, "the log has a line a request: {log}");
+        assert!(log.contains("/api/business/employees") && log.contains("422"), "{log}");
         assert!(!log.contains("secret"), "{log}");
         if format == "json" {
-            assert!(
-                log.lines()
-                    .all(|line| serde_json::from_str::<Value>(line).is_ok()),
-                "{log}"
-            );
+            assert!(log.lines().all(|line| serde_json::from_str::<Value>(line).is_ok()), "{log}");
         }
     }
 }
@@ -83,10 +57,7 @@ fn keys_and_tokens_are_in_no_log() {
 fn keys_are_in_neither_the_banner_nor_the_help() {
     let server = Server::spawn(&mut command(&["--port", "0", "--api-key", "test_secret_1"]));
     let (_, banner) = server.stop();
-    assert!(
-        banner.contains("curl") && !banner.contains("secret"),
-        "{banner}"
-    );
+    assert!(banner.contains("curl") && !banner.contains("secret"), "{banner}");
     let mut help = command(&["--help"]);
     help.envs([
         ("SANDBOX_API_KEY", "test_secret_1"),

@@ -30,42 +30,17 @@ fn the_banner_names_the_address_the_companies_and_a_curl_line_that_works() {
     let listed = caller.get("/api/business/companies").data();
     let (out, banner) = server.stop();
     assert_eq!(out, "");
-    assert!(
-        banner.contains(&format!("http://127.0.0.1:{port}")),
-        "{banner}"
-    );
+    assert!(banner.contains(&format!("http://127.0.0.1:{port}")), "{banner}");
     for company in listed.as_array().unwrap() {
         for member in ["id", "legal_name"] {
-            assert!(
-                banner.contains(company[member].as_str().unwrap()),
-                "{banner}"
-            );
+            assert!(banner.contains(company[member].as_str().unwrap()), "{banner}");
         }
     }
-    assert!(
-        banner.contains("/docs") && banner.contains("/openapi.json"),
-        "{banner}"
-    );
-    let curl = banner
-        .lines()
-        .find(|line| line.trim_start().starts_with("curl "))
-        .unwrap();
-    let key = curl
-        .split("Bearer ")
-        .nth(1)
-        .unwrap()
-        .split('\'')
-        .next()
-        .unwrap();
-    let target = curl
-        .split(&format!(":{port}"))
-        .nth(1)
-        .unwrap()
-        .trim_end_matches('\'');
-    Request::new("GET", target)
-        .key(key)
-        .send(caller.port())
-        .expect(200);
+    assert!(banner.contains("/docs") && banner.contains("/openapi.json"), "{banner}");
+    let curl = banner.lines().find(|line| line.trim_start().starts_with("curl ")).unwrap();
+    let key = curl.split("Bearer ").nth(1).unwrap().split('\'').next().unwrap();
+    let target = curl.split(&format!(":{port}")).nth(1).unwrap().trim_end_matches('\'');
+    Request::new("GET", target).key(key).send(caller.port()).expect(200);
 }
 
 #[test]
@@ -73,11 +48,7 @@ fn the_port_file_holds_the_port_when_the_server_listens() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("port");
     let server = Server::start(&["--port-file", file.to_str().unwrap()]);
-    let port: u16 = std::fs::read_to_string(&file)
-        .unwrap()
-        .trim()
-        .parse()
-        .unwrap();
+    let port: u16 = std::fs::read_to_string(&file).unwrap().trim().parse().unwrap();
     assert_eq!(port, server.port());
 }
 
@@ -97,23 +68,14 @@ fn every_flag_is_a_variable_too_and_the_flag_wins() {
     let server = Arc::new(Server::spawn(&mut prepared));
     let caller = Caller::with_key(&server, "test_two");
     let info = caller.get("/_sandbox/info").expect(200);
-    assert_eq!(
-        (&info["seed"], &info["clock"]),
-        (&Value::from(7), &Value::from("manual"))
-    );
+    assert_eq!((&info["seed"], &info["clock"]), (&Value::from(7), &Value::from("manual")));
     assert_eq!(
         (&info["companies"], &info["employees_per_company"]),
         (&Value::from(4), &Value::from(5))
     );
     assert_eq!(caller.now(), "2025-03-01T00:00:00.000Z");
     let companies = caller.get("/api/business/companies").data();
-    assert!(
-        companies
-            .as_array()
-            .unwrap()
-            .iter()
-            .all(|company| company["country"] == "GB")
-    );
+    assert!(companies.as_array().unwrap().iter().all(|company| company["country"] == "GB"));
     Caller::with_key(&server, "test_three")
         .get("/api/business/companies")
         .refused(401, "invalid_api_key");
@@ -125,14 +87,8 @@ fn port_is_the_variable_of_platforms_and_the_flag_and_its_own_variable_win() {
     assert_ne!(server.port(), 4747);
     let taken = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
-    drop(Server::spawn(
-        command(&["--quiet", "--port", "0"]).env("PORT", &port),
-    ));
-    drop(Server::spawn(
-        command(&["--quiet"])
-            .env("PORT", &port)
-            .env("SANDBOX_PORT", "0"),
-    ));
+    drop(Server::spawn(command(&["--quiet", "--port", "0"]).env("PORT", &port)));
+    drop(Server::spawn(command(&["--quiet"]).env("PORT", &port).env("SANDBOX_PORT", "0")));
     let (code, _, err) = ended(&command(&["--quiet"]).env("PORT", "http").output().unwrap());
     assert!(code == 2 && err.contains("PORT"), "{err}");
 }
@@ -152,15 +108,9 @@ fn healthcheck_tells_whether_a_sandbox_serves() {
     let other = std::thread::spawn(move || {
         let (mut stream, _) = stranger.accept().unwrap();
         let _ = stream.read(&mut [0; 1_024]);
-        stream
-            .write_all(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")
-            .unwrap();
+        stream.write_all(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n").unwrap();
     });
-    assert_eq!(
-        run(&["healthcheck", "--port", &port]).0,
-        1,
-        "another server is no sandbox"
-    );
+    assert_eq!(run(&["healthcheck", "--port", &port]).0, 1, "another server is no sandbox");
     other.join().unwrap();
 }
 
@@ -169,27 +119,17 @@ fn healthcheck_sends_the_token_that_control_routes_ask_for() {
     let server = Server::start(&["--admin-token", "token_1"]);
     let port = server.port().to_string();
     assert_eq!(run(&["healthcheck", "--port", &port]).0, 1);
-    assert_eq!(
-        run(&["healthcheck", "--port", &port, "--admin-token", "token_1"]).0,
-        0
-    );
+    assert_eq!(run(&["healthcheck", "--port", &port, "--admin-token", "token_1"]).0, 0);
 }
 
 #[cfg(unix)]
 #[test]
 fn a_termination_signal_ends_the_process_well() {
     for signal in ["-TERM", "-INT"] {
-        let mut child = command(&["--port", "0", "--quiet"])
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut child =
+            command(&["--port", "0", "--quiet"]).stdout(Stdio::piped()).spawn().unwrap();
         let mut ready = [0; 13];
-        child
-            .stdout
-            .as_mut()
-            .unwrap()
-            .read_exact(&mut ready)
-            .unwrap();
+        child.stdout.as_mut().unwrap().read_exact(&mut ready).unwrap();
         assert_eq!(&ready, b"listening on ");
         let kill = format!("kill {signal} {}", child.id());
         let sent = Command::new("sh").args(["-c", &kill]).status().unwrap();

@@ -18,10 +18,7 @@ fn a_card_payment_is_pending_then_available_less_the_fee() {
     let asked = answer.made();
     assert_eq!(asked["status"], "pending");
     assert!(
-        asked["checkout_url"]
-            .as_str()
-            .unwrap()
-            .starts_with("https://checkout.sandbox.invalid/")
+        asked["checkout_url"].as_str().unwrap().starts_with("https://checkout.sandbox.invalid/")
     );
     assert_eq!(caller.get(&location).data(), asked);
     caller.advance(&json!({"by": "1m"}));
@@ -29,10 +26,7 @@ fn a_card_payment_is_pending_then_available_less_the_fee() {
     assert_eq!(statuses(&paid), ["pending", "processing", "succeeded"]);
     assert_eq!(paid["amount_received"], 25_000);
     let money = wallet(&caller, "NGN");
-    assert_eq!(
-        (number(&money["available"]), number(&money["pending"])),
-        (before, 25_000)
-    );
+    assert_eq!((number(&money["available"]), number(&money["pending"])), (before, 25_000));
     caller.advance(&json!({"by": "5d"}));
     let paid = collection(&caller, &asked);
     let fee = number(&paid["fee"]);
@@ -42,11 +36,7 @@ fn a_card_payment_is_pending_then_available_less_the_fee() {
         (number(&money["available"]), number(&money["pending"])),
         (before + 25_000 - fee, 0)
     );
-    let books = [
-        at("cash_available", 24_625),
-        at("fees", 375),
-        at("sales", -25_000),
-    ];
+    let books = [at("cash_available", 24_625), at("fees", 375), at("sales", -25_000)];
     assert_eq!(booked(&caller, id(&asked)), books);
     let names =
         ["created", "processing", "succeeded", "settled"].map(|name| format!("collection.{name}"));
@@ -59,16 +49,8 @@ fn every_method_has_its_own_way_and_time() {
     let caller = Caller::manual();
     let ways: [(&str, &str, &[&str]); 4] = [
         ("card", "12s", &["pending", "processing", "succeeded"]),
-        (
-            "mobile_money",
-            "150s",
-            &["pending", "requires_action", "processing", "succeeded"],
-        ),
-        (
-            "bank_transfer",
-            "6d",
-            &["pending", "processing", "succeeded", "settled"],
-        ),
+        ("mobile_money", "150s", &["pending", "requires_action", "processing", "succeeded"]),
+        ("bank_transfer", "6d", &["pending", "processing", "succeeded", "settled"]),
         ("direct_debit", "1m", &["pending", "processing"]),
     ];
     for (method, by, way) in ways {
@@ -78,10 +60,7 @@ fn every_method_has_its_own_way_and_time() {
         assert_eq!(statuses(&collection(&caller, &asked)), way, "{method}");
     }
     let debit = ask(&caller, &json!({"method": "direct_debit"})).made();
-    assert_eq!(
-        (&debit["virtual_account"], &debit["checkout_url"]),
-        (&Value::Null, &Value::Null)
-    );
+    assert_eq!((&debit["virtual_account"], &debit["checkout_url"]), (&Value::Null, &Value::Null));
     caller.advance(&json!({"by": "12d"}));
     assert_eq!(collection(&caller, &debit)["status"], "settled");
 }
@@ -96,24 +75,15 @@ fn a_virtual_account_has_right_check_digits_and_the_companys_name() {
     };
     let account = of(&nigerian, "NGN");
     let text = |account: &Value, name: &str| account[name].as_str().unwrap().to_owned();
-    let digits: Vec<u32> = format!(
-        "{}{}",
-        text(&account, "bank_code"),
-        text(&account, "account_number")
-    )
-    .chars()
-    .map(|digit| digit.to_digit(10).unwrap())
-    .collect();
+    let digits: Vec<u32> =
+        format!("{}{}", text(&account, "bank_code"), text(&account, "account_number"))
+            .chars()
+            .map(|digit| digit.to_digit(10).unwrap())
+            .collect();
     let weights = [3, 7, 3, 3, 7, 3, 3, 7, 3, 3, 7, 3];
-    let sum: u32 = digits
-        .iter()
-        .zip(weights)
-        .map(|(digit, weight)| digit * weight)
-        .sum();
+    let sum: u32 = digits.iter().zip(weights).map(|(digit, weight)| digit * weight).sum();
     assert_eq!((10 - sum % 10) % 10, digits[12], "{account}");
-    let company = caller
-        .get(&format!("/api/business/companies/{nigerian}"))
-        .data();
+    let company = caller.get(&format!("/api/business/companies/{nigerian}")).data();
     assert_eq!(account["account_name"], company["legal_name"]);
     let iban = text(&of(&british, "GBP"), "iban");
     let turned = format!("{}{}", &iban[4..], &iban[..4]);
@@ -145,23 +115,14 @@ fn payers_are_late_short_absent_or_declined_by_their_account() {
         (&json!("succeeded"), &json!(12_500))
     );
     let least = of("9999999993", json!({"amount": 1}), "9d");
-    assert_eq!(
-        (&least["amount_received"], &least["fee"]),
-        (&json!(1), &json!(0))
-    );
+    assert_eq!((&least["amount_received"], &least["fee"]), (&json!(1), &json!(0)));
     let never = of("9999999994", json!({}), "23h");
     assert_eq!(never["status"], "pending");
     assert_eq!(of("9999999994", json!({}), "25h")["status"], "expired");
     let prompted = of("9999999994", json!({"method": "mobile_money"}), "25h");
-    assert_eq!(
-        statuses(&prompted),
-        ["pending", "requires_action", "expired"]
-    );
+    assert_eq!(statuses(&prompted), ["pending", "requires_action", "expired"]);
     let until = json!({"method": "bank_transfer", "expires_at": "2026-01-03T00:00:00Z"});
-    assert_eq!(
-        statuses(&of("9999999990", until, "20d")),
-        ["pending", "expired"]
-    );
+    assert_eq!(statuses(&of("9999999990", until, "20d")), ["pending", "expired"]);
     let declined = of("9999999902", json!({}), "1m");
     assert_eq!(statuses(&declined), ["pending", "processing", "failed"]);
     assert_eq!(declined["failure"]["code"], "account_closed");
@@ -174,9 +135,7 @@ fn a_header_decides_for_the_payer_and_the_bank() {
     let caller = Caller::manual();
     let send = |scenario: &str, reference: &str| {
         let body = wanted(&caller, &json!({"reference": reference}));
-        let request = caller
-            .request("POST", COLLECTIONS)
-            .header("Sandbox-Scenario", scenario);
+        let request = caller.request("POST", COLLECTIONS).header("Sandbox-Scenario", scenario);
         caller.send(&request.json(&body)).made()
     };
     let declined = send("collection.pay=declined;code=R09;after=1h", "A");
@@ -198,9 +157,8 @@ fn a_header_decides_for_the_payer_and_the_bank() {
 #[test]
 fn in_an_instant_world_what_was_asked_for_is_settled_before_the_next_request() {
     let caller = Caller::instant();
-    for (number, method) in ["card", "bank_transfer", "direct_debit", "mobile_money"]
-        .iter()
-        .enumerate()
+    for (number, method) in
+        ["card", "bank_transfer", "direct_debit", "mobile_money"].iter().enumerate()
     {
         let more = json!({"method": method, "reference": format!("R{number}")});
         let asked = ask(&caller, &more).made();
@@ -227,9 +185,7 @@ fn a_reference_is_taken_while_its_collection_is_open() {
     assert_eq!(pointers(&refused), ["/reference"]);
     let other = json!({"company_id": caller.company(1), "currency": "GBP"});
     ask(&caller, &other).expect(201);
-    caller
-        .post(&format!("{COLLECTIONS}/{}/cancel", id(&first)), &json!({}))
-        .expect(200);
+    caller.post(&format!("{COLLECTIONS}/{}/cancel", id(&first)), &json!({})).expect(200);
     ask(&caller, &json!({})).expect(201);
 }
 
@@ -237,31 +193,18 @@ fn a_reference_is_taken_while_its_collection_is_open() {
 fn what_is_not_paid_yet_can_be_withdrawn_and_nothing_else() {
     let caller = Caller::manual();
     let cancel = |of: &Value| {
-        caller.post(
-            &format!("{COLLECTIONS}/{}/cancel", id(of)),
-            &json!({"reason": "Paid in cash"}),
-        )
+        caller.post(&format!("{COLLECTIONS}/{}/cancel", id(of)), &json!({"reason": "Paid in cash"}))
     };
     let card = ask(&caller, &json!({})).made();
     let phone = ask(&caller, &json!({"method": "mobile_money", "reference": "B", "payer": {"account_number": "9999999994"}})).made();
     let gone = cancel(&card).data();
     assert_eq!(gone["status_history"][1]["reason"], "Paid in cash");
     let refused = cancel(&card).refused(409, "invalid_state_transition");
-    assert_eq!(
-        (&refused["current"], &refused["allowed"]),
-        (&json!("cancelled"), &json!([]))
-    );
+    assert_eq!((&refused["current"], &refused["allowed"]), (&json!("cancelled"), &json!([])));
     caller.advance(&json!({"by": "1h"}));
     assert_eq!(collection(&caller, &card)["status"], "cancelled");
-    assert_eq!(
-        statuses(&cancel(&phone).data()),
-        ["pending", "requires_action", "cancelled"]
-    );
-    let debit = ask(
-        &caller,
-        &json!({"method": "direct_debit", "reference": "C"}),
-    )
-    .made();
+    assert_eq!(statuses(&cancel(&phone).data()), ["pending", "requires_action", "cancelled"]);
+    let debit = ask(&caller, &json!({"method": "direct_debit", "reference": "C"})).made();
     caller.advance(&json!({"by": "1m"}));
     let refused = cancel(&debit).refused(409, "invalid_state_transition");
     assert_eq!(refused["allowed"], json!(["succeeded", "failed"]));
@@ -280,20 +223,14 @@ fn a_hand_moves_a_collection_along_every_arrow_and_along_no_other() {
         assert_eq!(statuses(&now)[1..], *steps);
         now
     };
-    let done = way(
-        1,
-        &["requires_action", "processing", "succeeded", "settled"],
-    );
+    let done = way(1, &["requires_action", "processing", "succeeded", "settled"]);
     way(2, &["processing", "failed"]);
     way(3, &["expired"]);
     way(4, &["requires_action", "expired"]);
     way(5, &["cancelled"]);
     way(6, &["requires_action", "cancelled"]);
     let refused = moved(&caller, id(&done), "pending").refused(409, "invalid_state_transition");
-    assert_eq!(
-        (&refused["current"], &refused["allowed"]),
-        (&json!("settled"), &json!([]))
-    );
+    assert_eq!((&refused["current"], &refused["allowed"]), (&json!("settled"), &json!([])));
     caller.audit();
 }
 
@@ -304,13 +241,9 @@ fn bad_collections_are_refused_with_every_fault() {
     let refused = ask(&caller, &json!({"expires_at": "2025-12-31T00:00:00Z"}))
         .refused(422, "validation_failed");
     assert_eq!(pointers(&refused), ["/expires_at"]);
-    for amount in [
-        json!(0),
-        json!(-1),
-        json!(i64::MAX),
-        json!(1_000_000_000_000_001_i64),
-        json!(1.5),
-    ] {
+    for amount in
+        [json!(0), json!(-1), json!(i64::MAX), json!(1_000_000_000_000_001_i64), json!(1.5)]
+    {
         let refused = ask(&caller, &json!({"amount": amount})).refused(422, "validation_failed");
         assert_eq!(pointers(&refused), ["/amount"]);
     }
@@ -362,25 +295,14 @@ fn a_wallet_takes_no_more_than_it_can_hold_however_much_is_asked_for() {
 fn lists_of_collections_filter_by_what_they_name() {
     let caller = Caller::manual();
     let company = caller.company(0);
-    ask(
-        &caller,
-        &json!({"reference": "ONLY", "method": "mobile_money"}),
-    )
-    .expect(201);
+    ask(&caller, &json!({"reference": "ONLY", "method": "mobile_money"})).expect(201);
     let count = |query: &str| caller.all(&format!("{COLLECTIONS}?{query}")).len();
     assert_eq!(count(&format!("company_id={company}")), 49);
     assert_eq!(count("method=mobile_money"), 1);
     assert_eq!(count("reference=ONLY"), 1);
     assert_eq!(count("reference=INV-2025-0001"), 3);
     let invoice = caller.get("/api/payments/invoices?per_page=1").data()[0]["id"].clone();
-    assert_eq!(
-        count(&format!("invoice_id={}", invoice.as_str().unwrap())),
-        1
-    );
+    assert_eq!(count(&format!("invoice_id={}", invoice.as_str().unwrap())), 1);
     let sorted = caller.all(&format!("{COLLECTIONS}?company_id={company}&sort=-amount"));
-    assert!(
-        sorted
-            .windows(2)
-            .all(|pair| number(&pair[0]["amount"]) >= number(&pair[1]["amount"]))
-    );
+    assert!(sorted.windows(2).all(|pair| number(&pair[0]["amount"]) >= number(&pair[1]["amount"])));
 }

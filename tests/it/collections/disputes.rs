@@ -8,12 +8,7 @@ use crate::harness::http::pointers;
 use crate::harness::world::{id, number};
 
 fn charged_back(caller: &Caller, paid: &Value) -> Value {
-    caller
-        .post(
-            "/_sandbox/inbound/chargeback",
-            &json!({"collection": id(paid)}),
-        )
-        .data()
+    caller.post("/_sandbox/inbound/chargeback", &json!({"collection": id(paid)})).data()
 }
 
 fn read(caller: &Caller, of: &Value) -> Value {
@@ -35,19 +30,10 @@ fn a_dispute_that_is_won_gives_back_what_was_withheld() {
         (&dispute["status"], &dispute["withheld"]),
         (&json!("needs_response"), &json!(25_000))
     );
-    assert_eq!(
-        dispute["source"],
-        json!({"type": "collection", "id": paid["id"]})
-    );
-    assert_eq!(
-        number(&wallet(&caller, "NGN")["available"]),
-        before - 25_000
-    );
+    assert_eq!(dispute["source"], json!({"type": "collection", "id": paid["id"]}));
+    assert_eq!(number(&wallet(&caller, "NGN")["available"]), before - 25_000);
     let disputed = collection(&caller, &paid);
-    assert_eq!(
-        (&disputed["disputed"], &disputed["dispute_id"]),
-        (&json!(true), &dispute["id"])
-    );
+    assert_eq!((&disputed["disputed"], &disputed["dispute_id"]), (&json!(true), &dispute["id"]));
     let contested = contest(&caller, &dispute);
     assert_eq!(contested["status"], "under_review");
     assert_eq!(contested["evidence"]["delivery_note"], "Signed for");
@@ -57,10 +43,7 @@ fn a_dispute_that_is_won_gives_back_what_was_withheld() {
     assert_eq!(read(&caller, &dispute)["status"], "won");
     assert_eq!(number(&wallet(&caller, "NGN")["available"]), before);
     let over = collection(&caller, &paid);
-    assert_eq!(
-        (&over["disputed"], &over["amount_charged_back"]),
-        (&json!(false), &json!(0))
-    );
+    assert_eq!((&over["disputed"], &over["amount_charged_back"]), (&json!(false), &json!(0)));
     assert_eq!(booked(&caller, id(&dispute)), []);
     let names = ["created", "under_review", "won"].map(|name| format!("dispute.{name}"));
     assert_eq!(told(&caller, id(&dispute)), names);
@@ -80,26 +63,14 @@ fn what_nobody_answers_within_seven_days_is_lost() {
     caller.advance(&json!({"to": "2026-01-17T00:00:00Z"}));
     let lost = read(&caller, &dispute);
     assert_eq!(lost["status"], "lost");
-    assert_eq!(
-        lost["status_history"][1]["reason"],
-        "nobody answered in time"
-    );
+    assert_eq!(lost["status_history"][1]["reason"], "nobody answered in time");
     let body = json!({"action": "contest", "evidence": {"late": "yes"}});
     let refused = respond(&caller, &dispute, &body).refused(409, "invalid_state_transition");
-    assert_eq!(
-        (&refused["current"], &refused["allowed"]),
-        (&json!("lost"), &json!([]))
-    );
-    let books = [
-        at("cash_available", -25_000),
-        at("chargeback_losses", 25_000),
-    ];
+    assert_eq!((&refused["current"], &refused["allowed"]), (&json!("lost"), &json!([])));
+    let books = [at("cash_available", -25_000), at("chargeback_losses", 25_000)];
     assert_eq!(booked(&caller, id(&dispute)), books);
     let over = collection(&caller, &paid);
-    assert_eq!(
-        (&over["disputed"], &over["amount_charged_back"]),
-        (&json!(false), &json!(25_000))
-    );
+    assert_eq!((&over["disputed"], &over["amount_charged_back"]), (&json!(false), &json!(25_000)));
     caller.audit();
 }
 
@@ -123,10 +94,7 @@ fn accepting_gives_the_money_up_at_once() {
     let accepted = respond(&caller, &dispute, &json!({"action": "accept"})).data();
     assert_eq!(accepted["status"], "accepted");
     assert_ne!(accepted["resolved_at"], Value::Null);
-    assert_eq!(
-        told(&caller, id(&dispute)),
-        ["dispute.created", "dispute.accepted"]
-    );
+    assert_eq!(told(&caller, id(&dispute)), ["dispute.created", "dispute.accepted"]);
     respond(&caller, &dispute, &json!({"action": "accept"}))
         .refused(409, "invalid_state_transition");
     caller.audit();
@@ -153,10 +121,7 @@ fn a_payer_who_disputes_pays_first() {
     let disputed = collection(&caller, &paid);
     assert_eq!(disputed["disputed"], true);
     let opened = read(&caller, &json!({"id": disputed["dispute_id"]}));
-    assert_eq!(
-        (&opened["amount"], &opened["raised_by"]),
-        (&json!(25_000), &json!("payer"))
-    );
+    assert_eq!((&opened["amount"], &opened["raised_by"]), (&json!(25_000), &json!("payer")));
 }
 
 #[test]
@@ -184,9 +149,7 @@ fn what_came_in_meanwhile_pays_the_rest_of_a_loss() {
     let paid = settled(&caller, &json!({"currency": "USD", "amount": 10_000}));
     let dispute = charged_back(&caller, &paid);
     let more = json!({"company_id": caller.company(0), "amount": 1_000, "currency": "USD"});
-    caller
-        .post("/_sandbox/inbound/bank_transfer", &more)
-        .expect(200);
+    caller.post("/_sandbox/inbound/bank_transfer", &more).expect(200);
     respond(&caller, &dispute, &json!({"action": "accept"})).expect(200);
     let rest = 10_000 - number(&dispute["withheld"]);
     assert_eq!(wallet(&caller, "USD")["available"], 1_000 - rest);
@@ -223,11 +186,9 @@ fn a_chargeback_takes_no_more_than_is_left_and_one_at_a_time() {
 #[test]
 fn a_hand_decides_a_dispute_where_its_lifecycle_does() {
     let caller = Caller::manual();
-    for (reference, contested, to) in [
-        ("A", true, "won"),
-        ("B", true, "lost"),
-        ("C", false, "lost"),
-    ] {
+    for (reference, contested, to) in
+        [("A", true, "won"), ("B", true, "lost"), ("C", false, "lost")]
+    {
         let paid = settled(&caller, &json!({"reference": reference}));
         let dispute = charged_back(&caller, &paid);
         if contested {
@@ -255,17 +216,8 @@ fn lists_of_disputes_filter_by_status_and_source() {
     assert_eq!(count(&format!("company_id={}", caller.company(1))), 0);
     assert_eq!(count("source_type=collection&status=needs_response"), 1);
     assert_eq!((count("source_type=escrow"), count("status=won")), (0, 0));
-    caller
-        .get(&format!("{DISPUTES}/dsp_0000000000000"))
+    caller.get(&format!("{DISPUTES}/dsp_0000000000000")).refused(404, "resource_not_found");
+    respond(&caller, &json!({"id": "dsp_0000000000000"}), &json!({"action": "accept"}))
         .refused(404, "resource_not_found");
-    respond(
-        &caller,
-        &json!({"id": "dsp_0000000000000"}),
-        &json!({"action": "accept"}),
-    )
-    .refused(404, "resource_not_found");
-    assert_eq!(
-        read(&caller, &dispute)["evidence_due_by"],
-        "2026-01-17T00:00:00.000Z"
-    );
+    assert_eq!(read(&caller, &dispute)["evidence_due_by"], "2026-01-17T00:00:00.000Z");
 }

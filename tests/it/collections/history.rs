@@ -16,21 +16,14 @@ fn the_sources_of_history_can_be_read_and_agree_with_their_entries() {
     for invoice in &invoices {
         let total = number(&invoice["total"]);
         let sums = booked(&caller, id(invoice));
-        assert_eq!(
-            sums[0],
-            ("accounts_receivable".to_owned(), total),
-            "{invoice}"
-        );
+        assert_eq!(sums[0], ("accounts_receivable".to_owned(), total), "{invoice}");
         let paid = booked(&caller, invoice["collection_id"].as_str().unwrap());
         let asked = collection(&caller, &json!({"id": invoice["collection_id"]}));
         assert_eq!(
             (&asked["amount"], &asked["reference"]),
             (&invoice["total"], &invoice["number"])
         );
-        match (
-            invoice["status"].as_str().unwrap(),
-            asked["status"].as_str().unwrap(),
-        ) {
+        match (invoice["status"].as_str().unwrap(), asked["status"].as_str().unwrap()) {
             ("paid", "settled") => assert!(paid.contains(&("cash_available".to_owned(), total))),
             ("paid", "succeeded") => {
                 assert!(paid.contains(&("collections_in_transit".to_owned(), total)));
@@ -43,17 +36,9 @@ fn the_sources_of_history_can_be_read_and_agree_with_their_entries() {
         }
     }
     assert!(open > 0, "no invoice is open when the world begins");
-    let accounts = caller.all(&format!(
-        "/api/business/ledger-accounts?company_id={company}"
-    ));
-    let owed = accounts
-        .iter()
-        .find(|account| account["code"] == "accounts_receivable")
-        .unwrap();
-    let due: i64 = invoices
-        .iter()
-        .map(|invoice| number(&invoice["amount_due"]))
-        .sum();
+    let accounts = caller.all(&format!("/api/business/ledger-accounts?company_id={company}"));
+    let owed = accounts.iter().find(|account| account["code"] == "accounts_receivable").unwrap();
+    let due: i64 = invoices.iter().map(|invoice| number(&invoice["amount_due"])).sum();
     assert_eq!(number(&owed["balance"]), due);
 }
 
@@ -61,20 +46,13 @@ fn the_sources_of_history_can_be_read_and_agree_with_their_entries() {
 fn what_was_open_when_the_world_began_is_paid_by_a_transfer() {
     let caller = Caller::manual();
     let company = caller.company(0);
-    let open = caller.all(&format!(
-        "{COLLECTIONS}?company_id={company}&status=pending"
-    ));
+    let open = caller.all(&format!("{COLLECTIONS}?company_id={company}&status=pending"));
     let asked = &open[0];
     let before = number(&wallet(&caller, "NGN")["pending"]);
     let body =
         json!({"company_id": company, "amount": asked["amount"], "reference": asked["reference"]});
-    caller
-        .post("/_sandbox/inbound/bank_transfer", &body)
-        .expect(200);
-    assert_eq!(
-        number(&wallet(&caller, "NGN")["pending"]),
-        before + number(&asked["amount"])
-    );
+    caller.post("/_sandbox/inbound/bank_transfer", &body).expect(200);
+    assert_eq!(number(&wallet(&caller, "NGN")["pending"]), before + number(&asked["amount"]));
     let invoice = asked["invoice_id"].as_str().unwrap();
     assert_eq!(told(&caller, invoice), ["invoice.paid"]);
     caller.advance(&json!({"by": "9d"}));
@@ -86,15 +64,9 @@ fn what_was_open_when_the_world_began_is_paid_by_a_transfer() {
 fn what_was_settled_before_the_start_can_be_refunded() {
     let caller = Caller::manual();
     let company = caller.company(0);
-    let old = caller
-        .all(&format!(
-            "{COLLECTIONS}?company_id={company}&status=settled"
-        ))
-        .remove(0);
+    let old = caller.all(&format!("{COLLECTIONS}?company_id={company}&status=settled")).remove(0);
     let body = json!({"amount": 100, "reason": "A credit"});
-    caller
-        .post(&format!("{COLLECTIONS}/{}/refunds", id(&old)), &body)
-        .expect(201);
+    caller.post(&format!("{COLLECTIONS}/{}/refunds", id(&old)), &body).expect(201);
     caller.advance(&json!({"by": "9d"}));
     assert_eq!(collection(&caller, &old)["amount_refunded"], 100);
     caller.audit();

@@ -48,10 +48,7 @@ fn a_transfer_to_a_virtual_account_pays_its_collection() {
     let asked = open(&caller, "A");
     let account = asked["virtual_account"]["account_number"].clone();
     let answer = transfer(&caller, &json!({"account_number": account})).data();
-    assert_eq!(
-        (&answer["object"], &answer["id"]),
-        (&json!("collection"), &asked["id"])
-    );
+    assert_eq!((&answer["object"], &answer["id"]), (&json!("collection"), &asked["id"]));
     let gone =
         transfer(&caller, &json!({"account_number": account})).refused(404, "resource_not_found");
     assert_eq!(pointers(&gone), ["/account_number"]);
@@ -71,11 +68,8 @@ fn a_transfer_that_fits_no_collection_is_refused() {
     let dollars = transfer(&caller, &json!({"reference": "A", "currency": "USD"}))
         .refused(422, "currency_mismatch");
     assert_eq!(pointers(&dollars), ["/currency"]);
-    ask(
-        &caller,
-        &json!({"reference": "CARD", "payer": {"account_number": "9999999994"}}),
-    )
-    .expect(201);
+    ask(&caller, &json!({"reference": "CARD", "payer": {"account_number": "9999999994"}}))
+        .expect(201);
     transfer(&caller, &json!({"reference": "CARD"})).refused(409, "invalid_state_transition");
     assert_eq!(collection(&caller, &first)["status"], "pending");
 }
@@ -118,17 +112,11 @@ fn every_kind_takes_its_own_members_and_no_others() {
     };
     assert_eq!(wrong("chargeback", json!({})), "/collection");
     assert_eq!(
-        wrong(
-            "chargeback",
-            json!({"collection": "col_0000000000000", "outcome": "paid"})
-        ),
+        wrong("chargeback", json!({"collection": "col_0000000000000", "outcome": "paid"})),
         "/outcome"
     );
     assert_eq!(
-        wrong(
-            "card_payment",
-            json!({"collection": "col_0000000000000", "amount": 1})
-        ),
+        wrong("card_payment", json!({"collection": "col_0000000000000", "amount": 1})),
         "/amount"
     );
     assert_eq!(
@@ -139,9 +127,7 @@ fn every_kind_takes_its_own_members_and_no_others() {
     for kind in ["chargeback", "card_payment"] {
         let body = json!({"collection": "col_0000000000000"});
         let target = format!("/_sandbox/inbound/{kind}");
-        caller
-            .post(&target, &body)
-            .refused(404, "resource_not_found");
+        caller.post(&target, &body).refused(404, "resource_not_found");
     }
 }
 

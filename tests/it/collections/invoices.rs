@@ -53,17 +53,10 @@ fn a_draft_adds_up_with_tax_by_rate_and_is_in_no_books() {
         json!([{"rate": 0, "net": 900, "tax": 0}, {"rate": 750, "net": 30_003, "tax": 2_250}]);
     assert_eq!(invoice["taxes"], taxes);
     assert_eq!(
-        (
-            number(&invoice["net_total"]),
-            number(&invoice["tax_total"]),
-            number(&invoice["total"])
-        ),
+        (number(&invoice["net_total"]), number(&invoice["tax_total"]), number(&invoice["total"])),
         (30_903, 2_250, 33_153)
     );
-    assert_eq!(
-        (&invoice["status"], &invoice["number"]),
-        (&json!("draft"), &Value::Null)
-    );
+    assert_eq!((&invoice["status"], &invoice["number"]), (&json!("draft"), &Value::Null));
     assert_eq!(booked(&caller, id(&invoice)), []);
     let british = json!({"company_id": caller.company(1), "currency": "GBP"});
     assert_eq!(draft(&caller, &british)["lines"][0]["tax_rate"], 2_000);
@@ -76,57 +69,29 @@ fn a_sent_invoice_is_numbered_booked_asked_for_and_paid() {
     let caller = Caller::manual();
     let invoice = draft(&caller, &json!({}));
     let sent = send(&caller, &invoice).data();
-    assert_eq!(
-        (&sent["status"], &sent["number"]),
-        (&json!("open"), &json!("INV-2026-0001"))
-    );
+    assert_eq!((&sent["status"], &sent["number"]), (&json!("open"), &json!("INV-2026-0001")));
     assert_eq!(sent["issued_on"], "2026-01-01");
-    let books = [
-        at("accounts_receivable", 33_153),
-        at("sales", -30_903),
-        at("tax_payable:vat", -2_250),
-    ];
+    let books =
+        [at("accounts_receivable", 33_153), at("sales", -30_903), at("tax_payable:vat", -2_250)];
     assert_eq!(booked(&caller, id(&invoice)), books);
     let asked = collection(&caller, &json!({"id": sent["collection_id"]}));
-    assert_eq!(
-        (&asked["reference"], &asked["amount"]),
-        (&json!("INV-2026-0001"), &json!(33_153))
-    );
-    assert_eq!(
-        (&asked["method"], &asked["invoice_id"]),
-        (&json!("bank_transfer"), &invoice["id"])
-    );
+    assert_eq!((&asked["reference"], &asked["amount"]), (&json!("INV-2026-0001"), &json!(33_153)));
+    assert_eq!((&asked["method"], &asked["invoice_id"]), (&json!("bank_transfer"), &invoice["id"]));
     assert_eq!(asked["expires_at"], "2026-04-30T00:00:00.000Z");
     caller.advance(&json!({"by": "2d"}));
     let paid = read(&caller, &invoice);
     assert_eq!(statuses(&paid), ["draft", "open", "paid"]);
-    assert_eq!(
-        (&paid["amount_paid"], &paid["amount_due"]),
-        (&json!(33_153), &json!(0))
-    );
+    assert_eq!((&paid["amount_paid"], &paid["amount_due"]), (&json!(33_153), &json!(0)));
     let asked = id(&asked).to_owned();
     assert_eq!(
         booked(&caller, &asked),
-        [
-            at("accounts_receivable", -33_153),
-            at("collections_in_transit", 33_153)
-        ]
+        [at("accounts_receivable", -33_153), at("collections_in_transit", 33_153)]
     );
-    assert_eq!(
-        told(&caller, id(&invoice)),
-        ["invoice.created", "invoice.sent", "invoice.paid"]
-    );
-    let names: Vec<Value> = caller
-        .events()
-        .iter()
-        .map(|event| event["type"].clone())
-        .collect();
+    assert_eq!(told(&caller, id(&invoice)), ["invoice.created", "invoice.sent", "invoice.paid"]);
+    let names: Vec<Value> = caller.events().iter().map(|event| event["type"].clone()).collect();
     assert!(names.contains(&json!("journal_entry.posted")), "{names:?}");
     let refused = send(&caller, &invoice).refused(409, "invalid_state_transition");
-    assert_eq!(
-        (&refused["current"], &refused["allowed"]),
-        (&json!("paid"), &json!([]))
-    );
+    assert_eq!((&refused["current"], &refused["allowed"]), (&json!("paid"), &json!([])));
     caller.audit();
 }
 
@@ -178,10 +143,7 @@ fn a_customer_who_pays_short_leaves_the_rest_to_be_asked_for() {
             &json!({"amount": amount, "invoice_id": invoice["id"], "reference": reference}),
         )
     };
-    assert_eq!(
-        pointers(&more(16_578, "A").refused(422, "validation_failed")),
-        ["/amount"]
-    );
+    assert_eq!(pointers(&more(16_578, "A").refused(422, "validation_failed")), ["/amount"]);
     more(16_000, "A").expect(201);
     let twice = more(577, "B").refused(422, "validation_failed");
     assert_eq!(pointers(&twice), ["/invoice_id"]);
@@ -189,18 +151,11 @@ fn a_customer_who_pays_short_leaves_the_rest_to_be_asked_for() {
     assert_eq!(read(&caller, &invoice)["amount_due"], 577);
     more(577, "B").expect(201);
     caller.advance(&json!({"by": "1m"}));
-    assert_eq!(
-        statuses(&read(&caller, &invoice)),
-        ["draft", "open", "partially_paid", "paid"]
-    );
+    assert_eq!(statuses(&read(&caller, &invoice)), ["draft", "open", "partially_paid", "paid"]);
     more(1, "C").refused(409, "invalid_state_transition");
     assert_eq!(
         told(&caller, id(&invoice))[2..],
-        [
-            "invoice.partially_paid",
-            "invoice.partially_paid",
-            "invoice.paid"
-        ]
+        ["invoice.partially_paid", "invoice.partially_paid", "invoice.paid"]
     );
     caller.audit();
 }
@@ -215,16 +170,10 @@ fn a_late_customer_is_overdue_and_pays_ten_days_after_the_day() {
     let names = caller.advance(&json!({"to": "2026-03-01T00:00:00Z"}));
     assert_eq!(names, ["invoice.overdue"]);
     let late = read(&caller, &invoice);
-    assert_eq!(
-        (&late["overdue"], &late["status"]),
-        (&json!(true), &json!("open"))
-    );
+    assert_eq!((&late["overdue"], &late["status"]), (&json!(true), &json!("open")));
     caller.advance(&json!({"to": "2026-03-10T11:00:00Z"}));
     let paid = read(&caller, &invoice);
-    assert_eq!(
-        (&paid["overdue"], &paid["status"]),
-        (&json!(false), &json!("paid"))
-    );
+    assert_eq!((&paid["overdue"], &paid["status"]), (&json!(false), &json!("paid")));
 }
 
 #[test]
@@ -236,10 +185,7 @@ fn what_is_never_paid_stays_owed_when_its_request_expires() {
     let asked = collection(&caller, &json!({"id": sent["collection_id"]}));
     assert_eq!(asked["status"], "expired");
     let owed = read(&caller, &invoice);
-    assert_eq!(
-        (&owed["overdue"], &owed["status"]),
-        (&json!(true), &json!("open"))
-    );
+    assert_eq!((&owed["overdue"], &owed["status"]), (&json!(true), &json!("open")));
     let again = json!({"amount": owed["amount_due"], "invoice_id": invoice["id"]});
     ask(&caller, &again).expect(201);
     caller.advance(&json!({"by": "1m"}));
@@ -252,24 +198,15 @@ fn a_void_invoice_mirrors_its_entry_and_cancels_its_collection() {
     let invoice = draft(&caller, &json!({}));
     let sent = send(&caller, &invoice).data();
     let gone = void(&caller, &invoice).data();
-    assert_eq!(
-        (&gone["status"], &gone["amount_due"]),
-        (&json!("void"), &json!(0))
-    );
-    assert_eq!(
-        gone["status_history"][2]["reason"],
-        "Sent to the wrong customer"
-    );
+    assert_eq!((&gone["status"], &gone["amount_due"]), (&json!("void"), &json!(0)));
+    assert_eq!(gone["status_history"][2]["reason"], "Sent to the wrong customer");
     assert_eq!(booked(&caller, id(&invoice)), []);
     let asked = collection(&caller, &json!({"id": sent["collection_id"]}));
     assert_eq!(asked["status"], "cancelled");
     caller.advance(&json!({"by": "90d"}));
     assert_eq!(read(&caller, &invoice)["overdue"], false);
     let refused = void(&caller, &invoice).refused(409, "invalid_state_transition");
-    assert_eq!(
-        (&refused["current"], &refused["allowed"]),
-        (&json!("void"), &json!([]))
-    );
+    assert_eq!((&refused["current"], &refused["allowed"]), (&json!("void"), &json!([])));
     send(&caller, &invoice).refused(409, "invalid_state_transition");
     let names = ["created", "sent", "voided"].map(|name| format!("invoice.{name}"));
     assert_eq!(told(&caller, id(&invoice)), names);
@@ -281,12 +218,7 @@ fn an_invoice_that_is_being_paid_is_not_withdrawn() {
     let caller = Caller::manual();
     let invoice = draft(&caller, &json!({}));
     let sent = send(&caller, &invoice).data();
-    super::moved(
-        &caller,
-        sent["collection_id"].as_str().unwrap(),
-        "processing",
-    )
-    .expect(200);
+    super::moved(&caller, sent["collection_id"].as_str().unwrap(), "processing").expect(200);
     void(&caller, &invoice).refused(409, "invalid_state_transition");
     caller.advance(&json!({"by": "1m"}));
     assert_eq!(read(&caller, &invoice)["status"], "paid");
@@ -309,27 +241,17 @@ fn bad_invoices_are_refused_with_every_fault() {
     assert_eq!(refused(&json!({"due_date": "2037-01-01"})), "/due_date");
     assert_eq!(refused(&json!({"lines": []})), "/lines");
     assert_eq!(refused(&line("quantity", json!(0))), "/lines/0/quantity");
-    assert_eq!(
-        refused(&line("tax_rate", json!(10_001))),
-        "/lines/0/tax_rate"
-    );
-    assert_eq!(
-        refused(&line("unit_amount", json!(0))),
-        "/lines/0/unit_amount"
-    );
+    assert_eq!(refused(&line("tax_rate", json!(10_001))), "/lines/0/tax_rate");
+    assert_eq!(refused(&line("unit_amount", json!(0))), "/lines/0/unit_amount");
     let most = json!({"lines": [{"description": "X", "quantity": 1_000_000, "unit_amount": 1_000_000_000_000_000_i64}]});
     assert_eq!(refused(&most), "/lines");
     let taxed = json!({"lines": [{"description": "X", "quantity": 1, "unit_amount": 1_000_000_000_000_000_i64}]});
     assert_eq!(refused(&taxed), "/lines");
     let nobody = wanted(&caller, &json!({"company_id": "com_0000000000000"}));
-    caller
-        .post(INVOICES, &nobody)
-        .refused(404, "resource_not_found");
+    caller.post(INVOICES, &nobody).refused(404, "resource_not_found");
     for (verb, body) in [("send", json!({})), ("void", json!({"reason": "X"}))] {
         let target = format!("{INVOICES}/inv_0000000000000/{verb}");
-        caller
-            .post(&target, &body)
-            .refused(404, "resource_not_found");
+        caller.post(&target, &body).refused(404, "resource_not_found");
     }
 }
 
@@ -348,18 +270,12 @@ fn a_collection_for_an_invoice_is_of_its_company_and_currency() {
     send(&caller, &invoice).expect(200);
     let open = read(&caller, &invoice)["collection_id"].clone();
     caller
-        .post(
-            &format!("{COLLECTIONS}/{}/cancel", open.as_str().unwrap()),
-            &json!({}),
-        )
+        .post(&format!("{COLLECTIONS}/{}/cancel", open.as_str().unwrap()), &json!({}))
         .expect(200);
     let refused = asked(json!({"currency": "USD"})).refused(422, "currency_mismatch");
     assert_eq!(pointers(&refused), ["/currency"]);
     let foreign = asked(json!({"company_id": caller.company(1), "currency": "GBP"}));
-    assert_eq!(
-        pointers(&foreign.refused(422, "validation_failed")),
-        ["/invoice_id"]
-    );
+    assert_eq!(pointers(&foreign.refused(422, "validation_failed")), ["/invoice_id"]);
     asked(json!({})).expect(201);
 }
 
@@ -371,10 +287,7 @@ fn a_suspended_company_sends_nothing() {
     send(&caller, &invoice).refused(403, "company_suspended");
     let body = json!({"legal_name": "New Ltd", "country": "GB", "currency": "GBP"});
     let new = caller.post("/api/business/companies", &body).made();
-    let pending = draft(
-        &caller,
-        &json!({"company_id": new["id"], "currency": "GBP"}),
-    );
+    let pending = draft(&caller, &json!({"company_id": new["id"], "currency": "GBP"}));
     send(&caller, &pending).refused(403, "compliance_blocked");
 }
 
@@ -383,11 +296,7 @@ fn a_wallet_that_is_full_is_asked_nothing_for() {
     let caller = Caller::manual();
     let most = 1_000_000_000_000_000_i64;
     let transfer = json!({"company_id": caller.company(2), "amount": most, "from": "owner"});
-    while caller
-        .post("/_sandbox/inbound/bank_transfer", &transfer)
-        .status
-        == 200
-    {}
+    while caller.post("/_sandbox/inbound/bank_transfer", &transfer).status == 200 {}
     let more = json!({"company_id": caller.company(2), "currency": "USD", "lines": [{"description": "X", "quantity": 1, "unit_amount": most}]});
     send(&caller, &draft(&caller, &more)).refused(402, "limit_exceeded");
 }
@@ -398,9 +307,7 @@ fn an_invoice_is_a_page_to_print_in_every_state() {
     let invoice = draft(&caller, &json!({}));
     let path = format!("{INVOICES}/{}", id(&invoice));
     let page = |file: &str| {
-        let request = caller
-            .request("GET", &path)
-            .header("Accept", "application/pdf");
+        let request = caller.request("GET", &path).header("Accept", "application/pdf");
         let page = request.send(caller.port());
         assert_eq!(page.header("content-type"), Some("application/pdf"));
         assert!(page.body.starts_with(b"%PDF-") && page.body.trim_ascii_end().ends_with(b"%%EOF"));
@@ -427,21 +334,10 @@ fn lists_of_invoices_filter_by_what_they_name() {
     assert_eq!(count(&format!("company_id={company}")), 49);
     assert_eq!(count("status=draft"), 1);
     assert_eq!(count("customer_id=C-1"), 1);
-    assert_eq!(
-        count(&format!(
-            "company_id={company}&status=draft&due_before=2026-01-02"
-        )),
-        1
-    );
-    assert_eq!(
-        count(&format!(
-            "company_id={company}&status=draft&due_before=2026-01-01"
-        )),
-        0
-    );
+    assert_eq!(count(&format!("company_id={company}&status=draft&due_before=2026-01-02")), 1);
+    assert_eq!(count(&format!("company_id={company}&status=draft&due_before=2026-01-01")), 0);
     let due = caller.all(&format!("{INVOICES}?company_id={company}&sort=due_date"));
     assert!(
-        due.windows(2)
-            .all(|pair| pair[0]["due_date"].as_str() <= pair[1]["due_date"].as_str())
+        due.windows(2).all(|pair| pair[0]["due_date"].as_str() <= pair[1]["due_date"].as_str())
     );
 }

@@ -48,9 +48,7 @@ fn settled(caller: &Caller, more: &Value) -> Value {
 
 fn statuses(of: &Value) -> Vec<&str> {
     let history = of["status_history"].as_array().unwrap().iter();
-    history
-        .map(|change| change["status"].as_str().unwrap())
-        .collect()
+    history.map(|change| change["status"].as_str().unwrap()).collect()
 }
 
 fn wallet(caller: &Caller, currency: &str) -> Value {
@@ -71,11 +69,7 @@ fn booked(caller: &Caller, source: &str) -> Vec<(String, i64)> {
             let amount = line["amount"].as_i64().unwrap();
             let account = line["account"].as_str().unwrap().to_owned();
             let sum = sums.entry(account).or_insert(0);
-            *sum += if line["direction"] == "debit" {
-                amount
-            } else {
-                -amount
-            };
+            *sum += if line["direction"] == "debit" { amount } else { -amount };
         }
     }
     sums.into_iter().filter(|(_, sum)| *sum != 0).collect()

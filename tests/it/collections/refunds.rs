@@ -16,9 +16,7 @@ fn refund(caller: &Caller, of: &Value, amount: Option<i64>) -> Answer {
 }
 
 fn read(caller: &Caller, of: &Value) -> Value {
-    caller
-        .get(&format!("/api/payments/refunds/{}", id(of)))
-        .data()
+    caller.get(&format!("/api/payments/refunds/{}", id(of))).data()
 }
 
 #[test]
@@ -29,14 +27,8 @@ fn parts_go_back_until_nothing_is_left() {
     let (before, reserved) = (number(&money["available"]), number(&money["reserved"]));
     let first = refund(&caller, &paid, Some(10_000)).made();
     assert_eq!(first["status"], "pending");
-    assert_eq!(
-        number(&wallet(&caller, "NGN")["available"]),
-        before - 10_000
-    );
-    assert_eq!(
-        number(&wallet(&caller, "NGN")["reserved"]),
-        reserved + 10_000
-    );
+    assert_eq!(number(&wallet(&caller, "NGN")["available"]), before - 10_000);
+    assert_eq!(number(&wallet(&caller, "NGN")["reserved"]), reserved + 10_000);
     let waiting = collection(&caller, &paid);
     assert_eq!(
         (&waiting["amount_refund_pending"], &waiting["refund_status"]),
@@ -51,26 +43,18 @@ fn parts_go_back_until_nothing_is_left() {
     );
     let beyond = refund(&caller, &paid, Some(15_001)).refused(422, "validation_failed");
     assert_eq!(pointers(&beyond), ["/amount"]);
-    assert!(
-        beyond["detail"].as_str().unwrap().contains("15000"),
-        "{beyond}"
-    );
+    assert!(beyond["detail"].as_str().unwrap().contains("15000"), "{beyond}");
     let rest = refund(&caller, &paid, None).made();
     assert_eq!(rest["amount"], 15_000);
     refund(&caller, &paid, Some(1)).refused(422, "validation_failed");
     caller.advance(&json!({"by": "14d"}));
-    let whole = caller
-        .get(&format!("{COLLECTIONS}/{}?expand=refunds", id(&paid)))
-        .data();
+    let whole = caller.get(&format!("{COLLECTIONS}/{}?expand=refunds", id(&paid))).data();
     assert_eq!(whole["refund_status"], "refunded");
     assert_eq!(whole["refunds"].as_array().unwrap().len(), 2);
     refund(&caller, &paid, None).refused(422, "validation_failed");
     let books = [at("cash_available", -10_000), at("sales", 10_000)];
     assert_eq!(booked(&caller, id(&first)), books);
-    assert_eq!(
-        told(&caller, id(&first)),
-        ["refund.created", "refund.succeeded"]
-    );
+    assert_eq!(told(&caller, id(&first)), ["refund.created", "refund.succeeded"]);
     caller.audit();
 }
 
@@ -83,9 +67,7 @@ fn a_refund_that_fails_brings_everything_back() {
     let request = caller
         .request("POST", &path)
         .header("Sandbox-Scenario", "refund.settle=failed;code=R03;after=2d");
-    let made = caller
-        .send(&request.json(&json!({"reason": "Damaged"})))
-        .made();
+    let made = caller.send(&request.json(&json!({"reason": "Damaged"}))).made();
     caller.advance(&json!({"by": "47h"}));
     assert_eq!(read(&caller, &made)["status"], "pending");
     caller.advance(&json!({"by": "1h"}));
@@ -116,12 +98,7 @@ fn only_what_was_paid_and_is_not_disputed_can_be_refunded() {
     let refused = refund(&caller, &asked, None).refused(409, "invalid_state_transition");
     assert_eq!(refused["current"], "pending");
     caller.advance(&json!({"by": "9d"}));
-    caller
-        .post(
-            "/_sandbox/inbound/chargeback",
-            &json!({"collection": id(&asked)}),
-        )
-        .expect(200);
+    caller.post("/_sandbox/inbound/chargeback", &json!({"collection": id(&asked)})).expect(200);
     let refused = refund(&caller, &asked, None).refused(409, "invalid_state_transition");
     assert_eq!(refused["current"], "settled");
     refund(&caller, &json!({"id": "col_0000000000000"}), None).refused(404, "resource_not_found");

@@ -79,17 +79,11 @@ fn the_chain_can_be_reckoned_from_the_api_alone() {
     create_company(&caller);
     let metadata =
         json!({"metadata": {"ünïcode": "\u{1F600} \"quoted\" \\ back/slash", "b": "", "a": "1"}});
-    caller
-        .patch(&format!("/api/business/companies/{company}"), &metadata)
-        .expect(200);
+    caller.patch(&format!("/api/business/companies/{company}"), &metadata).expect(200);
     let mut all = records(&caller);
     assert!(all.len() > 30, "{}", all.len());
     assert_eq!(broken(&all, nothing_before()), None);
-    assert!(
-        (1..)
-            .zip(&all)
-            .all(|(place, record)| record["sequence"] == place)
-    );
+    assert!((1..).zip(&all).all(|(place, record)| record["sequence"] == place));
     assert_eq!(records(&caller), all, "a record never changes");
     // The control runs: whoever changes a record, or leaves one out, breaks the chain there.
     let mut without = all.clone();
@@ -104,11 +98,8 @@ fn a_record_says_who_did_what_and_what_it_changed() {
     let caller = Caller::manual();
     let company = caller.company(0);
     let change = caller.request("PATCH", &format!("/api/business/companies/{company}"));
-    let answer = caller.send(
-        &change
-            .header("If-Match", "*")
-            .json(&json!({"payroll_settings": {"pay_day": 28}})),
-    );
+    let answer = caller
+        .send(&change.header("If-Match", "*").json(&json!({"payroll_settings": {"pay_day": 28}})));
     let request = answer.header("request-id").unwrap().to_owned();
     let row = caller.all(LOG).remove(0);
     assert_eq!(
@@ -120,10 +111,7 @@ fn a_record_says_who_did_what_and_what_it_changed() {
         (&json!("updateCompany"), &json!("company.updated"))
     );
     assert_eq!(row["resource"], json!({"type": "company", "id": company}));
-    assert_eq!(
-        row["changed_fields"],
-        json!(["payroll_settings", "updated_at"])
-    );
+    assert_eq!(row["changed_fields"], json!(["payroll_settings", "updated_at"]));
     assert_eq!(row.get("hash"), None);
     let whole = caller.get(&format!("{LOG}/{}", id(&row))).data();
     assert_eq!(whole["before"]["payroll_settings"]["pay_day"], 25);
@@ -177,14 +165,10 @@ fn records_are_found_by_company_resource_operation_and_day() {
     let refused = refused.refused(422, "validation_failed");
     assert_eq!(refused["errors"][0]["pointer"], "/to");
     for wrong in ["from=yesterday", "colour=red", "sort=at"] {
-        caller
-            .get(&format!("{LOG}?{wrong}"))
-            .refused(422, "validation_failed");
+        caller.get(&format!("{LOG}?{wrong}")).refused(422, "validation_failed");
     }
     for nobody in ["aud_0000000000000", "emp_1", "aud_"] {
-        caller
-            .get(&format!("{LOG}/{nobody}"))
-            .refused(404, "resource_not_found");
+        caller.get(&format!("{LOG}/{nobody}")).refused(404, "resource_not_found");
     }
 }
 

@@ -13,10 +13,8 @@ const RUN: &str = "/v1/payroll/run";
 fn a_run_is_accepted_with_the_status_that_the_contract_says() {
     let under = Under::text("[operations.runPayroll]\nstatus = 202\n");
     let body = json!({"company_id": under.company(), "period": "2026-01"});
-    let request = Request::new("POST", RUN)
-        .key("test_key")
-        .header("Idempotency-Key", "once")
-        .json(&body);
+    let request =
+        Request::new("POST", RUN).key("test_key").header("Idempotency-Key", "once").json(&body);
     let run = under.send(&request);
     assert_eq!(run.expect(202)["data"]["status"], "calculating");
     assert!(run.header("location").is_some());
@@ -24,9 +22,7 @@ fn a_run_is_accepted_with_the_status_that_the_contract_says() {
     again.expect(202);
     assert_eq!(again.header("idempotent-replayed"), Some("true"));
     assert_eq!(again.body, run.body);
-    under
-        .post(RUN, &body)
-        .refused(409, "payroll_period_already_run");
+    under.post(RUN, &body).refused(409, "payroll_period_already_run");
     assert!(under.walk() > 5);
 }
 
@@ -37,9 +33,7 @@ fn the_status_of_a_read_can_be_another_too() {
     let first = under.get(&path);
     first.expect(203);
     let tag = first.header("etag").unwrap().to_owned();
-    let same = Request::new("GET", &path)
-        .key("test_key")
-        .header("If-None-Match", &tag);
+    let same = Request::new("GET", &path).key("test_key").header("If-None-Match", &tag);
     assert_eq!(under.send(&same).status, 304);
     under.get(&path).expect(203);
 }
@@ -53,31 +47,16 @@ fn an_alias_answers_as_its_operation_does() {
     let company = under.company();
     let body = json!({"company_id": company, "period": "2026-01"});
     under.post("/v2/payroll/run", &body).expect(201);
-    under
-        .post(RUN, &body)
-        .refused(409, "payroll_period_already_run");
+    under.post(RUN, &body).refused(409, "payroll_period_already_run");
     let own = under.get(&format!("{COMPANIES}/{company}")).data();
     assert_eq!(under.get(&format!("/c/{company}")).data(), own);
-    assert_eq!(
-        under.get(&format!("/companies/{company}/whole")).data(),
-        own
-    );
+    assert_eq!(under.get(&format!("/companies/{company}/whole")).data(), own);
     under.get("/c/nobody").refused(404, "resource_not_found");
-    let wrong = Request::new("GET", "/v2/payroll/run")
-        .key("test_key")
-        .send(under.port());
+    let wrong = Request::new("GET", "/v2/payroll/run").key("test_key").send(under.port());
     wrong.refused(405, "method_not_allowed");
     assert_eq!(wrong.header("allow"), Some("POST"));
-    let near = under
-        .get("/v2/payroll/runs")
-        .refused(404, "route_not_found");
-    assert!(
-        near["detail"]
-            .as_str()
-            .unwrap()
-            .ends_with("/v2/payroll/run"),
-        "{near}"
-    );
+    let near = under.get("/v2/payroll/runs").refused(404, "route_not_found");
+    assert!(near["detail"].as_str().unwrap().ends_with("/v2/payroll/run"), "{near}");
     let alias = &under.document["paths"]["/v2/payroll/run"]["post"];
     assert_eq!(alias["x-alias-of"], "runPayroll");
     assert_ne!(alias["operationId"], "runPayroll");
@@ -88,12 +67,8 @@ fn an_operation_that_is_switched_off_is_not_there() {
     let under = Under::text(
         "[operations.listPayslips]\nenabled = false\n[operations.createCompany]\nenabled = false\n",
     );
-    under
-        .get("/api/business/payslips")
-        .refused(404, "route_not_found");
-    let post = Request::new("POST", COMPANIES)
-        .key("test_key")
-        .json(&json!({}));
+    under.get("/api/business/payslips").refused(404, "route_not_found");
+    let post = Request::new("POST", COMPANIES).key("test_key").json(&json!({}));
     let refused = post.send(under.port());
     refused.refused(405, "method_not_allowed");
     assert_eq!(refused.header("allow"), Some("GET"));
@@ -111,29 +86,17 @@ fn pages_have_as_many_rows_as_the_contract_says() {
     assert_eq!(rows(small.get(&format!("{EMPLOYEES}?page=2&sort=name"))), 7);
     assert_eq!(rows(small.get(&format!("{EMPLOYEES}?per_page=8"))), 8);
     assert_eq!(rows(small.get(&format!("{EMPLOYEES}?per_page=50"))), 9);
-    assert_eq!(
-        rows(small.get(&format!("{EMPLOYEES}?page=11"))),
-        5,
-        "75 = 10 × 7 + 5"
-    );
-    small
-        .get(&format!("{EMPLOYEES}?per_page=0"))
-        .refused(422, "validation_failed");
+    assert_eq!(rows(small.get(&format!("{EMPLOYEES}?page=11"))), 5, "75 = 10 × 7 + 5");
+    small.get(&format!("{EMPLOYEES}?per_page=0")).refused(422, "validation_failed");
     let parameters = &small.document["paths"][EMPLOYEES]["get"]["parameters"];
-    assert!(
-        parameters
-            .to_string()
-            .contains("more than 9 is taken as 9. 7 if absent.")
-    );
+    assert!(parameters.to_string().contains("more than 9 is taken as 9. 7 if absent."));
     assert!(small.walk() > 5);
 
     let large = Under::text("[paging]\nper_page_max = 1000\n");
     assert_eq!(rows(large.get(EMPLOYEES)), 25);
     assert_eq!(rows(large.get(&format!("{EMPLOYEES}?per_page=70"))), 70);
     // The control plane is no part of the contract.
-    let events = Request::new("GET", "/_sandbox/events")
-        .key("test_key")
-        .send(small.port());
+    let events = Request::new("GET", "/_sandbox/events").key("test_key").send(small.port());
     events.expect(200);
 }
 
@@ -159,14 +122,9 @@ fn keys_of_the_command_line_join_those_of_the_contract() {
     let name = file.path().to_str().unwrap();
     let server = Server::start(&["--contract", name, "--api-key", "of_line"]);
     for key in ["of_file", "of_line"] {
-        Request::new("GET", EMPLOYEES)
-            .key(key)
-            .send(server.port())
-            .expect(200);
+        Request::new("GET", EMPLOYEES).key(key).send(server.port()).expect(200);
     }
-    let other = Request::new("GET", EMPLOYEES)
-        .key("other")
-        .send(server.port());
+    let other = Request::new("GET", EMPLOYEES).key("other").send(server.port());
     other.refused(401, "invalid_api_key");
 }
 
@@ -174,19 +132,10 @@ fn keys_of_the_command_line_join_those_of_the_contract() {
 fn where_a_key_is_required_a_post_without_one_is_refused() {
     let under = Under::text("[idempotency]\nrequired = true\n");
     let body = json!({"company_id": under.company(), "period": "2026-01"});
-    let refused = under
-        .post(RUN, &body)
-        .refused(400, "idempotency_key_invalid");
-    assert!(
-        refused["detail"]
-            .as_str()
-            .unwrap()
-            .contains("Idempotency-Key")
-    );
+    let refused = under.post(RUN, &body).refused(400, "idempotency_key_invalid");
+    assert!(refused["detail"].as_str().unwrap().contains("Idempotency-Key"));
     let keyed = |body| {
-        let request = Request::new("POST", RUN)
-            .key("test_key")
-            .header("Idempotency-Key", "k");
+        let request = Request::new("POST", RUN).key("test_key").header("Idempotency-Key", "k");
         under.send(&request.json(body))
     };
     let run = keyed(&body);
@@ -196,9 +145,7 @@ fn where_a_key_is_required_a_post_without_one_is_refused() {
     let patch = Request::new("PATCH", &company).key("test_key");
     let changed = under.send(&patch.json(&json!({"metadata": {"a": "b"}})));
     changed.expect(200);
-    let reset = Request::new("POST", "/_sandbox/reset")
-        .key("test_key")
-        .json(&json!({}));
+    let reset = Request::new("POST", "/_sandbox/reset").key("test_key").json(&json!({}));
     reset.send(under.port()).expect(200);
     let parameter = &under.document["components"]["parameters"]["Idempotency-Key"];
     assert_eq!(parameter["required"], true);
@@ -228,37 +175,24 @@ fn headers_have_the_names_that_the_contract_says() {
     // Ours is no header of this contract: it is passed over like any other.
     let refused = run("Idempotency-Key");
     assert_eq!(refused.expect(409)["code"], "payroll_period_already_run");
-    assert_eq!(
-        refused.header("x-request-id"),
-        refused.json()["request_id"].as_str()
-    );
-    let version = Request::new("GET", EMPLOYEES)
-        .key("test_key")
-        .header("Api-Version", "1999-01-01");
+    assert_eq!(refused.header("x-request-id"), refused.json()["request_id"].as_str());
+    let version =
+        Request::new("GET", EMPLOYEES).key("test_key").header("Api-Version", "1999-01-01");
     under.send(&version).expect(200);
     let refused = run_with_bad_key(&under);
     assert!(refused.contains("X-Idempotency-Key"), "{refused}");
     // The control plane keeps its own.
-    let clock = Request::new("GET", "/_sandbox/clock")
-        .key("test_key")
-        .send(under.port());
+    let clock = Request::new("GET", "/_sandbox/clock").key("test_key").send(under.port());
     assert!(clock.header("request-id").is_some() && clock.header("sandbox-time").is_some());
     let document = under.document.to_string();
-    for gone in [
-        "\"Request-Id\"",
-        "Sandbox-Time",
-        "\"Idempotency-Key\"",
-        "Api-Version",
-    ] {
+    for gone in ["\"Request-Id\"", "Sandbox-Time", "\"Idempotency-Key\"", "Api-Version"] {
         assert!(!document.contains(gone), "{gone}");
     }
     assert!(under.walk() > 5);
 }
 
 fn run_with_bad_key(under: &Under) -> String {
-    let request = Request::new("POST", RUN)
-        .key("test_key")
-        .header("X-Idempotency-Key", "a b");
+    let request = Request::new("POST", RUN).key("test_key").header("X-Idempotency-Key", "a b");
     let answer = under.send(&request.json(&json!({"company_id": "x", "period": "y"})));
     answer.expect(400)["detail"].as_str().unwrap().to_owned()
 }
@@ -268,39 +202,23 @@ fn published_serves_the_two_published_operations_alone() {
     let under = Under::named("published");
     let employees = under.get(&format!("{EMPLOYEES}?per_page=3")).data();
     let id = employees[0]["id"].as_str().unwrap();
-    let ours = crate::harness::contract::product()["paths"]
-        .as_object()
-        .unwrap();
+    let ours = crate::harness::contract::product()["paths"].as_object().unwrap();
     let mut gone = 0;
-    for path in ours
-        .keys()
-        .filter(|path| *path != EMPLOYEES && *path != RUN)
-    {
-        let path = path
-            .split('/')
-            .map(|part| if part.starts_with('{') { id } else { part });
+    for path in ours.keys().filter(|path| *path != EMPLOYEES && *path != RUN) {
+        let path = path.split('/').map(|part| if part.starts_with('{') { id } else { part });
         let path = path.collect::<Vec<_>>().join("/");
         under.get(&path).refused(404, "route_not_found");
         gone += 1;
     }
     assert!(gone > 10);
-    let refused = Request::new("POST", EMPLOYEES)
-        .key("test_key")
-        .json(&json!({}))
-        .send(under.port());
+    let refused =
+        Request::new("POST", EMPLOYEES).key("test_key").json(&json!({})).send(under.port());
     refused.refused(405, "method_not_allowed");
-    for path in [
-        "/docs",
-        "/openapi.json",
-        "/_sandbox/health",
-        "/_sandbox/events",
-    ] {
+    for path in ["/docs", "/openapi.json", "/_sandbox/health", "/_sandbox/events"] {
         let there = Request::new("GET", path).key("test_key").send(under.port());
         assert_eq!(there.status, 200, "{path}");
     }
-    let served = Request::new("GET", "/openapi.json")
-        .send(under.port())
-        .expect(200);
+    let served = Request::new("GET", "/openapi.json").send(under.port()).expect(200);
     assert_eq!(served, under.document);
     assert_eq!(served["paths"].as_object().unwrap().len(), 2);
     let run = json!({"company_id": "com_unknown", "period": "2026-01"});

@@ -49,12 +49,7 @@ fn tests() -> Vec<String> {
 #[test]
 fn every_assumption_is_shown_by_a_test_that_exists() {
     let (tests, list) = (tests(), list());
-    assert!(
-        tests.len() > 200 && list.len() > 50,
-        "{} {}",
-        tests.len(),
-        list.len()
-    );
+    assert!(tests.len() > 200 && list.len() > 50, "{} {}", tests.len(), list.len());
     let untested: Vec<&str> = list
         .iter()
         .map(|row| text(row, "proof"))
@@ -68,13 +63,9 @@ fn every_assumption_is_shown_by_a_test_that_exists() {
 #[test]
 fn every_section_that_leaves_something_open_is_listed() {
     let list = list();
-    for section in [
-        "§1", "§2", "§3", "§4.1", "§4.2", "§4.3", "§5", "§6", "§7", "§8", "§9",
-    ] {
-        assert!(
-            list.iter().any(|row| row["section"] == section),
-            "{section}"
-        );
+    for section in ["§1", "§2", "§3", "§4.1", "§4.2", "§4.3", "§5", "§6", "§7", "§8", "§9"]
+    {
+        assert!(list.iter().any(|row| row["section"] == section), "{section}");
     }
 }
 
@@ -97,11 +88,7 @@ fn the_page_of_the_contract_holds_the_list_as_it_is_printed() {
                 .iter()
                 .map(|key| format!("`{}`", key.as_str().unwrap()))
                 .collect();
-            let keys = if keys.is_empty() {
-                "not yet".to_owned()
-            } else {
-                keys.join(", ")
-            };
+            let keys = if keys.is_empty() { "not yet".to_owned() } else { keys.join(", ") };
             let section = text(row, "section").trim_start_matches('§');
             let (question, answer) = (text(row, "question"), text(row, "answer"));
             format!("| {section} | {question} | {answer} | {keys} |")
@@ -114,21 +101,14 @@ fn the_page_of_the_contract_holds_the_list_as_it_is_printed() {
 fn the_example_of_the_page_is_a_contract() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/contract.md");
     let page = std::fs::read_to_string(page).unwrap();
-    let blocks: Vec<&str> = page
-        .split("```toml\n")
-        .skip(1)
-        .filter_map(|rest| rest.split("```").next())
-        .collect();
+    let blocks: Vec<&str> =
+        page.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
     assert!(!blocks.is_empty());
     for block in blocks {
         let file = super::file(block);
         let name = file.path().to_str().unwrap();
         let output =
             crate::harness::finish(&mut crate::harness::command(&["contract", "check", name]));
-        assert!(
-            output.status.success(),
-            "{}",
-            String::from_utf8_lossy(&output.stderr)
-        );
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
 }

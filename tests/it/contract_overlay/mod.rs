@@ -33,10 +33,7 @@ impl Under {
     fn text(text: &str) -> Self {
         let file = file(text);
         let name = file.path().to_str().unwrap().to_owned();
-        Self {
-            _file: Some(file),
-            ..Self::named(&name)
-        }
+        Self { _file: Some(file), ..Self::named(&name) }
     }
 
     /// Under what `--contract` has that name for.

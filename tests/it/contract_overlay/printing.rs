@@ -6,11 +6,7 @@ use crate::harness::{command, finish};
 fn run(arguments: &[&str]) -> (i32, String, String) {
     let output = finish(&mut command(arguments));
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
-    (
-        output.status.code().unwrap(),
-        text(&output.stdout),
-        text(&output.stderr),
-    )
+    (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr))
 }
 
 #[test]
@@ -43,11 +39,7 @@ error: a page cannot have 0 rows
         &["contract", "check", name],
     ] {
         let (code, out, err) = run(arguments);
-        assert_eq!(
-            (code, out.as_str(), err.as_str()),
-            (1, "", expected.as_str()),
-            "{arguments:?}"
-        );
+        assert_eq!((code, out.as_str(), err.as_str()), (1, "", expected.as_str()), "{arguments:?}");
     }
 }
 
@@ -57,20 +49,11 @@ fn a_right_overlay_is_said_to_be_one() {
     let name = file.path().to_str().unwrap();
     let (code, out, err) = run(&["contract", "check", name]);
     assert_eq!((code, err.as_str()), (0, ""));
-    assert!(
-        out.ends_with("overrides operations.runPayroll.status, auth.keys\n"),
-        "{out}"
-    );
+    assert!(out.ends_with("overrides operations.runPayroll.status, auth.keys\n"), "{out}");
     let (code, out, _) = run(&["contract", "--contract", name]);
     assert_eq!(code, 0);
-    assert!(
-        out.contains("> operations.runPayroll.status = 202"),
-        "{out}"
-    );
-    assert!(
-        out.contains("> auth.keys = (1)") && !out.contains("s3cret"),
-        "{out}"
-    );
+    assert!(out.contains("> operations.runPayroll.status = 202"), "{out}");
+    assert!(out.contains("> auth.keys = (1)") && !out.contains("s3cret"), "{out}");
 }
 
 #[test]
@@ -84,10 +67,7 @@ fn what_is_no_text_or_not_there_is_said_to_be_so() {
     let (code, _, err) = run(&["contract", "check", large.path().to_str().unwrap()]);
     assert!(code == 1 && err.contains("1048576 bytes at most"), "{err}");
     let (code, _, err) = run(&["--port", "0", "--contract", "no/such/file.toml"]);
-    assert!(
-        code == 1 && err.contains("cannot read no/such/file.toml"),
-        "{err}"
-    );
+    assert!(code == 1 && err.contains("cannot read no/such/file.toml"), "{err}");
     let (code, ..) = run(&["contract", "check"]);
     assert_eq!(code, 2, "a file is asked for");
 }

@@ -42,9 +42,7 @@ fn rows() -> Vec<Row> {
 
 fn resolved(value: &'static Value) -> &'static Value {
     match value["$ref"].as_str() {
-        Some(reference) => product()
-            .pointer(reference.trim_start_matches('#'))
-            .unwrap(),
+        Some(reference) => product().pointer(reference.trim_start_matches('#')).unwrap(),
         None => value,
     }
 }
@@ -72,9 +70,7 @@ impl Row {
             };
             let mut value = parameter["example"].clone();
             swap(&mut value, ids);
-            let text = value
-                .as_str()
-                .map_or_else(|| value.to_string(), str::to_owned);
+            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
             if parameter["in"] == "path" {
                 path = path.replace(&format!("{{{name}}}"), &text);
             } else if parameter["in"] == "query" && parameter["required"] == true {
@@ -136,12 +132,7 @@ fn known(caller: &Caller, rows: &[Row]) -> BTreeMap<String, String> {
     let company = caller.company(0);
     ids.insert("com".to_owned(), company.clone());
     for list in ["employees", "payroll-runs"] {
-        learn(
-            &caller
-                .get(&format!("/api/business/{list}?company_id={company}"))
-                .json(),
-            &mut ids,
-        );
+        learn(&caller.get(&format!("/api/business/{list}?company_id={company}")).json(), &mut ids);
     }
     for row in rows.iter().filter(|row| !row.path.contains('{')) {
         let request = row.request(caller, &ids);
@@ -155,21 +146,14 @@ fn known(caller: &Caller, rows: &[Row]) -> BTreeMap<String, String> {
         }
     }
     let run = ids["prn"].clone();
-    learn(
-        &caller
-            .get(&format!("/api/business/payroll-runs/{run}/items"))
-            .json(),
-        &mut ids,
-    );
+    learn(&caller.get(&format!("/api/business/payroll-runs/{run}/items")).json(), &mut ids);
     ids
 }
 
 /// The refusals that every row of its shape can give, asked of one row.
 fn general(caller: &Caller, row: &Row, ids: &BTreeMap<String, String>) -> Vec<Answer> {
-    let nobody: BTreeMap<String, String> = ids
-        .keys()
-        .map(|prefix| (prefix.clone(), format!("{prefix}_0000000000000")))
-        .collect();
+    let nobody: BTreeMap<String, String> =
+        ids.keys().map(|prefix| (prefix.clone(), format!("{prefix}_0000000000000"))).collect();
     let mut answers = Vec::new();
     let mut send = |request: &Request| answers.push(caller.send(request));
     let with = |request: Request, body: &Option<Value>| match body {
@@ -188,12 +172,7 @@ fn general(caller: &Caller, row: &Row, ids: &BTreeMap<String, String>) -> Vec<An
     let body = body.unwrap_or(json!({}));
     let json = "application/json";
     send(&plain.clone().header("Content-Type", json).bytes(b"{"));
-    send(
-        &plain
-            .clone()
-            .header("Content-Type", "text/plain")
-            .bytes(b"{}"),
-    );
+    send(&plain.clone().header("Content-Type", "text/plain").bytes(b"{}"));
     let long = vec![b' '; 1_100_000];
     send(&plain.clone().header("Content-Type", json).bytes(&long));
     let mut wrong = body.clone();
@@ -208,11 +187,7 @@ fn general(caller: &Caller, row: &Row, ids: &BTreeMap<String, String>) -> Vec<An
         let mut other = body.clone();
         for name in ["metadata", "reason", "note", "notes", "memo"] {
             if allows(row, name) {
-                other[name] = if name == "metadata" {
-                    json!({"a": "b"})
-                } else {
-                    json!("Other")
-                };
+                other[name] = if name == "metadata" { json!({"a": "b"}) } else { json!("Other") };
                 break;
             }
         }
@@ -242,26 +217,15 @@ fn every_error_that_a_row_declares_is_produced_or_listed_with_the_reason() {
     let ids = known(&caller, &rows);
     for row in &rows {
         let codes = general(&caller, row, &ids);
-        produced.extend(
-            codes
-                .iter()
-                .filter_map(|answer| Some((row.name.clone(), code(answer)?))),
-        );
+        produced.extend(codes.iter().filter_map(|answer| Some((row.name.clone(), code(answer)?))));
     }
     for (operation, expected, recipe) in RECIPES {
         let answer = recipe(&Caller::manual());
-        assert_eq!(
-            code(&answer).as_deref(),
-            Some(*expected),
-            "{operation}: {}",
-            answer.text()
-        );
+        assert_eq!(code(&answer).as_deref(), Some(*expected), "{operation}: {}", answer.text());
         produced.insert(((*operation).to_owned(), (*expected).to_owned()));
     }
     let listed = |operation: &str, code: &str| {
-        BY_A_TEST
-            .iter()
-            .any(|(of, one, _)| *of == operation && *one == code)
+        BY_A_TEST.iter().any(|(of, one, _)| *of == operation && *one == code)
     };
     let mut missing = Vec::new();
     for row in &rows {
@@ -285,8 +249,5 @@ fn every_error_that_a_row_declares_is_produced_or_listed_with_the_reason() {
             "{operation} does not declare {code}: take it from the list"
         );
     }
-    assert!(
-        missing.is_empty(),
-        "declared, and never answered: {missing:#?}"
-    );
+    assert!(missing.is_empty(), "declared, and never answered: {missing:#?}");
 }

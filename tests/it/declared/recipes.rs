@@ -19,15 +19,9 @@ pub(super) const ELSEWHERE: &[(&str, &str)] = &[
     ("upstream_rail_error", "by a fault alone: tests/it/faults"),
     ("upstream_timeout", "by a fault alone: tests/it/faults"),
     ("maintenance", "by a fault alone: tests/it/faults"),
-    (
-        "overloaded",
-        "by a fault alone, or a full server: src/io/tests",
-    ),
+    ("overloaded", "by a fault alone, or a full server: src/io/tests"),
     ("request_timeout", "a body that drips: src/io/tests/time.rs"),
-    (
-        "idempotency_request_in_progress",
-        "two calls at one moment: tests/it/idempotency.rs",
-    ),
+    ("idempotency_request_in_progress", "two calls at one moment: tests/it/idempotency.rs"),
 ];
 
 /// Operation, code, and the calls that end in it.
@@ -47,22 +41,15 @@ pub(super) const RECIPES: &[Recipe] = &[
         let cause = json!({"type": "dispute.created"});
         caller.post("/_sandbox/trigger", &cause).expect(200);
         let disputes = caller.get("/api/payments/disputes").expect(200);
-        let path = format!(
-            "/api/payments/disputes/{}/respond",
-            id(&disputes["data"][0])
-        );
-        let request = caller
-            .request("POST", &path)
-            .header("If-Match", "\"stale\"");
+        let path = format!("/api/payments/disputes/{}/respond", id(&disputes["data"][0]));
+        let request = caller.request("POST", &path).header("If-Match", "\"stale\"");
         caller.send(&request.json(&json!({"action": "accept"})))
     }),
     ("respondToOffer", "resource_not_found", |caller| {
         let path = "/api/capital/offers/ofr_0000000000000/respond";
         caller.post(path, &json!({"decision": "decline"}))
     }),
-    ("getLoan", "resource_not_found", |caller| {
-        caller.get("/api/capital/loans/lon_0000000000000")
-    }),
+    ("getLoan", "resource_not_found", |caller| caller.get("/api/capital/loans/lon_0000000000000")),
     ("createLoanRepayment", "resource_not_found", |caller| {
         let wallets = caller.get("/api/payments/wallets").expect(200);
         let path = "/api/capital/loans/lon_0000000000000/repayments";
@@ -136,329 +123,73 @@ pub(super) const RECIPES: &[Recipe] = &[
 
 /// Operation, code, and the test that makes it in a world of its own.
 pub(super) const BY_A_TEST: &[(&str, &str, &str)] = &[
-    (
-        "createCollection",
-        "company_suspended",
-        "tests/it/collections/asked.rs",
-    ),
-    (
-        "createCollection",
-        "compliance_blocked",
-        "tests/it/collections/asked.rs",
-    ),
-    (
-        "createCollection",
-        "duplicate_reference",
-        "tests/it/collections/asked.rs",
-    ),
-    (
-        "createCollection",
-        "limit_exceeded",
-        "tests/it/collections/asked.rs",
-    ),
-    (
-        "createCollection",
-        "currency_mismatch",
-        "tests/it/collections/invoices.rs",
-    ),
-    (
-        "createCollection",
-        "invalid_state_transition",
-        "tests/it/collections/invoices.rs",
-    ),
-    (
-        "sendInvoice",
-        "company_suspended",
-        "tests/it/collections/invoices.rs",
-    ),
-    (
-        "sendInvoice",
-        "compliance_blocked",
-        "tests/it/collections/invoices.rs",
-    ),
-    (
-        "sendInvoice",
-        "duplicate_reference",
-        "tests/it/collections/invoices.rs",
-    ),
-    (
-        "sendInvoice",
-        "limit_exceeded",
-        "tests/it/collections/invoices.rs",
-    ),
-    (
-        "createRefund",
-        "insufficient_funds",
-        "tests/it/collections/refunds.rs",
-    ),
-    (
-        "createRefund",
-        "invalid_state_transition",
-        "tests/it/collections/refunds.rs",
-    ),
-    (
-        "respondToDispute",
-        "invalid_state_transition",
-        "tests/it/collections/disputes.rs",
-    ),
-    (
-        "setEmployeeCompensation",
-        "currency_mismatch",
-        "tests/it/employees/terms.rs",
-    ),
-    (
-        "updatePayrollRun",
-        "cutoff_passed",
-        "tests/it/payroll_runs/refusals.rs",
-    ),
-    (
-        "updatePayrollRun",
-        "employee_not_payable",
-        "tests/it/payroll_runs/refusals.rs",
-    ),
-    (
-        "updatePayrollRun",
-        "payroll_period_already_run",
-        "tests/it/payroll_runs/refusals.rs",
-    ),
-    (
-        "approvePayrollRun",
-        "company_suspended",
-        "tests/it/payroll_runs/refusals.rs",
-    ),
-    (
-        "approvePayrollRun",
-        "compliance_blocked",
-        "tests/it/payroll_runs/refusals.rs",
-    ),
-    (
-        "retryPayrollItem",
-        "employee_not_payable",
-        "tests/it/payroll_runs/undone.rs",
-    ),
-    (
-        "retryPayrollItem",
-        "insufficient_funds",
-        "tests/it/payroll_runs/undone.rs",
-    ),
+    ("createCollection", "company_suspended", "tests/it/collections/asked.rs"),
+    ("createCollection", "compliance_blocked", "tests/it/collections/asked.rs"),
+    ("createCollection", "duplicate_reference", "tests/it/collections/asked.rs"),
+    ("createCollection", "limit_exceeded", "tests/it/collections/asked.rs"),
+    ("createCollection", "currency_mismatch", "tests/it/collections/invoices.rs"),
+    ("createCollection", "invalid_state_transition", "tests/it/collections/invoices.rs"),
+    ("sendInvoice", "company_suspended", "tests/it/collections/invoices.rs"),
+    ("sendInvoice", "compliance_blocked", "tests/it/collections/invoices.rs"),
+    ("sendInvoice", "duplicate_reference", "tests/it/collections/invoices.rs"),
+    ("sendInvoice", "limit_exceeded", "tests/it/collections/invoices.rs"),
+    ("createRefund", "insufficient_funds", "tests/it/collections/refunds.rs"),
+    ("createRefund", "invalid_state_transition", "tests/it/collections/refunds.rs"),
+    ("respondToDispute", "invalid_state_transition", "tests/it/collections/disputes.rs"),
+    ("setEmployeeCompensation", "currency_mismatch", "tests/it/employees/terms.rs"),
+    ("updatePayrollRun", "cutoff_passed", "tests/it/payroll_runs/refusals.rs"),
+    ("updatePayrollRun", "employee_not_payable", "tests/it/payroll_runs/refusals.rs"),
+    ("updatePayrollRun", "payroll_period_already_run", "tests/it/payroll_runs/refusals.rs"),
+    ("approvePayrollRun", "company_suspended", "tests/it/payroll_runs/refusals.rs"),
+    ("approvePayrollRun", "compliance_blocked", "tests/it/payroll_runs/refusals.rs"),
+    ("retryPayrollItem", "employee_not_payable", "tests/it/payroll_runs/undone.rs"),
+    ("retryPayrollItem", "insufficient_funds", "tests/it/payroll_runs/undone.rs"),
     ("createFxTransfer", "quote_expired", "tests/it/fx/quotes.rs"),
-    (
-        "createFxTransfer",
-        "currency_mismatch",
-        "tests/it/fx/transfers.rs",
-    ),
-    (
-        "createFxTransfer",
-        "insufficient_funds",
-        "tests/it/fx/transfers.rs",
-    ),
-    (
-        "createFxTransfer",
-        "limit_exceeded",
-        "tests/it/fx/transfers.rs",
-    ),
-    (
-        "createFxTransfer",
-        "company_suspended",
-        "tests/it/fx/transfers.rs",
-    ),
-    (
-        "submitTaxFiling",
-        "insufficient_funds",
-        "tests/it/tax_filings/amended.rs",
-    ),
-    (
-        "createJournalEntry",
-        "insufficient_funds",
-        "tests/it/accounting/entries.rs",
-    ),
-    (
-        "createJournalEntry",
-        "limit_exceeded",
-        "tests/it/accounting/entries.rs",
-    ),
-    (
-        "reverseJournalEntry",
-        "insufficient_funds",
-        "tests/it/accounting/entries.rs",
-    ),
-    (
-        "reverseJournalEntry",
-        "limit_exceeded",
-        "tests/it/accounting/entries.rs",
-    ),
-    (
-        "createApplication",
-        "compliance_blocked",
-        "tests/it/capital/refusals.rs",
-    ),
-    (
-        "createApplication",
-        "company_suspended",
-        "tests/it/capital/refusals.rs",
-    ),
-    (
-        "createApplication",
-        "currency_mismatch",
-        "tests/it/capital/refusals.rs",
-    ),
-    (
-        "respondToOffer",
-        "currency_mismatch",
-        "tests/it/capital/refusals.rs",
-    ),
-    (
-        "respondToOffer",
-        "limit_exceeded",
-        "tests/it/capital/refusals.rs",
-    ),
-    (
-        "respondToOffer",
-        "compliance_blocked",
-        "tests/it/capital/refusals.rs",
-    ),
-    (
-        "respondToOffer",
-        "company_suspended",
-        "tests/it/capital/refusals.rs",
-    ),
-    (
-        "createLoanRepayment",
-        "invalid_state_transition",
-        "tests/it/capital/refusals.rs",
-    ),
-    (
-        "createLoanRepayment",
-        "currency_mismatch",
-        "tests/it/capital/refusals.rs",
-    ),
-    (
-        "createLoanRepayment",
-        "insufficient_funds",
-        "tests/it/capital/refusals.rs",
-    ),
-    (
-        "openDueDiligenceCase",
-        "invalid_state_transition",
-        "tests/it/capital/due_diligence.rs",
-    ),
-    (
-        "openDueDiligenceCase",
-        "duplicate_reference",
-        "tests/it/capital/due_diligence.rs",
-    ),
-    (
-        "createDueDiligenceRequest",
-        "invalid_state_transition",
-        "tests/it/capital/due_diligence.rs",
-    ),
-    (
-        "createDeal",
-        "currency_mismatch",
-        "tests/it/capital/deals.rs",
-    ),
-    (
-        "advanceDeal",
-        "stage_guard_failed",
-        "tests/it/capital/deals.rs",
-    ),
-    (
-        "closeDeal",
-        "compliance_blocked",
-        "tests/it/capital/deals.rs",
-    ),
-    (
-        "closeDeal",
-        "company_suspended",
-        "tests/it/capital/deals.rs",
-    ),
+    ("createFxTransfer", "currency_mismatch", "tests/it/fx/transfers.rs"),
+    ("createFxTransfer", "insufficient_funds", "tests/it/fx/transfers.rs"),
+    ("createFxTransfer", "limit_exceeded", "tests/it/fx/transfers.rs"),
+    ("createFxTransfer", "company_suspended", "tests/it/fx/transfers.rs"),
+    ("submitTaxFiling", "insufficient_funds", "tests/it/tax_filings/amended.rs"),
+    ("createJournalEntry", "insufficient_funds", "tests/it/accounting/entries.rs"),
+    ("createJournalEntry", "limit_exceeded", "tests/it/accounting/entries.rs"),
+    ("reverseJournalEntry", "insufficient_funds", "tests/it/accounting/entries.rs"),
+    ("reverseJournalEntry", "limit_exceeded", "tests/it/accounting/entries.rs"),
+    ("createApplication", "compliance_blocked", "tests/it/capital/refusals.rs"),
+    ("createApplication", "company_suspended", "tests/it/capital/refusals.rs"),
+    ("createApplication", "currency_mismatch", "tests/it/capital/refusals.rs"),
+    ("respondToOffer", "currency_mismatch", "tests/it/capital/refusals.rs"),
+    ("respondToOffer", "limit_exceeded", "tests/it/capital/refusals.rs"),
+    ("respondToOffer", "compliance_blocked", "tests/it/capital/refusals.rs"),
+    ("respondToOffer", "company_suspended", "tests/it/capital/refusals.rs"),
+    ("createLoanRepayment", "invalid_state_transition", "tests/it/capital/refusals.rs"),
+    ("createLoanRepayment", "currency_mismatch", "tests/it/capital/refusals.rs"),
+    ("createLoanRepayment", "insufficient_funds", "tests/it/capital/refusals.rs"),
+    ("openDueDiligenceCase", "invalid_state_transition", "tests/it/capital/due_diligence.rs"),
+    ("openDueDiligenceCase", "duplicate_reference", "tests/it/capital/due_diligence.rs"),
+    ("createDueDiligenceRequest", "invalid_state_transition", "tests/it/capital/due_diligence.rs"),
+    ("createDeal", "currency_mismatch", "tests/it/capital/deals.rs"),
+    ("advanceDeal", "stage_guard_failed", "tests/it/capital/deals.rs"),
+    ("closeDeal", "compliance_blocked", "tests/it/capital/deals.rs"),
+    ("closeDeal", "company_suspended", "tests/it/capital/deals.rs"),
     ("closeDeal", "limit_exceeded", "tests/it/capital/deals.rs"),
-    (
-        "createReadinessAssessment",
-        "currency_mismatch",
-        "tests/it/capital/refusals.rs",
-    ),
-    (
-        "createInsuranceRiskScore",
-        "currency_mismatch",
-        "tests/it/capital/refusals.rs",
-    ),
-    (
-        "createPayout",
-        "company_suspended",
-        "tests/it/payouts/refusals.rs",
-    ),
-    (
-        "createPayout",
-        "compliance_blocked",
-        "tests/it/payouts/refusals.rs",
-    ),
-    (
-        "createPayout",
-        "currency_mismatch",
-        "tests/it/payouts/refusals.rs",
-    ),
-    (
-        "createPayout",
-        "insufficient_funds",
-        "tests/it/payouts/refusals.rs",
-    ),
-    (
-        "approvePayout",
-        "company_suspended",
-        "tests/it/payouts/refusals.rs",
-    ),
-    (
-        "approvePayout",
-        "compliance_blocked",
-        "tests/it/payouts/refusals.rs",
-    ),
+    ("createReadinessAssessment", "currency_mismatch", "tests/it/capital/refusals.rs"),
+    ("createInsuranceRiskScore", "currency_mismatch", "tests/it/capital/refusals.rs"),
+    ("createPayout", "company_suspended", "tests/it/payouts/refusals.rs"),
+    ("createPayout", "compliance_blocked", "tests/it/payouts/refusals.rs"),
+    ("createPayout", "currency_mismatch", "tests/it/payouts/refusals.rs"),
+    ("createPayout", "insufficient_funds", "tests/it/payouts/refusals.rs"),
+    ("approvePayout", "company_suspended", "tests/it/payouts/refusals.rs"),
+    ("approvePayout", "compliance_blocked", "tests/it/payouts/refusals.rs"),
     ("approvePayout", "forbidden", "tests/it/payouts/words.rs"),
-    (
-        "cancelPayout",
-        "limit_exceeded",
-        "tests/it/payouts/refusals.rs",
-    ),
-    (
-        "createEscrow",
-        "currency_mismatch",
-        "tests/it/escrows/refusals.rs",
-    ),
-    (
-        "fundEscrow",
-        "company_suspended",
-        "tests/it/escrows/refusals.rs",
-    ),
-    (
-        "fundEscrow",
-        "compliance_blocked",
-        "tests/it/escrows/refusals.rs",
-    ),
-    (
-        "fundEscrow",
-        "insufficient_funds",
-        "tests/it/escrows/refusals.rs",
-    ),
-    (
-        "releaseEscrow",
-        "company_suspended",
-        "tests/it/escrows/refusals.rs",
-    ),
-    (
-        "releaseEscrow",
-        "compliance_blocked",
-        "tests/it/escrows/refusals.rs",
-    ),
-    (
-        "releaseEscrow",
-        "invalid_state_transition",
-        "tests/it/escrows/states.rs",
-    ),
-    (
-        "refundEscrow",
-        "limit_exceeded",
-        "tests/it/escrows/refusals.rs",
-    ),
+    ("cancelPayout", "limit_exceeded", "tests/it/payouts/refusals.rs"),
+    ("createEscrow", "currency_mismatch", "tests/it/escrows/refusals.rs"),
+    ("fundEscrow", "company_suspended", "tests/it/escrows/refusals.rs"),
+    ("fundEscrow", "compliance_blocked", "tests/it/escrows/refusals.rs"),
+    ("fundEscrow", "insufficient_funds", "tests/it/escrows/refusals.rs"),
+    ("releaseEscrow", "company_suspended", "tests/it/escrows/refusals.rs"),
+    ("releaseEscrow", "compliance_blocked", "tests/it/escrows/refusals.rs"),
+    ("releaseEscrow", "invalid_state_transition", "tests/it/escrows/states.rs"),
+    ("refundEscrow", "limit_exceeded", "tests/it/escrows/refusals.rs"),
 ];
 
 fn run(caller: &Caller, company: &str, path: &str) -> Answer {
@@ -467,9 +198,7 @@ fn run(caller: &Caller, company: &str, path: &str) -> Answer {
 
 /// The path that resolves the alert of that event.
 fn alert_after(caller: &Caller, event: &str) -> String {
-    caller
-        .post("/_sandbox/trigger", &json!({"type": event}))
-        .expect(200);
+    caller.post("/_sandbox/trigger", &json!({"type": event})).expect(200);
     let alert = caller.all("/api/identity/aml-alerts").remove(0);
     format!("/api/identity/aml-alerts/{}/resolve", id(&alert))
 }
@@ -488,12 +217,7 @@ fn suspend(caller: &Caller, company: &str) {
 fn not_payable(caller: &Caller, path: &str, member: &str) -> Answer {
     let company = caller.company(0);
     let people = caller.all(&format!("/api/business/employees?company_id={company}"));
-    let one = people
-        .iter()
-        .find(|one| one["payroll_status"] != "verified");
+    let one = people.iter().find(|one| one["payroll_status"] != "verified");
     let one = id(one.expect("not everybody is verified")).to_owned();
-    caller.post(
-        path,
-        &json!({"company_id": company, "period": "2026-01", member: [one]}),
-    )
+    caller.post(path, &json!({"company_id": company, "period": "2026-01", member: [one]}))
 }

@@ -23,10 +23,7 @@ fn a_new_employee_is_paid_once_verified_and_active() {
         assert_eq!(early["code"], "employee_not_payable");
         let active = act(&caller, &ada, "activate", &json!({})).data();
         assert_eq!(active["status"], "active");
-        assert_eq!(
-            active["start_date"], "2026-01-01",
-            "work began earlier than agreed"
-        );
+        assert_eq!(active["start_date"], "2026-01-01", "work began earlier than agreed");
         let run = caller.post("/v1/payroll/run", &run).expect(201);
         caller.advance(&json!({"until": "idle"}));
         let run = caller.run(id(&run["data"]));
@@ -43,10 +40,7 @@ fn a_check_takes_half_a_minute_and_says_what_is_missing() {
     let caller = Caller::manual();
     let ada = hire(&caller, &caller.company(0), &json!({}));
     let accepted = act(&caller, &ada, "verify-payroll", &json!({})).expect(202);
-    let target = format!(
-        "/api/business/payroll-verifications/{}",
-        id(&accepted["data"])
-    );
+    let target = format!("/api/business/payroll-verifications/{}", id(&accepted["data"]));
     assert_eq!(accepted["data"]["status"], "pending");
     let again = act(&caller, &ada, "verify-payroll", &json!({})).expect(409);
     assert_eq!(again["current"], "pending");
@@ -54,26 +48,15 @@ fn a_check_takes_half_a_minute_and_says_what_is_missing() {
     caller.advance(&json!({"by": "29s"}));
     assert_eq!(caller.get(&target).data()["status"], "pending");
     let events = caller.advance(&json!({"by": "1s"}));
-    let expected = [
-        "bank_account_verification.completed",
-        "employee.payroll_status_changed",
-    ];
+    let expected = ["bank_account_verification.completed", "employee.payroll_status_changed"];
     assert_eq!(events, expected);
     let failed = caller.get(&target).data();
     assert_eq!(failed["status"], "failed");
-    for (place, name) in ["bank_account", "tax_id", "compensation"]
-        .into_iter()
-        .enumerate()
-    {
+    for (place, name) in ["bank_account", "tax_id", "compensation"].into_iter().enumerate() {
         let check = &failed["checks"][place];
-        assert_eq!(
-            (&check["name"], &check["code"]),
-            (&json!(name), &json!("missing"))
-        );
+        assert_eq!((&check["name"], &check["code"]), (&json!(name), &json!("missing")));
     }
-    caller
-        .patch(&path(&ada), &json!({"tax_id": "1023456789"}))
-        .expect(200);
+    caller.patch(&path(&ada), &json!({"tax_id": "1023456789"})).expect(200);
     put(&caller, &ada, "compensation", &pay()).expect(200);
     set_account(&caller, &ada, &json!({})).expect(200);
     caller.advance(&json!({"by": "30s"}));
@@ -84,11 +67,7 @@ fn a_check_takes_half_a_minute_and_says_what_is_missing() {
 #[test]
 fn an_account_of_somebody_else_fails_the_check() {
     let caller = Caller::instant();
-    let ada = hire(
-        &caller,
-        &caller.company(0),
-        &json!({"tax_id": "1", "compensation": pay()}),
-    );
+    let ada = hire(&caller, &caller.company(0), &json!({"tax_id": "1", "compensation": pay()}));
     set_account(&caller, &ada, &json!({"account_name": "Chidi Eze"})).expect(200);
     assert_eq!(employee(&caller, &ada)["payroll_status"], "failed");
     let verification = last_verification(&caller);
@@ -101,11 +80,7 @@ fn an_account_of_somebody_else_fails_the_check() {
 #[test]
 fn another_account_overtakes_the_running_check() {
     let caller = Caller::manual();
-    let ada = hire(
-        &caller,
-        &caller.company(0),
-        &json!({"tax_id": "1", "compensation": pay()}),
-    );
+    let ada = hire(&caller, &caller.company(0), &json!({"tax_id": "1", "compensation": pay()}));
     let first = act(&caller, &ada, "verify-payroll", &json!({})).expect(202);
     caller.advance(&json!({"by": "20s"}));
     set_account(&caller, &ada, &json!({})).expect(200);
@@ -131,23 +106,11 @@ fn accounts_are_held_to_their_country_and_reserved_numbers_are_taken_everywhere(
     };
     let expected =
         |pointer: &str, code: &str| (json!(pointer).to_string(), json!(code).to_string());
-    assert_eq!(
-        fault(0, "058", "0000000000"),
-        expected("/account_number", "check_digit")
-    );
-    assert_eq!(
-        fault(0, "058", "12345"),
-        expected("/account_number", "shape")
-    );
-    assert_eq!(
-        fault(0, "GTB", "0000000000"),
-        expected("/bank_code", "shape")
-    );
+    assert_eq!(fault(0, "058", "0000000000"), expected("/account_number", "check_digit"));
+    assert_eq!(fault(0, "058", "12345"), expected("/account_number", "shape"));
+    assert_eq!(fault(0, "GTB", "0000000000"), expected("/bank_code", "shape"));
     assert_eq!(fault(1, "12", "12345678"), expected("/bank_code", "shape"));
-    assert_eq!(
-        fault(2, "021000022", "123456789"),
-        expected("/bank_code", "check_digit")
-    );
+    assert_eq!(fault(2, "021000022", "123456789"), expected("/bank_code", "check_digit"));
     for company in 0..3 {
         for number in ["9999999900", "9999999902", "9999999999"] {
             let person = hire(&caller, &caller.company(company), &json!({}));
@@ -160,8 +123,5 @@ fn accounts_are_held_to_their_country_and_reserved_numbers_are_taken_everywhere(
         "payment_method": {"type": "bank", "bank_code": "058", "account_number": "0000000000"},
     });
     let refused = caller.post("/api/business/employees", &body).expect(422);
-    assert_eq!(
-        refused["errors"][0]["pointer"],
-        "/payment_method/account_number"
-    );
+    assert_eq!(refused["errors"][0]["pointer"], "/payment_method/account_number");
 }

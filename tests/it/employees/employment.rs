@@ -14,45 +14,21 @@ fn a_suspension_holds_the_pay_and_the_return_releases_it() {
     assert_eq!(suspended["status"], "suspended");
     assert_eq!(suspended["payroll_status"], "on_hold");
     assert_eq!(suspended["payroll_hold"], "suspension");
-    let last = suspended["status_history"]
-        .as_array()
-        .unwrap()
-        .last()
-        .unwrap();
+    let last = suspended["status_history"].as_array().unwrap().last().unwrap();
     assert_eq!(last["reason"], "Enquiry");
     let run = json!({"company_id": company, "period": "2026-01", "employees": [person]});
-    assert_eq!(
-        caller.post("/v1/payroll/run", &run).expect(422)["code"],
-        "employee_not_payable"
-    );
+    assert_eq!(caller.post("/v1/payroll/run", &run).expect(422)["code"], "employee_not_payable");
     let twice = act(&caller, &person, "suspend", &json!({"reason": "Enquiry"})).expect(409);
     assert_eq!(twice["code"], "invalid_state_transition");
     assert_eq!(twice["current"], "suspended");
     assert_eq!(twice["allowed"], json!(["active", "terminated"]));
-    let back = act(
-        &caller,
-        &person,
-        "activate",
-        &json!({"effective_on": "2026-01-01"}),
-    )
-    .data();
-    assert_eq!(
-        (&back["status"], &back["payroll_status"]),
-        (&json!("active"), &json!("verified"))
-    );
+    let back = act(&caller, &person, "activate", &json!({"effective_on": "2026-01-01"})).data();
+    assert_eq!((&back["status"], &back["payroll_status"]), (&json!("active"), &json!("verified")));
     assert!(back["payroll_hold"].is_null());
     caller.post("/v1/payroll/run", &run).expect(201);
-    let names: Vec<String> = caller.events()[..4]
-        .iter()
-        .map(|e| e["type"].to_string())
-        .collect();
+    let names: Vec<String> = caller.events()[..4].iter().map(|e| e["type"].to_string()).collect();
     let changed = "\"employee.payroll_status_changed\"";
-    let expected = [
-        "\"employee.suspended\"",
-        changed,
-        "\"employee.activated\"",
-        changed,
-    ];
+    let expected = ["\"employee.suspended\"", changed, "\"employee.activated\"", changed];
     assert_eq!(names, expected);
     caller.audit();
 }
@@ -70,18 +46,11 @@ fn whoever_was_suspended_before_the_start_can_return() {
 fn a_suspension_does_not_release_what_it_did_not_hold() {
     let caller = Caller::instant();
     let company = caller.company(0);
-    let ada = hire(
-        &caller,
-        &company,
-        &json!({"tax_id": "1", "compensation": pay()}),
-    );
+    let ada = hire(&caller, &company, &json!({"tax_id": "1", "compensation": pay()}));
     act(&caller, &ada, "activate", &json!({})).expect(200);
     let suspended = act(&caller, &ada, "suspend", &json!({"reason": "Enquiry"})).data();
     assert_eq!(suspended["payroll_status"], "not_enrolled");
-    assert_eq!(
-        act(&caller, &ada, "activate", &json!({})).data()["payroll_status"],
-        "not_enrolled"
-    );
+    assert_eq!(act(&caller, &ada, "activate", &json!({})).data()["payroll_status"], "not_enrolled");
 }
 
 #[test]
@@ -96,11 +65,7 @@ fn the_end_of_an_employment_is_final() {
     assert_eq!(gone["status"], "terminated");
     assert_eq!(gone["end_date"], "2025-12-31");
     assert_eq!(gone["payroll_status"], "closed");
-    assert_eq!(
-        caller.advance(&json!({"by": "30s"})),
-        [""; 0],
-        "the running check is over, too"
-    );
+    assert_eq!(caller.advance(&json!({"by": "30s"})), [""; 0], "the running check is over, too");
     assert_eq!(employee(&caller, &person)["payroll_status"], "closed");
     for verb in ["activate", "verify-payroll"] {
         let refused = act(&caller, &person, verb, &json!({})).expect(409);
@@ -138,14 +103,7 @@ fn a_hand_that_moves_somebody_overtakes_the_check_that_is_under_way() {
     assert_eq!(employee(&caller, &person)["payroll_status"], "failed");
     let refused = caller.post(&path, &json!({"to": "nonsense"})).expect(409);
     assert_eq!(refused["current"], "active");
-    let allowed: Vec<&str> = refused["allowed"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|one| one.as_str().unwrap())
-        .collect();
-    assert_eq!(
-        allowed,
-        ["on_leave", "suspended", "terminated", "pending", "closed"]
-    );
+    let allowed: Vec<&str> =
+        refused["allowed"].as_array().unwrap().iter().map(|one| one.as_str().unwrap()).collect();
+    assert_eq!(allowed, ["on_leave", "suspended", "terminated", "pending", "closed"]);
 }

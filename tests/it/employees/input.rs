@@ -23,13 +23,7 @@ fn every_malformed_member_is_pointed_at() {
             "POST",
             hiring.clone(),
             json!({}),
-            vec![
-                "/company_id",
-                "/name",
-                "/role",
-                "/department",
-                "/start_date",
-            ],
+            vec!["/company_id", "/name", "/role", "/department", "/start_date"],
         ),
         (
             "POST",
@@ -71,41 +65,20 @@ fn every_malformed_member_is_pointed_at() {
             vec!["/effective_on", "/reason"],
         ),
         ("POST", of("suspend"), json!({}), vec!["/reason"]),
-        (
-            "POST",
-            of("suspend"),
-            json!({"reason": long(500)}),
-            vec!["/reason"],
-        ),
-        (
-            "POST",
-            of("terminate"),
-            json!({"reason": 1}),
-            vec!["/reason", "/last_working_day"],
-        ),
+        ("POST", of("suspend"), json!({"reason": long(500)}), vec!["/reason"]),
+        ("POST", of("terminate"), json!({"reason": 1}), vec!["/reason", "/last_working_day"]),
         (
             "POST",
             of("terminate"),
             json!({"reason": "x", "last_working_day": "2200-01-01"}),
             vec!["/last_working_day"],
         ),
-        (
-            "PUT",
-            of("payment-method"),
-            json!({}),
-            vec!["/type", "/bank_code", "/account_number"],
-        ),
+        ("PUT", of("payment-method"), json!({}), vec!["/type", "/bank_code", "/account_number"]),
         (
             "PUT",
             of("payment-method"),
             json!({"type": "cash", "bank_code": "", "account_number": long(34), "account_name": "", "iban": "x"}),
-            vec![
-                "/type",
-                "/bank_code",
-                "/account_number",
-                "/account_name",
-                "/iban",
-            ],
+            vec!["/type", "/bank_code", "/account_number", "/account_name", "/iban"],
         ),
         (
             "POST",
@@ -130,9 +103,7 @@ fn nobody_is_called_by_an_id_that_nobody_has() {
     let company = caller.company(0);
     let end = json!({"reason": "x", "last_working_day": "2026-01-01"});
     for stranger in ["emp_0000000000000", company.as_str(), "nobody"] {
-        caller
-            .get(&path(stranger))
-            .refused(404, "resource_not_found");
+        caller.get(&path(stranger)).refused(404, "resource_not_found");
         for (verb, body) in [
             ("activate", json!({})),
             ("suspend", json!({"reason": "x"})),
@@ -190,17 +161,11 @@ fn every_state_refuses_what_cannot_follow_and_says_what_can() {
     act(&caller, &ada, "suspend", &why).expect(200);
     refused(&ada, "suspend", &why, "suspended", next);
     act(&caller, &ada, "terminate", &end).expect(200);
-    for (verb, body) in [
-        ("activate", &json!({})),
-        ("suspend", &why),
-        ("terminate", &end),
-    ] {
+    for (verb, body) in [("activate", &json!({})), ("suspend", &why), ("terminate", &end)] {
         refused(&ada, verb, body, "terminated", json!([]));
     }
     refused(&ada, "verify-payroll", &json!({}), "closed", json!([]));
-    let away = caller.all(&format!(
-        "/api/business/employees?company_id={company}&status=on_leave"
-    ));
+    let away = caller.all(&format!("/api/business/employees?company_id={company}&status=on_leave"));
     let away = crate::harness::world::id(&away[0]);
     let next = json!(["active", "terminated"]);
     refused(away, "suspend", &why, "on_leave", next);

@@ -15,10 +15,7 @@ fn status(caller: &Caller, person: &str) -> Value {
 fn work_begins_on_the_first_day() {
     for caller in [Caller::instant(), Caller::manual()] {
         let ada = hire(&caller, &caller.company(0), &json!({}));
-        assert_eq!(
-            caller.advance(&json!({"to": "2026-02-01T23:59:58Z"})),
-            [""; 0]
-        );
+        assert_eq!(caller.advance(&json!({"to": "2026-02-01T23:59:58Z"})), [""; 0]);
         assert_eq!(status(&caller, &ada), "pending");
         assert_eq!(caller.advance(&json!({"by": "2s"})), ["employee.activated"]);
         let begun = employee(&caller, &ada);
@@ -43,10 +40,7 @@ fn a_first_day_that_is_not_ahead_waits_for_a_call() {
 fn whoever_began_earlier_or_left_before_is_not_activated_again() {
     let caller = Caller::manual();
     let company = caller.company(0);
-    let (ada, obi) = (
-        hire(&caller, &company, &json!({})),
-        hire(&caller, &company, &json!({})),
-    );
+    let (ada, obi) = (hire(&caller, &company, &json!({})), hire(&caller, &company, &json!({})));
     act(&caller, &ada, "activate", &json!({})).expect(200);
     act(&caller, &ada, "suspend", &json!({"reason": "Enquiry"})).expect(200);
     let end = json!({"reason": "No show", "last_working_day": "2026-01-01"});
@@ -70,16 +64,10 @@ fn a_short_employment_begins_and_ends_by_the_clock() {
     caller.advance(&json!({"to": "2026-02-20T23:00:00Z"}));
     assert_eq!(status(&caller, &ada), "active");
     let came = caller.advance(&json!({"to": "2026-02-21T00:00:00Z"}));
-    assert_eq!(
-        came,
-        ["employee.terminated", "employee.payroll_status_changed"]
-    );
+    assert_eq!(came, ["employee.terminated", "employee.payroll_status_changed"]);
     let gone = employee(&caller, &ada);
     let last = gone["status_history"].as_array().unwrap().last().unwrap();
-    assert_eq!(
-        last["reason"], "Seasonal work",
-        "as it was said when it was set"
-    );
+    assert_eq!(last["reason"], "Seasonal work", "as it was said when it was set");
     assert!(gone["end_reason"].is_null());
     assert_eq!(caller.advance(&json!({"by": "40d"})), [""; 0]);
     caller.audit();
@@ -92,9 +80,8 @@ fn only_the_checks_that_are_asked_for_are_made() {
     let verify = |checks: Value| act(&caller, &ada, "verify-payroll", &json!({"checks": checks}));
     let names = |verification: &Value| {
         let checks = verification["checks"].as_array().unwrap().iter();
-        let names: Vec<String> = checks
-            .map(|check| check["name"].as_str().unwrap().to_owned())
-            .collect();
+        let names: Vec<String> =
+            checks.map(|check| check["name"].as_str().unwrap().to_owned()).collect();
         names
     };
     let accepted = verify(json!(["compensation", "tax_id"])).expect(202);
@@ -105,16 +92,8 @@ fn only_the_checks_that_are_asked_for_are_made() {
     assert_eq!(finished["checks"][1]["code"], "missing");
     verify(json!(["tax_id"])).expect(202);
     assert_eq!(employee(&caller, &ada)["payroll_status"], "verified");
-    assert!(
-        caller.all("/_sandbox/decisions").is_empty(),
-        "no bank was asked"
-    );
-    for wrong in [
-        json!([]),
-        json!(["kyc"]),
-        json!(["tax_id", "tax_id"]),
-        json!("tax_id"),
-    ] {
+    assert!(caller.all("/_sandbox/decisions").is_empty(), "no bank was asked");
+    for wrong in [json!([]), json!(["kyc"]), json!(["tax_id", "tax_id"]), json!("tax_id")] {
         verify(wrong).refused(422, "validation_failed");
     }
 }
@@ -139,11 +118,8 @@ fn what_was_paid_earlier_in_the_tax_year_is_brought_along() {
     assert_eq!(changed["brought_in"]["totals"], json!({"gross": 7}));
     let wrong = json!({"tax_year_start": "2026-01-01", "totals": {"gros": 7, "pay": 1}});
     let refused = patch(wrong).refused(422, "validation_failed");
-    let expected = [
-        "/year_to_date/tax_year_start",
-        "/year_to_date/totals/gros",
-        "/year_to_date/totals/pay",
-    ];
+    let expected =
+        ["/year_to_date/tax_year_start", "/year_to_date/totals/gros", "/year_to_date/totals/pay"];
     assert_eq!(pointers(&refused), expected);
     for wrong in [
         json!({}),
@@ -194,11 +170,7 @@ fn pay_terms_of_a_new_employee_are_checked_like_others() {
         "/payment_method/account_number",
         "/year_to_date/totals/gros",
     ];
-    assert_eq!(
-        pointers(&refused),
-        expected,
-        "every part is told of at once"
-    );
+    assert_eq!(pointers(&refused), expected, "every part is told of at once");
     let created = hiring(pay()).expect(201)["data"].take();
     assert!(id(&created).starts_with("emp_"));
 }

@@ -8,23 +8,16 @@ use crate::harness::http::Answer;
 use crate::harness::world::{id, number, platform_fee};
 
 fn verb(caller: &Caller, run: &Value, verb: &str, body: &Value) -> Answer {
-    caller.post(
-        &format!("/api/business/payroll-runs/{}/{verb}", id(run)),
-        body,
-    )
+    caller.post(&format!("/api/business/payroll-runs/{}/{verb}", id(run)), body)
 }
 
 fn ask_for_approval(caller: &Caller, company: &str) {
     let change = json!({"payroll_settings": {"approval_required": true}});
-    caller
-        .patch(&format!("/api/business/companies/{company}"), &change)
-        .expect(200);
+    caller.patch(&format!("/api/business/companies/{company}"), &change).expect(200);
 }
 
 fn wallet(caller: &Caller, company: &str) -> Value {
-    caller
-        .all(&format!("/api/payments/wallets?company_id={company}"))
-        .remove(0)
+    caller.all(&format!("/api/payments/wallets?company_id={company}")).remove(0)
 }
 
 fn liabilities(caller: &Caller, query: &str) -> Vec<Value> {
@@ -42,17 +35,10 @@ fn an_approved_run_goes_on_to_be_paid() {
         let body = json!({"approver": "Ada Obi", "note": "as agreed"});
         let approved = verb(&caller, &run, "approve", &body).data();
         assert_eq!(approved["status"], "approved");
-        let last = approved["status_history"]
-            .as_array()
-            .unwrap()
-            .last()
-            .unwrap();
+        let last = approved["status_history"].as_array().unwrap().last().unwrap();
         assert_eq!(last["reason"], "by Ada Obi: as agreed");
         let again = verb(&caller, &run, "approve", &body).expect(409);
-        assert!(
-            ["approved", "paid"].contains(&again["current"].as_str().unwrap()),
-            "{again}"
-        );
+        assert!(["approved", "paid"].contains(&again["current"].as_str().unwrap()), "{again}");
         caller.advance(&json!({"until": "idle"}));
         assert_eq!(caller.run(id(&run))["status"], "paid");
         caller.audit();
@@ -63,11 +49,7 @@ fn an_approved_run_goes_on_to_be_paid() {
 fn a_cancelled_run_leaves_nothing_owed_and_its_people_free() {
     let caller = Caller::manual();
     let company = caller.company(0);
-    let accounts = || {
-        caller.all(&format!(
-            "/api/business/ledger-accounts?company_id={company}"
-        ))
-    };
+    let accounts = || caller.all(&format!("/api/business/ledger-accounts?company_id={company}"));
     let before: Vec<Value> = accounts().iter().map(|a| a["balance"].clone()).collect();
     let run = caller.run_payroll(&company, "2026-01");
     caller.advance(&json!({"by": "2s"}));
@@ -84,11 +66,7 @@ fn a_cancelled_run_leaves_nothing_owed_and_its_people_free() {
     let other = caller.run_payroll(&company, "2026-01");
     caller.advance(&json!({"until": "idle"}));
     assert_eq!(caller.run(id(&other))["status"], "paid");
-    assert_eq!(
-        caller.run(id(&run))["status"],
-        "cancelled",
-        "its timer finds nothing to do"
-    );
+    assert_eq!(caller.run(id(&run))["status"], "cancelled", "its timer finds nothing to do");
     let late = verb(&caller, &other, "cancel", &json!({})).expect(409);
     assert_eq!(late["current"], "paid");
     caller.audit();
@@ -114,9 +92,6 @@ fn money_that_is_still_short_fails_again_and_says_so() {
     let cancelled = verb(&caller, &run, "cancel", &json!({})).data();
     assert_eq!(cancelled["blockers"], json!([]));
     let refused = verb(&caller, &run, "retry-funding", &json!({})).expect(409);
-    assert_eq!(
-        (&refused["current"], &refused["allowed"]),
-        (&json!("cancelled"), &json!([]))
-    );
+    assert_eq!((&refused["current"], &refused["allowed"]), (&json!("cancelled"), &json!([])));
     caller.audit();
 }

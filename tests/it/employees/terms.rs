@@ -41,15 +41,9 @@ fn terms_of_a_day_to_come_wait_for_it() {
         assert_eq!((all.len(), &all[0]), (2, &before));
         assert_eq!(all[1]["amount"], 50_000_000);
         assert_eq!(all[1]["recorded_on"], "2026-01-01");
-        assert_eq!(
-            caller.advance(&json!({"to": "2026-02-28T23:59:58Z"})),
-            [""; 0]
-        );
+        assert_eq!(caller.advance(&json!({"to": "2026-02-28T23:59:58Z"})), [""; 0]);
         assert_eq!(employee(&caller, &ada)["compensation"], before);
-        assert_eq!(
-            caller.advance(&json!({"by": "2s"})),
-            ["employee.compensation_changed"]
-        );
+        assert_eq!(caller.advance(&json!({"by": "2s"})), ["employee.compensation_changed"]);
         let after = employee(&caller, &ada);
         assert_eq!(after["compensation"], all[1]);
         assert_eq!(after["compensation_history"], json!(all));
@@ -71,11 +65,7 @@ fn terms_hold_from_their_day_up_to_the_next_ones() {
     let past = set(&caller, &ada, 1, Some("2025-12-01")).data();
     assert_eq!(past["compensation"]["amount"], 1);
     let mut expected = vec![grown.clone()];
-    expected.extend(lines(&[
-        ("2025-12-01", 1),
-        ("2026-02-01", 2),
-        ("2026-03-01", 3),
-    ]));
+    expected.extend(lines(&[("2025-12-01", 1), ("2026-02-01", 2), ("2026-03-01", 3)]));
     assert_eq!(history(&past), expected);
     // The same day again: replaced, and no day is told of twice.
     let again = set(&caller, &ada, 4, Some("2026-02-01")).data();
@@ -121,11 +111,8 @@ fn no_terms_begin_after_the_employment_or_its_end() {
     assert_eq!(refused["errors"][0]["code"], "after_employment");
     set(&caller, &ada, 1, Some("2026-01-15")).expect(200);
     let came = caller.advance(&json!({"to": "2026-03-01T00:00:00Z"}));
-    let expected = [
-        "employee.compensation_changed",
-        "employee.terminated",
-        "employee.payroll_status_changed",
-    ];
+    let expected =
+        ["employee.compensation_changed", "employee.terminated", "employee.payroll_status_changed"];
     assert_eq!(came, expected);
     let refused = set(&caller, &ada, 1, None).refused(409, "invalid_state_transition");
     assert_eq!(refused["current"], "terminated");
@@ -181,12 +168,8 @@ fn malformed_terms_are_refused_with_every_pointer() {
     let line = json!({"label": "Fuel", "amount": 1});
     refused(&with("allowances", json!(vec![line; 21])), &["/allowances"]);
     let wrong = json!([{"id": "Fuel", "label": "", "amount": -1, "colour": "red"}]);
-    let expected = [
-        "/allowances/0/id",
-        "/allowances/0/label",
-        "/allowances/0/amount",
-        "/allowances/0/colour",
-    ];
+    let expected =
+        ["/allowances/0/id", "/allowances/0/label", "/allowances/0/amount", "/allowances/0/colour"];
     refused(&with("allowances", wrong), &expected);
     let long = json!([{"id": "x".repeat(41), "label": "Fuel", "amount": 1}]);
     refused(&with("allowances", long), &["/allowances/0/id"]);

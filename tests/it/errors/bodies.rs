@@ -65,22 +65,10 @@ fn a_body_of_the_wrong_type_is_refused_where_it_is_wrong() {
         }
         let people = caller.payable(&company);
         for (body, at) in [
-            (
-                json!({"company_id": 42, "period": "2026-01"}),
-                vec!["/company_id"],
-            ),
-            (
-                json!({"company_id": null, "period": "2026-01"}),
-                vec!["/company_id"],
-            ),
-            (
-                json!({"company_id": company, "period": 202_601}),
-                vec!["/period"],
-            ),
-            (
-                json!({"company_id": company, "period": {"year": 2026}}),
-                vec!["/period"],
-            ),
+            (json!({"company_id": 42, "period": "2026-01"}), vec!["/company_id"]),
+            (json!({"company_id": null, "period": "2026-01"}), vec!["/company_id"]),
+            (json!({"company_id": company, "period": 202_601}), vec!["/period"]),
+            (json!({"company_id": company, "period": {"year": 2026}}), vec!["/period"]),
             (
                 json!({"company_id": company, "period": "2026-01", "employees": people[0]}),
                 vec!["/employees"],
@@ -106,27 +94,17 @@ fn unknown_members_are_named() {
         let mut body = employee(&caller.company(0));
         body["colour"] = json!("red");
         body["status"] = json!("active");
-        let problem = caller
-            .post(EMPLOYEES, &body)
-            .refused(422, "validation_failed");
+        let problem = caller.post(EMPLOYEES, &body).refused(422, "validation_failed");
         assert_eq!(pointers(&problem), ["/colour", "/status"]);
         let mut body = employee(&caller.company(0));
         body["compensation"] =
             json!({"amount": 1, "currency": "NGN", "interval": "month", "bonus": 1});
-        let problem = caller
-            .post(EMPLOYEES, &body)
-            .refused(422, "validation_failed");
+        let problem = caller.post(EMPLOYEES, &body).refused(422, "validation_failed");
         assert_eq!(pointers(&problem), ["/compensation/bonus"]);
         let mut body = employee(&caller.company(0));
         body["a/b~c"] = json!(1);
-        let problem = caller
-            .post(EMPLOYEES, &body)
-            .refused(422, "validation_failed");
-        assert_eq!(
-            pointers(&problem),
-            ["/a~1b~0c"],
-            "pointers are escaped (RFC 6901)"
-        );
+        let problem = caller.post(EMPLOYEES, &body).refused(422, "validation_failed");
+        assert_eq!(pointers(&problem), ["/a~1b~0c"], "pointers are escaped (RFC 6901)");
     });
 }
 
@@ -136,9 +114,7 @@ fn every_violation_of_a_body_is_named_at_once() {
         let body = json!({"company_id": 7, "name": "", "role": "a\u{0}b", "start_date": "2026-02-30", "email": "nobody",
             "employment_type": "seasonal", "compensation": {"amount": -1, "currency": "XXX", "interval": "fortnight"},
             "metadata": {"a": 1}, "colour": "red"});
-        let problem = caller
-            .post(EMPLOYEES, &body)
-            .refused(422, "validation_failed");
+        let problem = caller.post(EMPLOYEES, &body).refused(422, "validation_failed");
         let mut at = pointers(&problem);
         at.sort_unstable();
         at.dedup();
@@ -169,21 +145,12 @@ fn control_characters_and_overlong_texts_are_refused() {
     unchanged(|caller| {
         let company = caller.company(0);
         let long = "x".repeat(201);
-        for name in [
-            "\u{0}",
-            "a\u{0}b",
-            "tab\there",
-            "line\nfeed",
-            "\u{7f}",
-            "\u{85}",
-            "",
-            long.as_str(),
-        ] {
+        for name in
+            ["\u{0}", "a\u{0}b", "tab\there", "line\nfeed", "\u{7f}", "\u{85}", "", long.as_str()]
+        {
             let mut body = employee(&company);
             body["name"] = json!(name);
-            let problem = caller
-                .post(EMPLOYEES, &body)
-                .refused(422, "validation_failed");
+            let problem = caller.post(EMPLOYEES, &body).refused(422, "validation_failed");
             // A text may break several rules in one place.
             let mut at = pointers(&problem);
             at.dedup();
@@ -209,10 +176,7 @@ fn any_other_text_is_kept_as_it_was_sent() {
     ] {
         let mut body = employee(&company);
         body["name"] = json!(name);
-        assert_eq!(
-            caller.post(EMPLOYEES, &body).expect(201)["data"]["name"],
-            name
-        );
+        assert_eq!(caller.post(EMPLOYEES, &body).expect(201)["data"]["name"], name);
         let rows = caller.all(&format!("{EMPLOYEES}?company_id={company}"));
         assert_eq!(rows.last().unwrap()["name"], name);
     }
@@ -222,16 +186,9 @@ fn any_other_text_is_kept_as_it_was_sent() {
 fn money_is_a_whole_number_of_minor_units() {
     unchanged(|caller| {
         let company = caller.company(0);
-        for amount in [
-            "1.5",
-            "1e-3",
-            "\"100\"",
-            "-1",
-            "99999999999999999999",
-            "1e300",
-            "null",
-            "true",
-        ] {
+        for amount in
+            ["1.5", "1e-3", "\"100\"", "-1", "99999999999999999999", "1e300", "null", "true"]
+        {
             let body = employee(&company).to_string();
             let body = body.replacen('{', &format!("{{\"compensation\":{{\"amount\":{amount},\"currency\":\"NGN\",\"interval\":\"month\"}},"), 1);
             let problem =
@@ -240,9 +197,7 @@ fn money_is_a_whole_number_of_minor_units() {
         }
         let mut body = employee(&company);
         body["compensation"] = json!({"amount": 100, "currency": "KES", "interval": "month"});
-        let problem = caller
-            .post(EMPLOYEES, &body)
-            .refused(422, "currency_mismatch");
+        let problem = caller.post(EMPLOYEES, &body).refused(422, "currency_mismatch");
         assert_eq!(pointers(&problem), ["/compensation/currency"]);
     });
 }
@@ -271,9 +226,7 @@ fn a_chunked_body_beyond_one_mebibyte_is_too_large() {
             request.extend_from_slice(b"\r\n");
         }
         request.extend_from_slice(b"0\r\n\r\n");
-        exchange(caller.port(), &request, false)
-            .unwrap()
-            .refused(413, "payload_too_large");
+        exchange(caller.port(), &request, false).unwrap().refused(413, "payload_too_large");
     });
 }
 
@@ -283,9 +236,8 @@ fn only_json_is_taken_and_it_must_say_so() {
         let body = json!({"company_id": caller.company(0), "period": "2026-01"}).to_string();
         let sent = |content_type: Option<&str>| {
             let request = caller.request("POST", RUN);
-            let request = content_type.map_or(request.clone(), |value| {
-                request.header("Content-Type", value)
-            });
+            let request =
+                content_type.map_or(request.clone(), |value| request.header("Content-Type", value));
             caller.send(&request.bytes(body.as_bytes()))
         };
         for wrong in [
@@ -313,10 +265,8 @@ fn json_in_utf_8_may_be_said_in_several_ways() {
     ] {
         let caller = Caller::instant();
         let body = json!({"company_id": caller.company(0), "period": "2026-01"}).to_string();
-        let request = caller
-            .request("POST", RUN)
-            .header("Content-Type", good)
-            .bytes(body.as_bytes());
+        let request =
+            caller.request("POST", RUN).header("Content-Type", good).bytes(body.as_bytes());
         assert_eq!(caller.send(&request).status, 201, "{good}");
     }
 }

@@ -20,9 +20,8 @@ fn the_clock_is_moved_in_exactly_one_way_and_never_back() {
         (json!({"until": "doomsday"}), vec!["/until"]),
         (json!({"by": "1d", "speed": 2}), vec!["/speed"]),
     ] {
-        let problem = caller
-            .post("/_sandbox/clock/advance", &body)
-            .refused(422, "validation_failed");
+        let problem =
+            caller.post("/_sandbox/clock/advance", &body).refused(422, "validation_failed");
         assert_eq!(pointers(&problem), at, "{body}: {problem}");
     }
     assert_eq!(caller.digest(), before);
@@ -31,18 +30,9 @@ fn the_clock_is_moved_in_exactly_one_way_and_never_back() {
 #[test]
 fn the_clock_stops_at_the_end_of_time() {
     let caller = Caller::manual();
-    for by in [
-        "999999999999999d",
-        "99999999999999999999s",
-        "9223372036854775807s",
-        "1000000bd",
-    ] {
+    for by in ["999999999999999d", "99999999999999999999s", "9223372036854775807s", "1000000bd"] {
         let answer = caller.post("/_sandbox/clock/advance", &json!({"by": by}));
-        assert!(
-            matches!(answer.status, 200 | 422),
-            "{by}: {}",
-            answer.text()
-        );
+        assert!(matches!(answer.status, 200 | 422), "{by}: {}", answer.text());
         caller.audit();
     }
 }

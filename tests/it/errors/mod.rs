@@ -18,9 +18,7 @@ fn employee(company: &str) -> Value {
 
 /// A body as text, with the content type that it claims.
 fn text(caller: &Caller, path: &str, body: &[u8]) -> Answer {
-    let request = caller
-        .request("POST", path)
-        .header("Content-Type", "application/json");
+    let request = caller.request("POST", path).header("Content-Type", "application/json");
     caller.send(&request.bytes(body))
 }
 
@@ -30,9 +28,5 @@ fn unchanged(bad: impl FnOnce(&Caller)) {
     let caller = Caller::instant();
     let before = caller.digest();
     bad(&caller);
-    assert_eq!(
-        caller.digest(),
-        before,
-        "a refused request changed the world"
-    );
+    assert_eq!(caller.digest(), before, "a refused request changed the world");
 }

@@ -85,20 +85,13 @@ fn an_id_that_nobody_has_is_a_404_however_it_is_written() {
                 if id == company && resource == "business/companies" {
                     continue;
                 }
-                let problem = caller
-                    .get(&format!("/api/{resource}/{id}"))
-                    .refused(404, "resource_not_found");
-                assert!(
-                    problem["detail"].as_str().unwrap().starts_with("no "),
-                    "{problem}"
-                );
+                let problem =
+                    caller.get(&format!("/api/{resource}/{id}")).refused(404, "resource_not_found");
+                assert!(problem["detail"].as_str().unwrap().starts_with("no "), "{problem}");
             }
         }
         caller
-            .patch(
-                &format!("{EMPLOYEES}/emp_0000000000000"),
-                &json!({"role": "Chair"}),
-            )
+            .patch(&format!("{EMPLOYEES}/emp_0000000000000"), &json!({"role": "Chair"}))
             .refused(404, "resource_not_found");
         caller
             .get("/api/business/payroll-runs/prn_0000000000000/items")
@@ -125,20 +118,8 @@ fn one_host_is_named_and_it_is_one_of_ours() {
         raw("").refused(400, "invalid_header");
         raw("Host: a b\r\n").refused(400, "invalid_header");
         let problem = raw("Host: attacker.example.com\r\n").refused(421, "misdirected_request");
-        assert!(
-            problem["detail"]
-                .as_str()
-                .unwrap()
-                .contains("--allowed-host"),
-            "{problem}"
-        );
-        for host in [
-            "127.0.0.1:80",
-            "[::1]",
-            "sandbox",
-            "api.sandbox.test",
-            "app.localhost:3000",
-        ] {
+        assert!(problem["detail"].as_str().unwrap().contains("--allowed-host"), "{problem}");
+        for host in ["127.0.0.1:80", "[::1]", "sandbox", "api.sandbox.test", "app.localhost:3000"] {
             assert_eq!(raw(&format!("Host: {host}\r\n")).status, 200, "{host}");
         }
     });

@@ -15,10 +15,7 @@ fn what_is_held_goes_to_the_seller_by_its_date() {
     let events = payer.caller.advance(&json!({"by": "1s"}));
     assert_eq!(events[..2], ["escrow.released", "payout.created"]);
     let released = now(&payer, &escrow);
-    assert_eq!(
-        released["status_history"][2]["reason"],
-        "released by its date"
-    );
+    assert_eq!(released["status_history"][2]["reason"], "released by its date");
     payer.caller.advance(&json!({"by": "10d"}));
     let payout = payer.payout(&json!({"id": released["payout_id"]}));
     assert_eq!(payout["status"], "paid");
@@ -57,19 +54,10 @@ fn an_unfunded_escrow_expires_and_a_funded_one_goes_back() {
     let mut parted = date.clone();
     parted["milestones"] = parts()["milestones"].take();
     let parted = funded(&payer, &parted);
-    act(
-        &payer,
-        &parted,
-        "release",
-        &json!({"milestone_id": "milestone_1"}),
-    )
-    .expect(200);
+    act(&payer, &parted, "release", &json!({"milestone_id": "milestone_1"})).expect(200);
     let events = payer.caller.advance(&json!({"to": "2026-02-02T00:00:00Z"}));
-    let told: Vec<&str> = events
-        .iter()
-        .map(String::as_str)
-        .filter(|name| !name.starts_with("payout"))
-        .collect();
+    let told: Vec<&str> =
+        events.iter().map(String::as_str).filter(|name| !name.starts_with("payout")).collect();
     let wanted = [
         "escrow.expired",
         "escrow.refunded",

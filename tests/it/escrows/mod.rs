@@ -29,9 +29,7 @@ fn agree(payer: &Payer, more: &Value) -> Value {
 }
 
 fn act(payer: &Payer, escrow: &Value, verb: &str, body: &Value) -> Answer {
-    payer
-        .caller
-        .post(&format!("{ESCROWS}/{}/{verb}", id(escrow)), body)
+    payer.caller.post(&format!("{ESCROWS}/{}/{verb}", id(escrow)), body)
 }
 
 fn funded(payer: &Payer, more: &Value) -> Value {
@@ -40,10 +38,7 @@ fn funded(payer: &Payer, more: &Value) -> Value {
 }
 
 fn now(payer: &Payer, escrow: &Value) -> Value {
-    payer
-        .caller
-        .get(&format!("{ESCROWS}/{}", id(escrow)))
-        .data()
+    payer.caller.get(&format!("{ESCROWS}/{}", id(escrow))).data()
 }
 
 /// Held, released and refunded.

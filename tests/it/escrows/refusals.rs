@@ -16,10 +16,7 @@ fn more_than_is_held_is_never_released() {
         let refused = act(&payer, &escrow, "release", &json!({"amount": amount}));
         let refused = refused.refused(422, "validation_failed");
         assert_eq!(faults(&refused), [("/amount", "more_than_held")]);
-        assert!(
-            refused["detail"].as_str().unwrap().contains("50000"),
-            "{refused}"
-        );
+        assert!(refused["detail"].as_str().unwrap().contains("50000"), "{refused}");
     }
     for amount in [json!(0), json!(-1), json!(i64::MAX), json!(0.5)] {
         let refused = act(&payer, &escrow, "release", &json!({"amount": amount}));
@@ -33,26 +30,11 @@ fn more_than_is_held_is_never_released() {
 fn a_milestone_is_released_once() {
     let payer = Payer::instant();
     let escrow = funded(&payer, &parts());
-    act(
-        &payer,
-        &escrow,
-        "release",
-        &json!({"milestone_id": "milestone_1"}),
-    )
-    .expect(200);
+    act(&payer, &escrow, "release", &json!({"milestone_id": "milestone_1"})).expect(200);
     for (body, fault) in [
-        (
-            json!({"milestone_id": "milestone_1"}),
-            ("/milestone_id", "already_released"),
-        ),
-        (
-            json!({"milestone_id": "milestone_3"}),
-            ("/milestone_id", "not_found"),
-        ),
-        (
-            json!({"milestone_id": "milestone_2", "amount": 1}),
-            ("/amount", "not_taken"),
-        ),
+        (json!({"milestone_id": "milestone_1"}), ("/milestone_id", "already_released")),
+        (json!({"milestone_id": "milestone_3"}), ("/milestone_id", "not_found")),
+        (json!({"milestone_id": "milestone_2", "amount": 1}), ("/amount", "not_taken")),
         (json!({"amount": 1}), ("/amount", "has_milestones")),
     ] {
         let refused = act(&payer, &escrow, "release", &body).refused(422, "validation_failed");
@@ -64,9 +46,8 @@ fn a_milestone_is_released_once() {
 #[test]
 fn parts_and_dates_that_do_not_fit_are_told_together() {
     let payer = Payer::instant();
-    let most: Vec<Value> = (0..50)
-        .map(|_| json!({"name": "x", "amount": 1_000_000_000_000_000_i64}))
-        .collect();
+    let most: Vec<Value> =
+        (0..50).map(|_| json!({"name": "x", "amount": 1_000_000_000_000_000_i64})).collect();
     for (more, wanted) in [
         (
             json!({"milestones": [{"name": "Design", "amount": 89_999}], "auto_release_at": "2025-01-01T00:00:00Z",
@@ -89,9 +70,7 @@ fn parts_and_dates_that_do_not_fit_are_told_together() {
         let refused = payer.caller.post(ESCROWS, &with(body(&payer), &more));
         assert_eq!(faults(&refused.refused(422, "validation_failed")), wanted);
     }
-    let mismatch = payer
-        .caller
-        .post(ESCROWS, &with(body(&payer), &json!({"currency": "EUR"})));
+    let mismatch = payer.caller.post(ESCROWS, &with(body(&payer), &json!({"currency": "EUR"})));
     mismatch.refused(422, "currency_mismatch");
 }
 
@@ -100,10 +79,7 @@ fn what_a_body_lacks_or_names_wrongly_is_told_together() {
     let payer = Payer::instant();
     let sent =
         json!({"milestones": [], "conditions": "", "colour": "red", "expires_at": "tomorrow"});
-    let problem = payer
-        .caller
-        .post(ESCROWS, &sent)
-        .refused(422, "validation_failed");
+    let problem = payer.caller.post(ESCROWS, &sent).refused(422, "validation_failed");
     let mut found: Vec<&str> = faults(&problem).into_iter().map(|(at, _)| at).collect();
     found.sort_unstable();
     let wanted = [
@@ -119,19 +95,12 @@ fn what_a_body_lacks_or_names_wrongly_is_told_together() {
     ];
     assert_eq!(found, wanted, "{problem}");
     for amount in [json!(0), json!(i64::MAX), json!("90000")] {
-        let refused = payer
-            .caller
-            .post(ESCROWS, &with(body(&payer), &json!({"amount": amount})));
-        assert_eq!(
-            faults(&refused.refused(422, "validation_failed"))[0].0,
-            "/amount"
-        );
+        let refused = payer.caller.post(ESCROWS, &with(body(&payer), &json!({"amount": amount})));
+        assert_eq!(faults(&refused.refused(422, "validation_failed"))[0].0, "/amount");
     }
     let nobody = json!({"company_id": "com_0000000000000", "buyer_wallet_id": "w", "seller_beneficiary_id": "b"});
-    let problem = payer
-        .caller
-        .post(ESCROWS, &with(body(&payer), &nobody))
-        .refused(404, "resource_not_found");
+    let problem =
+        payer.caller.post(ESCROWS, &with(body(&payer), &nobody)).refused(404, "resource_not_found");
     assert_eq!(faults(&problem).len(), 3);
     let none = json!({"id": "esc_0000000000000"});
     for (verb, body) in [
@@ -152,17 +121,11 @@ fn what_a_body_lacks_or_names_wrongly_is_told_together() {
 #[test]
 fn a_seller_must_be_verified_and_the_companys_own() {
     let payer = Payer::manual();
-    let made = payer
-        .caller
-        .post(BENEFICIARIES, &payer.payee_body("9999999900"))
-        .made();
+    let made = payer.caller.post(BENEFICIARIES, &payer.payee_body("9999999900")).made();
     let waiting = json!({"seller_beneficiary_id": id(&made)});
     let refused = payer.caller.post(ESCROWS, &with(body(&payer), &waiting));
     let refused = refused.refused(422, "validation_failed");
-    assert_eq!(
-        faults(&refused),
-        [("/seller_beneficiary_id", "not_verified")]
-    );
+    assert_eq!(faults(&refused), [("/seller_beneficiary_id", "not_verified")]);
 }
 
 #[test]
@@ -179,13 +142,8 @@ fn an_escrow_is_funded_whole_by_whoever_has_the_money_and_may_pay() {
     assert_eq!(short["resource_id"], *payer.wallet);
     assert_eq!(payer.caller.digest(), digest);
     let held = funded(&payer, &json!({}));
-    for (status, code) in [
-        ("suspended", "company_suspended"),
-        ("closed", "compliance_blocked"),
-    ] {
-        payer
-            .transition(&payer.company, &json!({"to": status}))
-            .expect(200);
+    for (status, code) in [("suspended", "company_suspended"), ("closed", "compliance_blocked")] {
+        payer.transition(&payer.company, &json!({"to": status})).expect(200);
         act(&payer, &escrow, "fund", &json!({})).refused(403, code);
         act(&payer, &held, "release", &json!({})).refused(403, code);
     }
@@ -198,24 +156,11 @@ fn the_last_unit_of_a_wallet_can_be_held() {
     let payer = Payer::instant();
     let all = payer.balance("available");
     let escrow = funded(&payer, &json!({"amount": all}));
-    assert_eq!(
-        (payer.balance("available"), payer.balance("escrow")),
-        (0, all)
-    );
-    let mut left = act(
-        &payer,
-        &escrow,
-        "refund",
-        &json!({"reason": "x", "amount": all - 1}),
-    );
+    assert_eq!((payer.balance("available"), payer.balance("escrow")), (0, all));
+    let mut left = act(&payer, &escrow, "refund", &json!({"reason": "x", "amount": all - 1}));
     let refused = left.refused(422, "validation_failed");
     assert_eq!(faults(&refused), [("/amount", "not_what_is_held")]);
-    left = act(
-        &payer,
-        &escrow,
-        "refund",
-        &json!({"reason": "x", "amount": all}),
-    );
+    left = act(&payer, &escrow, "refund", &json!({"reason": "x", "amount": all}));
     left.expect(200);
     assert_eq!(payer.balance("available"), all);
     payer.caller.audit();

@@ -19,43 +19,22 @@ fn an_escrow_is_released_milestone_by_milestone() {
     let held = act(&payer, &escrow, "fund", &json!({"amount": 90_000})).data();
     assert_eq!(held["status"], "funded");
     assert_eq!(sums(&held), [90_000, 0, 0]);
-    assert_eq!(
-        (payer.balance("available"), payer.balance("escrow")),
-        (before - 90_000, 90_000)
-    );
-    let part = act(
-        &payer,
-        &escrow,
-        "release",
-        &json!({"milestone_id": "milestone_2"}),
-    )
-    .data();
+    assert_eq!((payer.balance("available"), payer.balance("escrow")), (before - 90_000, 90_000));
+    let part = act(&payer, &escrow, "release", &json!({"milestone_id": "milestone_2"})).data();
     assert_eq!(part["status"], "partially_released");
     assert_eq!(sums(&part), [30_000, 60_000, 0]);
     assert_eq!(part["milestones"][1]["payout_id"], part["payout_id"]);
     assert_eq!(part["milestones"][0]["status"], "pending");
     let payout = payer.payout(&json!({"id": part["payout_id"]}));
-    assert_eq!(
-        (&payout["status"], &payout["amount"]),
-        (&json!("paid"), &json!(60_000))
-    );
-    assert_eq!(
-        payout["source"],
-        json!({"type": "escrow", "id": id(&escrow)})
-    );
+    assert_eq!((&payout["status"], &payout["amount"]), (&json!("paid"), &json!(60_000)));
+    assert_eq!(payout["source"], json!({"type": "escrow", "id": id(&escrow)}));
     let whole = act(&payer, &escrow, "release", &json!({})).data();
     assert_eq!(whole["status"], "released");
     assert_eq!(sums(&whole), [0, 90_000, 0]);
     assert_eq!(whole["milestones"][0]["payout_id"], whole["payout_id"]);
     assert_eq!(payer.caller.get(&location).data(), whole);
-    assert_eq!(
-        (payer.balance("available"), payer.balance("escrow")),
-        (before - 90_000, 0)
-    );
-    let path = format!(
-        "/api/payments/payouts?source_type=escrow&source_id={}",
-        id(&escrow)
-    );
+    assert_eq!((payer.balance("available"), payer.balance("escrow")), (before - 90_000, 0));
+    let path = format!("/api/payments/payouts?source_type=escrow&source_id={}", id(&escrow));
     assert_eq!(payer.caller.all(&path).len(), 2);
     payer.caller.audit();
 }
@@ -66,18 +45,10 @@ fn every_step_is_told_in_its_order() {
     let begin = payer.caller.events().len();
     let escrow = funded(&payer, &json!({}));
     act(&payer, &escrow, "release", &json!({"amount": 40_000})).expect(200);
-    act(
-        &payer,
-        &escrow,
-        "refund",
-        &json!({"reason": "The rest is not needed"}),
-    )
-    .expect(200);
+    act(&payer, &escrow, "refund", &json!({"reason": "The rest is not needed"})).expect(200);
     let events = payer.caller.events();
-    let names: Vec<&str> = events[begin..]
-        .iter()
-        .map(|event| event["type"].as_str().unwrap())
-        .collect();
+    let names: Vec<&str> =
+        events[begin..].iter().map(|event| event["type"].as_str().unwrap()).collect();
     let wanted = [
         "escrow.created",
         "escrow.funded",
@@ -96,11 +67,9 @@ fn every_step_is_told_in_its_order() {
 fn an_escrow_without_milestones_is_released_by_amounts() {
     let payer = Payer::instant();
     let escrow = funded(&payer, &json!({}));
-    for (amount, status, left) in [
-        (1, "partially_released", 89_999),
-        (89_998, "partially_released", 1),
-        (1, "released", 0),
-    ] {
+    for (amount, status, left) in
+        [(1, "partially_released", 89_999), (89_998, "partially_released", 1), (1, "released", 0)]
+    {
         let escrow = act(&payer, &escrow, "release", &json!({"amount": amount})).data();
         assert_eq!(escrow["status"], status);
         assert_eq!(number(&escrow["held"]), left);
@@ -111,22 +80,15 @@ fn an_escrow_without_milestones_is_released_by_amounts() {
 #[test]
 fn what_the_seller_does_not_get_is_the_buyers() {
     let payer = Payer::manual();
-    for (account, back) in [
-        ("9999999902", 90_000),
-        ("9999999998", 90_000),
-        ("9999999999", 90_000),
-        ("9999999900", 0),
-    ] {
+    for (account, back) in
+        [("9999999902", 90_000), ("9999999998", 90_000), ("9999999999", 90_000), ("9999999900", 0)]
+    {
         let seller = payer.payee(account);
         let before = payer.balance("available");
         let escrow = funded(&payer, &json!({"seller_beneficiary_id": seller}));
         act(&payer, &escrow, "release", &json!({})).expect(200);
         payer.caller.advance(&json!({"by": "30d"}));
-        assert_eq!(
-            before - payer.balance("available"),
-            90_000 - back,
-            "{account}"
-        );
+        assert_eq!(before - payer.balance("available"), 90_000 - back, "{account}");
         assert_eq!(now(&payer, &escrow)["status"], "released");
     }
     assert_eq!(payer.balance("escrow"), 0);
@@ -138,13 +100,7 @@ fn an_escrow_that_nobody_has_funded_is_cancelled() {
     let payer = Payer::instant();
     let before = payer.balance("available");
     let escrow = agree(&payer, &json!({}));
-    let escrow = act(
-        &payer,
-        &escrow,
-        "refund",
-        &json!({"reason": "No longer needed"}),
-    )
-    .data();
+    let escrow = act(&payer, &escrow, "refund", &json!({"reason": "No longer needed"})).data();
     assert_eq!(escrow["status"], "cancelled");
     assert_eq!(escrow["status_history"][1]["reason"], "No longer needed");
     assert_eq!(payer.balance("available"), before);
@@ -157,9 +113,8 @@ fn a_release_cannot_be_called_back() {
     let released = act(&payer, &escrow, "release", &json!({})).data();
     let payout = json!({"id": released["payout_id"]});
     assert_eq!(payer.payout(&payout)["status"], "queued");
-    let refused = payer
-        .verb(&payout, "cancel", &json!({}))
-        .refused(409, "invalid_state_transition");
+    let refused =
+        payer.verb(&payout, "cancel", &json!({})).refused(409, "invalid_state_transition");
     assert!(refused["detail"].as_str().unwrap().contains("escrow"));
     payer
         .transition(id(&payout), &json!({"to": "cancelled"}))
@@ -187,28 +142,18 @@ fn each_state_takes_the_verbs_of_its_rows_and_no_others() {
             "released" => over("release", json!({})),
             "refunded" => over("refund", json!({"reason": "x"})),
             "disputed" => disputed(&payer, &json!({})),
-            "cancelled" => act(
-                &payer,
-                &agree(&payer, &json!({})),
-                "refund",
-                &json!({"reason": "x"}),
-            )
-            .data(),
+            "cancelled" => {
+                act(&payer, &agree(&payer, &json!({})), "refund", &json!({"reason": "x"})).data()
+            }
             _ => {
                 let escrow = agree(&payer, &json!({}));
-                payer
-                    .transition(id(&escrow), &json!({"to": "expired"}))
-                    .expect(200);
+                payer.transition(id(&escrow), &json!({"to": "expired"})).expect(200);
                 now(&payer, &escrow)
             }
         }
     };
     for (state, takes, allowed) in [
-        (
-            "created",
-            &["fund", "refund"][..],
-            json!(["funded", "cancelled", "expired"]),
-        ),
+        ("created", &["fund", "refund"][..], json!(["funded", "cancelled", "expired"])),
         (
             "funded",
             &["release", "refund", "dispute"],
@@ -258,19 +203,13 @@ fn a_hand_moves_an_escrow_with_its_money() {
     for to in ["funded", "disputed", "refunded"] {
         go(&back, to).expect(200);
     }
-    assert_eq!(
-        history(&now(&payer, &back)),
-        ["created", "funded", "disputed", "refunded"]
-    );
+    assert_eq!(history(&now(&payer, &back)), ["created", "funded", "disputed", "refunded"]);
     for to in ["cancelled", "expired"] {
         go(&agree(&payer, &json!({})), to).expect(200);
     }
     let whole = funded(&payer, &json!({}));
     let refused = go(&whole, "partially_released").refused(409, "invalid_state_transition");
-    assert_eq!(
-        refused["allowed"],
-        json!(["released", "disputed", "refunded"])
-    );
+    assert_eq!(refused["allowed"], json!(["released", "disputed", "refunded"]));
     go(&whole, "released").expect(200);
     payer.caller.advance(&json!({"by": "60d"}));
     payer.caller.audit();
@@ -290,9 +229,6 @@ fn escrows_are_listed_by_status_buyer_and_seller() {
     assert_eq!(list(""), [id(&first), id(&second)]);
     assert_eq!(list("&status=funded"), [id(&second)]);
     assert_eq!(list(&format!("&seller={other}")), [id(&second)]);
-    assert_eq!(
-        list(&format!("&buyer={}&sort=-amount", payer.wallet)).len(),
-        2
-    );
+    assert_eq!(list(&format!("&buyer={}&sort=-amount", payer.wallet)).len(), 2);
     assert!(list("&buyer=wal_0000000000000").is_empty());
 }

@@ -19,33 +19,20 @@ fn beyond_the_rate_a_call_is_refused_until_the_window_ends() {
     set(&caller, &json!({"rate": "2/2s"})).expect(200);
     let first = caller.get(EMPLOYEES);
     first.expect(200);
-    assert_eq!(
-        first.header("ratelimit-policy"),
-        Some("\"default\";q=2;w=2")
-    );
+    assert_eq!(first.header("ratelimit-policy"), Some("\"default\";q=2;w=2"));
     assert_eq!(first.header("ratelimit"), Some("\"default\";r=1;t=2"));
     caller.get("/_sandbox/clock").expect(200);
     // Refusals count, too; the control plane does not.
-    caller
-        .get("/api/business/employees?unknown=1")
-        .refused(422, "validation_failed");
+    caller.get("/api/business/employees?unknown=1").refused(422, "validation_failed");
     let refused = caller.get(EMPLOYEES);
     refused.refused(429, "rate_limited");
     let wait: u64 = refused.header("retry-after").unwrap().parse().unwrap();
     assert!((1..=2).contains(&wait), "{wait}");
-    assert!(
-        refused
-            .header("ratelimit")
-            .unwrap()
-            .starts_with("\"default\";r=0;t=")
-    );
+    assert!(refused.header("ratelimit").unwrap().starts_with("\"default\";r=0;t="));
     assert_eq!(refused.header("sandbox-decision"), Some("fault=limits"));
     let started = Instant::now();
     while caller.get(EMPLOYEES).status == 429 {
-        assert!(
-            started.elapsed() < Duration::from_secs(30),
-            "the window never ends"
-        );
+        assert!(started.elapsed() < Duration::from_secs(30), "the window never ends");
     }
     set(&caller, &json!({})).expect(200);
     assert_eq!(caller.get(EMPLOYEES).header("ratelimit"), None);

@@ -27,17 +27,13 @@ fn run(caller: &Caller, key: &str, fault: Option<&str>) -> Request {
 }
 
 fn get(caller: &Caller, fault: &str) -> Request {
-    caller
-        .request("GET", EMPLOYEES)
-        .header("Sandbox-Fault", fault)
+    caller.request("GET", EMPLOYEES).header("Sandbox-Fault", fault)
 }
 
 /// Everything that comes until the connection is closed.
 fn raw(caller: &Caller, request: &Request) -> Vec<u8> {
     let mut stream = TcpStream::connect(("127.0.0.1", caller.port())).unwrap();
-    stream
-        .set_read_timeout(Some(Duration::from_secs(60)))
-        .unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
     stream.write_all(&request.wire()).unwrap();
     let mut all = Vec::new();
     // A reset is an end, too.
@@ -47,13 +43,8 @@ fn raw(caller: &Caller, request: &Request) -> Vec<u8> {
 
 /// Head and body of what came.
 fn halves(all: &[u8]) -> (String, Vec<u8>) {
-    let end = all
-        .windows(4)
-        .position(|four| four == b"\r\n\r\n")
-        .expect("a head");
-    let head = String::from_utf8(all[..end].to_vec())
-        .unwrap()
-        .to_ascii_lowercase();
+    let end = all.windows(4).position(|four| four == b"\r\n\r\n").expect("a head");
+    let head = String::from_utf8(all[..end].to_vec()).unwrap().to_ascii_lowercase();
     (head, all[end + 4..].to_vec())
 }
 
@@ -78,10 +69,7 @@ fn a_lost_reply_has_happened_and_a_retry_with_the_same_key_replays_it() {
     assert_ne!(caller.digest(), before, "the run was committed");
     let entry = last_request(&caller);
     assert_eq!(entry["status"], 201);
-    assert_eq!(
-        entry["fault"],
-        json!({"source": "Sandbox-Fault", "does": "lose=reply"})
-    );
+    assert_eq!(entry["fault"], json!({"source": "Sandbox-Fault", "does": "lose=reply"}));
     let after = caller.digest();
     let retry = caller.send(&run(&caller, "k", None));
     assert!(is_replayed(&retry));
@@ -97,14 +85,8 @@ fn a_lost_request_has_not_happened_and_its_key_is_free() {
     assert_eq!(raw(&caller, &run(&caller, "k", Some("lose=request"))), b"");
     assert_eq!(caller.digest(), before);
     let entry = last_request(&caller);
-    assert_eq!(
-        (&entry["status"], &entry["operation"]),
-        (&Value::Null, &json!("runPayroll"))
-    );
-    assert_eq!(
-        entry["body"]["period"], "2026-01",
-        "what was sent is known all the same"
-    );
+    assert_eq!((&entry["status"], &entry["operation"]), (&Value::Null, &json!("runPayroll")));
+    assert_eq!(entry["body"]["period"], "2026-01", "what was sent is known all the same");
     let retry = caller.send(&run(&caller, "k", None));
     assert!(!is_replayed(&retry));
     retry.expect(201);
@@ -117,15 +99,8 @@ fn a_status_before_the_commit_changes_nothing_and_one_after_it_replays_the_succe
     let refused = caller.send(&run(&caller, "k", Some("status=503;retry_after=1500ms")));
     let problem = refused.refused(503, "maintenance");
     assert_eq!(problem["retryable"], true);
-    assert_eq!(
-        refused.header("retry-after"),
-        Some("2"),
-        "whole seconds, rounded up"
-    );
-    assert_eq!(
-        refused.header("sandbox-decision"),
-        Some("fault=Sandbox-Fault")
-    );
+    assert_eq!(refused.header("retry-after"), Some("2"), "whole seconds, rounded up");
+    assert_eq!(refused.header("sandbox-decision"), Some("fault=Sandbox-Fault"));
     assert_eq!(caller.digest(), before);
     let late = caller.send(&run(&caller, "k", Some("status=500;after_commit=true")));
     late.refused(500, "internal_error");
@@ -173,11 +148,7 @@ fn a_garbage_body_is_as_long_as_it_says_and_no_json() {
     assert_eq!((answer.status, answer.body.len()), (200, whole.body.len()));
     assert_eq!(answer.header("content-type"), Some("application/json"));
     assert!(std::str::from_utf8(&answer.body).is_err());
-    assert_eq!(
-        caller.get(EMPLOYEES).body,
-        whole.body,
-        "the next one is whole"
-    );
+    assert_eq!(caller.get(EMPLOYEES).body, whole.body, "the next one is whole");
 }
 
 #[test]
@@ -200,10 +171,7 @@ fn a_slow_body_comes_whole_and_a_few_bytes_at_a_time() {
     let (head, body) = halves(&all);
     assert_eq!((length(&head), &body), (whole.body.len(), &whole.body));
     let took = started.elapsed();
-    assert!(
-        reads > 5 && took > Duration::from_secs(2),
-        "{reads} reads in {took:?}"
-    );
+    assert!(reads > 5 && took > Duration::from_secs(2), "{reads} reads in {took:?}");
 }
 
 #[test]
@@ -212,14 +180,9 @@ fn latency_holds_the_reply_back_and_not_what_was_asked() {
     let before = caller.digest();
     let mut stream = TcpStream::connect(("127.0.0.1", caller.port())).unwrap();
     let started = Instant::now();
-    stream
-        .write_all(&run(&caller, "k", Some("latency=1500ms")).wire())
-        .unwrap();
+    stream.write_all(&run(&caller, "k", Some("latency=1500ms")).wire()).unwrap();
     while caller.digest() == before {
-        assert!(
-            started.elapsed() < Duration::from_secs(60),
-            "it never happens"
-        );
+        assert!(started.elapsed() < Duration::from_secs(60), "it never happens");
         std::thread::yield_now();
     }
     let mut all = Vec::new();
@@ -231,14 +194,7 @@ fn latency_holds_the_reply_back_and_not_what_was_asked() {
 #[test]
 fn what_a_header_cannot_ask_for_is_refused_with_what_it_can() {
     let caller = Caller::instant();
-    for wrong in [
-        "",
-        "status",
-        "status=200",
-        "lose=both",
-        "status=503;lose=reply",
-        "colour=red",
-    ] {
+    for wrong in ["", "status", "status=200", "lose=both", "status=503;lose=reply", "colour=red"] {
         let answer = caller.send(&get(&caller, wrong));
         let detail = answer.refused(400, "invalid_header")["detail"].to_string();
         assert!(detail.contains("lose=reply"), "{detail}");
@@ -251,30 +207,18 @@ fn what_a_header_cannot_ask_for_is_refused_with_what_it_can() {
 fn a_fault_comes_after_the_key_and_before_all_that_is_wrong_with_a_request() {
     let caller = Caller::instant();
     let fault = "status=503";
-    let nowhere = caller
-        .request("GET", "/api/nowhere")
-        .header("Sandbox-Fault", fault);
+    let nowhere = caller.request("GET", "/api/nowhere").header("Sandbox-Fault", fault);
     caller.send(&nowhere).refused(404, "route_not_found");
     let no_key = Request::new("GET", EMPLOYEES).header("Sandbox-Fault", fault);
-    no_key
-        .send(caller.port())
-        .refused(401, "missing_credentials");
+    no_key.send(caller.port()).refused(401, "missing_credentials");
     let post = || caller.request("POST", RUN).header("Sandbox-Fault", fault);
     for request in [
         post().bytes(b"no type"),
-        post()
-            .header("Content-Type", "text/plain")
-            .bytes(b"wrong type"),
-        post()
-            .header("Content-Type", "application/json")
-            .bytes(b"{no json"),
-        post()
-            .header("Idempotency-Key", "with space")
-            .json(&json!({})),
+        post().header("Content-Type", "text/plain").bytes(b"wrong type"),
+        post().header("Content-Type", "application/json").bytes(b"{no json"),
+        post().header("Idempotency-Key", "with space").json(&json!({})),
         post().json(&json!({"unknown": 1})),
-        post()
-            .header("Content-Type", "application/json")
-            .bytes(" ".repeat(2 << 20).as_bytes()),
+        post().header("Content-Type", "application/json").bytes(" ".repeat(2 << 20).as_bytes()),
     ] {
         caller.send(&request).refused(503, "maintenance");
     }

@@ -26,14 +26,9 @@ fn a_row_acts_at_its_places_and_counts() {
     let source = format!("fault=rule {}", id(&row));
     assert_eq!(first.header("sandbox-decision"), Some(source.as_str()));
     caller.send(&run(&caller, "k", None)).expect(201);
-    caller
-        .send(&run(&caller, "k", None))
-        .refused(503, "maintenance");
+    caller.send(&run(&caller, "k", None)).refused(503, "maintenance");
     let listed = caller.get(FAULTS).data();
-    assert_eq!(
-        (&listed[0]["asked"], &listed[0]["hits"]),
-        (&json!(3), &json!(2))
-    );
+    assert_eq!((&listed[0]["asked"], &listed[0]["hits"]), (&json!(3), &json!(2)));
     assert_eq!(listed[0]["does"], "status=503;retry_after=1s");
     assert_eq!(listed[0]["nth"], json!(["1", "3"]));
 }
@@ -41,14 +36,9 @@ fn a_row_acts_at_its_places_and_counts() {
 #[test]
 fn a_domain_and_the_product_can_be_named_and_the_control_plane_only_by_its_own_name() {
     let caller = Caller::instant();
-    add(
-        &caller,
-        &json!({"on": "payments.*", "status": 502, "times": 1}),
-    );
+    add(&caller, &json!({"on": "payments.*", "status": 502, "times": 1}));
     caller.get(EMPLOYEES).expect(200);
-    caller
-        .get("/api/payments/wallets")
-        .refused(502, "upstream_rail_error");
+    caller.get("/api/payments/wallets").refused(502, "upstream_rail_error");
     caller.get("/api/payments/wallets").expect(200);
     add(&caller, &json!({"on": "*", "status": 503}));
     caller.get(EMPLOYEES).refused(503, "maintenance");
@@ -56,10 +46,7 @@ fn a_domain_and_the_product_can_be_named_and_the_control_plane_only_by_its_own_n
     add(&caller, &json!({"on": "sandbox.*", "status": 503}));
     caller.get("/_sandbox/clock").refused(503, "maintenance");
     let removed = caller.send(&caller.request("DELETE", FAULTS)).expect(200);
-    assert_eq!(
-        removed["removed"], 3,
-        "what takes faults away is never faulted"
-    );
+    assert_eq!(removed["removed"], 3, "what takes faults away is never faulted");
     caller.get("/_sandbox/clock").expect(200);
     caller.get(EMPLOYEES).expect(200);
 }
@@ -73,9 +60,7 @@ fn a_removed_row_acts_no_more_and_other_keys_never_felt_it() {
     let path = format!("{FAULTS}/{}", id(&row));
     caller.send(&caller.request("DELETE", &path)).expect(200);
     caller.get(EMPLOYEES).expect(200);
-    caller
-        .send(&caller.request("DELETE", &path))
-        .refused(404, "resource_not_found");
+    caller.send(&caller.request("DELETE", &path)).refused(404, "resource_not_found");
 }
 
 #[test]
@@ -83,9 +68,7 @@ fn chance_falls_alike_in_equal_worlds() {
     let statuses = || {
         let caller = Caller::instant();
         add(&caller, &json!({"on": "*", "chance": "0.5", "status": 503}));
-        (0..40)
-            .map(|_| caller.get(EMPLOYEES).status)
-            .collect::<Vec<_>>()
+        (0..40).map(|_| caller.get(EMPLOYEES).status).collect::<Vec<_>>()
     };
     let first = statuses();
     assert!(first.contains(&200) && first.contains(&503), "{first:?}");
@@ -98,62 +81,37 @@ fn a_row_that_cannot_be_is_refused_with_every_part_that_is_wrong() {
     for (row, wrong) in [
         (json!({"on": "runPayrol", "status": 503}), vec!["/on"]),
         (json!({"on": "*"}), vec![""]),
-        (
-            json!({"on": "*", "status": 503, "lose": "reply"}),
-            vec!["/lose"],
-        ),
+        (json!({"on": "*", "status": 503, "lose": "reply"}), vec!["/lose"]),
         (json!({"on": "*", "status": 200}), vec!["/status"]),
-        (
-            json!({"on": "*", "retry_after": "1s", "latency": "1s"}),
-            vec!["/retry_after"],
-        ),
+        (json!({"on": "*", "retry_after": "1s", "latency": "1s"}), vec!["/retry_after"]),
         (json!({"on": "*", "latency": "1d"}), vec!["/latency"]),
         (
             json!({"on": "nobody", "nth": "4..2", "chance": "2", "lose": "reply"}),
             vec!["/on", "/nth", "/chance"],
         ),
         (json!({"on": "*", "nth": 0, "lose": "reply"}), vec!["/nth"]),
-        (
-            json!({"on": "*", "lose": "reply", "colour": "red"}),
-            vec!["/colour"],
-        ),
+        (json!({"on": "*", "lose": "reply", "colour": "red"}), vec!["/colour"]),
     ] {
         let problem = caller.post(FAULTS, &row).refused(422, "validation_failed");
         assert_eq!(pointers(&problem), wrong, "{row}");
     }
     let problem = caller.post(FAULTS, &json!({"on": "runPayrol", "status": 503}));
-    assert!(
-        problem.text().contains("did you mean runPayroll"),
-        "{}",
-        problem.text()
-    );
+    assert!(problem.text().contains("did you mean runPayroll"), "{}", problem.text());
     assert_eq!(caller.get(FAULTS).data(), json!([]));
 }
 
 #[test]
 fn a_faulted_call_is_in_the_journal_and_no_more_than_that() {
     let caller = Caller::instant();
-    let row = add(
-        &caller,
-        &json!({"on": "runPayroll", "times": 1, "status": 503}),
-    );
+    let row = add(&caller, &json!({"on": "runPayroll", "times": 1, "status": 503}));
     let before = caller.digest();
     let refused = caller.send(&run(&caller, "k", None));
     assert_eq!(caller.digest(), before);
-    let path = format!(
-        "/_sandbox/requests/{}",
-        refused.header("request-id").unwrap()
-    );
+    let path = format!("/_sandbox/requests/{}", refused.header("request-id").unwrap());
     let entry = caller.get(&path).expect(200);
     let request = &entry["request"];
-    assert_eq!(
-        (&request["status"], &request["error"]),
-        (&json!(503), &json!("maintenance"))
-    );
+    assert_eq!((&request["status"], &request["error"]), (&json!(503), &json!("maintenance")));
     assert_eq!(request["fault"]["source"], row["source"]);
-    assert_eq!(
-        (&request["path"], &request["idempotency_key"]),
-        (&json!(RUN), &json!("k"))
-    );
+    assert_eq!((&request["path"], &request["idempotency_key"]), (&json!(RUN), &json!("k")));
     assert_eq!(entry["events"], json!([]));
 }

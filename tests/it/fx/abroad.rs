@@ -16,12 +16,8 @@ fn abroad(caller: &Caller, company: &str, account: &str) -> String {
     let employee = caller.post("/api/business/employees", &body).expect(201)["data"].take();
     assert_eq!(employee["country"], "GB");
     let path = format!("/api/business/employees/{}", id(&employee));
-    caller
-        .post(&format!("{path}/activate"), &json!({}))
-        .expect(200);
-    caller
-        .post(&format!("{path}/verify-payroll"), &json!({}))
-        .expect(202);
+    caller.post(&format!("{path}/activate"), &json!({})).expect(200);
+    caller.post(&format!("{path}/verify-payroll"), &json!({})).expect(202);
     caller.advance(&json!({"by": "1m"}));
     let employee = caller.get(&path).data();
     assert_eq!(employee["payroll_status"], "verified", "{employee}");
@@ -37,10 +33,7 @@ fn run_of(caller: &Caller, company: &str, people: &[String]) -> Value {
 
 fn item(caller: &Caller, run: &Value, person: &str) -> Value {
     let items = caller.all(&format!("/api/business/payroll-runs/{}/items", id(run)));
-    items
-        .into_iter()
-        .find(|item| item["employee_id"] == person)
-        .unwrap()
+    items.into_iter().find(|item| item["employee_id"] == person).unwrap()
 }
 
 /// Changes of every balance between two readings, without those that did not move.
@@ -49,13 +42,9 @@ fn moved(before: &super::Nets, after: &super::Nets) -> Vec<(String, String, i64)
     keys.sort();
     keys.dedup();
     let of = |nets: &super::Nets, key| nets.get(key).copied().unwrap_or(0);
-    let changed = keys.into_iter().map(|key| {
-        (
-            key.0.clone(),
-            key.1.clone(),
-            of(after, key) - of(before, key),
-        )
-    });
+    let changed = keys
+        .into_iter()
+        .map(|key| (key.0.clone(), key.1.clone(), of(after, key) - of(before, key)));
     changed.filter(|(_, _, net)| *net != 0).collect()
 }
 
@@ -75,29 +64,17 @@ fn somebody_abroad_is_taxed_there_and_paid_in_the_currency_of_the_place() {
     people.push(ada.clone());
     let run = run_of(&caller, &company, &people);
     let (own, hers) = (item(&caller, &run, &people[0]), item(&caller, &run, &ada));
-    assert_eq!(
-        (&own["currency"], &own["fx"]),
-        (&json!("NGN"), &Value::Null)
-    );
-    assert_eq!(
-        (&hers["currency"], &run["currency"]),
-        (&json!("GBP"), &json!("NGN"))
-    );
+    assert_eq!((&own["currency"], &own["fx"]), (&json!("NGN"), &Value::Null));
+    assert_eq!((&hers["currency"], &run["currency"]), (&json!("GBP"), &json!("NGN")));
     // 3,000.00 a month in 2026-27's first month of January falls into 2025-26: 1257L and category A.
     assert_eq!(hers["gross"], 300_000);
     let fx = &hers["fx"];
-    assert_eq!(
-        (&fx["target_amount"], &fx["source_currency"]),
-        (&hers["net"], &json!("NGN"))
-    );
+    assert_eq!((&fx["target_amount"], &fx["source_currency"]), (&hers["net"], &json!("NGN")));
     let value = number(&fx["source_amount"]) - number(&fx["fee_amount"]);
     assert!(number(&fx["fee_amount"]) > 0);
     assert_eq!(number(&run["totals"]["net"]), number(&own["net"]) + value);
     let totals = |member: &str| number(&run["totals"][member]);
-    assert_eq!(
-        totals("gross"),
-        totals("net") + totals("taxes") + totals("employee_contributions")
-    );
+    assert_eq!(totals("gross"), totals("net") + totals("taxes") + totals("employee_contributions"));
     // Accrued: what she is owed is owed in pounds.
     let accrued = moved(&opening, &nets(&caller, &company));
     assert_eq!(of(&accrued, "GBP", "wages_payable"), -number(&hers["net"]));
@@ -111,11 +88,7 @@ fn somebody_abroad_is_taxed_there_and_paid_in_the_currency_of_the_place() {
     assert_eq!(run["status"], "paid", "{run}");
     let paid = moved(&opening, &nets(&caller, &company));
     for account in ["wages_payable", "payouts_in_transit", "world:fx"] {
-        assert_eq!(
-            (of(&paid, "GBP", account), of(&paid, "NGN", account)),
-            (0, 0),
-            "{account}"
-        );
+        assert_eq!((of(&paid, "GBP", account), of(&paid, "NGN", account)), (0, 0), "{account}");
     }
     let fee = number(&fx["fee_amount"]) + number(&run["funding"]["platform_fee"]);
     assert_eq!(of(&paid, "NGN", "fees"), fee);
@@ -126,36 +99,21 @@ fn somebody_abroad_is_taxed_there_and_paid_in_the_currency_of_the_place() {
     assert_eq!(cash, -taken);
     let hers = item(&caller, &run, &ada);
     let payout = caller
-        .get(&format!(
-            "/api/payments/payouts/{}",
-            hers["payout_id"].as_str().unwrap()
-        ))
+        .get(&format!("/api/payments/payouts/{}", hers["payout_id"].as_str().unwrap()))
         .data();
-    assert_eq!(
-        (&payout["currency"], &payout["amount"]),
-        (&json!("GBP"), &hers["net"])
-    );
+    assert_eq!((&payout["currency"], &payout["amount"]), (&json!("GBP"), &hers["net"]));
     assert_eq!(payout["fx"], hers["fx"]);
     let payslip = caller
-        .get(&format!(
-            "/api/business/payslips/{}",
-            hers["payslip_id"].as_str().unwrap()
-        ))
+        .get(&format!("/api/business/payslips/{}", hers["payslip_id"].as_str().unwrap()))
         .data();
-    assert_eq!(
-        (&payslip["currency"], &payslip["net"]),
-        (&json!("GBP"), &hers["net"])
-    );
+    assert_eq!((&payslip["currency"], &payslip["net"]), (&json!("GBP"), &hers["net"]));
     reports_close(&caller, &company);
     let flow = format!(
         "/api/business/reports/cash-flow?company_id={company}&from=2026-01-01&to=2026-02-28"
     );
     let flow = caller.get(&flow).data();
     let lines = flow["operating"]["lines"].as_array().unwrap();
-    let employees = lines
-        .iter()
-        .find(|line| line["activity"] == "payments_to_employees")
-        .unwrap();
+    let employees = lines.iter().find(|line| line["activity"] == "payments_to_employees").unwrap();
     let wages = number(&own["net"]) + value;
     let off = (number(&employees["amount"]) + wages).abs();
     assert!(off * 50 < wages, "{employees} for wages of {wages}"); // rates move between the days
@@ -182,25 +140,15 @@ fn wages_that_bounce_are_converted_back_at_their_own_rate_and_sent_again() {
     reports_close(&caller, &company);
     let account = json!({"type": "bank", "bank_code": "200000", "account_number": "9999999900"});
     let path = format!("/api/business/employees/{ada}/payment-method");
-    caller
-        .send(&caller.request("PUT", &path).json(&account))
-        .expect(200);
+    caller.send(&caller.request("PUT", &path).json(&account)).expect(200);
     caller.advance(&json!({"by": "1m"}));
-    let path = format!(
-        "/api/business/payroll-runs/{}/items/{}/retry",
-        id(&run),
-        id(&hers)
-    );
+    let path = format!("/api/business/payroll-runs/{}/items/{}/retry", id(&run), id(&hers));
     caller.post(&path, &json!({})).expect(200);
     caller.advance(&json!({"by": "10d"}));
     assert_eq!(caller.run(id(&run))["status"], "paid");
     let paid = moved(&opening, &nets(&caller, &company));
     for account in ["wages_payable", "payouts_in_transit", "world:fx"] {
-        assert_eq!(
-            (of(&paid, "GBP", account), of(&paid, "NGN", account)),
-            (0, 0),
-            "{account}"
-        );
+        assert_eq!((of(&paid, "GBP", account), of(&paid, "NGN", account)), (0, 0), "{account}");
     }
     reports_close(&caller, &company);
 }
@@ -224,13 +172,8 @@ fn a_run_abroad_that_is_reversed_or_comes_back_late_leaves_no_money_on_the_way()
         let path = format!("/api/business/payroll-runs/{}/reverse", id(&run));
         caller.post(&path, &json!({"reason": "A test"})).expect(200);
         let back = moved(&opening, &nets(&caller, &company));
-        for account in [
-            "wages_payable",
-            "payouts_in_transit",
-            "world:fx",
-            "cash_reserved",
-            "wages",
-        ] {
+        for account in ["wages_payable", "payouts_in_transit", "world:fx", "cash_reserved", "wages"]
+        {
             assert_eq!(
                 (of(&back, "GBP", account), of(&back, "NGN", account)),
                 (0, 0),
@@ -263,14 +206,9 @@ fn what_is_owed_abroad_is_filed_there() {
     let company = company(&caller);
     let ada = abroad(&caller, &company, "55779911");
     let run = run_of(&caller, &company, std::slice::from_ref(&ada));
-    let owed = caller.all(&format!(
-        "/api/business/tax-liabilities?company_id={company}"
-    ));
+    let owed = caller.all(&format!("/api/business/tax-liabilities?company_id={company}"));
     let hmrc = owed.iter().find(|one| one["authority"] == "HMRC").unwrap();
-    assert_eq!(
-        (&hmrc["jurisdiction"], &hmrc["currency"]),
-        (&json!("GB"), &json!("NGN"))
-    );
+    assert_eq!((&hmrc["jurisdiction"], &hmrc["currency"]), (&json!("GB"), &json!("NGN")));
     assert!(hmrc["due_on"].is_string(), "{hmrc}");
     caller.advance(&json!({"by": "35d"}));
     assert_eq!(caller.run(id(&run))["status"], "paid");
@@ -297,18 +235,12 @@ fn terms_are_in_the_currency_of_the_place_and_stay_in_it() {
     }
     for (country, currency) in [("NG", "GBP"), ("GB", "NGN"), ("GB", "USD")] {
         let refused = with(country, currency);
-        assert_eq!(
-            (refused.status, code(&refused).as_str()),
-            (422, "currency_mismatch")
-        );
+        assert_eq!((refused.status, code(&refused).as_str()), (422, "currency_mismatch"));
         assert_eq!(violations(&refused)[0].0, "/compensation/currency");
     }
     assert_eq!(with("XX", "GBP").status, 422);
     let ada = with("GB", "GBP").expect(201)["data"]["id"].take();
-    let path = format!(
-        "/api/business/employees/{}/compensation",
-        ada.as_str().unwrap()
-    );
+    let path = format!("/api/business/employees/{}/compensation", ada.as_str().unwrap());
     let put = |currency: &str| {
         let body = json!({"amount": 310_000, "currency": currency, "interval": "month"});
         caller.send(&caller.request("PUT", &path).json(&body))
@@ -324,20 +256,12 @@ fn pay_that_the_companys_currency_cannot_hold_is_left_out() {
     let ada = abroad(&caller, &company, "55779911");
     let path = format!("/api/business/employees/{ada}/compensation");
     let body = json!({"amount": 1_000_000_000_000_000_i64, "currency": "GBP", "interval": "month"});
-    caller
-        .send(&caller.request("PUT", &path).json(&body))
-        .expect(200);
+    caller.send(&caller.request("PUT", &path).json(&body)).expect(200);
     let mut people = caller.payable(&company);
     people.truncate(1);
     people.push(ada.clone());
     let run = run_of(&caller, &company, &people);
-    assert!(
-        run["blockers"][0]
-            .as_str()
-            .unwrap()
-            .contains("comes to more"),
-        "{run}"
-    );
+    assert!(run["blockers"][0].as_str().unwrap().contains("comes to more"), "{run}");
     assert_eq!(item(&caller, &run, &ada)["status"], "skipped");
     caller.audit();
 }

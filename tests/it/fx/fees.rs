@@ -35,10 +35,7 @@ fn a_run_is_charged_once_when_it_is_funded() {
     let approved = caller.run(id(&run));
     assert_eq!(approved["funding"]["platform_fee"], 0);
     let events = caller.advance(&json!({"to": "2026-01-23T17:00:00Z"}));
-    assert!(
-        events.iter().any(|name| name == "payroll_run.funded"),
-        "{events:?}"
-    );
+    assert!(events.iter().any(|name| name == "payroll_run.funded"), "{events:?}");
     let run = caller.run(id(&run));
     let fee = number(&run["funding"]["platform_fee"]);
     let net = number(&run["totals"]["net"]);
@@ -67,21 +64,13 @@ fn a_wallet_that_holds_the_run_and_not_the_fee_is_short() {
     let line = |account, direction| json!({"account": account, "direction": direction, "amount": available - required - 1, "currency": "NGN"});
     let body = json!({"company_id": company, "effective_on": "2026-01-01", "memo": "Spent",
         "lines": [line("rent", "debit"), line("cash_available", "credit")]});
-    caller
-        .post("/api/business/journal-entries", &body)
-        .expect(201);
+    caller.post("/api/business/journal-entries", &body).expect(201);
     caller.advance(&json!({"to": "2026-01-23T17:00:00Z"}));
     let failed = caller.run(id(&run));
     assert_eq!(failed["status"], "funding_failed");
     let fee = (number(&failed["totals"]["net"]) * 15 + 500) / 1_000;
     assert_eq!(number(&failed["funding"]["shortfall"]), fee - 1);
-    assert!(
-        failed["blockers"][0]
-            .as_str()
-            .unwrap()
-            .contains("platform fee"),
-        "{failed}"
-    );
+    assert!(failed["blockers"][0].as_str().unwrap().contains("platform fee"), "{failed}");
     assert_eq!(failed["funding"]["platform_fee"], 0);
     super::give(&caller, &company, fee - 1, "NGN");
     let path = format!("/api/business/payroll-runs/{}/retry-funding", id(&run));
@@ -98,19 +87,13 @@ fn a_wallet_that_holds_the_run_and_not_the_fee_is_short() {
 fn a_run_that_fails_as_a_whole_gets_its_fee_back() {
     let caller = Caller::manual();
     let company = company(&caller);
-    let before = (
-        wallet(&caller, &company, "NGN")["available"].clone(),
-        fees(&caller, &company),
-    );
+    let before = (wallet(&caller, &company, "NGN")["available"].clone(), fees(&caller, &company));
     let rule = json!({"match": {"decision": "payout.settle"}, "outcome": {"then": "failed"}});
     caller.post("/_sandbox/rules", &rule).expect(201);
     let run = funded(&caller, &company, "2026-01");
     assert_eq!(run["status"], "failed");
     assert!(number(&run["funding"]["platform_fee"]) > 0);
-    let after = (
-        wallet(&caller, &company, "NGN")["available"].clone(),
-        fees(&caller, &company),
-    );
+    let after = (wallet(&caller, &company, "NGN")["available"].clone(), fees(&caller, &company));
     assert_eq!(before, after);
     reports_close(&caller, &company);
 }
@@ -123,10 +106,7 @@ fn the_fee_can_be_switched_off_or_have_other_tiers() {
     let off = put(&caller, &json!({"platform_fee": "off"})).expect(200);
     assert_eq!(off["platform_fee"], "off");
     let run = funded(&caller, &company, "2026-01");
-    assert_eq!(
-        (&run["status"], &run["funding"]["platform_fee"]),
-        (&json!("paid"), &json!(0))
-    );
+    assert_eq!((&run["status"], &run["funding"]["platform_fee"]), (&json!("paid"), &json!(0)));
     let tiers =
         json!([{"from": 0, "basis_points": 0}, {"from": 1_000_000, "basis_points": 10_000}]);
     let set = put(&caller, &json!({"platform_fee": tiers})).expect(200);
@@ -157,24 +137,14 @@ fn what_was_moved_in_the_month_lowers_the_rate_of_what_follows() {
     };
     let nearest = |points: i64| (points + 5_000).div_euclid(10_000);
     let first = run(&people[0]);
-    let (net, fee) = (
-        number(&first["totals"]["net"]),
-        number(&first["funding"]["platform_fee"]),
-    );
-    assert!(
-        (fee - nearest(1_000_000 * 200 + (net - 1_000_000) * 100)).abs() <= 1,
-        "{first}"
-    );
+    let (net, fee) = (number(&first["totals"]["net"]), number(&first["funding"]["platform_fee"]));
+    assert!((fee - nearest(1_000_000 * 200 + (net - 1_000_000) * 100)).abs() <= 1, "{first}");
     let (net, fee, second) = {
         let body = json!({"company_id": company, "period": "2026-01", "employees": [people[1]]});
         let run = caller.post("/v1/payroll/run", &body).expect(201)["data"].take();
         caller.advance(&json!({"to": "2026-01-30T23:00:00Z"}));
         let run = caller.run(id(&run));
-        (
-            number(&run["totals"]["net"]),
-            number(&run["funding"]["platform_fee"]),
-            run,
-        )
+        (number(&run["totals"]["net"]), number(&run["funding"]["platform_fee"]), run)
     };
     assert!((fee - nearest(net * 100)).abs() <= 1, "{second}");
 }
@@ -195,16 +165,8 @@ fn tiers_that_cannot_be_are_refused_and_those_before_stay() {
         json!([{"from": 0, "basis_points": 1, "colour": "red"}]),
     ] {
         let answer = put(&caller, &json!({"platform_fee": wrong}));
-        assert_eq!(
-            (answer.status, code(&answer).as_str()),
-            (422, "validation_failed"),
-            "{wrong}"
-        );
-        assert!(
-            violations(&answer)[0].0.starts_with("/platform_fee"),
-            "{}",
-            answer.text()
-        );
+        assert_eq!((answer.status, code(&answer).as_str()), (422, "validation_failed"), "{wrong}");
+        assert!(violations(&answer)[0].0.starts_with("/platform_fee"), "{}", answer.text());
     }
     assert_eq!(caller.get(LIMITS).expect(200)["platform_fee"], "off");
 }
@@ -217,10 +179,7 @@ fn the_fee_is_part_of_the_world() {
     assert_ne!(caller.digest(), before);
     let snapshot = caller.post("/_sandbox/snapshots", &json!({})).expect(201);
     put(&caller, &json!({})).expect(200);
-    let path = format!(
-        "/_sandbox/snapshots/{}/restore",
-        snapshot["id"].as_str().unwrap()
-    );
+    let path = format!("/_sandbox/snapshots/{}/restore", snapshot["id"].as_str().unwrap());
     caller.post(&path, &json!({})).expect(200);
     assert_eq!(caller.get(LIMITS).expect(200)["platform_fee"], "off");
 }

@@ -41,17 +41,12 @@ fn wallets(caller: &Caller, company: &str) -> Vec<Value> {
 /// The company's wallet of that currency.
 fn wallet(caller: &Caller, company: &str, currency: &str) -> Value {
     let mut wallets = wallets(caller, company).into_iter();
-    wallets
-        .find(|it| it["currency"] == currency)
-        .expect("a wallet")
+    wallets.find(|it| it["currency"] == currency).expect("a wallet")
 }
 
 fn transfer_of(caller: &Caller, quote: &Value) -> Answer {
     let wallet = wallet(caller, &company(caller), "NGN");
-    caller.post(
-        TRANSFERS,
-        &json!({"quote_id": id(quote), "source_wallet_id": id(&wallet)}),
-    )
+    caller.post(TRANSFERS, &json!({"quote_id": id(quote), "source_wallet_id": id(&wallet)}))
 }
 
 fn transfer(caller: &Caller, quote: &Value) -> Value {
@@ -64,16 +59,11 @@ fn read(caller: &Caller, transfer: &Value) -> Value {
 
 fn give(caller: &Caller, company: &str, amount: i64, currency: &str) {
     let body = json!({"company_id": company, "amount": amount, "currency": currency});
-    caller
-        .post("/_sandbox/inbound/bank_transfer", &body)
-        .expect(200);
+    caller.post("/_sandbox/inbound/bank_transfer", &body).expect(200);
 }
 
 fn code(answer: &Answer) -> String {
-    answer.json()["code"]
-        .as_str()
-        .unwrap_or_default()
-        .to_owned()
+    answer.json()["code"].as_str().unwrap_or_default().to_owned()
 }
 
 /// Pointers and codes of a refusal.
@@ -114,16 +104,9 @@ fn reports_close(caller: &Caller, company: &str) {
     };
     let sheet = report("balance-sheet", &format!("as_of={day}"));
     let of = |member: &str| number(&sheet[member]);
-    assert_eq!(
-        of("total_assets") - of("total_liabilities"),
-        of("total_equity")
-    );
-    let equity: i64 = sheet["equity"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|line| number(&line["amount"]))
-        .sum();
+    assert_eq!(of("total_assets") - of("total_liabilities"), of("total_equity"));
+    let equity: i64 =
+        sheet["equity"].as_array().unwrap().iter().map(|line| number(&line["amount"])).sum();
     let difference = of("total_equity") - equity - of("current_earnings");
     assert_eq!(difference, of("translation_difference"));
     let flow = report("cash-flow", &format!("from=2026-01-01&to={day}"));

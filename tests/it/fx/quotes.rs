@@ -39,11 +39,7 @@ fn a_quotes_amounts_follow_from_its_rate() {
             let scale = 10_i128.pow(12 + exponents.0);
             let numerator = i128::from(amount) * parts(&quote["rate"]) * 10_i128.pow(exponents.1);
             let expected = nearest(numerator, scale);
-            assert_eq!(
-                i128::from(number(&quote["target_amount"])),
-                expected,
-                "{quote}"
-            );
+            assert_eq!(i128::from(number(&quote["target_amount"])), expected, "{quote}");
             let spread = i128::from(number(&quote["spread_bp"]));
             let worse = nearest(parts(&quote["mid_rate"]) * (10_000 - spread), 10_000);
             assert_eq!(parts(&quote["rate"]), worse);
@@ -69,9 +65,7 @@ fn what_cannot_be_quoted_is_refused_with_everything_that_is_wrong() {
     };
     let of = |pairs: &[(&str, &str)]| -> Vec<(String, String)> {
         let pairs = pairs.iter();
-        pairs
-            .map(|(at, code)| ((*at).to_owned(), (*code).to_owned()))
-            .collect()
+        pairs.map(|(at, code)| ((*at).to_owned(), (*code).to_owned())).collect()
     };
     assert_eq!(refused(json!({})), of(&[("", "one_of")]));
     let both = json!({"source_amount": 5, "target_amount": 5});
@@ -93,22 +87,12 @@ fn what_cannot_be_quoted_is_refused_with_everything_that_is_wrong() {
     assert_eq!(refused(most), of(&[("/source_amount", "too_large")]));
     let target = json!({"target_amount": 1_000_000_000_000_000_i64});
     assert_eq!(refused(target), of(&[("/target_amount", "too_large")]));
-    for amount in [
-        json!(0),
-        json!(-1),
-        json!(i64::MAX),
-        json!(u64::MAX),
-        json!(1.5),
-        json!("5"),
-    ] {
+    for amount in [json!(0), json!(-1), json!(i64::MAX), json!(u64::MAX), json!(1.5), json!("5")] {
         assert_eq!(refused(json!({"source_amount": amount})).len(), 1);
     }
     let nobody = json!({"company_id": "com_0000000000000", "source_currency": "NGN", "target_currency": "GBP", "source_amount": 5});
     let answer = caller.post(QUOTES, &nobody);
-    assert_eq!(
-        (answer.status, code(&answer).as_str()),
-        (404, "resource_not_found")
-    );
+    assert_eq!((answer.status, code(&answer).as_str()), (404, "resource_not_found"));
     assert_eq!(caller.digest(), before);
 }
 
@@ -120,10 +104,7 @@ fn a_quote_expires_after_half_an_hour_in_every_world() {
         assert_eq!(caller.advance(&json!({"by": "29m"})), [""; 0]);
         assert_eq!(caller.advance(&json!({"by": "1m"})), ["fx_quote.expired"]);
         let answer = transfer_of(&caller, &quote);
-        assert_eq!(
-            (answer.status, code(&answer).as_str()),
-            (422, "quote_expired")
-        );
+        assert_eq!((answer.status, code(&answer).as_str()), (422, "quote_expired"));
         assert_eq!(answer.json()["resource_id"], quote["id"]);
     }
 }
@@ -143,17 +124,11 @@ fn a_quote_is_expired_by_hand_and_in_no_other_way() {
     let quote = quote(&caller, 25_000_000);
     let path = format!("/_sandbox/resources/{}/transition", id(&quote));
     let used = caller.post(&path, &json!({"to": "used"}));
-    assert_eq!(
-        (used.status, code(&used).as_str()),
-        (409, "invalid_state_transition")
-    );
+    assert_eq!((used.status, code(&used).as_str()), (409, "invalid_state_transition"));
     assert_eq!(used.json()["allowed"], json!(["expired"]));
     let moved = caller.post(&path, &json!({"to": "expired"})).expect(200);
     assert_eq!(moved["resource"]["status"], "expired");
     let again = caller.post(&path, &json!({"to": "expired"}));
-    assert_eq!(
-        (again.json()["current"].as_str(), again.status),
-        (Some("expired"), 409)
-    );
+    assert_eq!((again.json()["current"].as_str(), again.status), (Some("expired"), 409));
     assert_eq!(caller.advance(&json!({"by": "1h"})), [""; 0]);
 }

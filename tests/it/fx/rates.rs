@@ -9,12 +9,7 @@ use super::violations;
 const RATES: &str = "/api/payments/fx-rates";
 
 fn rates(caller: &Caller, query: &str) -> Vec<Value> {
-    caller
-        .get(&format!("{RATES}?{query}"))
-        .data()
-        .as_array()
-        .unwrap()
-        .clone()
+    caller.get(&format!("{RATES}?{query}")).data().as_array().unwrap().clone()
 }
 
 #[test]
@@ -26,10 +21,7 @@ fn the_published_rate_stands_on_the_first_of_its_month() {
     assert_eq!(rows[0]["as_of"], "2026-01-01");
     assert_eq!(rows[0]["spread_bp"], 120);
     assert_eq!(rows[0]["rate"], "1916.5316872"); // 1939.8094 less 1.2 %
-    let december = rates(
-        &caller,
-        "source_currency=GBP&target_currency=NGN&as_of=2025-12-01",
-    );
+    let december = rates(&caller, "source_currency=GBP&target_currency=NGN&as_of=2025-12-01");
     assert_eq!(december[0]["mid_rate"], "1903.3812");
 }
 
@@ -51,9 +43,8 @@ fn every_pair_of_currencies_is_listed_once_and_in_order() {
 #[test]
 fn a_rate_of_a_day_to_come_or_of_an_unknown_currency_is_refused() {
     let caller = Caller::manual();
-    let answer = caller.get(&format!(
-        "{RATES}?source_currency=KWD&target_currency=PLN&as_of=2026-01-02"
-    ));
+    let answer =
+        caller.get(&format!("{RATES}?source_currency=KWD&target_currency=PLN&as_of=2026-01-02"));
     assert_eq!(answer.status, 422);
     let wanted = [
         ("/source_currency", "unknown_currency"),
@@ -68,10 +59,7 @@ fn a_rate_of_a_day_to_come_or_of_an_unknown_currency_is_refused() {
 #[test]
 fn before_history_the_first_month_holds_and_the_walk_is_the_seeds() {
     let caller = Caller::manual();
-    let old = rates(
-        &caller,
-        "source_currency=GBP&target_currency=USD&as_of=2019-05-01",
-    );
+    let old = rates(&caller, "source_currency=GBP&target_currency=USD&as_of=2019-05-01");
     assert_eq!(old[0]["mid_rate"], "1.3126");
     let query = "source_currency=GBP&target_currency=USD&as_of=2025-12-17";
     let again = Caller::manual();

@@ -8,10 +8,7 @@ use crate::harness::world::{id, number};
 use super::{code, company, give, quote, transfer, wallet, wallets};
 
 fn lines(caller: &Caller, wallet: &Value, query: &str) -> Vec<Value> {
-    caller.all(&format!(
-        "/api/payments/wallets/{}/transactions?{query}",
-        id(wallet)
-    ))
+    caller.all(&format!("/api/payments/wallets/{}/transactions?{query}", id(wallet)))
 }
 
 /// A world in which something of everything has happened to the company's wallets.
@@ -55,16 +52,10 @@ fn newest_first_is_the_same_statement() {
     for wallet in wallets(&caller, &company) {
         let mut expected = lines(&caller, &wallet, "");
         // Stable: lines of one instant stay in their order.
-        expected.sort_by(|one, other| {
-            other["created_at"]
-                .as_str()
-                .cmp(&one["created_at"].as_str())
-        });
+        expected
+            .sort_by(|one, other| other["created_at"].as_str().cmp(&one["created_at"].as_str()));
         assert_eq!(lines(&caller, &wallet, "sort=-created_at"), expected);
-        assert_eq!(
-            lines(&caller, &wallet, "sort=created_at"),
-            lines(&caller, &wallet, "")
-        );
+        assert_eq!(lines(&caller, &wallet, "sort=created_at"), lines(&caller, &wallet, ""));
     }
 }
 
@@ -79,9 +70,7 @@ fn days_choose_lines_whether_or_not_they_stand_in_order() {
             let line = |account, direction| json!({"account": account, "direction": direction, "amount": 500, "currency": "NGN"});
             let body = json!({"company_id": company, "effective_on": "2026-01-03", "memo": "Late",
                 "lines": [line("rent", "debit"), line("cash_available", "credit")]});
-            caller
-                .post("/api/business/journal-entries", &body)
-                .expect(201);
+            caller.post("/api/business/journal-entries", &body).expect(201);
         }
         let all = lines(&caller, &wallet, "");
         let on = |line: &Value| line["effective_on"].as_str().unwrap().to_owned();
@@ -97,20 +86,12 @@ fn days_choose_lines_whether_or_not_they_stand_in_order() {
             assert_eq!(lines(&caller, &wallet, &query), expected, "{query}");
             let mut turned = expected.clone();
             turned.sort_by(|one, other| {
-                other["created_at"]
-                    .as_str()
-                    .cmp(&one["created_at"].as_str())
+                other["created_at"].as_str().cmp(&one["created_at"].as_str())
             });
-            assert_eq!(
-                lines(&caller, &wallet, &format!("{query}&sort=-created_at")),
-                turned
-            );
+            assert_eq!(lines(&caller, &wallet, &format!("{query}&sort=-created_at")), turned);
         }
-        let debits: Vec<Value> = all
-            .iter()
-            .filter(|line| line["type"] == "debit")
-            .cloned()
-            .collect();
+        let debits: Vec<Value> =
+            all.iter().filter(|line| line["type"] == "debit").cloned().collect();
         assert_eq!(lines(&caller, &wallet, "type=debit"), debits);
     }
     assert!(lines(&caller, &wallet, "from=2026-02-01&to=2026-01-01").is_empty());
@@ -126,32 +107,22 @@ fn a_wallet_opened_by_a_conversion_has_times_of_its_own() {
     assert_eq!(gbp["created_at"], gbp["updated_at"]);
     assert_eq!(lines(&caller, &gbp, "").len(), 0);
     let nobody = caller.get("/api/payments/wallets/wal_0000000000000/transactions");
-    assert_eq!(
-        (nobody.status, code(&nobody).as_str()),
-        (404, "resource_not_found")
-    );
+    assert_eq!((nobody.status, code(&nobody).as_str()), (404, "resource_not_found"));
 }
 
 #[test]
 fn a_refused_request_leaves_the_statement_as_it_was() {
     let caller = Caller::manual();
     let company = busy(&caller);
-    let before: Vec<Vec<Value>> = wallets(&caller, &company)
-        .iter()
-        .map(|one| lines(&caller, one, ""))
-        .collect();
+    let before: Vec<Vec<Value>> =
+        wallets(&caller, &company).iter().map(|one| lines(&caller, one, "")).collect();
     let snapshot = caller.post("/_sandbox/snapshots", &json!({})).expect(201);
     transfer(&caller, &quote(&caller, 30_000_000));
     caller.advance(&json!({"by": "1d"}));
-    let path = format!(
-        "/_sandbox/snapshots/{}/restore",
-        snapshot["id"].as_str().unwrap()
-    );
+    let path = format!("/_sandbox/snapshots/{}/restore", snapshot["id"].as_str().unwrap());
     caller.post(&path, &json!({})).expect(200);
-    let after: Vec<Vec<Value>> = wallets(&caller, &company)
-        .iter()
-        .map(|one| lines(&caller, one, ""))
-        .collect();
+    let after: Vec<Vec<Value>> =
+        wallets(&caller, &company).iter().map(|one| lines(&caller, one, "")).collect();
     assert_eq!(before, after);
     caller.audit();
 }

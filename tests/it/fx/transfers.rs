@@ -20,47 +20,24 @@ fn a_transfer_debits_now_and_credits_a_minute_later() {
     let quote = quote(&caller, 25_000_000);
     let made = transfer(&caller, &quote);
     assert_eq!(made["status"], "processing");
-    let types: Vec<Value> = caller
-        .events()
-        .iter()
-        .map(|event| event["type"].clone())
-        .collect();
-    let expected = [
-        "fx_quote.created",
-        "wallet.created",
-        "fx_transfer.created",
-        "wallet.debited",
-    ];
+    let types: Vec<Value> = caller.events().iter().map(|event| event["type"].clone()).collect();
+    let expected = ["fx_quote.created", "wallet.created", "fx_transfer.created", "wallet.debited"];
     assert_eq!(types, expected);
-    let (ngn, gbp) = (
-        wallet(&caller, &company, "NGN"),
-        wallet(&caller, &company, "GBP"),
-    );
+    let (ngn, gbp) = (wallet(&caller, &company, "NGN"), wallet(&caller, &company, "GBP"));
     let moved = |member: &str| number(&ngn[member]) - number(&before[member]);
-    assert_eq!(
-        (moved("available"), moved("reserved")),
-        (-25_000_000, 25_000_000)
-    );
-    assert_eq!(
-        (number(&gbp["available"]), number(&gbp["reserved"])),
-        (0, 0)
-    );
+    assert_eq!((moved("available"), moved("reserved")), (-25_000_000, 25_000_000));
+    assert_eq!((number(&gbp["available"]), number(&gbp["reserved"])), (0, 0));
     assert_eq!(gbp["id"], made["target_wallet_id"]);
     caller.audit();
     let came = caller.advance(&json!({"by": "60s"}));
     assert_eq!(came, ["fx_transfer.completed", "wallet.credited"]);
-    let (ngn, gbp) = (
-        wallet(&caller, &company, "NGN"),
-        wallet(&caller, &company, "GBP"),
-    );
+    let (ngn, gbp) = (wallet(&caller, &company, "NGN"), wallet(&caller, &company, "GBP"));
     assert_eq!(ngn["reserved"], before["reserved"]);
     assert_eq!(gbp["available"], quote["target_amount"]);
     assert_eq!(read(&caller, &made)["status"], "completed");
     let nets = nets(&caller, &company);
     let of = |currency: &str, account: &str| {
-        nets.get(&(currency.to_owned(), account.to_owned()))
-            .copied()
-            .unwrap_or(0)
+        nets.get(&(currency.to_owned(), account.to_owned())).copied().unwrap_or(0)
     };
     let fee = number(&quote["fee_amount"]);
     assert!(fee > 0);
@@ -83,9 +60,8 @@ fn a_failed_transfer_gives_the_money_back() {
     let before = wallet(&caller, &company, "NGN");
     let quote = quote(&caller, 25_000_000);
     let body = json!({"quote_id": id(&quote), "source_wallet_id": id(&before)});
-    let request = caller
-        .request("POST", TRANSFERS)
-        .header("Sandbox-Scenario", "fx_transfer.settle=failed");
+    let request =
+        caller.request("POST", TRANSFERS).header("Sandbox-Scenario", "fx_transfer.settle=failed");
     let made = caller.send(&request.json(&body)).expect(201)["data"].take();
     let came = caller.advance(&json!({"by": "60s"}));
     assert_eq!(came, ["fx_transfer.failed", "wallet.credited"]);
@@ -99,16 +75,12 @@ fn a_failed_transfer_gives_the_money_back() {
         (&after["available"], &after["reserved"]),
         (&before["available"], &before["reserved"])
     );
-    let of_fx = nets(&caller, &company)
-        .into_iter()
-        .filter(|((_, account), _)| account == "world:fx");
+    let of_fx =
+        nets(&caller, &company).into_iter().filter(|((_, account), _)| account == "world:fx");
     assert_eq!(of_fx.count(), 0);
     reports_close(&caller, &company);
     // The quote stays used.
-    assert_eq!(
-        code(&transfer_of(&caller, &quote)),
-        "invalid_state_transition"
-    );
+    assert_eq!(code(&transfer_of(&caller, &quote)), "invalid_state_transition");
 }
 
 #[test]
@@ -139,10 +111,7 @@ fn a_transfer_is_moved_by_hand_both_ways_and_only_once() {
         assert_eq!(last["type"], "wallet.credited");
         assert_eq!(last["data"]["object"]["currency"], credited);
         let again = caller.post(&path, &json!({"to": "completed"}));
-        assert_eq!(
-            (again.status, again.json()["allowed"].clone()),
-            (409, json!([]))
-        );
+        assert_eq!((again.status, again.json()["allowed"].clone()), (409, json!([])));
         assert_eq!(caller.advance(&json!({"by": "1d"})), [""; 0]);
         caller.audit();
     }
@@ -153,10 +122,7 @@ fn wallets_must_be_the_companys_and_of_the_quotes_currencies() {
     let caller = Caller::manual();
     let (own, other) = (company(&caller), caller.company(1));
     let quote = quote(&caller, 25_000_000);
-    let (ngn, gbp) = (
-        wallets(&caller, &own).remove(0),
-        wallets(&caller, &other).remove(0),
-    );
+    let (ngn, gbp) = (wallets(&caller, &own).remove(0), wallets(&caller, &other).remove(0));
     let before = caller.digest();
     let send = |source: &Value, target: &Value| {
         let body = json!({"quote_id": id(&quote), "source_wallet_id": id(source), "target_wallet_id": id(target)});
@@ -165,24 +131,14 @@ fn wallets_must_be_the_companys_and_of_the_quotes_currencies() {
     let foreign = send(&gbp, &gbp);
     assert_eq!(foreign.status, 422);
     let pointers = ["/source_wallet_id", "/target_wallet_id"];
-    let all = |code: &str| {
-        pointers
-            .map(|pointer| (pointer.to_owned(), code.to_owned()))
-            .to_vec()
-    };
+    let all = |code: &str| pointers.map(|pointer| (pointer.to_owned(), code.to_owned())).to_vec();
     assert_eq!(violations(&foreign), all("foreign_wallet"));
     let mismatch = send(&ngn, &ngn);
-    assert_eq!(
-        (mismatch.status, code(&mismatch).as_str()),
-        (422, "currency_mismatch")
-    );
+    assert_eq!((mismatch.status, code(&mismatch).as_str()), (422, "currency_mismatch"));
     assert_eq!(violations(&mismatch), all("currency_mismatch")[1..]);
     let nobody = json!({"quote_id": id(&quote), "source_wallet_id": "wal_0000000000000"});
     let nobody = caller.post(TRANSFERS, &nobody);
-    assert_eq!(
-        (nobody.status, violations(&nobody)[0].0.as_str()),
-        (404, "/source_wallet_id")
-    );
+    assert_eq!((nobody.status, violations(&nobody)[0].0.as_str()), (404, "/source_wallet_id"));
     let quoteless = json!({"quote_id": "fxq_0000000000000", "source_wallet_id": id(&ngn)});
     assert_eq!(caller.post(TRANSFERS, &quoteless).status, 404);
     assert_eq!(caller.digest(), before);
@@ -196,10 +152,7 @@ fn a_short_wallet_is_refused_and_nothing_happens() {
     let quote = quote(&caller, available + 1);
     let before = caller.digest();
     let short = transfer_of(&caller, &quote);
-    assert_eq!(
-        (short.status, code(&short).as_str()),
-        (402, "insufficient_funds")
-    );
+    assert_eq!((short.status, code(&short).as_str()), (402, "insufficient_funds"));
     assert_eq!(caller.digest(), before);
     give(&caller, &company, 1, "NGN");
     transfer(&caller, &quote);
@@ -217,10 +170,7 @@ fn a_full_wallet_takes_no_more() {
     let body =
         json!({"company_id": company, "amount": 1_000_000_000_000_000_i64, "currency": "GBP"});
     let refused = caller.post("/_sandbox/inbound/bank_transfer", &body);
-    assert_eq!(
-        (refused.status, code(&refused).as_str()),
-        (402, "limit_exceeded")
-    );
+    assert_eq!((refused.status, code(&refused).as_str()), (402, "limit_exceeded"));
     for _ in 0..9 {
         give(&caller, &company, 1_000_000_000_000_000, "NGN");
     }
@@ -230,10 +180,7 @@ fn a_full_wallet_takes_no_more() {
     let source = wallet(&caller, &company, "GBP");
     let body = json!({"quote_id": id(&quote), "source_wallet_id": id(&source)});
     let refused = caller.post(TRANSFERS, &body);
-    assert_eq!(
-        (refused.status, code(&refused).as_str()),
-        (402, "limit_exceeded")
-    );
+    assert_eq!((refused.status, code(&refused).as_str()), (402, "limit_exceeded"));
     reports_close(&caller, &company);
 }
 
@@ -257,10 +204,7 @@ fn a_wallet_that_was_filled_meanwhile_sends_the_money_back() {
     let came = caller.advance(&json!({"by": "60s"}));
     assert_eq!(came, ["fx_transfer.failed", "wallet.credited"]);
     assert_eq!(read(&caller, &made)["failure"]["code"], "limit_exceeded");
-    assert_eq!(
-        wallet(&caller, &company, "GBP")["available"],
-        source["available"]
-    );
+    assert_eq!(wallet(&caller, &company, "GBP")["available"], source["available"]);
     reports_close(&caller, &company);
 }
 
@@ -272,10 +216,7 @@ fn a_company_that_may_not_pay_converts_nothing() {
     let path = format!("/_sandbox/resources/{company}/transition");
     caller.post(&path, &json!({"to": "suspended"})).expect(200);
     let refused = transfer_of(&caller, &quote);
-    assert_eq!(
-        (refused.status, code(&refused).as_str()),
-        (403, "company_suspended")
-    );
+    assert_eq!((refused.status, code(&refused).as_str()), (403, "company_suspended"));
 }
 
 #[test]
@@ -295,10 +236,7 @@ fn of_many_transfers_at_one_moment_as_many_succeed_as_the_wallet_holds() {
         })
     };
     let threads: Vec<_> = quotes.into_iter().map(send).collect();
-    let statuses: Vec<u16> = threads
-        .into_iter()
-        .map(|thread| thread.join().unwrap())
-        .collect();
+    let statuses: Vec<u16> = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
     let of = |wanted: u16| statuses.iter().filter(|status| **status == wanted).count();
     assert_eq!((of(201), of(402)), (5, 11), "{statuses:?}");
     reports_close(&caller, &company);
@@ -313,10 +251,7 @@ fn one_quote_raced_is_used_once() {
         std::thread::spawn(move || transfer_of(&caller, &quote).status)
     };
     let threads: Vec<_> = (0..8).map(send).collect();
-    let mut statuses: Vec<u16> = threads
-        .into_iter()
-        .map(|thread| thread.join().unwrap())
-        .collect();
+    let mut statuses: Vec<u16> = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
     statuses.sort_unstable();
     assert_eq!(statuses, [201, 409, 409, 409, 409, 409, 409, 409]);
 }

@@ -12,14 +12,8 @@ fn walk() -> Path {
     let people = hire(&mut path, &company, "verified");
     let run = path.post(201, "/v1/payroll/run", &run);
     path.caller.advance(&json!({"to": "2026-01-28T12:00:00Z"}));
-    let run = path.get(&format!(
-        "/api/business/payroll-runs/{}?expand=items",
-        id(&run)
-    ));
-    assert_eq!(
-        (&run["status"], &run["settlement"]["paid"]),
-        (&json!("paid"), &json!(3))
-    );
+    let run = path.get(&format!("/api/business/payroll-runs/{}?expand=items", id(&run)));
+    assert_eq!((&run["status"], &run["settlement"]["paid"]), (&json!("paid"), &json!(3)));
     for person in &people {
         let payslips = path.get(&format!("/api/business/payslips?employee_id={person}"));
         assert_eq!(payslips[0]["gross"], 20_000_000);
@@ -30,10 +24,7 @@ fn walk() -> Path {
         id(&company)
     ));
     let wages = profit["expenses"].as_array().unwrap();
-    let wages = wages
-        .iter()
-        .find(|line| line["account"] == "wages")
-        .unwrap();
+    let wages = wages.iter().find(|line| line["account"] == "wages").unwrap();
     assert_eq!(wages["amount"], 60_000_000);
     assert_eq!(wages["amount"], run["totals"]["gross"]);
     for report in ["balance-sheet", "trial-balance"] {
@@ -42,10 +33,7 @@ fn walk() -> Path {
             id(&company)
         ));
     }
-    path.get(&format!(
-        "/api/business/audit-logs?company_id={}&per_page=100",
-        id(&company)
-    ));
+    path.get(&format!("/api/business/audit-logs?company_id={}&per_page=100", id(&company)));
     path.caller.audit();
     path
 }
@@ -53,11 +41,9 @@ fn walk() -> Path {
 /// Three people at work, and what the bank says of their accounts.
 pub(super) fn hire(path: &mut Path, company: &Value, payroll_status: &str) -> Vec<String> {
     let mut people = Vec::new();
-    for (name, account) in [
-        ("Ada Obi", "9999999900"),
-        ("Ben Ade", "9999999900"),
-        ("Chi Eze", "9999999900"),
-    ] {
+    for (name, account) in
+        [("Ada Obi", "9999999900"), ("Ben Ade", "9999999900"), ("Chi Eze", "9999999900")]
+    {
         let person = json!({
             "company_id": company["id"], "name": name, "role": "Baker", "department": "Bakery",
             "start_date": "2026-01-01", "tax_id": "1023456789",
@@ -67,10 +53,7 @@ pub(super) fn hire(path: &mut Path, company: &Value, payroll_status: &str) -> Ve
         let at = format!("/api/business/employees/{}", id(&person));
         path.post(200, &format!("{at}/activate"), &json!({}));
         let method = json!({"type": "bank", "bank_code": "058", "account_number": account});
-        let request = path
-            .caller
-            .request("PUT", &format!("{at}/payment-method"))
-            .json(&method);
+        let request = path.caller.request("PUT", &format!("{at}/payment-method")).json(&method);
         path.send(200, &request);
         people.push(id(&person).to_owned());
     }
@@ -106,17 +89,9 @@ pub(super) fn file(path: &mut Path, company: &Value) {
         assert_eq!(filing["status"], "filed");
         paid += number(&filing["amount_paid"]);
     }
-    assert_eq!(
-        paid,
-        owed.iter().map(|one| number(&one["amount"])).sum::<i64>()
-    );
+    assert_eq!(paid, owed.iter().map(|one| number(&one["amount"])).sum::<i64>());
     let owed = path.get(&list);
-    assert!(
-        owed.as_array()
-            .unwrap()
-            .iter()
-            .all(|one| one["status"] == "paid")
-    );
+    assert!(owed.as_array().unwrap().iter().all(|one| one["status"] == "paid"));
 }
 
 #[test]

@@ -35,10 +35,7 @@ impl Path {
     fn with(flags: &[&str]) -> Self {
         let flags = [&["--seed", "42", "--clock", "manual"], flags].concat();
         let server = Arc::new(Server::start(&flags));
-        Self {
-            caller: Caller::with_key(&server, "test_golden"),
-            answers: Vec::new(),
-        }
+        Self { caller: Caller::with_key(&server, "test_golden"), answers: Vec::new() }
     }
 
     /// A company that is created, verified and given money.
@@ -47,9 +44,7 @@ impl Path {
         let company = self.post(201, "/api/business/companies", &company);
         assert_eq!(company["status"], "pending");
         let run = json!({"company_id": company["id"], "period": "2026-01"});
-        self.caller
-            .post("/v1/payroll/run", &run)
-            .refused(403, "compliance_blocked");
+        self.caller.post("/v1/payroll/run", &run).refused(403, "compliance_blocked");
         let blocker = id(&company["blockers"][0]).to_owned();
         let resolve = format!("/api/business/compliance-requirements/{blocker}/resolve");
         self.post(200, &resolve, &json!({"evidence": {"value": "RC 1234567"}}));

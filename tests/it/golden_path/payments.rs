@@ -19,17 +19,10 @@ fn walk() -> Path {
     let converted = convert(&mut path, &company, &wallet);
     reconcile(&mut path, &company, &wallet);
     let spent = reports(&mut path, &of);
-    assert_eq!(
-        spent("sales"),
-        invoiced + 400_000 - 100_000,
-        "less the refund"
-    );
+    assert_eq!(spent("sales"), invoiced + 400_000 - 100_000, "less the refund");
     assert_eq!(spent("chargeback_losses"), lost);
     assert_eq!(spent("purchases"), paid);
-    assert!(
-        spent("fees") > converted,
-        "what moving money costs, and the spread"
-    );
+    assert!(spent("fees") > converted, "what moving money costs, and the spread");
     path.caller.audit();
     path
 }
@@ -44,16 +37,10 @@ fn invoice(path: &mut Path, company: &Value) -> i64 {
     let invoice = path.post(201, &format!("{PAYMENTS}/invoices"), &invoice);
     let at = format!("{PAYMENTS}/invoices/{}", id(&invoice));
     let sent = path.post(200, &format!("{at}/send"), &json!({}));
-    assert_eq!(
-        (&sent["status"], &sent["number"]),
-        (&json!("open"), &json!("INV-2026-0001"))
-    );
+    assert_eq!((&sent["status"], &sent["number"]), (&json!("open"), &json!("INV-2026-0001")));
     path.advance("5d");
     let invoice = path.get(&at);
-    assert_eq!(
-        (&invoice["status"], &invoice["amount_due"]),
-        (&json!("paid"), &json!(0))
-    );
+    assert_eq!((&invoice["status"], &invoice["amount_due"]), (&json!("paid"), &json!(0)));
     number(&invoice["net_total"])
 }
 
@@ -72,11 +59,7 @@ fn collect(path: &mut Path, company: &Value) -> i64 {
     };
     let (first, second) = (card("ORDER-1", 300_000), card("ORDER-2", 100_000));
     let refund = json!({"amount": 100_000, "reason": "One loaf too many"});
-    let refund = path.post(
-        201,
-        &format!("{PAYMENTS}/collections/{first}/refunds"),
-        &refund,
-    );
+    let refund = path.post(201, &format!("{PAYMENTS}/collections/{first}/refunds"), &refund);
     let back = json!({"collection": second, "reason": "Not delivered"});
     path.post(200, "/_sandbox/inbound/chargeback", &back);
     path.advance("8d");
@@ -130,10 +113,7 @@ fn convert(path: &mut Path, company: &Value, wallet: &str) -> i64 {
     path.advance("2m");
     let transfer = path.get(&format!("{PAYMENTS}/fx-transfers/{}", id(&transfer)));
     assert_eq!(transfer["status"], "completed");
-    let pounds = path.get(&format!(
-        "{PAYMENTS}/wallets?company_id={}&currency=GBP",
-        id(company)
-    ));
+    let pounds = path.get(&format!("{PAYMENTS}/wallets?company_id={}&currency=GBP", id(company)));
     assert_eq!(pounds[0]["available"], transfer["target_amount"]);
     number(&transfer["fee_amount"])
 }
@@ -150,28 +130,15 @@ fn reconcile(path: &mut Path, company: &Value, wallet: &str) {
         id(&statement)
     ));
     let is_matched = |one: &&Value| one["status"] == "matched";
-    assert!(
-        matches
-            .as_array()
-            .unwrap()
-            .iter()
-            .filter(is_matched)
-            .count()
-            >= 4,
-        "{matches}"
-    );
+    assert!(matches.as_array().unwrap().iter().filter(is_matched).count() >= 4, "{matches}");
 }
 
 /// The reports close with one another; answers what an account shows of profit and loss.
 fn reports(path: &mut Path, of: &str) -> impl Fn(&str) -> i64 + use<> {
     let at = "/api/business/reports";
-    let profit = path.get(&format!(
-        "{at}/profit-and-loss?{of}&from=2026-01-01&to=2026-03-31"
-    ));
+    let profit = path.get(&format!("{at}/profit-and-loss?{of}&from=2026-01-01&to=2026-03-31"));
     let sheet = path.get(&format!("{at}/balance-sheet?{of}&as_of=2026-03-31"));
-    let cash = path.get(&format!(
-        "{at}/cash-flow?{of}&from=2026-01-01&to=2026-03-31"
-    ));
+    let cash = path.get(&format!("{at}/cash-flow?{of}&from=2026-01-01&to=2026-03-31"));
     path.get(&format!("{at}/trial-balance?{of}&as_of=2026-03-31"));
     assert_eq!(
         number(&sheet["total_assets"]),

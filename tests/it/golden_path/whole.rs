@@ -21,14 +21,8 @@ fn walk() -> Path {
     assert!(number(&wallet["available"]) > 200_000_000, "{wallet}");
     hire(&mut path, &company, "verified");
     let run = paid(&mut path, &company);
-    assert_eq!(
-        (&run["status"], &run["settlement"]["paid"]),
-        (&json!("paid"), &json!(3))
-    );
-    let payslips = path.get(&format!(
-        "/api/business/payslips?payroll_run_id={}",
-        id(&run)
-    ));
+    assert_eq!((&run["status"], &run["settlement"]["paid"]), (&json!("paid"), &json!(3)));
+    let payslips = path.get(&format!("/api/business/payslips?payroll_run_id={}", id(&run)));
     assert_eq!(payslips.as_array().unwrap().len(), 3);
     let before = scored(&mut path, &company);
     file(&mut path, &company);
@@ -40,10 +34,7 @@ fn walk() -> Path {
     let wages = wages.iter().find(|line| line["account"] == "wages");
     assert_eq!(wages.unwrap()["amount"], 60_000_000);
     let after = scored(&mut path, &company);
-    assert!(
-        number(&after["score"]) > number(&before["score"]),
-        "filed in time: {before} {after}"
-    );
+    assert!(number(&after["score"]) > number(&before["score"]), "filed in time: {before} {after}");
     let application = asked(&mut path, &company);
     assert_eq!(application["status"], "approved");
     let offer = offered(&mut path, &application);
@@ -52,14 +43,8 @@ fn walk() -> Path {
     let respond = format!("{CAPITAL}/offers/{}/respond", id(&offer));
     let taken = path.post(200, &respond, &accept);
     path.advance("4d");
-    let loan = path.get(&format!(
-        "{CAPITAL}/loans/{}",
-        taken["loan_id"].as_str().unwrap()
-    ));
-    assert_eq!(
-        (&loan["status"], &loan["amount"]),
-        (&json!("active"), &offer["amount"])
-    );
+    let loan = path.get(&format!("{CAPITAL}/loans/{}", taken["loan_id"].as_str().unwrap()));
+    assert_eq!((&loan["status"], &loan["amount"]), (&json!("active"), &offer["amount"]));
     assert_eq!(
         number(&wallet_of(&mut path, &company)["available"]),
         held + number(&loan["amount"]),
@@ -146,10 +131,7 @@ fn asked(path: &mut Path, company: &Value) -> Value {
 
 /// The one offer on an application.
 fn offered(path: &mut Path, application: &Value) -> Value {
-    let offers = path.get(&format!(
-        "{CAPITAL}/applications/{}/offers",
-        id(application)
-    ));
+    let offers = path.get(&format!("{CAPITAL}/applications/{}/offers", id(application)));
     assert_eq!(offers.as_array().unwrap().len(), 1, "{offers}");
     offers[0].clone()
 }
@@ -183,10 +165,7 @@ fn a_business_that_the_bureau_declines_pays_nobody_and_borrows_nothing() {
     let application = json!({
         "company_id": company["id"], "product": "term_loan", "amount": WANTED, "currency": "NGN", "term_months": 12,
     });
-    for (target, body) in [
-        ("/v1/payroll/run", run),
-        ("/api/capital/applications", application),
-    ] {
+    for (target, body) in [("/v1/payroll/run", run), ("/api/capital/applications", application)] {
         let answer = path.caller.post(target, &body);
         answer.refused(403, "compliance_blocked");
     }
@@ -229,14 +208,8 @@ fn a_payout_that_comes_back_leaves_its_payslip_unissued() {
     sold(&mut path, &company);
     hire(&mut path, &company, "verified");
     let run = paid(&mut path, &company);
-    assert_eq!(
-        (&run["status"], &run["settlement"]["paid"]),
-        (&json!("partially_paid"), &json!(2))
-    );
-    let payslips = path.get(&format!(
-        "/api/business/payslips?payroll_run_id={}",
-        id(&run)
-    ));
+    assert_eq!((&run["status"], &run["settlement"]["paid"]), (&json!("partially_paid"), &json!(2)));
+    let payslips = path.get(&format!("/api/business/payslips?payroll_run_id={}", id(&run)));
     assert_eq!(payslips.as_array().unwrap().len(), 2);
 }
 
@@ -252,11 +225,7 @@ fn returns_that_are_rejected_earn_nothing() {
         });
         let filing = path.post(201, "/api/business/tax-filings", &filing);
         let at = format!("/api/business/tax-filings/{}", id(&filing));
-        path.post(
-            202,
-            &format!("{at}/submit"),
-            &json!({"declaration": "Ada Obi"}),
-        );
+        path.post(202, &format!("{at}/submit"), &json!({"declaration": "Ada Obi"}));
         path.advance("5d");
         assert_eq!(path.get(&at)["status"], "rejected");
     }
@@ -353,13 +322,8 @@ fn a_confirmed_alert_stops_the_wages_on_their_way() {
     let confirm = json!({"resolution": "true_positive", "note": "It is them"});
     path.post(200, &resolve, &confirm);
     let run = paid(&mut path, &company);
-    assert_eq!(
-        (&run["status"], &run["settlement"]["paid"]),
-        (&json!("processing"), &json!(0))
-    );
-    let payouts = path.get(&format!(
-        "/api/payments/payouts?company_id={}&status=on_hold",
-        id(&company)
-    ));
+    assert_eq!((&run["status"], &run["settlement"]["paid"]), (&json!("processing"), &json!(0)));
+    let payouts =
+        path.get(&format!("/api/payments/payouts?company_id={}&status=on_hold", id(&company)));
     assert_eq!(payouts.as_array().unwrap().len(), 3);
 }

@@ -36,11 +36,7 @@ pub(crate) fn check(method: &str, target: &str, answer: &Answer) {
 /// What is wrong with an answer by the document of its path.
 pub(crate) fn promised(method: &str, target: &str, answer: &Answer) -> Result<(), String> {
     let path = target.split('?').next().unwrap_or_default();
-    let document = if path.starts_with("/_sandbox") {
-        control()
-    } else {
-        product()
-    };
+    let document = if path.starts_with("/_sandbox") { control() } else { product() };
     promised_by(document, method, path, answer)
 }
 
@@ -64,9 +60,7 @@ pub(crate) fn promised_by(
         };
         return match (answer.status, answer.header("content-type")) {
             (400.., Some(found)) if found == kind => fits(document, problem, answer),
-            other => Err(format!(
-                "{other:?} for a path that the document does not know"
-            )),
+            other => Err(format!("{other:?} for a path that the document does not know")),
         };
     };
     let responses = &operation["responses"];
@@ -92,21 +86,12 @@ fn body_fits(document: &Value, response: &Value, answer: &Answer) -> Result<(), 
 fn fits(document: &Value, schema: &Value, answer: &Answer) -> Result<(), String> {
     let body = serde_json::from_slice(&answer.body).map_err(|error| error.to_string())?;
     let found = violations(document, schema, &body);
-    if found.is_empty() {
-        Ok(())
-    } else {
-        Err(found.join("\n"))
-    }
+    if found.is_empty() { Ok(()) } else { Err(found.join("\n")) }
 }
 
 fn resolve<'a>(document: &'a Value, value: &'a Value) -> &'a Value {
-    match value["$ref"]
-        .as_str()
-        .and_then(|reference| reference.strip_prefix('#'))
-    {
-        Some(pointer) => document
-            .pointer(pointer)
-            .expect("a reference leads somewhere"),
+    match value["$ref"].as_str().and_then(|reference| reference.strip_prefix('#')) {
+        Some(pointer) => document.pointer(pointer).expect("a reference leads somewhere"),
         None => value,
     }
 }
@@ -118,14 +103,9 @@ pub(crate) fn operation<'a>(document: &'a Value, method: &str, path: &str) -> Op
         let fits = |template: &str| {
             let (one, other) = (template.split('/'), path.split('/'));
             one.clone().count() == other.clone().count()
-                && one
-                    .zip(other)
-                    .all(|(t, p)| t == p || (t.starts_with('{') && !p.is_empty()))
+                && one.zip(other).all(|(t, p)| t == p || (t.starts_with('{') && !p.is_empty()))
         };
-        paths
-            .iter()
-            .find(|(template, _)| fits(template))
-            .map(|(_, methods)| methods)
+        paths.iter().find(|(template, _)| fits(template)).map(|(_, methods)| methods)
     })?;
     methods.get(method.to_ascii_lowercase())
 }

@@ -21,12 +21,7 @@ pub(crate) struct Request {
 
 impl Request {
     pub(crate) fn new(method: &str, path: &str) -> Self {
-        Self {
-            method: method.to_owned(),
-            path: path.to_owned(),
-            headers: Vec::new(),
-            body: None,
-        }
+        Self { method: method.to_owned(), path: path.to_owned(), headers: Vec::new(), body: None }
     }
 
     pub(crate) fn method(&self) -> &str {
@@ -50,8 +45,7 @@ impl Request {
 
     #[must_use]
     pub(crate) fn json(self, body: &Value) -> Self {
-        self.header("Content-Type", "application/json")
-            .bytes(body.to_string().as_bytes())
+        self.header("Content-Type", "application/json").bytes(body.to_string().as_bytes())
     }
 
     /// A body as it is, without a content type.
@@ -63,11 +57,7 @@ impl Request {
 
     /// The bytes on the wire.
     pub(crate) fn wire(&self) -> Vec<u8> {
-        let given = |name: &str| {
-            self.headers
-                .iter()
-                .any(|(n, _)| n.eq_ignore_ascii_case(name))
-        };
+        let given = |name: &str| self.headers.iter().any(|(n, _)| n.eq_ignore_ascii_case(name));
         let mut lines = vec![format!("{} {} HTTP/1.1", self.method, self.path)];
         if !given("host") {
             lines.push("Host: localhost".to_owned());
@@ -75,11 +65,7 @@ impl Request {
         if !given("connection") {
             lines.push("Connection: close".to_owned());
         }
-        lines.extend(
-            self.headers
-                .iter()
-                .map(|(name, value)| format!("{name}: {value}")),
-        );
+        lines.extend(self.headers.iter().map(|(name, value)| format!("{name}: {value}")));
         if let Some(body) = &self.body {
             lines.push(format!("Content-Length: {}", body.len()));
         }
@@ -152,10 +138,7 @@ impl Answer {
     #[track_caller]
     pub(crate) fn refused(&self, status: u16, code: &str) -> Value {
         assert_eq!(self.status, status, "{}", self.text());
-        assert_eq!(
-            self.header("content-type"),
-            Some("application/problem+json")
-        );
+        assert_eq!(self.header("content-type"), Some("application/problem+json"));
         let problem = self.json();
         assert_eq!(problem["code"], code, "{problem}");
         assert_eq!(problem["status"], status, "{problem}");
@@ -173,13 +156,7 @@ impl Answer {
 /// Pointers of a problem's violations, in order.
 pub(crate) fn pointers(problem: &Value) -> Vec<&str> {
     let errors = problem["errors"].as_array().into_iter().flatten();
-    errors
-        .map(|error| {
-            error["pointer"]
-                .as_str()
-                .expect("a violation has a pointer")
-        })
-        .collect()
+    errors.map(|error| error["pointer"].as_str().expect("a violation has a pointer")).collect()
 }
 
 /// Sends those bytes and reads one answer: by its `Content-Length`, or to the end of the connection.
@@ -223,11 +200,7 @@ pub(crate) fn read_answer(stream: &mut impl Read, head_only: bool) -> io::Result
         .iter()
         .find(|(name, _)| name == "content-length")
         .and_then(|(_, value)| value.parse::<usize>().ok());
-    let wanted = if head_only || matches!(status, 204 | 304) {
-        Some(0)
-    } else {
-        length
-    };
+    let wanted = if head_only || matches!(status, 204 | 304) { Some(0) } else { length };
     while wanted.is_none_or(|wanted| body.len() < wanted) {
         if !read_some(stream, &mut body)? {
             if wanted.is_some() {
@@ -236,11 +209,7 @@ pub(crate) fn read_answer(stream: &mut impl Read, head_only: bool) -> io::Result
             break;
         }
     }
-    Ok(Answer {
-        status,
-        headers,
-        body,
-    })
+    Ok(Answer { status, headers, body })
 }
 
 fn read_some(stream: &mut impl Read, bytes: &mut Vec<u8>) -> io::Result<bool> {
@@ -251,7 +220,5 @@ fn read_some(stream: &mut impl Read, bytes: &mut Vec<u8>) -> io::Result<bool> {
 }
 
 fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
-    bytes
-        .windows(wanted.len())
-        .position(|window| window == wanted)
+    bytes.windows(wanted.len()).position(|window| window == wanted)
 }

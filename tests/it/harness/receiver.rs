@@ -144,10 +144,7 @@ impl Receiver {
     pub(crate) fn wait_until(&self, enough: impl Fn(&[Delivered]) -> bool) -> Vec<Delivered> {
         let seen = self.seen.deliveries.lock();
         let seen = seen.unwrap_or_else(PoisonError::into_inner);
-        let waited = self
-            .seen
-            .more
-            .wait_timeout_while(seen, PATIENCE, |seen| !enough(seen));
+        let waited = self.seen.more.wait_timeout_while(seen, PATIENCE, |seen| !enough(seen));
         let (seen, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
         assert!(!timeout.timed_out(), "only {} came", seen.len());
         seen.clone()
@@ -196,10 +193,7 @@ fn act(stream: &mut TcpStream, reaction: Reaction) -> bool {
         }
         Reaction::Drip => {
             let _ = stream.set_read_timeout(Some(Duration::from_secs(1)));
-            for byte in b"HTTP/1.1 200 OK\r\nX-Slow: "
-                .iter()
-                .chain([b'x'; 60].iter())
-            {
+            for byte in b"HTTP/1.1 200 OK\r\nX-Slow: ".iter().chain([b'x'; 60].iter()) {
                 // The read is the second that passes between two bytes.
                 let gone = matches!(stream.read(&mut [0]), Ok(0));
                 if gone || stream.write_all(&[*byte]).is_err() {
@@ -253,9 +247,5 @@ fn read_request(
     let rest = bytes.split_off(end + 4 + length);
     let body = bytes.split_off(end + 4);
     *bytes = rest;
-    Some(Delivered {
-        headers,
-        body,
-        connection,
-    })
+    Some(Delivered { headers, body, connection })
 }

@@ -5,10 +5,7 @@ use serde_json::{Map, Value};
 
 /// Every violation of `schema` by `value`, as sentences that begin with a JSON pointer. `document` is what `$ref`s point into.
 pub(crate) fn violations(document: &Value, schema: &Value, value: &Value) -> Vec<String> {
-    let mut checker = Checker {
-        document,
-        found: Vec::new(),
-    };
+    let mut checker = Checker { document, found: Vec::new() };
     checker.check(schema, value, "");
     checker.found
 }
@@ -80,9 +77,7 @@ impl<'a> Checker<'a> {
                 self.require(any, at, || format!("{value} fits none of anyOf"));
             }
             "oneOf" => {
-                let fits = array(rule)
-                    .iter()
-                    .filter(|schema| self.accepts(schema, value));
+                let fits = array(rule).iter().filter(|schema| self.accepts(schema, value));
                 let fits = fits.count();
                 self.require(fits == 1, at, || format!("{value} fits {fits} of oneOf"));
             }
@@ -108,24 +103,16 @@ impl<'a> Checker<'a> {
                 }
             }
             "minimum" | "maximum" => {
-                if let Some(number) = value
-                    .as_i64()
-                    .map(i128::from)
-                    .or(value.as_u64().map(i128::from))
+                if let Some(number) =
+                    value.as_i64().map(i128::from).or(value.as_u64().map(i128::from))
                 {
                     let bound = i128::from(rule.as_i64().unwrap_or(i64::MAX));
-                    let holds = if keyword == "minimum" {
-                        number >= bound
-                    } else {
-                        number <= bound
-                    };
+                    let holds =
+                        if keyword == "minimum" { number >= bound } else { number <= bound };
                     self.require(holds, at, || format!("{number} breaks {keyword} {bound}"));
                 }
             }
-            unknown => self.report(
-                at,
-                format!("the keyword {unknown} is not known to the tests"),
-            ),
+            unknown => self.report(at, format!("the keyword {unknown} is not known to the tests")),
         }
     }
 
@@ -147,9 +134,7 @@ impl<'a> Checker<'a> {
             }
             "required" => {
                 for name in array(rule).iter().filter_map(Value::as_str) {
-                    self.require(members.contains_key(name), at, || {
-                        format!("{name} is missing")
-                    });
+                    self.require(members.contains_key(name), at, || format!("{name} is missing"));
                 }
             }
             "additionalProperties" => {
@@ -216,14 +201,11 @@ impl<'a> Checker<'a> {
 
     fn bound(&mut self, count: usize, rule: &Value, at: &str, holds: impl Fn(u64, u64) -> bool) {
         let bound = rule.as_u64().unwrap_or_default();
-        self.require(holds(count as u64, bound), at, || {
-            format!("{count} against {bound}")
-        });
+        self.require(holds(count as u64, bound), at, || format!("{count} against {bound}"));
     }
 
     fn target(&self, reference: &Value) -> Option<&'a Value> {
-        self.document
-            .pointer(reference.as_str()?.strip_prefix('#')?)
+        self.document.pointer(reference.as_str()?.strip_prefix('#')?)
     }
 }
 
@@ -259,34 +241,14 @@ mod tests {
         for (schema, good, bad) in [
             (json!({"type": "integer"}), json!(1), json!(1.5)),
             (json!({"type": ["string", "null"]}), json!(null), json!(1)),
-            (
-                json!({"$ref": "#/components/schemas/Id"}),
-                json!("a_1"),
-                json!("b_1"),
-            ),
+            (json!({"$ref": "#/components/schemas/Id"}), json!("a_1"), json!("b_1")),
             (json!({"const": 1}), json!(1), json!(2)),
             (json!({"enum": ["a"]}), json!("a"), json!("b")),
-            (
-                json!({"anyOf": [{"type": "null"}, {"type": "string"}]}),
-                json!("a"),
-                json!(1),
-            ),
-            (
-                json!({"oneOf": [{"const": 1}, {"type": "integer"}]}),
-                json!(2),
-                json!(1),
-            ),
-            (
-                json!({"allOf": [{"minimum": 1}, {"maximum": 3}]}),
-                json!(2),
-                json!(4),
-            ),
+            (json!({"anyOf": [{"type": "null"}, {"type": "string"}]}), json!("a"), json!(1)),
+            (json!({"oneOf": [{"const": 1}, {"type": "integer"}]}), json!(2), json!(1)),
+            (json!({"allOf": [{"minimum": 1}, {"maximum": 3}]}), json!(2), json!(4)),
             (json!({"not": {"const": 1}}), json!(2), json!(1)),
-            (
-                json!({"properties": {"a": {"type": "string"}}}),
-                json!({"a": "b"}),
-                json!({"a": 1}),
-            ),
+            (json!({"properties": {"a": {"type": "string"}}}), json!({"a": "b"}), json!({"a": 1})),
             (json!({"required": ["a"]}), json!({"a": 1}), json!({})),
             (
                 json!({"properties": {"a": {}}, "additionalProperties": false}),
@@ -298,33 +260,13 @@ mod tests {
                 json!({"a": "b"}),
                 json!({"a": 1}),
             ),
-            (
-                json!({"propertyNames": {"maxLength": 1}}),
-                json!({"a": 1}),
-                json!({"ab": 1}),
-            ),
+            (json!({"propertyNames": {"maxLength": 1}}), json!({"a": 1}), json!({"ab": 1})),
             (json!({"maxProperties": 0}), json!({}), json!({"a": 1})),
-            (
-                json!({"items": {"type": "string"}, "minItems": 1}),
-                json!(["a"]),
-                json!([]),
-            ),
-            (
-                json!({"items": {"type": "string"}}),
-                json!(["a"]),
-                json!([1]),
-            ),
+            (json!({"items": {"type": "string"}, "minItems": 1}), json!(["a"]), json!([])),
+            (json!({"items": {"type": "string"}}), json!(["a"]), json!([1])),
             (json!({"uniqueItems": true}), json!([1, 2]), json!([1, 1])),
-            (
-                json!({"minLength": 2, "maxLength": 3}),
-                json!("ab"),
-                json!("a"),
-            ),
-            (
-                json!({"format": "date"}),
-                json!("2026-01-31"),
-                json!("2026-02-31"),
-            ),
+            (json!({"minLength": 2, "maxLength": 3}), json!("ab"), json!("a")),
+            (json!({"format": "date"}), json!("2026-01-31"), json!("2026-02-31")),
             (
                 json!({"format": "date-time"}),
                 json!("2026-01-31T00:00:00.000Z"),
@@ -332,20 +274,10 @@ mod tests {
             ),
         ] {
             assert_eq!(violations(&document, &schema, &good), [""; 0], "{schema}");
-            assert!(
-                !violations(&document, &schema, &bad).is_empty(),
-                "{schema} took {bad}"
-            );
+            assert!(!violations(&document, &schema, &bad).is_empty(), "{schema} took {bad}");
         }
-        for broken in [
-            json!({"$ref": "#/nowhere"}),
-            json!({"madeUp": 1}),
-            json!(false),
-        ] {
-            assert!(
-                !violations(&document, &broken, &json!(1)).is_empty(),
-                "{broken}"
-            );
+        for broken in [json!({"$ref": "#/nowhere"}), json!({"madeUp": 1}), json!(false)] {
+            assert!(!violations(&document, &broken, &json!(1)).is_empty(), "{broken}");
         }
     }
 }

@@ -19,11 +19,8 @@ pub(crate) fn command(arguments: &[&str]) -> Command {
 
 /// Runs a command to its end. One that serves instead, which has no end, is killed and is a failure.
 pub(crate) fn finish(command: &mut Command) -> Output {
-    let mut child = command
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the binary starts");
+    let mut child =
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary starts");
     let mut stdout = BufReader::new(child.stdout.take().expect("stdout is piped"));
     let mut printed = Vec::new();
     let mut first = String::new();
@@ -69,12 +66,7 @@ impl Server {
             let said = String::from_utf8_lossy(&ended.stderr).into_owned();
             panic!("no ready line but {ready:?}; stderr: {said}");
         };
-        Self {
-            child,
-            stdout,
-            ready,
-            port,
-        }
+        Self { child, stdout, ready, port }
     }
 
     /// Starts a prepared command that prints other lines before its ready line.
@@ -85,12 +77,7 @@ impl Server {
             .spawn()
             .expect("the binary starts");
         let stdout = BufReader::new(child.stdout.take().expect("stdout is piped"));
-        let mut server = Self {
-            child,
-            stdout,
-            ready: String::new(),
-            port: 0,
-        };
+        let mut server = Self { child, stdout, ready: String::new(), port: 0 };
         while server.port == 0 {
             server.ready.clear();
             let read = server.stdout.read_line(&mut server.ready);

@@ -36,10 +36,7 @@ impl Caller {
 
     /// The world of that key.
     pub(crate) fn with_key(server: &Arc<Server>, key: &str) -> Self {
-        Self {
-            server: Arc::clone(server),
-            key: key.to_owned(),
-        }
+        Self { server: Arc::clone(server), key: key.to_owned() }
     }
 
     pub(crate) fn port(&self) -> u16 {
@@ -156,21 +153,13 @@ pub(crate) fn id(resource: &Value) -> &str {
 /// An amount, count or other whole number.
 #[track_caller]
 pub(crate) fn number(value: &Value) -> i64 {
-    value
-        .as_i64()
-        .unwrap_or_else(|| panic!("no number: {value}"))
+    value.as_i64().unwrap_or_else(|| panic!("no number: {value}"))
 }
 
 /// What the service charges for a run of the Nigerian company, if it is the first money of its month: `docs/payments.md`.
 pub(crate) fn platform_fee(run: &Value) -> i64 {
     let net = i128::from(number(&run["totals"]["net"]));
-    let ends = [
-        10_000_000_000,
-        50_000_000_000,
-        200_000_000_000,
-        1_000_000_000_000,
-        i128::MAX,
-    ];
+    let ends = [10_000_000_000, 50_000_000_000, 200_000_000_000, 1_000_000_000_000, i128::MAX];
     let (mut from, mut points) = (0, 0);
     for (end, rate) in ends.into_iter().zip([150, 125, 100, 75, 50]) {
         points += (net.min(end) - from).max(0) * rate;

@@ -9,10 +9,7 @@ use crate::harness::world::id;
 
 /// The alert that a screening opened.
 fn alert_of(caller: &Caller, of: &Value) -> String {
-    screening(caller, of)["alert_id"]
-        .as_str()
-        .unwrap()
-        .to_owned()
+    screening(caller, of)["alert_id"].as_str().unwrap().to_owned()
 }
 
 #[test]
@@ -21,15 +18,9 @@ fn who_stands_on_no_list_is_clear_after_five_seconds() {
     let ada = person(&caller, "Obi", &json!({}));
     let asked = screen(&caller, &ada, &json!({}));
     assert_eq!(caller.advance(&json!({"by": "4s"})), [""; 0]);
-    assert_eq!(
-        caller.advance(&json!({"by": "1s"})),
-        ["aml_screening.completed"]
-    );
+    assert_eq!(caller.advance(&json!({"by": "1s"})), ["aml_screening.completed"]);
     let clear = screening(&caller, &asked);
-    assert_eq!(
-        (&clear["status"], &clear["risk_score"]),
-        (&json!("clear"), &json!(0))
-    );
+    assert_eq!((&clear["status"], &clear["risk_score"]), (&json!("clear"), &json!(0)));
     assert_eq!(subject(&caller, &ada)["risk_level"], "low");
 }
 
@@ -76,25 +67,12 @@ fn reserved_names_are_found_on_their_lists() {
         let somebody = person(&caller, last, &json!({}));
         let asked = screen(&caller, &somebody, &json!({}));
         let hit = screening(&caller, &asked)["hits"][0].take();
-        assert_eq!(
-            (&hit["list"], &hit["match_score"]),
-            (&json!(list), &json!(score))
-        );
+        assert_eq!((&hit["list"], &hit["match_score"]), (&json!(list), &json!(score)));
         assert_eq!(subject(&caller, &somebody)["risk_level"], level);
-        let alert = caller
-            .get(&format!("{ALERTS}/{}", alert_of(&caller, &asked)))
-            .data();
-        assert_eq!(
-            (&alert["status"], &alert["severity"]),
-            (&json!("open"), &json!(level))
-        );
+        let alert = caller.get(&format!("{ALERTS}/{}", alert_of(&caller, &asked))).data();
+        assert_eq!((&alert["status"], &alert["severity"]), (&json!("open"), &json!(level)));
     }
-    assert_eq!(
-        caller
-            .all(&format!("{ALERTS}?severity=high&status=open"))
-            .len(),
-        2
-    );
+    assert_eq!(caller.all(&format!("{ALERTS}?severity=high&status=open")).len(), 2);
 }
 
 #[test]
@@ -103,25 +81,16 @@ fn a_dismissed_alert_clears_its_screening() {
     let somebody = person(&caller, "Lookalike", &json!({}));
     let asked = screen(&caller, &somebody, &json!({}));
     let alert = alert_of(&caller, &asked);
-    assert_eq!(
-        resolve(&caller, &alert, "escalate").data()["status"],
-        "escalated"
-    );
+    assert_eq!(resolve(&caller, &alert, "escalate").data()["status"], "escalated");
     resolve(&caller, &alert, "escalate").refused(409, "invalid_state_transition");
-    assert_eq!(
-        resolve(&caller, &alert, "false_positive").data()["status"],
-        "dismissed"
-    );
+    assert_eq!(resolve(&caller, &alert, "false_positive").data()["status"], "dismissed");
     let clear = screening(&caller, &asked);
     assert_eq!(clear["status"], "clear");
     assert_eq!(clear["hits"][0]["status"], "dismissed");
     assert_eq!(subject(&caller, &somebody)["risk_level"], "low");
     let refused =
         resolve(&caller, &alert, "true_positive").refused(409, "invalid_state_transition");
-    assert_eq!(
-        (&refused["current"], &refused["allowed"]),
-        (&json!("dismissed"), &json!([]))
-    );
+    assert_eq!((&refused["current"], &refused["allowed"]), (&json!("dismissed"), &json!([])));
     caller.audit();
 }
 
@@ -172,12 +141,7 @@ fn a_name_that_a_list_gains_is_found_the_next_day() {
     assert_eq!(happened, ["aml_screening.completed", "aml_alert.opened"]);
     let found = screening(&caller, &asked);
     assert_eq!(found["risk_score"], 80);
-    resolve(
-        &caller,
-        found["alert_id"].as_str().unwrap(),
-        "false_positive",
-    )
-    .expect(200);
+    resolve(&caller, found["alert_id"].as_str().unwrap(), "false_positive").expect(200);
     // What was dismissed is not found again.
     assert_eq!(caller.advance(&json!({"by": "3d"})), [""; 0]);
     for wrong in [
@@ -194,24 +158,17 @@ fn a_name_that_a_list_gains_is_found_the_next_day() {
 fn a_screening_and_a_resolution_need_what_they_name() {
     let caller = Caller::instant();
     let body = json!({"subject_id": "sub_none"});
-    let refused = caller
-        .post(super::SCREENINGS, &body)
-        .refused(404, "resource_not_found");
+    let refused = caller.post(super::SCREENINGS, &body).refused(404, "resource_not_found");
     assert_eq!(pointers(&refused), ["/subject_id"]);
     resolve(&caller, "ama_none", "escalate").refused(404, "resource_not_found");
     let ada = person(&caller, "Obi", &json!({}));
-    for wrong in [
-        json!({"fuzziness": 41}),
-        json!({"lists": []}),
-        json!({"lists": ["pep", "pep"]}),
-    ] {
+    for wrong in [json!({"fuzziness": 41}), json!({"lists": []}), json!({"lists": ["pep", "pep"]})]
+    {
         let mut body = json!({"subject_id": id(&ada)});
         for (name, value) in wrong.as_object().unwrap() {
             body[name] = value.clone();
         }
-        caller
-            .post(super::SCREENINGS, &body)
-            .refused(422, "validation_failed");
+        caller.post(super::SCREENINGS, &body).refused(422, "validation_failed");
     }
 }
 
@@ -256,10 +213,7 @@ fn a_confirmed_alert_declines_whatever_becomes_of_an_open_case_or_of_another_scr
     submit(&caller, &again, &[]).expect(202);
     assert_eq!(kyc(), "pending");
     caller.advance(&json!({"by": "2s"}));
-    assert_eq!(
-        case(&caller, &again)["reject_labels"],
-        json!(["watchlist_match"])
-    );
+    assert_eq!(case(&caller, &again)["reject_labels"], json!(["watchlist_match"]));
     assert_eq!(kyc(), "declined");
     caller.audit();
 }

@@ -38,17 +38,11 @@ fn business(caller: &Caller) -> (String, Value) {
 
 fn document(caller: &Caller, subject: &Value, kind: &str, token: &str) -> Value {
     let target = format!("{SUBJECTS}/{}/documents", id(subject));
-    caller
-        .post(&target, &json!({"type": kind, "document_token": token}))
-        .made()
+    caller.post(&target, &json!({"type": kind, "document_token": token})).made()
 }
 
 fn open(caller: &Caller, subject: &Value, level: &str) -> Value {
-    let kind = if subject["type"] == "person" {
-        "kyc"
-    } else {
-        "kyb"
-    };
+    let kind = if subject["type"] == "person" { "kyc" } else { "kyb" };
     let body = json!({"subject_id": id(subject), "type": kind, "level": level});
     caller.post(CASES, &body).made()
 }
@@ -100,8 +94,5 @@ fn resolve(caller: &Caller, alert: &str, resolution: &str) -> Answer {
 
 fn statuses(resource: &Value) -> Vec<&str> {
     let history = resource["status_history"].as_array().unwrap();
-    history
-        .iter()
-        .map(|change| change["status"].as_str().unwrap())
-        .collect()
+    history.iter().map(|change| change["status"].as_str().unwrap()).collect()
 }

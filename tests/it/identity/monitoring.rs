@@ -20,10 +20,7 @@ fn local(caller: &Caller) -> String {
 }
 
 fn wallet(caller: &Caller) -> String {
-    let wallets = caller.all(&format!(
-        "/api/payments/wallets?company_id={}",
-        caller.company(0)
-    ));
+    let wallets = caller.all(&format!("/api/payments/wallets?company_id={}", caller.company(0)));
     id(&wallets[0]).to_owned()
 }
 
@@ -34,9 +31,7 @@ fn pay(caller: &Caller, payee: &str, amount: i64) -> Value {
 }
 
 fn payout(caller: &Caller, of: &Value) -> Value {
-    caller
-        .get(&format!("/api/payments/payouts/{}", id(of)))
-        .data()
+    caller.get(&format!("/api/payments/payouts/{}", id(of))).data()
 }
 
 /// An alert about somebody of the first company, confirmed.
@@ -44,10 +39,7 @@ fn confirm(caller: &Caller, more: &Value) -> String {
     let owner = person(caller, "Sanctioned", more);
     let asked = screen(caller, &owner, &json!({}));
     caller.advance(&json!({"by": "5s"}));
-    let alert = screening(caller, &asked)["alert_id"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let alert = screening(caller, &asked)["alert_id"].as_str().unwrap().to_owned();
     resolve(caller, &alert, "true_positive").expect(200);
     alert
 }
@@ -70,15 +62,10 @@ fn a_confirmed_alert_holds_the_payouts_of_its_company() {
         let held = payout(&caller, one);
         assert_eq!(held["status"], "on_hold");
         let history = held["status_history"].as_array().unwrap();
-        assert_eq!(
-            history.last().unwrap()["reason"],
-            "a confirmed alert freezes payouts"
-        );
+        assert_eq!(history.last().unwrap()["reason"], "a confirmed alert freezes payouts");
     }
-    let cancelled = caller.post(
-        &format!("/api/payments/payouts/{}/cancel", id(&later)),
-        &json!({}),
-    );
+    let cancelled =
+        caller.post(&format!("/api/payments/payouts/{}/cancel", id(&later)), &json!({}));
     assert_eq!(cancelled.data()["status"], "cancelled");
     caller.audit();
 }
@@ -89,9 +76,7 @@ fn a_confirmed_alert_about_an_employee_holds_theirs_alone() {
     let company = caller.company(0);
     let people = caller.payable(&company);
     confirm(&caller, &json!({"employee_id": people[0]}));
-    let employee = caller
-        .get(&format!("/api/business/employees/{}", people[0]))
-        .data();
+    let employee = caller.get(&format!("/api/business/employees/{}", people[0])).data();
     assert_eq!(employee["payroll_status"], "on_hold");
     let adaeze = local(&caller);
     caller.advance(&json!({"by": "30s"}));
@@ -107,13 +92,9 @@ fn a_report_of_suspicious_activity_tells_of_confirmed_alerts() {
     let company = caller.company(0);
     let alert = confirm(&caller, &json!({"company_id": company}));
     let body = json!({"company_id": company, "type": "suspicious_activity", "period": "2026-01"});
-    let report = caller
-        .post("/api/business/regulatory-reports", &body)
-        .made();
+    let report = caller.post("/api/business/regulatory-reports", &body).made();
     let findings = report["contents"]["findings"].as_array().unwrap();
-    let found = findings
-        .iter()
-        .find(|finding| finding["rule"] == "confirmed_alert");
+    let found = findings.iter().find(|finding| finding["rule"] == "confirmed_alert");
     assert_eq!(found.unwrap()["resources"][0]["id"], alert);
 }
 
@@ -122,17 +103,11 @@ fn several_payouts_just_below_the_threshold_are_structuring() {
     let caller = Caller::instant();
     let transfer =
         json!({"company_id": caller.company(0), "amount": 10_000_000_000_i64, "from": "owner"});
-    caller
-        .post("/_sandbox/inbound/bank_transfer", &transfer)
-        .expect(200);
+    caller.post("/_sandbox/inbound/bank_transfer", &transfer).expect(200);
     let body =
         json!({"company_id": caller.company(0), "type": "large_transactions", "period": "2026-01"});
-    let report = caller
-        .post("/api/business/regulatory-reports", &body)
-        .made();
-    let threshold = report["contents"]["thresholds"][0]["amount"]
-        .as_i64()
-        .unwrap();
+    let report = caller.post("/api/business/regulatory-reports", &body).made();
+    let threshold = report["contents"]["thresholds"][0]["amount"].as_i64().unwrap();
     let adaeze = local(&caller);
     let business = json!({"type": "business", "legal_name": "First Ltd", "country": "NG", "company_id": caller.company(0)});
     let first = caller.post(SUBJECTS, &business).made();

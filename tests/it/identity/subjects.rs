@@ -24,9 +24,7 @@ fn a_person_has_a_name_and_a_business_a_legal_name() {
             vec!["/date_of_birth"],
         ),
     ] {
-        let refused = caller
-            .post(SUBJECTS, &body)
-            .refused(422, "validation_failed");
+        let refused = caller.post(SUBJECTS, &body).refused(422, "validation_failed");
         assert_eq!(pointers(&refused), wrong, "{body}");
     }
 }
@@ -34,27 +32,19 @@ fn a_person_has_a_name_and_a_business_a_legal_name() {
 #[test]
 fn an_employee_is_of_the_company_that_is_named() {
     let caller = Caller::instant();
-    let employees = caller.all(&format!(
-        "/api/business/employees?company_id={}",
-        caller.company(1)
-    ));
+    let employees =
+        caller.all(&format!("/api/business/employees?company_id={}", caller.company(1)));
     let ada = json!({"employee_id": id(&employees[0])});
     let made = person(&caller, "Obi", &ada);
     assert_eq!(made["company_id"], caller.company(1).as_str());
     let body = json!({"type": "person", "name": {"first": "Ada", "last": "Obi"}, "country": "NG",
         "employee_id": id(&employees[0]), "company_id": caller.company(0)});
-    let refused = caller
-        .post(SUBJECTS, &body)
-        .refused(422, "validation_failed");
+    let refused = caller.post(SUBJECTS, &body).refused(422, "validation_failed");
     assert_eq!(pointers(&refused), ["/employee_id"]);
     let body = json!({"type": "person", "name": {"first": "Ada", "last": "Obi"}, "country": "NG", "company_id": "com_none"});
-    caller
-        .post(SUBJECTS, &body)
-        .refused(404, "resource_not_found");
+    caller.post(SUBJECTS, &body).refused(404, "resource_not_found");
     let body = json!({"type": "person", "name": {"first": "Ada", "last": "Obi"}, "country": "NG", "employee_id": "emp_none"});
-    caller
-        .post(SUBJECTS, &body)
-        .refused(404, "resource_not_found");
+    caller.post(SUBJECTS, &body).refused(404, "resource_not_found");
 }
 
 #[test]
@@ -80,19 +70,10 @@ fn only_a_material_change_of_an_approved_subject_asks_for_another_verification()
     let target = format!("{SUBJECTS}/{}", id(&ada));
     let status = |body: Value| caller.patch(&target, &body).data()["kyc_status"].clone();
     assert_eq!(status(json!({"phone": "+2348000000000"})), "approved");
-    assert_eq!(
-        status(json!({"name": {"first": "Ada", "last": "Obi"}})),
-        "approved"
-    );
-    assert_eq!(
-        status(json!({"name": {"first": "Ada", "last": "Eze"}})),
-        "reverify_required"
-    );
+    assert_eq!(status(json!({"name": {"first": "Ada", "last": "Obi"}})), "approved");
+    assert_eq!(status(json!({"name": {"first": "Ada", "last": "Eze"}})), "reverify_required");
     let refused = caller.patch(&target, &json!({"legal_name": "Obi Ltd"}));
-    assert_eq!(
-        pointers(&refused.refused(422, "validation_failed")),
-        ["/legal_name"]
-    );
+    assert_eq!(pointers(&refused.refused(422, "validation_failed")), ["/legal_name"]);
     let again = open(&caller, &ada, "basic");
     submit(&caller, &again, &[]).expect(202);
     assert_eq!(subject(&caller, &ada)["kyc_status"], "approved");
@@ -103,17 +84,8 @@ fn only_a_material_change_of_an_approved_subject_asks_for_another_verification()
 fn a_document_is_looked_at_after_a_minute_and_its_token_says_what_is_found() {
     let caller = Caller::manual();
     let ada = person(&caller, "Obi", &json!({}));
-    for token in [
-        "tok_ok",
-        "tok_anything",
-        "tok_blurry",
-        "tok_expired",
-        "tok_forged",
-    ] {
-        assert_eq!(
-            document(&caller, &ada, "passport", token)["status"],
-            "received"
-        );
+    for token in ["tok_ok", "tok_anything", "tok_blurry", "tok_expired", "tok_forged"] {
+        assert_eq!(document(&caller, &ada, "passport", token)["status"], "received");
     }
     assert_eq!(caller.advance(&json!({"by": "59s"})), [""; 0]);
     let happened = caller.advance(&json!({"by": "1s"}));
@@ -145,9 +117,7 @@ fn what_happens_to_somebody_of_no_company_names_none() {
     assert_eq!(events[0]["company_id"], Value::Null);
     let logs = caller.get("/api/business/audit-logs").json();
     assert_eq!(logs["data"][0]["company_id"], Value::Null);
-    let none = caller
-        .get("/api/business/audit-logs?company_id=com_none")
-        .json();
+    let none = caller.get("/api/business/audit-logs?company_id=com_none").json();
     assert_eq!(none["meta"]["total"], 0);
     caller.audit();
 }

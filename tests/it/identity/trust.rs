@@ -29,12 +29,7 @@ fn a_score_is_the_sum_of_its_reasons_and_can_be_reckoned_by_hand() {
     assert_eq!(first["score"], 40 + 120 + 37 + 37 + 20);
     assert_eq!(first["band"], "low");
     let points = first["reasons"].as_array().unwrap().iter();
-    assert_eq!(
-        points
-            .map(|one| one["points"].as_i64().unwrap())
-            .sum::<i64>(),
-        254
-    );
+    assert_eq!(points.map(|one| one["points"].as_i64().unwrap()).sum::<i64>(), 254);
     let passport = document(&caller, &ada, "passport", "tok_ok");
     let kyc = open(&caller, &ada, "standard");
     submit(&caller, &kyc, &[&passport]).expect(202);
@@ -65,14 +60,9 @@ fn each_context_weighs_in_its_own_way_and_signals_count() {
     let ada = person(&caller, "Obi", &json!({}));
     // kyc 250 x 10 %, aml 250 x 40 %, payments 300 x 50 %, payroll 100 x 50 %, signals 50 x 60 %.
     let signals = json!({"context": "payout", "signals": {"email_verified": true, "device_known": true, "phone_verified": false}});
-    assert_eq!(
-        score(&caller, &ada, &signals)["score"],
-        25 + 100 + 150 + 50 + 30
-    );
+    assert_eq!(score(&caller, &ada, &signals)["score"], 25 + 100 + 150 + 50 + 30);
     let body = json!({"subject_id": "sub_none"});
-    caller
-        .post(SCORES, &body)
-        .refused(404, "resource_not_found");
+    caller.post(SCORES, &body).refused(404, "resource_not_found");
     let odd = json!({"subject_id": id(&ada), "signals": {"mood": true}});
     caller.post(SCORES, &odd).refused(422, "validation_failed");
 }
@@ -86,10 +76,7 @@ fn payroll_that_paid_everybody_raises_the_score_and_one_that_did_not_lowers_it()
     caller.run_payroll(&company, "2026-01");
     caller.advance(&json!({"to": "2026-02-10T00:00:00Z"}));
     let paid = score(&caller, &owner, &json!({"context": "credit"}));
-    assert!(
-        paid["score"].as_i64() > before["score"].as_i64(),
-        "{before} {paid}"
-    );
+    assert!(paid["score"].as_i64() > before["score"].as_i64(), "{before} {paid}");
     let body = json!({"company_id": company, "period": "2026-02"});
     let request = caller
         .request("POST", "/v1/payroll/run")
@@ -98,32 +85,20 @@ fn payroll_that_paid_everybody_raises_the_score_and_one_that_did_not_lowers_it()
     caller.send(&request).expect(201);
     caller.advance(&json!({"to": "2026-03-10T00:00:00Z"}));
     let short = score(&caller, &owner, &json!({"context": "credit"}));
-    assert!(
-        short["score"].as_i64() < paid["score"].as_i64(),
-        "{paid} {short}"
-    );
+    assert!(short["score"].as_i64() < paid["score"].as_i64(), "{paid} {short}");
 }
 
 #[test]
 fn a_score_waits_two_seconds_and_is_moved_by_hand() {
     let caller = Caller::manual();
     let ada = person(&caller, "Obi", &json!({}));
-    let asked = caller
-        .post(SCORES, &json!({"subject_id": id(&ada)}))
-        .expect(202);
+    let asked = caller.post(SCORES, &json!({"subject_id": id(&ada)})).expect(202);
     let target = format!("/_sandbox/resources/{}/transition", id(&asked["data"]));
-    caller
-        .post(&target, &json!({"to": "completed"}))
-        .expect(200);
+    caller.post(&target, &json!({"to": "completed"})).expect(200);
     assert_eq!(caller.advance(&json!({"by": "2s"})), [""; 0]);
-    let again = caller
-        .post(SCORES, &json!({"subject_id": id(&ada)}))
-        .expect(202);
+    let again = caller.post(SCORES, &json!({"subject_id": id(&ada)})).expect(202);
     assert_eq!(again["data"]["score"], Value::Null);
-    assert_eq!(
-        caller.advance(&json!({"by": "2s"})),
-        ["trust_score.completed"]
-    );
+    assert_eq!(caller.advance(&json!({"by": "2s"})), ["trust_score.completed"]);
 }
 
 fn check(caller: &Caller, number: &str, scenario: Option<&str>) -> Value {
@@ -139,10 +114,7 @@ fn check(caller: &Caller, number: &str, scenario: Option<&str>) -> Value {
 fn a_bank_says_at_once_whose_an_account_is() {
     let caller = Caller::manual();
     let found = check(&caller, "0000014579", None);
-    assert_eq!(
-        (&found["result"], &found["match_score"]),
-        (&json!("match"), &json!(100))
-    );
+    assert_eq!((&found["result"], &found["match_score"]), (&json!("match"), &json!(100)));
     assert_eq!(found["account_last4"], "4579");
     for result in ["partial_match", "no_match", "not_found"] {
         let scenario = format!("bank_account.resolve={result}");
@@ -153,16 +125,10 @@ fn a_bank_says_at_once_whose_an_account_is() {
     assert_eq!(check(&caller, "9999999903", None)["result"], "not_found");
     let body =
         json!({"bank_code": "011", "account_number": "0000014578", "expected_name": "Ada Okafor"});
-    let refused = caller
-        .post(ACCOUNTS, &body)
-        .refused(422, "validation_failed");
+    let refused = caller.post(ACCOUNTS, &body).refused(422, "validation_failed");
     assert_eq!(pointers(&refused), ["/account_number"]);
     let events = caller.events();
-    assert!(
-        events
-            .iter()
-            .all(|event| event["type"] == "bank_account_verification.completed")
-    );
+    assert!(events.iter().all(|event| event["type"] == "bank_account_verification.completed"));
     assert_eq!(events.len(), 5);
     caller.audit();
 }

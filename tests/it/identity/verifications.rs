@@ -28,9 +28,7 @@ fn an_approved_business_activates_its_company() {
             "company.status_changed",
         ]
     );
-    let company = caller
-        .get(&format!("/api/business/companies/{company}"))
-        .data();
+    let company = caller.get(&format!("/api/business/companies/{company}")).data();
     assert_eq!(company["status"], "active");
     assert_eq!(company["blockers"], json!([]));
     let approved = case(&caller, &kyb);
@@ -47,13 +45,7 @@ fn a_case_is_submitted_once() {
     let (_, case) = submitted(&caller, "Obi");
     let refused = submit(&caller, &case, &[]).refused(409, "invalid_state_transition");
     assert_eq!(refused["current"], "processing");
-    let allowed = [
-        "approved",
-        "declined",
-        "in_review",
-        "resubmission_requested",
-        "expired",
-    ];
+    let allowed = ["approved", "declined", "in_review", "resubmission_requested", "expired"];
     assert_eq!(refused["allowed"], json!(allowed));
     caller.advance(&json!({"by": "2s"}));
     let refused = submit(&caller, &case, &[]).refused(409, "invalid_state_transition");
@@ -76,43 +68,15 @@ fn a_reserved_name_chooses_the_whole_way() {
     let is = |found: (String, String), passed: &str, status: &str| {
         assert_eq!((found.0.as_str(), found.1.as_str()), (passed, status));
     };
-    is(
-        way("Obi", &["2s"]),
-        "created processing approved",
-        "approved",
-    );
-    is(
-        way("Decline", &["2s"]),
-        "created processing declined",
-        "declined",
-    );
-    is(
-        way("Review", &["2s"]),
-        "created processing in_review",
-        "in_review",
-    );
-    is(
-        way("Review", &["2s", "1d"]),
-        "created processing in_review approved",
-        "approved",
-    );
+    is(way("Obi", &["2s"]), "created processing approved", "approved");
+    is(way("Decline", &["2s"]), "created processing declined", "declined");
+    is(way("Review", &["2s"]), "created processing in_review", "in_review");
+    is(way("Review", &["2s", "1d"]), "created processing in_review approved", "approved");
     is(way("Expire", &["23h"]), "created processing", "pending");
-    is(
-        way("Expire", &["1d"]),
-        "created processing expired",
-        "unverified",
-    );
+    is(way("Expire", &["1d"]), "created processing expired", "unverified");
     is(way("Offline", &["5h"]), "created processing", "pending");
-    is(
-        way("OFFLINE", &["6h"]),
-        "created processing approved",
-        "approved",
-    );
-    is(
-        way("Retry", &["2s"]),
-        "created processing resubmission_requested",
-        "pending",
-    );
+    is(way("OFFLINE", &["6h"]), "created processing approved", "approved");
+    is(way("Retry", &["2s"]), "created processing resubmission_requested", "pending");
     is(
         way("Retry", &["2s", "1d"]),
         "created processing resubmission_requested expired",
@@ -129,10 +93,7 @@ fn who_has_to_submit_again_is_approved_the_second_time() {
     assert_eq!(asked["reject_type"], "retry");
     submit(&caller, &opened, &[]).expect(202);
     let done = case(&caller, &opened);
-    assert_eq!(
-        (&done["status"], &done["submissions"]),
-        (&json!("approved"), &json!(2))
-    );
+    assert_eq!((&done["status"], &done["submissions"]), (&json!("approved"), &json!(2)));
     assert_eq!(done["reject_labels"], json!([]));
     assert_eq!(subject(&caller, &somebody)["kyc_status"], "approved");
 }
@@ -143,10 +104,7 @@ fn a_case_that_nobody_submits_expires_after_a_day() {
     let ada = person(&caller, "Obi", &json!({}));
     let opened = open(&caller, &ada, "basic");
     assert_eq!(caller.advance(&json!({"by": "23h"})), [""; 0]);
-    assert_eq!(
-        caller.advance(&json!({"by": "1h"})),
-        ["verification.expired"]
-    );
+    assert_eq!(caller.advance(&json!({"by": "1h"})), ["verification.expired"]);
     assert_eq!(case(&caller, &opened)["status"], "expired");
     assert_eq!(subject(&caller, &ada)["kyc_status"], "unverified");
 }
@@ -159,10 +117,7 @@ fn a_level_asks_for_its_documents_and_a_case_for_consent() {
     let target = format!("{CASES}/{}/submit", id(&opened));
     let refused = caller.post(&target, &json!({"consent": false}));
     let refused = refused.refused(422, "validation_failed");
-    assert_eq!(
-        pointers(&refused),
-        ["/consent", "/document_ids", "/document_ids"]
-    );
+    assert_eq!(pointers(&refused), ["/consent", "/document_ids", "/document_ids"]);
     let passport = document(&caller, &ada, "passport", "tok_ok");
     let forged = document(&caller, &ada, "proof_of_address", "tok_forged");
     let refused = submit(&caller, &opened, &[&passport, &forged]);
@@ -174,9 +129,7 @@ fn a_level_asks_for_its_documents_and_a_case_for_consent() {
     let refused = refused.refused(422, "validation_failed");
     assert_eq!(refused["errors"][0]["code"], "foreign_document");
     let unknown = json!({"consent": true, "document_ids": ["doc_none"]});
-    let refused = caller
-        .post(&target, &unknown)
-        .refused(404, "resource_not_found");
+    let refused = caller.post(&target, &unknown).refused(404, "resource_not_found");
     assert_eq!(pointers(&refused), ["/document_ids/0"]);
     let letter = document(&caller, &ada, "proof_of_address", "tok_ok");
     submit(&caller, &opened, &[&passport, &letter]).expect(202);
@@ -186,11 +139,7 @@ fn a_level_asks_for_its_documents_and_a_case_for_consent() {
 #[test]
 fn what_is_wrong_with_a_paper_comes_before_what_the_bureau_says() {
     for (token, status, label) in [
-        (
-            "tok_blurry",
-            "resubmission_requested",
-            "document_unreadable",
-        ),
+        ("tok_blurry", "resubmission_requested", "document_unreadable"),
         ("tok_expired", "resubmission_requested", "document_expired"),
         ("tok_forged", "declined", "document_forged"),
     ] {
@@ -217,12 +166,8 @@ fn a_review_decides_only_what_is_in_review() {
         let caller = Caller::instant();
         let (somebody, opened) = submitted(&caller, "Review");
         assert_eq!(case(&caller, &opened)["status"], "in_review");
-        let decided = review(
-            &caller,
-            &opened,
-            &json!({"decision": decision, "note": "Seen"}),
-        )
-        .data();
+        let decided =
+            review(&caller, &opened, &json!({"decision": decision, "note": "Seen"})).data();
         assert_eq!(decided["status"], status);
         assert_eq!(decided["note"], "Seen");
         assert_eq!(subject(&caller, &somebody)["kyc_status"], kyc);
@@ -261,9 +206,7 @@ fn a_subject_has_one_open_case_of_the_kind_that_it_is() {
     let caller = Caller::instant();
     let ada = person(&caller, "Obi", &json!({}));
     let body = |kind: &str| json!({"subject_id": id(&ada), "type": kind, "level": "basic"});
-    let refused = caller
-        .post(CASES, &body("kyb"))
-        .refused(422, "validation_failed");
+    let refused = caller.post(CASES, &body("kyb")).refused(422, "validation_failed");
     assert_eq!(pointers(&refused), ["/type"]);
     let mut odd = body("kyc");
     odd["checks"] = json!(["ownership"]);
@@ -274,9 +217,7 @@ fn a_subject_has_one_open_case_of_the_kind_that_it_is() {
     let refused = refused.refused(409, "invalid_state_transition");
     assert_eq!(refused["current"], "created");
     let nobody = json!({"subject_id": "sub_none", "type": "kyc", "level": "basic"});
-    caller
-        .post(CASES, &nobody)
-        .refused(404, "resource_not_found");
+    caller.post(CASES, &nobody).refused(404, "resource_not_found");
 }
 
 #[test]
@@ -303,13 +244,7 @@ fn every_move_of_a_case_can_be_made_by_hand() {
         let target = format!("/_sandbox/resources/{}/transition", id(of));
         caller.post(&target, &json!({"to": to}))
     };
-    for to in [
-        "approved",
-        "declined",
-        "in_review",
-        "resubmission_requested",
-        "expired",
-    ] {
+    for to in ["approved", "declined", "in_review", "resubmission_requested", "expired"] {
         let (_, opened) = submitted(&caller, "Obi");
         go(&opened, to).expect(200);
         assert_eq!(case(&caller, &opened)["status"], to);
@@ -319,10 +254,7 @@ fn every_move_of_a_case_can_be_made_by_hand() {
     assert_eq!(refused["current"], "processing");
     let ada = person(&caller, "Obi", &json!({}));
     let papers = document(&caller, &ada, "passport", "tok_ok");
-    assert_eq!(
-        go(&papers, "rejected").expect(200)["resource"]["fault"],
-        "unreadable"
-    );
+    assert_eq!(go(&papers, "rejected").expect(200)["resource"]["fault"], "unreadable");
     caller.advance(&json!({"to": "2027-01-01T00:00:00Z"}));
     caller.audit();
 }
@@ -338,19 +270,10 @@ fn who_was_declined_is_so_again_when_the_next_case_is_abandoned() {
         .json(&json!({"consent": true}));
     caller.send(&request).expect(202);
     assert_eq!(case(&caller, &again)["status"], "in_review");
-    caller
-        .post(&format!("{CASES}/{}/cancel", id(&again)), &json!({}))
-        .expect(200);
+    caller.post(&format!("{CASES}/{}/cancel", id(&again)), &json!({})).expect(200);
     assert_eq!(
         statuses(&subject(&caller, &somebody)),
-        [
-            "unverified",
-            "pending",
-            "declined",
-            "pending",
-            "in_review",
-            "declined"
-        ]
+        ["unverified", "pending", "declined", "pending", "in_review", "declined"]
     );
     caller.audit();
 }
@@ -361,16 +284,10 @@ fn what_changes_while_a_case_is_decided_is_not_approved_with_it() {
     let (somebody, opened) = submitted(&caller, "Obi");
     let target = format!("{}/{}", super::SUBJECTS, id(&somebody));
     let other = json!({"name": {"first": "Ada", "last": "Eze"}});
-    assert_eq!(
-        caller.patch(&target, &other).data()["kyc_status"],
-        "pending"
-    );
+    assert_eq!(caller.patch(&target, &other).data()["kyc_status"], "pending");
     caller.advance(&json!({"by": "2s"}));
     assert_eq!(case(&caller, &opened)["status"], "approved");
-    assert_eq!(
-        subject(&caller, &somebody)["kyc_status"],
-        "reverify_required"
-    );
+    assert_eq!(subject(&caller, &somebody)["kyc_status"], "reverify_required");
     let again = open(&caller, &somebody, "basic");
     submit(&caller, &again, &[]).expect(202);
     caller.advance(&json!({"by": "2s"}));

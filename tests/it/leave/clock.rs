@@ -7,10 +7,7 @@ use crate::harness::Caller;
 use crate::harness::world::id;
 
 fn status(caller: &Caller, person: &str) -> String {
-    employee(caller, person)["status"]
-        .as_str()
-        .unwrap()
-        .to_owned()
+    employee(caller, person)["status"].as_str().unwrap().to_owned()
 }
 
 #[test]
@@ -21,29 +18,17 @@ fn an_employee_is_away_from_the_first_day_to_the_last() {
         assert!(leave["started_at"].is_null());
         caller.advance(&json!({"to": "2026-02-08T23:59:58Z"}));
         assert_eq!(status(&caller, &ada), "active");
-        assert_eq!(
-            caller.advance(&json!({"by": "2s"})),
-            ["employee.leave_started"]
-        );
+        assert_eq!(caller.advance(&json!({"by": "2s"})), ["employee.leave_started"]);
         assert_eq!(status(&caller, &ada), "on_leave");
         assert!(request(&caller, &leave)["started_at"].is_string());
-        assert_eq!(
-            caller.advance(&json!({"to": "2026-02-13T23:59:58Z"})),
-            [""; 0]
-        );
-        assert_eq!(
-            caller.advance(&json!({"by": "2s"})),
-            ["employee.leave_ended"]
-        );
+        assert_eq!(caller.advance(&json!({"to": "2026-02-13T23:59:58Z"})), [""; 0]);
+        assert_eq!(caller.advance(&json!({"by": "2s"})), ["employee.leave_ended"]);
         assert_eq!(status(&caller, &ada), "active");
         let over = request(&caller, &leave);
         assert!(over["ended_at"].is_string() && over["returned_on"].is_null());
         assert_eq!(over["status"], "approved");
-        let expected = [
-            ("on_leave", "annual leave"),
-            ("active", "annual leave is over"),
-        ]
-        .map(|(status, why)| (status.to_owned(), why.to_owned()));
+        let expected = [("on_leave", "annual leave"), ("active", "annual leave is over")]
+            .map(|(status, why)| (status.to_owned(), why.to_owned()));
         assert_eq!(history(&caller, &ada), expected);
         caller.audit();
     }
@@ -89,12 +74,8 @@ fn leave_after_leave_is_two_leaves() {
     ];
     assert_eq!(came, expected);
     let said: Vec<String> = history(&caller, &ada).into_iter().map(|it| it.1).collect();
-    let expected = [
-        "parental leave",
-        "parental leave is over",
-        "annual leave",
-        "annual leave is over",
-    ];
+    let expected =
+        ["parental leave", "parental leave is over", "annual leave", "annual leave is over"];
     assert_eq!(said, expected);
     assert_eq!(status(&caller, &ada), "active");
 }
@@ -107,10 +88,7 @@ fn whoever_returns_early_is_not_sent_back_by_the_clock() {
     caller.advance(&json!({"to": "2026-02-10T09:00:00Z"}));
     assert_eq!(status(&caller, &ada), "on_leave");
     let back = json!({"effective_on": "2026-02-09"});
-    assert_eq!(
-        act(&caller, &ada, "activate", &back).data()["status"],
-        "active"
-    );
+    assert_eq!(act(&caller, &ada, "activate", &back).data()["status"], "active");
     let ended = request(&caller, &leave);
     assert_eq!(ended["returned_on"], "2026-02-09");
     assert!(ended["ended_at"].is_string());
@@ -141,10 +119,7 @@ fn whoever_is_suspended_does_not_go_on_leave_and_works_once_active_again() {
     let ada = at_work(&caller, 0).remove(0);
     let leave = approved(&caller, &ada, ["2026-01-05", "2026-01-30"], "annual");
     act(&caller, &ada, "suspend", &json!({"reason": "Enquiry"})).expect(200);
-    assert_eq!(
-        caller.advance(&json!({"to": "2026-01-12T09:00:00Z"})),
-        [""; 0]
-    );
+    assert_eq!(caller.advance(&json!({"to": "2026-01-12T09:00:00Z"})), [""; 0]);
     assert_eq!(status(&caller, &ada), "suspended");
     act(&caller, &ada, "activate", &json!({})).expect(200);
     assert_eq!(request(&caller, &leave)["returned_on"], "2026-01-12");
@@ -179,11 +154,7 @@ fn leave_of_a_newcomer_begins_with_the_work() {
     let ada = caller.post("/api/business/employees", &body).expect(201)["data"].take();
     let leave = approved(&caller, id(&ada), ["2026-02-02", "2026-02-03"], "parental");
     let came = caller.advance(&json!({"to": "2026-02-28T00:00:00Z"}));
-    let expected = [
-        "employee.activated",
-        "employee.leave_started",
-        "employee.leave_ended",
-    ];
+    let expected = ["employee.activated", "employee.leave_started", "employee.leave_ended"];
     assert_eq!(came, expected);
     assert!(request(&caller, &leave)["ended_at"].is_string());
 }
@@ -204,9 +175,7 @@ fn a_tester_decides_leave_by_hand() {
     assert_eq!(status(&caller, &people[0]), "on_leave");
     let refused = caller.post(&path(1), &json!({"to": "pending"})).expect(409);
     assert_eq!(refused["allowed"], json!(["approved", "declined"]));
-    caller
-        .post(&path(1), &json!({"to": "declined"}))
-        .expect(200);
+    caller.post(&path(1), &json!({"to": "declined"})).expect(200);
     assert_eq!(status(&caller, &people[1]), "active");
 }
 
@@ -220,9 +189,7 @@ fn every_event_of_leave_can_be_triggered_again_and_again() {
             "employee.leave_started",
             "employee.leave_ended",
         ] {
-            let done = caller
-                .post("/_sandbox/trigger", &json!({"type": name}))
-                .expect(200);
+            let done = caller.post("/_sandbox/trigger", &json!({"type": name})).expect(200);
             assert_eq!(done["event"]["type"], name);
         }
     }

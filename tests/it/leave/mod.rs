@@ -47,9 +47,7 @@ fn request(caller: &Caller, of: &Value) -> Value {
 }
 
 fn employee(caller: &Caller, employee: &str) -> Value {
-    caller
-        .get(&format!("/api/business/employees/{employee}"))
-        .data()
+    caller.get(&format!("/api/business/employees/{employee}")).data()
 }
 
 fn act(caller: &Caller, employee: &str, verb: &str, body: &Value) -> Answer {

@@ -9,10 +9,7 @@ use crate::harness::world::id;
 
 fn fault(answer: &Value) -> (&str, &str) {
     let error = &answer["errors"][0];
-    (
-        error["pointer"].as_str().unwrap(),
-        error["code"].as_str().unwrap(),
-    )
+    (error["pointer"].as_str().unwrap(), error["code"].as_str().unwrap())
 }
 
 #[test]
@@ -38,11 +35,7 @@ fn leave_is_asked_for_and_decided_once() {
         assert_eq!(refused["current"], "approved");
         assert_eq!(refused["allowed"], json!([]));
     }
-    let names: Vec<Value> = caller
-        .events()
-        .iter()
-        .map(|event| event["type"].clone())
-        .collect();
+    let names: Vec<Value> = caller.events().iter().map(|event| event["type"].clone()).collect();
     assert_eq!(names, ["leave_request.created", "leave_request.decided"]);
     caller.audit();
 }
@@ -69,19 +62,11 @@ fn days_out_of_order_or_out_of_the_employment_are_refused() {
         assert_eq!(fault(&answer), (pointer, code), "{answer}");
     };
     refused(["2026-02-13", "2026-02-12"], "/end_date", "before_start");
-    refused(
-        ["1990-01-01", "2026-02-12"],
-        "/start_date",
-        "before_employment",
-    );
+    refused(["1990-01-01", "2026-02-12"], "/start_date", "before_employment");
     refused(["2026-02-13", "2199-12-31"], "/end_date", "range");
     let end = json!({"reason": "Resignation", "last_working_day": "2026-03-31"});
     act(&caller, &ada, "terminate", &end).expect(200);
-    refused(
-        ["2026-03-30", "2026-04-01"],
-        "/end_date",
-        "after_employment",
-    );
+    refused(["2026-03-30", "2026-04-01"], "/end_date", "after_employment");
     ask(&caller, &ada, ["2026-03-31", "2026-03-31"], &json!({})).expect(201);
     let both = ask(&caller, &ada, ["1990-01-02", "1990-01-01"], &json!({})).expect(422);
     assert_eq!(pointers(&both), ["/end_date", "/start_date"]);
@@ -91,18 +76,11 @@ fn days_out_of_order_or_out_of_the_employment_are_refused() {
 fn no_day_is_asked_for_twice() {
     let caller = Caller::instant();
     let people = at_work(&caller, 0);
-    let first = ask(
-        &caller,
-        &people[0],
-        ["2026-02-09", "2026-02-13"],
-        &json!({}),
-    );
+    let first = ask(&caller, &people[0], ["2026-02-09", "2026-02-13"], &json!({}));
     let first = first.expect(201)["data"].take();
-    for days in [
-        ["2026-02-09", "2026-02-09"],
-        ["2026-02-13", "2026-02-20"],
-        ["2026-02-01", "2026-02-28"],
-    ] {
+    for days in
+        [["2026-02-09", "2026-02-09"], ["2026-02-13", "2026-02-20"], ["2026-02-01", "2026-02-28"]]
+    {
         let more = json!({"type": "sick"});
         let answer = ask(&caller, &people[0], days, &more).refused(422, "validation_failed");
         assert_eq!(fault(&answer), ("/start_date", "overlap"));
@@ -110,27 +88,10 @@ fn no_day_is_asked_for_twice() {
         assert!(detail.contains(id(&first)), "{detail}");
     }
     decide(&caller, &first, "approve").expect(200);
-    let answer = ask(
-        &caller,
-        &people[0],
-        ["2026-02-10", "2026-02-10"],
-        &json!({}),
-    );
+    let answer = ask(&caller, &people[0], ["2026-02-10", "2026-02-10"], &json!({}));
     answer.refused(422, "validation_failed");
-    ask(
-        &caller,
-        &people[0],
-        ["2026-02-14", "2026-02-14"],
-        &json!({}),
-    )
-    .expect(201);
-    ask(
-        &caller,
-        &people[1],
-        ["2026-02-10", "2026-02-10"],
-        &json!({}),
-    )
-    .expect(201);
+    ask(&caller, &people[0], ["2026-02-14", "2026-02-14"], &json!({})).expect(201);
+    ask(&caller, &people[1], ["2026-02-10", "2026-02-10"], &json!({})).expect(201);
 }
 
 #[test]
@@ -155,24 +116,14 @@ fn malformed_leave_is_refused_with_every_pointer() {
     let caller = Caller::instant();
     let ada = at_work(&caller, 0).remove(0);
     let refused = caller.post(REQUESTS, &json!({})).expect(422);
-    assert_eq!(
-        pointers(&refused),
-        ["/employee_id", "/type", "/start_date", "/end_date"]
-    );
+    assert_eq!(pointers(&refused), ["/employee_id", "/type", "/start_date", "/end_date"]);
     let body = json!({
         "employee_id": 7, "type": "holiday", "start_date": "2026-02-30", "end_date": 1,
         "reason": "", "metadata": [], "status": "approved",
     });
     let refused = caller.post(REQUESTS, &body).expect(422);
-    let expected = [
-        "/employee_id",
-        "/end_date",
-        "/metadata",
-        "/reason",
-        "/start_date",
-        "/status",
-        "/type",
-    ];
+    let expected =
+        ["/employee_id", "/end_date", "/metadata", "/reason", "/start_date", "/status", "/type"];
     let mut found = pointers(&refused);
     found.sort_unstable();
     assert_eq!(found, expected);
@@ -188,9 +139,7 @@ fn malformed_leave_is_refused_with_every_pointer() {
         json!({"decision": "approve", "note": "x".repeat(501)}),
         json!({"decision": "approve", "colour": "red"}),
     ] {
-        caller
-            .post(&target, &body)
-            .refused(422, "validation_failed");
+        caller.post(&target, &body).refused(422, "validation_failed");
     }
     let unknown = format!("{REQUESTS}/lvr_0000000000000");
     caller.get(&unknown).refused(404, "resource_not_found");
@@ -224,22 +173,14 @@ fn leave_requests_are_listed_by_person_company_kind_and_status() {
     let first = approved(&caller, &ours[0], ["2026-03-02", "2026-03-03"], "unpaid");
     let sick = json!({"type": "sick"});
     let second = ask(&caller, &ours[1], ["2026-02-02", "2026-02-06"], &sick).expect(201);
-    let third = ask(
-        &caller,
-        &theirs[0],
-        ["2026-02-03", "2026-02-04"],
-        &json!({}),
-    )
-    .expect(201);
+    let third = ask(&caller, &theirs[0], ["2026-02-03", "2026-02-04"], &json!({})).expect(201);
     let fourth = ask(&caller, &ours[0], ["2026-01-05", "2026-04-01"], &json!({}));
     fourth.refused(422, "validation_failed");
     let all = [id(&first), id(&second["data"]), id(&third["data"])];
     let listed = |query: &str| {
         let rows = caller.all(&format!("{REQUESTS}?{query}"));
-        let found: Vec<usize> = rows
-            .iter()
-            .map(|row| all.iter().position(|one| *one == id(row)).unwrap())
-            .collect();
+        let found: Vec<usize> =
+            rows.iter().map(|row| all.iter().position(|one| *one == id(row)).unwrap()).collect();
         found
     };
     assert_eq!(listed(""), [0, 1, 2]);
@@ -252,9 +193,7 @@ fn leave_requests_are_listed_by_person_company_kind_and_status() {
     assert_eq!(listed("sort=start_date"), [1, 2, 0]);
     assert_eq!(listed("sort=-end_date"), [0, 1, 2]);
     assert_eq!(listed("sort=-created_at"), [2, 1, 0]);
-    let page = caller
-        .get(&format!("{REQUESTS}?per_page=2&page=2"))
-        .expect(200);
+    let page = caller.get(&format!("{REQUESTS}?per_page=2&page=2")).expect(200);
     assert_eq!(page["meta"], json!({"total": 3, "page": 2}));
     assert_eq!(id(&page["data"][0]), all[2]);
     let past = caller.get(&format!("{REQUESTS}?page=9")).expect(200);

@@ -83,11 +83,8 @@ fn every_filter_leaves_exactly_the_rows_it_names() {
         for Listing { path, filters, .. } in listings(&caller) {
             let whole = caller.all(&path);
             for (filter, member) in filters {
-                let mut values: Vec<String> = whole
-                    .iter()
-                    .filter_map(|row| row.pointer(member))
-                    .map(text)
-                    .collect();
+                let mut values: Vec<String> =
+                    whole.iter().filter_map(|row| row.pointer(member)).map(text).collect();
                 values.sort();
                 values.dedup();
                 let step = values.len().div_ceil(TRIED).max(1);
@@ -111,27 +108,17 @@ fn filters_combine_with_one_another_with_sorting_and_with_paging() {
     let path = format!("/api/business/employees?company_id={company}");
     let whole = caller.all(&path);
     assert_eq!(whole.len(), 28);
-    let active: Vec<Value> = whole
-        .iter()
-        .filter(|row| row["status"] == "active")
-        .cloned()
-        .collect();
+    let active: Vec<Value> =
+        whole.iter().filter(|row| row["status"] == "active").cloned().collect();
     assert_eq!(caller.all(&format!("{path}&status=active")), active);
-    let verified: Vec<Value> = active
-        .iter()
-        .filter(|row| row["payroll_status"] == "verified")
-        .cloned()
-        .collect();
+    let verified: Vec<Value> =
+        active.iter().filter(|row| row["payroll_status"] == "verified").cloned().collect();
     assert!(verified.len() < active.len());
-    assert_eq!(
-        caller.all(&format!("{path}&status=active&payroll_status=verified")),
-        verified
-    );
+    assert_eq!(caller.all(&format!("{path}&status=active&payroll_status=verified")), verified);
     let mut sorted = verified.clone();
     sorted.sort_by(|one, other| order(&other["name"], &one["name"]));
-    let page = caller.get(&format!(
-        "{path}&status=active&payroll_status=verified&sort=-name&page=2&per_page=5"
-    ));
+    let page = caller
+        .get(&format!("{path}&status=active&payroll_status=verified&sort=-name&page=2&per_page=5"));
     assert_eq!(page.data(), json!(sorted[5..10]));
     assert_eq!(
         caller.all(&format!("{path}&status=active&payroll_status=closed")),
@@ -145,11 +132,7 @@ fn a_search_by_name_takes_any_part_in_any_case() {
     let whole = caller.all("/api/business/employees");
     for part in ["ADA", "zoë", "obi", "e", "a l"] {
         let fits = |row: &&Value| {
-            row["name"]
-                .as_str()
-                .unwrap()
-                .to_lowercase()
-                .contains(&part.to_lowercase())
+            row["name"].as_str().unwrap().to_lowercase().contains(&part.to_lowercase())
         };
         let expected: Vec<&str> = whole.iter().filter(fits).map(id).collect();
         assert!(!expected.is_empty(), "{part}");
@@ -169,30 +152,18 @@ fn changed_and_created_employees_are_merged_into_every_page_of_a_filtered_list()
     let rows = caller.all("/api/business/employees");
     // Out of the filter, into it, within it, and new.
     let leaver = id(&before[0]);
-    let joiner = rows
-        .iter()
-        .find(|row| row["department"] != "Finance")
-        .map(id)
-        .unwrap();
+    let joiner = rows.iter().find(|row| row["department"] != "Finance").map(id).unwrap();
     let change = |who: &str, body: Value| {
-        caller
-            .patch(&format!("/api/business/employees/{who}"), &body)
-            .expect(200)
+        caller.patch(&format!("/api/business/employees/{who}"), &body).expect(200)
     };
     change(leaver, json!({"department": "Law"}));
     change(joiner, json!({"department": "Finance"}));
-    change(
-        id(before.last().unwrap()),
-        json!({"role": "Head of Figures"}),
-    );
+    change(id(before.last().unwrap()), json!({"role": "Head of Figures"}));
     let company = caller.company(2);
     let hire = json!({"company_id": company, "name": "New One", "role": "Clerk", "department": "Finance", "start_date": "2026-02-02"});
     let created = caller.post("/api/business/employees", &hire).expect(201);
     let now = caller.all("/api/business/employees");
-    let expected: Vec<&Value> = now
-        .iter()
-        .filter(|row| row["department"] == "Finance")
-        .collect();
+    let expected: Vec<&Value> = now.iter().filter(|row| row["department"] == "Finance").collect();
     assert_eq!(expected.len(), before.len() + 1);
     assert_eq!(id(expected.last().unwrap()), id(&created["data"]));
     for per_page in [1, 2, 3, 100] {
@@ -203,11 +174,7 @@ fn changed_and_created_employees_are_merged_into_every_page_of_a_filtered_list()
             );
             found.extend(caller.get(&path).data().as_array().unwrap().clone());
         }
-        assert_eq!(
-            found.iter().collect::<Vec<_>>(),
-            expected,
-            "{per_page} a page"
-        );
+        assert_eq!(found.iter().collect::<Vec<_>>(), expected, "{per_page} a page");
     }
     assert_eq!(
         id(&now[rows.iter().position(|row| id(row) == joiner).unwrap()]),
@@ -220,10 +187,7 @@ fn changed_and_created_employees_are_merged_into_every_page_of_a_filtered_list()
 fn journal_entries_and_statements_are_filtered_by_day_and_account() {
     let caller = lived_in();
     let company = caller.company(0);
-    let wallet = caller.get("/api/payments/wallets").data()[0]["id"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let wallet = caller.get("/api/payments/wallets").data()[0]["id"].as_str().unwrap().to_owned();
     for path in [
         format!("/api/business/journal-entries?company_id={company}"),
         format!("/api/payments/wallets/{wallet}/transactions"),
@@ -231,33 +195,20 @@ fn journal_entries_and_statements_are_filtered_by_day_and_account() {
         let whole = caller.all(&path);
         let day = |row: &Value| row["effective_on"].as_str().unwrap().to_owned();
         let (from, to) = (day(&whole[whole.len() / 3]), day(&whole[whole.len() / 2]));
-        let between: Vec<&str> = whole
-            .iter()
-            .filter(|row| day(row) >= from && day(row) <= to)
-            .map(id)
-            .collect();
+        let between: Vec<&str> =
+            whole.iter().filter(|row| day(row) >= from && day(row) <= to).map(id).collect();
         assert!(between.len() > 1 && between.len() < whole.len());
-        assert_eq!(
-            ids(&caller.all(&with(&path, &format!("from={from}&to={to}")))),
-            between
-        );
+        assert_eq!(ids(&caller.all(&with(&path, &format!("from={from}&to={to}")))), between);
     }
-    let whole = caller.all(&format!(
-        "/api/business/journal-entries?company_id={company}"
-    ));
+    let whole = caller.all(&format!("/api/business/journal-entries?company_id={company}"));
     let has = |row: &&Value| {
-        row["lines"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .any(|line| line["account"] == "rent")
+        row["lines"].as_array().unwrap().iter().any(|line| line["account"] == "rent")
     };
     let expected: Vec<&str> = whole.iter().filter(has).map(id).collect();
     assert_eq!(expected.len(), 12, "rent is paid every month");
     assert_eq!(
-        ids(&caller.all(&format!(
-            "/api/business/journal-entries?company_id={company}&account=rent"
-        ))),
+        ids(&caller
+            .all(&format!("/api/business/journal-entries?company_id={company}&account=rent"))),
         expected
     );
 }
@@ -266,17 +217,13 @@ fn journal_entries_and_statements_are_filtered_by_day_and_account() {
 fn balances_as_of_a_day_are_those_of_the_entries_until_then() {
     let caller = Caller::instant();
     let company = caller.company(0);
-    let entries = caller.all(&format!(
-        "/api/business/journal-entries?company_id={company}&to=2025-06-30"
-    ));
-    let accounts = caller.all(&format!(
-        "/api/business/ledger-accounts?company_id={company}&as_of=2025-06-30"
-    ));
+    let entries =
+        caller.all(&format!("/api/business/journal-entries?company_id={company}&to=2025-06-30"));
+    let accounts =
+        caller.all(&format!("/api/business/ledger-accounts?company_id={company}&as_of=2025-06-30"));
     for account in &accounts {
         for (side, member) in [("debit", "debits"), ("credit", "credits")] {
-            let lines = entries
-                .iter()
-                .flat_map(|entry| entry["lines"].as_array().unwrap());
+            let lines = entries.iter().flat_map(|entry| entry["lines"].as_array().unwrap());
             let lines = lines
                 .filter(|line| line["account"] == account["code"] && line["direction"] == side);
             let sum: i64 = lines.map(|line| line["amount"].as_i64().unwrap()).sum();

@@ -13,9 +13,7 @@ fn a_page_past_the_end_is_empty_and_says_the_total() {
     for Listing { path, .. } in listings(&caller) {
         let total = caller.get(&path).expect(200)["meta"]["total"].take();
         for page in [1_001_u64, 1_000_000_000_000, 9_007_199_254_740_991] {
-            let answer = caller
-                .get(&with(&path, &format!("page={page}")))
-                .expect(200);
+            let answer = caller.get(&with(&path, &format!("page={page}"))).expect(200);
             assert_eq!(
                 answer,
                 json!({"data": [], "meta": {"total": total, "page": page}}),
@@ -43,11 +41,7 @@ fn a_page_is_a_number_from_one_on() {
             let problem = caller
                 .get(&with(&path, &format!("{name}={value}")))
                 .refused(422, "validation_failed");
-            assert_eq!(
-                pointers(&problem),
-                [format!("/{name}")],
-                "{path} {name}={value}"
-            );
+            assert_eq!(pointers(&problem), [format!("/{name}")], "{path} {name}={value}");
         }
     }
 }
@@ -56,13 +50,9 @@ fn a_page_is_a_number_from_one_on() {
 fn more_rows_than_a_page_may_have_are_as_many_as_it_may() {
     let caller = lived_in();
     let whole = caller.all("/api/payments/payouts");
-    let page = caller
-        .get("/api/payments/payouts?per_page=1000")
-        .expect(200);
+    let page = caller.get("/api/payments/payouts?per_page=1000").expect(200);
     assert_eq!(page["data"], json!(whole[..100]));
-    let second = caller
-        .get("/api/payments/payouts?per_page=1000&page=2")
-        .expect(200);
+    let second = caller.get("/api/payments/payouts?per_page=1000&page=2").expect(200);
     assert_eq!(second["data"], json!(whole[100..200]));
 }
 
@@ -70,9 +60,8 @@ fn more_rows_than_a_page_may_have_are_as_many_as_it_may() {
 fn unknown_query_parameters_are_all_named() {
     let caller = Caller::instant();
     for Listing { path, .. } in listings(&caller) {
-        let problem = caller
-            .get(&with(&path, "colour=red&size=9&page=1"))
-            .refused(422, "validation_failed");
+        let problem =
+            caller.get(&with(&path, "colour=red&size=9&page=1")).refused(422, "validation_failed");
         let mut named = pointers(&problem);
         named.sort_unstable();
         assert_eq!(named, ["/colour", "/size"], "{path}");
@@ -84,10 +73,7 @@ fn wrong_values_of_filters_and_sort_keys_are_refused() {
     let caller = Caller::instant();
     for (path, wrong) in [
         ("/api/business/employees?status=busy", "/status"),
-        (
-            "/api/business/employees?payroll_status=maybe",
-            "/payroll_status",
-        ),
+        ("/api/business/employees?payroll_status=maybe", "/payroll_status"),
         ("/api/business/employees?sort=salary", "/sort"),
         ("/api/business/employees?sort=--name", "/sort"),
         ("/api/business/employees?sort=", "/sort"),
@@ -105,10 +91,7 @@ fn wrong_values_of_filters_and_sort_keys_are_refused() {
 #[test]
 fn lists_of_one_company_ask_which() {
     let caller = Caller::instant();
-    for path in [
-        "/api/business/ledger-accounts",
-        "/api/business/journal-entries",
-    ] {
+    for path in ["/api/business/ledger-accounts", "/api/business/journal-entries"] {
         let problem = caller.get(path).refused(422, "validation_failed");
         assert_eq!(pointers(&problem), ["/company_id"]);
         caller

@@ -25,11 +25,7 @@ fn listings(caller: &Caller) -> Vec<Listing> {
     let company = caller.company(0);
     let wallet = id(&caller.get("/api/payments/wallets").data()[0]).to_owned();
     let run = id(&caller.get("/api/business/payroll-runs").data()[0]).to_owned();
-    let list = |path: String, sorts, filters| Listing {
-        path,
-        sorts,
-        filters,
-    };
+    let list = |path: String, sorts, filters| Listing { path, sorts, filters };
     vec![
         list(
             "/api/business/companies".into(),
@@ -118,11 +114,9 @@ fn listings(caller: &Caller) -> Vec<Listing> {
 fn lived_in() -> Caller {
     let caller = Caller::instant();
     let company = caller.company(1);
-    for (name, department) in [
-        ("Ada Obi", "Finance"),
-        ("Zoë Ünal", "Kitchen & Bar"),
-        ("Ada Obi", "Sales"),
-    ] {
+    for (name, department) in
+        [("Ada Obi", "Finance"), ("Zoë Ünal", "Kitchen & Bar"), ("Ada Obi", "Sales")]
+    {
         let hire = json!({"company_id": company, "name": name, "role": "Accountant", "department": department, "start_date": "2026-02-02"});
         caller.post("/api/business/employees", &hire).expect(201);
     }
@@ -132,38 +126,24 @@ fn lived_in() -> Caller {
         (30, json!({"name": "Ada Lovelace"})),
         (74, json!({"role": "Accountant", "department": "Finance"})),
     ] {
-        caller
-            .patch(
-                &format!("/api/business/employees/{}", id(&rows[place])),
-                &change,
-            )
-            .expect(200);
+        caller.patch(&format!("/api/business/employees/{}", id(&rows[place])), &change).expect(200);
     }
-    for (place, kind, month) in [
-        (2, "annual", 4),
-        (3, "sick", 3),
-        (2, "unpaid", 5),
-        (40, "sick", 4),
-    ] {
+    for (place, kind, month) in
+        [(2, "annual", 4), (3, "sick", 3), (2, "unpaid", 5), (40, "sick", 4)]
+    {
         let days = |day: u32| format!("2026-{month:02}-{day:02}");
         let leave = json!({"employee_id": id(&rows[place]), "type": kind, "start_date": days(6), "end_date": days(10)});
-        let asked = caller
-            .post("/api/business/leave-requests", &leave)
-            .expect(201);
+        let asked = caller.post("/api/business/leave-requests", &leave).expect(201);
         if kind == "sick" {
             let target = format!("/api/business/leave-requests/{}/decide", id(&asked["data"]));
-            caller
-                .post(&target, &json!({"decision": "approve"}))
-                .expect(200);
+            caller.post(&target, &json!({"decision": "approve"})).expect(200);
         }
     }
     let new = json!({"legal_name": "Lagos Bakery Ltd", "country": "NG", "currency": "NGN"});
     caller.post("/api/business/companies", &new).expect(201);
     caller.run_payroll(&company, "2026-01");
     let asks = json!({"payroll_settings": {"approval_required": true}});
-    caller
-        .patch(&format!("/api/business/companies/{company}"), &asks)
-        .expect(200);
+    caller.patch(&format!("/api/business/companies/{company}"), &asks).expect(200);
     caller.run_payroll(&company, "2026-02");
     caller
 }
@@ -174,9 +154,7 @@ fn with(path: &str, query: &str) -> String {
 }
 
 fn text(value: &Value) -> String {
-    value
-        .as_str()
-        .map_or_else(|| value.to_string(), str::to_owned)
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 fn ids(rows: &[Value]) -> Vec<&str> {

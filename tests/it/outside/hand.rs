@@ -27,10 +27,7 @@ fn a_payout_is_moved_along_its_lifecycle_and_nowhere_else() {
     let body = json!({"to": "returned", "return_code": "R02", "reason": "asked by a test"});
     let moved = transition(&caller, id, &body).expect(200);
     assert_eq!(moved["resource"]["failure"]["return_code"], "R02");
-    assert_eq!(
-        moved["resource"]["failure"]["rail_message"],
-        "asked by a test"
-    );
+    assert_eq!(moved["resource"]["failure"]["rail_message"], "asked by a test");
     caller.advance(&json!({"by": "30d"}));
     caller.audit();
     transition(&caller, "pyo_0000000000000", &json!({"to": "paid"}))
@@ -46,18 +43,13 @@ fn a_rule_acts_as_often_as_it_says_and_can_be_taken_away() {
         json!({"match": {"decision": "payout.settle"}, "times": 1, "outcome": {"then": "failed"}});
     caller.post("/_sandbox/rules", &body).expect(201);
     let (run, _) = super::pay(&caller, &people, None);
-    assert_eq!(
-        run["settlement"],
-        json!({"paid": 1, "failed": 1, "pending": 0})
-    );
+    assert_eq!(run["settlement"], json!({"paid": 1, "failed": 1, "pending": 0}));
     let rules = caller.get("/_sandbox/rules").expect(200);
     assert_eq!(rules["rules"][0]["hits"], 1);
     let id = rules["rules"][0]["id"].as_str().unwrap();
     let path = format!("/_sandbox/rules/{id}");
     caller.send(&caller.request("DELETE", &path)).expect(200);
-    caller
-        .send(&caller.request("DELETE", &path))
-        .refused(404, "resource_not_found");
+    caller.send(&caller.request("DELETE", &path)).refused(404, "resource_not_found");
 }
 
 #[test]
@@ -80,19 +72,11 @@ fn a_rule_that_cannot_be_is_refused_with_every_part_that_is_wrong() {
             json!({"match": {"decision": "payroll_run.fund"}, "outcome": {"then": "funded", "after": "2d"}}),
             "/outcome/after",
         ),
-        (
-            json!({"match": {"operation": "runPayrol"}, "fault": {"status": 503}}),
-            "/on",
-        ),
-        (
-            json!({"match": {"decision": "payout.settle"}, "fault": {"status": 503}}),
-            "",
-        ),
+        (json!({"match": {"operation": "runPayrol"}, "fault": {"status": 503}}), "/on"),
+        (json!({"match": {"decision": "payout.settle"}, "fault": {"status": 503}}), ""),
     ] {
         let digest = caller.digest();
-        let problem = caller
-            .post("/_sandbox/rules", &body)
-            .refused(422, "validation_failed");
+        let problem = caller.post("/_sandbox/rules", &body).refused(422, "validation_failed");
         assert_eq!(problem["errors"][0]["pointer"], pointer, "{body}");
         assert_eq!(caller.digest(), digest);
     }
@@ -104,9 +88,7 @@ fn a_fault_can_be_a_rule() {
     let body =
         json!({"match": {"operation": "listCompanies"}, "times": 1, "fault": {"status": 503}});
     caller.post("/_sandbox/rules", &body).expect(201);
-    caller
-        .get("/api/business/companies")
-        .refused(503, "maintenance");
+    caller.get("/api/business/companies").refused(503, "maintenance");
     caller.get("/api/business/companies").expect(200);
 }
 
@@ -122,21 +104,15 @@ fn money_arrives_as_equity_or_sales_and_never_beyond_what_a_wallet_holds() {
     let before = wallet(&caller);
     for from in ["owner", "customer"] {
         let body = json!({"company_id": company, "amount": 12_345, "from": from});
-        caller
-            .post("/_sandbox/inbound/bank_transfer", &body)
-            .expect(200);
+        caller.post("/_sandbox/inbound/bank_transfer", &body).expect(200);
     }
     assert_eq!(wallet(&caller), before + 2 * 12_345);
     caller.audit();
-    for (kind, amount, status) in [
-        ("bank_transfer", 0, 422),
-        ("bank_transfer", -5, 422),
-        ("watchlist_hit", 5, 422),
-    ] {
+    for (kind, amount, status) in
+        [("bank_transfer", 0, 422), ("bank_transfer", -5, 422), ("watchlist_hit", 5, 422)]
+    {
         let body = json!({"company_id": company, "amount": amount});
-        caller
-            .post(&format!("/_sandbox/inbound/{kind}"), &body)
-            .expect(status);
+        caller.post(&format!("/_sandbox/inbound/{kind}"), &body).expect(status);
     }
 }
 
@@ -157,10 +133,7 @@ fn every_type_of_event_is_caused_or_says_which_call_to_make() {
         } else {
             let problem = answer.refused(422, "validation_failed");
             let detail = problem["detail"].as_str().unwrap();
-            assert!(
-                detail.contains("call ") && detail.contains("/api/"),
-                "{name}: {detail}"
-            );
+            assert!(detail.contains("call ") && detail.contains("/api/"), "{name}: {detail}");
             assert_eq!(caller.digest(), before);
         }
     }
@@ -178,9 +151,7 @@ fn an_override_is_held_to_the_schema_of_the_call_and_a_refusal_changes_nothing()
         json!({"type": "employee.terminated", "override": {"nope": 1}}),
     ] {
         let digest = caller.digest();
-        caller
-            .post("/_sandbox/trigger", &body)
-            .refused(422, "validation_failed");
+        caller.post("/_sandbox/trigger", &body).refused(422, "validation_failed");
         assert_eq!(caller.digest(), digest, "{body}");
     }
     let chosen = people(&caller, 3).pop().unwrap();
@@ -194,45 +165,19 @@ fn a_rust_test_has_it_all_by_typed_methods() {
     use sandbox::{Rule, Sandbox, Verdict};
     let sandbox = Sandbox::builder().start().unwrap();
     let key = "test_typed";
-    sandbox
-        .add_rule(
-            key,
-            &Rule::on("payout.settle")
-                .then("failed")
-                .code("R03")
-                .times(1),
-        )
-        .unwrap();
+    sandbox.add_rule(key, &Rule::on("payout.settle").then("failed").code("R03").times(1)).unwrap();
     let event = sandbox.trigger(key, "payroll_run.partially_paid").unwrap();
     assert_eq!(event.data["object"]["status"], "partially_paid");
     let events = sandbox.events(key).unwrap();
-    assert!(
-        events
-            .iter()
-            .any(|event| event.name == "payroll_item.failed")
-    );
-    let never = sandbox
-        .verify(key, "runPayroll", &json!({"status": 201}), 1)
-        .unwrap();
+    assert!(events.iter().any(|event| event.name == "payroll_item.failed"));
+    let never = sandbox.verify(key, "runPayroll", &json!({"status": 201}), 1).unwrap();
     assert!(matches!(never, Verdict::Fail(_)), "a trigger is no request");
+    assert!(sandbox.add_rule(key, &Rule::on("payout.setle").then("failed")).is_err());
     assert!(
-        sandbox
-            .add_rule(key, &Rule::on("payout.setle").then("failed"))
-            .is_err()
-    );
-    assert!(
-        sandbox
-            .trigger(key, "payout.retuned")
-            .unwrap_err()
-            .to_string()
-            .contains("did you mean")
+        sandbox.trigger(key, "payout.retuned").unwrap_err().to_string().contains("did you mean")
     );
     sandbox.load_scenario(key, "happy-path").unwrap();
-    assert!(
-        Sandbox::builder()
-            .scenario_text("mine", "titel = 'x'")
-            .is_err()
-    );
+    assert!(Sandbox::builder().scenario_text("mine", "titel = 'x'").is_err());
 }
 
 #[test]

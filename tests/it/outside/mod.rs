@@ -15,10 +15,7 @@ fn pay(caller: &Caller, people: &[String], header: Option<&str>) -> (Value, Answ
         request = request.header("Sandbox-Scenario", value);
     }
     let answer = caller.send(&request);
-    let id = answer.expect(201)["data"]["id"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let id = answer.expect(201)["data"]["id"].as_str().unwrap().to_owned();
     caller.advance(&json!({"by": "60d"}));
     (caller.run(&id), answer)
 }
@@ -36,10 +33,7 @@ fn rule(caller: &Caller, matched: &Value, outcome: &Value) -> Value {
 
 fn names(caller: &Caller) -> Vec<String> {
     let events = caller.events();
-    events
-        .iter()
-        .map(|event| event["type"].as_str().unwrap().to_owned())
-        .collect()
+    events.iter().map(|event| event["type"].as_str().unwrap().to_owned()).collect()
 }
 
 /// Types of events, and how often each happened.
@@ -54,43 +48,23 @@ fn every_choice_of_a_payout_leads_where_it_says_and_the_books_stay_right() {
         (
             "failed",
             "partially_paid",
-            &[
-                ("payout.failed", 1),
-                ("payroll_item.failed", 1),
-                ("payslip.issued", 1),
-            ],
+            &[("payout.failed", 1), ("payroll_item.failed", 1), ("payslip.issued", 1)],
         ),
         (
             "returned",
             "partially_paid",
-            &[
-                ("payout.returned", 1),
-                ("payroll_item.returned", 1),
-                ("payslip.issued", 1),
-            ],
+            &[("payout.returned", 1), ("payroll_item.returned", 1), ("payslip.issued", 1)],
         ),
         (
             "returned_late",
             "paid",
-            &[
-                ("payout.paid", 2),
-                ("payout.returned", 1),
-                ("payslip.issued", 2),
-            ],
+            &[("payout.paid", 2), ("payout.returned", 1), ("payslip.issued", 2)],
         ),
-        (
-            "held_then_paid",
-            "paid",
-            &[("payout.on_hold", 1), ("payout.paid", 2)],
-        ),
+        ("held_then_paid", "paid", &[("payout.on_hold", 1), ("payout.paid", 2)]),
         (
             "held_then_rejected",
             "partially_paid",
-            &[
-                ("payout.on_hold", 1),
-                ("payout.failed", 1),
-                ("payout.sent", 1),
-            ],
+            &[("payout.on_hold", 1), ("payout.failed", 1), ("payout.sent", 1)],
         ),
         ("rail_down", "partially_paid", &[("payout.failed", 1)]),
     ];
@@ -115,21 +89,12 @@ fn every_choice_of_a_payout_leads_where_it_says_and_the_books_stay_right() {
 #[test]
 fn a_run_whose_payouts_all_fail_has_failed() {
     let caller = Caller::manual();
-    rule(
-        &caller,
-        &json!({"decision": "payout.settle"}),
-        &json!({"then": "failed", "code": "R04"}),
-    );
+    rule(&caller, &json!({"decision": "payout.settle"}), &json!({"then": "failed", "code": "R04"}));
     let (run, _) = pay(&caller, &people(&caller, 2), None);
     assert_eq!(run["status"], "failed");
-    assert_eq!(
-        run["settlement"],
-        json!({"paid": 0, "failed": 2, "pending": 0})
-    );
-    let items = caller.all(&format!(
-        "/api/business/payroll-runs/{}/items",
-        run["id"].as_str().unwrap()
-    ));
+    assert_eq!(run["settlement"], json!({"paid": 0, "failed": 2, "pending": 0}));
+    let items =
+        caller.all(&format!("/api/business/payroll-runs/{}/items", run["id"].as_str().unwrap()));
     assert_eq!(items[0]["failure"]["return_code"], "R04");
     assert_eq!(items[0]["failure"]["code"], "invalid_account_number");
     caller.audit();
@@ -138,11 +103,7 @@ fn a_run_whose_payouts_all_fail_has_failed() {
 #[test]
 fn a_bank_that_says_no_leaves_the_run_waiting_for_its_money() {
     let caller = Caller::manual();
-    rule(
-        &caller,
-        &json!({"decision": "payroll_run.fund"}),
-        &json!({"then": "insufficient_funds"}),
-    );
+    rule(&caller, &json!({"decision": "payroll_run.fund"}), &json!({"then": "insufficient_funds"}));
     let (run, _) = pay(&caller, &people(&caller, 1), None);
     assert_eq!(run["status"], "funding_failed");
     assert!(run["blockers"][0].as_str().unwrap().contains("bank"));
@@ -168,19 +129,12 @@ fn a_rule_comes_before_the_header_the_header_before_the_value_and_the_value_befo
     };
     let ruled = |caller: &Caller, person: &str| {
         account(caller, person);
-        rule(
-            caller,
-            &json!({"decision": "payout.settle"}),
-            &json!({"then": "rail_down"}),
-        );
+        rule(caller, &json!({"decision": "payout.settle"}), &json!({"then": "rail_down"}));
     };
     let nothing = |_: &Caller, _: &str| {};
     let asked = Some("payout.settle=failed;code=R03");
     assert_eq!(settled(&nothing, None), (json!("paid"), json!("default")));
-    assert_eq!(
-        settled(&account, None),
-        (json!("delayed"), json!("magic_value"))
-    );
+    assert_eq!(settled(&account, None), (json!("delayed"), json!("magic_value")));
     assert_eq!(settled(&account, asked), (json!("failed"), json!("header")));
     assert_eq!(settled(&ruled, asked), (json!("rail_down"), json!("rule")));
 }
@@ -191,15 +145,9 @@ fn what_was_decided_stands_on_the_event_in_the_reply_and_in_the_list() {
     let header = "payout.settle=returned;code=R02, payroll_run.calculate=on_time";
     let (_, answer) = pay(&caller, &people(&caller, 2), Some(header));
     let decided = answer.header("sandbox-decision").unwrap();
-    assert!(
-        decided.contains("payout.settle=returned;code=R02;why=header;times=2"),
-        "{decided}"
-    );
+    assert!(decided.contains("payout.settle=returned;code=R02;why=header;times=2"), "{decided}");
     let events = caller.events();
-    let returned = events
-        .iter()
-        .find(|event| event["type"] == "payout.returned")
-        .unwrap();
+    let returned = events.iter().find(|event| event["type"] == "payout.returned").unwrap();
     assert_eq!(returned["decision"]["chosen"], "returned");
     assert_eq!(returned["decision"]["code"], "R02");
     let listed = caller.all("/_sandbox/decisions?why=header");
@@ -218,9 +166,8 @@ fn a_name_that_nobody_knows_is_refused_with_those_that_are_known() {
         "payout.settle=failed;code=R99",
         "no-such-scenario",
     ] {
-        let request = caller
-            .request("GET", "/api/business/companies")
-            .header("Sandbox-Scenario", header);
+        let request =
+            caller.request("GET", "/api/business/companies").header("Sandbox-Scenario", header);
         caller.send(&request).refused(400, "unknown_scenario");
     }
 }
@@ -245,9 +192,7 @@ fn an_unrelated_call_shifts_no_answer_of_the_outside_world() {
         );
         pay(&caller, &people, None);
         let decided = caller.all("/_sandbox/decisions?decision=payout.settle");
-        let decided = decided
-            .iter()
-            .map(|one| (one["subject_id"].clone(), one["chosen"].clone()));
+        let decided = decided.iter().map(|one| (one["subject_id"].clone(), one["chosen"].clone()));
         decided.collect::<Vec<_>>()
     };
     let quiet = ids(false);
@@ -258,17 +203,13 @@ fn an_unrelated_call_shifts_no_answer_of_the_outside_world() {
 #[test]
 fn a_loaded_scenario_decides_and_its_coverage_counts() {
     let caller = Caller::manual();
-    let loaded = caller
-        .post("/_sandbox/scenarios/partial-failure/load", &json!({}))
-        .expect(200);
+    let loaded = caller.post("/_sandbox/scenarios/partial-failure/load", &json!({})).expect(200);
     assert_eq!(loaded["regrown"], true);
     let (run, _) = pay(&caller, &people(&caller, 3), None);
     assert_eq!(run["status"], "partially_paid");
     let coverage = caller.get("/_sandbox/scenarios/coverage").expect(200);
     assert!(coverage["hit"].as_u64().unwrap() > 0, "{coverage}");
-    let ended = caller
-        .send(&caller.request("DELETE", "/_sandbox/scenarios/current"))
-        .expect(200);
+    let ended = caller.send(&caller.request("DELETE", "/_sandbox/scenarios/current")).expect(200);
     assert_eq!(ended["ended"], json!(["partial-failure"]));
     caller
         .post("/_sandbox/scenarios/partial-failur/load", &json!({}))

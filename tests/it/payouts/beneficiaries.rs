@@ -23,9 +23,7 @@ fn asked(payer: &Payer, account: &Value, outcome: &str) -> Value {
 #[test]
 fn an_account_is_resolved_after_half_a_minute_and_its_number_stays_hidden() {
     let payer = Payer::manual();
-    let made = payer
-        .caller
-        .post(BENEFICIARIES, &payer.payee_body("0000014579"));
+    let made = payer.caller.post(BENEFICIARIES, &payer.payee_body("0000014579"));
     let location = made.header("location").unwrap().to_owned();
     let made = made.made();
     assert_eq!(made["status"], "pending");
@@ -53,40 +51,18 @@ fn a_number_that_breaks_the_rule_of_its_country_is_refused_with_the_member() {
     let digest = payer.caller.digest();
     let (code, number) = ("/account/bank_code", "/account/account_number");
     for (sent, pointer, kind) in [
-        (
-            account("DE", None, "DE88370400440532013000"),
-            number,
-            "check_digit",
-        ),
-        (
-            account("DE", None, "DE8937040044053201300"),
-            number,
-            "shape",
-        ),
-        (
-            account("FR", None, "DE89370400440532013000"),
-            number,
-            "country",
-        ),
-        (
-            account("NG", Some("011"), "0000014578"),
-            number,
-            "check_digit",
-        ),
+        (account("DE", None, "DE88370400440532013000"), number, "check_digit"),
+        (account("DE", None, "DE8937040044053201300"), number, "shape"),
+        (account("FR", None, "DE89370400440532013000"), number, "country"),
+        (account("NG", Some("011"), "0000014578"), number, "check_digit"),
         (account("NG", Some("011"), "000001457"), number, "shape"),
         (account("NG", None, "0000014579"), code, "required"),
-        (
-            account("US", Some("021000022"), "123456789"),
-            code,
-            "check_digit",
-        ),
+        (account("US", Some("021000022"), "123456789"), code, "check_digit"),
         (account("GB", Some("60161"), "31926819"), code, "shape"),
         (account("GB", Some("601613"), "3192681"), number, "shape"),
         (account("ZM", Some("010123"), "1 2 3 4"), number, "shape"),
     ] {
-        let answer = payer
-            .caller
-            .post(BENEFICIARIES, &with(payer.payee_body("x"), &sent));
+        let answer = payer.caller.post(BENEFICIARIES, &with(payer.payee_body("x"), &sent));
         let problem = answer.refused(422, "validation_failed");
         assert_eq!(faults(&problem), [(pointer, kind)], "{sent}");
     }
@@ -121,10 +97,7 @@ fn what_is_missing_or_wrong_about_a_beneficiary_is_told_together() {
         "/type",
     ];
     assert_eq!(found, wanted, "{problem}");
-    let nobody = with(
-        payer.payee_body("9999999900"),
-        &json!({"company_id": "com_0000000000000"}),
-    );
+    let nobody = with(payer.payee_body("9999999900"), &json!({"company_id": "com_0000000000000"}));
     let problem = payer.caller.post(BENEFICIARIES, &nobody);
     let problem = problem.refused(404, "resource_not_found");
     assert_eq!(faults(&problem), [("/company_id", "not_found")]);
@@ -188,29 +161,20 @@ fn a_hand_can_be_quicker_than_the_bank() {
         ("rejected", "account_closed", json!("account_closed")),
         ("rejected", "account_not_found", json!("account_not_found")),
     ] {
-        let made = payer
-            .caller
-            .post(BENEFICIARIES, &payer.payee_body("9999999900"))
-            .made();
+        let made = payer.caller.post(BENEFICIARIES, &payer.payee_body("9999999900")).made();
         let mut body = json!({"to": to});
         if !reason.is_empty() {
             body["reason"] = json!(reason);
         }
         payer.transition(id(&made), &body).expect(200);
         let events = payer.caller.advance(&json!({"by": "1d"}));
-        assert!(
-            events.is_empty(),
-            "the bank's answer comes too late: {events:?}"
-        );
+        assert!(events.is_empty(), "the bank's answer comes too late: {events:?}");
         let beneficiary = payer.beneficiary_now(id(&made));
         assert_eq!(beneficiary["status"], to);
         assert_eq!(beneficiary["failure"]["code"], code);
         let again = payer.transition(id(&made), &json!({"to": "pending"}));
         let again = again.refused(409, "invalid_state_transition");
-        assert_eq!(
-            (&again["current"], &again["allowed"]),
-            (&json!(to), &json!([]))
-        );
+        assert_eq!((&again["current"], &again["allowed"]), (&json!(to), &json!([])));
     }
 }
 

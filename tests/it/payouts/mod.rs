@@ -30,12 +30,7 @@ impl Payer {
     pub(crate) fn of(caller: Caller) -> Self {
         let company = caller.company(0);
         let wallet = wallet(&caller, &company);
-        let mut payer = Self {
-            caller,
-            company,
-            wallet,
-            beneficiary: String::new(),
-        };
+        let mut payer = Self { caller, company, wallet, beneficiary: String::new() };
         payer.beneficiary = payer.payee(GOOD);
         payer
     }
@@ -87,15 +82,12 @@ impl Payer {
 
     /// The wallet's balances.
     pub(crate) fn balance(&self, which: &str) -> i64 {
-        let wallet = self
-            .caller
-            .get(&format!("/api/payments/wallets/{}", self.wallet));
+        let wallet = self.caller.get(&format!("/api/payments/wallets/{}", self.wallet));
         number(&wallet.data()[which])
     }
 
     pub(crate) fn verb(&self, payout: &Value, verb: &str, body: &Value) -> Answer {
-        self.caller
-            .post(&format!("{PAYOUTS}/{}/{verb}", id(payout)), body)
+        self.caller.post(&format!("{PAYOUTS}/{}/{verb}", id(payout)), body)
     }
 
     pub(crate) fn settings(&self, settings: &Value) {
@@ -105,8 +97,7 @@ impl Payer {
     }
 
     pub(crate) fn transition(&self, of: &str, body: &Value) -> Answer {
-        self.caller
-            .post(&format!("/_sandbox/resources/{of}/transition"), body)
+        self.caller.post(&format!("/_sandbox/resources/{of}/transition"), body)
     }
 
     /// Puts so much into the wallet.
@@ -151,11 +142,6 @@ pub(crate) fn history(resource: &Value) -> Vec<&str> {
 pub(crate) fn faults(problem: &Value) -> Vec<(&str, &str)> {
     let errors = problem["errors"].as_array().into_iter().flatten();
     errors
-        .map(|error| {
-            (
-                error["pointer"].as_str().unwrap(),
-                error["code"].as_str().unwrap(),
-            )
-        })
+        .map(|error| (error["pointer"].as_str().unwrap(), error["code"].as_str().unwrap()))
         .collect()
 }

@@ -17,42 +17,12 @@ enum Lost {
 fn reserved_accounts_choose_what_becomes_of_a_payout() {
     let payer = Payer::manual();
     for (account, path, code, lost) in [
-        (
-            "9999999900",
-            &["processing", "sent", "paid"][..],
-            None,
-            Lost::All,
-        ),
-        (
-            "9999999902",
-            &["processing", "sent", "returned"],
-            Some("account_closed"),
-            Lost::Fee,
-        ),
-        (
-            "9999999990",
-            &["processing", "sent", "paid"],
-            None,
-            Lost::All,
-        ),
-        (
-            "9999999991",
-            &["processing", "on_hold", "processing", "sent", "paid"],
-            None,
-            Lost::All,
-        ),
-        (
-            "9999999992",
-            &["processing", "on_hold", "failed"],
-            Some("account_frozen"),
-            Lost::Nothing,
-        ),
-        (
-            "9999999998",
-            &["processing", "sent", "failed"],
-            Some("rail_unavailable"),
-            Lost::Nothing,
-        ),
+        ("9999999900", &["processing", "sent", "paid"][..], None, Lost::All),
+        ("9999999902", &["processing", "sent", "returned"], Some("account_closed"), Lost::Fee),
+        ("9999999990", &["processing", "sent", "paid"], None, Lost::All),
+        ("9999999991", &["processing", "on_hold", "processing", "sent", "paid"], None, Lost::All),
+        ("9999999992", &["processing", "on_hold", "failed"], Some("account_frozen"), Lost::Nothing),
+        ("9999999998", &["processing", "sent", "failed"], Some("rail_unavailable"), Lost::Nothing),
         (
             "9999999999",
             &["processing", "sent", "paid", "returned"],
@@ -87,32 +57,17 @@ fn headers_and_rules_come_before_the_account() {
     let rule = json!({"match": {"decision": "payout.settle", "where": {"beneficiary": payer.beneficiary}},
         "times": 1, "outcome": {"then": "held_then_rejected"}});
     let events = payer.caller.advance(&json!({"by": "1h"}));
-    assert_eq!(
-        events,
-        [
-            "payout.processing",
-            "payout.sent",
-            "payout.failed",
-            "wallet.credited"
-        ]
-    );
+    assert_eq!(events, ["payout.processing", "payout.sent", "payout.failed", "wallet.credited"]);
     let failed = payer.payout(&asked);
     assert_eq!(failed["failure"]["return_code"], "R03");
     assert_eq!(failed["failure"]["code"], "account_not_found");
     payer.caller.post("/_sandbox/rules", &rule).expect(201);
     let held = payer.pay(600, &json!({}));
     let events = payer.caller.advance(&json!({"by": "10d"}));
-    let told = [
-        "payout.processing",
-        "payout.on_hold",
-        "payout.failed",
-        "wallet.credited",
-    ];
+    let told = ["payout.processing", "payout.on_hold", "payout.failed", "wallet.credited"];
     assert_eq!(events, told);
     assert_eq!(payer.payout(&held)["status"], "failed");
-    let decisions = payer
-        .caller
-        .all("/_sandbox/decisions?decision=payout.settle");
+    let decisions = payer.caller.all("/_sandbox/decisions?decision=payout.settle");
     let why: Vec<&Value> = decisions.iter().map(|one| &one["why"]).collect();
     assert_eq!(why, ["header", "rule"]);
     payer.caller.audit();
@@ -135,16 +90,12 @@ fn a_hand_moves_a_payout_with_its_money() {
     payer.transition(id(&asked), &body).expect(200);
     assert_eq!(payer.balance("available"), before - fee);
     let other = payer.pay(9_000, &json!({}));
-    payer
-        .transition(id(&other), &json!({"to": "cancelled"}))
-        .expect(200);
+    payer.transition(id(&other), &json!({"to": "cancelled"})).expect(200);
     assert!(payer.caller.advance(&json!({"by": "30d"})).is_empty());
     assert_eq!(payer.balance("available"), before - fee);
     payer.settings(&json!({"approval_required": true}));
     let waits = payer.pay(9_000, &json!({}));
-    payer
-        .transition(id(&waits), &json!({"to": "queued"}))
-        .expect(200);
+    payer.transition(id(&waits), &json!({"to": "queued"})).expect(200);
     payer.caller.advance(&json!({"by": "1d"}));
     assert_eq!(payer.payout(&waits)["status"], "paid");
     payer.caller.audit();
@@ -172,10 +123,7 @@ fn payouts_are_listed_by_beneficiary_status_and_source() {
         let rows = payer.caller.all(&path);
         rows.iter().map(|row| id(row).to_owned()).collect()
     };
-    assert_eq!(
-        list(&format!("beneficiary_id={}", payer.beneficiary)),
-        [id(&first)]
-    );
+    assert_eq!(list(&format!("beneficiary_id={}", payer.beneficiary)), [id(&first)]);
     assert_eq!(list("status=queued"), [id(&first), id(&second)]);
     payer.caller.advance(&json!({"by": "1m"}));
     assert_eq!(list("status=failed"), [id(&second)]);

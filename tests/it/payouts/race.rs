@@ -43,10 +43,7 @@ fn of_64_clients_exactly_as_many_are_paid_as_the_balance_allows() {
 fn one_key_sends_one_payout_however_often_it_is_asked() {
     let payer = Payer::manual();
     let before = payer.balance("available");
-    let request = payer
-        .caller
-        .request("POST", PAYOUTS)
-        .json(&payer.body(5_000));
+    let request = payer.caller.request("POST", PAYOUTS).json(&payer.body(5_000));
     let request = request.header("Idempotency-Key", "invoice-7");
     let first = payer.caller.send(&request);
     let second = payer.caller.send(&request);

@@ -24,10 +24,8 @@ fn a_payout_debits_the_wallet_at_once_and_arrives_with_the_clock() {
     assert_eq!(history(&paid), ["queued", "processing", "sent", "paid"]);
     assert_eq!(paid["updated_at"], asked["estimated_arrival"]);
     let of = asked["id"].as_str().unwrap();
-    let journal = format!(
-        "/api/business/journal-entries?company_id={}&source_id={of}",
-        payer.company
-    );
+    let journal =
+        format!("/api/business/journal-entries?company_id={}&source_id={of}", payer.company);
     let entries = payer.caller.all(&journal);
     let moved = |entry: usize| -> Vec<(String, String, i64)> {
         let lines = entries[entry]["lines"].as_array().unwrap().iter();
@@ -49,10 +47,8 @@ fn a_payout_debits_the_wallet_at_once_and_arrives_with_the_clock() {
         line("cash_available", "credit", 250_000 + fee),
     ];
     assert_eq!(moved(0), sent);
-    let arrived = [
-        line("purchases", "debit", 250_000),
-        line("payouts_in_transit", "credit", 250_000),
-    ];
+    let arrived =
+        [line("purchases", "debit", 250_000), line("payouts_in_transit", "credit", 250_000)];
     assert_eq!(moved(1), arrived);
     payer.caller.audit();
 }
@@ -63,10 +59,8 @@ fn the_call_itself_tells_of_the_payout_and_of_the_debit() {
     let before = payer.caller.events().len();
     payer.pay(100, &json!({}));
     let events = payer.caller.events();
-    let names: Vec<&str> = events[before..]
-        .iter()
-        .map(|event| event["type"].as_str().unwrap())
-        .collect();
+    let names: Vec<&str> =
+        events[before..].iter().map(|event| event["type"].as_str().unwrap()).collect();
     assert_eq!(names, ["payout.created", "wallet.debited"]);
 }
 
@@ -96,9 +90,7 @@ fn every_rail_keeps_the_time_that_it_named() {
     let payouts =
         ["instant", "same_day", "standard"].map(|rail| payer.pay(1_000, &json!({"rail": rail})));
     payer.caller.advance(&json!({"by": "2h"}));
-    let queued = payouts
-        .iter()
-        .map(|payout| payer.payout(payout)["status"].clone());
+    let queued = payouts.iter().map(|payout| payer.payout(payout)["status"].clone());
     assert_eq!(queued.collect::<Vec<_>>(), ["paid", "queued", "queued"]);
     payer.caller.advance(&json!({"by": "30d"}));
     for asked in &payouts {

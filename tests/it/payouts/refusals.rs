@@ -71,9 +71,7 @@ fn the_last_unit_can_be_paid_and_no_more() {
 #[test]
 fn everything_that_a_body_lacks_is_told_together() {
     let payer = Payer::instant();
-    let problem = payer
-        .caller
-        .post(PAYOUTS, &json!({"rail": "pigeon", "colour": "red"}));
+    let problem = payer.caller.post(PAYOUTS, &json!({"rail": "pigeon", "colour": "red"}));
     let problem = problem.refused(422, "validation_failed");
     let mut found: Vec<&str> = faults(&problem).into_iter().map(|(at, _)| at).collect();
     found.sort_unstable();
@@ -96,9 +94,7 @@ fn everything_that_a_body_lacks_is_told_together() {
         ("currency", json!("naira")),
         ("metadata", json!({"a": 1})),
     ] {
-        let problem = payer
-            .ask(1, &json!({member: value}))
-            .refused(422, "validation_failed");
+        let problem = payer.ask(1, &json!({member: value})).refused(422, "validation_failed");
         let (at, _) = faults(&problem)[0];
         assert!(at.starts_with(&format!("/{member}")), "{problem}");
     }
@@ -116,10 +112,7 @@ fn what_nobody_has_is_named_and_what_others_have_is_not_taken() {
     ];
     assert_eq!(faults(&problem), wanted);
     let other = payer.caller.company(1);
-    let theirs = with(
-        payer.payee_body("9999999900"),
-        &json!({"company_id": other}),
-    );
+    let theirs = with(payer.payee_body("9999999900"), &json!({"company_id": other}));
     let theirs = payer.caller.post(BENEFICIARIES, &theirs).made();
     let strange =
         json!({"wallet_id": wallet(&payer.caller, &other), "beneficiary_id": id(&theirs)});
@@ -135,36 +128,23 @@ fn what_nobody_has_is_named_and_what_others_have_is_not_taken() {
 #[test]
 fn only_a_verified_beneficiary_is_paid() {
     let payer = Payer::manual();
-    let made = payer
-        .caller
-        .post(BENEFICIARIES, &payer.payee_body("9999999900"))
-        .made();
+    let made = payer.caller.post(BENEFICIARIES, &payer.payee_body("9999999900")).made();
     let to = json!({"beneficiary_id": id(&made)});
     let refused = |status: &str| {
         let problem = payer.ask(1, &to).refused(422, "validation_failed");
         assert_eq!(faults(&problem), [("/beneficiary_id", "not_verified")]);
-        assert!(
-            problem["detail"].as_str().unwrap().contains(status),
-            "{problem}"
-        );
+        assert!(problem["detail"].as_str().unwrap().contains(status), "{problem}");
     };
     refused("pending");
-    payer
-        .transition(id(&made), &json!({"to": "rejected"}))
-        .expect(200);
+    payer.transition(id(&made), &json!({"to": "rejected"})).expect(200);
     refused("rejected");
 }
 
 #[test]
 fn currencies_that_differ_are_refused() {
     let payer = Payer::manual();
-    let problem = payer
-        .ask(1, &json!({"currency": "EUR"}))
-        .refused(422, "currency_mismatch");
-    assert_eq!(
-        faults(&problem),
-        [("/currency", "currency"), ("/currency", "currency")]
-    );
+    let problem = payer.ask(1, &json!({"currency": "EUR"})).refused(422, "currency_mismatch");
+    assert_eq!(faults(&problem), [("/currency", "currency"), ("/currency", "currency")]);
     let mut euro = payer.payee_body("DE89370400440532013000");
     euro["account"] =
         json!({"account_number": "DE89370400440532013000", "country": "DE", "currency": "EUR"});
@@ -180,20 +160,12 @@ fn a_company_that_may_not_pay_does_not() {
     let payer = Payer::manual();
     payer.settings(&json!({"approval_required": true}));
     let waits = payer.pay(1, &json!({}));
-    payer
-        .transition(&payer.company, &json!({"to": "suspended"}))
-        .expect(200);
+    payer.transition(&payer.company, &json!({"to": "suspended"})).expect(200);
     payer.ask(1, &json!({})).refused(403, "company_suspended");
-    payer
-        .verb(&waits, "approve", &json!({}))
-        .refused(403, "company_suspended");
-    payer
-        .transition(&payer.company, &json!({"to": "closed"}))
-        .expect(200);
+    payer.verb(&waits, "approve", &json!({})).refused(403, "company_suspended");
+    payer.transition(&payer.company, &json!({"to": "closed"})).expect(200);
     payer.ask(1, &json!({})).refused(403, "compliance_blocked");
-    payer
-        .verb(&waits, "approve", &json!({}))
-        .refused(403, "compliance_blocked");
+    payer.verb(&waits, "approve", &json!({})).refused(403, "compliance_blocked");
     let before = payer.balance("available");
     payer.verb(&waits, "cancel", &json!({})).expect(200);
     assert!(payer.balance("available") > before);
@@ -218,9 +190,7 @@ fn a_wallet_that_is_full_takes_nothing_back_by_hand() {
     let asked = payer.pay(1_000_000, &json!({}));
     payer.fill();
     let full = payer.balance("available");
-    payer
-        .verb(&asked, "cancel", &json!({}))
-        .refused(402, "limit_exceeded");
+    payer.verb(&asked, "cancel", &json!({})).refused(402, "limit_exceeded");
     assert_eq!(payer.balance("available"), full);
     let spent = payer.pay(2_000_000, &json!({}));
     assert!(number(&spent["fee"]) > 0);

@@ -15,10 +15,7 @@ fn sums_from_the_companys_mark_on_wait_for_somebody_else() {
     let waits = payer.pay(100_000, &json!({"maker": "Ada Obi"}));
     assert_eq!(waits["status"], "pending_approval");
     assert_eq!(waits["maker"], "Ada Obi");
-    assert!(
-        payer.balance("available") < before,
-        "the money is set aside"
-    );
+    assert!(payer.balance("available") < before, "the money is set aside");
     payer.caller.advance(&json!({"by": "30d"}));
     assert_eq!(payer.payout(&waits)["status"], "pending_approval");
     let same = payer.verb(&waits, "approve", &json!({"approver": " ada obi "}));
@@ -32,10 +29,7 @@ fn sums_from_the_companys_mark_on_wait_for_somebody_else() {
     assert_eq!(events, ["payout.processing", "payout.sent", "payout.paid"]);
     let again = payer.verb(&waits, "approve", &json!({"approver": "Grace Bello"}));
     let again = again.refused(409, "invalid_state_transition");
-    assert_eq!(
-        (&again["current"], &again["allowed"]),
-        (&json!("paid"), &json!(["returned"]))
-    );
+    assert_eq!((&again["current"], &again["allowed"]), (&json!("paid"), &json!(["returned"])));
     payer.caller.audit();
 }
 
@@ -46,22 +40,10 @@ fn an_approval_that_names_nobody_is_taken() {
     let waits = payer.pay(1, &json!({}));
     payer.verb(&waits, "approve", &json!({})).expect(200);
     let paid = payer.payout(&waits);
-    assert_eq!(
-        history(&paid),
-        ["pending_approval", "queued", "processing", "sent", "paid"]
-    );
-    let names: Vec<Value> = payer
-        .caller
-        .events()
-        .iter()
-        .map(|event| event["type"].clone())
-        .collect();
-    let wanted = [
-        "payout.created",
-        "payout.pending_approval",
-        "wallet.debited",
-        "payout.approved",
-    ];
+    assert_eq!(history(&paid), ["pending_approval", "queued", "processing", "sent", "paid"]);
+    let names: Vec<Value> =
+        payer.caller.events().iter().map(|event| event["type"].clone()).collect();
+    let wanted = ["payout.created", "payout.pending_approval", "wallet.debited", "payout.approved"];
     assert_eq!(names[3..7], wanted);
 }
 
@@ -73,10 +55,7 @@ fn a_payout_that_is_cancelled_gives_its_fee_back_too() {
     let waits = payer.pay(40_000, &json!({}));
     payer.settings(&json!({"approval_required": false}));
     let queued = payer.pay(50_000, &json!({}));
-    let held = payer.pay(
-        60_000,
-        &json!({"beneficiary_id": payer.payee("9999999991")}),
-    );
+    let held = payer.pay(60_000, &json!({"beneficiary_id": payer.payee("9999999991")}));
     payer
         .verb(&queued, "cancel", &json!({"reason": "Paid in cash"}))
         .refused(409, "invalid_state_transition");
@@ -84,28 +63,17 @@ fn a_payout_that_is_cancelled_gives_its_fee_back_too() {
     payer.caller.advance(&json!({"by": "1s"}));
     assert_eq!(payer.payout(&held)["status"], "on_hold");
     for payout in [&waits, &held] {
-        let cancelled = payer
-            .verb(payout, "cancel", &json!({"reason": "Paid in cash"}))
-            .data();
+        let cancelled = payer.verb(payout, "cancel", &json!({"reason": "Paid in cash"})).data();
         assert_eq!(cancelled["status"], "cancelled");
-        let last = cancelled["status_history"]
-            .as_array()
-            .unwrap()
-            .last()
-            .unwrap();
+        let last = cancelled["status_history"].as_array().unwrap().last().unwrap();
         assert_eq!(last["reason"], "Paid in cash");
         assert_eq!(cancelled.get("estimated_arrival"), None);
     }
     let sent = 50_000 + number(&queued["fee"]);
     assert_eq!(payer.balance("available"), before - sent);
     assert!(payer.caller.advance(&json!({"by": "30d"})).is_empty());
-    let again = payer
-        .verb(&held, "cancel", &json!({}))
-        .refused(409, "invalid_state_transition");
-    assert_eq!(
-        (&again["current"], &again["allowed"]),
-        (&json!("cancelled"), &json!([]))
-    );
+    let again = payer.verb(&held, "cancel", &json!({})).refused(409, "invalid_state_transition");
+    assert_eq!((&again["current"], &again["allowed"]), (&json!("cancelled"), &json!([])));
     payer.caller.audit();
 }
 
@@ -117,17 +85,11 @@ fn wages_are_cancelled_with_their_run_alone() {
     caller.advance(&json!({"to": "2026-01-22T16:00:00Z"}));
     let queued = caller.all(&format!("{PAYOUTS}?status=queued"));
     let path = format!("{PAYOUTS}/{}/cancel", id(&queued[0]));
-    let refused = caller
-        .post(&path, &json!({}))
-        .refused(409, "invalid_state_transition");
+    let refused = caller.post(&path, &json!({})).refused(409, "invalid_state_transition");
     assert!(refused["detail"].as_str().unwrap().contains("payroll run"));
     let nobody = format!("{PAYOUTS}/pyo_0000000000000");
-    caller
-        .post(&format!("{nobody}/cancel"), &json!({}))
-        .refused(404, "resource_not_found");
-    caller
-        .post(&format!("{nobody}/approve"), &json!({}))
-        .refused(404, "resource_not_found");
+    caller.post(&format!("{nobody}/cancel"), &json!({})).refused(404, "resource_not_found");
+    caller.post(&format!("{nobody}/approve"), &json!({})).refused(404, "resource_not_found");
 }
 
 #[test]
@@ -137,10 +99,7 @@ fn a_balance_that_falls_below_the_mark_is_told_once() {
     payer.settings(&json!({"low_balance": available - 5_000}));
     let low = || {
         let events = payer.caller.events();
-        events
-            .iter()
-            .filter(|event| event["type"] == "wallet.low_balance")
-            .count()
+        events.iter().filter(|event| event["type"] == "wallet.low_balance").count()
     };
     payer.pay(1_000, &json!({}));
     assert_eq!(low(), 0);
@@ -164,15 +123,10 @@ fn settings_keep_what_is_not_changed_and_refuse_what_is_no_sum() {
     let settings = payer.caller.get(&path).data()["payment_settings"].take();
     let wanted = json!({"approval_required": true, "approval_threshold": 7, "low_balance": 9});
     assert_eq!(settings, wanted);
-    for wrong in [
-        json!({"low_balance": -1}),
-        json!({"approval_threshold": i64::MAX}),
-        json!({"limit": 1}),
-    ] {
+    for wrong in
+        [json!({"low_balance": -1}), json!({"approval_threshold": i64::MAX}), json!({"limit": 1})]
+    {
         let body = json!({"payment_settings": wrong});
-        payer
-            .caller
-            .patch(&path, &body)
-            .refused(422, "validation_failed");
+        payer.caller.patch(&path, &body).refused(422, "validation_failed");
     }
 }

@@ -12,10 +12,7 @@ use super::reference::{self, Question};
 fn packs() -> [(&'static str, &'static str); 8] {
     macro_rules! fixture {
         ($code:literal) => {
-            (
-                $code,
-                include_str!(concat!("../../../fixtures/jurisdictions/", $code, ".toml")),
-            )
+            ($code, include_str!(concat!("../../../fixtures/jurisdictions/", $code, ".toml")))
         };
     }
     [
@@ -42,16 +39,8 @@ fn names(pack: &Pack) -> Vec<String> {
 fn edges(text: &str, pack: &Pack) -> Vec<i64> {
     let words = text.split(|letter: char| !letter.is_ascii_digit());
     let figures: BTreeSet<i64> = words.filter_map(|word| word.parse().ok()).collect();
-    let divisors = || {
-        pack.periods
-            .iter()
-            .map(|period| i64::from(period.per_year()))
-            .chain([1, 12])
-    };
-    figures
-        .iter()
-        .flat_map(|figure| divisors().map(move |divisor| figure / divisor))
-        .collect()
+    let divisors = || pack.periods.iter().map(|period| i64::from(period.per_year())).chain([1, 12]);
+    figures.iter().flat_map(|figure| divisors().map(move |divisor| figure / divisor)).collect()
 }
 
 /// A question to one pack: amounts from nothing to far beyond any salary, often on a round number,
@@ -115,11 +104,8 @@ fn by_engine(pack: &Pack, question: &Question) -> Vec<i64> {
     for (name, value) in &question.inputs {
         inputs[pack.input(name).unwrap()] = *value;
     }
-    let earnings: Vec<_> = question
-        .components
-        .iter()
-        .map(|(name, amount)| (pack.component(name), *amount))
-        .collect();
+    let earnings: Vec<_> =
+        question.components.iter().map(|(name, amount)| (pack.component(name), *amount)).collect();
     let pay = pack.evaluate(&PayInput {
         period: question.period,
         number: question.number,
@@ -182,8 +168,5 @@ fn a_changed_rate_is_noticed() {
         totals: BTreeMap::new(),
     };
     let table = text.parse().unwrap();
-    assert_ne!(
-        by_engine(&changed, &question),
-        reference::amounts(&table, &question)
-    );
+    assert_ne!(by_engine(&changed, &question), reference::amounts(&table, &question));
 }

@@ -41,11 +41,7 @@ impl Case {
         if let Some(error) = answer.get("error") {
             return Err(error.to_string());
         }
-        let number = |value: &Value| {
-            value
-                .as_i64()
-                .ok_or_else(|| format!("not a number: {value}"))
-        };
+        let number = |value: &Value| value.as_i64().ok_or_else(|| format!("not a number: {value}"));
         let line =
             |id: &str| number(&answer["lines"][id]).map_err(|error| format!("{id}: {error}"));
         match self.column("line") {
@@ -64,13 +60,7 @@ pub(super) fn read(path: &Path) -> Vec<Case> {
     let text = fs::read_to_string(path).unwrap();
     let mut lines = text.lines();
     assert_eq!(lines.next(), Some(HEADER));
-    lines
-        .enumerate()
-        .map(|(i, line)| Case {
-            row: i + 2,
-            columns: cells(line),
-        })
-        .collect()
+    lines.enumerate().map(|(i, line)| Case { row: i + 2, columns: cells(line) }).collect()
 }
 
 /// The cells of a CSV line; quotes are doubled inside quotes.
@@ -103,11 +93,7 @@ fn failures(cases: &[Case]) -> Vec<String> {
     gross_to_net::run(&args, Cursor::new(lines.join("\n")), &mut output).unwrap();
     let output = String::from_utf8(output).unwrap();
     assert_eq!(output.lines().count(), cases.len());
-    cases
-        .iter()
-        .zip(output.lines())
-        .filter_map(|(case, answer)| failure(case, answer))
-        .collect()
+    cases.iter().zip(output.lines()).filter_map(|(case, answer)| failure(case, answer)).collect()
 }
 
 fn failure(case: &Case, answer: &str) -> Option<String> {
@@ -155,10 +141,7 @@ fn every_authority_case_is_within_its_tolerance() {
         || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/payroll/authority-cases.csv");
     let path = std::env::var_os("SANDBOX_AUTHORITY_CASES").map_or_else(beside, PathBuf::from);
     if !path.exists() {
-        println!(
-            "skipped: {} is not there (set SANDBOX_AUTHORITY_CASES)",
-            path.display()
-        );
+        println!("skipped: {} is not there (set SANDBOX_AUTHORITY_CASES)", path.display());
         return;
     }
     let cases = read(&path);

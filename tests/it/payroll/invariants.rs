@@ -43,27 +43,20 @@ fn pay(
 
 /// Every combination of a pack's attribute values.
 fn all_attributes(pack: &Pack) -> Vec<Attributes> {
-    pack.attributes.iter().fold(
-        vec![pack.default_attributes()],
-        |combinations, attribute| {
-            let with = |combination: &Attributes| {
-                let set = |value: &String| {
-                    pack.with_attribute(*combination, &attribute.name, value)
-                        .unwrap()
-                };
-                attribute.values.iter().map(set).collect::<Vec<_>>()
-            };
-            combinations.iter().flat_map(with).collect()
-        },
-    )
+    pack.attributes.iter().fold(vec![pack.default_attributes()], |combinations, attribute| {
+        let with = |combination: &Attributes| {
+            let set =
+                |value: &String| pack.with_attribute(*combination, &attribute.name, value).unwrap();
+            attribute.values.iter().map(set).collect::<Vec<_>>()
+        };
+        combinations.iter().flat_map(with).collect()
+    })
 }
 
 fn cases() -> impl Iterator<Item = (&'static Pack, PayPeriod, Attributes)> {
     library().packs().flat_map(|pack| {
         pack.periods.iter().flat_map(move |&period| {
-            all_attributes(pack)
-                .into_iter()
-                .map(move |attributes| (pack, period, attributes))
+            all_attributes(pack).into_iter().map(move |attributes| (pack, period, attributes))
         })
     })
 }
@@ -73,14 +66,7 @@ fn net_and_deductions_are_gross_in_every_case() {
     for (pack, period, attributes) in cases() {
         for number in [1, 2, period.last_number()] {
             for gross in SALARIES {
-                let pay = pay(
-                    pack,
-                    period,
-                    attributes,
-                    number,
-                    gross,
-                    &YearToDate::start(),
-                );
+                let pay = pay(pack, period, attributes, number, gross, &YearToDate::start());
                 let sum = |roles: &[Role]| {
                     let lines = pack.lines().iter().zip(&pay.amounts);
                     lines
@@ -97,10 +83,7 @@ fn net_and_deductions_are_gross_in_every_case() {
                 );
                 assert_eq!(pay.tax, sum(&[Role::EmployeeTax]));
                 assert_eq!(pay.employee, sum(&[Role::EmployeeSocial]));
-                assert_eq!(
-                    pay.employer,
-                    sum(&[Role::EmployerTax, Role::EmployerSocial])
-                );
+                assert_eq!(pay.employer, sum(&[Role::EmployerTax, Role::EmployerSocial]));
             }
         }
     }
@@ -112,12 +95,7 @@ fn net_and_deductions_are_gross_in_every_case() {
 fn nothing_earned_is_nothing_withheld() {
     for (pack, period, attributes) in cases() {
         let pay = pay(pack, period, attributes, 1, 0, &YearToDate::start());
-        assert_eq!(
-            (pay.tax, pay.employee, pay.net),
-            (0, 0, 0),
-            "{} {period}",
-            pack.code
-        );
+        assert_eq!((pay.tax, pay.employee, pay.net), (0, 0, 0), "{} {period}", pack.code);
     }
 }
 
@@ -151,20 +129,8 @@ fn net_does_not_fall_as_gross_rises_but_at_nigerias_exemption() {
 fn a_kobo_over_the_minimum_wage_costs_the_exemption() {
     let pack = library().pack("NG").unwrap();
     // A pension would bring the minimum wage below the first taxed naira, and the cliff to nothing.
-    let attributes = pack
-        .with_attribute(pack.default_attributes(), "pension", "false")
-        .unwrap();
-    let net = |gross| {
-        pay(
-            pack,
-            PayPeriod::Monthly,
-            attributes,
-            1,
-            gross,
-            &YearToDate::start(),
-        )
-        .net
-    };
+    let attributes = pack.with_attribute(pack.default_attributes(), "pension", "false").unwrap();
+    let net = |gross| pay(pack, PayPeriod::Monthly, attributes, 1, gross, &YearToDate::start()).net;
     assert_eq!((net(7_000_000), net(7_000_001)), (7_000_000, 6_950_001));
 }
 
@@ -174,10 +140,7 @@ fn a_kobo_over_the_minimum_wage_costs_the_exemption() {
 fn a_cumulative_year_is_the_sum_of_its_months() {
     let pack = library().pack("GB").unwrap();
     let attributes = pack.default_attributes();
-    for salaries in [
-        [300_000; 12],
-        [0, 0, 0, 0, 0, 0, 900_000, 1, 50_000, 3_000_000, 104_826, 7],
-    ] {
+    for salaries in [[300_000; 12], [0, 0, 0, 0, 0, 0, 900_000, 1, 50_000, 3_000_000, 104_826, 7]] {
         let (mut ytd, mut taxes) = (YearToDate::start(), 0);
         for (number, gross) in (1..).zip(salaries) {
             let pay = pay(pack, PayPeriod::Monthly, attributes, number, gross, &ytd);
@@ -189,14 +152,7 @@ fn a_cumulative_year_is_the_sum_of_its_months() {
         assert_eq!(names["gross"], salaries.iter().sum::<i64>());
         // The whole year in its last month, with nothing taken before: the same totals in one step.
         let total = salaries.iter().sum();
-        let at_once = pay(
-            pack,
-            PayPeriod::Monthly,
-            attributes,
-            12,
-            total,
-            &YearToDate::start(),
-        );
+        let at_once = pay(pack, PayPeriod::Monthly, attributes, 12, total, &YearToDate::start());
         assert_eq!(at_once.tax, taxes);
         assert_eq!(Some(at_once.taxable), Some(ytd.taxable()));
     }
@@ -207,19 +163,15 @@ fn a_refund_is_a_negative_amount() {
     let pack = library().pack("GB").unwrap();
     let attributes = pack.default_attributes();
     let mut ytd = YearToDate::start();
-    ytd.add(&pay(pack, PayPeriod::Monthly, attributes, 1, 500_000, &ytd))
-        .unwrap();
+    ytd.add(&pay(pack, PayPeriod::Monthly, attributes, 1, 500_000, &ytd)).unwrap();
     let second = pay(pack, PayPeriod::Monthly, attributes, 2, 0, &ytd);
     assert!(second.tax < 0 && second.net == -second.tax, "{second:?}");
 }
 
 #[test]
 fn a_yearly_cap_holds_over_the_year() {
-    for (code, line, cap) in [
-        ("CA", "cpp", 423_045),
-        ("CA", "ei", 112_307),
-        ("US", "futa", 4_200),
-    ] {
+    for (code, line, cap) in [("CA", "cpp", 423_045), ("CA", "ei", 112_307), ("US", "futa", 4_200)]
+    {
         let pack = library().pack(code).unwrap();
         let mut ytd = YearToDate::start();
         for number in 1..=12 {
@@ -249,14 +201,8 @@ fn taxable_pay_is_what_the_packs_own_bands_are_charged_on() {
     ];
     for (code, gross, taxable) in rows {
         let pack = library().pack(code).unwrap();
-        let pay = pay(
-            pack,
-            pack.periods[0],
-            pack.default_attributes(),
-            1,
-            gross,
-            &YearToDate::start(),
-        );
+        let pay =
+            pay(pack, pack.periods[0], pack.default_attributes(), 1, gross, &YearToDate::start());
         assert_eq!(pay.taxable, Some(taxable), "{code}");
     }
 }
@@ -265,10 +211,8 @@ fn taxable_pay_is_what_the_packs_own_bands_are_charged_on() {
 fn what_cannot_be_computed_is_refused() {
     let pack = library().pack("GB").unwrap();
     let evaluate = |period, number, amounts: &[i64]| {
-        let earnings: Vec<_> = amounts
-            .iter()
-            .map(|amount| (pack.component("basic"), *amount))
-            .collect();
+        let earnings: Vec<_> =
+            amounts.iter().map(|amount| (pack.component("basic"), *amount)).collect();
         pack.evaluate(&PayInput {
             period,
             number,
@@ -279,38 +223,23 @@ fn what_cannot_be_computed_is_refused() {
         })
         .unwrap_err()
     };
-    assert_eq!(
-        evaluate(PayPeriod::Monthly, 1, &[-1]),
-        PayError::NegativeEarnings(-1)
-    );
+    assert_eq!(evaluate(PayPeriod::Monthly, 1, &[-1]), PayError::NegativeEarnings(-1));
     assert_eq!(
         evaluate(PayPeriod::Monthly, 1, &[i64::MAX, 1]),
-        PayError::Overflow {
-            at: "gross".to_owned()
-        }
+        PayError::Overflow { at: "gross".to_owned() }
     );
     assert_eq!(
         evaluate(PayPeriod::Monthly, 0, &[1]),
-        PayError::PeriodNumber {
-            number: 0,
-            last: 12
-        }
+        PayError::PeriodNumber { number: 0, last: 12 }
     );
-    assert!(matches!(
-        evaluate(PayPeriod::Biweekly, 1, &[1]),
-        PayError::UnsupportedPeriod { .. }
-    ));
+    assert!(matches!(evaluate(PayPeriod::Biweekly, 1, &[1]), PayError::UnsupportedPeriod { .. }));
 }
 
 /// Numbers far beyond money neither panic nor wrap: they are computed, or refused by name.
 #[test]
 fn absurd_amounts_are_computed_or_refused() {
     for (pack, period, attributes) in cases() {
-        let totals = pack
-            .lines()
-            .iter()
-            .map(|line| (line.id.clone(), i64::MIN))
-            .collect();
+        let totals = pack.lines().iter().map(|line| (line.id.clone(), i64::MIN)).collect();
         let ytd = YearToDate::from_names(pack, &totals).unwrap();
         let input = PayInput {
             period,
@@ -331,19 +260,8 @@ fn absurd_amounts_are_computed_or_refused() {
 fn totals_survive_names_and_serde() {
     let pack = library().pack("CA").unwrap();
     let mut ytd = YearToDate::start();
-    ytd.add(&pay(
-        pack,
-        PayPeriod::Weekly,
-        pack.default_attributes(),
-        1,
-        123_456,
-        &ytd,
-    ))
-    .unwrap();
-    assert_eq!(
-        YearToDate::from_names(pack, &ytd.to_names(pack)),
-        Ok(ytd.clone())
-    );
+    ytd.add(&pay(pack, PayPeriod::Weekly, pack.default_attributes(), 1, 123_456, &ytd)).unwrap();
+    assert_eq!(YearToDate::from_names(pack, &ytd.to_names(pack)), Ok(ytd.clone()));
     let json = serde_json::to_string(&ytd).unwrap();
     assert_eq!(serde_json::from_str::<YearToDate>(&json).unwrap(), ytd);
 }
@@ -352,12 +270,7 @@ fn totals_survive_names_and_serde() {
 fn a_line_is_owed_to_the_authority_of_its_first_filing() {
     let authority = |code: &str, id: &str| {
         let lines = library().pack(code).unwrap().lines();
-        lines
-            .iter()
-            .find(|line| line.id == id)
-            .unwrap()
-            .authority
-            .as_deref()
+        lines.iter().find(|line| line.id == id).unwrap().authority.as_deref()
     };
     assert_eq!(authority("KE", "nssf_tier_1"), Some("NSSF"));
     assert_eq!(authority("GB", "income_tax"), Some("HMRC"));
@@ -368,38 +281,15 @@ fn a_line_is_owed_to_the_authority_of_its_first_filing() {
 fn due_dates_are_kept_whole() {
     let due = |code: &str, form: &str| {
         let filings = &library().pack(code).unwrap().filings;
-        filings
-            .iter()
-            .find(|filing| filing.form == form)
-            .unwrap()
-            .due
+        filings.iter().find(|filing| filing.form == form).unwrap().due
     };
-    assert_eq!(
-        due("KE", "P9A"),
-        Due::MonthsAfter {
-            months: 2,
-            day: Day::Last,
-            roll: None
-        }
-    );
+    assert_eq!(due("KE", "P9A"), Due::MonthsAfter { months: 2, day: Day::Last, roll: None });
     assert_eq!(due("GB", "FPS"), Due::OnPayDate);
     assert_eq!(due("GB", "EPS"), Due::DayAfterTaxMonth(19));
-    assert_eq!(
-        due("GB", "P60"),
-        Due::DayOfYear {
-            month: 5,
-            day: Day::Number(31)
-        }
-    );
+    assert_eq!(due("GB", "P60"), Due::DayOfYear { month: 5, day: Day::Number(31) });
     assert_eq!(due("NG", "Pension schedule"), Due::BusinessDaysAfterPay(7));
-    let deposit = library().pack("US").unwrap().filings[0]
-        .deposit
-        .clone()
-        .unwrap();
-    assert_eq!(
-        (deposit.schedule, deposit.day),
-        (Frequency::Monthly, Day::Number(15))
-    );
+    let deposit = library().pack("US").unwrap().filings[0].deposit.clone().unwrap();
+    assert_eq!((deposit.schedule, deposit.day), (Frequency::Monthly, Day::Number(15)));
 }
 
 #[test]
@@ -415,8 +305,5 @@ fn the_placeholder_says_that_it_is_one() {
         100_000,
         &YearToDate::start(),
     );
-    assert_eq!(
-        (pay.tax, pay.employee, pay.employer),
-        (10_000, 5_000, 5_000)
-    );
+    assert_eq!((pay.tax, pay.employee, pay.employer), (10_000, 5_000, 5_000));
 }

@@ -33,12 +33,7 @@ struct Known {
 
 /// Amounts of the lines with a role, in the pack's order.
 pub(super) fn amounts(pack: &Table, question: &Question) -> Vec<i64> {
-    Reference {
-        pack,
-        question,
-        known: BTreeMap::new(),
-    }
-    .amounts()
+    Reference { pack, question, known: BTreeMap::new() }.amounts()
 }
 
 struct Reference<'a> {
@@ -52,9 +47,7 @@ fn whole(number: i64) -> Fraction {
 }
 
 fn text(value: &Value) -> String {
-    value
-        .as_str()
-        .map_or_else(|| value.to_string(), str::to_owned)
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 fn rate(value: &Value) -> Fraction {
@@ -62,9 +55,7 @@ fn rate(value: &Value) -> Fraction {
     if let Some((above, below)) = written.split_once('/') {
         return Fraction::new(above.parse().unwrap(), below.parse().unwrap());
     }
-    let decimals = written
-        .split_once('.')
-        .map_or(0, |(_, decimals)| decimals.len());
+    let decimals = written.split_once('.').map_or(0, |(_, decimals)| decimals.len());
     let digits: i128 = written.replace('.', "").parse().unwrap();
     Fraction::new(digits, 10_i128.pow(u32::try_from(decimals).unwrap()))
 }
@@ -97,8 +88,7 @@ impl Reference<'_> {
             let line = line.as_table().unwrap();
             let known = self.line(line);
             amounts.extend(known.money.map(|money| i64::try_from(money).unwrap()));
-            self.known
-                .insert(line["id"].as_str().unwrap().to_owned(), known);
+            self.known.insert(line["id"].as_str().unwrap().to_owned(), known);
         }
         amounts
     }
@@ -121,24 +111,14 @@ impl Reference<'_> {
     fn base(&self, name: &str) -> Option<Fraction> {
         let parts = self.pack["bases"].get(name)?.as_array().unwrap();
         let counts = |component: &str| {
-            parts
-                .iter()
-                .any(|part| part.as_str() == Some("*") || part.as_str() == Some(component))
+            parts.iter().any(|part| part.as_str() == Some("*") || part.as_str() == Some(component))
         };
-        let amounts = self
-            .question
-            .components
-            .iter()
-            .filter(|(component, _)| counts(component));
+        let amounts = self.question.components.iter().filter(|(component, _)| counts(component));
         Some(whole(amounts.map(|(_, amount)| amount).sum()))
     }
 
     fn is_kept(&self, name: &str) -> bool {
-        self.base(name).is_some()
-            || self
-                .known
-                .get(name)
-                .is_some_and(|known| known.money.is_some())
+        self.base(name).is_some() || self.known.get(name).is_some_and(|known| known.money.is_some())
     }
 
     fn value(&self, name: &str, frame: &str) -> Fraction {
@@ -181,12 +161,7 @@ impl Reference<'_> {
     /// A key that may be a table, looked up by the attributes of `by` in turn.
     fn looked_up<'b>(&self, line: &'b Table, key: &str) -> Option<&'b Value> {
         let mut value = line.get(key)?;
-        for name in line
-            .get("by")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten()
-        {
+        for name in line.get("by").and_then(Value::as_array).into_iter().flatten() {
             let Some(table) = value.as_table() else { break };
             let name = name.as_str().unwrap();
             value = &table[&self.attribute(name)];
@@ -203,8 +178,7 @@ impl Reference<'_> {
     }
 
     fn number(&self, line: &Table, key: &str) -> Option<Fraction> {
-        self.looked_up(line, key)
-            .map(|value| whole(value.as_integer().unwrap()))
+        self.looked_up(line, key).map(|value| whole(value.as_integer().unwrap()))
     }
 
     fn rate(&self, line: &Table) -> Fraction {
@@ -229,12 +203,9 @@ impl Reference<'_> {
 
     fn clamped(&self, line: &Table, value: Fraction, base: Fraction) -> Fraction {
         let is_slice = line["kind"].as_str() == Some("slice");
-        let min = self
-            .number(line, "min")
-            .filter(|_| !is_slice || base > whole(0));
+        let min = self.number(line, "min").filter(|_| !is_slice || base > whole(0));
         let floored = min.map_or(value, |min| value.max(min));
-        self.number(line, "max")
-            .map_or(floored, |max| floored.min(max))
+        self.number(line, "max").map_or(floored, |max| floored.min(max))
     }
 
     fn line(&self, line: &Table) -> Known {
@@ -243,9 +214,7 @@ impl Reference<'_> {
         let mut frame = line.get("per").map_or("pay", |per| per.as_str().unwrap());
         let rounding = line
             .get("round")
-            .map_or(if role.is_some() { "half_up" } else { "none" }, |r| {
-                r.as_str().unwrap()
-            });
+            .map_or(if role.is_some() { "half_up" } else { "none" }, |r| r.as_str().unwrap());
         let applies = self.applies(line);
         let is_window = frame == "ytd" && line["kind"].as_str() == Some("slice");
         let (mut value, mut to_date) = (whole(0), whole(0));
@@ -295,20 +264,14 @@ impl Reference<'_> {
 
     fn slice(&self, line: &Table, base: Fraction) -> Fraction {
         let over = self.number(line, "over").unwrap_or_else(|| whole(0));
-        let top = self
-            .number(line, "upto")
-            .map_or(base, |upto| base.min(upto));
+        let top = self.number(line, "upto").map_or(base, |upto| base.min(upto));
         self.clamped(line, self.rate(line) * (top - over).max(whole(0)), base)
     }
 
     fn computed(&self, line: &Table, frame: &str) -> Fraction {
         let of = || self.value(line["of"].as_str().unwrap(), frame);
         let annual = |number: Fraction| {
-            if frame == "ytd" {
-                self.moved(number, "year", "ytd")
-            } else {
-                number
-            }
+            if frame == "ytd" { self.moved(number, "year", "ytd") } else { number }
         };
         let value = match line["kind"].as_str().unwrap() {
             "slice" => return self.slice(line, of()),
@@ -330,18 +293,11 @@ impl Reference<'_> {
         let rows = self.looked_up(line, "bands").unwrap().as_array().unwrap();
         let scaled = |row: &Value, column: usize| {
             let number = whole(row[column].as_integer().unwrap());
-            if frame == "ytd" {
-                self.moved(number, "year", "ytd")
-            } else {
-                number
-            }
+            if frame == "ytd" { self.moved(number, "year", "ytd") } else { number }
         };
-        let edge = line
-            .get("edge")
-            .map_or("none", |edge| edge.as_str().unwrap());
-        let selecting = line
-            .get("select")
-            .map_or(base, |name| self.value(name.as_str().unwrap(), frame));
+        let edge = line.get("edge").map_or("none", |edge| edge.as_str().unwrap());
+        let selecting =
+            line.get("select").map_or(base, |name| self.value(name.as_str().unwrap(), frame));
         let is_in = |row: &&Value| selecting > round(scaled(row, 0), edge);
         let count = rows.iter().take_while(is_in).count();
         if count == 0 {

@@ -29,12 +29,7 @@ fn printed(arguments: &[&str]) -> String {
 
 fn answers(arguments: &[&str], input: &str) -> (Outcome, Vec<Value>) {
     let (outcome, text) = output(arguments, input).unwrap();
-    (
-        outcome,
-        text.lines()
-            .map(|line| serde_json::from_str(line).unwrap())
-            .collect(),
-    )
+    (outcome, text.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
 }
 
 #[test]
@@ -59,10 +54,7 @@ Net                                2453.64
 Employer's cost on top
   Employer's National Insurance     387.45
 ";
-    assert_eq!(
-        printed(&["--country", "GB", "--gross", "3000.00"]),
-        expected
-    );
+    assert_eq!(printed(&["--country", "GB", "--gross", "3000.00"]), expected);
 }
 
 #[test]
@@ -72,11 +64,7 @@ fn the_json_of_one_month_is_the_ytd_file_of_the_next() {
     let common = ["--country", "GB", "--gross", "3000.00", "--json"];
     let first: Value = serde_json::from_str(&printed(&common)).unwrap();
     std::fs::write(&path, first["ytd"].to_string()).unwrap();
-    let next = [
-        common.as_slice(),
-        &["--number", "2", "--ytd", path.to_str().unwrap()],
-    ]
-    .concat();
+    let next = [common.as_slice(), &["--number", "2", "--ytd", path.to_str().unwrap()]].concat();
     let second: Value = serde_json::from_str(&printed(&next)).unwrap();
     assert_eq!(second["ytd"]["gross"], 600_000);
     assert_eq!(second["tax"], 39_040);
@@ -98,26 +86,15 @@ fn the_pay_date_chooses_the_tax_year_and_the_number() {
         .unwrap()
     };
     assert_eq!(of("2026-04-05")["pack"], "GB-2025");
-    assert_eq!(
-        (&of("2026-04-05")["k"], &of("2026-04-06")["k"]),
-        (&json!(12), &json!(1))
-    );
+    assert_eq!((&of("2026-04-05")["k"], &of("2026-04-06")["k"]), (&json!(12), &json!(1)));
     assert_eq!(of("2026-06-30")["note"], Value::Null);
-    assert!(
-        of("2031-01-01")["note"]
-            .as_str()
-            .unwrap()
-            .starts_with("No pack is in force")
-    );
+    assert!(of("2031-01-01")["note"].as_str().unwrap().starts_with("No pack is in force"));
 }
 
 #[test]
 fn a_country_without_a_pack_gets_the_placeholder_and_is_told() {
     let table = printed(&["--country", "DE", "--gross", "1000"]);
-    assert!(
-        table.contains("There is no pack for this country"),
-        "{table}"
-    );
+    assert!(table.contains("There is no pack for this country"), "{table}");
     assert!(table.contains("850.00"), "{table}");
 }
 
@@ -145,18 +122,12 @@ fn components_attributes_and_inputs_reach_the_pack() {
 #[test]
 fn what_cannot_be_meant_is_refused_in_words() {
     let rows: [(&[&str], &str); 12] = [
-        (
-            &["--country", "GB", "--gross", "1.234"],
-            "more decimals than the currency",
-        ),
+        (&["--country", "GB", "--gross", "1.234"], "more decimals than the currency"),
         (&["--country", "GB", "--gross", "1,000"], "is not an amount"),
         (&["--country", "GB", "--gross=-1"], "is not an amount"),
         (&["--country", "GB"], "give --gross"),
         (&["--gross", "1"], "give --country"),
-        (
-            &["--country", "England", "--gross", "1"],
-            "is not a country",
-        ),
+        (&["--country", "England", "--gross", "1"], "is not a country"),
         (&["--pack", "GB-1999", "--gross", "1"], "no pack `GB-1999`"),
         (
             &["--country", "GB", "--gross", "1", "--attr", "colour=red"],
@@ -167,24 +138,11 @@ fn what_cannot_be_meant_is_refused_in_words() {
             "`X` is not a value of `tax_code`: it has 1257L",
         ),
         (
-            &[
-                "--country",
-                "NG",
-                "--gross",
-                "1",
-                "--input",
-                "annual_rent=1.5",
-            ],
+            &["--country", "NG", "--gross", "1", "--input", "annual_rent=1.5"],
             "a whole number is expected",
         ),
-        (
-            &["--country", "GB", "--gross", "1", "--number", "13"],
-            "numbered 1 to 12",
-        ),
-        (
-            &["--country", "GB", "--gross", "1", "--ytd", "no-such-file"],
-            "no-such-file",
-        ),
+        (&["--country", "GB", "--gross", "1", "--number", "13"], "numbered 1 to 12"),
+        (&["--country", "GB", "--gross", "1", "--ytd", "no-such-file"], "no-such-file"),
     ];
     for (arguments, words) in rows {
         let message = output(arguments, "").unwrap_err();
@@ -216,10 +174,7 @@ fn a_bad_case_answers_for_itself_and_stops_no_other() {
         "net": 245_364
     });
     assert_eq!(answers[0], expected);
-    let refused: Vec<i64> = answers
-        .iter()
-        .filter_map(|answer| answer["line"].as_i64())
-        .collect();
+    let refused: Vec<i64> = answers.iter().filter_map(|answer| answer["line"].as_i64()).collect();
     assert_eq!(refused, [2, 4, 5, 6, 7]);
     assert_eq!(answers[6]["lines"]["social_security"], 31_000);
 }

@@ -29,10 +29,7 @@ fn times(country: &str, period: &str) -> Vec<(String, String)> {
 
 fn at(times: &[(String, String)], what: &str) -> String {
     let found = times.iter().find(|(name, _)| name == what);
-    found
-        .unwrap_or_else(|| panic!("{what}: {times:?}"))
-        .1
-        .clone()
+    found.unwrap_or_else(|| panic!("{what}: {times:?}")).1.clone()
 }
 
 #[test]

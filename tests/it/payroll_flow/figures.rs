@@ -18,34 +18,19 @@ fn a_runs_sums_are_those_of_its_items_in_every_country() {
         assert_eq!(items.len(), run["employees"].as_array().unwrap().len());
         for (item, employee) in items.iter().zip(run["employees"].as_array().unwrap()) {
             assert_eq!(item["employee_id"], *employee);
-            assert_eq!(
-                (&item["status"], &item["period"]),
-                (&json!("paid"), &json!("2026-01"))
-            );
+            assert_eq!((&item["status"], &item["period"]), (&json!("paid"), &json!("2026-01")));
             assert_eq!(item["currency"], run["currency"]);
             let withheld = number(&item["taxes"]) + number(&item["employee_contributions"]);
-            assert_eq!(
-                number(&item["gross"]),
-                number(&item["net"]) + withheld,
-                "{item}"
-            );
+            assert_eq!(number(&item["gross"]), number(&item["net"]) + withheld, "{item}");
         }
-        for member in [
-            "gross",
-            "taxes",
-            "employee_contributions",
-            "employer_contributions",
-            "net",
-        ] {
+        for member in ["gross", "taxes", "employee_contributions", "employer_contributions", "net"]
+        {
             assert_eq!(number(&totals[member]), sum(&items, member), "{member}");
         }
         let cost = number(&totals["gross"]) + number(&totals["employer_contributions"]);
         assert_eq!(number(&totals["employer_cost"]), cost);
         assert_eq!(number(&run["funding"]["required"]), cost);
-        assert!(
-            number(&totals["net"]) > 0 && number(&totals["taxes"]) > 0,
-            "{totals}"
-        );
+        assert!(number(&totals["net"]) > 0 && number(&totals["taxes"]) > 0, "{totals}");
     }
 }
 
@@ -63,9 +48,7 @@ fn a_payslip_adds_up_and_says_what_its_item_and_payout_say() {
                 (&payslip["id"], &payslip["payroll_item_id"])
             );
             assert_eq!(
-                caller
-                    .get(&format!("/api/business/payslips/{}", id(payslip)))
-                    .data(),
+                caller.get(&format!("/api/business/payslips/{}", id(payslip))).data(),
                 *payslip
             );
             assert_eq!(number(&payslip["gross"]), lines(&payslip["earnings"]));
@@ -79,15 +62,10 @@ fn a_payslip_adds_up_and_says_what_its_item_and_payout_say() {
                 (lines(&payslip["taxes"]), net)
             );
             let payout = item["payout_id"].as_str().unwrap();
-            let payout = caller
-                .get(&format!("/api/payments/payouts/{payout}"))
-                .data();
+            let payout = caller.get(&format!("/api/payments/payouts/{payout}")).data();
             assert_eq!(number(&payout["amount"]), net);
             assert_eq!(payout["status"], "paid");
-            assert_eq!(
-                payout["source"],
-                json!({"type": "payroll_item", "id": id(item)})
-            );
+            assert_eq!(payout["source"], json!({"type": "payroll_item", "id": id(item)}));
         }
     }
 }
@@ -111,11 +89,7 @@ fn year_to_date_adds_up_over_the_periods() {
             for line in two["taxes"].as_array().unwrap() {
                 let name = line["id"].as_str().unwrap();
                 let before = one["ytd"].get(name).map_or(0, number);
-                assert_eq!(
-                    number(&two["ytd"][name]),
-                    before + number(&line["amount"]),
-                    "{name}"
-                );
+                assert_eq!(number(&two["ytd"][name]), before + number(&line["amount"]), "{name}");
             }
         }
     }
@@ -133,10 +107,7 @@ fn a_new_tax_year_begins_its_totals_anew() {
     // The United Kingdom's begins on 6 April: January is its tenth month, and nine lie behind it.
     let run = caller.run_payroll(&caller.company(1), "2026-01");
     for payslip in payslips(&caller, &run) {
-        assert!(
-            number(&payslip["ytd"]["gross"]) > 5 * number(&payslip["gross"]),
-            "{payslip}"
-        );
+        assert!(number(&payslip["ytd"]["gross"]) > 5 * number(&payslip["gross"]), "{payslip}");
     }
 }
 
@@ -157,29 +128,18 @@ fn the_wallet_pays_the_employer_cost_and_keeps_what_is_owed_in_reserve() {
     assert_eq!(run["funding"]["platform_fee"], platform_fee(&run));
     let kept = number(&after["reserved"]) - number(&before["reserved"]);
     assert_eq!(kept, cost - number(&totals["net"]));
-    assert_eq!(
-        (&after["pending"], &after["escrow"]),
-        (&before["pending"], &before["escrow"])
-    );
+    assert_eq!((&after["pending"], &after["escrow"]), (&before["pending"], &before["escrow"]));
     let change = |account: &str| owing[account] - owed.get(account).copied().unwrap_or(0);
     assert_eq!(change("wages"), number(&totals["gross"]));
-    assert_eq!(
-        change("employer_contributions"),
-        number(&totals["employer_contributions"])
-    );
+    assert_eq!(change("employer_contributions"), number(&totals["employer_contributions"]));
     assert_eq!(change("wages_payable"), 0, "everybody was paid");
-    let payable = owing
-        .keys()
-        .filter(|code| code.starts_with("tax_payable:") || *code == "pension_payable");
+    let payable =
+        owing.keys().filter(|code| code.starts_with("tax_payable:") || *code == "pension_payable");
     assert_eq!(payable.map(|code| change(code)).sum::<i64>(), kept);
     let transactions = format!("/api/payments/wallets/{}/transactions", id(&after));
     let statement = caller.all(&transactions);
     let last = statement.last().unwrap();
-    assert_eq!(
-        number(&last["balance_after"]),
-        number(&after["available"]),
-        "{last}"
-    );
+    assert_eq!(number(&last["balance_after"]), number(&after["available"]), "{last}");
     let mut balance = 0;
     for line in &statement {
         let sign = if line["type"] == "credit" { 1 } else { -1 };
@@ -225,9 +185,7 @@ fn every_journal_entry_balances_and_the_runs_entries_name_it() {
     let caller = Caller::instant();
     let company = caller.company(0);
     let run = caller.run_payroll(&company, "2026-01");
-    let entries = caller.all(&format!(
-        "/api/business/journal-entries?company_id={company}"
-    ));
+    let entries = caller.all(&format!("/api/business/journal-entries?company_id={company}"));
     let side = |entry: &Value, direction: &str| {
         let lines = entry["lines"].as_array().unwrap().iter();
         lines
@@ -237,26 +195,12 @@ fn every_journal_entry_balances_and_the_runs_entries_name_it() {
     };
     for entry in &entries {
         assert_eq!(side(entry, "debit"), side(entry, "credit"), "{entry}");
-        assert!(
-            entry["lines"]
-                .as_array()
-                .unwrap()
-                .iter()
-                .all(|line| number(&line["amount"]) > 0)
-        );
+        assert!(entry["lines"].as_array().unwrap().iter().all(|line| number(&line["amount"]) > 0));
     }
-    let of_run = caller.all(&format!(
-        "/api/business/journal-entries?company_id={company}&source_id={}",
-        id(&run)
-    ));
-    let memos: Vec<&str> = of_run
-        .iter()
-        .map(|entry| entry["memo"].as_str().unwrap())
-        .collect();
-    assert_eq!(
-        memos,
-        ["Payroll approved", "Payroll funded", "Platform fee"]
-    );
+    let of_run = caller
+        .all(&format!("/api/business/journal-entries?company_id={company}&source_id={}", id(&run)));
+    let memos: Vec<&str> = of_run.iter().map(|entry| entry["memo"].as_str().unwrap()).collect();
+    assert_eq!(memos, ["Payroll approved", "Payroll funded", "Platform fee"]);
 }
 
 #[test]
@@ -265,18 +209,11 @@ fn reports_agree_with_the_ledger_and_with_one_another() {
     for company in 0..3 {
         let company = caller.company(company);
         let report = |name: &str, days: &str| {
-            caller
-                .get(&format!(
-                    "/api/business/reports/{name}?company_id={company}&{days}"
-                ))
-                .data()
+            caller.get(&format!("/api/business/reports/{name}?company_id={company}&{days}")).data()
         };
         let month = "from=2026-01-01&to=2026-01-31";
         let quiet = report("profit-and-loss", month);
-        assert_eq!(
-            quiet["total_expenses"], 0,
-            "nothing has happened in January yet: {quiet}"
-        );
+        assert_eq!(quiet["total_expenses"], 0, "nothing has happened in January yet: {quiet}");
         let run = caller.run_payroll(&company, "2026-01");
         let run = caller.run(id(&run));
         let profit = report("profit-and-loss", month);
@@ -292,10 +229,7 @@ fn reports_agree_with_the_ledger_and_with_one_another() {
             expense("employer_contributions"),
             number(&run["totals"]["employer_contributions"])
         );
-        assert_eq!(
-            number(&profit["total_expenses"]),
-            lines(&profit["expenses"])
-        );
+        assert_eq!(number(&profit["total_expenses"]), lines(&profit["expenses"]));
         assert_eq!(number(&profit["total_revenue"]), lines(&profit["revenue"]));
         let net = number(&profit["total_revenue"]) - number(&profit["total_expenses"]);
         assert_eq!(number(&profit["net_profit"]), net);
@@ -312,10 +246,9 @@ fn reports_agree_with_the_ledger_and_with_one_another() {
             total("total_liabilities") + total("total_equity"),
             "{sheet}"
         );
-        for (lines_of, total_of) in [
-            ("assets", "total_assets"),
-            ("liabilities", "total_liabilities"),
-        ] {
+        for (lines_of, total_of) in
+            [("assets", "total_assets"), ("liabilities", "total_liabilities")]
+        {
             assert_eq!(lines(&sheet[lines_of]), total(total_of));
         }
         let trial = report("trial-balance", "as_of=2026-01-31");
@@ -325,14 +258,8 @@ fn reports_agree_with_the_ledger_and_with_one_another() {
         assert!(accounts.len() > 5);
         assert_eq!(accounts.iter().map(sides).sum::<i64>(), 0);
         let total = &trial["totals"][0];
-        assert_eq!(
-            number(&total["debit_balances"]),
-            sum(accounts, "debit_balance")
-        );
-        assert_eq!(
-            number(&total["credit_balances"]),
-            sum(accounts, "credit_balance")
-        );
+        assert_eq!(number(&total["debit_balances"]), sum(accounts, "debit_balance"));
+        assert_eq!(number(&total["credit_balances"]), sum(accounts, "credit_balance"));
         assert_eq!(total["debit_balances"], total["credit_balances"]);
         let wallet = wallet(&caller, &company);
         let cash = sheet["assets"]

@@ -27,17 +27,9 @@ fn in_an_instant_world_a_run_is_paid_before_the_next_request() {
         .collect();
     assert!(times.is_sorted(), "{times:?}");
     let clock = caller.get("/_sandbox/clock").expect(200);
-    let waits: Vec<&serde_json::Value> = clock["next"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|d| &d["task"])
-        .collect();
-    assert_eq!(
-        waits,
-        ["fall_due", "fall_due"],
-        "only taxes wait for their day"
-    );
+    let waits: Vec<&serde_json::Value> =
+        clock["next"].as_array().unwrap().iter().map(|d| &d["task"]).collect();
+    assert_eq!(waits, ["fall_due", "fall_due"], "only taxes wait for their day");
     caller.audit();
 }
 
@@ -47,31 +39,14 @@ fn in_a_manual_world_a_run_waits_for_the_clock_at_every_step() {
     let company = caller.company(0);
     let accepted = caller.run_payroll(&company, "2026-01");
     let people = accepted["employees"].as_array().unwrap().len();
-    let status = || {
-        caller.run(id(&accepted))["status"]
-            .as_str()
-            .unwrap()
-            .to_owned()
-    };
-    assert_eq!(
-        caller.run(id(&accepted)),
-        accepted,
-        "nothing moves by itself"
-    );
+    let status = || caller.run(id(&accepted))["status"].as_str().unwrap().to_owned();
+    assert_eq!(caller.run(id(&accepted)), accepted, "nothing moves by itself");
 
     assert_eq!(caller.advance(&json!({"by": "1s"})), [""; 0]);
     assert_eq!(status(), "calculating");
     let calculated = caller.advance(&json!({"by": "1s"}));
-    assert_eq!(
-        calculated[..2],
-        ["payroll_run.calculated", "payroll_run.approved"]
-    );
-    assert!(
-        calculated[2..]
-            .iter()
-            .all(|name| name == "tax_liability.created"),
-        "{calculated:?}"
-    );
+    assert_eq!(calculated[..2], ["payroll_run.calculated", "payroll_run.approved"]);
+    assert!(calculated[2..].iter().all(|name| name == "tax_liability.created"), "{calculated:?}");
     let run = caller.run(id(&accepted));
     assert_eq!(run["status"], "approved");
     assert_eq!(
@@ -85,10 +60,7 @@ fn in_a_manual_world_a_run_waits_for_the_clock_at_every_step() {
             .all(|item| item["status"] == "ready" && item["payout_id"].is_null())
     );
 
-    assert_eq!(
-        caller.advance(&json!({"to": "2026-01-22T15:59:59.999Z"})),
-        [""; 0]
-    );
+    assert_eq!(caller.advance(&json!({"to": "2026-01-22T15:59:59.999Z"})), [""; 0]);
     let before = wallet(&caller, &company);
     let funded = caller.advance(&json!({"to": "2026-01-22T16:00:00.000Z"}));
     assert_eq!(funded[..2], ["payroll_run.funded", "wallet.debited"]);
@@ -101,20 +73,13 @@ fn in_a_manual_world_a_run_waits_for_the_clock_at_every_step() {
         number(&before["available"]) - number(&reserved["available"]),
         cost + platform_fee(&caller.run(id(&accepted)))
     );
-    assert_eq!(
-        number(&reserved["reserved"]) - number(&before["reserved"]),
-        cost
-    );
+    assert_eq!(number(&reserved["reserved"]) - number(&before["reserved"]), cost);
 
     let sent = caller.advance(&json!({"to": "2026-01-23T09:00:00.000Z"}));
     assert_eq!(count(&sent, "payout.processing"), people);
     assert_eq!(count(&sent, "payout.sent"), people);
     assert_eq!(sent.len(), 2 * people);
-    assert_eq!(
-        payslips(&caller, &accepted).len(),
-        0,
-        "a payslip is issued when its item is paid"
-    );
+    assert_eq!(payslips(&caller, &accepted).len(), 0, "a payslip is issued when its item is paid");
 
     let weekend = caller.advance(&json!({"to": "2026-01-27T08:59:59.999Z"}));
     assert_eq!(weekend, [""; 0], "two business days end on Tuesday");
@@ -137,10 +102,7 @@ fn until_next_event_stops_at_each_thing_that_falls_due() {
     assert_eq!(caller.advance(&next)[0], "payroll_run.calculated");
     assert_eq!(caller.advance(&next)[0], "payroll_run.funded");
     assert_eq!(caller.advance(&next)[0], "payout.processing");
-    assert_eq!(
-        caller.advance(&next),
-        ["payout.paid", "payslip.issued", "payroll_item.paid"]
-    );
+    assert_eq!(caller.advance(&next), ["payout.paid", "payslip.issued", "payroll_item.paid"]);
     assert_eq!(caller.run(id(&run))["settlement"]["paid"], 1);
 }
 
@@ -156,11 +118,8 @@ fn a_run_in_both_clocks_comes_to_the_same_figures() {
     assert_eq!(one["totals"], two["totals"]);
     assert_eq!(statuses(&one), statuses(&two));
     let names = |caller: &Caller| -> Vec<String> {
-        let mut names: Vec<String> = caller
-            .events()
-            .iter()
-            .map(|e| e["type"].to_string())
-            .collect();
+        let mut names: Vec<String> =
+            caller.events().iter().map(|e| e["type"].to_string()).collect();
         names.sort();
         names
     };
@@ -182,19 +141,10 @@ fn a_short_wallet_fails_the_funding_and_pays_nobody() {
         .find(|run| run["status"] != "paid")
         .expect("no wallet lasts for five years without income");
     assert_eq!(run["status"], "funding_failed");
-    assert!(
-        run["period"].as_str().unwrap() > "2026-03",
-        "three months are in the wallet: {run}"
-    );
+    assert!(run["period"].as_str().unwrap() > "2026-03", "three months are in the wallet: {run}");
     assert_eq!(
         statuses(&run),
-        [
-            "calculating",
-            "calculated",
-            "approved",
-            "funding",
-            "funding_failed"
-        ]
+        ["calculating", "calculated", "approved", "funding", "funding_failed"]
     );
     let wallet = wallet(&caller, &company);
     let funding = &run["funding"];
@@ -203,23 +153,13 @@ fn a_short_wallet_fails_the_funding_and_pays_nobody() {
     // Runs of an instant world are all of one month: what was sent before has moved the later ones into cheaper tiers.
     let without = number(&funding["required"]) - number(&wallet["available"]);
     let shortfall = number(&funding["shortfall"]);
-    assert!(
-        shortfall > without && shortfall <= without + platform_fee(&run),
-        "{run}"
-    );
-    assert!(
-        blockers_of(&run)[0].contains("the platform fee of"),
-        "{run}"
-    );
+    assert!(shortfall > without && shortfall <= without + platform_fee(&run), "{run}");
+    assert!(blockers_of(&run)[0].contains("the platform fee of"), "{run}");
     let blockers = blockers_of(&run);
     assert_eq!(blockers.len(), 1);
     assert!(blockers[0].contains(id(&wallet)), "{blockers:?}");
     assert_eq!(payslips(&caller, &run).len(), 0);
-    assert!(
-        items(&caller, &run)
-            .iter()
-            .all(|item| item["status"] == "ready")
-    );
+    assert!(items(&caller, &run).iter().all(|item| item["status"] == "ready"));
     let events = caller.events();
     let last = &events.last().unwrap();
     assert_eq!(last["type"], "payroll_run.funding_failed");
@@ -232,20 +172,12 @@ fn a_company_that_asks_for_approval_stops_there() {
     let caller = Caller::instant();
     let company = caller.company(0);
     let change = json!({"payroll_settings": {"approval_required": true}});
-    caller
-        .patch(&format!("/api/business/companies/{company}"), &change)
-        .expect(200);
+    caller.patch(&format!("/api/business/companies/{company}"), &change).expect(200);
     let run = caller.run_payroll(&company, "2026-01");
     let run = caller.run(id(&run));
-    assert_eq!(
-        statuses(&run),
-        ["calculating", "calculated", "pending_approval"]
-    );
+    assert_eq!(statuses(&run), ["calculating", "calculated", "pending_approval"]);
     assert!(run["funding"].is_null());
-    assert_eq!(
-        caller.events().last().unwrap()["type"],
-        "payroll_run.pending_approval"
-    );
+    assert_eq!(caller.events().last().unwrap()["type"], "payroll_run.pending_approval");
     caller.audit();
 }
 
@@ -254,10 +186,8 @@ fn events_are_numbered_and_name_the_request_that_caused_them() {
     let caller = Caller::instant();
     let company = caller.company(0);
     let body = json!({"company_id": company, "period": "2026-01"});
-    let request = caller
-        .request("POST", "/v1/payroll/run")
-        .header("Idempotency-Key", "k-1")
-        .json(&body);
+    let request =
+        caller.request("POST", "/v1/payroll/run").header("Idempotency-Key", "k-1").json(&body);
     let answer = caller.send(&request);
     let run = answer.expect(201)["data"].take();
     let events = caller.events();
@@ -272,11 +202,7 @@ fn events_are_numbered_and_name_the_request_that_caused_them() {
     assert_eq!(first["data"]["previous"], json!({}));
     let origin = json!({"id": answer.header("request-id").unwrap(), "idempotency_key": "k-1"});
     assert_eq!(first["request"], origin);
-    assert!(
-        events[1]["request"].is_null(),
-        "the clock did it: {}",
-        events[1]
-    );
+    assert!(events[1]["request"].is_null(), "the clock did it: {}", events[1]);
     assert_eq!(events[1]["type"], "payroll_run.calculated");
     assert_eq!(events[1]["data"]["previous"]["status"], "calculating");
     let of_runs = caller.all("/_sandbox/events?type=payroll_run.*");

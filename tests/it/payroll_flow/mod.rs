@@ -12,21 +12,11 @@ use crate::harness::Caller;
 use crate::harness::world::{id, number};
 
 /// What a run goes through when nothing goes wrong.
-const LIFE: [&str; 6] = [
-    "calculating",
-    "calculated",
-    "approved",
-    "funding",
-    "processing",
-    "paid",
-];
+const LIFE: [&str; 6] = ["calculating", "calculated", "approved", "funding", "processing", "paid"];
 
 fn statuses(resource: &Value) -> Vec<&str> {
     let history = resource["status_history"].as_array().unwrap();
-    history
-        .iter()
-        .map(|change| change["status"].as_str().unwrap())
-        .collect()
+    history.iter().map(|change| change["status"].as_str().unwrap()).collect()
 }
 
 fn sum(rows: &[Value], member: &str) -> i64 {
@@ -39,9 +29,7 @@ fn lines(value: &Value) -> i64 {
 
 fn wallet(caller: &Caller, company: &str) -> Value {
     let wallets = caller.all(&format!("/api/payments/wallets?company_id={company}"));
-    let [wallet] = wallets.as_slice() else {
-        panic!("{wallets:?}")
-    };
+    let [wallet] = wallets.as_slice() else { panic!("{wallets:?}") };
     wallet.clone()
 }
 
@@ -50,10 +38,7 @@ fn items(caller: &Caller, run: &Value) -> Vec<Value> {
 }
 
 fn payslips(caller: &Caller, run: &Value) -> Vec<Value> {
-    caller.all(&format!(
-        "/api/business/payslips?payroll_run_id={}",
-        id(run)
-    ))
+    caller.all(&format!("/api/business/payslips?payroll_run_id={}", id(run)))
 }
 
 fn count(events: &[String], name: &str) -> usize {
@@ -62,17 +47,12 @@ fn count(events: &[String], name: &str) -> usize {
 
 /// Balances of a company's accounts by code.
 fn balances(caller: &Caller, company: &str) -> BTreeMap<String, i64> {
-    let accounts = caller.all(&format!(
-        "/api/business/ledger-accounts?company_id={company}"
-    ));
+    let accounts = caller.all(&format!("/api/business/ledger-accounts?company_id={company}"));
     let balance = |account: &Value| {
         let code = account["code"].as_str().unwrap().to_owned();
         let (debits, credits) = (number(&account["debits"]), number(&account["credits"]));
-        let net = if account["normal_side"] == "debit" {
-            debits - credits
-        } else {
-            credits - debits
-        };
+        let net =
+            if account["normal_side"] == "debit" { debits - credits } else { credits - debits };
         assert_eq!(number(&account["balance"]), net, "{account}");
         (code, net)
     };

@@ -18,23 +18,14 @@ fn a_drafted_bonus_is_calculated_looked_at_approved_and_paid() {
         "deductions": [{"label": "Union dues", "amount": 100_000, "timing": "post_tax"}],
         "reimbursements": [{"label": "Taxi", "amount": 20_000}],
     }]});
-    assert_eq!(
-        edit(&caller, &run, &body).data()["inputs"]
-            .as_array()
-            .unwrap()
-            .len(),
-        1
-    );
+    assert_eq!(edit(&caller, &run, &body).data()["inputs"].as_array().unwrap().len(), 1);
     let before = balances(&caller);
     let run = calculated(&caller, &run);
     assert_eq!(run["status"], "calculated");
     assert_eq!(balances(&caller), before, "a preview posts nothing");
     let item = items(&caller, &run).remove(0);
     assert_eq!(item["gross"], 5_000_000);
-    assert_eq!(
-        (&item["deductions"], &item["reimbursements"]),
-        (&json!(100_000), &json!(20_000))
-    );
+    assert_eq!((&item["deductions"], &item["reimbursements"]), (&json!(100_000), &json!(20_000)));
     let net = number(&item["gross"])
         - number(&item["taxes"])
         - number(&item["employee_contributions"])
@@ -46,13 +37,8 @@ fn a_drafted_bonus_is_calculated_looked_at_approved_and_paid() {
     }));
     let run = paid(&caller, &run);
     assert_eq!(run["status"], "paid");
-    let payslips = caller.all(&format!(
-        "/api/business/payslips?payroll_run_id={}",
-        id(&run)
-    ));
-    let [payslip] = payslips.as_slice() else {
-        panic!("{payslips:?}")
-    };
+    let payslips = caller.all(&format!("/api/business/payslips?payroll_run_id={}", id(&run)));
+    let [payslip] = payslips.as_slice() else { panic!("{payslips:?}") };
     assert_eq!(payslip["deductions"][0]["label"], "Union dues");
     assert_eq!(payslip["net"], net);
     let owed = balances(&caller);
@@ -68,34 +54,23 @@ fn an_edited_run_is_a_draft_again_and_keeps_the_items_of_those_who_stay() {
     let first = items(&caller, &run);
     let body = json!({"employee_ids": [people[0], people[2]]});
     let run = edit(&caller, &run, &body).data();
-    assert_eq!(
-        (&run["status"], &run["totals"]),
-        (&json!("draft"), &json!(null))
-    );
+    assert_eq!((&run["status"], &run["totals"]), (&json!("draft"), &json!(null)));
     let run = calculated(&caller, &run);
     let second = items(&caller, &run);
-    let standing: Vec<_> = second
-        .iter()
-        .map(|item| (&item["employee_id"], &item["status"]))
-        .collect();
+    let standing: Vec<_> =
+        second.iter().map(|item| (&item["employee_id"], &item["status"])).collect();
     let expected = [
         (json!(people[0]), json!("ready")),
         (json!(people[1]), json!("skipped")),
         (json!(people[2]), json!("ready")),
     ];
-    assert_eq!(
-        standing,
-        expected.iter().map(|(a, b)| (a, b)).collect::<Vec<_>>()
-    );
+    assert_eq!(standing, expected.iter().map(|(a, b)| (a, b)).collect::<Vec<_>>());
     assert_eq!(first[0]["id"], second[0]["id"]);
     assert_eq!(second[1]["gross"], 0);
     let gross: i64 = second.iter().map(|item| number(&item["gross"])).sum();
     assert_eq!(run["totals"]["gross"], gross);
     let run = paid(&caller, &run);
-    assert_eq!(
-        (&run["status"], &run["settlement"]["paid"]),
-        (&json!("paid"), &json!(2))
-    );
+    assert_eq!((&run["status"], &run["settlement"]["paid"]), (&json!("paid"), &json!(2)));
     caller.audit();
 }
 
@@ -105,9 +80,7 @@ fn whoever_cannot_be_paid_any_more_is_blocked_and_left_out() {
     let people = &caller.payable(&caller.company(0))[..2];
     let run = draft_of(&caller, "regular", people);
     let path = format!("/api/business/employees/{}/suspend", people[1]);
-    caller
-        .post(&path, &json!({"reason": "Investigation"}))
-        .expect(200);
+    caller.post(&path, &json!({"reason": "Investigation"})).expect(200);
     let run = calculated(&caller, &run);
     assert!(run["blockers"][0].as_str().unwrap().contains(&people[1]));
     assert_eq!(items(&caller, &run)[1]["status"], "blocked");
@@ -121,16 +94,11 @@ fn whoever_cannot_be_paid_any_more_is_blocked_and_left_out() {
 fn a_regular_draft_without_names_is_of_everyone_and_takes_the_period() {
     let caller = Caller::manual();
     let company = caller.company(0);
-    let run = draft(
-        &caller,
-        &json!({"company_id": company, "period": "2026-01"}),
-    );
+    let run = draft(&caller, &json!({"company_id": company, "period": "2026-01"}));
     let everyone = run["employee_count"].clone();
     assert_eq!(everyone, caller.payable(&company).len());
-    let again = caller.post(
-        "/v1/payroll/run",
-        &json!({"company_id": company, "period": "2026-01"}),
-    );
+    let again =
+        caller.post("/v1/payroll/run", &json!({"company_id": company, "period": "2026-01"}));
     again.refused(409, "payroll_period_already_run");
     verb(&caller, &run, "cancel", &json!({"reason": "Not yet"})).expect(200);
     caller.run_payroll(&company, "2026-01");
@@ -152,13 +120,7 @@ fn a_bonus_is_taxed_with_the_salary_of_its_month() {
     let run = draft_of(&apart, "off_cycle", person);
     edit(&apart, &run, &bonus).expect(200);
     let bonus = items(&apart, &calculated(&apart, &run)).remove(0);
-    for member in [
-        "gross",
-        "taxes",
-        "employee_contributions",
-        "employer_contributions",
-        "net",
-    ] {
+    for member in ["gross", "taxes", "employee_contributions", "employer_contributions", "net"] {
         let sum = number(&salary[member]) + number(&bonus[member]);
         assert_eq!(number(&together[member]), sum, "{member}");
     }
@@ -180,12 +142,8 @@ fn deductions_beyond_the_pay_are_lowered_and_the_run_warns() {
     let left =
         number(&item["gross"]) - number(&item["taxes"]) - number(&item["employee_contributions"]);
     assert_eq!(item["deductions"], left);
-    let codes: Vec<_> = run["warnings"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|w| w["code"].clone())
-        .collect();
+    let codes: Vec<_> =
+        run["warnings"].as_array().unwrap().iter().map(|w| w["code"].clone()).collect();
     assert_eq!(codes, ["deductions_capped", "nothing_to_pay"]);
     assert_eq!(paid(&caller, &run)["status"], "paid");
     caller.audit();

@@ -53,11 +53,7 @@ fn paid(caller: &Caller, run: &Value) -> Value {
 
 fn balances(caller: &Caller) -> Vec<(Value, Value)> {
     let company = caller.company(0);
-    let accounts = caller.all(&format!(
-        "/api/business/ledger-accounts?company_id={company}"
-    ));
+    let accounts = caller.all(&format!("/api/business/ledger-accounts?company_id={company}"));
     let moved = accounts.iter().filter(|account| account["balance"] != 0);
-    moved
-        .map(|account| (account["code"].clone(), account["balance"].clone()))
-        .collect()
+    moved.map(|account| (account["code"].clone(), account["balance"].clone())).collect()
 }

@@ -34,10 +34,8 @@ fn terms_that_change_within_the_month_count_on_their_own_days() {
     let run = calculated(&caller, &draft_of(&caller, "regular", person));
     let item = items(&caller, &run).remove(0);
     // January 2026 has 22 working days, ten of them before the 15th; December is owed the difference, too.
-    let december = caller.all(&format!(
-        "/api/business/payslips?employee_id={}&period=2025-12",
-        person[0]
-    ));
+    let december =
+        caller.all(&format!("/api/business/payslips?employee_id={}&period=2025-12", person[0]));
     let arrears = 440_000_000 - number(&december[0]["gross"]);
     assert_eq!(number(&item["gross"]), 200_000_000 + 360_000_000 + arrears);
 }
@@ -50,12 +48,8 @@ fn pay_that_was_raised_for_months_gone_by_is_paid_in_arrears_once() {
     set_pay(&caller, &person[0], monthly + 1_000_000, "2025-11-01");
     let run = calculated(&caller, &draft_of(&caller, "regular", person));
     let run = paid(&caller, &run);
-    let payslip = caller
-        .all(&format!(
-            "/api/business/payslips?payroll_run_id={}",
-            id(&run)
-        ))
-        .remove(0);
+    let payslip =
+        caller.all(&format!("/api/business/payslips?payroll_run_id={}", id(&run))).remove(0);
     let arrears: Vec<_> = payslip["earnings"]
         .as_array()
         .unwrap()
@@ -71,10 +65,7 @@ fn pay_that_was_raised_for_months_gone_by_is_paid_in_arrears_once() {
         &json!({"company_id": caller.company(0), "period": "2026-02", "employees": person}),
     );
     caller.advance(&json!({"by": "2s"}));
-    assert_eq!(
-        number(&items(&caller, &next.made())[0]["gross"]),
-        monthly + 1_000_000
-    );
+    assert_eq!(number(&items(&caller, &next.made())[0]["gross"]), monthly + 1_000_000);
 }
 
 #[test]
@@ -85,9 +76,7 @@ fn unpaid_leave_is_not_paid_and_annual_leave_is() {
         let body = json!({"employee_id": person, "type": kind, "start_date": "2026-01-12", "end_date": "2026-01-16"});
         let asked = caller.post("/api/business/leave-requests", &body).made();
         let path = format!("/api/business/leave-requests/{}/decide", id(&asked));
-        caller
-            .post(&path, &json!({"decision": "approve"}))
-            .expect(200);
+        caller.post(&path, &json!({"decision": "approve"})).expect(200);
     }
     let run = calculated(&caller, &draft_of(&caller, "regular", people));
     let items = items(&caller, &run);
@@ -109,21 +98,14 @@ fn somebody_who_joins_within_the_month_is_paid_from_the_first_day_on() {
     let hired = caller.post("/api/business/employees", &body).made();
     let person = [id(&hired).to_owned()];
     caller
-        .post(
-            &format!("/api/business/employees/{}/verify-payroll", person[0]),
-            &json!({}),
-        )
+        .post(&format!("/api/business/employees/{}/verify-payroll", person[0]), &json!({}))
         .expect(202);
     let early = json!({"company_id": caller.company(0), "period": "2026-01", "employees": person});
-    caller
-        .post("/v1/payroll/run", &early)
-        .refused(422, "employee_not_payable");
+    caller.post("/v1/payroll/run", &early).refused(422, "employee_not_payable");
     caller.advance(&json!({"to": "2026-01-19T08:00:00Z"}));
     let december =
         json!({"company_id": caller.company(0), "period": "2025-12", "employees": person});
-    caller
-        .post("/v1/payroll/run", &december)
-        .refused(422, "employee_not_payable");
+    caller.post("/v1/payroll/run", &december).refused(422, "employee_not_payable");
     let run = calculated(&caller, &draft_of(&caller, "regular", &person));
     let item = items(&caller, &run).remove(0);
     assert_eq!(item["proration"], json!({"paid_days": 10, "days": 22}));
@@ -134,10 +116,7 @@ fn somebody_who_joins_within_the_month_is_paid_from_the_first_day_on() {
 fn final_pay_is_a_run_of_its_own_and_then_payroll_is_closed() {
     let caller = Caller::manual();
     let person = caller.payable(&caller.company(0)).remove(0);
-    assert_eq!(
-        terminate(&caller, &person, "2026-01-16", "off_cycle")["status"],
-        "active"
-    );
+    assert_eq!(terminate(&caller, &person, "2026-01-16", "off_cycle")["status"], "active");
     caller.advance(&json!({"to": "2026-01-17T00:00:02Z"}));
     let gone = employee(&caller, &person);
     assert_eq!(
@@ -148,19 +127,11 @@ fn final_pay_is_a_run_of_its_own_and_then_payroll_is_closed() {
     let gone = employee(&caller, &person);
     assert_eq!(gone["payroll_status"], "closed");
     assert_eq!(gone.get("final_pay"), None);
-    let path = format!(
-        "/api/business/payroll-runs?company_id={}&type=termination",
-        caller.company(0)
-    );
+    let path =
+        format!("/api/business/payroll-runs?company_id={}&type=termination", caller.company(0));
     let run = caller.all(&path).remove(0);
-    assert_eq!(
-        (&run["status"], &run["period"]),
-        (&json!("paid"), &json!("2026-01"))
-    );
-    assert_eq!(
-        items(&caller, &run)[0]["proration"],
-        json!({"paid_days": 12, "days": 22})
-    );
+    assert_eq!((&run["status"], &run["period"]), (&json!("paid"), &json!("2026-01")));
+    assert_eq!(items(&caller, &run)[0]["proration"], json!({"paid_days": 12, "days": 22}));
     caller.audit();
 }
 
@@ -175,9 +146,7 @@ fn final_pay_can_wait_for_the_months_next_run() {
         (&json!("verified"), &json!("next_run"))
     );
     let body = |period: &str| json!({"company_id": caller.company(0), "period": period, "employees": [person]});
-    caller
-        .post("/v1/payroll/run", &body("2026-02"))
-        .refused(422, "employee_not_payable");
+    caller.post("/v1/payroll/run", &body("2026-02")).refused(422, "employee_not_payable");
     let run = caller.post("/v1/payroll/run", &body("2026-01")).made();
     assert_eq!(items(&caller, &run)[0]["proration"]["paid_days"], 12);
     caller.advance(&json!({"by": "20d"}));

@@ -16,30 +16,15 @@ fn a_draft_is_held_to_its_schema_and_its_world() {
     let digest = caller.digest();
     let rows: &[(&str, Value, u16, &str)] = &[
         ("company_id", json!(null), 422, "validation_failed"),
-        (
-            "company_id",
-            json!("com_0000000000000"),
-            404,
-            "resource_not_found",
-        ),
+        ("company_id", json!("com_0000000000000"), 404, "resource_not_found"),
         ("period", json!("2026-13"), 422, "validation_failed"),
         ("type", json!("weekly"), 422, "validation_failed"),
         ("pay_date", json!("2026-02-30"), 422, "validation_failed"),
         ("pay_date", json!("2025-12-31"), 409, "cutoff_passed"),
         ("pay_date", json!("2026-01-10"), 422, "validation_failed"),
         ("employee_ids", json!([]), 422, "validation_failed"),
-        (
-            "employee_ids",
-            json!([ours[0], ours[0]]),
-            422,
-            "validation_failed",
-        ),
-        (
-            "employee_ids",
-            json!(["emp_0000000000000"]),
-            404,
-            "resource_not_found",
-        ),
+        ("employee_ids", json!([ours[0], ours[0]]), 422, "validation_failed"),
+        ("employee_ids", json!(["emp_0000000000000"]), 404, "resource_not_found"),
         ("employee_ids", json!([theirs[0]]), 422, "validation_failed"),
         ("type", json!("termination"), 422, "employee_not_payable"),
         ("notes", json!("x".repeat(1001)), 422, "validation_failed"),
@@ -67,18 +52,9 @@ fn an_edit_is_held_to_its_schema_and_to_the_runs_state() {
     let digest = caller.digest();
     let item = |lines: Value| json!({"items": [{"employee_id": people[0], "earnings": lines}]});
     let rows = [
-        (
-            item(json!([{"label": "Bonus", "amount": -1}])),
-            "/items/0/earnings/0/amount",
-        ),
-        (
-            item(json!([{"label": "Bonus"}])),
-            "/items/0/earnings/0/amount",
-        ),
-        (
-            item(json!([{"label": "", "amount": 1}])),
-            "/items/0/earnings/0/label",
-        ),
+        (item(json!([{"label": "Bonus", "amount": -1}])), "/items/0/earnings/0/amount"),
+        (item(json!([{"label": "Bonus"}])), "/items/0/earnings/0/amount"),
+        (item(json!([{"label": "", "amount": 1}])), "/items/0/earnings/0/label"),
         (
             item(
                 json!([{"id": "a", "label": "A", "amount": 1}, {"id": "a", "label": "B", "amount": 1}]),
@@ -101,9 +77,8 @@ fn an_edit_is_held_to_its_schema_and_to_the_runs_state() {
     }
     assert_eq!(caller.digest(), digest);
     assert_eq!(edit(&caller, &run, &json!({})).data()["status"], "draft");
-    let stale = caller
-        .request("PATCH", &format!("{RUNS}/{}", id(&run)))
-        .header("If-Match", "\"old\"");
+    let stale =
+        caller.request("PATCH", &format!("{RUNS}/{}", id(&run))).header("If-Match", "\"old\"");
     caller
         .send(&stale.json(&json!({"pay_date": "2026-01-30"})))
         .refused(412, "precondition_failed");
@@ -148,9 +123,7 @@ fn an_edit_holds_pay_dates_and_people_to_what_a_draft_is_held_to() {
     let late = edit(&caller, &run, &json!({"pay_date": "2025-12-31"}));
     late.refused(409, "cutoff_passed");
     let path = format!("/api/business/employees/{}/suspend", people[1]);
-    caller
-        .post(&path, &json!({"reason": "Investigation"}))
-        .expect(200);
+    caller.post(&path, &json!({"reason": "Investigation"})).expect(200);
     let bonus = json!({"items": [{"employee_id": people[1], "earnings": [{"label": "Bonus", "amount": 1}]}]});
     let refused = edit(&caller, &run, &bonus).refused(422, "employee_not_payable");
     assert_eq!(pointers(&refused), ["/items/0"]);
@@ -158,10 +131,7 @@ fn an_edit_holds_pay_dates_and_people_to_what_a_draft_is_held_to() {
 
 #[test]
 fn a_company_that_may_not_pay_approves_nothing() {
-    for (state, code) in [
-        ("suspended", "company_suspended"),
-        ("closed", "compliance_blocked"),
-    ] {
+    for (state, code) in [("suspended", "company_suspended"), ("closed", "compliance_blocked")] {
         let caller = Caller::manual();
         let people = &caller.payable(&caller.company(0))[..1];
         let run = calculated(&caller, &draft_of(&caller, "regular", people));

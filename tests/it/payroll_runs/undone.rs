@@ -7,18 +7,13 @@ use crate::harness::Caller;
 use crate::harness::world::{id, number, platform_fee};
 
 fn payslips(caller: &Caller, run: &Value) -> Vec<Value> {
-    caller.all(&format!(
-        "/api/business/payslips?payroll_run_id={}",
-        id(run)
-    ))
+    caller.all(&format!("/api/business/payslips?payroll_run_id={}", id(run)))
 }
 
 fn account(caller: &Caller, person: &str, number: &str) {
     let path = format!("/api/business/employees/{person}/payment-method");
     let body = json!({"type": "bank", "bank_code": "058", "account_number": number});
-    caller
-        .send(&caller.request("PUT", &path).json(&body))
-        .expect(200);
+    caller.send(&caller.request("PUT", &path).json(&body)).expect(200);
 }
 
 #[test]
@@ -31,36 +26,20 @@ fn a_reversed_run_leaves_the_books_as_they_were_and_its_people_free() {
     let run = caller.post("/v1/payroll/run", &body).made();
     assert_eq!(caller.run(id(&run))["status"], "paid");
     let reversal = verb(&caller, &run, "reverse", &json!({"reason": "Paid twice"})).data();
-    assert_eq!(
-        (&reversal["type"], &reversal["reverses"]),
-        (&json!("correction"), &run["id"])
-    );
+    assert_eq!((&reversal["type"], &reversal["reverses"]), (&json!("correction"), &run["id"]));
     let original = caller.run(id(&run));
     assert_eq!(original["status"], "reversed");
     assert_eq!(original["reversed_by"], json!([reversal["id"]]));
-    assert_eq!(
-        number(&original["totals"]["net"]),
-        -number(&reversal["totals"]["net"])
-    );
-    assert!(
-        payslips(&caller, &run)
-            .iter()
-            .all(|payslip| payslip["status"] == "voided")
-    );
-    assert!(
-        items(&caller, &run)
-            .iter()
-            .all(|item| item["status"] == "reversed")
-    );
+    assert_eq!(number(&original["totals"]["net"]), -number(&reversal["totals"]["net"]));
+    assert!(payslips(&caller, &run).iter().all(|payslip| payslip["status"] == "voided"));
+    assert!(items(&caller, &run).iter().all(|item| item["status"] == "reversed"));
     // Wages that were called back had been paid: the service keeps its fee.
     let fee = platform_fee(&original);
-    let with_fee = before
-        .into_iter()
-        .map(|(code, balance)| match code.as_str() {
-            Some("cash_available") => (code, json!(number(&balance) - fee)),
-            Some("fees") => (code, json!(number(&balance) + fee)),
-            _ => (code, balance),
-        });
+    let with_fee = before.into_iter().map(|(code, balance)| match code.as_str() {
+        Some("cash_available") => (code, json!(number(&balance) - fee)),
+        Some("fees") => (code, json!(number(&balance) + fee)),
+        _ => (code, balance),
+    });
     let mut expected: Vec<_> = with_fee.collect();
     if !expected.iter().any(|(code, _)| code == "fees") {
         expected.push((json!("fees"), json!(fee)));
@@ -77,10 +56,7 @@ fn a_reversed_run_leaves_the_books_as_they_were_and_its_people_free() {
     let again = caller.post("/v1/payroll/run", &body).made();
     let (first, second) = (items(&caller, &run), items(&caller, &again));
     for (first, second) in first.iter().zip(&second) {
-        assert_eq!(
-            first["net"], second["net"],
-            "what was reversed counts in no year to date"
-        );
+        assert_eq!(first["net"], second["net"], "what was reversed counts in no year to date");
     }
     caller.audit();
 }
@@ -95,17 +71,12 @@ fn a_part_of_a_run_is_taken_back_alone_and_the_rest_stands() {
     let one = json!({"reason": "Wrong person", "employee_ids": [people[1]]});
     verb(&caller, &run, "reverse", &one).expect(200);
     assert_eq!(caller.run(id(&run))["status"], "paid");
-    let states: Vec<_> = items(&caller, &run)
-        .iter()
-        .map(|item| item["status"].clone())
-        .collect();
+    let states: Vec<_> = items(&caller, &run).iter().map(|item| item["status"].clone()).collect();
     assert_eq!(states, ["paid", "reversed", "paid"]);
     let refused = verb(&caller, &run, "reverse", &one).refused(422, "validation_failed");
     assert_eq!(refused["errors"][0]["pointer"], "/employee_ids/0");
     let owed: i64 = caller
-        .all(&format!(
-            "/api/business/tax-liabilities?company_id={company}&status=accrued"
-        ))
+        .all(&format!("/api/business/tax-liabilities?company_id={company}&status=accrued"))
         .iter()
         .map(|liability| number(&liability["amount"]))
         .sum();
@@ -130,22 +101,9 @@ fn a_part_of_a_run_is_taken_back_alone_and_the_rest_stands() {
 fn a_run_of_the_months_before_the_start_can_be_reversed() {
     let caller = Caller::instant();
     let run = caller.all(&format!("{RUNS}?period=2025-12")).remove(0);
-    let reversal = verb(
-        &caller,
-        &run,
-        "reverse",
-        &json!({"reason": "Paid by mistake"}),
-    )
-    .data();
-    assert_eq!(
-        number(&reversal["totals"]["gross"]),
-        -number(&run["totals"]["gross"])
-    );
-    assert!(
-        payslips(&caller, &run)
-            .iter()
-            .all(|payslip| payslip["status"] == "voided")
-    );
+    let reversal = verb(&caller, &run, "reverse", &json!({"reason": "Paid by mistake"})).data();
+    assert_eq!(number(&reversal["totals"]["gross"]), -number(&run["totals"]["gross"]));
+    assert!(payslips(&caller, &run).iter().all(|payslip| payslip["status"] == "voided"));
     caller.audit();
 }
 
@@ -168,20 +126,11 @@ fn wages_that_came_back_are_sent_again_to_another_account() {
     let run = caller.run(id(&run));
     assert_eq!(
         (&run["status"], &run["settlement"]),
-        (
-            &json!("paid"),
-            &json!({"paid": 2, "failed": 0, "pending": 0})
-        )
+        (&json!("paid"), &json!({"paid": 2, "failed": 0, "pending": 0}))
     );
-    let payout = |id: &Value| {
-        caller
-            .get(&format!("/api/payments/payouts/{}", id.as_str().unwrap()))
-            .data()
-    };
-    assert_eq!(
-        payout(&item["payout_id"])["superseded_by"],
-        sent["payout_id"]
-    );
+    let payout =
+        |id: &Value| caller.get(&format!("/api/payments/payouts/{}", id.as_str().unwrap())).data();
+    assert_eq!(payout(&item["payout_id"])["superseded_by"], sent["payout_id"]);
     assert_eq!(payout(&sent["payout_id"])["supersedes"], item["payout_id"]);
     assert_eq!(payslips(&caller, &run).len(), 2);
     verb(&caller, &run, &retry, &json!({})).refused(409, "invalid_state_transition");
@@ -206,13 +155,7 @@ fn wages_that_came_back_late_are_sent_again_without_a_second_payslip() {
     let item = items(&caller, &run).remove(0);
     assert_eq!(item["status"], "returned");
     account(&caller, &people[0], "9999999900");
-    verb(
-        &caller,
-        &run,
-        &format!("items/{}/retry", id(&item)),
-        &json!({}),
-    )
-    .expect(200);
+    verb(&caller, &run, &format!("items/{}/retry", id(&item)), &json!({})).expect(200);
     assert_eq!(items(&caller, &run)[0]["status"], "paid");
     assert_eq!(payslips(&caller, &run).len(), 1);
     caller.audit();
@@ -253,12 +196,7 @@ fn a_correction_marks_the_payslip_that_it_corrects() {
     assert_eq!(payslips(&caller, &run)[0]["status"], "issued");
     let year = |payslip: &Value| number(&payslip["ytd"]["gross"]);
     assert_eq!(year(&payslips(&caller, &run)[0]), year(&old) + 300_000);
-    assert!(
-        caller
-            .events()
-            .iter()
-            .any(|event| event["type"] == "payslip.corrected")
-    );
+    assert!(caller.events().iter().any(|event| event["type"] == "payslip.corrected"));
 }
 
 #[test]
@@ -267,15 +205,11 @@ fn a_partial_run_pays_whom_the_wallet_covers_and_the_others_when_there_is_more()
     let company = caller.company(0);
     let people = &caller.payable(&company)[..2];
     let settings = json!({"payroll_settings": {"partial_runs": true}});
-    caller
-        .patch(&format!("/api/business/companies/{company}"), &settings)
-        .expect(200);
+    caller.patch(&format!("/api/business/companies/{company}"), &settings).expect(200);
     // Pay that no wallet covers.
     let path = format!("/api/business/employees/{}/compensation", people[1]);
     let pay = json!({"amount": 100_000_000_000_i64, "currency": "NGN", "interval": "month"});
-    caller
-        .send(&caller.request("PUT", &path).json(&pay))
-        .expect(200);
+    caller.send(&caller.request("PUT", &path).json(&pay)).expect(200);
     let body = json!({"company_id": company, "period": "2026-01", "employees": people});
     let run = caller.post("/v1/payroll/run", &body).made();
     let run = caller.run(id(&run));
@@ -290,14 +224,9 @@ fn a_partial_run_pays_whom_the_wallet_covers_and_the_others_when_there_is_more()
     let retry = format!("items/{}/retry", id(&item));
     verb(&caller, &run, &retry, &json!({})).refused(402, "insufficient_funds");
     let more = json!({"company_id": company, "amount": 200_000_000_000_i64, "from": "owner"});
-    caller
-        .post("/_sandbox/inbound/bank_transfer", &more)
-        .expect(200);
+    caller.post("/_sandbox/inbound/bank_transfer", &more).expect(200);
     verb(&caller, &run, &retry, &json!({})).expect(200);
     let run = caller.run(id(&run));
-    assert_eq!(
-        (&run["status"], &run["funding"]["shortfall"]),
-        (&json!("paid"), &json!(0))
-    );
+    assert_eq!((&run["status"], &run["funding"]["shortfall"]), (&json!("paid"), &json!(0)));
     caller.audit();
 }

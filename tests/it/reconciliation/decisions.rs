@@ -34,33 +34,17 @@ fn refused(answer: &Answer, current: &str, allowed: &[&str]) {
 fn every_move_of_a_row_is_made_and_every_other_refused() {
     let (account, statement, rows) = prepared();
     let (matched, suggested, fee, missing) = (&rows[0], &rows[1], &rows[2], &rows[3]);
-    refused(
-        &act(&account, matched, "confirm"),
-        "matched",
-        &["unmatched"],
-    );
+    refused(&act(&account, matched, "confirm"), "matched", &["unmatched"]);
     refused(&act(&account, matched, "ignore"), "matched", &["unmatched"]);
-    refused(
-        &act(&account, fee, "confirm"),
-        "exception",
-        &["matched", "ignored"],
-    );
-    refused(
-        &act(&account, fee, "reject"),
-        "exception",
-        &["matched", "ignored"],
-    );
+    refused(&act(&account, fee, "confirm"), "exception", &["matched", "ignored"]);
+    refused(&act(&account, fee, "reject"), "exception", &["matched", "ignored"]);
     for action in ["confirm", "reject"] {
         refused(&act(&account, missing, action), "exception", &["ignored"]);
     }
     let ids = json!({"action": "match", "transaction_ids": missing["transaction_ids"]});
     refused(&account.resolve(missing, &ids), "exception", &["ignored"]);
-    let confirmed = account
-        .resolve(
-            suggested,
-            &json!({"action": "confirm", "note": "That is it"}),
-        )
-        .data();
+    let confirmed =
+        account.resolve(suggested, &json!({"action": "confirm", "note": "That is it"})).data();
     assert_eq!(confirmed["status"], "matched");
     assert_eq!(confirmed["note"], "That is it");
     assert_eq!(confirmed["confidence"], suggested["confidence"]);
@@ -83,24 +67,16 @@ fn every_move_of_a_row_is_made_and_every_other_refused() {
     assert_eq!(again["status"], "matched");
     assert_eq!(again["reasons"], json!(["sum_equal", "by_hand"]));
     act(&account, suggested, "reject").expect(200);
-    assert_eq!(
-        act(&account, suggested, "ignore").data()["status"],
-        "ignored"
-    );
+    assert_eq!(act(&account, suggested, "ignore").data()["status"], "ignored");
     assert_eq!(act(&account, missing, "ignore").data()["status"], "ignored");
     assert_eq!(act(&account, fee, "ignore").data()["status"], "ignored");
     for action in ["confirm", "reject", "ignore"] {
         refused(&act(&account, fee, action), "ignored", &[]);
     }
-    let statement = account
-        .caller
-        .get(&format!("{STATEMENTS}/{}", id(&statement)))
-        .data();
+    let statement = account.caller.get(&format!("{STATEMENTS}/{}", id(&statement))).data();
     assert_eq!(statement["matches"], counted(&account.rows(&statement)));
     let resolved = account.caller.events();
-    let resolved = resolved
-        .iter()
-        .filter(|event| event["type"] == "reconciliation_match.resolved");
+    let resolved = resolved.iter().filter(|event| event["type"] == "reconciliation_match.resolved");
     assert_eq!(resolved.count(), 8 - 1);
     account.audit();
 }
@@ -116,23 +92,11 @@ fn a_suggestion_can_be_rejected_and_holds_nothing() {
     let (_, later) = account.lines(&[line_of(transaction, &json!({}))]);
     assert_eq!(later[0]["status"], "matched");
     let answer = act(&account, suggested, "confirm").refused(409, "invalid_state_transition");
-    assert!(
-        answer["detail"].as_str().unwrap().contains(id(&later[0])),
-        "{answer}"
-    );
-    assert_eq!(
-        act(&account, suggested, "reject").data()["status"],
-        "unmatched"
-    );
-    assert_eq!(
-        act(&account, &later[0], "reject").data()["status"],
-        "unmatched"
-    );
+    assert!(answer["detail"].as_str().unwrap().contains(id(&later[0])), "{answer}");
+    assert_eq!(act(&account, suggested, "reject").data()["status"], "unmatched");
+    assert_eq!(act(&account, &later[0], "reject").data()["status"], "unmatched");
     let by_hand = json!({"action": "match", "transaction_ids": [wanted]});
-    assert_eq!(
-        account.resolve(suggested, &by_hand).data()["status"],
-        "matched"
-    );
+    assert_eq!(account.resolve(suggested, &by_hand).data()["status"], "matched");
     let suggestion = act(&account, &rows[2], "ignore").data();
     assert_eq!(suggestion["status"], "ignored");
 }
@@ -147,10 +111,7 @@ fn a_fee_is_posted_and_matched_by_hand() {
         "company_id": account.company, "effective_on": "2025-12-31", "memo": "Transfer charge",
         "lines": [line("fees", "debit"), line("cash_available", "credit")],
     });
-    account
-        .caller
-        .post("/api/business/journal-entries", &entry)
-        .expect(201);
+    account.caller.post("/api/business/journal-entries", &entry).expect(201);
     let transaction = account.transactions().pop().unwrap();
     assert_eq!(transaction["amount"], 4200);
     let by_hand =
@@ -167,9 +128,7 @@ fn a_match_by_hand_names_free_transactions_of_the_wallet_that_come_to_the_amount
     let (account, _, rows) = prepared();
     let before = account.caller.digest();
     let fault = |body: Value, pointer: &str, code: &str| {
-        let answer = account
-            .resolve(&rows[2], &body)
-            .refused(422, "validation_failed");
+        let answer = account.resolve(&rows[2], &body).refused(422, "validation_failed");
         assert_eq!(pointers(&answer), [pointer], "{answer}");
         assert_eq!(answer["errors"][0]["code"], code, "{answer}");
     };
@@ -178,16 +137,8 @@ fn a_match_by_hand_names_free_transactions_of_the_wallet_that_come_to_the_amount
     let free = &rows[3]["transaction_ids"][0];
     let nobody = json!("wtx_0000000000000");
     fault(json!({"action": "match"}), "/transaction_ids", "required");
-    fault(
-        json!({"action": "match", "transaction_ids": []}),
-        "/transaction_ids",
-        "too_few",
-    );
-    fault(
-        json!({"action": "ignore", "transaction_ids": [free]}),
-        "/transaction_ids",
-        "unknown",
-    );
+    fault(json!({"action": "match", "transaction_ids": []}), "/transaction_ids", "too_few");
+    fault(json!({"action": "ignore", "transaction_ids": [free]}), "/transaction_ids", "unknown");
     fault(ids(&[free, free]), "/transaction_ids/1", "duplicate");
     fault(ids(&[&nobody]), "/transaction_ids/0", "not_found");
     fault(ids(&[free, taken]), "/transaction_ids/1", "already_matched");
@@ -195,32 +146,18 @@ fn a_match_by_hand_names_free_transactions_of_the_wallet_that_come_to_the_amount
     fault(json!({"action": "settle"}), "/action", "enum");
     fault(json!({}), "/action", "required");
     fault(json!({"action": "ignore", "note": ""}), "/note", "length");
-    fault(
-        json!({"action": "ignore", "colour": "red"}),
-        "/colour",
-        "unknown_member",
-    );
+    fault(json!({"action": "ignore", "colour": "red"}), "/colour", "unknown_member");
     let path = format!("{MATCHES}/rcm_0000000000000/resolve");
-    account
-        .caller
-        .post(&path, &json!({"action": "ignore"}))
-        .refused(404, "resource_not_found");
+    account.caller.post(&path, &json!({"action": "ignore"})).refused(404, "resource_not_found");
     assert_eq!(account.caller.digest(), before);
     // Several at once.
     let all = account.transactions();
     let of = |row: &Value| {
-        all.iter()
-            .find(|one| one["id"] == row["transaction_ids"][0])
-            .unwrap()
-            .clone()
+        all.iter().find(|one| one["id"] == row["transaction_ids"][0]).unwrap().clone()
     };
     let (one, other) = (of(&rows[3]), of(&rows[4]));
     let signed = |one: &Value| {
-        if one["type"] == "credit" {
-            number(&one["amount"])
-        } else {
-            -number(&one["amount"])
-        }
+        if one["type"] == "credit" { number(&one["amount"]) } else { -number(&one["amount"]) }
     };
     let sum = signed(&one) + signed(&other);
     let direction = if sum > 0 { "credit" } else { "debit" };
@@ -240,9 +177,7 @@ fn a_hand_moves_both_machines_where_they_lead() {
     let account = Account::manual();
     let transition = |id: &str, to: &str| {
         let path = format!("/_sandbox/resources/{id}/transition");
-        account
-            .caller
-            .post(&path, &json!({"to": to, "reason": "asked by a test"}))
+        account.caller.post(&path, &json!({"to": to, "reason": "asked by a test"}))
     };
     let all = account.transactions();
     let lines = [
@@ -251,58 +186,23 @@ fn a_hand_moves_both_machines_where_they_lead() {
         line_of(&all[2], &json!({"reference": "SOMETHING ELSE"})),
     ];
     let taken = account.import(&json!({"lines": lines})).expect(202)["data"].take();
-    refused(
-        &transition(id(&taken), "processing"),
-        "processing",
-        &["imported"],
-    );
-    assert_eq!(
-        transition(id(&taken), "imported").expect(200)["resource"]["status"],
-        "imported"
-    );
+    refused(&transition(id(&taken), "processing"), "processing", &["imported"]);
+    assert_eq!(transition(id(&taken), "imported").expect(200)["resource"]["status"], "imported");
     refused(&transition(id(&taken), "imported"), "imported", &[]);
     let rows = account.rows(&taken);
-    refused(
-        &transition(id(&rows[0]), "ignored"),
-        "matched",
-        &["unmatched"],
-    );
+    refused(&transition(id(&rows[0]), "ignored"), "matched", &["unmatched"]);
     assert_eq!(
         transition(id(&rows[0]), "unmatched").expect(200)["resource"]["status"],
         "unmatched"
     );
-    refused(
-        &transition(id(&rows[0]), "matched"),
-        "unmatched",
-        &["ignored"],
-    );
-    assert_eq!(
-        transition(id(&rows[0]), "ignored").expect(200)["resource"]["status"],
-        "ignored"
-    );
-    assert_eq!(
-        transition(id(&rows[1]), "matched").expect(200)["resource"]["status"],
-        "matched"
-    );
-    assert_eq!(
-        transition(id(&rows[2]), "ignored").expect(200)["resource"]["status"],
-        "ignored"
-    );
+    refused(&transition(id(&rows[0]), "matched"), "unmatched", &["ignored"]);
+    assert_eq!(transition(id(&rows[0]), "ignored").expect(200)["resource"]["status"], "ignored");
+    assert_eq!(transition(id(&rows[1]), "matched").expect(200)["resource"]["status"], "matched");
+    assert_eq!(transition(id(&rows[2]), "ignored").expect(200)["resource"]["status"], "ignored");
     let missing = &rows[3];
-    refused(
-        &transition(id(missing), "matched"),
-        "exception",
-        &["ignored"],
-    );
-    assert_eq!(
-        transition(id(missing), "ignored").expect(200)["resource"]["status"],
-        "ignored"
-    );
-    assert_eq!(
-        account.caller.advance(&json!({"by": "10s"})),
-        [""; 0],
-        "it was imported once"
-    );
+    refused(&transition(id(missing), "matched"), "exception", &["ignored"]);
+    assert_eq!(transition(id(missing), "ignored").expect(200)["resource"]["status"], "ignored");
+    assert_eq!(account.caller.advance(&json!({"by": "10s"})), [""; 0], "it was imported once");
     account.audit();
 }
 
@@ -310,22 +210,14 @@ fn a_hand_moves_both_machines_where_they_lead() {
 fn a_snapshot_takes_matches_back() {
     let (account, _, rows) = prepared();
     let path = "/_sandbox/snapshots";
-    let taken = account
-        .caller
-        .post(path, &json!({"name": "before"}))
-        .expect(201);
+    let taken = account.caller.post(path, &json!({"name": "before"})).expect(201);
     let snapshot = taken["id"].as_str().unwrap().to_owned();
     let before = account.caller.digest();
     act(&account, &rows[0], "reject").expect(200);
     act(&account, &rows[1], "confirm").expect(200);
-    account
-        .caller
-        .post(&format!("{path}/{snapshot}/restore"), &json!({}))
-        .expect(200);
+    account.caller.post(&format!("{path}/{snapshot}/restore"), &json!({})).expect(200);
     assert_eq!(account.caller.digest(), before);
     let ids = json!({"action": "match", "transaction_ids": rows[0]["transaction_ids"]});
-    let answer = account
-        .resolve(&rows[2], &ids)
-        .refused(422, "validation_failed");
+    let answer = account.resolve(&rows[2], &ids).refused(422, "validation_failed");
     assert_eq!(answer["errors"][0]["code"], "already_matched");
 }

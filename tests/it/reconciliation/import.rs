@@ -40,34 +40,17 @@ fn a_clean_statement_is_the_wallet_and_everything_is_found() {
     let account = Account::instant();
     let request = account.caller.request("POST", STATEMENTS);
     let request = request.header("Sandbox-Scenario", "bank_statement.noise=clean");
-    let taken = account
-        .caller
-        .send(&request.json(&account.body(&json!({}))));
-    assert_eq!(
-        taken.header("sandbox-decision"),
-        Some("bank_statement.noise=clean;why=header")
-    );
+    let taken = account.caller.send(&request.json(&account.body(&json!({}))));
+    assert_eq!(taken.header("sandbox-decision"), Some("bank_statement.noise=clean;why=header"));
     let statement = taken.expect(202)["data"].take();
     let transactions = account.transactions();
     assert_eq!(statement["line_count"], transactions.len());
-    assert_eq!(
-        statement["closing_balance"],
-        transactions.last().unwrap()["balance_after"]
-    );
+    assert_eq!(statement["closing_balance"], transactions.last().unwrap()["balance_after"]);
     let rows = account.rows(&statement);
-    assert!(
-        rows.iter().all(|row| row["status"] == "matched"),
-        "{rows:#?}"
-    );
-    let matched: Vec<Value> = rows
-        .iter()
-        .map(|row| row["transaction_ids"][0].clone())
-        .collect();
+    assert!(rows.iter().all(|row| row["status"] == "matched"), "{rows:#?}");
+    let matched: Vec<Value> = rows.iter().map(|row| row["transaction_ids"][0].clone()).collect();
     assert_eq!(matched, each(&transactions, "id"));
-    let truth = account.caller.get(&format!(
-        "/_sandbox/bank-statements/{}/truth",
-        id(&statement)
-    ));
+    let truth = account.caller.get(&format!("/_sandbox/bank-statements/{}/truth", id(&statement)));
     let truth = truth.expect(200);
     let right = transactions.len();
     assert_eq!(
@@ -82,47 +65,25 @@ fn heavy_noise_leaves_exceptions_and_the_truth_says_why() {
     let rule = json!({"match": {"decision": "bank_statement.noise"}, "outcome": {"then": "heavy"}});
     account.caller.post("/_sandbox/rules", &rule).expect(201);
     let statement = account.imported(&json!({"from": "2025-01-01"}));
-    let truth = account.caller.get(&format!(
-        "/_sandbox/bank-statements/{}/truth",
-        id(&statement)
-    ));
+    let truth = account.caller.get(&format!("/_sandbox/bank-statements/{}/truth", id(&statement)));
     let truth = truth.expect(200);
-    let noise: Vec<String> = truth["lines"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|line| line["noise"].to_string())
-        .collect();
+    let noise: Vec<String> =
+        truth["lines"].as_array().unwrap().iter().map(|line| line["noise"].to_string()).collect();
     for kind in ["merged", "shifted", "reference_cut", "duplicate", "fee"] {
-        assert!(
-            noise.iter().any(|line| line.contains(kind)),
-            "{kind}: {noise:?}"
-        );
+        assert!(noise.iter().any(|line| line.contains(kind)), "{kind}: {noise:?}");
     }
     let score = &truth["score"];
     assert_eq!(score["matched"], score["matched_right"], "{score}");
     let rows = account.rows(&statement);
     let fees = rows.iter().filter(|row| row["exception"] == "bank_fee");
-    assert_eq!(
-        fees.count(),
-        noise.iter().filter(|line| line.contains("fee")).count()
-    );
-    let missing: Vec<&Value> = rows
-        .iter()
-        .filter(|row| row["exception"] == "missing_line")
-        .collect();
-    assert!(
-        missing
-            .iter()
-            .all(|row| row["side"] == "ledger" && row["line"].is_null())
-    );
+    assert_eq!(fees.count(), noise.iter().filter(|line| line.contains("fee")).count());
+    let missing: Vec<&Value> =
+        rows.iter().filter(|row| row["exception"] == "missing_line").collect();
+    assert!(missing.iter().all(|row| row["side"] == "ledger" && row["line"].is_null()));
     let left_out = truth["left_out"].as_array().unwrap();
     assert!(!left_out.is_empty());
     for id in left_out {
-        assert!(
-            missing.iter().any(|row| row["transaction_ids"][0] == *id),
-            "{id}"
-        );
+        assert!(missing.iter().any(|row| row["transaction_ids"][0] == *id), "{id}");
     }
     account.audit();
 }
@@ -164,11 +125,7 @@ fn a_bad_file_is_refused_with_its_line_and_column() {
         "mt940",
         "line 18, column 16: expected 11243.95 EUR",
     );
-    refused(
-        &CAMT.replace("EUR", "USD"),
-        "camt053",
-        "line 12, column 9: expected EUR",
-    );
+    refused(&CAMT.replace("EUR", "USD"), "camt053", "line 12, column 9: expected EUR");
     let lines: Vec<&str> = MT940.split_inclusive("\r\n").collect();
     for end in 1..lines.len() {
         refused(&lines[..end].concat(), "mt940", "line ");
@@ -181,10 +138,7 @@ fn a_bad_file_is_refused_with_its_line_and_column() {
     let more = json!({"content": MT940, "format": "mt940", "to": "2025-12-31"});
     let answer = account.import(&more).refused(422, "validation_failed");
     let told = answer["errors"][0]["detail"].as_str().unwrap();
-    assert!(
-        told.starts_with("line 14, column 11: expected a day of the statement"),
-        "{told}"
-    );
+    assert!(told.starts_with("line 14, column 11: expected a day of the statement"), "{told}");
     let events = account.caller.events();
     let taken = |event: &&Value| event["type"] == "bank_statement.created";
     assert_eq!(events.iter().filter(taken).count(), 0);
@@ -194,20 +148,11 @@ fn a_bad_file_is_refused_with_its_line_and_column() {
 fn euros() -> Account {
     let account = Account::instant();
     let body = json!({"legal_name": "Berlin Bakery GmbH", "country": "DE", "currency": "EUR"});
-    let made = account
-        .caller
-        .post("/api/business/companies", &body)
-        .expect(201);
+    let made = account.caller.post("/api/business/companies", &body).expect(201);
     let company = id(&made["data"]).to_owned();
-    let wallets = account
-        .caller
-        .get(&format!("/api/payments/wallets?company_id={company}"));
+    let wallets = account.caller.get(&format!("/api/payments/wallets?company_id={company}"));
     let wallet = id(&wallets.data()[0]).to_owned();
-    Account {
-        company,
-        wallet,
-        ..account
-    }
+    Account { company, wallet, ..account }
 }
 
 #[test]
@@ -239,18 +184,9 @@ fn every_mistake_of_a_statement_is_told_together() {
     refused(json!({"to": "2026-01-02"}), &[("/to", "in_the_future")]);
     refused(json!({"from": "soon"}), &[("/from", "format")]);
     refused(json!({"lines": []}), &[("/lines", "too_few")]);
-    refused(
-        json!({"lines": [line(json!({"amount": 0}))]}),
-        &[("/lines/0/amount", "range")],
-    );
-    refused(
-        json!({"lines": [line(json!({"amount": 1.5}))]}),
-        &[("/lines/0/amount", "type")],
-    );
-    refused(
-        json!({"lines": [line(json!({"amount": i64::MAX}))]}),
-        &[("/lines/0/amount", "range")],
-    );
+    refused(json!({"lines": [line(json!({"amount": 0}))]}), &[("/lines/0/amount", "range")]);
+    refused(json!({"lines": [line(json!({"amount": 1.5}))]}), &[("/lines/0/amount", "type")]);
+    refused(json!({"lines": [line(json!({"amount": i64::MAX}))]}), &[("/lines/0/amount", "range")]);
     refused(
         json!({"lines": [line(json!({"direction": "in"}))]}),
         &[("/lines/0/direction", "enum")],
@@ -271,39 +207,21 @@ fn every_mistake_of_a_statement_is_told_together() {
         json!({"lines": [line(json!({"date": "2026-01-01"}))]}),
         &[("/lines/0/date", "outside")],
     );
-    refused(
-        json!({"lines": [line(json!({}))], "content": "x"}),
-        &[("/content", "conflict")],
-    );
-    refused(
-        json!({"lines": [line(json!({}))], "format": "mt940"}),
-        &[("/format", "conflict")],
-    );
+    refused(json!({"lines": [line(json!({}))], "content": "x"}), &[("/content", "conflict")]);
+    refused(json!({"lines": [line(json!({}))], "format": "mt940"}), &[("/format", "conflict")]);
     refused(json!({"content": "x"}), &[("/format", "required")]);
     refused(json!({"format": "mt940"}), &[("/content", "required")]);
-    refused(
-        json!({"content": "x", "format": "csv"}),
-        &[("/format", "enum")],
-    );
+    refused(json!({"content": "x", "format": "csv"}), &[("/format", "enum")]);
     let other = account.caller.company(1);
     let both = json!({"company_id": other, "to": "2025-11-30", "lines": [line(json!({}))]});
     refused(
         both,
-        &[
-            ("/to", "before_from"),
-            ("/wallet_id", "foreign_wallet"),
-            ("/lines/0/date", "outside"),
-        ],
+        &[("/to", "before_from"), ("/wallet_id", "foreign_wallet"), ("/lines/0/date", "outside")],
     );
     let large = vec![line(json!({"amount": 1_000_000_000_000_000_i64})); 9_224];
     refused(json!({"lines": large}), &[("/lines", "sum_too_large")]);
-    for (name, value) in [
-        ("company_id", "com_0000000000000"),
-        ("wallet_id", "wal_0000000000000"),
-    ] {
-        account
-            .import(&json!({name: value}))
-            .refused(404, "resource_not_found");
+    for (name, value) in [("company_id", "com_0000000000000"), ("wallet_id", "wal_0000000000000")] {
+        account.import(&json!({name: value})).refused(404, "resource_not_found");
     }
     account
         .caller
@@ -323,34 +241,22 @@ fn ten_thousand_lines_fit_and_no_more_and_their_event_stays_small() {
     let event = account.caller.events()[0].to_string();
     assert!(event.len() < 20_000, "{} bytes", event.len());
     let many: Vec<Value> = (1..=10_001).map(line).collect();
-    let answer = account
-        .import(&json!({"lines": many}))
-        .refused(422, "validation_failed");
+    let answer = account.import(&json!({"lines": many})).refused(422, "validation_failed");
     assert_eq!(pointers(&answer), ["/lines"]);
     let long = "x".repeat(1_100_000);
-    account
-        .import(&json!({"content": long, "format": "mt940"}))
-        .refused(413, "payload_too_large");
+    account.import(&json!({"content": long, "format": "mt940"})).refused(413, "payload_too_large");
 }
 
 #[test]
 fn the_bank_may_tell_of_one_line_by_itself() {
     let account = Account::instant();
-    let inbound = |body: &Value| {
-        account
-            .caller
-            .post("/_sandbox/inbound/statement_line", body)
-    };
+    let inbound = |body: &Value| account.caller.post("/_sandbox/inbound/statement_line", body);
     let transaction = account.transactions().remove(0);
     let mut line = line_of(&transaction, &json!({"wallet_id": account.wallet}));
     let taken = inbound(&line).expect(200)["data"].take();
     assert_eq!(taken["source"], "inbound");
     let rows = account.rows(&taken);
-    assert_eq!(
-        each(&rows, "status"),
-        ["matched"],
-        "it says nothing of the rest of its day"
-    );
+    assert_eq!(each(&rows, "status"), ["matched"], "it says nothing of the rest of its day");
     assert_eq!(rows[0]["transaction_ids"], json!([transaction["id"]]));
     let again = inbound(&line).expect(200)["data"].take();
     assert_eq!(each(&account.rows(&again), "exception"), ["duplicate_line"]);

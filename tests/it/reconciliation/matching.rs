@@ -22,14 +22,7 @@ fn lines_are_matched_suggested_or_explained_and_missing_ones_are_told() {
     let (statement, rows) = account.lines(&lines);
     assert_eq!(
         each(&rows[..6], "status"),
-        [
-            "matched",
-            "suggested",
-            "exception",
-            "exception",
-            "exception",
-            "exception"
-        ]
+        ["matched", "suggested", "exception", "exception", "exception", "exception"]
     );
     assert_eq!(
         each(&rows[..6], "exception"),
@@ -49,15 +42,9 @@ fn lines_are_matched_suggested_or_explained_and_missing_ones_are_told() {
     assert!(number(&rows[0]["confidence"]) >= 95);
     assert!((60..95).contains(&number(&rows[1]["confidence"])));
     let missing = &rows[6..];
-    assert_eq!(
-        missing.len(),
-        all.len() - 3,
-        "what no line has, and no exception is about"
-    );
+    assert_eq!(missing.len(), all.len() - 3, "what no line has, and no exception is about");
     assert!(
-        missing
-            .iter()
-            .all(|row| row["exception"] == "missing_line" && row["side"] == "ledger")
+        missing.iter().all(|row| row["exception"] == "missing_line" && row["side"] == "ledger")
     );
     assert_eq!(statement["matches"], counted(&rows));
     assert_eq!(statement["line_count"], 6);
@@ -76,9 +63,7 @@ fn lines_are_matched_suggested_or_explained_and_missing_ones_are_told() {
 }
 
 fn without_nulls(mut line: Value) -> Value {
-    line.as_object_mut()
-        .unwrap()
-        .retain(|_, value| !value.is_null());
+    line.as_object_mut().unwrap().retain(|_, value| !value.is_null());
     line
 }
 
@@ -98,17 +83,11 @@ fn a_transaction_is_matched_once_whatever_the_statement() {
     let late = line_of(&all[1], &json!({}));
     let (_, later) = account.lines(&[late]);
     assert_eq!(each(&later, "status"), ["matched"]);
-    let ended = rows
-        .iter()
-        .find(|row| row["transaction_ids"] == json!([all[1]["id"]]))
-        .unwrap();
+    let ended = rows.iter().find(|row| row["transaction_ids"] == json!([all[1]["id"]])).unwrap();
     let ended = account.row(ended);
     assert_eq!(ended["status"], "ignored");
     let history = ended["status_history"].as_array().unwrap();
-    assert_eq!(
-        history.last().unwrap()["reason"],
-        format!("a line came: {}", id(&later[0]))
-    );
+    assert_eq!(history.last().unwrap()["reason"], format!("a line came: {}", id(&later[0])));
     let statement = account.caller.get(&format!(
         "{}/{}",
         super::STATEMENTS,
@@ -122,33 +101,19 @@ fn a_transaction_is_matched_once_whatever_the_statement() {
 fn rows_are_listed_by_what_they_are() {
     let account = Account::instant();
     let all = account.transactions();
-    let lines = [
-        line_of(&all[0], &json!({})),
-        line_of(&all[1], &json!({"reference": "SOMETHING ELSE"})),
-    ];
+    let lines =
+        [line_of(&all[0], &json!({})), line_of(&all[1], &json!({"reference": "SOMETHING ELSE"}))];
     let (statement, rows) = account.lines(&lines);
     let list = |filter: &str| account.caller.all(&format!("{MATCHES}?{filter}"));
     assert_eq!(list(&format!("company_id={}", account.company)), rows);
-    assert_eq!(
-        list(&format!("company_id={}", account.caller.company(1))),
-        Vec::<Value>::new()
-    );
+    assert_eq!(list(&format!("company_id={}", account.caller.company(1))), Vec::<Value>::new());
     assert_eq!(list("status=matched"), rows[..1]);
     assert_eq!(list("status=suggested"), rows[1..2]);
     assert_eq!(list("min_confidence=95"), rows[..1]);
     assert_eq!(list("min_confidence=1"), rows[..2]);
     assert_eq!(list("sort=-confidence")[..2], rows[..2]);
-    assert_eq!(
-        list(&format!("statement_id={}&status=exception", id(&statement))),
-        rows[2..]
-    );
+    assert_eq!(list(&format!("statement_id={}&status=exception", id(&statement))), rows[2..]);
     assert_eq!(list("statement_id=bst_0000000000000"), Vec::<Value>::new());
-    account
-        .caller
-        .get(&format!("{MATCHES}?min_confidence=101"))
-        .refused(422, "validation_failed");
-    account
-        .caller
-        .get(&format!("{MATCHES}?status=open"))
-        .refused(422, "validation_failed");
+    account.caller.get(&format!("{MATCHES}?min_confidence=101")).refused(422, "validation_failed");
+    account.caller.get(&format!("{MATCHES}?status=open")).refused(422, "validation_failed");
 }

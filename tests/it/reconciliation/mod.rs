@@ -25,11 +25,7 @@ impl Account {
         let company = caller.company(0);
         let wallets = caller.get(&format!("/api/payments/wallets?company_id={company}"));
         let wallet = id(&wallets.data()[0]).to_owned();
-        Self {
-            caller,
-            company,
-            wallet,
-        }
+        Self { caller, company, wallet }
     }
 
     fn instant() -> Self {
@@ -58,9 +54,7 @@ impl Account {
     /// A statement that was taken, as it stands when its lines are matched.
     fn imported(&self, more: &Value) -> Value {
         let taken = self.import(more).expect(202);
-        self.caller
-            .get(&format!("{STATEMENTS}/{}", id(&taken["data"])))
-            .data()
+        self.caller.get(&format!("{STATEMENTS}/{}", id(&taken["data"]))).data()
     }
 
     /// The same with these lines.
@@ -71,8 +65,7 @@ impl Account {
     }
 
     fn rows(&self, statement: &Value) -> Vec<Value> {
-        self.caller
-            .all(&format!("{MATCHES}?statement_id={}", id(statement)))
+        self.caller.all(&format!("{MATCHES}?statement_id={}", id(statement)))
     }
 
     fn row(&self, row: &Value) -> Value {
@@ -83,13 +76,11 @@ impl Account {
     /// The wallet's transactions of December.
     fn transactions(&self) -> Vec<Value> {
         let path = format!("/api/payments/wallets/{}/transactions", self.wallet);
-        self.caller
-            .all(&format!("{path}?from=2025-12-01&to=2025-12-31"))
+        self.caller.all(&format!("{path}?from=2025-12-01&to=2025-12-31"))
     }
 
     fn resolve(&self, row: &Value, body: &Value) -> Answer {
-        self.caller
-            .post(&format!("{MATCHES}/{}/resolve", id(row)), body)
+        self.caller.post(&format!("{MATCHES}/{}/resolve", id(row)), body)
     }
 
     fn audit(&self) {

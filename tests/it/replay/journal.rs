@@ -16,10 +16,7 @@ fn file(folder: &Path) -> PathBuf {
 
 /// Serves with a journal until the guard is dropped, which kills.
 fn keep(folder: &Path, flags: &[&str]) -> (Arc<Server>, Caller) {
-    serve(
-        &[&["--journal", path(folder)], flags].concat(),
-        "test_secret_key",
-    )
+    serve(&[&["--journal", path(folder)], flags].concat(), "test_secret_key")
 }
 
 #[test]
@@ -36,9 +33,7 @@ fn a_killed_server_comes_back_as_it_was() {
         let company = caller.company(0);
         let hire_once = |caller: &Caller| {
             let body = json!({"company_id": company, "name": "Once Only", "role": "Baker", "department": "Kitchen", "start_date": "2026-02-02"});
-            let request = caller
-                .request("POST", "/api/business/employees")
-                .json(&body);
+            let request = caller.request("POST", "/api/business/employees").json(&body);
             caller.send(&request.header("Idempotency-Key", "once"))
         };
         let first = hire_once(&caller);
@@ -120,24 +115,12 @@ fn a_journal_is_not_served_as_other_worlds() {
     let before = std::fs::read(file(folder.path())).unwrap();
     for (flags, said) in [
         (vec!["--seed", "6"], "--seed 5 (asked for: 6)"),
-        (
-            vec!["--seed", "5", "--clock", "manual"],
-            "--clock instant (asked for: manual)",
-        ),
-        (
-            vec!["--seed", "5", "--companies", "4"],
-            "--companies 3 (asked for: 4)",
-        ),
-        (
-            vec!["--seed", "5", "--countries", "NG"],
-            "--countries NG,GB,US,KE,ZA,CA (asked for: NG)",
-        ),
+        (vec!["--seed", "5", "--clock", "manual"], "--clock instant (asked for: manual)"),
+        (vec!["--seed", "5", "--companies", "4"], "--companies 3 (asked for: 4)"),
+        (vec!["--seed", "5", "--countries", "NG"], "--countries NG,GB,US,KE,ZA,CA (asked for: NG)"),
     ] {
-        let (code, _, err) = run(&[
-            &["--port", "0", "--journal", path(folder.path())],
-            &flags[..],
-        ]
-        .concat());
+        let (code, _, err) =
+            run(&[&["--port", "0", "--journal", path(folder.path())], &flags[..]].concat());
         assert_eq!(code, 1, "{err}");
         assert!(err.contains(said), "{said:?} is not in {err}");
     }
@@ -174,16 +157,8 @@ fn a_journal_of_a_newer_sandbox_is_refused_and_left_as_it_is() {
             "\"engine\":\"999.0.0\"".to_owned(),
             "newer than this sandbox",
         ),
-        (
-            "\"format\":1".to_owned(),
-            "\"format\":2".to_owned(),
-            "format 2",
-        ),
-        (
-            "\"world_version\":3".to_owned(),
-            "\"world_version\":999".to_owned(),
-            "world version 999",
-        ),
+        ("\"format\":1".to_owned(), "\"format\":2".to_owned(), "format 2"),
+        ("\"world_version\":3".to_owned(), "\"world_version\":999".to_owned(), "world version 999"),
     ] {
         assert!(header.contains(&from), "{from} is not in {header}");
         let newer = frame(header.replace(&from, &to).as_bytes());
@@ -215,11 +190,7 @@ fn a_torn_end_is_cut_off_and_damage_is_refused_with_its_offset() {
     }
     drop((server, caller));
     let whole = std::fs::read(&journal).unwrap();
-    assert_eq!(
-        whole.len() as u64,
-        states[2].0,
-        "an answer left before its frame"
-    );
+    assert_eq!(whole.len() as u64, states[2].0, "an answer left before its frame");
     for torn in [states[2].0 - 1, states[1].0 + 9, states[1].0 + 1] {
         let file = OpenOptions::new().write(true).open(&journal).unwrap();
         file.set_len(torn).unwrap();
@@ -241,11 +212,7 @@ fn a_torn_end_is_cut_off_and_damage_is_refused_with_its_offset() {
         let (code, _, err) = run(&["--port", "0", "--journal", path(folder.path())]);
         assert_eq!(code, 1, "{err}");
         assert!(err.contains(&format!("byte {start}")), "{err}");
-        assert_eq!(
-            std::fs::read(&journal).unwrap(),
-            damaged,
-            "it is left as it is"
-        );
+        assert_eq!(std::fs::read(&journal).unwrap(), damaged, "it is left as it is");
     }
 }
 
@@ -274,17 +241,9 @@ fn a_full_disk_is_said_and_nothing_is_acknowledged() {
     };
     assert!(acknowledged > 0);
     let problem = refusal.refused(500, "internal_error");
-    assert!(
-        problem["detail"]
-            .as_str()
-            .unwrap()
-            .contains("cannot be written"),
-        "{problem}"
-    );
+    assert!(problem["detail"].as_str().unwrap().contains("cannot be written"), "{problem}");
     // Nothing is read of what may be lost, other worlds are read, and no write is taken at all.
-    caller
-        .get("/api/business/companies")
-        .refused(500, "internal_error");
+    caller.get("/api/business/companies").refused(500, "internal_error");
     let other = Caller::with_key(&server, "test_other");
     other.get("/api/business/companies").expect(200);
     hire(&other, &company, "Ada Obi").refused(500, "internal_error");
@@ -293,10 +252,7 @@ fn a_full_disk_is_said_and_nothing_is_acknowledged() {
     assert!(err.contains("cannot be written down"), "{err}");
 
     let (server, caller) = keep(folder.path(), &[]);
-    assert_eq!(
-        caller.get("/_sandbox/events").expect(200)["meta"]["total"],
-        0
-    );
+    assert_eq!(caller.get("/_sandbox/events").expect(200)["meta"]["total"], 0);
     let caller = Caller::with_key(&server, "test_full");
     let employees = caller.events();
     assert_eq!(employees.len(), acknowledged);

@@ -34,9 +34,7 @@ fn nothing_acknowledged_is_lost_when_the_process_is_killed_under_load() {
         let flags = ["--journal", path(folder.path())];
         let server = Arc::new(Server::start(&flags));
         check(&server, &told, asked.load(Ordering::SeqCst));
-        waits = waits
-            .wrapping_mul(0x5851_F42D_4C95_7F2D)
-            .wrapping_add(round);
+        waits = waits.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(round);
         let patience = Duration::from_millis(5 + (waits >> 33) % 250);
         let port = server.port();
         let enough = AtomicBool::new(false);
@@ -64,10 +62,7 @@ fn nothing_acknowledged_is_lost_when_the_process_is_killed_under_load() {
         }
     }
     println!("{rounds} kills, {acknowledged} acknowledged writes, none lost");
-    assert!(
-        acknowledged > rounds,
-        "the load was none: {acknowledged} writes"
-    );
+    assert!(acknowledged > rounds, "the load was none: {acknowledged} writes");
 }
 
 /// Hires on one connection until it breaks.
@@ -113,27 +108,17 @@ fn check(server: &Arc<Server>, told: &Told, asked: u64) {
         let audit = caller.get("/_sandbox/ledger/check").expect(200);
         assert_eq!(audit["ok"], true, "{audit}");
         let created = caller.all("/_sandbox/events?type=employee.created");
-        let ids: std::collections::BTreeSet<&str> = created
-            .iter()
-            .map(|event| event["data"]["object"]["id"].as_str().unwrap())
-            .collect();
+        let ids: std::collections::BTreeSet<&str> =
+            created.iter().map(|event| event["data"]["object"]["id"].as_str().unwrap()).collect();
         assert_eq!(ids.len(), created.len(), "one was hired twice");
         there += ids.len() as u64;
         for (_, id) in told.iter().filter(|(of, _)| *of == key) {
-            assert!(
-                ids.contains(id.as_str()),
-                "{id} was acknowledged and is lost"
-            );
+            assert!(ids.contains(id.as_str()), "{id} was acknowledged and is lost");
         }
         if let Some((_, last)) = told.iter().rev().find(|(of, _)| *of == key) {
-            caller
-                .get(&format!("/api/business/employees/{last}"))
-                .expect(200);
+            caller.get(&format!("/api/business/employees/{last}")).expect(200);
         }
     }
     let told = told.len() as u64;
-    assert!(
-        there >= told && there <= asked,
-        "{told} told, {there} there, {asked} asked"
-    );
+    assert!(there >= told && there <= asked, "{told} told, {there} there, {asked} asked");
 }

@@ -15,11 +15,7 @@ use crate::harness::{Caller, Server, command, finish};
 fn run(arguments: &[&str]) -> (i32, String, String) {
     let output = finish(&mut command(arguments));
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
-    (
-        output.status.code().unwrap(),
-        text(&output.stdout),
-        text(&output.stderr),
-    )
+    (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr))
 }
 
 /// A server with these flags, and the caller of a key in it.
@@ -40,9 +36,7 @@ fn session(caller: &Caller) {
     keyed("first").expect(201);
     keyed("first").expect(201); // the same answer again is no input
     keyed("second").refused(409, "payroll_period_already_run");
-    caller
-        .post("/v1/payroll/run", &json!({}))
-        .refused(422, "validation_failed");
+    caller.post("/v1/payroll/run", &json!({})).refused(422, "validation_failed");
     caller.advance(&json!({"by": "10bd"}));
     caller.post("/_sandbox/reset", &json!({})).expect(200);
     hire(caller, &company, "Ada Obi").expect(201);

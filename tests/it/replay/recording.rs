@@ -65,13 +65,8 @@ fn random_walks_are_played_again() {
             }
         });
         drop((caller, other));
-        std::sync::Arc::into_inner(server)
-            .expect("nobody else has it")
-            .end();
-        let marks = lines(&file)
-            .iter()
-            .filter(|line| line.get("mark").is_some())
-            .count();
+        std::sync::Arc::into_inner(server).expect("nobody else has it").end();
+        let marks = lines(&file).iter().filter(|line| line.get("mark").is_some()).count();
         assert!(marks > 0, "no digest on the way");
         let (code, out, err) = run(&["replay", path(&file)]);
         assert_eq!(code, 0, "seed {seed}, clock {clock}: {err}");
@@ -83,10 +78,8 @@ fn random_walks_are_played_again() {
 fn reads_and_refusals_that_are_not_remembered_are_not_recorded() {
     let folder = tempfile::tempdir().unwrap();
     let (file, _) = recorded(folder.path(), &[]);
-    let inputs: Vec<Value> = lines(&file)
-        .iter()
-        .filter_map(|line| line.get("input").cloned())
-        .collect();
+    let inputs: Vec<Value> =
+        lines(&file).iter().filter_map(|line| line.get("input").cloned()).collect();
     let seen: Vec<(&str, i64)> = inputs
         .iter()
         .map(|input| {
@@ -124,41 +117,22 @@ fn the_first_input_that_differs_is_named_with_what_was_expected_and_what_came() 
     };
     // A name is in no request id and no count of events: the hash of what happened tells.
     let err = doctored("Ada Obi", "Ada Oba");
-    assert!(
-        err.contains("input 5") && err.contains("POST /api/business/employees"),
-        "{err}"
-    );
+    assert!(err.contains("input 5") && err.contains("POST /api/business/employees"), "{err}");
     assert!(err.contains("\"check\""), "{err}");
     // What was refused then goes through now.
-    let err = doctored(
-        "\"idempotency-key\":\"second\"",
-        "\"idempotency-key\":\"first\"",
-    );
-    assert!(
-        err.contains("input 2") && err.contains("nothing was changed"),
-        "{err}"
-    );
+    let err = doctored("\"idempotency-key\":\"second\"", "\"idempotency-key\":\"first\"");
+    assert!(err.contains("input 2") && err.contains("nothing was changed"), "{err}");
     // The header decides what everything grows from: the first input is the first to notice.
     let err = doctored("\"seed\":42", "\"seed\":43");
     assert!(err.contains("input 1 "), "{err}");
-    assert!(
-        err.contains("\"status\":404") && err.contains("\"status\":201"),
-        "{err}"
-    );
+    assert!(err.contains("\"status\":404") && err.contains("\"status\":201"), "{err}");
     let digest = text.split("\"digest\":\"").nth(1).unwrap();
     let err = doctored(&digest[..64], &"0".repeat(64));
-    assert!(
-        err.contains("the world at the end") && err.contains(&digest[..64]),
-        "{err}"
-    );
+    assert!(err.contains("the world at the end") && err.contains(&digest[..64]), "{err}");
     std::fs::write(&file, text.replace("Ada Obi", "Ada Oba")).unwrap();
     let (code, out, _) = run(&["replay", path(&file), "--json"]);
     let report: Value = serde_json::from_str(&out).unwrap();
-    assert_eq!(
-        (code, &report["difference"]["seq"]),
-        (1, &json!(5)),
-        "{report}"
-    );
+    assert_eq!((code, &report["difference"]["seq"]), (1, &json!(5)), "{report}");
 }
 
 #[test]
@@ -178,10 +152,7 @@ fn a_replay_stops_where_it_is_told_and_serves_each_world_under_its_own_key() {
 
     let (code, out, err) = run(&["replay", path(&file), "--until", "1"]);
     assert_eq!(code, 0, "{err}");
-    assert!(
-        out.contains("1 input played") && out.contains(&after_one),
-        "{out}"
-    );
+    assert!(out.contains("1 input played") && out.contains(&after_one), "{out}");
 
     let replay = ["replay", path(&file), "--serve", "--port", "0"];
     let server = std::sync::Arc::new(Server::spawn_after(&mut command(&replay)));
@@ -232,25 +203,13 @@ fn a_file_that_is_no_recording_is_refused_with_its_line() {
     let lost: Vec<&str> = lost.map(|(_, line)| line).collect();
     for (content, said) in [
         (String::new(), "it is empty"),
-        (
-            "hello\n".to_owned(),
-            "line 1, column 1: this is no line of a recording",
-        ),
-        (
-            text.replacen(header, "", 1),
-            "line 2: a recording begins with its header",
-        ),
+        ("hello\n".to_owned(), "line 1, column 1: this is no line of a recording"),
+        (text.replacen(header, "", 1), "line 2: a recording begins with its header"),
         (newer, "line 1: it has format 2"),
         (format!("{text}{text}"), "a second recording begins here"),
-        (
-            lost.join("\n"),
-            "line 4: input 3 stands where input 2 is expected",
-        ),
+        (lost.join("\n"), "line 4: input 3 stands where input 2 is expected"),
         (header.replace("\"NG\"", "\"XX\""), "no country \"XX\""),
-        (
-            text.replace("\"method\":\"POST\"", "\"method\":\"PO ST\""),
-            "line 3: ",
-        ),
+        (text.replace("\"method\":\"POST\"", "\"method\":\"PO ST\""), "line 3: "),
     ] {
         std::fs::write(&file, content).unwrap();
         let (code, _, err) = run(&["replay", path(&file)]);
@@ -282,10 +241,7 @@ fn a_bundle_holds_the_recording_and_the_files_and_is_played_like_one() {
     assert_eq!(packed["text"], std::fs::read_to_string(&scenario).unwrap());
     let (code, played, err) = run(&["replay", path(&out)]);
     assert_eq!(code, 0, "{err}");
-    assert!(
-        played.contains(&digests[0]) && played.contains("as do the digests"),
-        "{played}"
-    );
+    assert!(played.contains(&digests[0]) && played.contains("as do the digests"), "{played}");
     // Without a recording it is a world to be, and a journal can be packed as well.
     let (code, printed, _) = run(&["bundle", "--seed", "11", "-o", "-"]);
     let header: Value = serde_json::from_str(&printed).unwrap();
@@ -295,11 +251,7 @@ fn a_bundle_holds_the_recording_and_the_files_and_is_played_like_one() {
 /// Waits until a recording has a line with that text in it.
 fn wait_for(file: &std::path::Path, text: &str) {
     let until = std::time::Instant::now() + std::time::Duration::from_secs(30);
-    while !std::fs::read_to_string(file)
-        .unwrap()
-        .lines()
-        .any(|line| line.contains(text))
-    {
+    while !std::fs::read_to_string(file).unwrap().lines().any(|line| line.contains(text)) {
         assert!(std::time::Instant::now() < until, "{text} is not recorded");
         std::thread::yield_now();
     }

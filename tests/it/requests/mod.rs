@@ -20,10 +20,7 @@ fn keeping(most: &str) -> Caller {
 
 fn run(caller: &Caller, company: &str, key: &str) -> Request {
     let body = json!({"company_id": company, "period": "2026-01"});
-    caller
-        .request("POST", RUN)
-        .header("Idempotency-Key", key)
-        .json(&body)
+    caller.request("POST", RUN).header("Idempotency-Key", key).json(&body)
 }
 
 /// Members of each request of the journal, a line a request; a dash for null.
@@ -55,16 +52,8 @@ fn call_in_every_way(caller: &Caller) -> Answer {
     for (request, status, code) in [
         (reused, 422, "idempotency_key_reused"),
         (post().json(&json!({})), 422, "validation_failed"),
-        (
-            caller.request("GET", "/nowhere?x=1"),
-            404,
-            "route_not_found",
-        ),
-        (
-            old.header("Api-Version", "1999-01-01"),
-            400,
-            "invalid_header",
-        ),
+        (caller.request("GET", "/nowhere?x=1"), 404, "route_not_found"),
+        (old.header("Api-Version", "1999-01-01"), 400, "invalid_header"),
         (post().bytes(b"x"), 415, "unsupported_media_type"),
         (long, 413, "payload_too_large"),
     ] {
@@ -119,37 +108,20 @@ fn a_request_leads_to_its_events_and_each_event_to_its_changes() {
     let detail = caller.get(&format!("{REQUESTS}/{id}")).expect(200);
     let events = detail["events"].as_array().unwrap();
     assert!(!events.is_empty());
-    assert_eq!(
-        detail["request"]["resource_id"],
-        answer.json()["data"]["id"]
-    );
-    let event = caller
-        .get(&format!("/_sandbox/events/{}", events[0].as_str().unwrap()))
-        .expect(200);
+    assert_eq!(detail["request"]["resource_id"], answer.json()["data"]["id"]);
+    let event =
+        caller.get(&format!("/_sandbox/events/{}", events[0].as_str().unwrap())).expect(200);
     assert_eq!(event["event"]["type"], "payroll_run.created");
     assert_eq!(event["event"]["request"]["id"], json!(id));
     let change = &event["changes"][0];
-    assert_eq!(
-        (&change["before"], &change["after"]["id"]),
-        (&Value::Null, &change["id"])
-    );
-    let changed = caller
-        .events()
-        .into_iter()
-        .find(|event| event["type"] == "payroll_run.approved");
-    let path = format!(
-        "/_sandbox/events/{}",
-        changed.unwrap()["id"].as_str().unwrap()
-    );
+    assert_eq!((&change["before"], &change["after"]["id"]), (&Value::Null, &change["id"]));
+    let changed = caller.events().into_iter().find(|event| event["type"] == "payroll_run.approved");
+    let path = format!("/_sandbox/events/{}", changed.unwrap()["id"].as_str().unwrap());
     let change = caller.get(&path).expect(200)["changes"][0].clone();
     assert_eq!(change["after"]["status"], "approved");
     assert!(change["before"]["status"].is_string() && change["before"]["id"].is_null());
-    caller
-        .get("/_sandbox/events/evt_0000000000000")
-        .refused(404, "resource_not_found");
-    caller
-        .get(&format!("{REQUESTS}/req_0000000000000"))
-        .refused(404, "resource_not_found");
+    caller.get("/_sandbox/events/evt_0000000000000").refused(404, "resource_not_found");
+    caller.get(&format!("{REQUESTS}/req_0000000000000")).refused(404, "resource_not_found");
 }
 
 #[test]
@@ -168,9 +140,7 @@ fn a_large_body_is_noted_by_its_size_and_one_that_is_no_json_as_text() {
     let caller = Caller::instant();
     let large = json!({"company_id": "x".repeat(20_000)});
     caller.post(RUN, &large);
-    let broken = caller
-        .request("POST", RUN)
-        .header("Content-Type", "application/json");
+    let broken = caller.request("POST", RUN).header("Content-Type", "application/json");
     caller.send(&broken.bytes(b"{broken"));
     let size = large.to_string().len();
     let sizes = [format!("- {size}"), "{broken -".to_owned()];

@@ -23,10 +23,7 @@ fn what_was_sent_passes_and_what_was_not_fails_with_the_nearest_miss() {
             "times": 1,
         }),
     );
-    assert_eq!(
-        (&passed["verdict"], &passed["matched"]),
-        (&json!("pass"), &json!(1))
-    );
+    assert_eq!((&passed["verdict"], &passed["matched"]), (&json!("pass"), &json!(1)));
     assert_eq!(passed["ids"], json!([answer.header("request-id").unwrap()]));
     assert_eq!(passed["nearest"], Value::Null);
     let wanted =
@@ -68,11 +65,7 @@ fn what_was_forgotten_makes_a_verdict_unknown_and_never_pass() {
         (json!({"operation": "runPayroll", "times": 2}), "fail"),
     ] {
         let found = verify(&caller, &what);
-        assert_eq!(
-            (&found["verdict"], &found["evicted"]),
-            (&json!(verdict), &json!(1)),
-            "{what}"
-        );
+        assert_eq!((&found["verdict"], &found["evicted"]), (&json!(verdict), &json!(1)), "{what}");
     }
     caller.send(&caller.request("DELETE", REQUESTS)).expect(200);
     let none = verify(&caller, &json!({"operation": "runPayroll", "times": 0}));
@@ -92,17 +85,9 @@ fn without_a_journal_nothing_is_known() {
 fn a_pattern_that_could_never_match_is_refused_and_the_right_word_named() {
     let caller = Caller::instant();
     for (what, pointer, near) in [
-        (
-            json!({"operation": "runPayrol"}),
-            "/operation",
-            "runPayroll",
-        ),
+        (json!({"operation": "runPayrol"}), "/operation", "runPayroll"),
         (json!({"match": {"statsu": 201}}), "/match/statsu", "status"),
-        (
-            json!({"times": {"at_least": 2, "at_most": 1}}),
-            "/times",
-            "",
-        ),
+        (json!({"times": {"at_least": 2, "at_most": 1}}), "/times", ""),
     ] {
         let answer = caller.post(&format!("{REQUESTS}/verify"), &what);
         let problem = answer.refused(422, "validation_failed");
@@ -122,27 +107,14 @@ fn events_are_verified_by_what_they_are_and_in_which_order_they_came() {
     let other = json!({"type": "payroll_run.created", "match": {"data": {"object": {"period": "2026-02"}}}});
     let failed = verify(&other);
     assert_eq!(failed["verdict"], "fail");
-    assert_eq!(
-        failed["nearest"]["differences"][0]["pointer"],
-        "/data/object/period"
-    );
+    assert_eq!(failed["nearest"]["differences"][0]["pointer"], "/data/object/period");
     let order =
         json!({"in_order": ["payroll_run.created", "payroll_run.approved", "payroll_run.paid"]});
     assert_eq!(verify(&order)["verdict"], "pass");
     let wrong = verify(&json!({"in_order": ["payroll_run.paid", "payroll_run.created"]}));
     assert_eq!(wrong["verdict"], "fail");
-    assert_eq!(
-        wrong["out_of_order"],
-        json!({"index": 1, "expected": "payroll_run.created"})
-    );
-    let answer = caller.post(
-        "/_sandbox/events/verify",
-        &json!({"type": "payroll_run.payed"}),
-    );
+    assert_eq!(wrong["out_of_order"], json!({"index": 1, "expected": "payroll_run.created"}));
+    let answer = caller.post("/_sandbox/events/verify", &json!({"type": "payroll_run.payed"}));
     answer.refused(422, "validation_failed");
-    assert!(
-        answer.text().contains("payroll_run.paid"),
-        "{}",
-        answer.text()
-    );
+    assert!(answer.text().contains("payroll_run.paid"), "{}", answer.text());
 }

@@ -12,11 +12,7 @@ fn run(folder: &Path, arguments: &[&str]) -> (i32, String, String) {
     all.extend(arguments);
     let output = finish(command(&all).current_dir(folder));
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
-    (
-        output.status.code().unwrap(),
-        text(&output.stdout),
-        text(&output.stderr),
-    )
+    (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr))
 }
 
 fn here() -> &'static Path {
@@ -42,32 +38,17 @@ fn check_tells_every_mistake_of_every_file_and_its_exit_code_whether_they_can_be
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
     write("good.toml", "title = \"x\"\n");
-    write(
-        "bad.toml",
-        "[[outcome]]\non = \"payrol.run\"\nthen = \"paid\"\ncolour = 1\n",
-    );
-    write(
-        "odd.toml",
-        "[[fault]]\non = \"*\"\nstatus = 503\nchance = 0\n",
-    );
-    assert_eq!(
-        run(folder.path(), &["check", "good.toml"]),
-        (0, String::new(), String::new())
-    );
+    write("bad.toml", "[[outcome]]\non = \"payrol.run\"\nthen = \"paid\"\ncolour = 1\n");
+    write("odd.toml", "[[fault]]\non = \"*\"\nstatus = 503\nchance = 0\n");
+    assert_eq!(run(folder.path(), &["check", "good.toml"]), (0, String::new(), String::new()));
     let (code, out, err) = run(folder.path(), &["check", "odd.toml"]);
     assert_eq!((code, out.as_str()), (0, ""));
     assert!(err.starts_with("warning: this row can never match\n --> odd.toml:4:1\n"));
-    let (code, out, err) = run(
-        folder.path(),
-        &["check", "bad.toml", "none.toml", "good.toml"],
-    );
+    let (code, out, err) = run(folder.path(), &["check", "bad.toml", "none.toml", "good.toml"]);
     assert_eq!((code, out.as_str()), (1, ""));
     assert!(err.contains("bad.toml:2:6\n") && err.contains("did you mean `payroll_run`?"));
     assert!(err.contains("bad.toml:4:1\n") && err.contains("error: none.toml: "));
-    assert!(
-        err.ends_with("error: 2 of 3 files cannot be used\n"),
-        "{err}"
-    );
+    assert!(err.ends_with("error: 2 of 3 files cannot be used\n"), "{err}");
 }
 
 #[test]
@@ -77,10 +58,7 @@ fn fifty_megabytes_are_refused_without_reading_them() {
     file.set_len(50_000_000).unwrap();
     let (code, _, err) = run(folder.path(), &["check", "big.toml"]);
     assert_eq!(code, 1);
-    assert!(
-        err.starts_with("error: big.toml: is larger than 1024 KiB"),
-        "{err}"
-    );
+    assert!(err.starts_with("error: big.toml: is larger than 1024 KiB"), "{err}");
 }
 
 #[test]
@@ -91,15 +69,8 @@ fn list_and_show_tell_what_ships_and_the_nearest_name() {
     let listed: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(code, 0);
     for (name, source) in shipped() {
-        let row = listed
-            .as_array()
-            .unwrap()
-            .iter()
-            .find(|row| row["name"] == *name);
-        assert!(
-            !row.unwrap()["about"].as_str().unwrap().is_empty(),
-            "{name}"
-        );
+        let row = listed.as_array().unwrap().iter().find(|row| row["name"] == *name);
+        assert!(!row.unwrap()["about"].as_str().unwrap().is_empty(), "{name}");
         assert_eq!(run(here(), &["show", &name]), (0, source, String::new()));
     }
     assert_eq!(
@@ -116,16 +87,9 @@ fn list_and_show_tell_what_ships_and_the_nearest_name() {
     );
     let (_, out, _) = run(here(), &["list", "--decisions", "--json"]);
     let decisions: Value = serde_json::from_str(&out).unwrap();
-    let settle = decisions
-        .as_array()
-        .unwrap()
-        .iter()
-        .find(|row| row["name"] == "payout.settle");
+    let settle = decisions.as_array().unwrap().iter().find(|row| row["name"] == "payout.settle");
     let default = &settle.unwrap()["choices"][0];
-    assert_eq!(
-        (&default["name"], &default["default"]),
-        (&"paid".into(), &true.into())
-    );
+    assert_eq!((&default["name"], &default["default"]), (&"paid".into(), &true.into()));
 }
 
 #[test]
@@ -140,10 +104,7 @@ fn a_new_file_passes_the_check_and_none_is_overwritten() {
         (code, err.as_str()),
         (1, "error: mine.toml exists already, and is left as it is\n")
     );
-    assert_eq!(
-        run(folder.path(), &["new", "other", "--from", "flaky-503"]).0,
-        0
-    );
+    assert_eq!(run(folder.path(), &["new", "other", "--from", "flaky-503"]).0, 0);
     let written = std::fs::read_to_string(folder.path().join("other.toml")).unwrap();
     let shipped = std::fs::read_to_string(here().join("scenarios/flaky-503.toml")).unwrap();
     assert_eq!(written, shipped);
@@ -162,11 +123,7 @@ fn every_shipped_file_validates_against_the_schema() {
     let mut schema = schema();
     schema.as_object_mut().unwrap().remove("$schema").unwrap();
     for (name, source) in shipped() {
-        assert_eq!(
-            violations(&schema, &schema, &of(&source)),
-            [""; 0],
-            "{name}"
-        );
+        assert_eq!(violations(&schema, &schema, &of(&source)), [""; 0], "{name}");
     }
     // The control run.
     for source in [
@@ -177,10 +134,7 @@ fn every_shipped_file_validates_against_the_schema() {
         "[limits]\nrate = \"100/day\"",
         "[[outcome]]\non = \"payout.settle\"\nthen = \"paid\"\nnth = 0",
     ] {
-        assert!(
-            !violations(&schema, &schema, &of(source)).is_empty(),
-            "{source}"
-        );
+        assert!(!violations(&schema, &schema, &of(source)).is_empty(), "{source}");
     }
 }
 

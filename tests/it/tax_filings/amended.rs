@@ -24,10 +24,7 @@ fn amend(caller: &Caller, filing: &Value, adjustments: &Value) -> Answer {
 
 fn events_after(caller: &Caller, sequence: usize) -> Vec<String> {
     let events = caller.all(&format!("/_sandbox/events?after={sequence}"));
-    events
-        .iter()
-        .map(|event| event["type"].as_str().unwrap().to_owned())
-        .collect()
+    events.iter().map(|event| event["type"].as_str().unwrap().to_owned()).collect()
 }
 
 #[test]
@@ -72,46 +69,25 @@ fn what_an_amended_return_takes_away_is_used_by_the_next() {
     let second = amend(&caller, &first, &less).expect(201)["data"].take();
     let available = wallet(&caller, &company, "available");
     let sent = submit(&caller, &second).expect(202)["data"].take();
-    assert_eq!(
-        number(&sent["amount_paid"]) - number(&sent["amount"]),
-        90_000
-    );
-    assert_eq!(
-        wallet(&caller, &company, "available"),
-        available,
-        "the authority keeps it"
-    );
-    assert_eq!(
-        owed(&caller, &company, "tax_payable:SIRS"),
-        december - 90_000
-    );
+    assert_eq!(number(&sent["amount_paid"]) - number(&sent["amount"]), 90_000);
+    assert_eq!(wallet(&caller, &company, "available"), available, "the authority keeps it");
+    assert_eq!(owed(&caller, &company, "tax_payable:SIRS"), december - 90_000);
 
     caller.run_payroll(&company, "2026-02");
     let february = json!({
         "company_id": company, "tax_type": "SIRS", "period": "2026-02", "jurisdiction": "NG",
     });
     let february = caller.post(FILINGS, &february).expect(201)["data"].take();
-    let (available, reserved) = (
-        wallet(&caller, &company, "available"),
-        wallet(&caller, &company, "reserved"),
-    );
+    let (available, reserved) =
+        (wallet(&caller, &company, "available"), wallet(&caller, &company, "reserved"));
     let logged = caller.events().len();
     let sent = submit(&caller, &february).expect(202)["data"].take();
     assert_eq!(sent["credit_used"], 90_000);
-    assert_eq!(
-        number(&sent["amount"]) - number(&sent["amount_paid"]),
-        90_000
-    );
+    assert_eq!(number(&sent["amount"]) - number(&sent["amount_paid"]), 90_000);
     assert_eq!(wallet(&caller, &company, "available") - available, 90_000);
-    assert_eq!(
-        reserved - wallet(&caller, &company, "reserved"),
-        number(&sent["amount"])
-    );
+    assert_eq!(reserved - wallet(&caller, &company, "reserved"), number(&sent["amount"]));
     assert_eq!(owed(&caller, &company, "tax_payable:SIRS"), december);
-    assert_eq!(
-        events_after(&caller, logged)[..2],
-        ["tax_filing.submitted", "wallet.credited"]
-    );
+    assert_eq!(events_after(&caller, logged)[..2], ["tax_filing.submitted", "wallet.credited"]);
     // What was used up is owed again where the first return turns out to have been right.
     let more = json!([{"amount": 90_000, "reason": "The person had not left"}]);
     let third = amend(&caller, &second, &more).expect(201)["data"].take();
@@ -148,19 +124,12 @@ fn a_rejected_return_is_amended_and_filed() {
     caller.advance(&json!({"until": "idle"}));
     let first = prepare(&caller, &company, "SIRS").expect(201)["data"].take();
     let target = format!("{FILINGS}/{}/submit", id(&first));
-    let request = caller
-        .request("POST", &target)
-        .json(&json!({"declaration": "Ada Obi"}));
-    caller
-        .send(&request.header("Sandbox-Scenario", "tax_filing.reply=rejected"))
-        .expect(202);
+    let request = caller.request("POST", &target).json(&json!({"declaration": "Ada Obi"}));
+    caller.send(&request.header("Sandbox-Scenario", "tax_filing.reply=rejected")).expect(202);
     caller.advance(&json!({"by": "3bd"}));
     let rejected = filing(&caller, &first);
     assert_eq!(rejected["status"], "rejected");
-    assert_eq!(
-        rejected["amount_paid"], rejected["amount"],
-        "what was paid stays paid"
-    );
+    assert_eq!(rejected["amount_paid"], rejected["amount"], "what was paid stays paid");
     let second = amend(&caller, &first, &json!([])).expect(201)["data"].take();
     assert_eq!(filing(&caller, &first)["status"], "amended");
     let reserved = wallet(&caller, &company, "reserved");
@@ -175,49 +144,27 @@ fn a_rejected_return_is_amended_and_filed() {
 fn adjustments_name_a_line_and_change_something() {
     let caller = Caller::instant();
     let (company, first) = filed(&caller);
-    let open = caller
-        .all(&format!("{FILINGS}?company_id={company}&status=pending"))
-        .remove(0);
+    let open = caller.all(&format!("{FILINGS}?company_id={company}&status=pending")).remove(0);
     submit(&caller, &open).expect(202);
     let reason = "Typing error";
     let faults = [
-        (
-            &first,
-            json!([{"amount": 0, "reason": reason}]),
-            "/adjustments/0/amount",
-        ),
+        (&first, json!([{"amount": 0, "reason": reason}]), "/adjustments/0/amount"),
         (
             &first,
             json!([{"amount": 1, "reason": reason}, {"amount": 1, "authority": "HMRC", "reason": reason}]),
             "/adjustments/1/authority",
         ),
-        (
-            &open,
-            json!([{"amount": 1, "reason": reason}]),
-            "/adjustments/0/authority",
-        ),
+        (&open, json!([{"amount": 1, "reason": reason}]), "/adjustments/0/authority"),
         (&first, json!([{"amount": 1}]), "/adjustments/0/reason"),
         (&first, json!([{"reason": reason}]), "/adjustments/0/amount"),
-        (
-            &first,
-            json!([{"amount": 1.5, "reason": reason}]),
-            "/adjustments/0/amount",
-        ),
+        (&first, json!([{"amount": 1.5, "reason": reason}]), "/adjustments/0/amount"),
         (
             &first,
             json!([{"amount": 1_000_000_000_000_001_i64, "reason": reason}]),
             "/adjustments/0/amount",
         ),
-        (
-            &first,
-            json!(vec![json!({"amount": 1, "reason": reason}); 51]),
-            "/adjustments",
-        ),
-        (
-            &first,
-            json!([{"amount": 1, "reason": reason, "a": 1}]),
-            "/adjustments/0/a",
-        ),
+        (&first, json!(vec![json!({"amount": 1, "reason": reason}); 51]), "/adjustments"),
+        (&first, json!([{"amount": 1, "reason": reason, "a": 1}]), "/adjustments/0/a"),
         (&first, json!({}), "/adjustments"),
     ];
     for (filing, adjustments, pointer) in faults {
@@ -225,9 +172,7 @@ fn adjustments_name_a_line_and_change_something() {
         assert_eq!(pointers(&refused), [pointer]);
     }
     let target = format!("{FILINGS}/{}/amend", id(&first));
-    let none = caller
-        .post(&target, &json!({}))
-        .refused(422, "validation_failed");
+    let none = caller.post(&target, &json!({})).refused(422, "validation_failed");
     assert_eq!(pointers(&none), ["/reason"]);
     let vat = json!([{"authority": "vat", "amount": 12_345, "reason": "An invoice was left out"}]);
     let amended = amend(&caller, &open, &vat).expect(201)["data"].take();
@@ -241,34 +186,22 @@ fn a_reversed_run_leaves_a_credit_that_its_return_declares_and_the_next_one_uses
     let caller = Caller::instant();
     let (company, first) = filed(&caller);
     let december = owed(&caller, &company, "tax_payable:SIRS");
-    let run = caller.all(&format!(
-        "/api/business/payroll-runs?company_id={company}&period=2026-01"
-    ));
+    let run =
+        caller.all(&format!("/api/business/payroll-runs?company_id={company}&period=2026-01"));
     let person = run[0]["employees"][0].as_str().unwrap().to_owned();
     let target = format!("/api/business/payroll-runs/{}/reverse", id(&run[0]));
     let body = json!({"reason": "Paid by mistake", "employee_ids": [person]});
     caller.post(&target, &body).expect(200);
     let owing = caller.all("/api/business/tax-liabilities?authority=SIRS&status=accrued");
-    let [credit] = owing.as_slice() else {
-        panic!("{owing:?}")
-    };
+    let [credit] = owing.as_slice() else { panic!("{owing:?}") };
     let credited = -number(&credit["amount"]);
     assert!(credited > 0);
-    assert_eq!(
-        owed(&caller, &company, "tax_payable:SIRS"),
-        december - credited
-    );
+    assert_eq!(owed(&caller, &company, "tax_payable:SIRS"), december - credited);
     let second = prepare(&caller, &company, "SIRS").expect(201)["data"].take();
-    assert_eq!(
-        (&second["status"], number(&second["amount"])),
-        (&json!("pending"), -credited)
-    );
+    assert_eq!((&second["status"], number(&second["amount"])), (&json!("pending"), -credited));
     let available = wallet(&caller, &company, "available");
     let sent = submit(&caller, &second).expect(202)["data"].take();
-    assert_eq!(
-        (&sent["amount_paid"], &sent["credit_used"]),
-        (&json!(0), &json!(0))
-    );
+    assert_eq!((&sent["amount_paid"], &sent["credit_used"]), (&json!(0), &json!(0)));
     assert_eq!(wallet(&caller, &company, "available"), available);
 
     let again = json!({"company_id": company, "period": "2026-01", "employees": [person]});
@@ -277,20 +210,13 @@ fn a_reversed_run_leaves_a_credit_that_its_return_declares_and_the_next_one_uses
     assert_eq!(number(&third["amount"]), credited);
     let available = wallet(&caller, &company, "available");
     let sent = submit(&caller, &third).expect(202)["data"].take();
-    assert_eq!(
-        (number(&sent["amount_paid"]), number(&sent["credit_used"])),
-        (0, credited)
-    );
+    assert_eq!((number(&sent["amount_paid"]), number(&sent["credit_used"])), (0, credited));
     assert_eq!(wallet(&caller, &company, "available") - available, credited);
     assert_eq!(owed(&caller, &company, "tax_payable:SIRS"), december);
     assert_eq!(filing(&caller, &first)["status"], "filed");
     let clock = caller.get("/_sandbox/clock").expect(200);
-    let subjects: Vec<&Value> = clock["next"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|d| &d["subject"])
-        .collect();
+    let subjects: Vec<&Value> =
+        clock["next"].as_array().unwrap().iter().map(|d| &d["subject"]).collect();
     assert!(!subjects.contains(&&credit["id"]), "a credit is never late");
     caller.audit();
 }

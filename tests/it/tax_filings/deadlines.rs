@@ -17,9 +17,7 @@ fn owed(caller: &Caller, authority: &str) -> Value {
 
 fn statuses(resource: &Value) -> Vec<&str> {
     let history = resource["status_history"].as_array().unwrap().iter();
-    history
-        .map(|change| change["status"].as_str().unwrap())
-        .collect()
+    history.map(|change| change["status"].as_str().unwrap()).collect()
 }
 
 /// Types of those events that are about taxes.
@@ -35,29 +33,16 @@ fn what_is_owed_falls_due_on_its_day_and_is_late_on_the_next() {
     caller.run_payroll(&company, "2026-01");
     caller.advance(&json!({"until": "idle"}));
     let accrued = owed(&caller, "SIRS");
-    assert_eq!(
-        (&accrued["status"], &accrued["due_on"]),
-        (&json!("accrued"), &json!("2026-02-10"))
-    );
+    assert_eq!((&accrued["status"], &accrued["due_on"]), (&json!("accrued"), &json!("2026-02-10")));
     let clock = caller.get("/_sandbox/clock").expect(200);
-    let tasks: Vec<&Value> = clock["next"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|due| &due["at"])
-        .collect();
-    assert_eq!(
-        tasks,
-        ["2026-02-03T00:00:00.000Z", "2026-02-10T00:00:00.000Z"]
-    );
+    let tasks: Vec<&Value> =
+        clock["next"].as_array().unwrap().iter().map(|due| &due["at"]).collect();
+    assert_eq!(tasks, ["2026-02-03T00:00:00.000Z", "2026-02-10T00:00:00.000Z"]);
     caller.advance(&json!({"to": "2026-02-09T23:59:59Z"}));
     assert_eq!(owed(&caller, "SIRS")["status"], "accrued");
     assert_eq!(caller.advance(&json!({"by": "1s"})), ["tax_liability.due"]);
     assert_eq!(owed(&caller, "SIRS")["status"], "due");
-    assert_eq!(
-        caller.advance(&json!({"to": "2026-02-10T23:59:59Z"})),
-        [""; 0]
-    );
+    assert_eq!(caller.advance(&json!({"to": "2026-02-10T23:59:59Z"})), [""; 0]);
     let expected = ["tax_liability.late", "compliance_requirement.created"];
     assert_eq!(caller.advance(&json!({"by": "1s"})), expected);
     assert_eq!(owed(&caller, "SIRS")["status"], "late");
@@ -67,11 +52,7 @@ fn what_is_owed_falls_due_on_its_day_and_is_late_on_the_next() {
     submit(&caller, &late).expect(202);
     let paid = owed(&caller, "SIRS");
     assert_eq!(statuses(&paid), ["accrued", "due", "late", "paid"]);
-    assert_eq!(
-        statuses(&owed(&caller, "NSITF")),
-        ["accrued"],
-        "no form names it"
-    );
+    assert_eq!(statuses(&owed(&caller, "NSITF")), ["accrued"], "no form names it");
     assert!(owed(&caller, "NSITF")["due_on"].is_null());
     caller.audit();
 }
@@ -87,17 +68,10 @@ fn what_is_paid_by_its_day_is_never_late() {
     let events = of_taxes(caller.advance(&json!({"by": "30d"})));
     assert_eq!(
         events,
-        [
-            "tax_filing.acknowledged",
-            "tax_filing.filed",
-            "compliance_requirement.overdue"
-        ]
+        ["tax_filing.acknowledged", "tax_filing.filed", "compliance_requirement.overdue"]
     );
     let filed = filing(&caller, &on_the_day);
-    assert_eq!(
-        (&filed["status"], &filed["late"]),
-        (&json!("filed"), &json!(false))
-    );
+    assert_eq!((&filed["status"], &filed["late"]), (&json!("filed"), &json!(false)));
     assert_eq!(statuses(&owed(&caller, "SIRS")), ["accrued", "due", "paid"]);
     caller.audit();
 }
@@ -109,16 +83,10 @@ fn a_return_that_waits_is_late_with_what_it_declares() {
     caller.run_payroll(&company, "2026-01");
     caller.advance(&json!({"until": "idle"}));
     let waiting = prepare(&caller, &company, "SIRS").expect(201)["data"].take();
-    assert_eq!(
-        (&waiting["status"], &waiting["late"]),
-        (&json!("pending"), &json!(false))
-    );
+    assert_eq!((&waiting["status"], &waiting["late"]), (&json!("pending"), &json!(false)));
     caller.advance(&json!({"to": "2026-02-11T00:00:00Z"}));
     let late = filing(&caller, &waiting);
-    assert_eq!(
-        (&late["status"], &late["late"]),
-        (&json!("pending"), &json!(true))
-    );
+    assert_eq!((&late["status"], &late["late"]), (&json!("pending"), &json!(true)));
     submit(&caller, &late).expect(202);
     assert_eq!(filing(&caller, &late)["late"], true);
 }
@@ -137,9 +105,8 @@ fn days_are_those_of_each_countrys_law() {
     }
     for (company, authority, due_on) in expected {
         let company = caller.company(company);
-        let found = caller.all(&format!(
-            "{LIABILITIES}?company_id={company}&authority={authority}"
-        ));
+        let found =
+            caller.all(&format!("{LIABILITIES}?company_id={company}&authority={authority}"));
         assert_eq!(found[0]["due_on"], due_on, "{authority}");
     }
 }
@@ -152,10 +119,7 @@ fn a_wallet_that_is_named_is_the_companys_own() {
     let prepared = prepare(&caller, &company, "SIRS").expect(201)["data"].take();
     let target = format!("{FILINGS}/{}/submit", id(&prepared));
     let pay_from = |wallet: &str| -> Answer {
-        caller.post(
-            &target,
-            &json!({"declaration": "Ada Obi", "wallet_id": wallet}),
-        )
+        caller.post(&target, &json!({"declaration": "Ada Obi", "wallet_id": wallet}))
     };
     let wallets = caller.all("/api/payments/wallets");
     let foreign = pay_from(id(&wallets[1])).refused(422, "validation_failed");
@@ -165,22 +129,13 @@ fn a_wallet_that_is_named_is_the_companys_own() {
     assert_eq!(pointers(&unknown), ["/wallet_id"]);
     pay_from(id(&wallets[0])).expect(202);
     let nobody = format!("{FILINGS}/txf_0000000000000");
-    for (verb, body) in [
-        ("submit", json!({"declaration": "Ada"})),
-        ("amend", json!({"reason": "Typing error"})),
-    ] {
-        caller
-            .post(&format!("{nobody}/{verb}"), &body)
-            .refused(404, "resource_not_found");
+    for (verb, body) in
+        [("submit", json!({"declaration": "Ada"})), ("amend", json!({"reason": "Typing error"}))]
+    {
+        caller.post(&format!("{nobody}/{verb}"), &body).refused(404, "resource_not_found");
     }
-    for body in [
-        json!({}),
-        json!({"declaration": 7}),
-        json!({"declaration": "x".repeat(201)}),
-    ] {
-        let refused = caller
-            .post(&target, &body)
-            .refused(422, "validation_failed");
+    for body in [json!({}), json!({"declaration": 7}), json!({"declaration": "x".repeat(201)})] {
+        let refused = caller.post(&target, &body).refused(422, "validation_failed");
         assert_eq!(pointers(&refused), ["/declaration"]);
     }
 }
@@ -189,13 +144,8 @@ fn a_wallet_that_is_named_is_the_companys_own() {
 fn a_return_needs_a_company_a_type_a_month_and_a_country() {
     let caller = Caller::instant();
     let company = caller.company(0);
-    let none = caller
-        .post(FILINGS, &json!({}))
-        .refused(422, "validation_failed");
-    assert_eq!(
-        pointers(&none),
-        ["/company_id", "/tax_type", "/period", "/jurisdiction"]
-    );
+    let none = caller.post(FILINGS, &json!({})).refused(422, "validation_failed");
+    assert_eq!(pointers(&none), ["/company_id", "/tax_type", "/period", "/jurisdiction"]);
     let good = json!({"company_id": company, "tax_type": "SIRS", "period": "2026-01", "jurisdiction": "NG"});
     for (member, wrong) in [
         ("tax_type", json!("x".repeat(33))),
@@ -205,23 +155,15 @@ fn a_return_needs_a_company_a_type_a_month_and_a_country() {
     ] {
         let mut body = good.clone();
         body[member] = wrong;
-        let refused = caller
-            .post(FILINGS, &body)
-            .refused(422, "validation_failed");
+        let refused = caller.post(FILINGS, &body).refused(422, "validation_failed");
         assert_eq!(pointers(&refused), [format!("/{member}")]);
     }
     let mut body = good;
     body["company_id"] = json!("com_0000000000000");
-    let unknown = caller
-        .post(FILINGS, &body)
-        .refused(404, "resource_not_found");
+    let unknown = caller.post(FILINGS, &body).refused(404, "resource_not_found");
     assert_eq!(pointers(&unknown), ["/company_id"]);
     for query in ["status=lost", "period=2026", "sort=colour", "colour=red"] {
-        caller
-            .get(&format!("{FILINGS}?{query}"))
-            .refused(422, "validation_failed");
-        caller
-            .get(&format!("{LIABILITIES}?{query}"))
-            .refused(422, "validation_failed");
+        caller.get(&format!("{FILINGS}?{query}")).refused(422, "validation_failed");
+        caller.get(&format!("{LIABILITIES}?{query}")).refused(422, "validation_failed");
     }
 }

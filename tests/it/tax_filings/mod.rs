@@ -33,9 +33,7 @@ fn wallet(caller: &Caller, company: &str, balance: &str) -> i64 {
 }
 
 fn owed(caller: &Caller, company: &str, account: &str) -> i64 {
-    let accounts = caller.all(&format!(
-        "/api/business/ledger-accounts?company_id={company}"
-    ));
+    let accounts = caller.all(&format!("/api/business/ledger-accounts?company_id={company}"));
     let account = accounts.iter().find(|one| one["code"] == account);
     account.map_or(0, |account| number(&account["balance"]))
 }
@@ -48,10 +46,7 @@ fn a_return_pays_what_the_runs_reserved() {
     caller.run_payroll(&company, "2026-01");
     let owing = format!("/api/business/tax-liabilities?company_id={company}&authority=SIRS");
     let liability = caller.all(&owing).remove(0);
-    assert_eq!(
-        owed(&caller, &company, "tax_payable:SIRS") - before,
-        number(&liability["amount"])
-    );
+    assert_eq!(owed(&caller, &company, "tax_payable:SIRS") - before, number(&liability["amount"]));
     let prepared = prepare(&caller, &company, "SIRS").expect(201)["data"].take();
     assert_eq!(prepared["status"], "pending");
     assert_eq!(prepared["amount"], liability["amount"]);
@@ -59,23 +54,15 @@ fn a_return_pays_what_the_runs_reserved() {
     assert_eq!(prepared["tax_liability_ids"], json!([liability["id"]]));
     let again = prepare(&caller, &company, "SIRS").expect(422);
     assert_eq!(again["errors"][0]["code"], "nothing_owed");
-    assert!(
-        again["detail"].as_str().unwrap().contains("pension"),
-        "{again}"
-    );
+    assert!(again["detail"].as_str().unwrap().contains("pension"), "{again}");
 
-    let (available, reserved) = (
-        wallet(&caller, &company, "available"),
-        wallet(&caller, &company, "reserved"),
-    );
+    let (available, reserved) =
+        (wallet(&caller, &company, "available"), wallet(&caller, &company, "reserved"));
     let sent = submit(&caller, &prepared).expect(202)["data"].take();
     assert_eq!(sent["status"], "submitted");
     assert_eq!(sent["amount_paid"], liability["amount"]);
     assert_eq!(wallet(&caller, &company, "available"), available);
-    assert_eq!(
-        reserved - wallet(&caller, &company, "reserved"),
-        number(&liability["amount"])
-    );
+    assert_eq!(reserved - wallet(&caller, &company, "reserved"), number(&liability["amount"]));
     assert_eq!(owed(&caller, &company, "tax_payable:SIRS"), before);
     let filed = filing(&caller, &prepared);
     assert_eq!(filed["status"], "filed");
@@ -84,10 +71,7 @@ fn a_return_pays_what_the_runs_reserved() {
     assert_eq!(paid["status"], "paid");
     assert_eq!(paid["tax_filing_id"], prepared["id"]);
     let twice = submit(&caller, &prepared).expect(409);
-    assert_eq!(
-        (&twice["current"], &twice["allowed"]),
-        (&json!("filed"), &json!(["amended"]))
-    );
+    assert_eq!((&twice["current"], &twice["allowed"]), (&json!("filed"), &json!(["amended"])));
     caller.audit();
 }
 
@@ -102,10 +86,7 @@ fn the_tax_office_answers_with_the_clock() {
     submit(&caller, &prepared).expect(202);
     assert_eq!(filing(&caller, &prepared)["status"], "submitted");
     assert_eq!(caller.advance(&json!({"by": "59m"})), [""; 0]);
-    assert_eq!(
-        caller.advance(&json!({"by": "1m"})),
-        ["tax_filing.acknowledged"]
-    );
+    assert_eq!(caller.advance(&json!({"by": "1m"})), ["tax_filing.acknowledged"]);
     assert_eq!(caller.advance(&json!({"by": "1bd"})), [""; 0]);
     assert_eq!(caller.advance(&json!({"by": "1bd"})), ["tax_filing.filed"]);
     assert_eq!(filing(&caller, &prepared)["status"], "filed");
@@ -127,12 +108,8 @@ fn a_return_is_blocked_until_its_runs_have_money() {
     let sent = submit(&caller, &blocked).expect(202)["data"].take();
     assert_eq!(sent["status"], "submitted");
     assert_eq!(sent["blocked_reasons"], json!([]));
-    let statuses: Vec<&Value> = sent["status_history"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|c| &c["status"])
-        .collect();
+    let statuses: Vec<&Value> =
+        sent["status_history"].as_array().unwrap().iter().map(|c| &c["status"]).collect();
     assert_eq!(statuses, ["pending", "blocked", "pending", "submitted"]);
     caller.audit();
 }
@@ -144,20 +121,9 @@ fn a_return_whose_run_is_cancelled_declares_nothing_any_more() {
     let run = caller.run_payroll(&company, "2026-01");
     caller.advance(&json!({"by": "2s"}));
     let blocked = prepare(&caller, &company, "SIRS").expect(201)["data"].take();
-    caller
-        .post(
-            &format!("/api/business/payroll-runs/{}/cancel", id(&run)),
-            &json!({}),
-        )
-        .expect(200);
+    caller.post(&format!("/api/business/payroll-runs/{}/cancel", id(&run)), &json!({})).expect(200);
     let refused = submit(&caller, &blocked).expect(409);
-    assert!(
-        refused["detail"]
-            .as_str()
-            .unwrap()
-            .contains("nothing is owed"),
-        "{refused}"
-    );
+    assert!(refused["detail"].as_str().unwrap().contains("nothing is owed"), "{refused}");
     caller.audit();
 }
 
@@ -168,16 +134,11 @@ fn an_amended_return_pays_nothing_twice() {
     caller.run_payroll(&company, "2026-01");
     let first = prepare(&caller, &company, "SIRS").expect(201)["data"].take();
     let amend = format!("{FILINGS}/{}/amend", id(&first));
-    let early = caller
-        .post(&amend, &json!({"reason": "Typing error"}))
-        .expect(409);
+    let early = caller.post(&amend, &json!({"reason": "Typing error"})).expect(409);
     assert_eq!(early["current"], "pending");
     submit(&caller, &first).expect(202);
     let reserved = wallet(&caller, &company, "reserved");
-    let second = caller
-        .post(&amend, &json!({"reason": "Typing error"}))
-        .expect(201)["data"]
-        .take();
+    let second = caller.post(&amend, &json!({"reason": "Typing error"})).expect(201)["data"].take();
     assert_eq!(second["amends"], first["id"]);
     assert_eq!(second["status"], "pending");
     assert_eq!(filing(&caller, &first)["status"], "amended");
@@ -197,14 +158,10 @@ fn returns_of_the_past_are_what_the_journal_says() {
         let (last, past) = filings.split_last().unwrap();
         for one in past {
             assert_eq!(one["status"], "filed");
-            let entries = format!(
-                "/api/business/journal-entries?company_id={company}&source_id={}",
-                id(one)
-            );
+            let entries =
+                format!("/api/business/journal-entries?company_id={company}&source_id={}", id(one));
             let entries = caller.all(&entries);
-            let lines = entries
-                .iter()
-                .flat_map(|entry| entry["lines"].as_array().unwrap());
+            let lines = entries.iter().flat_map(|entry| entry["lines"].as_array().unwrap());
             let signed = |line: &Value| {
                 if line["direction"] == "debit" {
                     number(&line["amount"])
@@ -219,10 +176,7 @@ fn returns_of_the_past_are_what_the_journal_says() {
             assert_eq!(paid, number(&one["amount"]), "{one}");
             assert_eq!(filing(&caller, one), *one);
         }
-        assert_eq!(
-            (&last["status"], &last["due_on"]),
-            (&json!("pending"), &json!("2026-01-09"))
-        );
+        assert_eq!((&last["status"], &last["due_on"]), (&json!("pending"), &json!("2026-01-09")));
     }
 }
 
@@ -231,26 +185,14 @@ fn the_return_that_is_open_at_the_start_can_be_sent() {
     let caller = Caller::instant();
     let company = caller.company(0);
     let open = caller.all(&format!("{FILINGS}?company_id={company}&status=pending"));
-    let [open] = open.as_slice() else {
-        panic!("{open:?}")
-    };
+    let [open] = open.as_slice() else { panic!("{open:?}") };
     let lines = open["lines"].as_array().unwrap();
-    let vat = lines
-        .iter()
-        .find(|line| line["authority"] == "vat")
-        .map(|l| number(&l["amount"]));
+    let vat = lines.iter().find(|line| line["authority"] == "vat").map(|l| number(&l["amount"]));
     let available = wallet(&caller, &company, "available");
     assert!(wallet(&caller, &company, "reserved") > 0);
     submit(&caller, open).expect(202);
-    assert_eq!(
-        available - wallet(&caller, &company, "available"),
-        vat.unwrap()
-    );
-    assert_eq!(
-        wallet(&caller, &company, "reserved"),
-        0,
-        "December's withholdings are paid"
-    );
+    assert_eq!(available - wallet(&caller, &company, "available"), vat.unwrap());
+    assert_eq!(wallet(&caller, &company, "reserved"), 0, "December's withholdings are paid");
     for account in ["tax_payable:SIRS", "tax_payable:vat", "pension_payable"] {
         assert_eq!(owed(&caller, &company, account), 0, "{account}");
     }

@@ -20,46 +20,29 @@ fn advancing_tells_of_every_attempt_that_it_caused() {
     receiver.wait_for(1);
     let advanced = caller.post(ADVANCE, &json!({"until": "idle"})).expect(200);
     let rows = advanced["deliveries"].as_array().unwrap();
-    let failed = rows
-        .iter()
-        .position(|row| row["http_status"] == 500)
-        .unwrap();
+    let failed = rows.iter().position(|row| row["http_status"] == 500).unwrap();
     assert_eq!(rows[failed]["status"], "failed");
     assert_eq!(rows[failed]["endpoint_id"], id);
     let retried = &rows[failed + 1];
     assert_eq!(retried["id"], rows[failed]["id"]);
-    assert_eq!(
-        (&retried["attempt"], &retried["status"]),
-        (&json!(2), &json!("delivered"))
-    );
+    assert_eq!((&retried["attempt"], &retried["status"]), (&json!(2), &json!("delivered")));
     let events = advanced["events"].as_array().unwrap();
     let last = |rows: &[Value], member: &str| rows.last().unwrap()[member].clone();
     assert_eq!(last(rows, "type"), last(events, "type"));
-    assert!(
-        deliveries(&caller, &id)
-            .iter()
-            .all(|row| row["status"] == "delivered")
-    );
+    assert!(deliveries(&caller, &id).iter().all(|row| row["status"] == "delivered"));
 }
 
 #[test]
 fn the_clock_lists_deliveries_that_are_due() {
     let caller = Caller::manual();
     let receiver = Receiver::start(|_, _| Reaction::status(500));
-    endpoint(
-        &caller,
-        &receiver,
-        &json!({"events": ["payroll_run.created"]}),
-    );
+    endpoint(&caller, &receiver, &json!({"events": ["payroll_run.created"]}));
     run_payroll(&caller);
     caller.advance(&json!({"by": "6s"}));
     let clock = caller.get("/_sandbox/clock").expect(200);
     assert_eq!(clock["pending_deliveries"], 1);
     let next = &clock["next_deliveries"][0];
-    assert_eq!(
-        (&next["type"], &next["attempt"]),
-        (&json!("payroll_run.created"), &json!(3))
-    );
+    assert_eq!((&next["type"], &next["attempt"]), (&json!("payroll_run.created"), &json!(3)));
     assert_eq!(&next["at"].as_str().unwrap()[..19], "2026-01-01T00:05:05");
 }
 
@@ -72,10 +55,7 @@ fn the_clock_does_not_run_back_and_says_what_does() {
     let problem = caller
         .post(ADVANCE, &json!({"to": "2026-01-01T00:00:00Z"}))
         .refused(422, "validation_failed");
-    assert!(
-        problem["detail"].as_str().unwrap().contains("snapshot"),
-        "{problem}"
-    );
+    assert!(problem["detail"].as_str().unwrap().contains("snapshot"), "{problem}");
 }
 
 /// The receiver reads and writes the very world that is being advanced.
@@ -86,10 +66,7 @@ fn a_receiver_may_call_back_while_the_clock_is_advanced() {
     let receiver = Receiver::start(|delivered, _| {
         if delivered.name() == "payroll_run.calculated" {
             let caller = CALLER.get().unwrap();
-            let id = delivered.event()["data"]["object"]["id"]
-                .as_str()
-                .unwrap()
-                .to_owned();
+            let id = delivered.event()["data"]["object"]["id"].as_str().unwrap().to_owned();
             assert_eq!(caller.run(&id)["id"], id.as_str());
             caller.run_payroll(&caller.company(1), "2026-01");
         }
@@ -107,10 +84,7 @@ fn a_receiver_may_call_back_while_the_clock_is_advanced() {
 fn a_year_with_a_receiver_that_is_not_there_takes_no_year() {
     let caller = Caller::manual();
     let made = caller
-        .post(
-            "/_sandbox/webhook-endpoints",
-            &json!({"url": "http://127.0.0.1:9/"}),
-        )
+        .post("/_sandbox/webhook-endpoints", &json!({"url": "http://127.0.0.1:9/"}))
         .expect(201);
     let id = made["endpoint"]["id"].as_str().unwrap();
     run_payroll(&caller);
@@ -137,11 +111,7 @@ fn a_world_that_the_wall_clock_drives_sends_without_being_asked() {
 fn a_reset_sends_nothing_of_what_was_undone() {
     let caller = Caller::manual();
     let receiver = Receiver::start(|_, _| Reaction::status(500));
-    let (id, _) = endpoint(
-        &caller,
-        &receiver,
-        &json!({"events": ["payroll_run.created"]}),
-    );
+    let (id, _) = endpoint(&caller, &receiver, &json!({"events": ["payroll_run.created"]}));
     run_payroll(&caller);
     receiver.wait_for(1);
     caller.post("/_sandbox/reset", &json!({})).expect(200);
@@ -152,10 +122,7 @@ fn a_reset_sends_nothing_of_what_was_undone() {
 
 #[test]
 fn in_a_tests_own_process_advancing_waits_for_deliveries_too() {
-    let sandbox = sandbox::Sandbox::builder()
-        .clock(sandbox::ClockMode::Manual)
-        .start()
-        .unwrap();
+    let sandbox = sandbox::Sandbox::builder().clock(sandbox::ClockMode::Manual).start().unwrap();
     let port: u16 = sandbox.url().rsplit(':').next().unwrap().parse().unwrap();
     let receiver =
         Receiver::start(|_, number| Reaction::status(if number == 1 { 500 } else { 200 }));
@@ -164,20 +131,11 @@ fn in_a_tests_own_process_advancing_waits_for_deliveries_too() {
         request.send(port).expect(201)
     };
     let get = |path: &str| Request::new("GET", path).key("test_key").send(port).data();
-    make(
-        "/_sandbox/webhook-endpoints",
-        &json!({"url": receiver.url()}),
-    );
+    make("/_sandbox/webhook-endpoints", &json!({"url": receiver.url()}));
     let company = get("/api/business/companies")[0]["id"].clone();
-    make(
-        "/v1/payroll/run",
-        &json!({"company_id": company, "period": "2026-01"}),
-    );
+    make("/v1/payroll/run", &json!({"company_id": company, "period": "2026-01"}));
     sandbox.advance("test_key", "30d").unwrap();
     let events = get("/_sandbox/events?type=payroll_run.paid");
     assert_eq!(events.as_array().unwrap().len(), 1);
-    assert_eq!(
-        receiver.names().last(),
-        Some(&"payroll_run.paid".to_owned())
-    );
+    assert_eq!(receiver.names().last(), Some(&"payroll_run.paid".to_owned()));
 }

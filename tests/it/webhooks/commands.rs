@@ -30,27 +30,19 @@ fn listen_checks_signatures_and_prints_events_as_they_come() {
     let (listener, url) = listen(&["--secret", SECRET, "--filter", "payroll_run.*"]);
     let caller = Caller::manual();
     let body = json!({"url": url, "secret": SECRET});
-    caller
-        .post("/_sandbox/webhook-endpoints", &body)
-        .expect(201);
+    caller.post("/_sandbox/webhook-endpoints", &body).expect(201);
     let wrong = json!({"url": url});
-    caller
-        .post("/_sandbox/webhook-endpoints", &wrong)
-        .expect(201);
+    caller.post("/_sandbox/webhook-endpoints", &wrong).expect(201);
     run_payroll(&caller);
     caller.advance(&json!({"by": "2s"}));
     let (out, err) = listener.stop();
     assert!(
-        out.lines()
-            .any(|line| line.contains("  valid ") && line.contains("payroll_run.created")),
+        out.lines().any(|line| line.contains("  valid ") && line.contains("payroll_run.created")),
         "{out}"
     );
     assert!(out.lines().any(|line| line.contains("INVALID")), "{out}");
     assert!(!out.contains("payout.") && !out.contains('\x1b'), "{out}");
-    assert!(
-        err.contains("curl -X POST") && !err.contains(&SECRET[6..]),
-        "{err}"
-    );
+    assert!(err.contains("curl -X POST") && !err.contains(&SECRET[6..]), "{err}");
 }
 
 #[test]
@@ -59,9 +51,7 @@ fn listen_passes_on_what_it_gets_and_answers_what_it_is_answered() {
     let (_listener, url) = listen(&["--forward-to", &target.url()]);
     let caller = Caller::manual();
     let body = json!({"url": url, "secret": SECRET, "events": ["payroll_run.created"]});
-    caller
-        .post("/_sandbox/webhook-endpoints", &body)
-        .expect(201);
+    caller.post("/_sandbox/webhook-endpoints", &body).expect(201);
     run_payroll(&caller);
     let passed = &target.wait_for(1)[0];
     assert_eq!(passed.good_signatures(SECRET), 1);
@@ -86,23 +76,15 @@ fn listen_prints_a_line_of_json_for_each_delivery_and_nothing_else() {
     child.kill().unwrap();
     let output = child.wait_with_output().unwrap();
     let out = String::from_utf8(output.stdout).unwrap();
-    let lines: Vec<Value> = out
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
+    let lines: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(lines.len(), 12);
-    let marks: Vec<&str> = lines
-        .iter()
-        .map(|line| line["signature"].as_str().unwrap())
-        .collect();
+    let marks: Vec<&str> = lines.iter().map(|line| line["signature"].as_str().unwrap()).collect();
     let expected = [
         "valid", "valid", "valid", "invalid", "unsigned", "stale", "stale", "valid", "valid",
         "valid", "invalid", "valid",
     ];
     assert_eq!(marks, expected);
-    let duplicates: Vec<usize> = (0..12)
-        .filter(|&at| lines[at]["duplicate"] == true)
-        .collect();
+    let duplicates: Vec<usize> = (0..12).filter(|&at| lines[at]["duplicate"] == true).collect();
     assert_eq!(duplicates, [1, 11]);
     assert_eq!(code, Some(0), "listen is a good receiver");
 }
@@ -115,9 +97,7 @@ fn webhook_test_finds_what_a_careless_receiver_takes_and_a_strict_one_refuses() 
     let wrong = |report: &Value| -> Vec<String> {
         let cases = report["cases"].as_array().unwrap().iter();
         let wrong = cases.filter(|case| case["passed"] == false);
-        wrong
-            .map(|case| case["case"].as_str().unwrap().to_owned())
-            .collect()
+        wrong.map(|case| case["case"].as_str().unwrap().to_owned()).collect()
     };
     let forged = [
         "bad_signature",
@@ -130,11 +110,7 @@ fn webhook_test_finds_what_a_careless_receiver_takes_and_a_strict_one_refuses() 
     let refusing = Receiver::start(|_, _| Reaction::status(400));
     let (code, out) = webhook_test(&refusing.url(), &[]);
     assert_eq!(code, Some(1));
-    assert_eq!(
-        out.matches("WRONG: should have been taken").count(),
-        7,
-        "{out}"
-    );
+    assert_eq!(out.matches("WRONG: should have been taken").count(), 7, "{out}");
 }
 
 #[test]
@@ -143,8 +119,7 @@ fn webhook_test_sends_the_same_set_for_the_same_seed() {
         let receiver = Receiver::taking();
         webhook_test(&receiver.url(), &["--seed", seed]);
         let ids = receiver.seen().into_iter();
-        ids.map(|one| one.header("webhook-id").to_owned())
-            .collect::<Vec<_>>()
+        ids.map(|one| one.header("webhook-id").to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(bodies("7"), bodies("7"));
     assert_ne!(bodies("7"), bodies("8"));

@@ -14,10 +14,7 @@ fn every_event_arrives_signed_in_order_and_as_the_log_shows_it() {
     caller.advance(&json!({"until": "idle"}));
     let (events, seen) = (caller.events(), receiver.seen());
     assert!(events.len() > 20, "{}", events.len());
-    assert_eq!(
-        seen.iter().map(Delivered::event).collect::<Vec<_>>(),
-        events
-    );
+    assert_eq!(seen.iter().map(Delivered::event).collect::<Vec<_>>(), events);
     for delivered in &seen {
         assert_eq!(delivered.good_signatures(&secret), 1);
         assert_eq!(delivered.header("webhook-id"), delivered.event()["id"]);
@@ -36,19 +33,14 @@ fn a_request_leads_to_its_events_and_they_to_their_deliveries() {
     let (caller, receiver) = (Caller::manual(), Receiver::taking());
     endpoint(&caller, &receiver, &json!({"events": ["payroll_run.*"]}));
     let company = caller.company(0);
-    let answer = caller.post(
-        "/v1/payroll/run",
-        &json!({"company_id": company, "period": "2026-01"}),
-    );
+    let answer =
+        caller.post("/v1/payroll/run", &json!({"company_id": company, "period": "2026-01"}));
     let request = answer.header("request-id").unwrap();
     receiver.wait_for(1);
     caller.advance(&json!({"by": "1s"}));
     let event = &caller.events()[0];
     assert_eq!(event["request"]["id"], request);
-    let of_event = format!(
-        "/_sandbox/deliveries?event_id={}",
-        event["id"].as_str().unwrap()
-    );
+    let of_event = format!("/_sandbox/deliveries?event_id={}", event["id"].as_str().unwrap());
     let rows = caller.all(&of_event);
     assert_eq!(rows.len(), 1);
     assert_eq!(rows[0]["request_id"], request);
@@ -58,24 +50,15 @@ fn a_request_leads_to_its_events_and_they_to_their_deliveries() {
 #[test]
 fn filters_choose_events_and_lists_choose_deliveries() {
     let (caller, receiver) = (Caller::manual(), Receiver::taking());
-    let (id, _) = endpoint(
-        &caller,
-        &receiver,
-        &json!({"events": ["payroll_run.*", "payout.paid"]}),
-    );
+    let (id, _) =
+        endpoint(&caller, &receiver, &json!({"events": ["payroll_run.*", "payout.paid"]}));
     run_payroll(&caller);
     caller.advance(&json!({"until": "idle"}));
     let names = receiver.names();
     assert!(names.iter().any(|name| name == "payout.paid"));
-    assert!(
-        names
-            .iter()
-            .all(|name| name.starts_with("payroll_run.") || name == "payout.paid")
-    );
+    assert!(names.iter().all(|name| name.starts_with("payroll_run.") || name == "payout.paid"));
     let path = format!("/_sandbox/webhook-endpoints/{id}/deliveries");
-    let paid = caller.all(&format!(
-        "{path}?event_type=payroll_run.paid&status=delivered"
-    ));
+    let paid = caller.all(&format!("{path}?event_type=payroll_run.paid&status=delivered"));
     assert_eq!(texts(&paid, "event_type"), ["payroll_run.paid"]);
     assert_eq!(caller.all(&format!("{path}?status=exhausted")).len(), 0);
 }
@@ -85,20 +68,11 @@ fn retries_follow_the_schedule_to_the_second_and_then_it_is_sent_again_by_hand()
     let caller = Caller::manual();
     let receiver =
         Receiver::start(|_, number| Reaction::status(if number <= 10 { 500 } else { 204 }));
-    let (id, secret) = endpoint(
-        &caller,
-        &receiver,
-        &json!({"events": ["payroll_run.created"]}),
-    );
+    let (id, secret) = endpoint(&caller, &receiver, &json!({"events": ["payroll_run.created"]}));
     run_payroll(&caller);
-    let advanced = caller
-        .post("/_sandbox/clock/advance", &json!({"by": "10d"}))
-        .expect(200);
+    let advanced = caller.post("/_sandbox/clock/advance", &json!({"by": "10d"})).expect(200);
     let attempts = advanced["deliveries"].as_array().unwrap();
-    let at: Vec<&str> = attempts
-        .iter()
-        .map(|attempt| attempt["at"].as_str().unwrap())
-        .collect();
+    let at: Vec<&str> = attempts.iter().map(|attempt| attempt["at"].as_str().unwrap()).collect();
     let expected = [
         "2026-01-01T00:00:00.001Z",
         "2026-01-01T00:00:05.001Z",
@@ -126,10 +100,7 @@ fn retries_follow_the_schedule_to_the_second_and_then_it_is_sent_again_by_hand()
     let seen = receiver.seen();
     assert_eq!(seen.len(), 10);
     let ids: Vec<&str> = seen.iter().map(|one| one.header("webhook-id")).collect();
-    assert!(
-        ids.iter().all(|id| *id == ids[0]),
-        "the same id on every retry"
-    );
+    assert!(ids.iter().all(|id| *id == ids[0]), "the same id on every retry");
     let event = rows[0]["event_id"].as_str().unwrap();
     let path = format!("/_sandbox/events/{event}/resend");
     let sent = caller.post(&path, &json!({"endpoint_id": id})).expect(200);
@@ -155,28 +126,18 @@ fn without_a_manual_clock_retries_come_by_themselves_within_seconds() {
 #[test]
 fn a_rotated_secret_gives_two_signatures_and_both_are_good() {
     let (caller, receiver) = (Caller::manual(), Receiver::taking());
-    let (id, old) = endpoint(
-        &caller,
-        &receiver,
-        &json!({"events": ["payroll_run.created"]}),
-    );
+    let (id, old) = endpoint(&caller, &receiver, &json!({"events": ["payroll_run.created"]}));
     let path = format!("/_sandbox/webhook-endpoints/{id}/rotate-secret");
     let new = caller.post(&path, &json!({})).expect(200);
     let new = new["secret"].as_str().unwrap();
     let company = caller.company(0);
     caller.run_payroll(&company, "2026-01");
     let first = &receiver.wait_for(1)[0];
-    assert_eq!(
-        (first.good_signatures(&old), first.good_signatures(new)),
-        (1, 1)
-    );
+    assert_eq!((first.good_signatures(&old), first.good_signatures(new)), (1, 1));
     caller.advance(&json!({"by": "24h"}));
     caller.run_payroll(&company, "2026-02");
     let second = &receiver.wait_for(2)[1];
-    assert_eq!(
-        (second.good_signatures(&old), second.good_signatures(new)),
-        (0, 1)
-    );
+    assert_eq!((second.good_signatures(&old), second.good_signatures(new)), (0, 1));
 }
 
 #[test]
@@ -192,9 +153,7 @@ fn gone_disables_the_endpoint_until_it_is_enabled_by_hand() {
     assert_eq!(shown["status"], "disabled");
     assert!(shown["disabled_reason"].as_str().unwrap().contains("410"));
     assert_eq!(receiver.seen().len(), 1);
-    caller
-        .patch(&path, &json!({"status": "enabled"}))
-        .expect(200);
+    caller.patch(&path, &json!({"status": "enabled"})).expect(200);
     caller.run_payroll(&caller.company(1), "2026-01");
     receiver.wait_for(2);
 }
@@ -205,11 +164,7 @@ fn a_redirect_is_not_followed() {
     let location = format!("Location: {}", elsewhere.url());
     let receiver =
         Receiver::start(move |_, _| Reaction::Answer(307, vec![location.clone()], Vec::new()));
-    let (id, _) = endpoint(
-        &caller,
-        &receiver,
-        &json!({"events": ["payroll_run.created"]}),
-    );
+    let (id, _) = endpoint(&caller, &receiver, &json!({"events": ["payroll_run.created"]}));
     run_payroll(&caller);
     caller.advance(&json!({"by": "5s"}));
     assert_eq!(receiver.seen().len(), 2);

@@ -22,14 +22,8 @@ fn an_endpoint_is_made_shown_changed_and_deleted() {
     let shown = caller.get(&path).expect(200);
     assert_eq!(shown["url"], receiver.url());
     assert_eq!(shown["events"], json!(["payout.*"]));
-    assert_eq!(
-        (&shown["ordered"], &shown["retries"]),
-        (&json!(false), &json!("virtual"))
-    );
-    assert!(
-        !shown.to_string().contains(&secret[6..]),
-        "the secret is shown once"
-    );
+    assert_eq!((&shown["ordered"], &shown["retries"]), (&json!(false), &json!("virtual")));
+    assert!(!shown.to_string().contains(&secret[6..]), "the secret is shown once");
     let changed = caller.patch(&path, &json!({"events": [], "ordered": true}));
     assert_eq!(changed.expect(200)["events"], json!([]));
     assert_eq!(caller.all(ENDPOINTS).len(), 1);
@@ -46,9 +40,7 @@ fn endpoints_of_one_key_are_not_those_of_another() {
     let (one, other) = (Caller::manual(), Caller::manual());
     let receiver = Receiver::taking();
     let (id, _) = endpoint(&one, &receiver, &json!({}));
-    other
-        .get(&format!("{ENDPOINTS}/{id}"))
-        .refused(404, "resource_not_found");
+    other.get(&format!("{ENDPOINTS}/{id}")).refused(404, "resource_not_found");
     run_payroll(&other);
     other.advance(&json!({"by": "1d"}));
     assert_eq!(receiver.seen().len(), 0);
@@ -62,18 +54,10 @@ fn what_is_wrong_with_an_endpoint_is_said_all_at_once_and_a_secret_is_not_repeat
         "events": ["payroll_run.*", "payrol_run.paid", "payroll_run.payd"],
         "secret": "whsec_not_base64!",
     });
-    let problem = caller
-        .post(ENDPOINTS, &body)
-        .refused(422, "validation_failed");
-    assert_eq!(
-        pointers(&problem),
-        ["/url", "/events/1", "/events/2", "/secret"]
-    );
+    let problem = caller.post(ENDPOINTS, &body).refused(422, "validation_failed");
+    assert_eq!(pointers(&problem), ["/url", "/events/1", "/events/2", "/secret"]);
     let text = problem.to_string();
-    assert!(
-        text.contains("no TLS") && text.contains("payroll_run.paid"),
-        "{text}"
-    );
+    assert!(text.contains("no TLS") && text.contains("payroll_run.paid"), "{text}");
     assert!(!text.contains("not_base64"), "{text}");
 }
 
@@ -88,9 +72,8 @@ fn addresses_that_no_webhook_may_reach_are_refused_with_the_reason() {
         ("http://2852039166/", "spelling"),
         ("http://user:pass@example.com/", "no user"),
     ] {
-        let problem = caller
-            .post(ENDPOINTS, &json!({"url": url}))
-            .refused(422, "validation_failed");
+        let problem =
+            caller.post(ENDPOINTS, &json!({"url": url})).refused(422, "validation_failed");
         assert_eq!(pointers(&problem), ["/url"]);
         let detail = problem["errors"][0]["detail"].as_str().unwrap();
         assert!(detail.contains(reason), "{url}: {detail}");
@@ -103,23 +86,14 @@ fn a_world_has_a_bounded_number_of_endpoints() {
     for _ in 0..64 {
         endpoint(&caller, &receiver, &json!({}));
     }
-    caller
-        .post(ENDPOINTS, &json!({"url": receiver.url()}))
-        .refused(402, "limit_exceeded");
+    caller.post(ENDPOINTS, &json!({"url": receiver.url()})).refused(402, "limit_exceeded");
 }
 
 #[test]
 fn endpoints_given_at_the_start_are_those_of_every_key_and_their_secret_is_nowhere_shown() {
     let (all, paid) = (Receiver::taking(), Receiver::taking());
     let filtered = format!("{}=payroll_run.paid,payout.paid", paid.url());
-    let flags = [
-        "--clock",
-        "manual",
-        "--webhook",
-        &all.url(),
-        "--webhook",
-        &filtered,
-    ];
+    let flags = ["--clock", "manual", "--webhook", &all.url(), "--webhook", &filtered];
     let mut prepared = command(&["--port", "0"]);
     let server = Server::spawn(prepared.args(flags).env("SANDBOX_WEBHOOK_SECRET", SECRET));
     let server = Arc::new(server);
@@ -131,23 +105,12 @@ fn endpoints_given_at_the_start_are_those_of_every_key_and_their_secret_is_nowhe
         assert_eq!(listed.data().as_array().unwrap().len(), 2);
         assert!(!listed.text().contains(&SECRET[6..]));
     }
-    assert!(
-        all.seen()
-            .iter()
-            .all(|one| one.good_signatures(SECRET) == 1)
-    );
+    assert!(all.seen().iter().all(|one| one.good_signatures(SECRET) == 1));
     let companies = |receiver: &Receiver| receiver.seen().len();
     assert!(companies(&all) > companies(&paid) && companies(&paid) > 0);
-    assert!(
-        paid.names()
-            .iter()
-            .all(|name| name.split('.').nth(1) == Some("paid"))
-    );
+    assert!(paid.names().iter().all(|name| name.split('.').nth(1) == Some("paid")));
     let (out, err) = Arc::into_inner(server).unwrap().stop();
-    assert!(
-        !out.contains(&SECRET[6..]) && !err.contains(&SECRET[6..]),
-        "{err}"
-    );
+    assert!(!out.contains(&SECRET[6..]) && !err.contains(&SECRET[6..]), "{err}");
 }
 
 #[test]

@@ -13,10 +13,7 @@ use crate::harness::{Caller, Server};
 #[cfg(target_os = "linux")]
 fn resident_kb(pid: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
-    let line = status
-        .lines()
-        .find(|line| line.starts_with("VmRSS"))
-        .unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmRSS")).unwrap();
     line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
 
@@ -25,12 +22,7 @@ fn receivers_of_every_bad_kind_cost_one_deadline_and_little_memory() {
     let server = Arc::new(Server::start(&["--clock", "manual"]));
     let caller = Caller::with_key(&server, "test_hostile");
     let only = json!({"events": ["payroll_run.created"]});
-    let bad = [
-        Reaction::Hang,
-        Reaction::Drip,
-        Reaction::Flood,
-        Reaction::Reset,
-    ];
+    let bad = [Reaction::Hang, Reaction::Drip, Reaction::Flood, Reaction::Reset];
     let ids: Vec<String> = bad
         .map(|reaction| {
             let receiver = Receiver::start(move |_, _| reaction.clone());
@@ -42,9 +34,7 @@ fn receivers_of_every_bad_kind_cost_one_deadline_and_little_memory() {
     run_payroll(&caller);
     let (waiting, started) = (caller.clone(), Instant::now());
     let advance = std::thread::spawn(move || {
-        waiting
-            .post("/_sandbox/clock/advance", &json!({"by": "30d"}))
-            .expect(200)
+        waiting.post("/_sandbox/clock/advance", &json!({"by": "30d"})).expect(200)
     });
     // Meanwhile the good receiver gets its deliveries, and callers their answers.
     good.wait_for(1);
@@ -66,17 +56,10 @@ fn receivers_of_every_bad_kind_cost_one_deadline_and_little_memory() {
         assert!(error.contains("within 15 s"), "{error}");
         assert!(slow["duration_ms"].as_u64().unwrap() >= 15_000);
     }
-    assert_eq!(
-        flood["http_status"], 200,
-        "its status came before its flood"
-    );
+    assert_eq!(flood["http_status"], 200, "its status came before its flood");
     assert_eq!(flood["response"].as_str().unwrap().len(), 16 * 1_024);
     assert_eq!(reset["http_status"], Value::Null);
     assert_eq!(good.seen().len(), caller.events().len());
     #[cfg(target_os = "linux")]
-    assert!(
-        resident_kb(server.pid()) < 400_000,
-        "{}",
-        resident_kb(server.pid())
-    );
+    assert!(resident_kb(server.pid()) < 400_000, "{}", resident_kb(server.pid()));
 }

@@ -17,18 +17,14 @@ fn endpoint(caller: &Caller, receiver: &Receiver, more: &Value) -> (String, Stri
     for (name, value) in more.as_object().unwrap() {
         body[name] = value.clone();
     }
-    let made = caller
-        .post("/_sandbox/webhook-endpoints", &body)
-        .expect(201);
+    let made = caller.post("/_sandbox/webhook-endpoints", &body).expect(201);
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     (text(&made["endpoint"]["id"]), text(&made["secret"]))
 }
 
 /// Every delivery of an endpoint.
 fn deliveries(caller: &Caller, endpoint: &str) -> Vec<Value> {
-    caller.all(&format!(
-        "/_sandbox/webhook-endpoints/{endpoint}/deliveries"
-    ))
+    caller.all(&format!("/_sandbox/webhook-endpoints/{endpoint}/deliveries"))
 }
 
 /// Something that is one event at once: a run of a payroll.
@@ -38,7 +34,5 @@ fn run_payroll(caller: &Caller) {
 }
 
 fn texts<'a>(rows: &'a [Value], member: &str) -> Vec<&'a str> {
-    rows.iter()
-        .map(|row| row[member].as_str().unwrap())
-        .collect()
+    rows.iter().map(|row| row[member].as_str().unwrap()).collect()
 }

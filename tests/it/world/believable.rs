@@ -30,26 +30,13 @@ fn the_default_world_is_three_companies_of_twenty_five_people() {
         );
     }
     for employee in employees(&world) {
-        for member in [
-            "name",
-            "role",
-            "department",
-            "email",
-            "start_date",
-            "country",
-        ] {
+        for member in ["name", "role", "department", "email", "start_date", "country"] {
             assert!(text(employee, member).len() > 1, "{member}");
         }
         assert!(text(employee, "name").contains(' '));
-        assert!(
-            text(employee, "email").ends_with(".example.com"),
-            "nobody real is written to"
-        );
+        assert!(text(employee, "email").ends_with(".example.com"), "nobody real is written to");
     }
-    assert!(
-        distinct(employees(&world), "name").len() > 70,
-        "names hardly repeat"
-    );
+    assert!(distinct(employees(&world), "name").len() > 70, "names hardly repeat");
 }
 
 #[test]
@@ -59,22 +46,15 @@ fn what_is_printed_is_what_is_served() {
     let printed: Vec<&str> = employees(&world).map(id).collect();
     assert_eq!(served.iter().map(id).collect::<Vec<_>>(), printed);
     for company in companies(&world) {
-        let read = caller
-            .get(&format!("/api/business/companies/{}", id(company)))
-            .data();
-        for (name, value) in read
-            .as_object()
-            .unwrap()
-            .iter()
-            .filter(|(name, _)| *name != "blockers")
+        let read = caller.get(&format!("/api/business/companies/{}", id(company))).data();
+        for (name, value) in
+            read.as_object().unwrap().iter().filter(|(name, _)| *name != "blockers")
         {
             assert_eq!(company[name], *value, "{name}");
         }
     }
     for employee in employees(&world).step_by(9) {
-        let read = caller
-            .get(&format!("/api/business/employees/{}", id(employee)))
-            .data();
+        let read = caller.get(&format!("/api/business/employees/{}", id(employee))).data();
         assert_eq!(read, *employee);
     }
 }
@@ -85,29 +65,13 @@ fn the_first_company_has_people_in_every_status_and_most_can_be_paid() {
         let world = printed(&["--seed", seed]);
         let first = companies(&world)[0]["employees"].as_array().unwrap();
         let statuses = ["active", "on_leave", "pending", "suspended", "terminated"];
-        assert_eq!(
-            distinct(first.iter(), "status"),
-            statuses.map(str::to_owned).into()
-        );
-        let payroll = [
-            "closed",
-            "failed",
-            "not_enrolled",
-            "on_hold",
-            "pending",
-            "verified",
-        ];
-        assert_eq!(
-            distinct(first.iter(), "payroll_status"),
-            payroll.map(str::to_owned).into()
-        );
+        assert_eq!(distinct(first.iter(), "status"), statuses.map(str::to_owned).into());
+        let payroll = ["closed", "failed", "not_enrolled", "on_hold", "pending", "verified"];
+        assert_eq!(distinct(first.iter(), "payroll_status"), payroll.map(str::to_owned).into());
         let count =
             |member: &str, wanted: &str| employees(&world).filter(|e| e[member] == wanted).count();
         assert!(count("status", "active") * 4 > 75 * 3, "most are active");
-        assert!(
-            count("payroll_status", "verified") * 3 > 75 * 2,
-            "most are verified"
-        );
+        assert!(count("payroll_status", "verified") * 3 > 75 * 2, "most are verified");
     }
 }
 
@@ -126,10 +90,7 @@ fn heads_earn_more_than_most_and_everybody_earns_a_wage() {
             assert_eq!(employee["compensation"]["currency"], company["currency"]);
             let parts = employee["compensation"]["components"].as_array().unwrap();
             assert_eq!(
-                parts
-                    .iter()
-                    .map(|part| number(&part["amount"]))
-                    .sum::<i64>(),
+                parts.iter().map(|part| number(&part["amount"])).sum::<i64>(),
                 pay(employee)
             );
         }
@@ -142,11 +103,8 @@ fn wallets_hold_three_months_of_payroll() {
         let world = printed(&["--seed", seed, "--companies", "6"]);
         for company in companies(&world) {
             let runs = company["payroll_runs"].as_array().unwrap();
-            let dearest = runs
-                .iter()
-                .map(|run| number(&run["totals"]["employer_cost"]))
-                .max()
-                .unwrap();
+            let dearest =
+                runs.iter().map(|run| number(&run["totals"]["employer_cost"])).max().unwrap();
             let available = number(&company["wallet"]["available"]);
             assert!(
                 available >= 3 * dearest,
@@ -170,16 +128,9 @@ fn twelve_paid_months_lie_behind_every_company() {
             assert_eq!(run["status"], "paid");
             let items = caller.all(&format!("/api/business/payroll-runs/{}/items", id(run)));
             let net: i64 = items.iter().map(|item| number(&item["net"])).sum();
-            assert_eq!(
-                net,
-                number(&run["totals"]["net"]),
-                "{}",
-                text(run, "period")
-            );
+            assert_eq!(net, number(&run["totals"]["net"]), "{}", text(run, "period"));
         }
-        let entries = caller.all(&format!(
-            "/api/business/journal-entries?company_id={company}"
-        ));
+        let entries = caller.all(&format!("/api/business/journal-entries?company_id={company}"));
         let accounts: BTreeSet<&str> = entries
             .iter()
             .flat_map(|entry| entry["lines"].as_array().unwrap())
@@ -194,15 +145,9 @@ fn twelve_paid_months_lie_behind_every_company() {
             "cash_available",
             "accounts_receivable",
         ] {
-            assert!(
-                accounts.contains(account),
-                "nothing was posted to {account}: {accounts:?}"
-            );
+            assert!(accounts.contains(account), "nothing was posted to {account}: {accounts:?}");
         }
-        assert!(
-            entries.iter().any(|entry| entry["memo"] == "Filing paid"),
-            "taxes were paid"
-        );
+        assert!(entries.iter().any(|entry| entry["memo"] == "Filing paid"), "taxes were paid");
     }
     for list in ["payslips", "payroll-runs"] {
         assert!(

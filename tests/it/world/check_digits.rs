@@ -5,29 +5,19 @@ use super::{employees, printed, text};
 /// ISO 13616: the first four characters moved to the end, letters as numbers from 10, the whole modulo 97 is 1.
 fn iban_holds(iban: &str) -> bool {
     let (head, tail) = iban.split_at(4);
-    let digits = tail
-        .chars()
-        .chain(head.chars())
-        .map(|c| c.to_digit(36).unwrap());
-    let remainder = digits.fold(0, |sum, digit| {
-        (if digit > 9 { sum * 100 } else { sum * 10 } + digit) % 97
-    });
+    let digits = tail.chars().chain(head.chars()).map(|c| c.to_digit(36).unwrap());
+    let remainder =
+        digits.fold(0, |sum, digit| (if digit > 9 { sum * 100 } else { sum * 10 } + digit) % 97);
     remainder == 1
 }
 
 /// The Central Bank of Nigeria's rule for account numbers: weights 3, 7, 3 over bank code and serial number.
 fn nuban_holds(bank: &str, account: &str) -> bool {
-    let digits: Vec<u32> = bank
-        .chars()
-        .chain(account.chars())
-        .map(|c| c.to_digit(10).unwrap())
-        .collect();
+    let digits: Vec<u32> =
+        bank.chars().chain(account.chars()).map(|c| c.to_digit(10).unwrap()).collect();
     let (check, body) = digits.split_last().unwrap();
-    let sum: u32 = body
-        .iter()
-        .zip([3, 7, 3].iter().cycle())
-        .map(|(digit, weight)| digit * weight)
-        .sum();
+    let sum: u32 =
+        body.iter().zip([3, 7, 3].iter().cycle()).map(|(digit, weight)| digit * weight).sum();
     bank.len() == 3 && account.len() == 10 && (10 - sum % 10) % 10 == *check
 }
 
@@ -53,14 +43,8 @@ fn the_check_digit_rules_tell_right_from_wrong() {
 
 #[test]
 fn account_numbers_have_right_check_digits_and_none_is_a_magic_value() {
-    let world = printed(&[
-        "--companies",
-        "12",
-        "--countries",
-        "NG,GB,US",
-        "--employees-per-company",
-        "40",
-    ]);
+    let world =
+        printed(&["--companies", "12", "--countries", "NG,GB,US", "--employees-per-company", "40"]);
     let mut seen = (0, 0, 0);
     for employee in employees(&world).filter(|employee| !employee["payment_method"].is_null()) {
         let method = &employee["payment_method"];

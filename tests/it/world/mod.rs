@@ -14,24 +14,16 @@ use crate::harness::command;
 /// The world of those flags, as `sandbox world` prints it.
 fn printed(flags: &[&str]) -> Value {
     let output = command(&["world"]).args(flags).output().unwrap();
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
 fn text<'a>(value: &'a Value, member: &str) -> &'a str {
-    value[member]
-        .as_str()
-        .unwrap_or_else(|| panic!("no {member} in {value}"))
+    value[member].as_str().unwrap_or_else(|| panic!("no {member} in {value}"))
 }
 
 fn employees(world: &Value) -> impl Iterator<Item = &Value> {
-    companies(world)
-        .iter()
-        .flat_map(|company| company["employees"].as_array().unwrap())
+    companies(world).iter().flat_map(|company| company["employees"].as_array().unwrap())
 }
 
 fn companies(world: &Value) -> &[Value] {

@@ -21,18 +21,13 @@ fn the_shape_is_the_one_that_was_asked_for() {
         "--start",
         "2024-07-01T00:00:00Z",
     ]);
-    let countries: Vec<&str> = companies(&world)
-        .iter()
-        .map(|company| text(company, "country"))
-        .collect();
+    let countries: Vec<&str> =
+        companies(&world).iter().map(|company| text(company, "country")).collect();
     assert_eq!(countries, ["KE", "ZA", "KE", "ZA", "KE"]);
     for company in companies(&world) {
         assert_eq!(company["employees"].as_array().unwrap().len(), 7);
         let runs = company["payroll_runs"].as_array().unwrap();
-        assert_eq!(
-            (text(&runs[0], "period"), text(&runs[11], "period")),
-            ("2023-07", "2024-06")
-        );
+        assert_eq!((text(&runs[0], "period"), text(&runs[11], "period")), ("2023-07", "2024-06"));
     }
     let server = Server::start(&[
         "--companies",
@@ -48,11 +43,7 @@ fn the_shape_is_the_one_that_was_asked_for() {
     assert_eq!(caller.now(), "2024-07-01T00:00:00.000Z");
     assert_eq!(caller.all("/api/business/employees").len(), 6);
     let run = caller.run_payroll(&caller.company(1), "2024-07");
-    assert_eq!(
-        caller.run(id(&run))["status"],
-        "paid",
-        "even a company of three can pay"
-    );
+    assert_eq!(caller.run(id(&run))["status"], "paid", "even a company of three can pay");
     caller.audit();
 }
 
@@ -73,18 +64,10 @@ fn every_country_can_run_its_payroll() {
 /// Their history is another: its streams are keyed by a place in the list of all months of all companies.
 #[test]
 fn more_companies_leave_companies_and_people_as_they_were() {
-    let (few, many) = (
-        printed(&["--companies", "2"]),
-        printed(&["--companies", "4"]),
-    );
+    let (few, many) = (printed(&["--companies", "2"]), printed(&["--companies", "4"]));
     for (one, other) in companies(&few).iter().zip(companies(&many)) {
         let history = |name: &str| matches!(name, "wallet" | "payroll_runs" | "journal_entries");
-        for (name, value) in one
-            .as_object()
-            .unwrap()
-            .iter()
-            .filter(|(name, _)| !history(name))
-        {
+        for (name, value) in one.as_object().unwrap().iter().filter(|(name, _)| !history(name)) {
             assert_eq!(*value, other[name], "{name}");
         }
     }
@@ -96,45 +79,27 @@ fn more_companies_leave_companies_and_people_as_they_were() {
 fn a_world_of_ten_million_opens_and_serves_any_page() {
     let flags = ["--companies", "400", "--employees-per-company", "25000"];
     let caller = Caller::of(&Arc::new(Server::start(&flags)));
-    let page = caller
-        .get("/api/business/employees?page=399999&per_page=25")
-        .expect(200);
+    let page = caller.get("/api/business/employees?page=399999&per_page=25").expect(200);
     assert_eq!(page["meta"]["total"], 10_000_000);
     let rows = page["data"].as_array().unwrap();
     assert_eq!(rows.len(), 25);
-    let last = caller
-        .get("/api/business/employees?page=400000")
-        .expect(200);
+    let last = caller.get("/api/business/employees?page=400000").expect(200);
     assert_eq!(last["data"].as_array().unwrap().len(), 25);
     assert_eq!(
-        caller
-            .get("/api/business/employees?page=400001")
-            .expect(200)["data"]
+        caller.get("/api/business/employees?page=400001").expect(200)["data"]
             .as_array()
             .unwrap()
             .len(),
         0
     );
-    let person = caller
-        .get(&format!("/api/business/employees/{}", id(&rows[7])))
-        .data();
+    let person = caller.get(&format!("/api/business/employees/{}", id(&rows[7]))).data();
     assert_eq!(person["name"], rows[7]["name"]);
     assert_eq!(
         person["company_id"].as_str().unwrap(),
-        caller
-            .get("/api/business/companies?page=400&per_page=1")
-            .data()[0]["id"]
+        caller.get("/api/business/companies?page=400&per_page=1").data()[0]["id"]
     );
-    let active = caller
-        .get("/api/business/employees?status=active&page=200000")
-        .expect(200);
-    assert!(
-        active["data"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .all(|row| row["status"] == "active")
-    );
+    let active = caller.get("/api/business/employees?status=active&page=200000").expect(200);
+    assert!(active["data"].as_array().unwrap().iter().all(|row| row["status"] == "active"));
     let company = text(&person, "company_id");
     let people = [id(&rows[0]), id(&rows[1])];
     let run = serde_json::json!({"company_id": company, "period": "2026-01", "employees": people});
@@ -153,10 +118,7 @@ fn a_world_without_companies_or_without_people_is_empty_and_whole() {
         caller.post("/api/business/companies", &new).expect(201);
         for company in caller.all("/api/business/companies") {
             let body = serde_json::json!({"company_id": id(&company), "period": "2026-01"});
-            assert!(matches!(
-                caller.post("/v1/payroll/run", &body).status,
-                403 | 422
-            ));
+            assert!(matches!(caller.post("/v1/payroll/run", &body).status, 403 | 422));
         }
         caller.audit();
     }

@@ -96,11 +96,7 @@ fn a_fork_and_its_origin_know_nothing_of_each_other() {
         .refused(404, "resource_not_found");
     let same = hire(&one, "Bola Eze");
     let twin = other.all("/api/business/employees");
-    assert_eq!(
-        same["id"],
-        twin.last().unwrap()["id"],
-        "both went the same way"
-    );
+    assert_eq!(same["id"], twin.last().unwrap()["id"], "both went the same way");
     assert_eq!(one.digest(), other.digest());
 }
 
@@ -158,10 +154,7 @@ fn differences_are_told_field_by_field() {
     caller.patch(&path, &json!({"role": "Chair"})).expect(200);
     let ada = hire(&caller, "Ada Obi");
     let found = diff(&caller, &format!("from={before}"));
-    assert_eq!(
-        found["kinds"],
-        json!({"employee": {"created": 1, "changed": 1, "removed": 0}})
-    );
+    assert_eq!(found["kinds"], json!({"employee": {"created": 1, "changed": 1, "removed": 0}}));
     assert_eq!(found["meta"], json!({"total": 2, "page": 1}));
     let row = |change: &str| {
         let mut rows = found["data"].as_array().unwrap().iter();
@@ -174,10 +167,7 @@ fn differences_are_told_field_by_field() {
     assert_eq!(role.unwrap()["before"], employee["role"]);
     assert_eq!(role.unwrap()["after"], "Chair");
     let created = row("created");
-    assert_eq!(
-        (id(created), &created["resource"]["name"]),
-        (id(&ada), &ada["name"])
-    );
+    assert_eq!((id(created), &created["resource"]["name"]), (id(&ada), &ada["name"]));
     let types = found["events"]["types"].as_object().unwrap();
     let all: i64 = types.values().map(number).sum();
     assert_eq!(number(&found["events"]["added"]), all);
@@ -201,11 +191,8 @@ fn differences_of_a_payroll_run_reach_the_wallets_balance() {
     assert!(total > 50, "{first}");
     assert_eq!(first["data"].as_array().unwrap().len(), 1);
     let kinds = first["kinds"].as_object().unwrap();
-    let counted: i64 = kinds
-        .values()
-        .flat_map(|kind| kind.as_object().unwrap().values())
-        .map(number)
-        .sum();
+    let counted: i64 =
+        kinds.values().flat_map(|kind| kind.as_object().unwrap().values()).map(number).sum();
     assert_eq!(counted, total);
     assert_eq!(kinds["payroll_run"]["created"], 1);
     assert!(number(&kinds["journal_entry"]["created"]) > 0);
@@ -236,19 +223,14 @@ fn the_same_done_twice_is_no_difference() {
     let found = diff(&caller, &format!("from={after}"));
     assert_eq!(found["meta"]["total"], 0, "{found}");
     let events = &found["events"];
-    assert_eq!(
-        (&events["added"], &events["removed"]),
-        (&json!(0), &json!(0))
-    );
+    assert_eq!((&events["added"], &events["removed"]), (&json!(0), &json!(0)));
 }
 
 #[test]
 fn worlds_of_different_growth_are_not_compared() {
     let caller = Caller::instant();
     let before = take(&caller, "before");
-    caller
-        .post("/_sandbox/reset", &json!({"seed": 7}))
-        .expect(200);
+    caller.post("/_sandbox/reset", &json!({"seed": 7})).expect(200);
     let path = format!("/_sandbox/diff?from={before}");
     caller.get(&path).refused(422, "validation_failed");
     restore(&caller, &before);
@@ -307,14 +289,6 @@ fn a_bounded_log_says_that_its_audit_is_partial() {
     let first = number(&events[0]["sequence"]);
     assert!(first > 20, "{first}");
     let check = caller.get("/_sandbox/ledger/check").expect(200);
-    assert_eq!(
-        (&check["ok"], &check["log_begins_at"]),
-        (&json!(true), &json!(first))
-    );
-    assert_eq!(
-        caller
-            .all(&format!("/_sandbox/events?after={}", first + 9))
-            .len(),
-        10
-    );
+    assert_eq!((&check["ok"], &check["log_begins_at"]), (&json!(true), &json!(first)));
+    assert_eq!(caller.all(&format!("/_sandbox/events?after={}", first + 9)).len(), 10);
 }

@@ -12,10 +12,7 @@ fn closing_gives_the_published_form() {
     definitions.values_mut().for_each(close);
     let properties = &schema["properties"];
     assert_eq!(schema["additionalProperties"], false);
-    assert_eq!(
-        properties["title"]["maxLength"], 10,
-        "a member named title stays"
-    );
+    assert_eq!(properties["title"]["maxLength"], 10, "a member named title stays");
     assert_eq!(
         properties["small"],
         json!({ "type": ["integer", "null"], "format": "int32", "minimum": 0, "maximum": 255 })
@@ -27,14 +24,8 @@ fn closing_gives_the_published_form() {
         json!({ "type": ["integer", "null"], "format": "int64", "minimum": 1 })
     );
     assert_eq!(properties["sure"]["default"], false);
-    assert_eq!(
-        properties["counts"]["additionalProperties"]["format"],
-        "int32"
-    );
-    assert_eq!(
-        definitions["Empty"],
-        json!({ "type": "object", "additionalProperties": false })
-    );
+    assert_eq!(properties["counts"]["additionalProperties"]["format"], "int32");
+    assert_eq!(definitions["Empty"], json!({ "type": "object", "additionalProperties": false }));
     assert_eq!(
         definitions["Frequency"],
         json!({
@@ -45,10 +36,7 @@ fn closing_gives_the_published_form() {
     );
     let route = &definitions["Route"]["oneOf"];
     assert_eq!(
-        (
-            &route[0]["additionalProperties"],
-            &route[1]["additionalProperties"]
-        ),
+        (&route[0]["additionalProperties"], &route[1]["additionalProperties"]),
         (&json!(false), &json!(false))
     );
     assert!(definitions["Metadata"]["additionalProperties"].is_object());
@@ -58,11 +46,7 @@ fn closing_gives_the_published_form() {
         twice
     };
     assert_eq!(again(&schema), schema);
-    assert!(
-        definitions
-            .values()
-            .all(|definition| again(definition) == *definition)
-    );
+    assert!(definitions.values().all(|definition| again(definition) == *definition));
     let published = Checker::compile(&schema, &definitions);
     assert!(published.check(&full()).is_empty() && !published.check(&json!({})).is_empty());
 }
@@ -71,10 +55,7 @@ fn closing_gives_the_published_form() {
 fn keywords_that_are_not_enforced_stop_the_process() {
     for (schema, complaint) in [
         (json!({ "not": {} }), "the keyword at #/not is not enforced"),
-        (
-            json!({ "type": "number" }),
-            "the type \"number\" at #/type is not enforced",
-        ),
+        (json!({ "type": "number" }), "the type \"number\" at #/type is not enforced"),
         (
             json!({ "type": "string", "format": "uri" }),
             "the format \"uri\" at #/format is not enforced",
@@ -87,20 +68,13 @@ fn keywords_that_are_not_enforced_stop_the_process() {
             json!({ "properties": { "a": { "contentEncoding": "b" } } }),
             "the keyword at #/properties/a/contentEncoding is not enforced",
         ),
-        (
-            json!({ "properties": {}, "$ref": "#/$defs/A" }),
-            "members beside $ref",
-        ),
-        (
-            json!({ "$ref": "#/$defs/B" }),
-            "no definition for #/$defs/B at #/$ref",
-        ),
+        (json!({ "properties": {}, "$ref": "#/$defs/A" }), "members beside $ref"),
+        (json!({ "$ref": "#/$defs/B" }), "no definition for #/$defs/B at #/$ref"),
         (json!({ "pattern": "(" }), "pattern at #/pattern"),
         (json!({ "minimum": 0.5 }), "#/minimum is no integer"),
     ] {
-        let definitions: Map<String, Value> = [("A".to_owned(), json!({ "type": "object" }))]
-            .into_iter()
-            .collect();
+        let definitions: Map<String, Value> =
+            [("A".to_owned(), json!({ "type": "object" }))].into_iter().collect();
         let panic = std::panic::catch_unwind(|| Checker::compile(&schema, &definitions))
             .err()
             .expect("a panic");
@@ -112,12 +86,9 @@ fn keywords_that_are_not_enforced_stop_the_process() {
 #[test]
 fn patterns_mean_what_ecmascript_means() {
     let matches = |pattern: &str, text: &str| {
-        Checker::compile(
-            &json!({ "type": "string", "pattern": pattern }),
-            &Map::new(),
-        )
-        .check(&json!(text))
-        .is_empty()
+        Checker::compile(&json!({ "type": "string", "pattern": pattern }), &Map::new())
+            .check(&json!(text))
+            .is_empty()
     };
     assert!(matches(r"^\d+$", "42") && !matches(r"^\d+$", "٤٢"));
     assert!(matches(r"^[\w.-]+\.$", "a_b.c.") && !matches(r"^\w+$", "é"));

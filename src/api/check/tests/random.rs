@@ -12,12 +12,7 @@ use crate::value::text::Metadata;
 
 /// Values near what `Everything` takes, so that acceptance is not an accident.
 fn near(leaf: impl Strategy<Value = Value> + 'static) -> impl Strategy<Value = Value> {
-    let names = full()
-        .as_object()
-        .expect("an object")
-        .keys()
-        .cloned()
-        .collect::<Vec<_>>();
+    let names = full().as_object().expect("an object").keys().cloned().collect::<Vec<_>>();
     let name = prop_oneof![4 => proptest::sample::select(names), 1 => any::<String>()];
     let member = (name, prop_oneof![3 => Just(None), 1 => leaf.prop_map(Some)]);
     proptest::collection::vec(member, 0..12).prop_map(|members| {
@@ -62,9 +57,7 @@ fn anything() -> impl Strategy<Value = Value> {
 fn holds<I: JsonSchema + DeserializeOwned>(value: &Value) -> bool {
     let accepted = checker::<I>().check(value).is_empty();
     if accepted {
-        serde_json::from_value::<I>(value.clone())
-            .map(drop)
-            .expect("what is accepted decodes");
+        serde_json::from_value::<I>(value.clone()).map(drop).expect("what is accepted decodes");
     }
     accepted
 }
@@ -72,10 +65,7 @@ fn holds<I: JsonSchema + DeserializeOwned>(value: &Value) -> bool {
 #[test]
 fn what_is_accepted_decodes() {
     // Run by hand and not by the macro, so that it can be said that both answers were common.
-    let config = Config {
-        failure_persistence: None,
-        ..Config::default()
-    };
+    let config = Config { failure_persistence: None, ..Config::default() };
     let mut runner = TestRunner::new(config);
     let accepted = core::cell::Cell::new(0);
     let judged = core::cell::Cell::new(0);
@@ -86,10 +76,7 @@ fn what_is_accepted_decodes() {
     });
     assert_eq!(outcome, Ok(()));
     let (accepted, judged) = (accepted.get(), judged.get());
-    assert!(
-        accepted * 20 > judged && accepted * 20 < judged * 19,
-        "{accepted} of {judged}"
-    );
+    assert!(accepted * 20 > judged && accepted * 20 < judged * 19, "{accepted} of {judged}");
 }
 
 proptest! {

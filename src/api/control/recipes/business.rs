@@ -46,14 +46,7 @@ const EDIT_DRAFT: Act = Call(
 
 /// What causes which events.
 pub(super) const RECIPES: &[Recipe] = &[
-    (
-        &[
-            "company.created",
-            "wallet.created",
-            "compliance_requirement.created",
-        ],
-        &[NEW_COMPANY],
-    ),
+    (&["company.created", "wallet.created", "compliance_requirement.created"], &[NEW_COMPANY]),
     (
         &["company.updated"],
         &[Call(
@@ -61,10 +54,7 @@ pub(super) const RECIPES: &[Recipe] = &[
             r#"{"company_id":"@company:1","metadata":{"triggered":"@count"}}"#,
         )],
     ),
-    (
-        &["company.status_changed"],
-        &[NEW_COMPANY, Move(LAST, "active")],
-    ),
+    (&["company.status_changed"], &[NEW_COMPANY, Move(LAST, "active")]),
     (&["employee.created"], &[NEW_EMPLOYEE]),
     (
         &["employee.updated"],
@@ -73,33 +63,18 @@ pub(super) const RECIPES: &[Recipe] = &[
             r#"{"employee_id":"@employee:1","metadata":{"triggered":"@count"}}"#,
         )],
     ),
-    (
-        &["employee.suspended", "employee.payroll_status_changed"],
-        &[Move(PAYABLE, "suspended")],
-    ),
-    (
-        &["employee.activated"],
-        &[Move(PAYABLE, "suspended"), Move(LAST, "active")],
-    ),
+    (&["employee.suspended", "employee.payroll_status_changed"], &[Move(PAYABLE, "suspended")]),
+    (&["employee.activated"], &[Move(PAYABLE, "suspended"), Move(LAST, "active")]),
     (&["employee.leave_started"], &[Move(PAYABLE, "on_leave")]),
     (&["employee.terminated"], &[Move(PAYABLE, "terminated")]),
     (&["employee.compensation_changed"], &[NEW_PAY]),
-    (
-        &[
-            "employee.payment_method_updated",
-            "bank_account_verification.completed",
-        ],
-        &[NEW_ACCOUNT],
-    ),
+    (&["employee.payment_method_updated", "bank_account_verification.completed"], &[NEW_ACCOUNT]),
     (&["leave_request.created"], &[NEW_LEAVE]),
     (
         &["leave_request.decided", "employee.leave_ended"],
         &[
             NEW_LEAVE,
-            Call(
-                "decide_leave_request",
-                r#"{"leave_request_id":"@last","decision":"approve"}"#,
-            ),
+            Call("decide_leave_request", r#"{"leave_request_id":"@last","decision":"approve"}"#),
         ],
     ),
     (&["journal_entry.posted"], &[NEW_ENTRY]),
@@ -107,23 +82,14 @@ pub(super) const RECIPES: &[Recipe] = &[
         &["journal_entry.reversed"],
         &[
             NEW_ENTRY,
-            Call(
-                "reverse_journal_entry",
-                r#"{"journal_entry_id":"@last","reason":"Triggered"}"#,
-            ),
+            Call("reverse_journal_entry", r#"{"journal_entry_id":"@last","reason":"Triggered"}"#),
         ],
     ),
-    (
-        &["tax_liability.due", "tax_liability.late"],
-        &[Payroll(&[])],
-    ),
+    (&["tax_liability.due", "tax_liability.late"], &[Payroll(&[])]),
     (&["tax_filing.created"], &[Payroll(&[]), NEW_FILING]),
     (
         &["tax_filing.blocked"],
-        &[
-            Payroll(&[("payroll_run.fund", "insufficient_funds")]),
-            NEW_FILING,
-        ],
+        &[Payroll(&[("payroll_run.fund", "insufficient_funds")]), NEW_FILING],
     ),
     (
         &[
@@ -132,22 +98,14 @@ pub(super) const RECIPES: &[Recipe] = &[
             "tax_filing.filed",
             "tax_liability.paid",
         ],
-        &[
-            Payroll(&[]),
-            NEW_FILING,
-            Call("submit_tax_filing", SUBMIT_FILING),
-        ],
+        &[Payroll(&[]), NEW_FILING, Call("submit_tax_filing", SUBMIT_FILING)],
     ),
     (
         &["tax_filing.rejected"],
         &[
             Payroll(&[]),
             NEW_FILING,
-            Answered(
-                "submit_tax_filing",
-                SUBMIT_FILING,
-                &[("tax_filing.reply", "rejected")],
-            ),
+            Answered("submit_tax_filing", SUBMIT_FILING, &[("tax_filing.reply", "rejected")]),
         ],
     ),
     (
@@ -156,10 +114,7 @@ pub(super) const RECIPES: &[Recipe] = &[
             Payroll(&[]),
             NEW_FILING,
             Call("submit_tax_filing", SUBMIT_FILING),
-            Call(
-                "amend_tax_filing",
-                r#"{"tax_filing_id":"@last","reason":"A typing error"}"#,
-            ),
+            Call("amend_tax_filing", r#"{"tax_filing_id":"@last","reason":"A typing error"}"#),
         ],
     ),
     (&["compliance_requirement.overdue"], &[NEW_COMPANY]),
@@ -175,21 +130,14 @@ pub(super) const RECIPES: &[Recipe] = &[
     ),
     (&["regulatory_report.compiled"], &[NEW_REPORT]),
     (
-        &[
-            "regulatory_report.submitted",
-            "regulatory_report.acknowledged",
-        ],
+        &["regulatory_report.submitted", "regulatory_report.acknowledged"],
         &[NEW_REPORT, Call("submit_regulatory_report", SUBMIT_REPORT)],
     ),
     (
         &["regulatory_report.rejected"],
         &[
             NEW_REPORT,
-            Answered(
-                "submit_regulatory_report",
-                SUBMIT_REPORT,
-                &[("regulator.reply", "rejected")],
-            ),
+            Answered("submit_regulatory_report", SUBMIT_REPORT, &[("regulator.reply", "rejected")]),
         ],
     ),
     (
@@ -221,30 +169,17 @@ pub(super) const RECIPES: &[Recipe] = &[
             Payroll(&[]),
         ],
     ),
+    (&["payroll_run.funding_failed"], &[Payroll(&[("payroll_run.fund", "insufficient_funds")])]),
     (
-        &["payroll_run.funding_failed"],
-        &[Payroll(&[("payroll_run.fund", "insufficient_funds")])],
-    ),
-    (
-        &[
-            "payroll_run.partially_paid",
-            "payroll_item.returned",
-            "payout.returned",
-        ],
+        &["payroll_run.partially_paid", "payroll_item.returned", "payout.returned"],
         &[Payroll(&[("payout.settle", "returned")])],
     ),
-    (
-        &["payroll_run.updated"],
-        &[Payroll(&[]), NEW_DRAFT, EDIT_DRAFT],
-    ),
+    (&["payroll_run.updated"], &[Payroll(&[]), NEW_DRAFT, EDIT_DRAFT]),
     (
         &["payroll_run.reversed", "payslip.voided"],
         &[
             Payroll(&[]),
-            Call(
-                "reverse_payroll_run",
-                r#"{"payroll_run_id":"@last","reason":"Triggered"}"#,
-            ),
+            Call("reverse_payroll_run", r#"{"payroll_run_id":"@last","reason":"Triggered"}"#),
         ],
     ),
     (
@@ -267,15 +202,9 @@ pub(super) const RECIPES: &[Recipe] = &[
             ),
         ],
     ),
-    (
-        &["payroll_item.failed", "payout.failed"],
-        &[Payroll(&[("payout.settle", "failed")])],
-    ),
+    (&["payroll_item.failed", "payout.failed"], &[Payroll(&[("payout.settle", "failed")])]),
     (
         &["payroll_run.failed"],
-        &[Payroll(&[
-            ("payout.settle", "failed"),
-            ("payout.settle", "failed"),
-        ])],
+        &[Payroll(&[("payout.settle", "failed"), ("payout.settle", "failed")])],
     ),
 ];

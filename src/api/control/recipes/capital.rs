@@ -7,10 +7,8 @@ const NEW_DEAL: Act = Call(
     "create_deal",
     r#"{"company_id":"@company:1","name":"Triggered","instrument":"equity","target_amount":1000000,"currency":"@currency","investor":{"name":"Ada Trigger"}}"#,
 );
-const CHECKLIST: Act = Call(
-    "open_due_diligence_case",
-    r#"{"company_id":"@company:1","template":"lite"}"#,
-);
+const CHECKLIST: Act =
+    Call("open_due_diligence_case", r#"{"company_id":"@company:1","template":"lite"}"#);
 const NEW_REQUEST: Act = Call(
     "create_due_diligence_request",
     r#"{"due_diligence_case_id":"@last","category":"other","title":"Triggered"}"#,
@@ -22,16 +20,9 @@ const NEW_ANSWER: Act = Call(
 const NEW_SCORE: Act = Call("create_credit_score", r#"{"company_id":"@company:1"}"#);
 const APPLY: &str =
     r#"{"company_id":"@company:1","product":"term_loan","amount":100000,"currency":"@currency"}"#;
-const APPROVED: Act = Answered(
-    "create_application",
-    APPLY,
-    &[("underwriter.reply", "approved")],
-);
-const ASKED: Act = Answered(
-    "create_application",
-    APPLY,
-    &[("underwriter.reply", "information_requested")],
-);
+const APPROVED: Act = Answered("create_application", APPLY, &[("underwriter.reply", "approved")]);
+const ASKED: Act =
+    Answered("create_application", APPLY, &[("underwriter.reply", "information_requested")]);
 const ACCEPT: Act = Call(
     "respond_to_offer",
     r#"{"offer_id":"@newest_offer","decision":"accept","wallet_id":"@wallet:1"}"#,
@@ -39,32 +30,17 @@ const ACCEPT: Act = Call(
 
 /// What causes which events.
 pub(super) const RECIPES: &[Recipe] = &[
-    (
-        &["credit_score.created", "credit_score.completed"],
-        &[NEW_SCORE],
-    ),
+    (&["credit_score.created", "credit_score.completed"], &[NEW_SCORE]),
     (
         &["credit_score.failed"],
-        &[
-            NEW_COMPANY,
-            Call("create_credit_score", r#"{"company_id":"@last"}"#),
-        ],
+        &[NEW_COMPANY, Call("create_credit_score", r#"{"company_id":"@last"}"#)],
     ),
     (
-        &[
-            "readiness_assessment.created",
-            "readiness_assessment.completed",
-        ],
-        &[Call(
-            "create_readiness_assessment",
-            r#"{"company_id":"@company:1"}"#,
-        )],
+        &["readiness_assessment.created", "readiness_assessment.completed"],
+        &[Call("create_readiness_assessment", r#"{"company_id":"@company:1"}"#)],
     ),
     (
-        &[
-            "insurance_risk_score.created",
-            "insurance_risk_score.completed",
-        ],
+        &["insurance_risk_score.created", "insurance_risk_score.completed"],
         &[Call(
             "create_insurance_risk_score",
             r#"{"company_id":"@company:1","line":"group_life"}"#,
@@ -81,11 +57,7 @@ pub(super) const RECIPES: &[Recipe] = &[
     ),
     (
         &["application.rejected"],
-        &[Answered(
-            "create_application",
-            APPLY,
-            &[("underwriter.reply", "rejected")],
-        )],
+        &[Answered("create_application", APPLY, &[("underwriter.reply", "rejected")])],
     ),
     (&["application.information_requested"], &[ASKED]),
     (&["application.withdrawn"], &[ASKED]),
@@ -94,10 +66,7 @@ pub(super) const RECIPES: &[Recipe] = &[
         &["offer.declined"],
         &[
             APPROVED,
-            Call(
-                "respond_to_offer",
-                r#"{"offer_id":"@newest_offer","decision":"decline"}"#,
-            ),
+            Call("respond_to_offer", r#"{"offer_id":"@newest_offer","decision":"decline"}"#),
         ],
     ),
     (
@@ -134,10 +103,7 @@ pub(super) const RECIPES: &[Recipe] = &[
         ],
     ),
     (&["deal.created"], &[NEW_DEAL]),
-    (
-        &["deal.stage_changed", "deal.investor_replied"],
-        &[NEW_DEAL, Move(LAST, "screening")],
-    ),
+    (&["deal.stage_changed", "deal.investor_replied"], &[NEW_DEAL, Move(LAST, "screening")]),
     (
         &["deal.won"],
         &[
@@ -146,25 +112,13 @@ pub(super) const RECIPES: &[Recipe] = &[
             Move(LAST, "due_diligence"),
             Move(LAST, "term_sheet"),
             Move(LAST, "closing"),
-            Call(
-                "close_deal",
-                r#"{"deal_id":"@last","outcome":"won","amount":1000000}"#,
-            ),
+            Call("close_deal", r#"{"deal_id":"@last","outcome":"won","amount":1000000}"#),
         ],
     ),
-    (
-        &["deal.lost"],
-        &[
-            NEW_DEAL,
-            Call("close_deal", r#"{"deal_id":"@last","outcome":"lost"}"#),
-        ],
-    ),
+    (&["deal.lost"], &[NEW_DEAL, Call("close_deal", r#"{"deal_id":"@last","outcome":"lost"}"#)]),
     (
         &["deal.withdrawn"],
-        &[
-            NEW_DEAL,
-            Call("close_deal", r#"{"deal_id":"@last","outcome":"withdrawn"}"#),
-        ],
+        &[NEW_DEAL, Call("close_deal", r#"{"deal_id":"@last","outcome":"withdrawn"}"#)],
     ),
     (
         &[
@@ -175,10 +129,7 @@ pub(super) const RECIPES: &[Recipe] = &[
         &[CHECKLIST],
     ),
     (
-        &[
-            "due_diligence_request.submitted",
-            "due_diligence_request.in_review",
-        ],
+        &["due_diligence_request.submitted", "due_diligence_request.in_review"],
         &[CHECKLIST, NEW_REQUEST, NEW_ANSWER],
     ),
     (
@@ -216,8 +167,5 @@ pub(super) const RECIPES: &[Recipe] = &[
             ),
         ],
     ),
-    (
-        &["due_diligence_case.completed"],
-        &[CHECKLIST, Move(LAST, "completed")],
-    ),
+    (&["due_diligence_case.completed"], &[CHECKLIST, Move(LAST, "completed")]),
 ];

@@ -7,17 +7,11 @@ const NEW_SUBJECT: Act = Call(
     "create_subject",
     r#"{"type":"person","name":{"first":"Ada","last":"Trigger"},"country":"NG"}"#,
 );
-const NEW_CASE: Act = Call(
-    "create_verification",
-    r#"{"subject_id":"@last","type":"kyc","level":"basic"}"#,
-);
+const NEW_CASE: Act =
+    Call("create_verification", r#"{"subject_id":"@last","type":"kyc","level":"basic"}"#);
 const SUBMIT_CASE: &str = r#"{"verification_id":"@last","consent":true}"#;
 const SCREEN: &str = r#"{"subject_id":"@last"}"#;
-const HIT: Act = Answered(
-    "create_aml_screening",
-    SCREEN,
-    &[("watchlist.reply", "sanctioned")],
-);
+const HIT: Act = Answered("create_aml_screening", SCREEN, &[("watchlist.reply", "sanctioned")]);
 const TRUST: Act = Call("create_trust_score", r#"{"subject_id":"@newest_subject"}"#);
 
 /// What causes which events.
@@ -27,10 +21,7 @@ pub(super) const RECIPES: &[Recipe] = &[
         &["subject.updated"],
         &[
             NEW_SUBJECT,
-            Call(
-                "update_subject",
-                r#"{"subject_id":"@last","metadata":{"triggered":"@count"}}"#,
-            ),
+            Call("update_subject", r#"{"subject_id":"@last","metadata":{"triggered":"@count"}}"#),
         ],
     ),
     (
@@ -53,36 +44,21 @@ pub(super) const RECIPES: &[Recipe] = &[
             ),
         ],
     ),
-    (
-        &["verification.created", "verification.expired"],
-        &[NEW_SUBJECT, NEW_CASE],
-    ),
+    (&["verification.created", "verification.expired"], &[NEW_SUBJECT, NEW_CASE]),
     (
         &["verification.cancelled"],
-        &[
-            NEW_SUBJECT,
-            NEW_CASE,
-            Call("cancel_verification", r#"{"verification_id":"@last"}"#),
-        ],
+        &[NEW_SUBJECT, NEW_CASE, Call("cancel_verification", r#"{"verification_id":"@last"}"#)],
     ),
     (
         &["verification.submitted", "verification.approved"],
-        &[
-            NEW_SUBJECT,
-            NEW_CASE,
-            Call("submit_verification", SUBMIT_CASE),
-        ],
+        &[NEW_SUBJECT, NEW_CASE, Call("submit_verification", SUBMIT_CASE)],
     ),
     (
         &["verification.declined"],
         &[
             NEW_SUBJECT,
             NEW_CASE,
-            Answered(
-                "submit_verification",
-                SUBMIT_CASE,
-                &[("bureau.reply", "declined")],
-            ),
+            Answered("submit_verification", SUBMIT_CASE, &[("bureau.reply", "declined")]),
         ],
     ),
     (
@@ -90,11 +66,7 @@ pub(super) const RECIPES: &[Recipe] = &[
         &[
             NEW_SUBJECT,
             NEW_CASE,
-            Answered(
-                "submit_verification",
-                SUBMIT_CASE,
-                &[("bureau.reply", "in_review")],
-            ),
+            Answered("submit_verification", SUBMIT_CASE, &[("bureau.reply", "in_review")]),
         ],
     ),
     (
@@ -147,10 +119,7 @@ pub(super) const RECIPES: &[Recipe] = &[
             ),
         ],
     ),
-    (
-        &["trust_score.created", "trust_score.completed"],
-        &[NEW_SUBJECT, TRUST],
-    ),
+    (&["trust_score.created", "trust_score.completed"], &[NEW_SUBJECT, TRUST]),
     (
         &["trust_score.changed"],
         &[

@@ -12,11 +12,7 @@ pub(super) enum Act {
     /// An operation of the product by its handler's name, and its input.
     Call(&'static str, &'static str),
     /// The same, and what the outside world answers then.
-    Answered(
-        &'static str,
-        &'static str,
-        &'static [(&'static str, &'static str)],
-    ),
+    Answered(&'static str, &'static str, &'static [(&'static str, &'static str)]),
     /// A resource moved along its lifecycle.
     Move(&'static str, &'static str),
     /// A payroll run of two people; the outside world answers so about the first of them.
@@ -30,10 +26,8 @@ use Act::Call;
 /// Types of events, and what causes them.
 pub(super) type Recipe = (&'static [&'static str], &'static [Act]);
 
-const NEW_COMPANY: Act = Call(
-    "create_company",
-    r#"{"legal_name":"Triggered Ltd","country":"GB","currency":"GBP"}"#,
-);
+const NEW_COMPANY: Act =
+    Call("create_company", r#"{"legal_name":"Triggered Ltd","country":"GB","currency":"GBP"}"#);
 /// Stands for an employee who can be paid.
 pub(super) const PAYABLE: &str = "@payable";
 /// Stands for what the act before made or moved.
@@ -41,14 +35,6 @@ pub(super) const LAST: &str = "@last";
 
 /// What causes that type of event.
 pub(super) fn recipe(name: &str) -> Option<&'static Recipe> {
-    let domains = [
-        business::RECIPES,
-        payments::RECIPES,
-        identity::RECIPES,
-        capital::RECIPES,
-    ];
-    domains
-        .into_iter()
-        .flatten()
-        .find(|(causes, _)| causes.contains(&name))
+    let domains = [business::RECIPES, payments::RECIPES, identity::RECIPES, capital::RECIPES];
+    domains.into_iter().flatten().find(|(causes, _)| causes.contains(&name))
 }

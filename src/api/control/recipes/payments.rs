@@ -43,11 +43,7 @@ const BY_CARD: &str = r#"{"company_id":"@company:1","amount":100000,"currency":"
 const BY_PHONE: &str = r#"{"company_id":"@company:1","amount":100000,"currency":"@currency","method":"mobile_money","reference":"TRIGGERED-@count"}"#;
 const COLLECTED: Act = Call("create_collection", BY_CARD);
 const REFUNDED: &str = r#"{"collection_id":"@last","amount":1000,"reason":"Triggered"}"#;
-const DISPUTED: Act = Answered(
-    "create_collection",
-    BY_CARD,
-    &[("collection.pay", "disputed")],
-);
+const DISPUTED: Act = Answered("create_collection", BY_CARD, &[("collection.pay", "disputed")]);
 const CONTESTED: &str =
     r#"{"dispute_id":"@disputed","action":"contest","evidence":{"note":"Triggered"}}"#;
 const NEW_ESCROW: Act = Call(
@@ -61,48 +57,22 @@ const FUND_ESCROW: Act = Call("fund_escrow", r#"{"escrow_id":"@last"}"#);
 /// What causes which events.
 pub(super) const RECIPES: &[Recipe] = &[
     (&["wallet.credited"], &[Transfer]),
-    (
-        &["payout.on_hold"],
-        &[Payroll(&[("payout.settle", "held_then_paid")])],
-    ),
-    (
-        &["beneficiary.created", "beneficiary.verified"],
-        &[NEW_PAYEE],
-    ),
+    (&["payout.on_hold"], &[Payroll(&[("payout.settle", "held_then_paid")])]),
+    (&["beneficiary.created", "beneficiary.verified"], &[NEW_PAYEE]),
     (
         &["beneficiary.rejected"],
-        &[Answered(
-            "create_beneficiary",
-            PAYEE,
-            &[("beneficiary.check", "account_closed")],
-        )],
+        &[Answered("create_beneficiary", PAYEE, &[("beneficiary.check", "account_closed")])],
     ),
-    (
-        &["payout.pending_approval"],
-        &[NEW_PAYEE, ASK_APPROVAL, NEW_PAYOUT],
-    ),
+    (&["payout.pending_approval"], &[NEW_PAYEE, ASK_APPROVAL, NEW_PAYOUT]),
     (
         &["payout.approved"],
-        &[
-            NEW_PAYEE,
-            ASK_APPROVAL,
-            NEW_PAYOUT,
-            Call("approve_payout", r#"{"payout_id":"@last"}"#),
-        ],
+        &[NEW_PAYEE, ASK_APPROVAL, NEW_PAYOUT, Call("approve_payout", r#"{"payout_id":"@last"}"#)],
     ),
     (
         &["payout.cancelled"],
-        &[
-            NEW_PAYEE,
-            ASK_APPROVAL,
-            NEW_PAYOUT,
-            Call("cancel_payout", r#"{"payout_id":"@last"}"#),
-        ],
+        &[NEW_PAYEE, ASK_APPROVAL, NEW_PAYOUT, Call("cancel_payout", r#"{"payout_id":"@last"}"#)],
     ),
-    (
-        &["escrow.created", "escrow.expired"],
-        &[NEW_PAYEE, NEW_ESCROW],
-    ),
+    (&["escrow.created", "escrow.expired"], &[NEW_PAYEE, NEW_ESCROW]),
     (&["escrow.funded"], &[NEW_PAYEE, NEW_ESCROW, FUND_ESCROW]),
     (
         &["escrow.partially_released"],
@@ -110,20 +80,12 @@ pub(super) const RECIPES: &[Recipe] = &[
             NEW_PAYEE,
             NEW_ESCROW,
             FUND_ESCROW,
-            Call(
-                "release_escrow",
-                r#"{"escrow_id":"@last","milestone_id":"milestone_1"}"#,
-            ),
+            Call("release_escrow", r#"{"escrow_id":"@last","milestone_id":"milestone_1"}"#),
         ],
     ),
     (
         &["escrow.released"],
-        &[
-            NEW_PAYEE,
-            NEW_ESCROW,
-            FUND_ESCROW,
-            Call("release_escrow", r#"{"escrow_id":"@last"}"#),
-        ],
+        &[NEW_PAYEE, NEW_ESCROW, FUND_ESCROW, Call("release_escrow", r#"{"escrow_id":"@last"}"#)],
     ),
     (
         &["escrow.refunded"],
@@ -131,10 +93,7 @@ pub(super) const RECIPES: &[Recipe] = &[
             NEW_PAYEE,
             NEW_ESCROW,
             FUND_ESCROW,
-            Call(
-                "refund_escrow",
-                r#"{"escrow_id":"@last","reason":"Triggered"}"#,
-            ),
+            Call("refund_escrow", r#"{"escrow_id":"@last","reason":"Triggered"}"#),
         ],
     ),
     (
@@ -142,10 +101,7 @@ pub(super) const RECIPES: &[Recipe] = &[
         &[
             NEW_PAYEE,
             NEW_ESCROW,
-            Call(
-                "refund_escrow",
-                r#"{"escrow_id":"@last","reason":"Triggered"}"#,
-            ),
+            Call("refund_escrow", r#"{"escrow_id":"@last","reason":"Triggered"}"#),
         ],
     ),
     (
@@ -172,11 +128,7 @@ pub(super) const RECIPES: &[Recipe] = &[
         ],
     ),
     (
-        &[
-            "bank_statement.created",
-            "bank_statement.imported",
-            "reconciliation_match.matched",
-        ],
+        &["bank_statement.created", "bank_statement.imported", "reconciliation_match.matched"],
         &[
             Transfer,
             Answered(
@@ -186,10 +138,7 @@ pub(super) const RECIPES: &[Recipe] = &[
             ),
         ],
     ),
-    (
-        &["reconciliation_match.suggested"],
-        &[Transfer, NAMELESS_LINE],
-    ),
+    (&["reconciliation_match.suggested"], &[Transfer, NAMELESS_LINE]),
     (&["reconciliation_match.exception"], &[UNKNOWN_LINE]),
     (
         &["reconciliation_match.resolved"],
@@ -211,11 +160,7 @@ pub(super) const RECIPES: &[Recipe] = &[
         &[
             Transfer,
             NEW_QUOTE,
-            Answered(
-                "create_fx_transfer",
-                CONVERT,
-                &[("fx_transfer.settle", "failed")],
-            ),
+            Answered("create_fx_transfer", CONVERT, &[("fx_transfer.settle", "failed")]),
         ],
     ),
     (
@@ -227,25 +172,14 @@ pub(super) const RECIPES: &[Recipe] = &[
         ],
         &[COLLECTED],
     ),
-    (
-        &["collection.requires_action"],
-        &[Call("create_collection", BY_PHONE)],
-    ),
+    (&["collection.requires_action"], &[Call("create_collection", BY_PHONE)]),
     (
         &["collection.failed"],
-        &[Answered(
-            "create_collection",
-            BY_CARD,
-            &[("collection.pay", "declined")],
-        )],
+        &[Answered("create_collection", BY_CARD, &[("collection.pay", "declined")])],
     ),
     (
         &["collection.expired"],
-        &[Answered(
-            "create_collection",
-            BY_CARD,
-            &[("collection.pay", "never")],
-        )],
+        &[Answered("create_collection", BY_CARD, &[("collection.pay", "never")])],
     ),
     (
         &["collection.cancelled"],
@@ -260,53 +194,26 @@ pub(super) const RECIPES: &[Recipe] = &[
     ),
     (
         &["refund.failed"],
-        &[
-            COLLECTED,
-            Answered("create_refund", REFUNDED, &[("refund.settle", "failed")]),
-        ],
+        &[COLLECTED, Answered("create_refund", REFUNDED, &[("refund.settle", "failed")])],
     ),
     (&["invoice.created"], &[NEW_INVOICE]),
-    (
-        &["invoice.sent", "invoice.paid"],
-        &[NEW_INVOICE, Call("send_invoice", SENT)],
-    ),
+    (&["invoice.sent", "invoice.paid"], &[NEW_INVOICE, Call("send_invoice", SENT)]),
     (
         &["invoice.partially_paid"],
-        &[
-            NEW_INVOICE,
-            Answered("send_invoice", SENT, &[("collection.pay", "short")]),
-        ],
+        &[NEW_INVOICE, Answered("send_invoice", SENT, &[("collection.pay", "short")])],
     ),
     (
         &["invoice.overdue"],
-        &[
-            NEW_INVOICE,
-            Answered("send_invoice", SENT, &[("collection.pay", "never")]),
-        ],
+        &[NEW_INVOICE, Answered("send_invoice", SENT, &[("collection.pay", "never")])],
     ),
     (
         &["invoice.voided"],
-        &[
-            NEW_INVOICE,
-            Call(
-                "void_invoice",
-                r#"{"invoice_id":"@last","reason":"Triggered"}"#,
-            ),
-        ],
+        &[NEW_INVOICE, Call("void_invoice", r#"{"invoice_id":"@last","reason":"Triggered"}"#)],
     ),
     (&["dispute.created", "dispute.lost"], &[DISPUTED]),
-    (
-        &["dispute.under_review", "dispute.won"],
-        &[DISPUTED, Call("respond_to_dispute", CONTESTED)],
-    ),
+    (&["dispute.under_review", "dispute.won"], &[DISPUTED, Call("respond_to_dispute", CONTESTED)]),
     (
         &["dispute.accepted"],
-        &[
-            DISPUTED,
-            Call(
-                "respond_to_dispute",
-                r#"{"dispute_id":"@disputed","action":"accept"}"#,
-            ),
-        ],
+        &[DISPUTED, Call("respond_to_dispute", r#"{"dispute_id":"@disputed","action":"accept"}"#)],
     ),
 ];

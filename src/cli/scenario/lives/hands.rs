@@ -48,8 +48,7 @@ impl Asked {
             && body["allowed"] == *allowed;
         if !right {
             let wanted = format!("409 with current {current:?} and allowed {allowed}");
-            self.wrong
-                .push(format!("{what}: expected {wanted}, came {body}"));
+            self.wrong.push(format!("{what}: expected {wanted}, came {body}"));
         }
     }
 }
@@ -117,9 +116,7 @@ impl Hands {
         if self.look(World::version) != before {
             let names: Vec<String> = standing.iter().map(|it| it.id.to_string()).collect();
             let names = names.join(", ");
-            self.asked
-                .wrong
-                .push(format!("refusals changed the world: {names}"));
+            self.asked.wrong.push(format!("refusals changed the world: {names}"));
         }
         Ok(())
     }
@@ -148,9 +145,7 @@ impl Hands {
             found.entry((kind, states)).or_insert(AnyId { kind, bits });
         }
         let standing = found.into_iter();
-        standing
-            .map(|((_, states), id)| Standing { id, states })
-            .collect()
+        standing.map(|((_, states), id)| Standing { id, states }).collect()
     }
 
     fn ask_by_hand(&mut self, it: &Standing) -> Result<(), String> {
@@ -158,40 +153,26 @@ impl Hands {
         let what = format!("{id} ({}) by hand", shown(&it.states));
         let first = self.transition(KEY, &id, "nowhere")?;
         let allowed = first.body["allowed"].clone();
-        let named: Vec<&str> = allowed
-            .as_array()
-            .into_iter()
-            .flatten()
-            .filter_map(Value::as_str)
-            .collect();
+        let named: Vec<&str> =
+            allowed.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         let of_kind: Vec<&Machine> = self.machines.iter().filter(|it| it.kind == kind).collect();
         for to in &named {
             let may = of_kind.iter().zip(&it.states).any(|(machine, (_, from))| {
-                machine
-                    .rows
-                    .iter()
-                    .any(|row| row.1 == *from && row.2 == *to)
+                machine.rows.iter().any(|row| row.1 == *from && row.2 == *to)
             });
             if !may {
-                self.asked
-                    .wrong
-                    .push(format!("{what}: {to} is allowed, and no row leads there"));
+                self.asked.wrong.push(format!("{what}: {to} is allowed, and no row leads there"));
             }
         }
-        let states: BTreeSet<&'static str> = of_kind
-            .iter()
-            .flat_map(|it| it.states.iter().copied())
-            .collect();
+        let states: BTreeSet<&'static str> =
+            of_kind.iter().flat_map(|it| it.states.iter().copied()).collect();
         let moved = first.body["current"].is_string();
         for to in states.iter().filter(|to| !named.contains(*to)) {
             let came = self.transition(KEY, &id, to)?;
             if moved {
-                self.asked
-                    .expect(&format!("{what} to {to}"), &came, it.states[0].1, &allowed);
+                self.asked.expect(&format!("{what} to {to}"), &came, it.states[0].1, &allowed);
             } else if came.status != 409 || came.body["allowed"] != json!([]) {
-                self.asked
-                    .wrong
-                    .push(format!("{what} to {to}: came {}", came.body));
+                self.asked.wrong.push(format!("{what} to {to}: came {}", came.body));
             }
         }
         for to in states.iter().filter(|to| named.contains(*to)) {
@@ -213,16 +194,11 @@ impl Hands {
         let facts = came.body["detail"].as_str().unwrap_or_default();
         let led_elsewhere = came.status == 409 && facts.ends_with("that is where its facts lead");
         if came.status != 200 && !led_elsewhere {
-            self.asked.wrong.push(format!(
-                "{what} to {to}, which is allowed: came {}",
-                came.body
-            ));
+            self.asked.wrong.push(format!("{what} to {to}, which is allowed: came {}", came.body));
         }
         let books = self.send(&key, "GET", "/_sandbox/ledger/check", None)?;
         if books.body["ok"] != true {
-            self.asked
-                .wrong
-                .push(format!("{what} to {to}: the books say {}", books.body));
+            self.asked.wrong.push(format!("{what} to {to}: the books say {}", books.body));
         }
         Ok(())
     }
@@ -285,9 +261,7 @@ impl Hands {
         let machine = self.machines.iter().find(of_kind)?;
         let bits = parse(machine.kind.prefix(), about)?;
         let kind = machine.kind;
-        let record = self
-            .look(|world| world.any(AnyId { kind, bits }))?
-            .to_wire();
+        let record = self.look(|world| world.any(AnyId { kind, bits }))?.to_wire();
         let state = machine.state(record[machine.member].as_str()?)?;
         Some((state, machine.allowed(state)))
     }
@@ -327,10 +301,7 @@ impl Hands {
         path: &str,
         body: Option<&Value>,
     ) -> Result<Reply, String> {
-        match self
-            .served
-            .exchange(key, method, path, body, &BTreeMap::new())?
-        {
+        match self.served.exchange(key, method, path, body, &BTreeMap::new())? {
             Came::Reply(reply) => Ok(reply),
             Came::Lost => Err(format!("{method} {path} is not answered")),
         }
@@ -339,10 +310,7 @@ impl Hands {
 
 /// What an event has changed.
 fn ids(event: &Event) -> impl Iterator<Item = AnyId> {
-    event.changes.iter().map(|change| AnyId {
-        kind: change.kind,
-        bits: change.after.bits(),
-    })
+    event.changes.iter().map(|change| AnyId { kind: change.kind, bits: change.after.bits() })
 }
 
 fn shown(states: &[(&str, &str)]) -> String {

@@ -87,12 +87,7 @@ impl Machine {
 
     /// From one state to another.
     pub(super) const fn arrow(&self, from: &'static str, to: &'static str) -> Arrow {
-        Arrow {
-            kind: self.kind.name(),
-            member: self.member,
-            from,
-            to,
-        }
+        Arrow { kind: self.kind.name(), member: self.member, from, to }
     }
 
     /// Every arrow that it has.
@@ -114,9 +109,7 @@ impl Machine {
     /// The states in which these verbs may start.
     pub(super) fn starts(&self, verbs: &[&str]) -> Vec<&'static str> {
         let rows = self.rows.iter();
-        rows.filter(|(verb, ..)| verbs.contains(verb))
-            .map(|(_, from, _)| *from)
-            .collect()
+        rows.filter(|(verb, ..)| verbs.contains(verb)).map(|(_, from, _)| *from).collect()
     }
 }
 

@@ -83,10 +83,8 @@ fn lives() -> Vec<Life> {
             is_asked: true,
         }
     });
-    let shipped = scenario::shipped().into_iter().map(|scenario| Life {
-        scenario,
-        is_asked: false,
-    });
+    let shipped =
+        scenario::shipped().into_iter().map(|scenario| Life { scenario, is_asked: false });
     own.chain(shipped).collect()
 }
 
@@ -169,10 +167,8 @@ fn every_event_that_an_operation_declares_is_seen_to_follow_from_it() {
         .collect();
     let show = |(operation, event): &Pair| format!("{operation} {event}");
     let missing = declared.difference(seen);
-    let missing: Vec<String> = missing
-        .filter(|pair| !excused.contains_key(*pair))
-        .map(show)
-        .collect();
+    let missing: Vec<String> =
+        missing.filter(|pair| !excused.contains_key(*pair)).map(show).collect();
     assert!(
         missing.is_empty(),
         "{} of {} pairs are declared and not seen:{}",
@@ -180,9 +176,7 @@ fn every_event_that_an_operation_declares_is_seen_to_follow_from_it() {
         declared.len(),
         lines(&missing)
     );
-    let idle = excused
-        .keys()
-        .filter(|pair| seen.contains(*pair) || !declared.contains(*pair));
+    let idle = excused.keys().filter(|pair| seen.contains(*pair) || !declared.contains(*pair));
     let idle: Vec<String> = idle.map(show).collect();
     assert!(idle.is_empty(), "excused in vain:{}", lines(&idle));
     let more: Vec<String> = seen.difference(&declared).map(show).collect();
@@ -250,11 +244,7 @@ fn everything_is_moved_by_hand_as_it_says_and_not_otherwise() {
             let excused = NEVER_SHOWN
                 .iter()
                 .any(|(kind, never, _)| (*kind, never) == (machine.kind.name(), *state));
-            !excused
-                && !lived
-                    .asked
-                    .moves
-                    .contains(&(machine.kind, machine.member, **state))
+            !excused && !lived.asked.moves.contains(&(machine.kind, machine.member, **state))
         });
         missing.extend(unasked.map(|state| format!("{} {state}", machine.kind.name())));
     }

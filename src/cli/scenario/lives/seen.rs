@@ -56,8 +56,7 @@ impl Seen {
         let mut of_kind = machines.iter().filter(|it| it.kind == change.kind);
         if after.get("status_history").is_some() && !of_kind.clone().any(|it| it.member == "status")
         {
-            self.strange
-                .insert(format!("{kind} has a history and no machine"));
+            self.strange.insert(format!("{kind} has a history and no machine"));
         }
         let walked = of_kind.try_fold(Vec::new(), |mut all, machine| {
             let mut states = states(machine.member, before.as_ref(), &after);
@@ -124,10 +123,7 @@ fn states(member: &str, before: Option<&Value>, after: &Value) -> Vec<String> {
     };
     let history = of(after);
     if history.is_empty() {
-        let states = [
-            before.and_then(|it| text(&it[member])),
-            text(&after[member]),
-        ];
+        let states = [before.and_then(|it| text(&it[member])), text(&after[member])];
         let mut states: Vec<String> = states.into_iter().flatten().collect();
         states.dedup();
         return states;

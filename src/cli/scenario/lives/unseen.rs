@@ -3,11 +3,7 @@
 /// Declared to follow from an operation, since what follows is added up over the system rows, and cannot: operation, event, why.
 pub(super) const UNSEEN: &[(&str, &str, &str)] = &[
     ("run_payroll", "payslip.corrected", CORRECTIONS_ARE_DRAFTED),
-    (
-        "terminate_employee",
-        "payslip.corrected",
-        CORRECTIONS_ARE_DRAFTED,
-    ),
+    ("terminate_employee", "payslip.corrected", CORRECTIONS_ARE_DRAFTED),
     (
         "terminate_employee",
         "payroll_run.partially_paid",
@@ -30,8 +26,5 @@ const THE_HOUSE_DECIDES: &str =
     "whoever runs the service suspends and closes companies: no call of theirs does";
 
 /// States that nothing is found in between two calls: kind, state, why.
-pub(super) const NEVER_SHOWN: &[(&str, &str, &str)] = &[(
-    "payroll_run",
-    "funding",
-    "the wallet is asked and answers in one step",
-)];
+pub(super) const NEVER_SHOWN: &[(&str, &str, &str)] =
+    &[("payroll_run", "funding", "the wallet is asked and answers in one step")];

@@ -133,9 +133,7 @@ pub(super) const VERBS: &[Verb] = &[
 pub(super) fn wrong_states(verb: &Verb, machine: &Machine) -> Vec<&'static str> {
     let starts = machine.starts(verb.verbs);
     let states = machine.states.iter().copied();
-    states
-        .filter(|state| !starts.contains(state) && !verb.also.contains(state))
-        .collect()
+    states.filter(|state| !starts.contains(state) && !verb.also.contains(state)).collect()
 }
 
 #[test]

@@ -42,10 +42,7 @@ fn assert_whole(loan: &Loan) {
     let planned: i64 = loan.schedule.iter().map(|row| row.principal).sum();
     assert_eq!(planned + loan.prepaid_principal, loan.amount);
     let balances = loan.balances;
-    assert_eq!(
-        balances.principal_paid + balances.principal_outstanding,
-        loan.amount
-    );
+    assert_eq!(balances.principal_paid + balances.principal_outstanding, loan.amount);
     for row in &loan.schedule {
         assert!((0..=row.amount).contains(&row.paid), "{row:?}");
         assert_eq!(row.amount, row.principal + row.interest);
@@ -145,9 +142,8 @@ fn paying_what_every_month_asks_for_repays_the_loan() {
     let mut loan = loan();
     for number in 1..=12 {
         loan.mark(number, InstalmentStatus::Due);
-        let (due_on, amount) = loan
-            .next_due
-            .map_or((day("2027-01-15"), 0), |next| (next.due_on, next.amount));
+        let (due_on, amount) =
+            loan.next_due.map_or((day("2027-01-15"), 0), |next| (next.due_on, next.amount));
         loan.repay(amount, due_on);
         assert_whole(&loan);
     }

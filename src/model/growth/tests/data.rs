@@ -39,29 +39,17 @@ fn every_country_is_whole() {
         assert!(is_letters(code, 2) && is_letters(country.currency, 3) && !country.name.is_empty());
         let whole = ["UGX", "RWF", "XOF", "XAF", "JPY"].contains(&country.currency);
         assert_eq!(country.minor_digits, if whole { 0 } else { 2 }, "{code}");
-        assert!(
-            country.cities.len() >= 4 && country.streets.len() >= 8,
-            "{code}"
-        );
+        assert!(country.cities.len() >= 4 && country.streets.len() >= 8, "{code}");
         assert!(
             country.address.contains("{number}") && country.address.contains("{street}"),
             "{code}"
         );
+        assert!(country.banks.len() >= 3 && !country.suffixes.is_empty(), "{code}");
         assert!(
-            country.banks.len() >= 3 && !country.suffixes.is_empty(),
+            country.banks.iter().all(|bank| bank.code.len() == country.banks[0].code.len()),
             "{code}"
         );
-        assert!(
-            country
-                .banks
-                .iter()
-                .all(|bank| bank.code.len() == country.banks[0].code.len()),
-            "{code}"
-        );
-        assert!(
-            !country.account.scheme.is_empty() && country.numbers > 1,
-            "{code}"
-        );
+        assert!(!country.account.scheme.is_empty() && country.numbers > 1, "{code}");
     }
 }
 
@@ -73,21 +61,11 @@ fn is_letters(text: &str, length: usize) -> bool {
 fn pay_is_split_in_full_and_bands_ascend() {
     for country in countries::codes().filter_map(countries::find) {
         let (code, pay) = (country.code, &country.pay);
-        assert!(
-            pay.interval == "monthly" && (1..=28).contains(&pay.day),
-            "{code}"
-        );
-        assert_eq!(
-            pay.components.iter().map(|part| part.percent).sum::<u64>(),
-            100,
-            "{code}"
-        );
+        assert!(pay.interval == "monthly" && (1..=28).contains(&pay.day), "{code}");
+        assert_eq!(pay.components.iter().map(|part| part.percent).sum::<u64>(), 100, "{code}");
         assert_eq!(pay.components[0].name, "basic", "{code}");
         for pair in pay.grades.windows(2) {
-            assert!(
-                pair[0].low < pair[1].low && pair[0].high < pair[1].high,
-                "{code}: {pair:?}"
-            );
+            assert!(pair[0].low < pair[1].low && pair[0].high < pair[1].high, "{code}: {pair:?}");
         }
         assert!(pay.grades.iter().all(|band| band.low < band.high), "{code}");
     }
@@ -105,23 +83,12 @@ fn the_lowest_grade_is_above_the_minimum_wage() {
 fn names_are_many_enough() {
     let count = |country: &Country, list: fn(&names::Group) -> &[&str]| {
         let groups = country.names.groups().iter();
-        groups
-            .flat_map(|group| list(group).iter())
-            .collect::<BTreeSet<_>>()
-            .len()
+        groups.flat_map(|group| list(group).iter()).collect::<BTreeSet<_>>().len()
     };
     for country in countries::codes().filter_map(countries::find) {
-        let least = if ["US", "GB", "NG", "KE", "ZA"].contains(&country.code) {
-            80
-        } else {
-            38
-        };
+        let least = if ["US", "GB", "NG", "KE", "ZA"].contains(&country.code) { 80 } else { 38 };
         let (given, family) = (count(country, |g| &g.first), count(country, |g| &g.last));
-        assert!(
-            given >= least && family >= least,
-            "{}: {given} {family}",
-            country.code
-        );
+        assert!(given >= least && family >= least, "{}: {given} {family}", country.code);
     }
 }
 
@@ -135,11 +102,7 @@ fn every_industry_has_25_places_of_at_least_4_departments_in_one_run_each() {
             (head.title, head.department, head.grade),
             ("Managing Director", "Executive", 8)
         );
-        assert_eq!(
-            (industry.title(0), industry.title(25)),
-            (head.title, industry.lead),
-            "{id}"
-        );
+        assert_eq!((industry.title(0), industry.title(25)), (head.title, industry.lead), "{id}");
         assert_eq!(industry.title(26), industry.roles[1].title, "{id}");
         let mut departments: Vec<_> = industry.roles.iter().map(|role| role.department).collect();
         departments.dedup();
@@ -148,13 +111,7 @@ fn every_industry_has_25_places_of_at_least_4_departments_in_one_run_each() {
             distinct.len() >= 4 && distinct.len() == departments.len(),
             "{id}: {departments:?}"
         );
-        assert!(
-            industry
-                .roles
-                .iter()
-                .all(|role| (1..=8).contains(&role.grade)),
-            "{id}"
-        );
+        assert!(industry.roles.iter().all(|role| (1..=8).contains(&role.grade)), "{id}");
         assert!(industry.words.len() >= 6 && industry.sells.len() >= 5 && industry.buys.len() >= 5);
         assert!((120..=360).contains(&industry.revenue_percent), "{id}");
         assert!(!industry.name.is_empty());
@@ -167,11 +124,6 @@ fn an_industry_earns_a_little_more_than_it_spends() {
         // Per 100 of payroll cost, what sales leave after purchases and rent: no loss, and no dream either.
         let left =
             industry.revenue_percent * (100 - industry.purchases_percent - industry.rent_percent);
-        assert!(
-            (105..=130).contains(&(left / 100)),
-            "{}: {}",
-            industry.id,
-            left / 100
-        );
+        assert!((105..=130).contains(&(left / 100)), "{}: {}", industry.id, left / 100);
     }
 }

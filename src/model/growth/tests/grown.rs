@@ -9,25 +9,15 @@ use crate::model::growth::{
 };
 use crate::value::stream::Key;
 
-const RESERVED: &[&str] = &[
-    "review",
-    "decline",
-    "retry",
-    "expire",
-    "sanctioned",
-    "pep",
-    "lookalike",
-    "offline",
-];
+const RESERVED: &[&str] =
+    &["review", "decline", "retry", "expire", "sanctioned", "pep", "lookalike", "offline"];
 
 /// Every country with a thousand keys of it.
 fn sample() -> impl Iterator<Item = (&'static Country, Key)> {
-    countries::codes()
-        .filter_map(countries::find)
-        .flat_map(|country| {
-            let root = Key::new(7).with(country.code);
-            (0..1_000).map(move |index| (country, root.at(index)))
-        })
+    countries::codes().filter_map(countries::find).flat_map(|country| {
+        let root = Key::new(7).with(country.code);
+        (0..1_000).map(move |index| (country, root.at(index)))
+    })
 }
 
 fn company(country: &Country, key: Key) -> CompanyIdentity {
@@ -40,16 +30,9 @@ fn company(country: &Country, key: Key) -> CompanyIdentity {
 fn accounts_have_the_check_digits_of_their_country() {
     for (country, key) in sample() {
         let account = bank_account(country, key);
-        assert!(
-            account_is_right(country.code, &account),
-            "{}: {account:?}",
-            country.code
-        );
+        assert!(account_is_right(country.code, &account), "{}: {account:?}", country.code);
         if let Some(iban) = &account.iban {
-            assert!(
-                reference::iban(iban) && iban.starts_with(country.code),
-                "{account:?}"
-            );
+            assert!(reference::iban(iban) && iban.starts_with(country.code), "{account:?}");
         }
     }
 }
@@ -82,20 +65,14 @@ fn accounts_pass_the_check_that_meets_users() {
         let checked = accounts::check(country, &account.bank_code, &account.account_number);
         assert_eq!(checked, Ok(()), "{}: {account:?}", country.code);
         let iban = account.iban.as_deref().map(accounts::check_iban);
-        assert!(
-            iban.is_none_or(|checked| checked.is_ok()),
-            "{}: {account:?}",
-            country.code
-        );
+        assert!(iban.is_none_or(|checked| checked.is_ok()), "{}: {account:?}", country.code);
     }
 }
 
 #[test]
 fn accounts_never_fall_in_the_reserved_range() {
     for (country, key) in sample() {
-        assert!(!accounts::is_reserved(
-            &bank_account(country, key).account_number
-        ));
+        assert!(!accounts::is_reserved(&bank_account(country, key).account_number));
     }
     assert!(accounts::is_reserved("9999999942") && accounts::is_reserved("99999999"));
     assert!(!accounts::is_reserved("9999999842") && !accounts::is_reserved("99999999422"));
@@ -106,19 +83,12 @@ fn tax_numbers_of_companies_have_the_check_digits_of_their_country() {
     for (country, key) in sample() {
         let company = company(country, key);
         assert!(company_is_right(country.code, &company), "{company:?}");
-        assert_eq!(
-            identity::check_company_tax_id(country, &company.tax_id),
-            Ok(()),
-            "{company:?}"
-        );
+        assert_eq!(identity::check_company_tax_id(country, &company.tax_id), Ok(()), "{company:?}");
     }
 }
 
 fn company_is_right(country: &str, company: &CompanyIdentity) -> bool {
-    let (tax, registration) = (
-        company.tax_id.as_str(),
-        company.registration_number.as_str(),
-    );
+    let (tax, registration) = (company.tax_id.as_str(), company.registration_number.as_str());
     match country {
         "US" => {
             let unused = [
@@ -161,16 +131,8 @@ fn company_is_right(country: &str, company: &CompanyIdentity) -> bool {
 fn tax_numbers_of_people_have_the_check_digits_of_their_country() {
     for (country, key) in sample() {
         let number = identity::personal_tax_id(country, key);
-        assert!(
-            person_is_right(country.code, &number),
-            "{}: {number}",
-            country.code
-        );
-        assert_eq!(
-            identity::check_personal_tax_id(country, &number),
-            Ok(()),
-            "{number}"
-        );
+        assert!(person_is_right(country.code, &number), "{}: {number}", country.code);
+        assert_eq!(identity::check_personal_tax_id(country, &number), Ok(()), "{number}");
     }
 }
 
@@ -206,9 +168,7 @@ fn person_is_right(country: &str, number: &str) -> bool {
 /// with two remainders of one digit lets a few through).
 #[test]
 fn the_reference_refuses_numbers_with_the_last_character_changed() {
-    let accounts = [
-        "NG", "US", "MX", "FR", "CM", "SN", "CI", "MA", "PT", "ES", "IT", "PL",
-    ];
+    let accounts = ["NG", "US", "MX", "FR", "CM", "SN", "CI", "MA", "PT", "ES", "IT", "PL"];
     let companies = [
         "GB", "ZA", "GH", "MA", "IN", "CN", "JP", "AU", "CH", "BR", "MX", "DE", "FR", "NL", "ES",
         "IT", "PL", "TR",
@@ -235,10 +195,7 @@ fn the_reference_refuses_numbers_with_the_last_character_changed() {
         if companies.contains(&country.code) {
             let refused = keys().filter(|key| {
                 let company = company(country, *key);
-                let wrong = CompanyIdentity {
-                    tax_id: last_changed(&company.tax_id),
-                    ..company
-                };
+                let wrong = CompanyIdentity { tax_id: last_changed(&company.tax_id), ..company };
                 !company_is_right(country.code, &wrong)
             });
             assert!(refused.count() >= 120, "company of {}", country.code);
@@ -272,25 +229,11 @@ fn nothing_grown_can_reach_anybody() {
         let email = identity::email(person.first, person.last, &company.domain);
         for address in [&email, &company.email] {
             let (local, domain) = address.split_once('@').expect("an address has an @");
-            assert!(
-                address.is_ascii() && domain.ends_with(".example.com"),
-                "{address}"
-            );
-            assert!(
-                !local.starts_with('.') && !local.ends_with('.'),
-                "{address}"
-            );
-            assert!(
-                domain
-                    .split('.')
-                    .all(|label| (1..=63).contains(&label.len())),
-                "{address}"
-            );
+            assert!(address.is_ascii() && domain.ends_with(".example.com"), "{address}");
+            assert!(!local.starts_with('.') && !local.ends_with('.'), "{address}");
+            assert!(domain.split('.').all(|label| (1..=63).contains(&label.len())), "{address}");
         }
-        assert!(
-            company.website.is_ascii() && !company.domain.starts_with('-'),
-            "{company:?}"
-        );
+        assert!(company.website.is_ascii() && !company.domain.starts_with('-'), "{company:?}");
         for phone in [&company.phone, &identity::mobile(country, key)] {
             let digits = phone.strip_prefix('+').expect("E.164 begins with a plus");
             assert!((8..=15).contains(&digits.len()), "{phone}");
@@ -320,16 +263,12 @@ fn people_have_names_and_none_that_is_a_magic_value() {
 
 #[test]
 fn every_name_in_every_table_is_usable() {
-    for group in countries::codes()
-        .filter_map(countries::find)
-        .flat_map(|country| country.names.groups())
+    for group in
+        countries::codes().filter_map(countries::find).flat_map(|country| country.names.groups())
     {
         for name in group.first.iter().chain(&group.last) {
             assert!(!name.is_empty() && name.trim() == *name, "{name:?}");
-            assert!(
-                !RESERVED.contains(&name.to_lowercase().as_str()),
-                "{name} is a magic value"
-            );
+            assert!(!RESERVED.contains(&name.to_lowercase().as_str()), "{name} is a magic value");
             let email = identity::email(name, "x", "a.example.com");
             let (folded, _) = email.split_once('.').expect("a dot between the names");
             let spelled = name.chars().filter(|c| c.is_alphabetic()).count();
@@ -342,9 +281,7 @@ fn every_name_in_every_table_is_usable() {
 fn companies_of_one_world_look_different() {
     for country in countries::codes().filter_map(countries::find) {
         let root = Key::new(42).with(country.code);
-        let mut domains: Vec<_> = (0..25)
-            .map(|i| company(country, root.at(i)).domain)
-            .collect();
+        let mut domains: Vec<_> = (0..25).map(|i| company(country, root.at(i)).domain).collect();
         domains.sort_unstable();
         domains.dedup();
         assert!(domains.len() >= 24, "{}: {domains:?}", country.code);
@@ -382,10 +319,7 @@ fn render(text: &mut String, country: &Country, key: Key) {
     let account = bank_account(country, key);
     let address = &company.address;
     let lines = [
-        format!(
-            "{} | {} | {}",
-            company.legal_name, company.registration_number, company.tax_id
-        ),
+        format!("{} | {} | {}", company.legal_name, company.registration_number, company.tax_id),
         format!(
             "  {}, {}, {}, {}",
             address.line1,
@@ -393,10 +327,7 @@ fn render(text: &mut String, country: &Country, key: Key) {
             address.region.unwrap_or("-"),
             address.postal_code.as_deref().unwrap_or("-"),
         ),
-        format!(
-            "  {} | {} | {}",
-            company.email, company.phone, company.website
-        ),
+        format!("  {} | {} | {}", company.email, company.phone, company.website),
         format!(
             "  {} {} | {} | {} | {}",
             person.first,

@@ -4,18 +4,11 @@ use core::str::FromStr;
 
 /// Digits of a text, other characters left out.
 fn digits(text: &str) -> Vec<i64> {
-    text.chars()
-        .filter_map(|c| c.to_digit(10))
-        .map(i64::from)
-        .collect()
+    text.chars().filter_map(|c| c.to_digit(10)).map(i64::from).collect()
 }
 
 fn dot(weights: &[i64], digits: &[i64]) -> i64 {
-    weights
-        .iter()
-        .zip(digits)
-        .map(|(weight, digit)| weight * digit)
-        .sum()
+    weights.iter().zip(digits).map(|(weight, digit)| weight * digit).sum()
 }
 
 /// The number modulo 97, by long division of its decimal text.
@@ -31,10 +24,8 @@ fn mod97_of_text(text: &str) -> u128 {
 
 pub(super) fn iban(iban: &str) -> bool {
     let turned = format!("{}{}", &iban[4..], &iban[..4]);
-    let spelled: String = turned
-        .chars()
-        .map(|c| c.to_digit(36).expect("letter or digit").to_string())
-        .collect();
+    let spelled: String =
+        turned.chars().map(|c| c.to_digit(36).expect("letter or digit").to_string()).collect();
     mod97_of_text(&spelled) == 1
 }
 
@@ -61,11 +52,7 @@ pub(super) fn aba(routing: &str) -> bool {
 
 pub(super) fn clabe(clabe: &str) -> bool {
     let d = digits(clabe);
-    let sum: i64 = d[..17]
-        .iter()
-        .zip([3, 7, 1].iter().cycle())
-        .map(|(d, w)| d * w % 10)
-        .sum();
+    let sum: i64 = d[..17].iter().zip([3, 7, 1].iter().cycle()).map(|(d, w)| d * w % 10).sum();
     d.len() == 18 && (10 - sum % 10) % 10 == d[17]
 }
 
@@ -88,12 +75,8 @@ pub(super) fn rib(rib: &str, account_length: usize) -> bool {
         .collect();
     let number = |range: core::ops::Range<usize>| i64::from_str(&spelled[range]).expect("digits");
     let end = 10 + account_length;
-    let (bank, branch, account, key) = (
-        number(0..5),
-        number(5..10),
-        number(10..end),
-        number(end..end + 2),
-    );
+    let (bank, branch, account, key) =
+        (number(0..5), number(5..10), number(10..end), number(end..end + 2));
     let (branch_factor, bank_factor) = if account_length == 11 {
         (15, 89)
     } else {
@@ -133,11 +116,7 @@ pub(super) fn italian_letter(text: &str) -> char {
         .chars()
         .enumerate()
         .map(|(place, c)| {
-            let letter = if c.is_ascii_digit() {
-                (b'A' + (c as u8 - b'0')) as char
-            } else {
-                c
-            };
+            let letter = if c.is_ascii_digit() { (b'A' + (c as u8 - b'0')) as char } else { c };
             if place % 2 == 0 {
                 ODD.find(letter).expect("a letter")
             } else {
@@ -221,9 +200,7 @@ pub(super) fn uscc(code: &str) -> bool {
     let sum: usize = code
         .chars()
         .take(17)
-        .zip(core::iter::successors(Some(1), |weight| {
-            Some(weight * 3 % 31)
-        }))
+        .zip(core::iter::successors(Some(1), |weight| Some(weight * 3 % 31)))
         .map(|(c, weight)| SYMBOLS.find(c).expect("a symbol") * weight)
         .sum();
     SYMBOLS.chars().nth((31 - sum % 31) % 31) == code.chars().last()
@@ -232,11 +209,7 @@ pub(super) fn uscc(code: &str) -> bool {
 /// The Chinese organisation code inside it, and the resident number: ISO 7064 MOD 11-2 in the second.
 pub(super) fn china_resident(number: &str) -> bool {
     let sum = number.chars().enumerate().fold(0, |sum, (place, c)| {
-        let value = if c == 'X' {
-            10
-        } else {
-            c.to_digit(10).expect("a digit")
-        };
+        let value = if c == 'X' { 10 } else { c.to_digit(10).expect("a digit") };
         let weight = (0..17 - place).fold(1, |power, _| power * 2 % 11);
         (sum + value * weight) % 11
     });
@@ -245,11 +218,7 @@ pub(super) fn china_resident(number: &str) -> bool {
 
 pub(super) fn ean13(number: &str) -> bool {
     let d = digits(number);
-    let sum: i64 = d
-        .iter()
-        .enumerate()
-        .map(|(i, d)| if i % 2 == 0 { *d } else { 3 * d })
-        .sum();
+    let sum: i64 = d.iter().enumerate().map(|(i, d)| if i % 2 == 0 { *d } else { 3 * d }).sum();
     d.len() == 13 && sum % 10 == 0
 }
 
@@ -288,25 +257,16 @@ pub(super) fn spain_dni(dni: &str) -> bool {
 /// Control digit of a Spanish company: even places as they are, odd ones doubled.
 pub(super) fn spain_cif(cif: &str) -> bool {
     let d = digits(cif);
-    let odd: i64 = [0, 2, 4, 6]
-        .iter()
-        .map(|i| 2 * d[*i])
-        .map(|n| n / 10 + n % 10)
-        .sum();
+    let odd: i64 = [0, 2, 4, 6].iter().map(|i| 2 * d[*i]).map(|n| n / 10 + n % 10).sum();
     let even = d[1] + d[3] + d[5];
     (10 - (odd + even) % 10) % 10 == d[7]
 }
 
 pub(super) fn ireland(number: &str) -> bool {
     let d = digits(number);
-    let suffix = number
-        .chars()
-        .nth(8)
-        .map_or(0, |c| i64::from(c as u8 - b'A') + 1);
+    let suffix = number.chars().nth(8).map_or(0, |c| i64::from(c as u8 - b'A') + 1);
     let sum = dot(&[8, 7, 6, 5, 4, 3, 2], &d) + 9 * suffix;
-    let letter = "WABCDEFGHIJKLMNOPQRSTUV"
-        .chars()
-        .nth(usize::try_from(sum % 23).expect("small"));
+    let letter = "WABCDEFGHIJKLMNOPQRSTUV".chars().nth(usize::try_from(sum % 23).expect("small"));
     number.chars().nth(7) == letter
 }
 
@@ -332,58 +292,31 @@ pub(super) fn turkey_vkn(number: &str) -> bool {
 
 pub(super) fn japan_corporate(number: &str) -> bool {
     let d = digits(number);
-    let sum: i64 = d[1..]
-        .iter()
-        .rev()
-        .zip([1, 2].iter().cycle())
-        .map(|(d, w)| d * w)
-        .sum();
+    let sum: i64 = d[1..].iter().rev().zip([1, 2].iter().cycle()).map(|(d, w)| d * w).sum();
     d.len() == 13 && 9 - sum % 9 == d[0]
 }
 
 pub(super) fn japan_my_number(number: &str) -> bool {
     let d = digits(number);
     let factor = |n: i64| if n <= 6 { n + 1 } else { n - 5 };
-    let sum: i64 = d
-        .iter()
-        .take(11)
-        .rev()
-        .zip(1..)
-        .map(|(digit, n)| digit * factor(n))
-        .sum();
+    let sum: i64 = d.iter().take(11).rev().zip(1..).map(|(digit, n)| digit * factor(n)).sum();
     let check = if sum % 11 <= 1 { 0 } else { 11 - sum % 11 };
     d.len() == 12 && d[11] == check
 }
 
 pub(super) fn singapore_uen(uen: &str) -> bool {
     let sum = dot(&[10, 8, 6, 4, 9, 7, 5, 3, 1], &digits(uen));
-    uen.chars().last()
-        == "ZKCMDNERGWH"
-            .chars()
-            .nth(usize::try_from(sum % 11).expect("small"))
+    uen.chars().last() == "ZKCMDNERGWH".chars().nth(usize::try_from(sum % 11).expect("small"))
 }
 
 pub(super) fn singapore_nric(nric: &str) -> bool {
     let sum = dot(&[2, 7, 6, 5, 4, 3, 2], &digits(nric));
-    nric.chars().last()
-        == "JZIHGFEDCBA"
-            .chars()
-            .nth(usize::try_from(sum % 11).expect("small"))
+    nric.chars().last() == "JZIHGFEDCBA".chars().nth(usize::try_from(sum % 11).expect("small"))
 }
 
 pub(super) fn ghana_tin(tin: &str) -> bool {
-    let sum: i64 = digits(&tin[1..10])
-        .iter()
-        .zip(1..)
-        .map(|(d, w)| d * w)
-        .sum();
-    let check = tin.chars().last().map(|c| {
-        if c == 'X' {
-            10
-        } else {
-            i64::from(c as u8 - b'0')
-        }
-    });
+    let sum: i64 = digits(&tin[1..10]).iter().zip(1..).map(|(d, w)| d * w).sum();
+    let check = tin.chars().last().map(|c| if c == 'X' { 10 } else { i64::from(c as u8 - b'0') });
     check == Some(sum % 11)
 }
 

@@ -91,9 +91,7 @@ impl Runs {
                     break;
                 }
                 sum += i128::from(board.booked[one].amount);
-                let next = free
-                    .get(start + length)
-                    .map(|&next| board.booked_days[next]);
+                let next = free.get(start + length).map(|&next| board.booked_days[next]);
                 let whole_day = of_its_day && next != Some(first);
                 if length >= 2 && (few || whole_day) {
                     by_sum.entry(sum).or_default().push(Run { start, length });

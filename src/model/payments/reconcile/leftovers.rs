@@ -65,10 +65,7 @@ impl Taken {
         for (place, one) in board.booked.iter().enumerate() {
             if !state.free[place] {
                 let credit = one.direction == TransactionType::Credit;
-                by_amount
-                    .entry((credit, one.amount))
-                    .or_default()
-                    .push(place);
+                by_amount.entry((credit, one.amount)).or_default().push(place);
             }
         }
         for places in by_amount.values_mut() {
@@ -104,18 +101,11 @@ impl Taken {
 }
 
 fn why(board: &Board<'_>, state: &State, taken: &Taken, line: usize, copy: bool) -> Finding {
-    let exception = |kind, transactions, reasons| Finding::Exception {
-        kind,
-        transactions,
-        reasons,
-    };
+    let exception =
+        |kind, transactions, reasons| Finding::Exception { kind, transactions, reasons };
     if copy {
         let about = taken.again(board, state, line).into_iter().collect();
-        return exception(
-            ExceptionKind::DuplicateLine,
-            about,
-            vec![Reason::CopyOfLine],
-        );
+        return exception(ExceptionKind::DuplicateLine, about, vec![Reason::CopyOfLine]);
     }
     if is_fee(board, line) {
         return exception(ExceptionKind::BankFee, Vec::new(), vec![Reason::FeeWords]);
@@ -134,21 +124,15 @@ fn why(board: &Board<'_>, state: &State, taken: &Taken, line: usize, copy: bool)
         let reasons = vec![Reason::ReferenceEqual, Reason::AmountDiffers];
         return exception(ExceptionKind::AmountDiffers, vec![one], reasons);
     }
-    exception(
-        ExceptionKind::NotInBooks,
-        Vec::new(),
-        vec![Reason::NothingFits],
-    )
+    exception(ExceptionKind::NotInBooks, Vec::new(), vec![Reason::NothingFits])
 }
 
 /// Money out that a word of the line calls a fee.
 fn is_fee(board: &Board<'_>, line: usize) -> bool {
     let line = board.lines[line];
     let texts = [line.description.as_deref(), line.reference.as_deref()];
-    let mut words = texts
-        .into_iter()
-        .flatten()
-        .flat_map(|text| text.split(|one: char| !one.is_alphanumeric()));
+    let mut words =
+        texts.into_iter().flatten().flat_map(|text| text.split(|one: char| !one.is_alphanumeric()));
     line.direction == TransactionType::Debit
         && words.any(|word| FEE_WORDS.contains(&word.to_uppercase().as_str()))
 }

@@ -42,11 +42,7 @@ pub(crate) struct Booked<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Finding {
     /// It fits these transactions, by their places.
-    Fits {
-        transactions: Vec<usize>,
-        confidence: u8,
-        reasons: Vec<Reason>,
-    },
+    Fits { transactions: Vec<usize>, confidence: u8, reasons: Vec<Reason> },
     /// It fits none that is free.
     Exception {
         kind: ExceptionKind,
@@ -88,10 +84,7 @@ impl<'a> Board<'a> {
             booked,
             words: lines.iter().map(|line| LineWords::of(line)).collect(),
             keys: Keys::of(booked),
-            descriptions: booked
-                .iter()
-                .map(|one| words::letters(one.description))
-                .collect(),
+            descriptions: booked.iter().map(|one| words::letters(one.description)).collect(),
             line_days: lines.iter().map(|line| number_of(line.date)).collect(),
             booked_days: booked.iter().map(|one| number_of(one.date)).collect(),
         }

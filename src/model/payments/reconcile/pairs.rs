@@ -46,10 +46,7 @@ pub(super) fn find(board: &Board<'_>, state: &mut State) {
     take_surest(state, pairs);
     // Many of one amount on one day: those that were no neighbours of a line are paired in their order.
     for equals in buckets.values() {
-        let lines = equals
-            .lines
-            .iter()
-            .filter(|line| state.found[**line].is_none());
+        let lines = equals.lines.iter().filter(|line| state.found[**line].is_none());
         let free = equals.booked.iter().filter(|one| state.free[**one]);
         let pairs: Vec<Pair> = in_order(board, lines.copied(), free.copied())
             .filter_map(|(line, booked)| judge(board, equals, line, booked))
@@ -152,13 +149,7 @@ fn judge(board: &Board<'_>, equals: &Equals, line: usize, booked: usize) -> Opti
         points += 22;
         reasons.push(Reason::OnlyCandidate);
     }
-    (points >= LEAST).then_some(Pair {
-        points,
-        days,
-        line,
-        booked,
-        reasons,
-    })
+    (points >= LEAST).then_some(Pair { points, days, line, booked, reasons })
 }
 
 /// Gives every line its surest transaction, the surest of all first.

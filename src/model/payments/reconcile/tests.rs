@@ -57,11 +57,7 @@ fn found(lines: &[StatementLine], booked: &[Booked<'_>]) -> Vec<Finding> {
 /// The transactions of a line and how sure they are; none of an exception.
 fn fit(finding: &Finding) -> (Vec<usize>, u8) {
     match finding {
-        Finding::Fits {
-            transactions,
-            confidence,
-            ..
-        } => (transactions.clone(), *confidence),
+        Finding::Fits { transactions, confidence, .. } => (transactions.clone(), *confidence),
         Finding::Exception { .. } => (Vec::new(), 0),
     }
 }
@@ -102,12 +98,10 @@ fn a_reference_or_the_same_words_make_a_match_certain() {
 
 #[test]
 fn equal_amounts_without_a_reference_are_suggested_in_their_order() {
-    let books: Vec<Booked<'_>> = (0..40)
-        .map(|_| booked("2026-01-05", -700, "Vendor payout sent", ""))
-        .collect();
-    let lines: Vec<StatementLine> = (1..=40)
-        .map(|number| says(number, "2026-01-06", -700, "TRANSFER", ""))
-        .collect();
+    let books: Vec<Booked<'_>> =
+        (0..40).map(|_| booked("2026-01-05", -700, "Vendor payout sent", "")).collect();
+    let lines: Vec<StatementLine> =
+        (1..=40).map(|number| says(number, "2026-01-06", -700, "TRANSFER", "")).collect();
     let findings = found(&lines, &books);
     let mut all: Vec<usize> = Vec::new();
     for finding in &findings {
@@ -130,10 +124,7 @@ fn the_better_line_gets_the_transaction() {
         says(2, "2026-01-06", 5_000, "", "col_bbbbbbbbbbbb2"),
     ];
     let findings = found(&lines, &books);
-    assert_eq!(
-        (fit(&findings[0]).0, fit(&findings[1]).0),
-        (vec![0], vec![1])
-    );
+    assert_eq!((fit(&findings[0]).0, fit(&findings[1]).0), (vec![0], vec![1]));
 }
 
 #[test]
@@ -201,12 +192,8 @@ fn what_fits_nothing_is_explained() {
 
 /// A month of a busy wallet: amounts that come again, sources that many share, days with much and with little.
 fn month(seed: u64, count: u64) -> Vec<Sent<'static>> {
-    const WORDS: [&str; 4] = [
-        SALE,
-        "Vendor payout sent",
-        "Payroll funded",
-        "Bank transfer received",
-    ];
+    const WORDS: [&str; 4] =
+        [SALE, "Vendor payout sent", "Payroll funded", "Bank transfer received"];
     let key = Key::new(seed).with("month");
     let mut sent: Vec<Sent<'static>> = (0..count)
         .map(|number| {
@@ -254,20 +241,12 @@ fn played(seed: u64, count: u64, level: Level) -> Played {
     };
     let (drafts, truths) = bank.write(&sent);
     let place = |id: &Id<WalletTransaction>| {
-        sent.iter()
-            .position(|one| one.id == *id)
-            .expect("it is there")
+        sent.iter().position(|one| one.id == *id).expect("it is there")
     };
-    let truths = truths
-        .lines
-        .iter()
-        .map(|truth| truth.transactions.iter().map(place).collect());
+    let truths = truths.lines.iter().map(|truth| truth.transactions.iter().map(place).collect());
     let truths = truths.collect();
     Played {
-        lines: (1..)
-            .zip(drafts)
-            .map(|(number, draft)| line(number, draft))
-            .collect(),
+        lines: (1..).zip(drafts).map(|(number, draft)| line(number, draft)).collect(),
         truths,
         sent,
     }
@@ -315,11 +294,9 @@ fn share(part: u64, whole: u64) -> u64 {
 
 #[test]
 fn the_matcher_finds_nearly_everything_and_is_hardly_ever_wrong() {
-    for (level, least_precision, least_recall) in [
-        (Level::Clean, 10_000, 10_000),
-        (Level::Usual, 9_950, 9_000),
-        (Level::Heavy, 9_900, 7_500),
-    ] {
+    for (level, least_precision, least_recall) in
+        [(Level::Clean, 10_000, 10_000), (Level::Usual, 9_950, 9_000), (Level::Heavy, 9_900, 7_500)]
+    {
         let [lines, matched, right, suggested, suggested_right] = score(level);
         let (precision, recall) = (share(right, matched), share(right, lines));
         println!(
@@ -327,10 +304,7 @@ fn the_matcher_finds_nearly_everything_and_is_hardly_ever_wrong() {
              {suggested} suggestions right",
             share(right + suggested_right, lines)
         );
-        assert!(
-            precision >= least_precision,
-            "{level:?}: precision {precision}"
-        );
+        assert!(precision >= least_precision, "{level:?}: precision {precision}");
         assert!(recall >= least_recall, "{level:?}: recall {recall}");
     }
 }
@@ -339,12 +313,9 @@ fn the_matcher_finds_nearly_everything_and_is_hardly_ever_wrong() {
 #[test]
 fn no_statement_is_too_much() {
     let count = 3_000;
-    for (same_amount, same_day, in_books) in [
-        (true, true, true),
-        (true, false, true),
-        (false, true, true),
-        (true, true, false),
-    ] {
+    for (same_amount, same_day, in_books) in
+        [(true, true, true), (true, false, true), (false, true, true), (true, true, false)]
+    {
         let of = |number: u64| {
             let amount = if same_amount { 500 } else { 500 + number };
             let days = if same_day { 0 } else { number % 28 };
@@ -378,10 +349,7 @@ fn no_statement_is_too_much() {
             })
             .collect();
         let findings = found(&lines, &books);
-        let fits = findings
-            .iter()
-            .filter(|finding| exception(finding).is_none())
-            .count();
+        let fits = findings.iter().filter(|finding| exception(finding).is_none()).count();
         assert_eq!(fits, if in_books { lines.len() } else { 0 });
     }
 }

@@ -116,11 +116,7 @@ impl Keys {
         for text in words.references() {
             if keys.iter().any(|key| key == text) {
                 let shared = self.by_key.get(text).is_some_and(|all| all.len() > 1);
-                return if shared {
-                    Likeness::Shared
-                } else {
-                    Likeness::Same
-                };
+                return if shared { Likeness::Shared } else { Likeness::Same };
             }
         }
         if words.reference.is_empty() || keys.is_empty() {
@@ -129,11 +125,7 @@ impl Keys {
         let own = words.reference.as_str();
         if own.len() >= SHORTEST && keys.iter().any(|key| key.starts_with(own)) {
             let alone = self.begun_by(words, 2).count() == 1;
-            return if alone {
-                Likeness::Part
-            } else {
-                Likeness::PartShared
-            };
+            return if alone { Likeness::Part } else { Likeness::PartShared };
         }
         if keys.iter().any(|key| much_alike(own, key)) {
             return Likeness::Part;
@@ -173,11 +165,7 @@ fn much_alike(one: &str, other: &str) -> bool {
 
 /// Whether both say the same, as far as the shorter goes.
 pub(super) fn same_words(one: &str, other: &str) -> bool {
-    let (short, long) = if one.len() <= other.len() {
-        (one, other)
-    } else {
-        (other, one)
-    };
+    let (short, long) = if one.len() <= other.len() { (one, other) } else { (other, one) };
     short.len() >= SHORTEST_DESCRIPTION && long.starts_with(short)
 }
 

@@ -22,11 +22,8 @@ const MOST_NODES: u32 = 2_000_000;
 type Element<'a, 'b> = Node<'a, 'b>;
 
 pub(super) fn read(text: &str, currency: Currency) -> Result<StatementFile, Wrong> {
-    let options = ParsingOptions {
-        allow_dtd: false,
-        nodes_limit: MOST_NODES,
-        ..ParsingOptions::default()
-    };
+    let options =
+        ParsingOptions { allow_dtd: false, nodes_limit: MOST_NODES, ..ParsingOptions::default() };
     let tree = Document::parse_with_options(text, options).map_err(|error| broken(text, &error))?;
     let root = tree.root_element();
     let namespace = root.tag_name().namespace().unwrap_or_default();
@@ -54,10 +51,8 @@ pub(super) fn read(text: &str, currency: Currency) -> Result<StatementFile, Wron
     let opening = booked_balance(statement, &["OPBD", "PRCD"], "opening", currency)?;
     let closing = booked_balance(statement, &["CLBD"], "closing", currency)?;
     if closing.day < opening.day {
-        let detail = format!(
-            "expected a day from that of the opening balance, {}, on",
-            opening.day
-        );
+        let detail =
+            format!("expected a day from that of the opening balance, {}, on", opening.day);
         return Err(Wrong::at(closing.day_at, detail));
     }
     let mut entries = Vec::new();
@@ -65,18 +60,8 @@ pub(super) fn read(text: &str, currency: Currency) -> Result<StatementFile, Wron
         room(&entries, start(node))?;
         entries.extend(entry(node, currency)?);
     }
-    adds_up(
-        opening.amount,
-        closing.amount,
-        &entries,
-        currency,
-        closing.amount_at,
-    )?;
-    Ok(StatementFile {
-        opening: opening.amount,
-        closing: closing.amount,
-        entries,
-    })
+    adds_up(opening.amount, closing.amount, &entries, currency, closing.amount_at)?;
+    Ok(StatementFile { opening: opening.amount, closing: closing.amount, entries })
 }
 
 /// What is no XML, in our words and with its place.
@@ -106,14 +91,9 @@ fn broken(text: &str, error: &Error) -> Wrong {
 
 /// The reader's message, whose own place follows the word "at".
 fn without_place(message: &str) -> String {
-    let cut = message
-        .rsplit_once(" at ")
-        .filter(|(_, place)| place.contains(':'));
+    let cut = message.rsplit_once(" at ").filter(|(_, place)| place.contains(':'));
     let cut = cut.map_or(message, |(message, _)| message);
-    cut.chars()
-        .filter(|one| !one.is_control())
-        .take(200)
-        .collect()
+    cut.chars().filter(|one| !one.is_control()).take(200).collect()
 }
 
 fn start(node: Element<'_, '_>) -> usize {
@@ -138,8 +118,7 @@ fn words_at(node: Element<'_, '_>) -> usize {
 }
 
 fn all<'a, 'b>(node: Element<'a, 'b>, name: &'static str) -> impl Iterator<Item = Element<'a, 'b>> {
-    node.children()
-        .filter(move |child| child.is_element() && child.tag_name().name() == name)
+    node.children().filter(move |child| child.is_element() && child.tag_name().name() == name)
 }
 
 /// The element of that name, of which there is one at most.
@@ -205,15 +184,9 @@ fn day(node: Element<'_, '_>) -> Result<(Date, usize), Wrong> {
         (Some(_), Some(time)) => return Err(Wrong::at(start(time), "expected one day")),
     };
     let text = words(written);
-    let day = if time.is_some() {
-        text.split_once('T').map_or("", |(day, _)| day)
-    } else {
-        text
-    };
+    let day = if time.is_some() { text.split_once('T').map_or("", |(day, _)| day) } else { text };
     let place = words_at(written);
-    let day = day
-        .parse()
-        .map_err(|detail: &str| Wrong::at(place, detail))?;
+    let day = day.parse().map_err(|detail: &str| Wrong::at(place, detail))?;
     Ok((day, place))
 }
 
@@ -250,18 +223,11 @@ fn booked_balance(
             TransactionType::Credit => amount,
             TransactionType::Debit => -amount,
         };
-        found = Some(Booked {
-            amount,
-            amount_at,
-            day,
-            day_at,
-        });
+        found = Some(Booked { amount, amount_at, day, day_at });
     }
     found.ok_or_else(|| {
-        let detail = format!(
-            "expected the {which} balance, a <Bal> of the type {}",
-            codes.join(" or ")
-        );
+        let detail =
+            format!("expected the {which} balance, a <Bal> of the type {}", codes.join(" or "));
         Wrong::at(start(statement), detail)
     })
 }
@@ -284,15 +250,11 @@ fn entry(node: Element<'_, '_>, currency: Currency) -> Result<Option<Entry>, Wro
         "BOOK" => {}
         "PDNG" | "INFO" | "FUTR" => return Ok(None),
         _ => {
-            return Err(Wrong::at(
-                words_at(status),
-                "expected BOOK, PDNG, INFO or FUTR",
-            ));
+            return Err(Wrong::at(words_at(status), "expected BOOK, PDNG, INFO or FUTR"));
         }
     }
-    let details: Vec<Element<'_, '_>> = all(node, "NtryDtls")
-        .flat_map(|details| all(details, "TxDtls"))
-        .collect();
+    let details: Vec<Element<'_, '_>> =
+        all(node, "NtryDtls").flat_map(|details| all(details, "TxDtls")).collect();
     let mut reference = None;
     let mut description = String::new();
     if let [detail] = details.as_slice() {
@@ -310,9 +272,7 @@ fn entry(node: Element<'_, '_>, currency: Currency) -> Result<Option<Entry>, Wro
     }
     for name in ["NtryRef", "AcctSvcrRef"] {
         if reference.is_none() {
-            reference = maybe(node, name)?
-                .map(words)
-                .filter(|text| !text.is_empty());
+            reference = maybe(node, name)?.map(words).filter(|text| !text.is_empty());
         }
     }
     let plain = |text: &str| text.replace(char::is_control, " ");

@@ -66,11 +66,7 @@ pub(crate) struct Mistake {
 
 impl fmt::Display for Mistake {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "line {}, column {}: {}",
-            self.line, self.column, self.expected
-        )
+        write!(f, "line {}, column {}: {}", self.line, self.column, self.expected)
     }
 }
 
@@ -83,10 +79,7 @@ struct Wrong {
 
 impl Wrong {
     fn at(place: usize, expected: impl Into<String>) -> Self {
-        Self {
-            place,
-            expected: expected.into(),
-        }
+        Self { place, expected: expected.into() }
     }
 }
 
@@ -143,10 +136,7 @@ fn minor(
         let next = next.and_then(|amount| amount.checked_add(i64::from(digit - b'0')));
         let next = next.filter(|amount| *amount <= most);
         amount = next.ok_or_else(|| {
-            Wrong::at(
-                place,
-                format!("expected at most {most} minor units of {currency}"),
-            )
+            Wrong::at(place, format!("expected at most {most} minor units of {currency}"))
         })?;
     }
     Ok(amount)
@@ -182,9 +172,7 @@ fn adds_up(
     currency: Currency,
     place: usize,
 ) -> Result<(), Wrong> {
-    let sum = entries
-        .iter()
-        .fold(i128::from(opening), |sum, entry| sum + entry.signed());
+    let sum = entries.iter().fold(i128::from(opening), |sum, entry| sum + entry.signed());
     if sum == i128::from(closing) {
         return Ok(());
     }

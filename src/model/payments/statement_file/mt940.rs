@@ -34,10 +34,7 @@ struct Field<'a> {
 
 pub(super) fn read(text: &str, currency: Currency) -> Result<StatementFile, Wrong> {
     let fields = fields(text)?;
-    let mut fields = Fields {
-        all: fields.as_slice(),
-        end: text.len(),
-    };
+    let mut fields = Fields { all: fields.as_slice(), end: text.len() };
     fields.one("20", "the statement's reference, :20:")?;
     fields.maybe("21");
     fields.one_of(&["25", "25P"], "the account, :25:")?;
@@ -75,11 +72,7 @@ pub(super) fn read(text: &str, currency: Currency) -> Result<StatementFile, Wron
         described(information, MOST_INFORMATION)?;
     }
     match fields.all.first() {
-        None => Ok(StatementFile {
-            opening,
-            closing,
-            entries,
-        }),
+        None => Ok(StatementFile { opening, closing, entries }),
         Some(field) if field.tag == "20" => {
             let detail =
                 "expected the end of the file: it has one statement, and each is sent by itself";
@@ -124,10 +117,7 @@ impl<'a, 'b> Fields<'a, 'b> {
         };
         let found = tags.iter().find_map(|tag| self.maybe(tag));
         let found = found.ok_or_else(|| {
-            Wrong::at(
-                next.place,
-                format!("expected {what}, and not :{}:", next.tag),
-            )
+            Wrong::at(next.place, format!("expected {what}, and not :{}:", next.tag))
         })?;
         let one_line = !matches!(found.tag, "61" | "86");
         if let Some(line) = found.more.first().filter(|_| one_line) {
@@ -169,10 +159,7 @@ fn fields(text: &str) -> Result<Vec<Field<'_>>, Wrong> {
             (Some(field), _) => fields.push(field),
             (None, Some(field)) => field.more.push(line),
             (None, None) => {
-                return Err(Wrong::at(
-                    line.place,
-                    "expected the statement's reference, :20:",
-                ));
+                return Err(Wrong::at(line.place, "expected the statement's reference, :20:"));
             }
         }
     }
@@ -214,10 +201,7 @@ fn tag(line: Line<'_>) -> Option<Field<'_>> {
     known.then(|| Field {
         tag,
         place: line.place,
-        value: Line {
-            text: value,
-            place: line.place + tag.len() + 2,
-        },
+        value: Line { text: value, place: line.place + tag.len() + 2 },
         more: Vec::new(),
     })
 }
@@ -233,8 +217,7 @@ fn check_number(field: &Field<'_>) -> Result<(), Wrong> {
         None => number(text),
     };
     let detail = "expected a number of up to five digits, such as 42 or 42/1";
-    good.then_some(())
-        .ok_or_else(|| Wrong::at(field.value.place, detail))
+    good.then_some(()).ok_or_else(|| Wrong::at(field.value.place, detail))
 }
 
 /// What is left to read of one line.
@@ -307,10 +290,7 @@ fn balance_of(field: &Field<'_>, currency: Currency) -> Result<(Date, i64, (usiz
     if let Some(line) = field.more.first() {
         return Err(Wrong::at(line.place, "expected a field such as :61:"));
     }
-    let mut rest = Rest {
-        text: field.value.text.trim_end(),
-        place: field.value.place,
-    };
+    let mut rest = Rest { text: field.value.text.trim_end(), place: field.value.place };
     let mark = rest.take(1, |byte| matches!(byte, b'C' | b'D'), "C or D")?;
     let day_at = rest.place;
     let day = rest.day()?;
@@ -337,10 +317,7 @@ fn nothing_more(rest: &Rest<'_>) -> Result<(), Wrong> {
 
 /// `6!n[4!n]2a[1!a]15d1!a3!c16x[//16x]` and, on a line of its own, `34x`.
 fn entry(field: &Field<'_>, currency: Currency) -> Result<Entry, Wrong> {
-    let mut rest = Rest {
-        text: field.value.text.trim_end(),
-        place: field.value.place,
-    };
+    let mut rest = Rest { text: field.value.text.trim_end(), place: field.value.place };
     let mut date_at = rest.place;
     let value_date = rest.day()?;
     let mut date = value_date;
@@ -350,10 +327,7 @@ fn entry(field: &Field<'_>, currency: Currency) -> Result<Entry, Wrong> {
     }
     let direction = mark(&mut rest)?;
     // The third letter of the currency, where a bank writes it.
-    if rest
-        .text
-        .starts_with(|first: char| first.is_ascii_uppercase())
-    {
+    if rest.text.starts_with(|first: char| first.is_ascii_uppercase()) {
         let place = rest.place;
         let letter = rest.skip(1);
         if !currency.code().ends_with(letter) {
@@ -366,11 +340,7 @@ fn entry(field: &Field<'_>, currency: Currency) -> Result<Entry, Wrong> {
     let amount = amount(digits, ',', currency, amount_at)?;
     let kind = "a transaction type such as NTRF";
     rest.take(1, |byte| matches!(byte, b'S' | b'N' | b'F'), kind)?;
-    rest.take(
-        3,
-        |byte| byte.is_ascii_uppercase() || byte.is_ascii_digit(),
-        kind,
-    )?;
+    rest.take(3, |byte| byte.is_ascii_uppercase() || byte.is_ascii_digit(), kind)?;
     let (own, banks) = rest.text.split_once("//").unwrap_or((rest.text, ""));
     if own.trim().is_empty() {
         let detail = "expected a reference, or NONREF";

@@ -35,13 +35,7 @@ fn spoilt(text: &str, from: &str, to: &str) -> String {
     text.replacen(from, to, 1)
 }
 
-type Shown<'a> = (
-    &'a str,
-    i64,
-    TransactionType,
-    Option<&'a str>,
-    Option<&'a str>,
-);
+type Shown<'a> = (&'a str, i64, TransactionType, Option<&'a str>, Option<&'a str>);
 
 #[track_caller]
 fn holds(file: &StatementFile, expected: &[Shown<'_>]) {
@@ -51,13 +45,7 @@ fn holds(file: &StatementFile, expected: &[Shown<'_>]) {
         .map(|entry| {
             let (description, reference) =
                 (entry.description.as_deref(), entry.reference.as_deref());
-            (
-                entry.date,
-                entry.amount,
-                entry.direction,
-                description,
-                reference,
-            )
+            (entry.date, entry.amount, entry.direction, description, reference)
         })
         .collect();
     let expected: Vec<_> = expected
@@ -78,13 +66,7 @@ fn a_camt053_file_is_read() {
     holds(
         &file,
         &[
-            (
-                "2025-12-02",
-                150_000,
-                Credit,
-                Some("Invoice INV-2025-0042"),
-                Some("INV-2025-0042"),
-            ),
+            ("2025-12-02", 150_000, Credit, Some("Invoice INV-2025-0042"), Some("INV-2025-0042")),
             (
                 "2025-12-03",
                 25_055,
@@ -93,13 +75,7 @@ fn a_camt053_file_is_read() {
                 Some("FEE-2025-12"),
             ),
             // Not booked yet: not of this statement.
-            (
-                "2025-12-04",
-                1_000,
-                Credit,
-                Some("Reversal of a debit"),
-                Some("BANKREF-3"),
-            ),
+            ("2025-12-04", 1_000, Credit, Some("Reversal of a debit"), Some("BANKREF-3")),
             ("2025-12-05", 2_550, Debit, None, Some("BATCH-7")),
         ],
     );
@@ -119,28 +95,10 @@ fn an_mt940_file_is_read_with_its_envelope_and_without() {
                 Some("Invoice INV-2025-0042 /EREF/INV-2025-0042"),
                 Some("INV-2025-0042"),
             ),
-            (
-                "2025-12-03",
-                25_055,
-                Debit,
-                Some("ACCOUNT MAINTENANCE FEE"),
-                Some("BANKREF//2"),
-            ),
-            (
-                "2025-12-04",
-                1_000,
-                Credit,
-                Some("REVERSAL OF A DEBIT"),
-                Some("REV-1"),
-            ),
+            ("2025-12-03", 25_055, Debit, Some("ACCOUNT MAINTENANCE FEE"), Some("BANKREF//2")),
+            ("2025-12-04", 1_000, Credit, Some("REVERSAL OF A DEBIT"), Some("REV-1")),
             ("2025-12-05", 1_000, Debit, None, Some("REV-2")),
-            (
-                "2026-01-01",
-                550,
-                Debit,
-                Some("Across the year"),
-                Some("YEAR-END"),
-            ),
+            ("2026-01-01", 550, Debit, Some("Across the year"), Some("YEAR-END")),
         ],
     );
     let bare = good(StatementFormat::Mt940, MT940_BARE);
@@ -165,14 +123,8 @@ fn a_file_that_ends_too_early_is_refused_wherever_it_ends() {
                 panic!("a file of {end} bytes is taken:\n{cut}");
             };
             let lines = cut.matches('\n').count() + 1;
-            assert!(
-                (1..=lines).contains(&mistake.line),
-                "{mistake} of {lines} lines"
-            );
-            assert!(
-                mistake.column >= 1 && mistake.expected.starts_with("expected"),
-                "{mistake}"
-            );
+            assert!((1..=lines).contains(&mistake.line), "{mistake} of {lines} lines");
+            assert!(mistake.column >= 1 && mistake.expected.starts_with("expected"), "{mistake}");
         }
     }
 }
@@ -205,10 +157,7 @@ fn noise_in_a_file_never_ends_in_a_panic() {
                 assert!(!mistake.expected.contains(char::is_control), "{mistake}");
             }
         }
-        assert!(
-            refusals > 1_500,
-            "{refusals} of 3,000 spoilt files were refused"
-        );
+        assert!(refusals > 1_500, "{refusals} of 3,000 spoilt files were refused");
     }
 }
 
@@ -217,32 +166,12 @@ fn noise_in_a_file_never_ends_in_a_panic() {
 fn every_mistake_of_an_mt940_file_is_told_with_its_place() {
     let entry = ":61:2512021202C1500,00NTRFINV-2025-0042//BANKREF1";
     for (from, to, told) in [
-        (
-            ":20:STMT-42",
-            ":20:",
-            "line 2, column 5: expected something behind :20:",
-        ),
-        (
-            ":25:",
-            ":26:",
-            "line 3, column 1: expected the account, :25:, and not :26:",
-        ),
-        (
-            ":28C:42/1",
-            ":28C:x",
-            "line 4, column 6: expected a number of up to five digits",
-        ),
-        (
-            ":60F:C",
-            ":60M:C",
-            "line 5, column 1: expected the first opening balance",
-        ),
+        (":20:STMT-42", ":20:", "line 2, column 5: expected something behind :20:"),
+        (":25:", ":26:", "line 3, column 1: expected the account, :25:, and not :26:"),
+        (":28C:42/1", ":28C:x", "line 4, column 6: expected a number of up to five digits"),
+        (":60F:C", ":60M:C", "line 5, column 1: expected the first opening balance"),
         (":60F:C", ":60F:X", "line 5, column 6: expected C or D"),
-        (
-            "251201EUR",
-            "251301EUR",
-            "line 5, column 7: expected a day of the calendar",
-        ),
+        ("251201EUR", "251301EUR", "line 5, column 7: expected a day of the calendar"),
         (
             "251201EUR",
             "251201USD",
@@ -263,11 +192,7 @@ fn every_mistake_of_an_mt940_file_is_told_with_its_place() {
             ":61:2512021202C1500,00",
             "line 6, column 23: expected a transaction type such as NTRF",
         ),
-        (
-            entry,
-            ":61:2512021202CNTRFINV//1",
-            "line 6, column 16: expected the last letter of EUR",
-        ),
+        (entry, ":61:2512021202CNTRFINV//1", "line 6, column 16: expected the last letter of EUR"),
         (
             entry,
             ":61:2512021202C0,00NTRFINV//1",
@@ -283,16 +208,8 @@ fn every_mistake_of_an_mt940_file_is_told_with_its_place() {
             ":61:2512021302C1,00NTRFINV//1",
             "line 6, column 11: expected a day of the calendar",
         ),
-        (
-            entry,
-            ":61:2512021202E1,00NTRFINV//1",
-            "line 6, column 15: expected C, D, RC or RD",
-        ),
-        (
-            entry,
-            ":61:2512021202C1500,00NTRF",
-            "line 6, column 27: expected a reference, or NONREF",
-        ),
+        (entry, ":61:2512021202E1,00NTRFINV//1", "line 6, column 15: expected C, D, RC or RD"),
+        (entry, ":61:2512021202C1500,00NTRF", "line 6, column 27: expected a reference, or NONREF"),
         (
             entry,
             ":61:2512021202C1500,01NTRFINV-2025-0042",
@@ -339,41 +256,17 @@ fn every_mistake_of_an_mt940_file_is_told_with_its_place() {
 #[expect(clippy::too_many_lines, reason = "a table of mistakes")]
 fn every_mistake_of_a_camt053_file_is_told_with_its_place() {
     for (from, to, told) in [
-        (
-            "camt.053.001.08",
-            "camt.052.001.08",
-            "line 2, column 1: expected <Document xmlns=",
-        ),
-        (
-            "camt.053.001.08",
-            "camt.053.001.99",
-            "line 2, column 1: expected <Document xmlns=",
-        ),
+        ("camt.053.001.08", "camt.052.001.08", "line 2, column 1: expected <Document xmlns="),
+        ("camt.053.001.08", "camt.053.001.99", "line 2, column 1: expected <Document xmlns="),
         (
             "<Ccy>EUR</Ccy>",
             "<Ccy>USD</Ccy>",
             "line 12, column 9: expected EUR, the wallet's currency, and not USD",
         ),
-        (
-            "<Cd>OPBD</Cd>",
-            "<Cd>ITBD</Cd>",
-            "line 8, column 5: expected the opening balance",
-        ),
-        (
-            "<Cd>CLBD</Cd>",
-            "<Cd>OPBD</Cd>",
-            "line 20, column 7: expected one opening balance",
-        ),
-        (
-            "<Cd>CLBD</Cd>",
-            "<Cd>CLAV</Cd>",
-            "line 8, column 5: expected the closing balance",
-        ),
-        (
-            "<Amt Ccy=\"EUR\">1500.00</Amt>",
-            "",
-            "line 26, column 7: expected <Amt> in <Ntry>",
-        ),
+        ("<Cd>OPBD</Cd>", "<Cd>ITBD</Cd>", "line 8, column 5: expected the opening balance"),
+        ("<Cd>CLBD</Cd>", "<Cd>OPBD</Cd>", "line 20, column 7: expected one opening balance"),
+        ("<Cd>CLBD</Cd>", "<Cd>CLAV</Cd>", "line 8, column 5: expected the closing balance"),
+        ("<Amt Ccy=\"EUR\">1500.00</Amt>", "", "line 26, column 7: expected <Amt> in <Ntry>"),
         (
             "<Amt Ccy=\"EUR\">1500.00</Amt>",
             "<Amt>1500.00</Amt>",
@@ -384,71 +277,31 @@ fn every_mistake_of_a_camt053_file_is_told_with_its_place() {
             "<Amt Ccy=\"GBP\">1500.00</Amt>",
             "line 28, column 9: expected EUR",
         ),
-        (
-            ">1500.00<",
-            ">1500.001<",
-            "line 28, column 29: expected at most 2 decimals",
-        ),
-        (
-            ">1500.00<",
-            ">1500,00<",
-            "line 28, column 24: expected an amount such as 1234.56",
-        ),
-        (
-            ">1500.00<",
-            ">-1500.00<",
-            "line 28, column 24: expected an amount such as 1234.56",
-        ),
-        (
-            ">1500.00<",
-            "><",
-            "line 28, column 9: expected an amount such as 1234.56",
-        ),
-        (
-            ">1500.00<",
-            ">0.00<",
-            "line 28, column 24: expected an amount above zero",
-        ),
-        (
-            ">1500.00<",
-            ">99999999999999999999.00<",
-            "line 28, column 24: expected at most",
-        ),
+        (">1500.00<", ">1500.001<", "line 28, column 29: expected at most 2 decimals"),
+        (">1500.00<", ">1500,00<", "line 28, column 24: expected an amount such as 1234.56"),
+        (">1500.00<", ">-1500.00<", "line 28, column 24: expected an amount such as 1234.56"),
+        (">1500.00<", "><", "line 28, column 9: expected an amount such as 1234.56"),
+        (">1500.00<", ">0.00<", "line 28, column 24: expected an amount above zero"),
+        (">1500.00<", ">99999999999999999999.00<", "line 28, column 24: expected at most"),
         (
             "<Amt Ccy=\"EUR\">1500.00</Amt>",
             "<Amt Ccy=\"EUR\">1.00</Amt><Amt Ccy=\"EUR\">2.00</Amt>",
             "line 28, column 34: expected one <Amt>",
         ),
-        (
-            ">2025-12-02<",
-            ">2025-13-02<",
-            "line 31, column 22: expected a day of the calendar",
-        ),
+        (">2025-12-02<", ">2025-13-02<", "line 31, column 22: expected a day of the calendar"),
         (
             ">1500.00<",
             ">1500.01<",
             "line 21, column 69: expected 11233.96 EUR, which is what the opening balance and the entries come to",
         ),
-        (
-            "<Id>STMT-42</Id>",
-            "",
-            "line 8, column 5: expected <Id> in <Stmt>",
-        ),
-        (
-            "<Stmt>",
-            "<Stmt></Stmt><Stmt>",
-            "line 8, column 18: expected one <Stmt>",
-        ),
+        ("<Id>STMT-42</Id>", "", "line 8, column 5: expected <Id> in <Stmt>"),
+        ("<Stmt>", "<Stmt></Stmt><Stmt>", "line 8, column 18: expected one <Stmt>"),
         (
             "<Sts><Cd>PDNG</Cd></Sts>",
             "<Sts><Cd>LOST</Cd></Sts>",
             "line 45, column 18: expected BOOK, PDNG, INFO or FUTR",
         ),
-        (
-            "</Stmt>",
-            "</Smt>",
-            "line 71, column 5: expected XML: expected 'Stmt' tag, not 'Smt'",
-        ),
+        ("</Stmt>", "</Smt>", "line 71, column 5: expected XML: expected 'Stmt' tag, not 'Smt'"),
     ] {
         let mistake = refused(StatementFormat::Camt053, &spoilt(CAMT, from, to));
         assert!(mistake.starts_with(told), "{to}: {mistake}");
@@ -464,10 +317,7 @@ fn entities_and_depth_are_no_way_in() {
         1,
     );
     assert!(refused(StatementFormat::Camt053, &dtd).contains("without a document type"));
-    let external = dtd.replace(
-        "<!ENTITY a \"aaaa\">",
-        "<!ENTITY a SYSTEM \"file:///etc/passwd\">",
-    );
+    let external = dtd.replace("<!ENTITY a \"aaaa\">", "<!ENTITY a SYSTEM \"file:///etc/passwd\">");
     assert!(refused(StatementFormat::Camt053, &external).contains("without a document type"));
     let unknown = spoilt(CAMT, "fee &amp; taxes", "fee &other; taxes");
     assert!(refused(StatementFormat::Camt053, &unknown).starts_with("line 4"));
@@ -478,19 +328,8 @@ fn entities_and_depth_are_no_way_in() {
         refused(StatementFormat::Camt053, &deep)
             .starts_with("line 2, column 1: expected <Document")
     );
-    for text in [
-        "",
-        " ",
-        "\u{feff}",
-        "{}",
-        "<",
-        "<Document/>",
-        ":20:",
-        "-",
-        "-}",
-        "{4:",
-        "{4:\n-}",
-    ] {
+    for text in ["", " ", "\u{feff}", "{}", "<", "<Document/>", ":20:", "-", "-}", "{4:", "{4:\n-}"]
+    {
         refused(StatementFormat::Camt053, text);
         refused(StatementFormat::Mt940, text);
     }
@@ -505,12 +344,7 @@ fn a_file_has_so_many_entries_and_no_more() {
             entry.repeat(count)
         )
     };
-    assert_eq!(
-        good(StatementFormat::Mt940, &file(MOST_LINES))
-            .entries
-            .len(),
-        MOST_LINES
-    );
+    assert_eq!(good(StatementFormat::Mt940, &file(MOST_LINES)).entries.len(), MOST_LINES);
     let mistake = refused(StatementFormat::Mt940, &file(MOST_LINES + 1));
     assert!(
         mistake.starts_with("line 10005, column 1: expected at most 10000 entries"),

@@ -6,9 +6,8 @@ use serde_json::{Value, json};
 /// Everything in a document that is a schema, with its pointer.
 pub(super) fn schemas(document: &Value) -> Vec<(String, &Value)> {
     let mut found = Vec::new();
-    let named = document["components"]["schemas"]
-        .as_object()
-        .expect("components/schemas is an object");
+    let named =
+        document["components"]["schemas"].as_object().expect("components/schemas is an object");
     for (name, schema) in named {
         nested(schema, format!("/components/schemas/{name}"), &mut found);
     }
@@ -129,18 +128,11 @@ pub(super) fn fault(document: &Value, schema: &Value, value: &Value) -> Option<S
             return Some(fault);
         }
     }
-    let choices = |keyword: &str| {
-        schema[keyword]
-            .as_array()
-            .map(Vec::as_slice)
-            .unwrap_or_default()
-    };
+    let choices = |keyword: &str| schema[keyword].as_array().map(Vec::as_slice).unwrap_or_default();
     for keyword in ["anyOf", "oneOf"] {
         let choices = choices(keyword);
         if !choices.is_empty()
-            && choices
-                .iter()
-                .all(|choice| fault(document, choice, value).is_some())
+            && choices.iter().all(|choice| fault(document, choice, value).is_some())
         {
             return Some(format!("{value} is none of {keyword}"));
         }
@@ -166,19 +158,13 @@ pub(super) fn fault(document: &Value, schema: &Value, value: &Value) -> Option<S
     if schema.get("const").is_some_and(|only| only != value) {
         return Some(format!("{value} is not {}", schema["const"]));
     }
-    if schema["enum"]
-        .as_array()
-        .is_some_and(|values| !values.contains(value))
-    {
+    if schema["enum"].as_array().is_some_and(|values| !values.contains(value)) {
         return Some(format!("{value} is none of {}", schema["enum"]));
     }
     text_fault(schema, value)
         .or_else(|| number_fault(schema, value))
         .or_else(|| {
-            value
-                .as_array()?
-                .iter()
-                .find_map(|item| fault(document, schema.get("items")?, item))
+            value.as_array()?.iter().find_map(|item| fault(document, schema.get("items")?, item))
         })
         .or_else(|| members_fault(document, schema, value))
 }
@@ -186,12 +172,8 @@ pub(super) fn fault(document: &Value, schema: &Value, value: &Value) -> Option<S
 fn text_fault(schema: &Value, value: &Value) -> Option<String> {
     let text = value.as_str()?;
     let length = text.chars().count() as u64;
-    let short = schema["minLength"]
-        .as_u64()
-        .is_some_and(|least| length < least);
-    let long = schema["maxLength"]
-        .as_u64()
-        .is_some_and(|most| length > most);
+    let short = schema["minLength"].as_u64().is_some_and(|least| length < least);
+    let long = schema["maxLength"].as_u64().is_some_and(|most| length > most);
     let other = schema["pattern"].as_str().is_some_and(|pattern| {
         !regex::Regex::new(&pattern.replace("\\u", "\\x"))
             .map_or(true, |pattern| pattern.is_match(text))
@@ -201,31 +183,19 @@ fn text_fault(schema: &Value, value: &Value) -> Option<String> {
 
 fn number_fault(schema: &Value, value: &Value) -> Option<String> {
     let number = value.as_i64()?;
-    let low = schema["minimum"]
-        .as_i64()
-        .is_some_and(|least| number < least);
+    let low = schema["minimum"].as_i64().is_some_and(|least| number < least);
     let high = schema["maximum"].as_i64().is_some_and(|most| number > most);
     (low || high).then(|| format!("{value} breaks {schema}"))
 }
 
 fn members_fault(document: &Value, schema: &Value, value: &Value) -> Option<String> {
     let members = value.as_object()?;
-    let missing = schema["required"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str);
-    if let Some(name) = missing
-        .into_iter()
-        .find(|name| !members.contains_key(*name))
-    {
+    let missing = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    if let Some(name) = missing.into_iter().find(|name| !members.contains_key(*name)) {
         return Some(format!("{name} is missing"));
     }
     members.iter().find_map(|(name, member)| {
-        match (
-            schema["properties"].get(name),
-            &schema["additionalProperties"],
-        ) {
+        match (schema["properties"].get(name), &schema["additionalProperties"]) {
             (Some(property), _) => fault(document, property, member),
             (None, Value::Bool(false)) => Some(format!("{name} is unknown")),
             (None, rest @ Value::Object(_)) => fault(document, rest, member),
