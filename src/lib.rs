@@ -8,7 +8,7 @@
 //! | [`value`] | ids, money, time, keyed randomness, the table of error codes: no state, no IO |
 //! | [`model`] | resources, lifecycles, postings, growth, the payroll engine: pure rules |
 //! | `world` | all state: grown base, overlay, ledger, log, timers, transactions, audit |
-//! | `desk` | what a tester holds beside a world: endpoints and deliveries, requests, snapshots, faults |
+//! | `tester` | what a tester holds beside a world: endpoints and deliveries, requests, snapshots, faults |
 //! | `api` | the operation table and its handlers |
 //! | `engine` | route → key → idempotency → shape → handler → commit; worlds by key |
 //! | `scenario` | scenario files: TOML to checked rows, with diagnostics; the shipped ones |
@@ -32,7 +32,6 @@ pub(crate) mod api;
     reason = "the edge: sockets, files and the machine's clock are its business"
 )]
 pub mod cli;
-pub(crate) mod desk;
 pub(crate) mod engine;
 #[expect(
     clippy::disallowed_methods,
@@ -43,9 +42,10 @@ pub(crate) mod io;
 pub mod model;
 pub(crate) mod render;
 pub(crate) mod scenario;
+pub(crate) mod tester;
 pub mod value;
 pub(crate) mod world;
 
 pub use crate::io::embed::{Builder, Sandbox, SandboxError, SnapshotId};
-pub use crate::io::tester::{Event, Rule, Verdict};
+pub use crate::io::embed_calls::{Event, Rule, Verdict};
 pub use crate::world::ClockMode;

@@ -12,9 +12,9 @@ pub(crate) mod crud;
 pub(crate) mod identity;
 pub(crate) mod json;
 pub(crate) mod operation;
-pub(crate) mod paid;
-pub(crate) mod paper;
+pub(crate) mod pay_history;
 pub(crate) mod payments;
+pub(crate) mod pdf;
 pub(crate) mod reply;
 pub(crate) mod scripted;
 pub(crate) mod system;
@@ -31,7 +31,7 @@ use crate::api::capital::{
 use crate::api::capital::{deal_verbs, deals, due_diligence, due_diligence_answers};
 use crate::api::control::{
     clock, decisions, deliveries, diff, events, faults, inbound, intervene, limits, process,
-    requests, scenarios, snapshots, statement_truth, trigger, verify, webhooks, worlds,
+    request_log, scenarios, snapshots, statement_truth, trigger, verify, webhooks, worlds,
 };
 use crate::api::identity::{
     alerts, bank_accounts, documents, screenings, subjects, trust_scores, verifications,
@@ -126,7 +126,7 @@ pub(crate) fn control() -> impl Iterator<Item = &'static Operation> {
         diff::OPERATIONS,
         faults::OPERATIONS,
         limits::OPERATIONS,
-        requests::OPERATIONS,
+        request_log::OPERATIONS,
         verify::OPERATIONS,
     ];
     tables.into_iter().flatten()

@@ -8,10 +8,10 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::api::check::Checker;
-use crate::api::paper::Paper;
-use crate::api::reply::{Answer, Reply};
-use crate::desk::Desk;
-use crate::desk::snapshots::DeskPart;
+use crate::api::pdf::PdfDocument;
+use crate::api::reply::{IntoReply, Reply};
+use crate::tester::Tester;
+use crate::tester::snapshots::TesterPart;
 use crate::value::error::{ApiError, ErrorCode, Violation};
 use crate::value::time::Timestamp;
 use crate::world::World;
@@ -80,30 +80,30 @@ pub(crate) enum Call {
     Write(fn(&mut World, Value) -> Result<Reply, ApiError>),
     /// Drives the world through transactions of its own: the clock, a reset. Refuses before the first of them or not at all.
     Drive(fn(&mut World, Value) -> Result<Reply, ApiError>),
-    /// Acts on the tester's desk beside the world: webhooks, the journal, snapshots, scenarios. What it does to the world is
+    /// Acts on the tester beside the world: webhooks, the journal, snapshots, scenarios. What it does to the world is
     /// done in transactions of its own.
-    Desk(fn(&mut Session<'_>, Value) -> Result<Reply, ApiError>),
+    Tester(fn(&mut Session<'_>, Value) -> Result<Reply, ApiError>),
     /// Answers about the process; needs no key, and sees the key's world where one is sent.
     Open(fn(&Process, Option<&World>) -> Reply),
 }
 
-/// One key's world and desk, held alone, and the house around them.
+/// One key's world and tester, held alone, and the host around them.
 pub(crate) struct Session<'a> {
     pub(crate) world: &'a mut World,
-    pub(crate) desk: &'a mut Desk,
-    pub(crate) house: &'a dyn House,
+    pub(crate) tester: &'a mut Tester,
+    pub(crate) host: &'a dyn Host,
 }
 
 /// What a row of the control plane may ask beyond its own key: the engine answers.
-pub(crate) trait House {
+pub(crate) trait Host {
     /// Every scenario that can be loaded by name, by name.
     fn scenarios(&self) -> Vec<Arc<Scenario>>;
 
     /// The scenario of that name; an error is the refusal that names the nearest.
     fn scenario(&self, name: &str) -> Result<Arc<Scenario>, ApiError>;
 
-    /// Opens another key on that world and with that part of a desk. It must be a key that may open one and has none yet.
-    fn open(&self, key: &str, world: World, part: DeskPart) -> Result<(), ApiError>;
+    /// Opens another key on that world and with that part of a tester. It must be a key that may open one and has none yet.
+    fn open(&self, key: &str, world: World, part: TesterPart) -> Result<(), ApiError>;
 
     /// Where every open world stands, without waiting for any of them.
     fn worlds(&self) -> Vec<OpenWorld>;
@@ -152,7 +152,7 @@ pub(crate) struct Process {
 }
 
 /// What makes a page of a checked input.
-pub(crate) type PaperCall = fn(&World, Value) -> Result<Paper, ApiError>;
+pub(crate) type PdfCall = fn(&World, Value) -> Result<PdfDocument, ApiError>;
 
 /// One operation.
 #[derive(Clone, Copy)]
@@ -177,7 +177,7 @@ pub(crate) struct Operation {
     pub(crate) starts: &'static [&'static str],
     pub(crate) call: Call,
     /// The same as a page to print, where a caller accepts `application/pdf` rather than JSON: of rows that read one resource.
-    pub(crate) paper: Option<PaperCall>,
+    pub(crate) pdf: Option<PdfCall>,
     pub(crate) input: fn(&mut SchemaGenerator) -> Schema,
     pub(crate) output: fn(&mut SchemaGenerator) -> Schema,
 }
@@ -253,17 +253,17 @@ macro_rules! operation {
             ..$crate::api::operation::BLANK
         }
     };
-    (desk $handler:ident) => {
+    (tester $handler:ident) => {
         $crate::api::operation::Operation {
             name: stringify!($handler),
-            call: $crate::api::operation::Call::Desk(|session, input| {
+            call: $crate::api::operation::Call::Tester(|session, input| {
                 $crate::api::operation::answer($handler(
                     session,
                     $crate::api::operation::decode(input)?,
                 ))
             }),
-            input: |generator| $crate::api::operation::input_of_desk($handler, generator),
-            output: |generator| $crate::api::operation::output_of_desk($handler, generator),
+            input: |generator| $crate::api::operation::input_of_tester($handler, generator),
+            output: |generator| $crate::api::operation::output_of_tester($handler, generator),
             ..$crate::api::operation::BLANK
         }
     };
@@ -271,7 +271,7 @@ macro_rules! operation {
         $crate::api::operation::Operation {
             name: stringify!($handler),
             call: $crate::api::operation::Call::Open(|process, world| {
-                $crate::api::reply::Answer::into_reply($handler(process, world))
+                $crate::api::reply::IntoReply::into_reply($handler(process, world))
             }),
             input: |generator| {
                 <$crate::api::operation::Nothing as schemars::JsonSchema>::json_schema(generator)
@@ -302,7 +302,7 @@ pub(crate) const BLANK: Operation = Operation {
     emits: &[],
     starts: &[],
     call: Call::Open(|_, _| unreachable!("every row is filled by operation!")),
-    paper: None,
+    pdf: None,
     input: |generator| Nothing::json_schema(generator),
     output: |generator| Nothing::json_schema(generator),
 };
@@ -315,13 +315,13 @@ pub(crate) fn decode<I: DeserializeOwned>(input: Value) -> Result<I, ApiError> {
 }
 
 /// A handler's answer as a reply.
-pub(crate) fn answer<O: Answer>(result: Result<O, ApiError>) -> Result<Reply, ApiError> {
-    result.map(Answer::into_reply)
+pub(crate) fn answer<O: IntoReply>(result: Result<O, ApiError>) -> Result<Reply, ApiError> {
+    result.map(IntoReply::into_reply)
 }
 
 type Reading<I, O> = fn(&World, I) -> Result<O, ApiError>;
 type Writing<I, O> = fn(&mut World, I) -> Result<O, ApiError>;
-type AtDesk<I, O> = fn(&mut Session<'_>, I) -> Result<O, ApiError>;
+type WithTester<I, O> = fn(&mut Session<'_>, I) -> Result<O, ApiError>;
 type Opening<O> = fn(&Process, Option<&World>) -> O;
 
 pub(crate) fn input_of_read<I: JsonSchema, O>(
@@ -331,7 +331,7 @@ pub(crate) fn input_of_read<I: JsonSchema, O>(
     I::json_schema(generator)
 }
 
-pub(crate) fn output_of_read<I, O: Answer>(
+pub(crate) fn output_of_read<I, O: IntoReply>(
     _: Reading<I, O>,
     generator: &mut SchemaGenerator,
 ) -> Schema {
@@ -345,28 +345,31 @@ pub(crate) fn input_of_write<I: JsonSchema, O>(
     I::json_schema(generator)
 }
 
-pub(crate) fn output_of_write<I, O: Answer>(
+pub(crate) fn output_of_write<I, O: IntoReply>(
     _: Writing<I, O>,
     generator: &mut SchemaGenerator,
 ) -> Schema {
     O::schema(generator)
 }
 
-pub(crate) fn input_of_desk<I: JsonSchema, O>(
-    _: AtDesk<I, O>,
+pub(crate) fn input_of_tester<I: JsonSchema, O>(
+    _: WithTester<I, O>,
     generator: &mut SchemaGenerator,
 ) -> Schema {
     I::json_schema(generator)
 }
 
-pub(crate) fn output_of_desk<I, O: Answer>(
-    _: AtDesk<I, O>,
+pub(crate) fn output_of_tester<I, O: IntoReply>(
+    _: WithTester<I, O>,
     generator: &mut SchemaGenerator,
 ) -> Schema {
     O::schema(generator)
 }
 
-pub(crate) fn output_of_open<O: Answer>(_: Opening<O>, generator: &mut SchemaGenerator) -> Schema {
+pub(crate) fn output_of_open<O: IntoReply>(
+    _: Opening<O>,
+    generator: &mut SchemaGenerator,
+) -> Schema {
     O::schema(generator)
 }
 

@@ -33,7 +33,7 @@ impl Reply {
 const USUAL_BYTES: usize = 1_024;
 
 /// What a handler can return.
-pub(crate) trait Answer {
+pub(crate) trait IntoReply {
     /// The bytes.
     fn into_reply(self) -> Reply;
 
@@ -105,7 +105,7 @@ impl<T: Entity> Identified for Shown<T> {
     }
 }
 
-impl<T: Serialize + JsonSchema + Identified + Send + 'static> Answer for Data<T> {
+impl<T: Serialize + JsonSchema + Identified + Send + 'static> IntoReply for Data<T> {
     fn into_reply(self) -> Reply {
         let id = self.0.id_text();
         let write = move || {
@@ -129,7 +129,7 @@ impl<T: Serialize + JsonSchema + Identified + Send + 'static> Answer for Data<T>
     }
 }
 
-impl<T: Serialize + JsonSchema + Send + 'static> Answer for List<T> {
+impl<T: Serialize + JsonSchema + Send + 'static> IntoReply for List<T> {
     fn into_reply(self) -> Reply {
         Reply::new(move || {
             let mut body = Vec::with_capacity(USUAL_BYTES);
@@ -159,7 +159,7 @@ pub(crate) fn list_schema<T: JsonSchema>(generator: &mut SchemaGenerator) -> Sch
     })
 }
 
-impl<T: Serialize + JsonSchema + Send + 'static> Answer for Plain<T> {
+impl<T: Serialize + JsonSchema + Send + 'static> IntoReply for Plain<T> {
     fn into_reply(self) -> Reply {
         Reply::new(move || {
             let mut body = Vec::new();

@@ -25,7 +25,7 @@ use crate::model::task::Task;
 use crate::value::error::ApiError;
 use crate::value::time::Timestamp;
 use crate::world::event::{Event, RequestRef};
-use crate::world::script::Outcome;
+use crate::world::script::OutcomeRule;
 use crate::world::timers::Timer;
 use crate::world::{ClockMode, World};
 
@@ -34,7 +34,7 @@ pub(crate) fn perform(
     world: &mut World,
     operation: &Operation,
     origin: Arc<RequestRef>,
-    outcomes: Vec<Outcome>,
+    outcomes: Vec<OutcomeRule>,
     input: Value,
 ) -> Result<Reply, ApiError> {
     match operation.call {
@@ -52,7 +52,7 @@ pub(crate) fn perform(
             reply
         }
         Call::Drive(call) => call(world, input),
-        Call::Read(_) | Call::Open(_) | Call::Desk(_) => {
+        Call::Read(_) | Call::Open(_) | Call::Tester(_) => {
             unreachable!("only a row that acts on a world alone is performed")
         }
     }

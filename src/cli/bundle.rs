@@ -8,8 +8,8 @@ use clap::Args;
 
 use crate::cli::{Failure, WorldArgs, replay};
 use crate::engine::recording::Header;
-use crate::io::journal::salt;
-use crate::io::journal::text::{Enclosed, Kind, Recording, write_bundle};
+use crate::io::wal::salt;
+use crate::io::wal::text::{Enclosed, Kind, Recording, write_bundle};
 use crate::world::ClockMode;
 
 /// The most that an enclosed file may hold.

@@ -72,7 +72,7 @@ pub struct Args {
 
 /// What the process should say by its exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum CasesOutcome {
     /// Everything was computed: 0.
     Computed,
     /// Some cases were not; each says why on its own line: 1.
@@ -112,11 +112,15 @@ impl From<PayError> for Error {
 }
 
 /// Runs the subcommand. `input` is read only by `--cases -`.
-pub fn run(args: &Args, input: impl BufRead, mut output: impl Write) -> Result<Outcome, Error> {
+pub fn run(
+    args: &Args,
+    input: impl BufRead,
+    mut output: impl Write,
+) -> Result<CasesOutcome, Error> {
     let Some(path) = &args.cases else {
         payslip(args, &mut output)?;
         output.flush()?;
-        return Ok(Outcome::Computed);
+        return Ok(CasesOutcome::Computed);
     };
     let default = args.pack.as_deref().or(args.country.as_deref());
     if path.as_os_str() == "-" {

@@ -9,10 +9,10 @@ use tokio::net::TcpListener;
 use crate::api::control::webhooks::check_filter;
 use crate::cli::Failure;
 use crate::cli::serve::DEFAULT_PORT;
-use crate::desk::address::{Policy, Target};
-use crate::desk::signature::{Secret, Verdict};
 use crate::io::receiver::{Received, Receiving, receive};
 use crate::io::signal;
+use crate::tester::address::{Policy, Target};
+use crate::tester::signature::{Secret, SignatureCheck};
 use crate::world::envelope::named;
 
 /// How to receive.
@@ -114,11 +114,11 @@ impl Printer {
 
     fn line(&self, received: &Received, body: &Value) -> String {
         let (mark, colour) = match (received.verdict, received.duplicate) {
-            (Some(Verdict::Valid), false) => ("valid", "32"),
-            (Some(Verdict::Valid), true) => ("valid, duplicate", "33"),
-            (Some(Verdict::Stale), _) => ("STALE", "31"),
-            (Some(Verdict::Invalid), _) => ("INVALID", "31"),
-            (Some(Verdict::Unsigned), _) => ("UNSIGNED", "31"),
+            (Some(SignatureCheck::Valid), false) => ("valid", "32"),
+            (Some(SignatureCheck::Valid), true) => ("valid, duplicate", "33"),
+            (Some(SignatureCheck::Stale), _) => ("STALE", "31"),
+            (Some(SignatureCheck::Invalid), _) => ("INVALID", "31"),
+            (Some(SignatureCheck::Unsigned), _) => ("UNSIGNED", "31"),
             (None, false) => ("unchecked", "36"),
             (None, true) => ("unchecked, duplicate", "33"),
         };
@@ -172,7 +172,7 @@ mod tests {
         Received {
             at: "2026-03-01T12:00:00Z".parse().unwrap(),
             id: Some("evt_1".to_owned()),
-            verdict: Some(Verdict::Valid),
+            verdict: Some(SignatureCheck::Valid),
             duplicate: false,
             answered: 200,
             body: Bytes::from_static(body.as_bytes()),

@@ -8,9 +8,9 @@ mod completions;
 mod contract;
 pub mod gross_to_net;
 mod healthcheck;
-mod keep;
 mod listen;
 mod openapi;
+mod persist;
 mod replay;
 mod scenario;
 mod scripts;
@@ -202,8 +202,8 @@ fn failed(failure: &Failure) -> ExitCode {
 
 fn gross_to_net_exit(args: &gross_to_net::Args) -> ExitCode {
     match gross_to_net::run(args, io::stdin().lock(), BufWriter::new(io::stdout().lock())) {
-        Ok(gross_to_net::Outcome::Computed) => ExitCode::SUCCESS,
-        Ok(gross_to_net::Outcome::SomeRefused) => ExitCode::from(1),
+        Ok(gross_to_net::CasesOutcome::Computed) => ExitCode::SUCCESS,
+        Ok(gross_to_net::CasesOutcome::SomeRefused) => ExitCode::from(1),
         Err(error @ gross_to_net::Error::Usage(_)) => complain(&error.to_string(), 2),
         Err(error) => complain(&error.to_string(), 1),
     }

@@ -11,9 +11,9 @@ use serde_json::json;
 use crate::cli::{Failure, serve};
 use crate::engine::recording::{Header, Recorder};
 use crate::engine::{Config, Engine};
-use crate::io::journal::log::Log;
-use crate::io::journal::replay::{self, Difference, Played, Stopped};
-use crate::io::journal::text::{self, Recording};
+use crate::io::wal::log::Log;
+use crate::io::wal::replay::{self, Difference, Played, Stopped};
+use crate::io::wal::text::{self, Recording};
 use crate::render::pages;
 use crate::scenario;
 

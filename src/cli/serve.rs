@@ -11,22 +11,22 @@ use std::time::Duration;
 use clap::Args;
 use clap::builder::FalseyValueParser;
 
-use crate::cli::keep::{Keep, KeepArgs};
+use crate::cli::persist::{Persist, PersistArgs};
 use crate::cli::scripts::{ScriptArgs, Scripts};
 use crate::cli::webhooks::WebhookArgs;
 use crate::cli::{Failure, WorldArgs, contract};
-use crate::desk::requests::DEFAULT_MOST;
 use crate::engine::contract::Overlay;
 use crate::engine::recording::Header;
 use crate::engine::{Config, Engine, MAX_EVENTS, is_usable_key};
-use crate::io::journal::log::Durable;
 use crate::io::listen::BindError;
 use crate::io::log::Format;
 use crate::io::server::{Bound, Server, ServerConfig};
+use crate::io::wal::log::Durable;
 use crate::io::{log, pace, signal};
 use crate::model::business::company::Company;
 use crate::render::pages;
 use crate::scenario;
+use crate::tester::request_log::DEFAULT_MOST;
 use crate::world::ClockMode;
 use crate::world::grow::Grow;
 
@@ -107,7 +107,7 @@ pub(super) struct ServeArgs {
     #[command(flatten)]
     webhooks: WebhookArgs,
     #[command(flatten)]
-    keep: KeepArgs,
+    keep: PersistArgs,
     #[command(flatten)]
     scripts: ScriptArgs,
 }
@@ -163,7 +163,7 @@ pub(super) fn run(args: &ServeArgs) -> Result<(), Failure> {
     };
     let scripts = args.scripts.read()?;
     scripts.apply(&mut config)?;
-    let keep = Keep::open(&args.keep, &mut config, &scripts.started)?;
+    let keep = Persist::open(&args.keep, &mut config, &scripts.started)?;
     let engine = Engine::new(config)
         .with_max_requests(args.max_requests)
         .with_started(scripts.started.clone());

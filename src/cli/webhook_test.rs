@@ -13,11 +13,11 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::cli::{Failure, failed};
-use crate::desk::address::{Policy, Target};
-use crate::desk::outbox::body::MOST_BYTES;
-use crate::desk::signature::Secret;
-use crate::io::courier::line::{Line, post_to, read};
+use crate::io::courier::connection::{Connection, post_to, read};
 use crate::io::courier::wall;
+use crate::tester::address::{Policy, Target};
+use crate::tester::outbox::body::MOST_BYTES;
+use crate::tester::signature::Secret;
 use crate::value::id::encode_to_string;
 use crate::value::stream::Key;
 use crate::value::time::Timestamp;
@@ -272,7 +272,7 @@ fn big(key: Key, id: &str, now: Timestamp) -> Vec<u8> {
 }
 
 async fn play(case: &Case, target: &Target) -> Finding {
-    let mut line = Line::default();
+    let mut line = Connection::default();
     let policy = Policy::default();
     let sent = async {
         let response = line.send(target, &policy, |target| request(case, target));
@@ -326,7 +326,7 @@ fn table(findings: &[Finding]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::desk::signature::{Signed, Verdict, verify};
+    use crate::tester::signature::{SignatureCheck, Signed, verify};
 
     #[test]
     fn a_good_receiver_takes_exactly_what_it_should() {
@@ -341,7 +341,7 @@ mod tests {
                 signatures: case.signatures.as_deref(),
             };
             let verdict = verify(&secret, signed, &case.body, now.millis() / 1_000);
-            assert_eq!(verdict == Verdict::Valid, case.taken, "{}", case.name);
+            assert_eq!(verdict == SignatureCheck::Valid, case.taken, "{}", case.name);
         }
     }
 

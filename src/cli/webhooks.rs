@@ -6,9 +6,9 @@ use clap::{Args, ValueEnum};
 
 use crate::api::control::webhooks::check_filter;
 use crate::cli::Failure;
-use crate::desk::outbox::schedule::Retries;
-use crate::desk::signature::Secret;
 use crate::io::webhooks::{Receiver, Webhooks};
+use crate::tester::outbox::schedule::Retries;
+use crate::tester::signature::Secret;
 
 /// Webhook endpoints of every world.
 #[derive(Args, Debug)]

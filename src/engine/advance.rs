@@ -12,13 +12,13 @@ use http::{HeaderValue, Response};
 
 use crate::api::control::clock::{Advance, AdvanceClock};
 use crate::api::operation::{Contract, decode};
-use crate::api::reply::Answer;
-use crate::desk::outbox::delivery::Attempted;
+use crate::api::reply::IntoReply;
 use crate::engine::recording::{Before, Tape};
 use crate::engine::request::{Request, request_id};
 use crate::engine::worlds::Slot;
 use crate::engine::write::{guard, settle};
 use crate::engine::{JSON, REQUEST_ID, SANDBOX_TIME, problem};
+use crate::tester::outbox::delivery::Attempted;
 use crate::value::error::ApiError;
 use crate::value::time::{Span, Timestamp};
 use crate::world::World;
@@ -79,7 +79,7 @@ struct Run {
 
 impl Run {
     fn new(slot: &Arc<Slot>, advance: Advance) -> Self {
-        Self { watch: Some(slot.desk().outbox.watch()), slot: Arc::clone(slot), advance }
+        Self { watch: Some(slot.tester().outbox.watch()), slot: Arc::clone(slot), advance }
     }
 
     async fn reply(mut self, mut response: Response<Bytes>) -> Response<Bytes> {
@@ -135,7 +135,7 @@ impl Run {
     fn step_held(&mut self, world: &mut World) -> Result<bool, ApiError> {
         loop {
             let delivery = {
-                let outbox = &self.slot.desk().outbox;
+                let outbox = &self.slot.tester().outbox;
                 let due = world.timers().next().is_some_and(|timer| timer.due <= world.now());
                 // What is due at the same instant is one moment: nothing comes between its parts.
                 if !due && !outbox.is_quiet() && self.slot.has_post() {
@@ -160,11 +160,11 @@ impl Run {
         let Some(from) = self.watch.take() else {
             return Vec::new();
         };
-        let mut desk = self.slot.desk();
-        let mut attempted = desk.outbox.unwatch(from);
+        let mut tester = self.slot.tester();
+        let mut attempted = tester.outbox.unwatch(from);
         attempted.retain(|one| self.advance.caused(one));
         // What a receiver that hangs was spared while somebody waited is due now.
-        self.slot.stir(&desk);
+        self.slot.stir(&tester);
         attempted
     }
 }

@@ -1,7 +1,7 @@
 //! Faults of the wire on their way through the engine: judged once the key is known, acted on before or after the commit.
 //!
 //! What is refused before the commit changes nothing and leaves no idempotency record; what goes wrong after it has happened all
-//! the same, and a retry under the same key gets the success. Deliberately absent: which row acts (`desk::wire`), and what the
+//! the same, and a retry under the same key gets the success. Deliberately absent: which row acts (`tester::wire`), and what the
 //! edge does to connections and bytes (`io`), which is told by [`Transport`].
 
 use std::sync::atomic::Ordering;
@@ -12,11 +12,11 @@ use http::request::Parts;
 use http::{HeaderName, HeaderValue, Response};
 
 use crate::api::operation::{Contract, Operation};
-use crate::desk::fault;
-use crate::desk::wire::{Allowance, Applied, Exchange, Verdict, Wire};
 use crate::engine::request::request_id;
 use crate::engine::worlds::{Slot, ever_armed};
 use crate::engine::{Delivery, Engine, REQUEST_ID, SANDBOX_TIME, Transport, problem};
+use crate::tester::fault;
+use crate::tester::wire::{Allowance, Applied, Exchange, ExchangePlan, Wire};
 use crate::value::error::{ApiError, ErrorCode};
 use crate::value::stream::Key;
 use crate::value::time::Span;
@@ -65,7 +65,7 @@ impl Engine {
         operation: &Operation,
         slot: Option<&Slot>,
         head: &Parts,
-    ) -> Result<Option<Box<Verdict>>, Refused> {
+    ) -> Result<Option<Box<ExchangePlan>>, Refused> {
         let asked = asked(head)?;
         if self.is_replaying() {
             return Ok(None); // what was recorded is what really happened
@@ -84,7 +84,7 @@ impl Engine {
         let key = slot.map_or_else(|| self.base().key(), |slot| slot.world().base().key());
         let now = self.edge_ms.load(Ordering::Relaxed);
         let verdict = match armed {
-            Some(slot) => slot.desk().wire.judge(exchange, asked, key, now),
+            Some(slot) => slot.tester().wire.judge(exchange, asked, key, now),
             None => Wire::default().judge(exchange, asked, key, now),
         };
         match before_commit(&verdict, head, key) {
@@ -131,7 +131,7 @@ fn asked(head: &Parts) -> Result<Option<Fault>, ApiError> {
 }
 
 /// The refusal in place of the call: one that a limit or a fault makes, or that nobody will see.
-fn before_commit(verdict: &Verdict, head: &Parts, key: Key) -> Option<Response<Bytes>> {
+fn before_commit(verdict: &ExchangePlan, head: &Parts, key: Key) -> Option<Response<Bytes>> {
     let id = |source: &str, place: u64| {
         let key = key.with("faulted").with(source).at(place);
         request_id(key.with(head.method.as_str()).with(head.uri.path()))
@@ -169,7 +169,7 @@ fn before_commit(verdict: &Verdict, head: &Parts, key: Key) -> Option<Response<B
 }
 
 /// What happens to the reply to a call that has been answered, and recorded under its key.
-pub(super) fn after_commit(verdict: &Verdict, response: &mut Response<Bytes>) {
+pub(super) fn after_commit(verdict: &ExchangePlan, response: &mut Response<Bytes>) {
     let mut transport = Transport::default();
     if let Some(applied) = &verdict.fault {
         let fault = &applied.fault;
@@ -229,7 +229,7 @@ fn error(applied: &Applied, status: u16, what: &str) -> ApiError {
 }
 
 /// Delays and rate headers, which every reply has while they are set.
-fn wire_up(verdict: &Verdict, response: &mut Response<Bytes>, mut transport: Transport) {
+fn wire_up(verdict: &ExchangePlan, response: &mut Response<Bytes>, mut transport: Transport) {
     let of_fault = verdict.fault.as_ref().and_then(|applied| applied.fault.latency_ms);
     transport.delay = Duration::from_millis(verdict.latency_ms + of_fault.unwrap_or(0));
     if transport != Transport::default() {

@@ -9,8 +9,8 @@ use http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
 use imbl::OrdMap;
 
 use crate::api::json;
-use crate::desk::requests::KeyOutcome;
 use crate::engine::REPLAYED;
+use crate::tester::request_log::KeyOutcome;
 use crate::value::error::{ApiError, ErrorCode, Violation};
 use crate::value::time::Timestamp;
 
@@ -78,7 +78,7 @@ pub(super) enum Seen {
 }
 
 impl Seen {
-    /// What the journal of requests says of it.
+    /// What the request log says of it.
     pub(super) const fn outcome(&self) -> KeyOutcome {
         match self {
             Self::Never => KeyOutcome::Fresh,
@@ -113,7 +113,7 @@ struct Kept {
     status: StatusCode,
     headers: HeaderMap,
     answer: Bytes,
-    /// Of a refusal, for the journal of requests.
+    /// Of a refusal, for the request log.
     error: Option<ErrorCode>,
 }
 
@@ -156,7 +156,7 @@ impl SeenKeys {
     }
 
     /// Keeps an answer.
-    pub(super) fn keep(
+    pub(super) fn store(
         &mut self,
         key: IdempotencyKey,
         body: Vec<u8>,

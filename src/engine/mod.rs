@@ -7,22 +7,22 @@
 mod advance;
 mod cache;
 pub(crate) mod contract;
+mod delivery_waker;
 mod fault;
 mod headers;
 mod idempotency;
-mod journal;
 mod outcomes;
-mod post;
 mod problem;
 pub(crate) mod recording;
 mod represent;
 mod request;
+mod request_log;
 mod router;
 mod worlds;
 mod write;
 
 pub(crate) use advance::Unfinished;
-pub(crate) use post::{Courier, Duty, Worker};
+pub(crate) use delivery_waker::{Courier, Duty, Worker};
 pub(crate) use worlds::is_usable_key;
 
 #[cfg(test)]
@@ -40,29 +40,29 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
 use serde_json::Value;
 
-use crate::api::operation::{Call, House, OpenWorld, Process, Session};
-use crate::api::paper::PDF;
+use crate::api::operation::{Call, Host, OpenWorld, Process, Session};
+use crate::api::pdf::PDF;
 use crate::api::reply::Reply;
 use crate::api::system;
-use crate::desk::outbox::Settings;
-use crate::desk::snapshots::DeskPart;
-use crate::desk::wire::Verdict;
 use crate::engine::cache::{Cached, ReadCache};
 use crate::engine::contract::{Auth, Overlay};
 use crate::engine::fault::Refused;
 use crate::engine::headers::{check_content_type, check_headers};
-use crate::engine::journal::Trace;
 use crate::engine::recording::{Before, Recorder};
 use crate::engine::represent::Form;
 use crate::engine::request::{Request, etag, request_id};
+use crate::engine::request_log::Trace;
 use crate::engine::router::{Found, Route, Router};
 use crate::engine::worlds::{Slot, Worlds};
 use crate::engine::write::{guard, write};
+use crate::tester::outbox::Settings;
+use crate::tester::snapshots::TesterPart;
+use crate::tester::wire::ExchangePlan;
 use crate::value::error::{ApiError, ErrorCode};
 use crate::value::stream::Key;
 use crate::value::time::{Span, Timestamp};
 use crate::world::base::{Base, Shape};
-use crate::world::script::{Outcome, Scenario};
+use crate::world::script::{OutcomeRule, Scenario};
 use crate::world::{ClockMode, World};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("request-id");
@@ -168,9 +168,9 @@ enum Target {
         params: Vec<(&'static str, String)>,
         slot: Option<Arc<Slot>>,
         /// What the outside world is to answer.
-        outcomes: Vec<Outcome>,
+        outcomes: Vec<OutcomeRule>,
         /// What is to happen to the exchange, where anything is.
-        verdict: Option<Box<Verdict>>,
+        verdict: Option<Box<ExchangePlan>>,
     },
 }
 
@@ -212,23 +212,23 @@ impl Engine {
         let mut known = self.scenarios.write().unwrap_or_else(PoisonError::into_inner);
         known.clone_from(&scenarios);
         drop(known);
-        if let Some(renewed) = crate::desk::renewed(&self.worlds.started(), &scenarios) {
+        if let Some(renewed) = crate::tester::renewed(&self.worlds.started(), &scenarios) {
             let started = self.worlds.started.write();
             *started.unwrap_or_else(PoisonError::into_inner) = renewed;
         }
         for slot in self.worlds.recorded() {
             let mut world = slot.world_mut();
-            let renewed = crate::desk::renewed(&slot.desk().scenarios, &scenarios);
+            let renewed = crate::tester::renewed(&slot.tester().scenarios, &scenarios);
             let Some(renewed) = renewed else { continue };
             let world = &mut *world;
             let done = guard(world, |world| {
-                let desk = &mut *slot.desk();
-                let mut session = Session { world, desk, house: self };
+                let tester = &mut *slot.tester();
+                let mut session = Session { world, tester, host: self };
                 session.end_scenarios();
                 for scenario in renewed {
                     session.begin_scenario(scenario);
                 }
-                slot.rearm(desk);
+                slot.rearm(tester);
                 Ok(())
             });
             done.ok(); // a bug there was logged
@@ -271,11 +271,11 @@ impl Engine {
         office.open(Arc::new(settings), courier);
         for slot in self.worlds.recorded() {
             let mut outbox = office.outbox(&slot.world());
-            let mut desk = slot.desk();
-            outbox.put_shaping(desk.outbox.shaping().clone());
-            desk.outbox = outbox;
-            drop(desk);
-            slot.desk_changed();
+            let mut tester = slot.tester();
+            outbox.put_shaping(tester.outbox.shaping().clone());
+            tester.outbox = outbox;
+            drop(tester);
+            slot.tester_changed();
         }
     }
 
@@ -342,7 +342,7 @@ impl Engine {
             fault::after_commit(verdict, &mut response);
         }
         if let Some(slot) = &slot {
-            journal::note(&request, slot, verdict.as_deref(), &response);
+            request_log::note(&request, slot, verdict.as_deref(), &response);
         }
         echo_trace(head, &mut response);
         self.leave(head, response)
@@ -388,7 +388,7 @@ impl Engine {
         let mut response = match request.route.operation.call {
             Call::Open(_) => self.answer_open(request.route, Some(&slot.world())),
             Call::Read(call) => self.read(request, slot, call),
-            Call::Write(_) | Call::Drive(_) | Call::Desk(_) => {
+            Call::Write(_) | Call::Drive(_) | Call::Tester(_) => {
                 let unfinished = advance::begin(request, slot);
                 unfinished.unwrap_or_else(|| write(request, slot, self))
             }
@@ -545,25 +545,25 @@ impl Engine {
         }
     }
 
-    /// Acts on a key's world and desk, as a row of the control plane does.
-    pub(crate) fn at_desk<T>(
+    /// Acts on a key's world and tester, as a row of the control plane does.
+    pub(crate) fn at_tester<T>(
         &self,
         key: &str,
         act: impl FnOnce(&mut Session<'_>) -> Result<T, ApiError>,
     ) -> Result<T, ApiError> {
         let slot = self.worlds.open(key)?;
         let world = &mut *slot.world_mut();
-        slot.memory().next_desk_call();
+        slot.memory().next_tester_call();
         let done = guard(world, |world| {
-            let desk = &mut slot.desk();
-            act(&mut Session { world, desk, house: self })
+            let tester = &mut slot.tester();
+            act(&mut Session { world, tester, host: self })
         });
         slot.changed(world);
         done
     }
 }
 
-impl House for Engine {
+impl Host for Engine {
     fn scenarios(&self) -> Vec<Arc<Scenario>> {
         let known = self.scenarios.read();
         known.unwrap_or_else(PoisonError::into_inner).clone()
@@ -579,7 +579,7 @@ impl House for Engine {
         })
     }
 
-    fn open(&self, key: &str, world: World, part: DeskPart) -> Result<(), ApiError> {
+    fn open(&self, key: &str, world: World, part: TesterPart) -> Result<(), ApiError> {
         self.worlds.open_on(key, world, part)
     }
 
@@ -605,11 +605,11 @@ fn read(
 ) -> Result<Cached, ApiError> {
     let input = request.bind(None)?;
     let row = request.route.operation;
-    let paper = row.paper.filter(|_| form == Form::Pdf);
-    let (body, single, file) = if let Some(paper) = paper {
-        let paper = paper(world, input)?;
-        let file = format!("inline; filename=\"{}.pdf\"", paper.file);
-        (paper.to_pdf(), true, HeaderValue::try_from(file).ok())
+    let pdf = row.pdf.filter(|_| form == Form::Pdf);
+    let (body, single, file) = if let Some(pdf) = pdf {
+        let pdf = pdf(world, input)?;
+        let file = format!("inline; filename=\"{}.pdf\"", pdf.file);
+        (pdf.to_pdf(), true, HeaderValue::try_from(file).ok())
     } else {
         let reply = call(world, input)?;
         let single = reply.single;
@@ -623,7 +623,7 @@ fn read(
         request_id: request_id(key),
         form,
         file,
-        varies: row.paper.is_some(),
+        varies: row.pdf.is_some(),
     })
 }
 

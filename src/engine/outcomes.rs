@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 
-use crate::api::operation::House;
+use crate::api::operation::Host;
 use crate::model::decision::{DECISIONS, Decision};
 use crate::model::payments::return_code::ReturnCode;
 use crate::value::error::{ApiError, ErrorCode};
 use crate::value::time::Span;
 use crate::world::World;
 use crate::world::decide::{Decided, Why};
-use crate::world::script::{Outcome, When};
+use crate::world::script::{OutcomeRule, When};
 
 const SANDBOX_SCENARIO: HeaderName = HeaderName::from_static("sandbox-scenario");
 pub(super) const SANDBOX_DECISION: HeaderName = HeaderName::from_static("sandbox-decision");
@@ -20,7 +20,7 @@ const MOST_LISTED: usize = 16;
 
 /// The outcomes that a request asks for: `payout.settle=returned;code=R02`, several with commas between, or a scenario's name
 /// for all of its outcomes. An unknown name is refused, never passed over.
-pub(super) fn wanted(headers: &HeaderMap, house: &dyn House) -> Result<Vec<Outcome>, ApiError> {
+pub(super) fn wanted(headers: &HeaderMap, host: &dyn Host) -> Result<Vec<OutcomeRule>, ApiError> {
     let mut outcomes = Vec::new();
     for value in headers.get_all(SANDBOX_SCENARIO) {
         let text = value.to_str().map_err(|_| unknown("expected visible ASCII characters"))?;
@@ -28,7 +28,7 @@ pub(super) fn wanted(headers: &HeaderMap, house: &dyn House) -> Result<Vec<Outco
             if part.contains('=') {
                 outcomes.push(outcome(part)?);
             } else {
-                outcomes.extend(house.scenario(part)?.outcomes.iter().cloned());
+                outcomes.extend(host.scenario(part)?.outcomes.iter().cloned());
             }
         }
     }
@@ -39,7 +39,7 @@ fn unknown(detail: impl Into<String>) -> ApiError {
     ApiError::new(ErrorCode::UnknownScenario, format!("Sandbox-Scenario: {}", detail.into()))
 }
 
-fn outcome(text: &str) -> Result<Outcome, ApiError> {
+fn outcome(text: &str) -> Result<OutcomeRule, ApiError> {
     let mut parts = text.split(';').map(str::trim);
     let (name, then) = parts.next().and_then(|first| first.split_once('=')).unwrap_or((text, ""));
     let (name, then) = (name.trim(), then.trim());
@@ -57,7 +57,7 @@ fn outcome(text: &str) -> Result<Outcome, ApiError> {
             known.join(", ")
         )));
     };
-    let mut outcome = Outcome {
+    let mut outcome = OutcomeRule {
         on: decision.name.into(),
         when: When::default(),
         then: choice.name.into(),

@@ -4,7 +4,7 @@ use http::HeaderMap;
 use http::header::ACCEPT;
 
 use crate::api::operation::Operation;
-use crate::api::paper::PDF;
+use crate::api::pdf::PDF;
 
 /// In which form a resource is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub(super) enum Form {
 impl Form {
     /// What the caller wants of those that the row has. Whoever wants none of them gets JSON, as from every other row.
     pub(super) fn wanted(row: &Operation, headers: &HeaderMap) -> Self {
-        if row.paper.is_none() {
+        if row.pdf.is_none() {
             return Self::Json;
         }
         let sent = headers.get_all(ACCEPT).iter();
@@ -79,7 +79,7 @@ mod tests {
     #[test]
     fn paper_is_given_to_who_would_rather_have_it() {
         let rows: Vec<&Operation> = api::product().collect();
-        let row = rows.iter().find(|row| row.paper.is_some()).expect("a row with paper");
+        let row = rows.iter().find(|row| row.pdf.is_some()).expect("a row with paper");
         let form = |accept: &[&'static str]| {
             let mut headers = HeaderMap::new();
             for value in accept {
@@ -113,7 +113,7 @@ mod tests {
         ] {
             assert_eq!(form(pdf), Form::Pdf, "{pdf:?}");
         }
-        let other = rows.iter().find(|row| row.paper.is_none()).expect("a row without");
+        let other = rows.iter().find(|row| row.pdf.is_none()).expect("a row without");
         let mut headers = HeaderMap::new();
         headers.insert(ACCEPT, "application/pdf".parse().expect("a header"));
         assert_eq!(Form::wanted(other, &headers), Form::Json);

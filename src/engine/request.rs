@@ -7,13 +7,13 @@ use serde_json::Value;
 
 use crate::api::bind::bind;
 use crate::api::json;
-use crate::engine::journal::Trace;
+use crate::engine::request_log::Trace;
 use crate::engine::router::Route;
 use crate::value::error::ApiError;
 use crate::value::id::encode_to_string;
 use crate::value::stream::Key;
 use crate::world::World;
-use crate::world::script::Outcome;
+use crate::world::script::OutcomeRule;
 
 /// One request on its way through a world.
 pub(super) struct Request<'a> {
@@ -22,7 +22,7 @@ pub(super) struct Request<'a> {
     pub(super) head: &'a Parts,
     pub(super) body: &'a Bytes,
     /// What the outside world is to answer.
-    pub(super) outcomes: &'a [Outcome],
+    pub(super) outcomes: &'a [OutcomeRule],
     /// What is learned of it on its way, for the journal.
     pub(super) trace: Trace,
 }

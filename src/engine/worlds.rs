@@ -15,15 +15,15 @@ use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderValue};
 
 use crate::api::operation::OpenWorld;
-use crate::desk::Desk;
-use crate::desk::requests::{self, Requests};
-use crate::desk::snapshots::{Act, DeskPart, Snapshot};
 use crate::engine::WorldTag;
 use crate::engine::cache::{ReadCache, WORLD_BYTES};
 use crate::engine::contract::Auth;
+use crate::engine::delivery_waker::{DeliveryWaker, Post};
 use crate::engine::idempotency::{Answers, SeenKeys};
-use crate::engine::post::{Post, PostOffice};
 use crate::engine::recording::{KeyHash, Recorder, Tape};
+use crate::tester::Tester;
+use crate::tester::request_log::{self, Requests};
+use crate::tester::snapshots::{Act, Snapshot, TesterPart};
 use crate::value::error::{ApiError, ErrorCode, Violation};
 use crate::value::id::Id;
 use crate::value::time::Timestamp;
@@ -34,11 +34,11 @@ use crate::world::{ClockMode, World};
 /// Turns of the loop that waits for a step to end: some ten microseconds.
 const SPINS: u32 = 300;
 
-/// One key's world. Reads share it; a step has it alone. The desk beside it and what is remembered of requests have locks of
+/// One key's world. Reads share it; a step has it alone. The tester beside it and what is remembered of requests have locks of
 /// their own, taken in the order in which they stand here; the last is held for a look-up only.
 pub(super) struct Slot {
     world: RwLock<World>,
-    desk: Mutex<Desk>,
+    tester: Mutex<Tester>,
     memory: Mutex<Memory>,
     post: Post,
     tag: WorldTag,
@@ -68,22 +68,22 @@ pub(super) struct Memory {
     stands: OpenWorld,
     /// What it was grown from when it stood there.
     base: Arc<Base>,
-    /// Calls that acted on the desk: numbers their ids.
-    desk_calls: u64,
+    /// Calls that acted on the tester: numbers their ids.
+    tester_calls: u64,
     /// Those of them that no recording keeps.
     calls_beside: u64,
 }
 
 impl Memory {
-    /// The number of the next call that acts on the desk.
-    pub(super) const fn next_desk_call(&mut self) -> u64 {
-        self.desk_calls += 1;
-        self.desk_calls
+    /// The number of the next call that acts on the tester.
+    pub(super) const fn next_tester_call(&mut self) -> u64 {
+        self.tester_calls += 1;
+        self.tester_calls
     }
 
-    /// A call at the desk was refused: it has no number.
+    /// A call at the tester was refused: it has no number.
     pub(super) const fn uncount_desk_call(&mut self) {
-        self.desk_calls -= 1;
+        self.tester_calls -= 1;
     }
 
     /// The number of the next one that no recording keeps.
@@ -144,19 +144,19 @@ impl Slot {
         key: &str,
         opened: u64,
         world: World,
-        part: DeskPart,
+        part: TesterPart,
         most_requests: usize,
-        office: &Arc<PostOffice>,
+        office: &Arc<DeliveryWaker>,
         tape: Option<Tape>,
     ) -> Arc<Self> {
         let tag = tag(key);
-        let mut desk = Desk {
+        let mut tester = Tester {
             outbox: office.outbox(&world),
             tag: tag.0,
             requests: Requests::new(most_requests),
-            ..Desk::default()
+            ..Tester::default()
         };
-        desk.put_part(part);
+        tester.put_part(part);
         let memory = Memory {
             seen: SeenKeys::default(),
             reads: ReadCache::new(WORLD_BYTES),
@@ -164,20 +164,20 @@ impl Slot {
             snapshots: BTreeMap::new(),
             stands: OpenWorld::of(&world, tag.0, opened),
             base: Arc::clone(world.base()),
-            desk_calls: 0,
+            tester_calls: 0,
             calls_beside: 0,
         };
         let slot = Arc::new(Self {
             world: RwLock::new(world),
-            desk: Mutex::new(desk),
+            tester: Mutex::new(tester),
             memory: Mutex::new(memory),
             post: Post::new(office),
             tag,
             tape,
             armed: AtomicBool::new(false),
         });
-        slot.rearm(&slot.desk());
-        slot.desk_changed();
+        slot.rearm(&slot.tester());
+        slot.tester_changed();
         slot
     }
 
@@ -186,9 +186,9 @@ impl Slot {
         &self.post
     }
 
-    /// To be told after whatever may have changed the world or the desk, before the world's lock is given back.
+    /// To be told after whatever may have changed the world or the tester, before the world's lock is given back.
     pub(super) fn changed(&self, world: &World) {
-        let acts = self.desk().snapshots.take_acts();
+        let acts = self.tester().snapshots.take_acts();
         let mut memory = self.memory();
         memory.changed(world);
         memory.follow(&acts);
@@ -196,7 +196,7 @@ impl Slot {
 
     /// Whether a new world could take this one's place and nobody would notice.
     fn is_untouched(&self) -> bool {
-        self.world().version() == 0 && self.memory().desk_calls == 0
+        self.world().version() == 0 && self.memory().tester_calls == 0
     }
 
     /// The world, to look at.
@@ -220,18 +220,18 @@ impl Slot {
     }
 
     /// What the tester holds beside the world.
-    pub(super) fn desk(&self) -> MutexGuard<'_, Desk> {
-        self.desk.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn tester(&self) -> MutexGuard<'_, Tester> {
+        self.tester.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether requests are to be held against the desk's faults and limits.
+    /// Whether requests are to be held against the tester's faults and limits.
     pub(super) fn is_armed(&self) -> bool {
         self.armed.load(Ordering::Relaxed)
     }
 
-    /// To be called when the desk's faults or limits may have changed.
-    pub(super) fn rearm(&self, desk: &Desk) {
-        let armed = desk.wire.is_armed();
+    /// To be called when the tester's faults or limits may have changed.
+    pub(super) fn rearm(&self, tester: &Tester) {
+        let armed = tester.wire.is_armed();
         self.armed.store(armed, Ordering::Relaxed);
         if armed {
             EVER_ARMED.store(true, Ordering::Relaxed);
@@ -258,7 +258,7 @@ pub(super) struct Worlds {
     /// Whether keys that look live are refused.
     refuse_live: bool,
     most: usize,
-    office: Arc<PostOffice>,
+    office: Arc<DeliveryWaker>,
     recorder: Option<Arc<dyn Recorder>>,
     /// Events that each keeps; all of them if none.
     most_events: Option<u64>,
@@ -290,7 +290,7 @@ impl Worlds {
             office: Arc::default(),
             most_events,
             started: RwLock::default(),
-            most_requests: requests::DEFAULT_MOST,
+            most_requests: request_log::DEFAULT_MOST,
             open: RwLock::default(),
             opened: AtomicU64::new(0),
         }
@@ -301,7 +301,7 @@ impl Worlds {
     }
 
     /// What all worlds share of webhooks.
-    pub(super) const fn office(&self) -> &Arc<PostOffice> {
+    pub(super) const fn office(&self) -> &Arc<DeliveryWaker> {
         &self.office
     }
 
@@ -326,14 +326,14 @@ impl Worlds {
         started.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// What lies on a fresh desk.
-    fn part(&self) -> DeskPart {
-        let mut desk = Desk { scenarios: self.started(), ..Desk::default() };
-        desk.follow_scenarios(&self.base);
-        desk.part()
+    /// What lies on a fresh tester.
+    fn part(&self) -> TesterPart {
+        let mut tester = Tester { scenarios: self.started(), ..Tester::default() };
+        tester.follow_scenarios(&self.base);
+        tester.part()
     }
 
-    fn slot(&self, key: &str, world: World, part: DeskPart) -> Arc<Slot> {
+    fn slot(&self, key: &str, world: World, part: TesterPart) -> Arc<Slot> {
         let opened = self.opened.fetch_add(1, Ordering::Relaxed) + 1;
         Slot::new(key, opened, world, part, self.most_requests, &self.office, self.tape(key))
     }
@@ -355,7 +355,12 @@ impl Worlds {
     }
 
     /// Opens a key on a world that is there already; a key that has one keeps it.
-    pub(super) fn open_on(&self, key: &str, world: World, part: DeskPart) -> Result<(), ApiError> {
+    pub(super) fn open_on(
+        &self,
+        key: &str,
+        world: World,
+        part: TesterPart,
+    ) -> Result<(), ApiError> {
         if !is_well_formed(key) {
             let detail = "a key has 1 to 255 visible ASCII characters";
             return Err(ApiError::invalid(vec![Violation::new("/key", "pattern", detail)]));

@@ -9,7 +9,7 @@ use http::{HeaderValue, Response, StatusCode};
 use serde_json::Value;
 
 use crate::api::json;
-use crate::api::operation::{Call, Contract, House, Method, Operation, Session};
+use crate::api::operation::{Call, Contract, Host, Method, Operation, Session};
 use crate::api::reply::Reply;
 use crate::api::system;
 use crate::engine::idempotency::{self, IdempotencyKey, Seen};
@@ -46,7 +46,7 @@ impl Prepared {
     }
 }
 
-pub(super) fn write(request: &Request<'_>, slot: &Arc<Slot>, house: &dyn House) -> Response<Bytes> {
+pub(super) fn write(request: &Request<'_>, slot: &Arc<Slot>, host: &dyn Host) -> Response<Bytes> {
     // What needs no look at the world is done before its lock is taken, and the reply is written after it is given back.
     let prepared = Prepared::of(request);
     let mut held = slot.world_mut();
@@ -73,10 +73,10 @@ pub(super) fn write(request: &Request<'_>, slot: &Arc<Slot>, house: &dyn House) 
             let logged = world.log_length();
             let performed = guard(world, |world| {
                 let row = request.route.operation;
-                if let Call::Desk(call) = row.call {
-                    let desk = &mut *slot.desk();
-                    let done = call(&mut Session { world, desk, house }, input);
-                    slot.rearm(desk);
+                if let Call::Tester(call) = row.call {
+                    let tester = &mut *slot.tester();
+                    let done = call(&mut Session { world, tester, host }, input);
+                    slot.rearm(tester);
                     return done;
                 }
                 system::perform(world, row, Arc::new(origin), request.outcomes.to_vec(), input)
@@ -93,8 +93,8 @@ pub(super) fn write(request: &Request<'_>, slot: &Arc<Slot>, house: &dyn House) 
                 slot.changed(world);
             }
             let decided = outcomes::since(world, decided);
-            if matches!(request.route.operation.call, Call::Desk(_)) {
-                slot.desk_used();
+            if matches!(request.route.operation.call, Call::Tester(_)) {
+                slot.tester_used();
             }
             slot.post_events(world);
             if let Some(tape) = &slot.tape {
@@ -110,29 +110,29 @@ pub(super) fn write(request: &Request<'_>, slot: &Arc<Slot>, house: &dyn House) 
             if let Some(header) = outcomes::header(&decided) {
                 response.headers_mut().insert(SANDBOX_DECISION, header);
             }
-            running.keep(&response, now);
+            running.store_reply(&response, now);
             response
         }
     }
 }
 
-/// Whether a row is a call at the desk that a recording keeps.
+/// Whether a row is a call at the tester that a recording keeps.
 fn is_numbered(row: &Operation) -> bool {
-    matches!(row.call, Call::Desk(_)) && row.method != Method::Get && !recording::is_beside(row)
+    matches!(row.call, Call::Tester(_)) && row.method != Method::Get && !recording::is_beside(row)
 }
 
-/// The id of a reply to what may change something. A call at the desk leaves no event, so that it is numbered by itself; one
+/// The id of a reply to what may change something. A call at the tester leaves no event, so that it is numbered by itself; one
 /// that only looks, or that no recording keeps, shifts no number of those that one does.
 fn write_id(request: &Request<'_>, world: &World, slot: &Slot) -> HeaderValue {
     let (row, key) = (request.route.operation, world.base().key());
     match row.call {
-        Call::Desk(_) if row.method == Method::Get => {
+        Call::Tester(_) if row.method == Method::Get => {
             request_id(key.with("looked").at(world.version()).with(request.target()))
         }
-        Call::Desk(_) if recording::is_beside(row) => {
+        Call::Tester(_) if recording::is_beside(row) => {
             request_id(key.with("beside").at(slot.memory().next_call_beside()))
         }
-        Call::Desk(_) => request_id(key.with("desk").at(slot.memory().next_desk_call())),
+        Call::Tester(_) => request_id(key.with("desk").at(slot.memory().next_tester_call())),
         _ => request_id(key.with("write").at(world.log().len())),
     }
 }
@@ -198,12 +198,12 @@ impl Running<'_> {
     }
 
     /// Keeps the answer under the key, if it is one that is kept.
-    fn keep(mut self, response: &Response<Bytes>, now: Timestamp) {
+    fn store_reply(mut self, response: &Response<Bytes>, now: Timestamp) {
         if let Some((key, body)) = self.keyed.take() {
             let seen = &mut self.slot.memory().seen;
             seen.end(&key);
             if idempotency::is_kept(response.status()) && seen.age() == self.age {
-                seen.keep(key, body, response, now);
+                seen.store(key, body, response, now);
             }
         }
     }

@@ -9,7 +9,7 @@ use std::{fmt, io};
 use tokio::runtime::Builder;
 use tokio::sync::oneshot;
 
-use crate::io::edge::Answer;
+use crate::io::edge::RequestHandler;
 use crate::io::listen::BindError;
 use crate::io::server::{Server, ServerConfig};
 
@@ -51,7 +51,7 @@ pub(crate) struct Background {
 impl Background {
     /// Starts a server and returns when it listens.
     #[cfg(test)]
-    pub(crate) fn start<A: Answer>(
+    pub(crate) fn start<A: RequestHandler>(
         config: ServerConfig,
         engine: Arc<A>,
     ) -> Result<Self, StartError> {
@@ -59,7 +59,7 @@ impl Background {
     }
 
     /// The same, with something to be done within its runtime before the first request, given where it listens.
-    pub(crate) fn start_with<A: Answer>(
+    pub(crate) fn start_with<A: RequestHandler>(
         mut config: ServerConfig,
         engine: Arc<A>,
         prepare: impl FnOnce(&[SocketAddr]) -> Result<(), String>,

@@ -2,7 +2,7 @@
 //!
 //! A request without a body is answered within the call, on the worker that read it: no future, no allocation, no lock of ours.
 //! Only one that must wait, for its body or for an injected delay, becomes a future. Deliberately absent: routes, keys,
-//! error documents: the engine's ([`Answer`]).
+//! error documents: the engine's ([`RequestHandler`]).
 
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -23,18 +23,18 @@ use crate::engine::{Transport, Unfinished};
 use crate::io::body::{Unread, collect, declares_more};
 use crate::io::connection::Activity;
 use crate::io::cors::Cors;
-use crate::io::guard::{Guard, Verdict};
-use crate::io::journal::log::Durable;
+use crate::io::guard::{Guard, GuardDecision};
 use crate::io::limits::Limits;
-use crate::io::log::Line;
+use crate::io::log::AccessLogLine;
 use crate::io::sent::Sent;
+use crate::io::wal::log::Durable;
 use crate::value::error::ErrorCode;
 
 /// Seconds a client is asked to stay away when the server is full.
 const RETRY_AFTER_SECONDS: HeaderValue = HeaderValue::from_static("1");
 
 /// What the edge asks of an engine. All of it returns at once and may be called from any thread.
-pub(crate) trait Answer: Send + Sync + 'static {
+pub(crate) trait RequestHandler: Send + Sync + 'static {
     /// A request whose head was accepted.
     type Admitted: Send + 'static;
 
@@ -156,7 +156,7 @@ impl<A> Clone for Edge<A> {
     }
 }
 
-impl<A: Answer> hyper::service::Service<Request<Incoming>> for Edge<A> {
+impl<A: RequestHandler> hyper::service::Service<Request<Incoming>> for Edge<A> {
     type Response = Response<Sent>;
     type Error = Lost;
     type Future = Reply;
@@ -164,7 +164,7 @@ impl<A: Answer> hyper::service::Service<Request<Incoming>> for Edge<A> {
     fn call(&self, request: Request<Incoming>) -> Reply {
         self.activity.busy();
         let (mut head, body) = request.into_parts();
-        let line = Line::start(&head);
+        let line = AccessLogLine::start(&head);
         if head.method == Method::HEAD {
             // hyper remembers the method and keeps the bytes back, but not their length.
             head.method = Method::GET;
@@ -174,9 +174,9 @@ impl<A: Answer> hyper::service::Service<Request<Incoming>> for Edge<A> {
             self.shared.engine.tell_time(self.shared.started.elapsed());
         }
         let admitted = match self.shared.guard.judge(&head) {
-            Verdict::Pass => self.guarded(&head, |engine| engine.admit(&head)),
-            Verdict::Preflight => Err(Cors::answer(&head)),
-            Verdict::Refuse(code, detail) => Err(self.refuse(Some(&head), code, detail)),
+            GuardDecision::Pass => self.guarded(&head, |engine| engine.admit(&head)),
+            GuardDecision::Preflight => Err(Cors::answer(&head)),
+            GuardDecision::Refuse(code, detail) => Err(self.refuse(Some(&head), code, detail)),
         };
         if !body.is_end_stream() {
             return self.after_body(head, body, admitted, line);
@@ -189,7 +189,7 @@ impl<A: Answer> hyper::service::Service<Request<Incoming>> for Edge<A> {
     }
 }
 
-impl<A: Answer> Edge<A> {
+impl<A: RequestHandler> Edge<A> {
     pub(crate) fn new(shared: Arc<Shared<A>>, activity: Arc<Activity>) -> Self {
         Self { shared, activity }
     }
@@ -201,7 +201,7 @@ impl<A: Answer> Edge<A> {
         head: Parts,
         body: Incoming,
         admitted: Result<A::Admitted, Response<Bytes>>,
-        line: Line,
+        line: AccessLogLine,
     ) -> Reply {
         let limits = self.shared.limits;
         let too_large = declares_more(&body, limits.body_bytes);
@@ -300,7 +300,7 @@ impl<A: Answer> Edge<A> {
         refusal
     }
 
-    fn send(&self, head: Parts, response: Response<Bytes>, line: Line) -> Reply {
+    fn send(&self, head: Parts, response: Response<Bytes>, line: AccessLogLine) -> Reply {
         let Transport { delay, lost, .. } = transport(&response);
         if delay.is_zero() && !lost && self.is_complete(&response) {
             return Reply::Now(Some(Ok(self.finish(&head, response, line))));
@@ -309,7 +309,12 @@ impl<A: Answer> Edge<A> {
         Reply::Later(Box::pin(async move { edge.send_late(head, response, line).await }))
     }
 
-    async fn send_late(&self, head: Parts, response: Response<Bytes>, line: Line) -> Replied {
+    async fn send_late(
+        &self,
+        head: Parts,
+        response: Response<Bytes>,
+        line: AccessLogLine,
+    ) -> Replied {
         let response = self.finished(&head, response).await;
         let response = self.durable(&head, response).await;
         let Transport { delay, lost, .. } = transport(&response);
@@ -353,7 +358,12 @@ impl<A: Answer> Edge<A> {
     }
 
     /// What every reply carries, and the end of the request.
-    fn finish(&self, head: &Parts, mut response: Response<Bytes>, line: Line) -> Response<Sent> {
+    fn finish(
+        &self,
+        head: &Parts,
+        mut response: Response<Bytes>,
+        line: AccessLogLine,
+    ) -> Response<Sent> {
         let headers = response.headers_mut();
         headers.insert(X_CONTENT_TYPE_OPTIONS, NOSNIFF);
         self.shared.guard.cors.mark(head, headers);
@@ -371,7 +381,7 @@ const BUG: &str = "a bug of the sandbox; nothing was changed by this request";
 pub(crate) const FULL: &str = "the sandbox serves as many requests as it can; try again soon";
 
 /// A refusal of the engine's making, with the headers that the edge owes.
-pub(crate) fn refusal<A: Answer>(
+pub(crate) fn refusal<A: RequestHandler>(
     engine: &A,
     head: Option<&Parts>,
     code: ErrorCode,

@@ -9,7 +9,6 @@ use std::thread::Thread;
 
 use crate::api::control::snapshots;
 use crate::api::operation::Session;
-use crate::desk::snapshots::Snapshot;
 use crate::engine::contract::Overlay;
 use crate::engine::{Config, Engine, MAX_EVENTS};
 use crate::io::background::Background;
@@ -17,6 +16,7 @@ use crate::io::server::ServerConfig;
 use crate::io::webhooks::Webhooks;
 use crate::render::pages;
 use crate::scenario;
+use crate::tester::snapshots::Snapshot;
 use crate::value::diagnostic::Look;
 use crate::value::error::ApiError;
 use crate::value::id::Id;
@@ -279,8 +279,8 @@ impl Sandbox {
     /// # Errors
     /// If the key opens no world, or has 100 snapshots already.
     pub fn snapshot(&self, key: &str) -> Result<SnapshotId, SandboxError> {
-        self.at_desk(key, |session| {
-            let taken = session.desk.take_snapshot(session.world, None);
+        self.at_tester(key, |session| {
+            let taken = session.tester.take_snapshot(session.world, None);
             taken.map(|snapshot| SnapshotId(snapshot.id)).ok_or_else(snapshots::full)
         })
     }
@@ -291,8 +291,8 @@ impl Sandbox {
     /// # Errors
     /// If the key opens no world, or the snapshot is not one of its own.
     pub fn restore(&self, key: &str, snapshot: &SnapshotId) -> Result<(), SandboxError> {
-        self.at_desk(key, |session| {
-            let restored = session.desk.restore_snapshot(snapshot.0, session.world);
+        self.at_tester(key, |session| {
+            let restored = session.tester.restore_snapshot(snapshot.0, session.world);
             restored.then_some(()).ok_or_else(|| snapshots::unknown(snapshot.0))
         })
     }
@@ -303,18 +303,18 @@ impl Sandbox {
     /// # Errors
     /// If either key opens no world, or the new one has a world already.
     pub fn fork(&self, key: &str, new_key: &str) -> Result<(), SandboxError> {
-        self.at_desk(key, |session| {
-            let (world, part) = (session.world.clone(), session.desk.part());
-            session.house.open(new_key, world, part)
+        self.at_tester(key, |session| {
+            let (world, part) = (session.world.clone(), session.tester.part());
+            session.host.open(new_key, world, part)
         })
     }
 
-    fn at_desk<T>(
+    fn at_tester<T>(
         &self,
         key: &str,
         act: impl FnOnce(&mut Session<'_>) -> Result<T, ApiError>,
     ) -> Result<T, SandboxError> {
-        let done = self.engine.at_desk(key, act);
+        let done = self.engine.at_tester(key, act);
         done.map_err(|error| SandboxError(error.detail))
     }
 

@@ -19,7 +19,7 @@ pub(crate) const ADMIN_TOKEN: HeaderName = HeaderName::from_static("sandbox-admi
 
 /// What the guard has to say about a head.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub(crate) enum GuardDecision {
     /// On to the engine.
     Pass,
     /// A browser asks first; the answer is the edge's own.
@@ -47,19 +47,19 @@ impl Guard {
     }
 
     /// Judges a head, in the order host, preflight, origin, token.
-    pub(crate) fn judge(&self, head: &Parts) -> Verdict {
+    pub(crate) fn judge(&self, head: &Parts) -> GuardDecision {
         if let Err((code, detail)) = self.check_host(head) {
-            return Verdict::Refuse(code, detail);
+            return GuardDecision::Refuse(code, detail);
         }
         let control = is_control(head.uri.path());
         match self.cors.preflight(head, control) {
             Preflight::No => {}
-            Preflight::Allowed => return Verdict::Preflight,
+            Preflight::Allowed => return GuardDecision::Preflight,
         }
         if control && let Err((code, detail)) = self.check_control(head) {
-            return Verdict::Refuse(code, detail);
+            return GuardDecision::Refuse(code, detail);
         }
-        Verdict::Pass
+        GuardDecision::Pass
     }
 
     /// One `Host`, well-formed, and a name of ours; the authority of an absolute target, too. HTTP/1.0 may leave it out.
@@ -206,10 +206,10 @@ mod tests {
         request.body(()).expect("a test's own head is well-formed").into_parts().0
     }
 
-    fn code(verdict: Verdict) -> Option<ErrorCode> {
+    fn code(verdict: GuardDecision) -> Option<ErrorCode> {
         match verdict {
-            Verdict::Refuse(code, _) => Some(code),
-            Verdict::Pass | Verdict::Preflight => None,
+            GuardDecision::Refuse(code, _) => Some(code),
+            GuardDecision::Pass | GuardDecision::Preflight => None,
         }
     }
 
@@ -236,7 +236,7 @@ mod tests {
             "API.example.com.:443",
             "localhost:",
         ] {
-            assert_eq!(guard.judge(&head("/v1", &[("host", host)])), Verdict::Pass, "{host}");
+            assert_eq!(guard.judge(&head("/v1", &[("host", host)])), GuardDecision::Pass, "{host}");
         }
     }
 

@@ -58,9 +58,9 @@ pub(crate) fn init(format: Format, filter: Option<&str>) -> Result<(), String> {
 
 /// A request's line while its request is being answered; nothing where the level is off.
 #[derive(Debug)]
-pub(crate) struct Line(Option<(Instant, Method)>);
+pub(crate) struct AccessLogLine(Option<(Instant, Method)>);
 
-impl Line {
+impl AccessLogLine {
     /// Notes the method as it was sent, and the time.
     pub(crate) fn start(head: &Parts) -> Self {
         if tracing::enabled!(target: REQUESTS, tracing::Level::DEBUG) {

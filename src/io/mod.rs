@@ -1,6 +1,6 @@
 //! The edge: the only place with sockets, wall clock and signals.
 //!
-//! May import everything left of it. What a request means is decided by the engine, behind [`edge::Answer`]; what a
+//! May import everything left of it. What a request means is decided by the engine, behind [`edge::RequestHandler`]; what a
 //! connection may cost is decided here. Deliberately absent: routes, credentials of worlds, JSON.
 
 pub(crate) mod background;
@@ -10,8 +10,8 @@ pub(crate) mod cors;
 pub(crate) mod courier;
 pub(crate) mod edge;
 pub(crate) mod embed;
+pub(crate) mod embed_calls;
 pub(crate) mod guard;
-pub(crate) mod journal;
 pub(crate) mod limits;
 pub(crate) mod listen;
 pub(crate) mod log;
@@ -21,9 +21,9 @@ pub(crate) mod sent;
 pub(crate) mod server;
 pub(crate) mod signal;
 pub(crate) mod socket;
-pub(crate) mod tester;
 #[cfg(test)]
 mod tests;
+pub(crate) mod wal;
 pub(crate) mod webhooks;
 
 use std::time::Duration;
@@ -35,7 +35,7 @@ use http::request::Parts;
 use crate::engine::{Admitted, Engine};
 use crate::value::error::ErrorCode;
 
-impl edge::Answer for Engine {
+impl edge::RequestHandler for Engine {
     type Admitted = Admitted;
 
     fn enter(&self, head: &mut Parts) {

@@ -20,10 +20,10 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::TcpListener;
 
-use crate::desk::address::{Policy, Target};
-use crate::desk::signature::{Secret, Signed, Verdict, verify};
-use crate::io::courier::line::{Line, post_to, read};
+use crate::io::courier::connection::{Connection, post_to, read};
 use crate::io::courier::wall;
+use crate::tester::address::{Policy, Target};
+use crate::tester::signature::{Secret, SignatureCheck, Signed, verify};
 use crate::value::time::Timestamp;
 
 /// A delivery is far smaller; more is refused.
@@ -49,7 +49,7 @@ pub(crate) struct Received {
     /// `webhook-id`.
     pub(crate) id: Option<String>,
     /// None where there is no secret to check it with.
-    pub(crate) verdict: Option<Verdict>,
+    pub(crate) verdict: Option<SignatureCheck>,
     /// Whether this id came before and was taken.
     pub(crate) duplicate: bool,
     /// What it was answered.
@@ -138,7 +138,7 @@ async fn answer(
     let (at, signed) = (wall(), signed(&head.headers));
     let verdict =
         receiving.secret.as_ref().map(|secret| verify(secret, signed, &body, at.millis() / 1_000));
-    let good = verdict.is_none_or(|verdict| verdict == Verdict::Valid);
+    let good = verdict.is_none_or(|verdict| verdict == SignatureCheck::Valid);
     // A forged delivery does not use an id up.
     let duplicate = {
         let mut ids = ids.lock().unwrap_or_else(PoisonError::into_inner);
@@ -146,8 +146,10 @@ async fn answer(
     };
     let response = match (&receiving.forward_to, verdict) {
         (Some(target), _) => forward(target, &head, body.clone()).await,
-        (None, None | Some(Verdict::Valid)) => plain(StatusCode::OK, "taken\n"),
-        (None, Some(Verdict::Stale)) => plain(StatusCode::BAD_REQUEST, "the timestamp is stale\n"),
+        (None, None | Some(SignatureCheck::Valid)) => plain(StatusCode::OK, "taken\n"),
+        (None, Some(SignatureCheck::Stale)) => {
+            plain(StatusCode::BAD_REQUEST, "the timestamp is stale\n")
+        }
         (None, Some(_)) => plain(StatusCode::UNAUTHORIZED, "the signature is not good\n"),
     };
     show(&Received {
@@ -179,7 +181,7 @@ fn plain(status: StatusCode, text: &'static str) -> Response<Full<Bytes>> {
 /// Passes a delivery on with its own headers, and gives back what the target answered.
 async fn forward(target: &Target, head: &Parts, body: Bytes) -> Response<Full<Bytes>> {
     let policy = Policy::default();
-    let mut line = Line::default();
+    let mut line = Connection::default();
     let request = |target: &Target| {
         let mut request = post_to(target, body.clone());
         for (name, value) in &head.headers {

@@ -20,12 +20,12 @@ use tokio::sync::watch;
 
 use crate::io::connection::{Activity, Closing, Watched};
 use crate::io::cors::Cors;
-use crate::io::edge::{Answer, Edge, FULL, Shared, refusal};
+use crate::io::edge::{Edge, FULL, RequestHandler, Shared, refusal};
 use crate::io::guard::Guard;
-use crate::io::journal::log::Durable;
 use crate::io::limits::Limits;
 use crate::io::listen::{BindError, listen};
 use crate::io::socket::Socket;
+use crate::io::wal::log::Durable;
 use crate::value::error::ErrorCode;
 
 /// Most that hyper buffers of a connection's input, and takes from it at a time.
@@ -66,7 +66,7 @@ pub(crate) struct Bound<A> {
 
 impl Server {
     /// Opens the sockets. Must be called within a tokio runtime.
-    pub(crate) async fn bind<A: Answer>(
+    pub(crate) async fn bind<A: RequestHandler>(
         config: &ServerConfig,
         engine: Arc<A>,
     ) -> Result<Bound<A>, BindError> {
@@ -90,7 +90,7 @@ pub(crate) enum Ended {
     Cut,
 }
 
-impl<A: Answer> Bound<A> {
+impl<A: RequestHandler> Bound<A> {
     /// Where the server listens: one port, the first address first.
     pub(crate) fn addresses(&self) -> &[SocketAddr] {
         &self.addresses
@@ -153,7 +153,7 @@ struct Door<A> {
 const SHORTEST_PAUSE: Duration = Duration::from_millis(10);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
-impl<A: Answer> Door<A> {
+impl<A: RequestHandler> Door<A> {
     fn new(shared: Arc<Shared<A>>, closing: Closing) -> Self {
         let full = raw(&refusal(shared.engine.as_ref(), None, ErrorCode::Overloaded, FULL));
         let http = protocol(&shared.limits);

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use tokio::runtime::Handle;
 
-use crate::desk::address::{Policy, Target};
-use crate::desk::outbox::schedule::Retries;
-use crate::desk::outbox::{Given, Settings};
-use crate::desk::signature::Secret;
 use crate::engine::Engine;
 use crate::io::courier::Courier;
+use crate::tester::address::{Policy, Target};
+use crate::tester::outbox::schedule::Retries;
+use crate::tester::outbox::{Given, Settings};
+use crate::tester::signature::Secret;
 
 /// Webhooks of every world.
 #[derive(Clone, Debug, Default)]

@@ -173,7 +173,7 @@ pub(crate) enum Direction {
 
 /// One side of a journal entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub(crate) struct Line {
+pub(crate) struct EntryLine {
     /// The account.
     pub(crate) account: Account,
     /// The side.
@@ -194,7 +194,7 @@ impl Direction {
     }
 }
 
-impl Line {
+impl EntryLine {
     /// What it adds to the account's debits less credits.
     pub(crate) const fn signed(&self) -> i64 {
         match self.direction {
@@ -230,7 +230,7 @@ pub(crate) struct JournalEntry {
     /// What caused it.
     pub(crate) source: AnyId,
     /// Two or more lines.
-    pub(crate) lines: Vec<Line>,
+    pub(crate) lines: Vec<EntryLine>,
     /// The entry that this one mirrors, if it is a reversal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) reverses: Option<Id<JournalEntry>>,
@@ -253,7 +253,7 @@ impl JournalEntry {
 
     /// Currencies whose wallets it moves available money in, in the order of its lines.
     pub(crate) fn moves_available(&self) -> impl Iterator<Item = Currency> {
-        let of_cash = |line: &&Line| line.account == Account::CashAvailable;
+        let of_cash = |line: &&EntryLine| line.account == Account::CashAvailable;
         let places = self.lines.iter().enumerate();
         let places = places.filter(move |(_, line)| of_cash(line));
         let first = places.filter(move |(place, line)| {
@@ -331,7 +331,7 @@ impl WalletTransaction {
             .iter()
             .filter(|line| line.account == Account::CashAvailable)
             .filter(|line| line.currency == wallet.currency)
-            .map(Line::signed)
+            .map(EntryLine::signed)
             .sum();
         Self {
             id,

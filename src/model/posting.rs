@@ -18,7 +18,7 @@ use std::borrow::Cow;
 
 use crate::model::AnyId;
 use crate::model::business::authority::Authority;
-use crate::model::ledger::{Account, Direction, JournalEntry, Line};
+use crate::model::ledger::{Account, Direction, EntryLine, JournalEntry};
 use crate::value::money::Currency;
 
 /// A journal entry before it has a number and a date.
@@ -26,7 +26,7 @@ use crate::value::money::Currency;
 pub(crate) struct Posting {
     pub(crate) memo: Cow<'static, str>,
     pub(crate) source: AnyId,
-    pub(crate) lines: Vec<Line>,
+    pub(crate) lines: Vec<EntryLine>,
 }
 
 impl Posting {
@@ -40,21 +40,23 @@ impl Posting {
         let lines = lines
             .iter()
             .filter(|(_, _, amount)| *amount != 0)
-            .map(|&(account, direction, amount)| Line { account, direction, amount, currency })
+            .map(|&(account, direction, amount)| EntryLine { account, direction, amount, currency })
             .map(positive)
             .collect();
         Self { memo: Cow::Borrowed(memo), source, lines }
     }
 
     /// What a caller wrote, as it was written.
-    pub(crate) fn manual(memo: Cow<'static, str>, source: AnyId, lines: Vec<Line>) -> Self {
+    pub(crate) fn manual(memo: Cow<'static, str>, source: AnyId, lines: Vec<EntryLine>) -> Self {
         Self { memo, source, lines }
     }
 
     /// The lines of an entry, each on its other side.
     pub(crate) fn mirror(entry: &JournalEntry, memo: Cow<'static, str>, source: AnyId) -> Self {
-        let mirrored =
-            entry.lines.iter().map(|line| Line { direction: line.direction.opposite(), ..*line });
+        let mirrored = entry
+            .lines
+            .iter()
+            .map(|line| EntryLine { direction: line.direction.opposite(), ..*line });
         Self { memo, source, lines: mirrored.collect() }
     }
 
@@ -72,11 +74,11 @@ impl Posting {
 }
 
 /// A negative amount on one side is a positive one on the other: a tax refund in a run is a debit of the authority.
-fn positive(line: Line) -> Line {
+fn positive(line: EntryLine) -> EntryLine {
     if line.amount > 0 {
         return line;
     }
-    Line { direction: line.direction.opposite(), amount: -line.amount, ..line }
+    EntryLine { direction: line.direction.opposite(), amount: -line.amount, ..line }
 }
 
 use Direction::{Credit, Debit};

@@ -147,7 +147,7 @@ pub(crate) enum Task {
     /// An underwriter takes an application up.
     ReviewApplication(Id<Application>),
     /// The underwriter decides.
-    DecideApplication(Id<Application>, Verdict),
+    DecideApplication(Id<Application>, UnderwriterDecision),
     /// The last day for the information that an underwriter wants is over.
     WithdrawApplication(Id<Application>),
     /// An offer's two weeks are over.
@@ -179,7 +179,7 @@ pub(crate) enum Task {
 /// What an underwriter goes by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Verdict {
+pub(crate) enum UnderwriterDecision {
     /// The score and the sales.
     ByScore,
     /// It is approved, whatever the score.
@@ -259,7 +259,7 @@ impl Task {
         Self::CompleteAssessment(Id::UNKNOWN),
         Self::CompleteRiskScore(Id::UNKNOWN),
         Self::ReviewApplication(Id::UNKNOWN),
-        Self::DecideApplication(Id::UNKNOWN, Verdict::ByScore),
+        Self::DecideApplication(Id::UNKNOWN, UnderwriterDecision::ByScore),
         Self::WithdrawApplication(Id::UNKNOWN),
         Self::ExpireOffer(Id::UNKNOWN),
         Self::DisburseLoan(Id::UNKNOWN),

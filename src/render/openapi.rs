@@ -182,7 +182,7 @@ fn follow(part: &Value, components: &Value, used: &mut BTreeSet<String>) {
     match part {
         Value::Array(items) => items.iter().for_each(|item| follow(item, components, used)),
         Value::Object(members) => {
-            members.values().for_each(|member| follow(member, components, used))
+            members.values().for_each(|member| follow(member, components, used));
         }
         _ => {}
     }

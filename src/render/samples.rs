@@ -9,17 +9,17 @@ use serde_json::{Map, Value};
 
 use crate::api;
 use crate::api::control::intervene;
-use crate::api::operation::{self, Call, House, Method, OpenWorld, Operation, Process};
+use crate::api::operation::{self, Call, Host, Method, OpenWorld, Operation, Process};
 use crate::api::system;
-use crate::desk::Desk;
-use crate::desk::requests::RequestId;
-use crate::desk::snapshots::DeskPart;
 use crate::model::business::payroll_item::PayrollItem;
 use crate::model::payments::payout::{Payout, PayoutStatus};
 use crate::model::payments::reconciliation_match::ReconciliationMatch;
 use crate::model::{AnyId, Kind};
 use crate::render::openapi::problem::REQUEST_ID;
 use crate::scenario;
+use crate::tester::Tester;
+use crate::tester::request_log::RequestId;
+use crate::tester::snapshots::TesterPart;
 use crate::value::error::ApiError;
 use crate::value::id::Id;
 use crate::world::base::{Base, Shape};
@@ -207,13 +207,13 @@ pub(crate) struct Sample {
 /// The world in which rows are sampled.
 pub(crate) struct Session {
     world: World,
-    desk: Desk,
+    tester: Tester,
 }
 
 /// A house with one key and the shipped scenarios.
 struct Alone;
 
-impl House for Alone {
+impl Host for Alone {
     fn scenarios(&self) -> Vec<Arc<Scenario>> {
         scenario::shipped()
     }
@@ -222,7 +222,7 @@ impl House for Alone {
         scenario::find(name)
     }
 
-    fn open(&self, _: &str, _: World, _: DeskPart) -> Result<(), ApiError> {
+    fn open(&self, _: &str, _: World, _: TesterPart) -> Result<(), ApiError> {
         Ok(())
     }
 
@@ -236,7 +236,7 @@ impl Session {
     /// A fresh one.
     pub(crate) fn new() -> Self {
         let base = Arc::new(Base::new(SEED, Shape::default()));
-        Self { world: World::new(base, ClockMode::Instant), desk: Desk::default() }
+        Self { world: World::new(base, ClockMode::Instant), tester: Tester::default() }
     }
 
     /// Calls a row as its example says: on the first resource whose state allows it.
@@ -274,7 +274,7 @@ impl Session {
     /// Makes what a row's path names and no world grows: a webhook endpoint, a rule.
     fn prepare(&mut self, row: &Operation) {
         let needs = |member: &str| row.path_parameters().any(|name| name == member);
-        if needs("endpoint_id") && self.desk.outbox.is_empty() {
+        if needs("endpoint_id") && self.tester.outbox.is_empty() {
             let creates = |row: &&Operation| row.name == "create_webhook_endpoint";
             api::control().find(creates).map(|row| self.sample(row));
         }
@@ -289,11 +289,11 @@ impl Session {
             Call::Read(call) => call(&self.world, input).ok()?,
             Call::Open(call) => call(&self.process(), Some(&self.world)),
             Call::Drive(call) => call(&mut self.world, input).ok()?,
-            Call::Desk(call) => {
+            Call::Tester(call) => {
                 let mut session = operation::Session {
                     world: &mut self.world,
-                    desk: &mut self.desk,
-                    house: &Alone,
+                    tester: &mut self.tester,
+                    host: &Alone,
                 };
                 call(&mut session, input).ok()?
             }
@@ -382,12 +382,12 @@ impl Session {
                 return Some(AnyId { kind, bits: first.id }.to_string());
             }
             "endpoint_id" => {
-                let lane = self.desk.outbox.lanes().first();
+                let lane = self.tester.outbox.lanes().first();
                 return lane.map(|lane| lane.endpoint.id.clone());
             }
-            "fault_id" => return self.desk.wire.rows().first().map(|armed| armed.id.clone()),
+            "fault_id" => return self.tester.wire.rows().first().map(|armed| armed.id.clone()),
             "rule_id" => return intervene::newest_rule(&self.world),
-            "snapshot_id" => return Some(self.desk.snapshots.last()?.id.to_string()),
+            "snapshot_id" => return Some(self.tester.snapshots.last()?.id.to_string()),
             "request_id" => {
                 self.happen()?;
                 return Some(REQUEST_ID.to_owned());
@@ -433,12 +433,12 @@ impl Session {
 
     /// Lets something happen, as a request that the journal knows, so that there is an event to read.
     fn happen(&mut self) -> Option<()> {
-        if self.desk.requests.find(REQUEST_ID).is_some() && self.world.log().len() > 0 {
+        if self.tester.requests.find(REQUEST_ID).is_some() && self.world.log().len() > 0 {
             return Some(());
         }
         let row = crate::api::product().find(|row| row.name == "run_payroll")?;
         self.sample(row).answer?;
-        let entry = self.desk.requests.next(self.world.now())?;
+        let entry = self.tester.requests.next(self.world.now())?;
         entry.request_id = RequestId::of(REQUEST_ID.as_bytes());
         entry.operation = Some(row.name);
         entry.method = http::Method::POST;

@@ -20,7 +20,7 @@ mod tests;
 mod vocabulary;
 
 pub(crate) use self::file::{MOST_BYTES, check};
-pub(crate) use self::run::{Came, Outcome, Reply, RowHits, Runner, run};
+pub(crate) use self::run::{Came, Reply, RowHits, RunReport, Runner, run};
 pub(crate) use self::schema::schema;
 pub(crate) use self::shipped::{find, shipped, source, unknown};
 pub(crate) use self::vocabulary::Places;

@@ -16,8 +16,8 @@ use crate::scenario::vocabulary::vocabulary;
 use crate::value::diagnostic::Diagnostic;
 use crate::value::time::{Span, Timestamp};
 use crate::world::script::{
-    BodyFault, Deed, Fault, FaultRow, Lose, Moment, Outcome, Range, Selector, Shaping, TimelineRow,
-    WebhookRow, When,
+    BodyFault, Deed, Fault, FaultRow, Lose, Moment, OutcomeRule, Range, Selector, Shaping,
+    TimelineRow, WebhookRow, When,
 };
 
 /// The longest that a reply is held back: longer, and a client's patience is what is tested, not its code.
@@ -112,7 +112,7 @@ impl<'a> Reading<'a> {
     }
 
     /// An `[[outcome]]`.
-    pub(crate) fn outcome(&mut self, row: &Fields<'a>) -> Option<Outcome> {
+    pub(crate) fn outcome(&mut self, row: &Fields<'a>) -> Option<OutcomeRule> {
         let on = self.name(row, "on");
         let decision = on.as_ref().and_then(|on| Decision::find(on.value));
         let select = if let Some(decision) = decision {
@@ -135,7 +135,7 @@ impl<'a> Reading<'a> {
         if let (Some(decision), Some(choice)) = (decision, choice) {
             self.carried(row, decision, choice);
         }
-        Some(Outcome {
+        Some(OutcomeRule {
             on: decision?.name.into(),
             when,
             then: Cow::Borrowed(choice?.name),

@@ -78,7 +78,7 @@ pub(crate) struct RowHits {
 
 /// What came of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub(crate) struct Outcome {
+pub(crate) struct RunReport {
     pub(crate) steps: Vec<Ran>,
     /// What `[expect]` says and what came.
     pub(crate) differences: Vec<Difference>,
@@ -115,7 +115,7 @@ impl Difference {
     }
 }
 
-impl Outcome {
+impl RunReport {
     /// Whether everything came as expected.
     pub(crate) fn passed(&self) -> bool {
         self.differences() == 0
@@ -129,8 +129,8 @@ impl Outcome {
 }
 
 /// Runs every step and compares what came.
-pub(crate) fn run(scenario: &Scenario, runner: &mut dyn Runner) -> Result<Outcome, String> {
-    let mut outcome = Outcome::default();
+pub(crate) fn run(scenario: &Scenario, runner: &mut dyn Runner) -> Result<RunReport, String> {
+    let mut outcome = RunReport::default();
     let mut saves = BTreeMap::new();
     for step in &scenario.steps {
         let ran = match step {

@@ -5,7 +5,7 @@ use core::ops::Range as Bytes;
 use crate::scenario::file::Placed;
 use crate::scenario::reading::Reading;
 use crate::value::diagnostic::Diagnostic;
-use crate::world::script::{FaultRow, Outcome, Range, Selector, WebhookRow, When};
+use crate::world::script::{FaultRow, OutcomeRule, Range, Selector, WebhookRow, When};
 
 /// Earlier rows that a row is held against: more than a file for people has.
 const MOST_COMPARED: usize = 1_000;
@@ -21,7 +21,7 @@ pub(crate) trait Acts {
     }
 }
 
-impl Acts for Outcome {
+impl Acts for OutcomeRule {
     fn says(&self) -> Option<&str> {
         Some(&self.then)
     }

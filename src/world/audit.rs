@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::model::business::company::Company;
-use crate::model::ledger::{Account, JournalEntry, Line, WalletTransaction};
+use crate::model::ledger::{Account, EntryLine, JournalEntry, WalletTransaction};
 use crate::model::{Entity, Kind, Record};
 use crate::value::id::Id;
 use crate::value::money::Currency;
@@ -166,7 +166,7 @@ fn by_day(entry: &JournalEntry, days: &mut ByDay) {
         let (all, against_cash) = days.entry(place).or_default();
         *all += i128::from(line.signed());
         let touches_cash =
-            |other: &Line| other.currency == line.currency && other.account.is_cash();
+            |other: &EntryLine| other.currency == line.currency && other.account.is_cash();
         if !line.account.is_cash() && entry.lines.iter().any(touches_cash) {
             *against_cash += i128::from(line.signed());
         }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use imbl::{OrdMap, Vector};
 use serde::{Deserialize, Serialize};
 
-use crate::model::ledger::{Account, Direction, JournalEntry, Line, WalletTransaction};
+use crate::model::ledger::{Account, Direction, EntryLine, JournalEntry, WalletTransaction};
 use crate::value::money::Currency;
 use crate::world::days::Days;
 use crate::world::statement::WalletLines;
@@ -30,7 +30,7 @@ impl Totals {
     }
 
     /// Adds a line, or takes it back.
-    fn apply(&mut self, line: &Line, sign: i128) {
+    fn apply(&mut self, line: &EntryLine, sign: i128) {
         match line.direction {
             Direction::Debit => self.debits += sign * i128::from(line.amount),
             Direction::Credit => self.credits += sign * i128::from(line.amount),
@@ -45,14 +45,14 @@ pub(crate) struct Sums(BTreeMap<(Currency, Account), Totals>);
 
 impl Sums {
     /// Adds every line of an entry.
-    pub(crate) fn add(&mut self, lines: &[Line]) {
+    pub(crate) fn add(&mut self, lines: &[EntryLine]) {
         for line in lines {
             self.0.entry((line.currency, line.account)).or_default().apply(line, 1);
         }
     }
 
     /// Takes every line of an entry back.
-    pub(crate) fn remove(&mut self, lines: &[Line]) {
+    pub(crate) fn remove(&mut self, lines: &[EntryLine]) {
         for line in lines {
             let totals = self.0.entry((line.currency, line.account)).or_default();
             totals.apply(line, -1);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use imbl::OrdMap;
 
-use crate::model::ledger::{JournalEntry, Line};
+use crate::model::ledger::{EntryLine, JournalEntry};
 use crate::value::time::Date;
 use crate::world::books::Sums;
 
@@ -61,8 +61,8 @@ impl Days {
 }
 
 /// The lines that say what cash moved for. In a currency in which an entry moves no cash it tells of none.
-fn against_cash(lines: &[Line]) -> impl Iterator<Item = &Line> {
-    let moves_cash = |line: &Line| {
+fn against_cash(lines: &[EntryLine]) -> impl Iterator<Item = &EntryLine> {
+    let moves_cash = |line: &EntryLine| {
         let mut others = lines.iter();
         others.any(|other| other.account.is_cash() && other.currency == line.currency)
     };

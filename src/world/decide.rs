@@ -18,7 +18,7 @@ use crate::model::task::Task;
 use crate::value::time::{Span, Timestamp};
 use crate::world::World;
 use crate::world::event::RequestRef;
-use crate::world::script::{Moment, Outcome, Range, Scenario, TimelineRow, When};
+use crate::world::script::{Moment, OutcomeRule, Range, Scenario, TimelineRow, When};
 use crate::world::transaction::Undo;
 
 /// Decisions that are remembered; beyond them the oldest go.
@@ -28,7 +28,7 @@ const MILLION: u64 = 1_000_000;
 
 /// What the outside world answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Answer {
+pub(crate) struct DecisionAnswer {
     /// The name of the choice.
     pub(crate) choice: &'static str,
     /// The return code, where the choice has one.
@@ -37,7 +37,7 @@ pub(crate) struct Answer {
     pub(crate) after: Option<Span>,
 }
 
-impl Answer {
+impl DecisionAnswer {
     /// That choice, with its own code and the normal timing.
     pub(crate) fn plain(decision: &'static Decision, choice: &str) -> Self {
         let choice = decision.choice(choice).expect("a choice of the table");
@@ -97,7 +97,7 @@ pub(crate) struct Decided {
 pub(crate) struct Cause {
     pub(crate) request: Arc<RequestRef>,
     /// Outcomes that its header asked for.
-    pub(crate) outcomes: Vec<Outcome>,
+    pub(crate) outcomes: Vec<OutcomeRule>,
 }
 
 /// Rows that decide, and what they did so far.
@@ -115,7 +115,7 @@ pub(crate) struct Script {
 /// An outcome row and what it did so far.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct OutcomeState {
-    pub(crate) row: Outcome,
+    pub(crate) row: OutcomeRule,
     /// The scenario it came with; none for a rule made at run time.
     pub(crate) scenario: Option<String>,
     /// The rule's own number, if it is one.
@@ -151,8 +151,8 @@ impl World {
         &mut self,
         decision: &'static Decision,
         subject: AnyId,
-        magic: Option<(Answer, String)>,
-    ) -> Answer {
+        magic: Option<(DecisionAnswer, String)>,
+    ) -> DecisionAnswer {
         let by_rule = self.by_rule(decision, subject);
         let by_header = || self.by_header(decision, subject);
         let (answer, why, source) = by_rule
@@ -161,7 +161,7 @@ impl World {
             .or_else(|| magic.map(|(answer, value)| (answer, Why::MagicValue, Some(value))))
             .unwrap_or_else(|| {
                 let default = decision.choices[0].name;
-                (Answer::plain(decision, default), Why::Default, None)
+                (DecisionAnswer::plain(decision, default), Why::Default, None)
             });
         let decided = Arc::new(Decided {
             sequence: self.decided.last().map_or(1, |last| last.sequence + 1),
@@ -185,7 +185,11 @@ impl World {
 
     /// The first row that says something about the subject. A row is asked when its selectors let the subject through, whether
     /// or not it then acts.
-    fn by_rule(&mut self, decision: &'static Decision, subject: AnyId) -> Option<(Answer, String)> {
+    fn by_rule(
+        &mut self,
+        decision: &'static Decision,
+        subject: AnyId,
+    ) -> Option<(DecisionAnswer, String)> {
         let rows = &self.script.outcomes;
         if !rows.iter().any(|state| state.row.on == decision.name) {
             return None;
@@ -218,7 +222,7 @@ impl World {
         &self,
         decision: &'static Decision,
         subject: AnyId,
-    ) -> Option<(Answer, Why, Option<String>)> {
+    ) -> Option<(DecisionAnswer, Why, Option<String>)> {
         let cause = self.transaction.cause.as_ref()?;
         let mut rows = cause.outcomes.iter().filter(|row| row.on == decision.name).peekable();
         rows.peek()?;
@@ -313,7 +317,7 @@ impl World {
     }
 
     /// Puts a rule before every row that is there: the last word is the tester's. Gives back its number.
-    pub(crate) fn add_rule(&mut self, row: Outcome) -> u64 {
+    pub(crate) fn add_rule(&mut self, row: OutcomeRule) -> u64 {
         self.begin(None);
         self.keep_script();
         self.script.rules += 1;
@@ -389,10 +393,10 @@ impl World {
 }
 
 /// What a row answers: it was checked against the table when it was read.
-fn answer(decision: &'static Decision, row: &Outcome) -> Answer {
-    let plain = Answer::plain(decision, &row.then);
+fn answer(decision: &'static Decision, row: &OutcomeRule) -> DecisionAnswer {
+    let plain = DecisionAnswer::plain(decision, &row.then);
     let code = row.code.as_deref().map(str::parse);
-    Answer {
+    DecisionAnswer {
         code: code.map_or(plain.code, |code| Some(code.expect("checked when it was read"))),
         after: row.after,
         ..plain

@@ -77,7 +77,7 @@ impl Log {
     }
 
     /// Keeps so many events from now on; all of them if none.
-    pub(crate) fn keep(&mut self, most: Option<u64>) {
+    pub(crate) fn set_limit(&mut self, most: Option<u64>) {
         self.most = most;
         self.trim();
     }

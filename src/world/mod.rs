@@ -21,7 +21,7 @@ pub(crate) mod grow;
 pub(crate) mod history;
 pub(crate) mod journal;
 pub(crate) mod log;
-mod named;
+mod lookup;
 pub(crate) mod overlay;
 pub(crate) mod payroll_history;
 pub(crate) mod reconciled;
@@ -186,7 +186,7 @@ impl World {
 
     /// Keeps so many events from now on; all of them if none.
     pub(crate) fn keep_events(&mut self, most: Option<u64>) {
-        self.log.keep(most);
+        self.log.set_limit(most);
     }
 
     // --- reading ---------------------------------------------------------------------------------------------------
@@ -343,7 +343,7 @@ impl World {
     }
 
     /// Stages a resource, new or changed, and shares it.
-    pub(crate) fn keep<T: Grow>(&mut self, resource: T) -> Arc<T> {
+    pub(crate) fn stage<T: Grow>(&mut self, resource: T) -> Arc<T> {
         let resource = Arc::new(resource);
         self.put(&resource);
         resource
@@ -351,7 +351,7 @@ impl World {
 
     /// Stages a resource and seals it into the event that tells of it.
     pub(crate) fn record<T: Grow>(&mut self, event: &'static str, resource: T) -> Arc<T> {
-        let resource = self.keep(resource);
+        let resource = self.stage(resource);
         self.emit(event, &resource);
         resource
     }

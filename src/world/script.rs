@@ -1,6 +1,6 @@
 //! What the outside world was told to do: the rows of a scenario as plain data, checked where they were read.
 //!
-//! A file is parsed to the right of the engine; here stand only the types that the world and a tester's desk act on.
+//! A file is parsed to the right of the engine; here stand only the types that the world and a tester act on.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ pub(crate) struct Scenario {
     pub(crate) title: String,
     pub(crate) about: String,
     pub(crate) world: WorldPart,
-    pub(crate) outcomes: Vec<Outcome>,
+    pub(crate) outcomes: Vec<OutcomeRule>,
     pub(crate) webhooks: Vec<WebhookRow>,
     pub(crate) faults: Vec<FaultRow>,
     pub(crate) timeline: Vec<TimelineRow>,
@@ -139,7 +139,7 @@ pub(crate) enum Comparison {
 
 /// `[[outcome]]`: what the outside world decides.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Outcome {
+pub(crate) struct OutcomeRule {
     /// The decision's name, one of [`crate::model::decision::DECISIONS`].
     pub(crate) on: Cow<'static, str>,
     pub(crate) when: When,

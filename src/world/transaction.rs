@@ -8,7 +8,7 @@ use crate::world::base::Base;
 use crate::world::decide::{Cause, Decided, Script};
 use crate::world::event::{Change, RequestRef};
 use crate::world::overlay::Origin;
-use crate::world::script::Outcome;
+use crate::world::script::OutcomeRule;
 use crate::world::timers::Timer;
 use crate::world::{ClockMode, World};
 
@@ -94,7 +94,7 @@ impl World {
     }
 
     /// Begins what a request does that says what the outside world is to answer.
-    pub(crate) fn begin_with(&mut self, request: Arc<RequestRef>, outcomes: Vec<Outcome>) {
+    pub(crate) fn begin_with(&mut self, request: Arc<RequestRef>, outcomes: Vec<OutcomeRule>) {
         self.begin(Some(Arc::clone(&request)));
         self.transaction.cause = Some(Arc::new(Cause { request, outcomes }));
     }
@@ -103,7 +103,7 @@ impl World {
     pub(crate) fn restart(&mut self, base: Arc<Base>, mode: ClockMode) {
         let most_events = self.log.kept();
         *self = Self::new(base, mode);
-        self.log.keep(most_events);
+        self.log.set_limit(most_events);
     }
 
     /// Makes what was done since `begin` final.
@@ -136,7 +136,7 @@ impl World {
         while let Some(undo) = self.transaction.undo.pop() {
             match undo {
                 Undo::Put { kind, id, before, origin } => {
-                    self.overlay.undo_put(kind, id, before, origin)
+                    self.overlay.undo_put(kind, id, before, origin);
                 }
                 Undo::Post { company } => self.books.undo_post(company),
                 Undo::Emit { subject } => self.undo_emit(subject),

@@ -7,7 +7,7 @@ const LAYERS: [&[&str]; 10] = [
     &["value"],
     &["model"],
     &["world"],
-    &["desk"],
+    &["tester"],
     &["api"],
     &["engine"],
     &["scenario"],

@@ -25,7 +25,7 @@ use crate::value::error::{ApiError, ErrorCode};
 use crate::value::id::Id;
 use crate::value::time::Span;
 use crate::world::World;
-use crate::world::decide::Answer;
+use crate::world::decide::DecisionAnswer;
 
 /// From the request to the answers, unless the outside world takes longer.
 const CHECKS: Span = Span::seconds(30);
@@ -173,11 +173,11 @@ fn begin_check(
 
 /// The bank's answer, if there is an account to ask about. It compares names, so another holder than the employee is a
 /// mismatch unless somebody says otherwise.
-fn ask_bank(world: &mut World, employee: &Employee) -> Option<Answer> {
+fn ask_bank(world: &mut World, employee: &Employee) -> Option<DecisionAnswer> {
     let account = employee.payment_method.as_ref()?;
     let stranger = folded(&account.account_name) != folded(&employee.name);
     let by_name = stranger.then(|| {
-        let answer = Answer::plain(&BANK_ACCOUNT_CHECK, "name_mismatch");
+        let answer = DecisionAnswer::plain(&BANK_ACCOUNT_CHECK, "name_mismatch");
         (answer, "account_name".to_owned())
     });
     Some(world.decide(&BANK_ACCOUNT_CHECK, AnyId::of(employee.id), by_name))
@@ -200,7 +200,7 @@ pub(crate) fn cancel_check(world: &mut World, employee: Id<Employee>) {
     };
     let mut last = (*last).clone();
     last.enter(VerificationStatus::Cancelled, world.now());
-    world.keep(last);
+    world.stage(last);
 }
 
 /// The answers have come: the employee is verified, or not.

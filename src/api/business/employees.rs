@@ -12,7 +12,7 @@ use crate::api::business::pay_terms::{CompensationInput, Payee, compensation};
 use crate::api::business::payment_account::{PaymentMethodInput, payment_method};
 use crate::api::crud::{Paging, Sort, SortKey, Sortable, show};
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
-use crate::api::reply::{Answer, Data, Reply, Shown, list_schema};
+use crate::api::reply::{Data, IntoReply, Reply, Shown, list_schema};
 use crate::model::Object;
 use crate::model::business::company::Company;
 use crate::model::business::employee::{Employee, EmployeeStatus, EmploymentType, PayrollStatus};
@@ -121,7 +121,7 @@ pub(crate) struct EmployeeRow {
     pub(crate) payroll_status: PayrollStatus,
 }
 
-impl Answer for EmployeePage {
+impl IntoReply for EmployeePage {
     fn into_reply(self) -> Reply {
         Reply::new(move || self.into_bytes())
     }

@@ -14,7 +14,7 @@ use crate::api::crud::{Paging, Sort, SortKey, Sortable};
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::reply::{Data, List, Shown};
 use crate::model::business::company::Company;
-use crate::model::ledger::{Account, Direction, JournalEntry, Line};
+use crate::model::ledger::{Account, Direction, EntryLine, JournalEntry};
 use crate::model::lifecycle::{refused, step};
 use crate::model::payments::wallet::Wallet;
 use crate::model::posting::Posting;
@@ -213,7 +213,7 @@ fn create_journal_entry(
     input: CreateJournalEntry,
 ) -> Result<Data<Shown<JournalEntry>>, ApiError> {
     let company = world.get(input.company_id)?;
-    let lines: Vec<Line> = input.lines.iter().map(line).collect();
+    let lines: Vec<EntryLine> = input.lines.iter().map(line).collect();
     let mut wrong = wrong_lines(world, &company, &lines);
     let open = company.created_at.date()..=world.today();
     wrong.extend(wrong_day(input.effective_on, &open));
@@ -234,8 +234,8 @@ fn create_journal_entry(
     Ok(Data(Shown(entry)))
 }
 
-fn line(written: &WrittenLine) -> Line {
-    Line {
+fn line(written: &WrittenLine) -> EntryLine {
+    EntryLine {
         account: written.account,
         direction: written.direction,
         amount: written.amount.minor(),
@@ -250,9 +250,9 @@ const fn is_closed(account: Account) -> bool {
 }
 
 /// What is wrong with lines by themselves.
-fn wrong_lines(world: &World, company: &Company, lines: &[Line]) -> Vec<Violation> {
+fn wrong_lines(world: &World, company: &Company, lines: &[EntryLine]) -> Vec<Violation> {
     let mut wrong = Vec::new();
-    let mut cash: Option<&Line> = None;
+    let mut cash: Option<&EntryLine> = None;
     for (place, line) in lines.iter().enumerate() {
         let mut add = |member: &str, code, detail: String| {
             let pointer = format!("/lines/{place}/{member}");
@@ -296,7 +296,7 @@ fn wrong_day(day: Date, open: &RangeInclusive<Date>) -> Option<Violation> {
 }
 
 /// Refuses lines whose debits and credits differ, with the difference in each currency.
-fn balanced(lines: &[Line]) -> Result<(), ApiError> {
+fn balanced(lines: &[EntryLine]) -> Result<(), ApiError> {
     let mut sums: BTreeMap<Currency, (i128, i128)> = BTreeMap::new();
     for line in lines {
         let (debits, credits) = sums.entry(line.currency).or_default();
@@ -332,7 +332,7 @@ fn balanced(lines: &[Line]) -> Result<(), ApiError> {
 const MOST: i128 = i64::MAX as i128 / 1_000;
 
 /// Refuses lines that would overdraw a wallet, or carry an account's turnover beyond what sums can hold.
-fn affordable(world: &World, company: &Company, lines: &[Line]) -> Result<(), ApiError> {
+fn affordable(world: &World, company: &Company, lines: &[EntryLine]) -> Result<(), ApiError> {
     for line in lines {
         let totals = world.totals(company.id, line.currency, line.account);
         let same = lines
@@ -381,7 +381,7 @@ fn overdrawn(
 
 /// Tells of the wallet that an entry moved.
 fn tell_wallets(world: &mut World, entry: &JournalEntry) {
-    let of_wallet = |line: &&Line| line.account == Account::CashAvailable;
+    let of_wallet = |line: &&EntryLine| line.account == Account::CashAvailable;
     let moved: i128 =
         entry.lines.iter().filter(of_wallet).map(|line| i128::from(line.signed())).sum();
     let line = entry.lines.iter().find(of_wallet);
@@ -441,8 +441,8 @@ fn reverse_journal_entry(
 mod tests {
     use super::*;
 
-    fn line(code: &str, direction: Direction, amount: i64, currency: &str) -> Line {
-        Line {
+    fn line(code: &str, direction: Direction, amount: i64, currency: &str) -> EntryLine {
+        EntryLine {
             account: Account::find(code).expect("an account"),
             direction,
             amount,

@@ -91,7 +91,7 @@ pub(crate) fn begin_leave(world: &mut World, id: Id<LeaveRequest>) {
     request.started_at = Some(now);
     request.updated_at = now;
     let why = request.kind.in_words().to_owned();
-    world.keep(request);
+    world.stage(request);
     employee.enter_because(EmployeeStatus::OnLeave, now, Some(why));
     world.record("employee.leave_started", employee);
 }
@@ -113,7 +113,7 @@ pub(crate) fn end_leave(world: &mut World, id: Id<LeaveRequest>) {
     request.ended_at = Some(now);
     request.updated_at = now;
     let why = format!("{} is over", request.kind.in_words());
-    world.keep(request);
+    world.stage(request);
     employee.enter_because(EmployeeStatus::Active, now, Some(why));
     world.record("employee.leave_ended", employee);
 }
@@ -131,7 +131,7 @@ pub(crate) fn return_to_work(world: &mut World, employee: Id<Employee>, day: Dat
         leave.returned_on = Some(day.max(leave.start_date));
         leave.ended_at = leave.started_at.map(|_| now);
         leave.updated_at = now;
-        world.keep(leave);
+        world.stage(leave);
     }
 }
 
@@ -144,7 +144,7 @@ pub(crate) fn end_with_employment(world: &mut World, employee: Id<Employee>) {
         if leave.is_running() {
             leave.ended_at = Some(now);
             leave.updated_at = now;
-            world.keep(leave);
+            world.stage(leave);
         }
     }
 }

@@ -28,7 +28,7 @@ pub(crate) mod payroll_retry;
 pub(crate) mod payroll_reverse;
 pub(crate) mod payroll_undo;
 pub(crate) mod payroll_verbs;
-pub(crate) mod payslip_paper;
+pub(crate) mod payslip_pdf;
 pub(crate) mod payslips;
 pub(crate) mod regulatory_reports;
 pub(crate) mod report_contents;

@@ -129,7 +129,7 @@ pub(crate) fn submit(
         status_history: vec![StatusChange::plain(RunStatus::Calculating, world.now())],
         ..new_run(world, wanted, employees)
     };
-    let run = world.keep(run);
+    let run = world.stage(run);
     let answer = world.decide(&RUN_CALCULATE, AnyId::of(run.id), None);
     let late = (answer.choice == "delayed").then(|| answer.after.unwrap_or(LATE_CALCULATION));
     world.settle_when(CALCULATION, late, Task::CalculateRun(run.id));

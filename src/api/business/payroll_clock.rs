@@ -103,11 +103,11 @@ fn calculate(world: &mut World, id: Id<PayrollRun>) -> Option<Arc<PayrollRun>> {
             item.enter(status, world.now());
         }
         totals.add_item(&item, 1); // of somebody who is left out nothing
-        world.keep(item);
+        world.stage(item);
     }
     for left_out in last_time.into_values() {
         let item = (*left_out).clone();
-        world.keep(reckoned_away(item, world.now()));
+        world.stage(reckoned_away(item, world.now()));
     }
     run.totals = Some(totals);
     run.warnings = Arc::new(found);
@@ -241,7 +241,7 @@ pub(crate) fn approve_run(
         if item.status == ItemStatus::Blocked {
             let mut item = (*item).clone();
             item.enter(ItemStatus::Skipped, world.now());
-            world.keep(item);
+            world.stage(item);
         }
     }
     let cost = cost_of(world, run.id);
@@ -257,7 +257,7 @@ pub(crate) fn approve_run(
         shortfall: 0,
     });
     run.enter_because(RunStatus::Approved, world.now(), reason);
-    let run = world.keep(run);
+    let run = world.stage(run);
     let accrual =
         world.post(run.company_id, posting::run_approved(AnyId::of(run.id), run.currency, &cost));
     world.emit("payroll_run.approved", &run);

@@ -93,7 +93,7 @@ pub(crate) fn fund_run(world: &mut World, id: Id<PayrollRun>, late: bool) {
     funding.reserved = covered.reserved;
     funding.platform_fee = covered.fee;
     run.funding = Some(funding);
-    let run = world.keep(run);
+    let run = world.stage(run);
     let (source, currency) = (AnyId::of(run.id), run.currency);
     let reserve = posting::reserved("Payroll funded", source, currency, covered.reserved);
     world.post(run.company_id, reserve);
@@ -201,18 +201,18 @@ fn open_payouts(
             item.enter(ItemStatus::Processing, now);
             item.enter(ItemStatus::Failed, now);
             item.failure = Some(NOT_COVERED);
-            failed.push(world.keep(item));
+            failed.push(world.stage(item));
             continue;
         }
         if item.calculation.net <= 0 {
             item.enter(ItemStatus::Skipped, now);
-            left.push(world.keep(item).employee_id);
+            left.push(world.stage(item).employee_id);
             continue;
         }
         let payout = salary(world, &item, wallet.id, rail);
         item.payout_id = Some(payout.id);
         item.enter(ItemStatus::Processing, now);
-        world.keep(item);
+        world.stage(item);
         world.record("payout.created", payout);
     }
     run.settlement.pending -= (left.len() + failed.len()) as u64;

@@ -80,7 +80,7 @@ fn item_unsettled(
     let status = if returned { ItemStatus::Returned } else { ItemStatus::Failed };
     item.enter(status, world.now());
     item.failure = failure;
-    world.keep(item)
+    world.stage(item)
 }
 
 /// Wages that came back go out again only when somebody has looked at the account.
@@ -108,7 +108,7 @@ fn settled(
         RunStatus::PartiallyPaid => run.settlement.pending == 0 && run.settlement.failed == 0,
         _ => false,
     };
-    let run = world.keep(run);
+    let run = world.stage(run);
     world.emit(name, item);
     if ends {
         finish(world, &run);
@@ -121,7 +121,7 @@ fn item_paid(world: &mut World, item: &PayrollItem) -> Arc<PayrollItem> {
     item.enter(ItemStatus::Paid, world.now());
     item.failure = None;
     if item.payslip_id.is_some() {
-        return world.keep(item);
+        return world.stage(item);
     }
     let run = get(world, item.payroll_run_id);
     let payslip = Payslip {
@@ -141,7 +141,7 @@ fn item_paid(world: &mut World, item: &PayrollItem) -> Arc<PayrollItem> {
     };
     let corrected = (run.kind == RunType::Correction).then(|| issued(world, &item));
     item.payslip_id = Some(payslip.id);
-    let item = world.keep(item);
+    let item = world.stage(item);
     world.record("payslip.issued", payslip);
     for payslip in corrected.into_iter().flatten() {
         let mut payslip = (*payslip).clone();

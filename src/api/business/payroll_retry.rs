@@ -87,7 +87,7 @@ fn retry_payroll_item(
         payout.supersedes = Some(old.id);
         old.superseded_by = Some(payout.id);
         old.updated_at = world.now();
-        world.keep(old);
+        world.stage(old);
     } else {
         // The wallet did not cover it when the run was funded.
         let cost = RunCost::of([&item]).to_reserve();
@@ -111,7 +111,7 @@ fn retry_payroll_item(
     run.settlement.failed -= 1;
     run.settlement.pending += 1;
     run.updated_at = world.now();
-    world.keep(run);
+    world.stage(run);
     let item = world.record("payroll_item.retried", item);
     let payout = world.record("payout.created", payout);
     hand_over(world, payout.id);

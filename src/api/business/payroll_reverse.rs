@@ -106,7 +106,7 @@ fn reverse_payroll_run(
     for item in &chosen {
         let mut item = (**item).clone();
         item.enter(ItemStatus::Reversed, world.now());
-        world.keep(item);
+        world.stage(item);
     }
     world.record("payroll_run.reversed", original);
     let void = give_back(world, &run, &reversal, &chosen, &cost);
@@ -197,7 +197,7 @@ fn reversal(
             status_history: vec![StatusChange::plain(ItemStatus::Paid, now)],
             ..(**item).clone()
         };
-        world.keep(negated);
+        world.stage(negated);
     }
     reversal.totals = Some(totals);
     Ok((reversal, cost))
@@ -260,7 +260,7 @@ fn lower(
     let left = unpaid.amount - amount;
     let mut void = (*unpaid).clone();
     void.enter(LiabilityStatus::Void, world.now());
-    let void = world.keep(void);
+    let void = world.stage(void);
     if left != 0 {
         owe(world, run, account, left);
     }

@@ -26,7 +26,7 @@ pub(crate) fn mirror(
         if liability.status.may_become(LiabilityStatus::Void) {
             let mut liability = (*liability).clone();
             liability.enter(LiabilityStatus::Void, world.now());
-            world.keep(liability);
+            world.stage(liability);
         }
     }
     mirror

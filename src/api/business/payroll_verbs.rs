@@ -133,7 +133,7 @@ fn cancel_payroll_run(
         if item.status.may_become(ItemStatus::Skipped) {
             let mut item = (*item).clone();
             item.enter(ItemStatus::Skipped, now);
-            world.keep(item);
+            world.stage(item);
         }
     }
     run.settlement.pending = 0;

@@ -4,10 +4,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::api::business::payroll::Months;
-use crate::api::business::payslip_paper::payslip_paper;
+use crate::api::business::payslip_pdf::payslip_pdf;
 use crate::api::crud::{Candidates, Paging, Sort, SortKey, Sortable, is, show};
 use crate::api::operation::{Contract, Domain, Method, Operation, decode, operation};
-use crate::api::paid::PaidPeople;
+use crate::api::pay_history::GrownPayments;
 use crate::api::reply::{Data, List, Shown};
 use crate::model::business::employee::Employee;
 use crate::model::business::payroll_run::PayrollRun;
@@ -35,7 +35,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "Read a payslip",
         description: "Earnings, deductions line by line, employer's cost, and the totals of the tax year. With `Accept: application/pdf` \
             the same as a page to print.",
-        paper: Some(|world, input| payslip_paper(world, decode::<OnePayslip>(input)?.payslip_id)),
+        pdf: Some(|world, input| payslip_pdf(world, decode::<OnePayslip>(input)?.payslip_id)),
         ..operation!(read get_payslip)
     },
 ];
@@ -64,7 +64,7 @@ impl Sortable for Payslip {
 
 fn list_payslips(world: &World, input: ListPayslips) -> Result<List<Shown<Payslip>>, ApiError> {
     let months = Months::of(world, input.period);
-    let people = PaidPeople::new(world, months, None, input.payroll_run_id, input.employee_id);
+    let people = GrownPayments::new(world, months, None, input.payroll_run_id, input.employee_id);
     let (base, grown) = (world.base(), people.count());
     let item = move |rank| {
         people.find(rank).map(|paid| base.item(base.run(paid.month, paid.company), paid.employee))

@@ -87,7 +87,7 @@ fn amend_tax_filing(
         let mut liability = (*world.get(*id)?).clone();
         liability.tax_filing_id = Some(new.id);
         liability.updated_at = now;
-        world.keep(liability);
+        world.stage(liability);
     }
     Ok(Data(Shown(world.record("tax_filing.created", new))))
 }

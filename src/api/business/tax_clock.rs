@@ -129,7 +129,7 @@ pub(crate) fn miss(world: &mut World, id: Id<TaxLiability>) {
     if let Some(mut filing) = filing.filter(|filing| !filing.late).map(|f| (*f).clone()) {
         filing.late = true;
         filing.updated_at = world.now();
-        world.keep(filing);
+        world.stage(filing);
     }
     let liability = world.record("tax_liability.late", liability);
     if overdue_filing(world, &liability).is_some() {

@@ -187,7 +187,7 @@ fn create_tax_filing(
         let mut liability = (**liability).clone();
         liability.tax_filing_id = Some(filing.id);
         liability.updated_at = now;
-        world.keep(liability);
+        world.stage(liability);
     }
     let filing = world.record("tax_filing.created", filing);
     let reasons = unfunded(world, &filing);

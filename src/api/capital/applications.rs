@@ -72,7 +72,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// From the application to the underwriter's desk.
+/// From the application to the underwriter.
 const QUEUE: Span = Span::seconds(60);
 
 #[derive(Deserialize, JsonSchema)]

@@ -240,13 +240,13 @@ pub(crate) fn reply(world: &mut World, id: Id<Deal>, reply: Reply, note: Option<
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "DealOutcome")]
-pub(crate) enum Outcome {
+pub(crate) enum DealOutcome {
     Won,
     Lost,
     Withdrawn,
 }
 
-impl Outcome {
+impl DealOutcome {
     const fn verb(self) -> &'static str {
         match self {
             Self::Won => "win",
@@ -261,7 +261,7 @@ pub(crate) struct CloseDeal {
     /// The deal.
     deal_id: Id<Deal>,
     /// How it ends.
-    outcome: Outcome,
+    outcome: DealOutcome,
     /// Minor units that come into the wallet. `won` needs them, and the others take none.
     amount: Option<Amount>,
     /// Why it ends so.
@@ -272,15 +272,15 @@ fn close_deal(world: &mut World, input: CloseDeal) -> Result<Data<Shown<Deal>>, 
     let deal = world.get(input.deal_id)?;
     let reason = input.reason.map(Text::into_string);
     match (input.outcome, input.amount) {
-        (Outcome::Won, None) => {
+        (DealOutcome::Won, None) => {
             let detail = "the amount that comes into the wallet is needed";
             return Err(ApiError::of_member("/amount", "required", detail));
         }
-        (Outcome::Lost | Outcome::Withdrawn, Some(_)) => {
+        (DealOutcome::Lost | DealOutcome::Withdrawn, Some(_)) => {
             let detail = "nothing comes in from a deal that is not won: leave it out";
             return Err(ApiError::of_member("/amount", "not_taken", detail));
         }
-        (Outcome::Won, Some(_)) => {
+        (DealOutcome::Won, Some(_)) => {
             let company = world.get(deal.company_id)?;
             may_pay(world, &company)?;
         }
@@ -314,7 +314,7 @@ pub(crate) fn win(
     deal.amount = Some(amount);
     deal.wallet_id = Some(wallet.id);
     deal.enter_because(DealStatus::Won, world.now(), reason);
-    let deal = world.keep(deal);
+    let deal = world.stage(deal);
     let is_owed = deal.instrument.is_owed();
     let won = deals::deal_won(AnyId::of(deal.id), deal.currency, amount, is_owed);
     world.post(deal.company_id, won);

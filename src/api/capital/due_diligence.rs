@@ -144,7 +144,7 @@ fn open_due_diligence_case(
         case.deal_id = Some(deal.id);
         deal.due_diligence_case_id = Some(case.id);
         deal.updated_at = world.now();
-        world.keep(deal);
+        world.stage(deal);
     }
     let case = open(world, case);
     Ok(Data(with_requests(world, &case)))
@@ -285,7 +285,7 @@ pub(super) fn told(
     event: &'static str,
     request: DueDiligenceRequest,
 ) -> Arc<DueDiligenceRequest> {
-    let request = world.keep(request);
+    let request = world.stage(request);
     let case = world.find(request.due_diligence_case_id);
     let case = case.expect("a request is a case's, and nothing is deleted");
     let mut case = (*case).clone();
@@ -293,7 +293,7 @@ pub(super) fn told(
     case.progress = Progress::of(&requests);
     case.findings = findings(&requests);
     case.updated_at = world.now();
-    let case = world.keep(case);
+    let case = world.stage(case);
     world.emit(event, &request);
     if case.status == CaseStatus::Open && case.progress.is_done() {
         let mut case = (*case).clone();

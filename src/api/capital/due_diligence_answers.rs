@@ -77,7 +77,7 @@ pub(crate) const MISS_REQUEST: SystemRow = SystemRow {
     ..SystemRow::LAST
 };
 
-/// From the answer to the reviewer's desk.
+/// From the answer to the reviewer.
 const QUEUE: Span = Span::seconds(60);
 
 #[derive(Deserialize, JsonSchema)]

@@ -94,7 +94,7 @@ pub(crate) fn disburse(world: &mut World, id: Id<Loan>) {
     let now = world.now();
     loan.enter(LoanStatus::Active, now);
     loan.begin(now);
-    let loan = world.keep(loan);
+    let loan = world.stage(loan);
     let paid = lending::loan_disbursed(AnyId::of(id), loan.currency, loan.amount);
     world.post(loan.company_id, paid);
     world.emit("loan.disbursed", &loan);

@@ -103,8 +103,7 @@ pub(crate) fn expire(world: &mut World, id: Id<Offer>) {
 /// What the company says to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[schemars(rename = "OfferAnswer")]
-pub(crate) enum Answer {
+pub(crate) enum OfferAnswer {
     Accept,
     Decline,
 }
@@ -114,7 +113,7 @@ pub(crate) struct RespondToOffer {
     /// The offer.
     offer_id: Id<Offer>,
     /// Whether it is taken.
-    decision: Answer,
+    decision: OfferAnswer,
     /// The wallet that the money goes to. `accept` needs it, and `decline` takes none.
     wallet_id: Option<Id<Wallet>>,
 }
@@ -125,19 +124,19 @@ fn respond_to_offer(
 ) -> Result<Data<Shown<Offer>>, ApiError> {
     let mut offer = (*world.get(input.offer_id)?).clone();
     match (input.decision, input.wallet_id) {
-        (Answer::Accept, Some(wallet)) => {
+        (OfferAnswer::Accept, Some(wallet)) => {
             let wallet = named(world, wallet, "/wallet_id")?;
             accept(world, offer, &wallet).map(|offer| Data(Shown(offer)))
         }
-        (Answer::Accept, None) => {
+        (OfferAnswer::Accept, None) => {
             let detail = "the wallet that the money goes to is needed";
             Err(ApiError::of_member("/wallet_id", "required", detail))
         }
-        (Answer::Decline, Some(_)) => {
+        (OfferAnswer::Decline, Some(_)) => {
             let detail = "what is declined needs no wallet: leave it out, or accept";
             Err(ApiError::of_member("/wallet_id", "not_taken", detail))
         }
-        (Answer::Decline, None) => {
+        (OfferAnswer::Decline, None) => {
             let status = step("decline", "the offer", offer.id, offer.status)?;
             offer.enter(status, world.now());
             let offer = world.record("offer.declined", offer);

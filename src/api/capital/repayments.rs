@@ -98,14 +98,14 @@ fn create_loan_repayment(
         metadata: input.metadata.unwrap_or_default(),
         status_history: vec![StatusChange::plain(RepaymentStatus::Received, now)],
     };
-    let repayment = world.keep(repayment);
+    let repayment = world.stage(repayment);
     let posting = lending::loan_repaid(
         AnyId::of(repayment.id),
         loan.currency,
         allotted.principal,
         allotted.interest,
     );
-    let loan = world.keep(loan);
+    let loan = world.stage(loan);
     world.post(loan.company_id, posting);
     world.emit("loan.repayment_received", &loan);
     wallet_level::debited(world, &company, &wallet, before);

@@ -7,7 +7,7 @@ use crate::api::system::SystemRow;
 use crate::model::AnyId;
 use crate::model::business::company::{Company, CompanyStatus};
 use crate::model::capital::application::{
-    Application, ApplicationStatus, Outcome, Reason, ReasonCode, UnderwritingDecision,
+    Application, ApplicationOutcome, ApplicationStatus, Reason, ReasonCode, UnderwritingDecision,
 };
 use crate::model::capital::credit_score::{Band, CreditScore};
 use crate::model::capital::lending;
@@ -15,7 +15,7 @@ use crate::model::capital::loan::{Loan, LoanStatus};
 use crate::model::capital::offer::{Offer, OfferStatus};
 use crate::model::decision::UNDERWRITER;
 use crate::model::lifecycle::Stateful;
-use crate::model::task::{Task, Verdict};
+use crate::model::task::{Task, UnderwriterDecision};
 use crate::value::id::Id;
 use crate::value::money::Currency;
 use crate::value::time::Span;
@@ -46,7 +46,7 @@ pub(crate) const WITHDRAW_APPLICATION: SystemRow = SystemRow {
     ..SystemRow::LAST
 };
 
-/// From the desk to the decision.
+/// From the tester to the decision.
 const REVIEW: Span = Span::BusinessDays(1);
 /// How long information is waited for.
 const INFORMATION: Span = Span::seconds(14 * 24 * 60 * 60);
@@ -71,10 +71,10 @@ pub(crate) fn review(world: &mut World, id: Id<Application>) {
     world.drop_timers(|task| task == Task::WithdrawApplication(id));
     let reply = world.decide(&UNDERWRITER, AnyId::of(id), None);
     let verdict = match reply.choice {
-        "approved" => Verdict::Approved,
-        "rejected" => Verdict::Rejected,
-        "information_requested" => Verdict::InformationRequested,
-        _ => Verdict::ByScore,
+        "approved" => UnderwriterDecision::Approved,
+        "rejected" => UnderwriterDecision::Rejected,
+        "information_requested" => UnderwriterDecision::InformationRequested,
+        _ => UnderwriterDecision::ByScore,
     };
     world.settle_when(REVIEW, reply.after, Task::DecideApplication(id, verdict));
 }
@@ -107,7 +107,7 @@ pub(crate) fn withdraw(world: &mut World, id: Id<Application>) {
 }
 
 /// The decision.
-pub(crate) fn decide(world: &mut World, id: Id<Application>, verdict: Verdict) {
+pub(crate) fn decide(world: &mut World, id: Id<Application>, verdict: UnderwriterDecision) {
     let open = world.find(id);
     let reviewed = |it: &Application| it.status == ApplicationStatus::UnderReview;
     let Some(application) = open.filter(|application| reviewed(application)) else {
@@ -128,14 +128,14 @@ pub(crate) fn decide(world: &mut World, id: Id<Application>, verdict: Verdict) {
         decided_at: now,
     });
     match (outcome, terms) {
-        (Outcome::Approved, Some(terms)) => {
+        (ApplicationOutcome::Approved, Some(terms)) => {
             let offer = offers::drawn_up(world, &application, &terms);
             application.offer_id = Some(offer.id);
             application.enter(ApplicationStatus::Approved, now);
             world.record("application.approved", application);
             offers::make(world, offer);
         }
-        (Outcome::InformationRequested, _) => {
+        (ApplicationOutcome::InformationRequested, _) => {
             let due = now.plus(INFORMATION);
             let needed = "a credit score that is made from now on: createCreditScore";
             application.information_requested = vec![needed.to_owned()];
@@ -170,30 +170,30 @@ fn judged(
     application: &Application,
     look: &Look,
     score: &CreditScore,
-    verdict: Verdict,
-) -> (Outcome, Vec<Reason>, Option<Terms>) {
+    verdict: UnderwriterDecision,
+) -> (ApplicationOutcome, Vec<Reason>, Option<Terms>) {
     let facts = against(world, application, look);
     if !facts.is_empty() {
-        return (Outcome::Rejected, facts, None);
+        return (ApplicationOutcome::Rejected, facts, None);
     }
     let band = score.band.unwrap_or(Band::Poor);
     let terms = |amount| Terms { amount, rate_bp: lending::rate_bp(application.product, band) };
     let said = |detail: &str| vec![reason(ReasonCode::UnderwriterDecision, detail)];
     match verdict {
-        Verdict::Approved => {
+        UnderwriterDecision::Approved => {
             let why = said("the underwriter approves it, whatever the score");
-            (Outcome::Approved, why, Some(terms(application.amount)))
+            (ApplicationOutcome::Approved, why, Some(terms(application.amount)))
         }
-        Verdict::Rejected => {
+        UnderwriterDecision::Rejected => {
             let why = said("the underwriter does not want this risk, whatever the score");
-            (Outcome::Rejected, why, None)
+            (ApplicationOutcome::Rejected, why, None)
         }
-        Verdict::InformationRequested => {
+        UnderwriterDecision::InformationRequested => {
             let detail = "the underwriter wants to see a newer credit score";
             let why = vec![reason(ReasonCode::FreshScoreNeeded, detail)];
-            (Outcome::InformationRequested, why, None)
+            (ApplicationOutcome::InformationRequested, why, None)
         }
-        Verdict::ByScore => by_score(world, application, look, score, terms),
+        UnderwriterDecision::ByScore => by_score(world, application, look, score, terms),
     }
 }
 
@@ -225,8 +225,9 @@ fn by_score(
     look: &Look,
     score: &CreditScore,
     terms: impl Fn(i64) -> Terms,
-) -> (Outcome, Vec<Reason>, Option<Terms>) {
-    let rejected = |code, detail: String| (Outcome::Rejected, vec![reason(code, detail)], None);
+) -> (ApplicationOutcome, Vec<Reason>, Option<Terms>) {
+    let rejected =
+        |code, detail: String| (ApplicationOutcome::Rejected, vec![reason(code, detail)], None);
     let (Some(points), Some(band)) = (score.score, score.band) else {
         let failure = score.failure.as_ref();
         let detail = failure.map_or_else(String::new, |failure| failure.detail.clone());
@@ -250,7 +251,7 @@ fn by_score(
             format!("the sales of a year bear {} more", application.currency.display(amount));
         reasons.push(reason(ReasonCode::AmountReduced, detail));
     }
-    (Outcome::Approved, reasons, Some(terms(amount)))
+    (ApplicationOutcome::Approved, reasons, Some(terms(amount)))
 }
 
 /// What the company may owe beyond what it owes and was promised, in the application's currency.

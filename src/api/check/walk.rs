@@ -320,7 +320,8 @@ impl<'c> Walk<'c> {
         }
         match nearest {
             _ if matching > 1 && one => {
-                self.faults.add(at, "form", || "more than one of the allowed forms fits".to_owned())
+                self.faults
+                    .add(at, "form", || "more than one of the allowed forms fits".to_owned());
             }
             Some(nearest) if matching == 0 => self.faults.extend(nearest.into_violations()),
             _ => {}

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::api::operation::{Contract, Domain, Method, Operation, Session, operation};
 use crate::api::reply::Plain;
 use crate::api::system;
-use crate::desk::outbox::delivery::Attempted;
+use crate::tester::outbox::delivery::Attempted;
 use crate::value::error::{ApiError, ErrorCode, Violation};
 use crate::value::text::Text;
 use crate::value::time::{Span, Timestamp};
@@ -24,7 +24,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "Read the clock",
         description: "Virtual time, how it passes, and what falls due next: what the clock does by itself, and deliveries to webhook \
             endpoints.",
-        ..operation!(desk get_clock)
+        ..operation!(tester get_clock)
     },
     Operation {
         method: Method::Post,
@@ -46,7 +46,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         description: "This key's world as it was before anything happened, or that of another seed.",
         example: "{}",
         errors: &[ErrorCode::UnknownScenario],
-        ..operation!(desk reset_world)
+        ..operation!(tester reset_world)
     },
 ];
 
@@ -103,7 +103,7 @@ pub(crate) struct DueDelivery {
 }
 
 fn get_clock(session: &mut Session<'_>, _: GetClock) -> Result<Plain<Clock>, ApiError> {
-    let (world, outbox) = (&*session.world, &session.desk.outbox);
+    let (world, outbox) = (&*session.world, &session.tester.outbox);
     let next = world.timers().take(SHOWN_TIMERS).map(|timer| Due {
         at: timer.due,
         task: system::row(timer.task).name,
@@ -316,7 +316,7 @@ pub(crate) struct Reset {
 
 fn reset_world(session: &mut Session<'_>, input: ResetWorld) -> Result<Plain<Reset>, ApiError> {
     let named = input.scenario.as_ref();
-    let named = named.map(|name| session.house.scenario(name.as_str())).transpose()?;
+    let named = named.map(|name| session.host.scenario(name.as_str())).transpose()?;
     let (base, mut mode) = (session.world.base(), session.world.mode());
     let seed = input.seed.unwrap_or(base.seed());
     let mut base = if seed == base.seed() {
@@ -329,7 +329,7 @@ fn reset_world(session: &mut Session<'_>, input: ResetWorld) -> Result<Plain<Res
         base = grown.map_err(|detail| ApiError::new(ErrorCode::ValidationFailed, detail))?;
         mode = scenario.world.clock.unwrap_or(mode);
     }
-    let running = std::mem::take(&mut session.desk.scenarios);
+    let running = std::mem::take(&mut session.tester.scenarios);
     let running = named.map_or(running, |scenario| vec![scenario]);
     session.world.restart(base, mode);
     for scenario in running {

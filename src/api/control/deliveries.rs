@@ -9,9 +9,9 @@ use crate::api::control::webhooks::not_found;
 use crate::api::crud::Paging;
 use crate::api::operation::{Contract, Domain, Method, Operation, Session, operation};
 use crate::api::reply::{List, Plain};
-use crate::desk::outbox::delivery::{Delivery, Status};
-use crate::desk::outbox::lane::Lane;
 use crate::model::Kind;
+use crate::tester::outbox::delivery::{Delivery, Status};
+use crate::tester::outbox::lane::Lane;
 use crate::value::error::{ApiError, ErrorCode, Violation};
 use crate::value::id::parse;
 use crate::value::text::Text;
@@ -30,7 +30,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         description: "With every attempt and what the receiver answered, in the order of their events. The last 1,000 that have ended are \
             remembered.",
         errors: &[ErrorCode::ResourceNotFound],
-        ..operation!(desk list_endpoint_deliveries)
+        ..operation!(tester list_endpoint_deliveries)
     },
     Operation {
         method: Method::Get,
@@ -39,7 +39,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         contract: Contract::Control,
         summary: "List deliveries",
         description: "Of all endpoints, in the order of their events.",
-        ..operation!(desk list_deliveries)
+        ..operation!(tester list_deliveries)
     },
     Operation {
         method: Method::Post,
@@ -51,7 +51,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             receiver that was away for days asks for it.",
         example: "{}",
         errors: &[ErrorCode::ResourceNotFound, ErrorCode::InvalidStateTransition],
-        ..operation!(desk resend_event)
+        ..operation!(tester resend_event)
     },
 ];
 
@@ -158,7 +158,7 @@ fn list_endpoint_deliveries(
     input: ListEndpointDeliveries,
 ) -> Result<List<WebhookDelivery>, ApiError> {
     let id = input.endpoint_id.as_str();
-    let lane = session.desk.outbox.lane(id).ok_or_else(|| not_found(id))?;
+    let lane = session.tester.outbox.lane(id).ok_or_else(|| not_found(id))?;
     let rows = core::iter::once(lane);
     let filter =
         Filter { status: input.status, event_type: input.event_type, event_id: input.event_id };
@@ -184,7 +184,7 @@ fn list_deliveries(
     session: &mut Session<'_>,
     input: ListDeliveries,
 ) -> Result<List<WebhookDelivery>, ApiError> {
-    let lanes = session.desk.outbox.lanes().iter().filter(|lane| {
+    let lanes = session.tester.outbox.lanes().iter().filter(|lane| {
         let wanted = input.endpoint_id.as_ref();
         wanted.is_none_or(|id| lane.endpoint.id == id.as_str())
     });
@@ -262,7 +262,7 @@ fn resend_event(session: &mut Session<'_>, input: ResendEvent) -> Result<Plain<R
             None => error,
         }
     })?;
-    let outbox = &mut session.desk.outbox;
+    let outbox = &mut session.tester.outbox;
     let endpoint = input.endpoint_id.as_ref().map(Text::as_str);
     if let Some(id) = endpoint {
         let Some(lane) = outbox.lane(id) else {

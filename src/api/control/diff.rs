@@ -28,7 +28,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     description: "What was created, changed or undone between a snapshot and another, or now: resource by resource and field by field, \
             wallets with their balances; and the events in between.",
     errors: &[ErrorCode::ResourceNotFound],
-    ..operation!(desk get_diff)
+    ..operation!(tester get_diff)
 }];
 
 #[derive(Deserialize, JsonSchema)]

@@ -7,8 +7,8 @@ use crate::api::check::suggestion;
 use crate::api::operation::{Contract, Domain, Method, Operation, Session, operation};
 use crate::api::reply::Plain;
 use crate::api::{control, product};
-use crate::desk::fault::{self, contradiction};
-use crate::desk::wire::Armed;
+use crate::tester::fault::{self, contradiction};
+use crate::tester::wire::Armed;
 use crate::value::error::{ApiError, ErrorCode, Violation};
 use crate::value::text::Text;
 use crate::value::time::Span;
@@ -25,7 +25,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             Of all faults the first that matches acts; those added here come before those of scenarios.",
         success: 201,
         example: r#"{"on":"runPayroll","times":1,"latency":"20ms"}"#,
-        ..operation!(desk add_fault)
+        ..operation!(tester add_fault)
     },
     Operation {
         method: Method::Get,
@@ -34,7 +34,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         contract: Contract::Control,
         summary: "List faults",
         description: "Every fault in the order in which they are asked, with how often each was asked and acted.",
-        ..operation!(desk list_faults)
+        ..operation!(tester list_faults)
     },
     Operation {
         method: Method::Delete,
@@ -44,7 +44,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "Remove a fault",
         description: "From now on it acts no more.",
         errors: &[ErrorCode::ResourceNotFound],
-        ..operation!(desk remove_fault)
+        ..operation!(tester remove_fault)
     },
     Operation {
         method: Method::Delete,
@@ -53,7 +53,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         contract: Contract::Control,
         summary: "Remove all faults",
         description: "Those of scenarios, too. Limits stay as they are.",
-        ..operation!(desk remove_faults)
+        ..operation!(tester remove_faults)
     },
 ];
 
@@ -182,7 +182,7 @@ impl FaultShape {
 fn add_fault(session: &mut Session<'_>, input: AddFault) -> Result<Plain<FaultShape>, ApiError> {
     let row = row(input)?;
     let key = session.world.base().key();
-    Ok(Plain(FaultShape::of(session.desk.wire.add(row, key))))
+    Ok(Plain(FaultShape::of(session.tester.wire.add(row, key))))
 }
 
 /// The row that was asked for, or everything that is wrong with it.
@@ -294,7 +294,7 @@ pub(crate) struct Faults {
 }
 
 fn list_faults(session: &mut Session<'_>, _: ListFaults) -> Result<Plain<Faults>, ApiError> {
-    let rows = session.desk.wire.rows().iter();
+    let rows = session.tester.wire.rows().iter();
     let data = rows.map(FaultShape::of).collect();
     Ok(Plain(Faults { data }))
 }
@@ -319,7 +319,7 @@ impl Removed {
 }
 
 fn remove_fault(session: &mut Session<'_>, input: RemoveFault) -> Result<Plain<Removed>, ApiError> {
-    if session.desk.wire.remove(input.fault_id.as_str()) {
+    if session.tester.wire.remove(input.fault_id.as_str()) {
         return Ok(Removed::of(1));
     }
     let detail = "no fault of this key's world has this id: GET /_sandbox/faults lists them";
@@ -330,7 +330,7 @@ fn remove_fault(session: &mut Session<'_>, input: RemoveFault) -> Result<Plain<R
 pub(crate) struct RemoveFaults {}
 
 fn remove_faults(session: &mut Session<'_>, _: RemoveFaults) -> Result<Plain<Removed>, ApiError> {
-    Ok(Removed::of(session.desk.wire.clear()))
+    Ok(Removed::of(session.tester.wire.clear()))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Moves by hand of what is found out about people: documents, cases, screenings, alerts, trust.
 
 use crate::api::control::transitions::{Wanted, target};
-use crate::api::identity::verification_clock::{self, Outcome};
+use crate::api::identity::verification_clock::{self, CaseOutcome};
 use crate::api::identity::{alerts, documents, screenings, trust_scores, verifications};
 use crate::model::AnyId;
 use crate::model::identity::aml_alert::AmlAlert;
@@ -49,7 +49,8 @@ pub(super) fn case(
                 CaseStatus::ResubmissionRequested => Some(RejectLabel::DocumentUnreadable),
                 _ => Some(RejectLabel::DataMismatch),
             };
-            let outcome = Outcome { to, labels: label.into_iter().collect(), note: wanted.reason };
+            let outcome =
+                CaseOutcome { to, labels: label.into_iter().collect(), note: wanted.reason };
             verification_clock::conclude(world, &case, outcome);
         }
     }

@@ -11,7 +11,7 @@ use crate::api::control::inbound_payments;
 use crate::api::identity::screenings::watchlist_hit;
 use crate::api::operation::{self, Contract, Domain, Method, Operation, answer, decode, operation};
 use crate::api::payments::statement_line::statement_line;
-use crate::api::reply::{Answer, Reply};
+use crate::api::reply::{IntoReply, Reply};
 use crate::value::error::{ApiError, ErrorCode};
 use crate::world::World;
 
@@ -129,7 +129,7 @@ impl JsonSchema for Receive {
 /// What came of it.
 pub(crate) struct Received(Reply);
 
-impl Answer for Received {
+impl IntoReply for Received {
     fn into_reply(self) -> Reply {
         self.0
     }

@@ -8,9 +8,9 @@ use crate::api::control::faults::{self, Removed, RuleFault};
 use crate::api::control::transitions;
 use crate::api::operation::{Contract, Domain, Method, Operation, Session, operation};
 use crate::api::reply::Plain;
-use crate::desk::wire::Armed;
 use crate::model::decision::{DECISIONS, Decision};
 use crate::model::payments::return_code::ReturnCode;
+use crate::tester::wire::Armed;
 use crate::value::error::{ApiError, ErrorCode, Violation};
 use crate::value::id::encode_to_string;
 use crate::value::text::Text;
@@ -18,7 +18,7 @@ use crate::value::time::Span;
 use crate::world::World;
 use crate::world::decide::OutcomeState;
 use crate::world::facts::kind_named;
-use crate::world::script::{Outcome, Range, Selector, When};
+use crate::world::script::{OutcomeRule, Range, Selector, When};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
@@ -28,7 +28,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         contract: Contract::Control,
         summary: "List rules",
         description: "Rules made at run time that are still there, and how often each has decided.",
-        ..operation!(desk list_rules)
+        ..operation!(tester list_rules)
     },
     Operation {
         method: Method::Post,
@@ -40,7 +40,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             is there: the last word is the tester's.",
         example: r#"{"match":{"decision":"payout.settle"},"times":1,"outcome":{"then":"returned","code":"R02"}}"#,
         success: 201,
-        ..operation!(desk create_rule)
+        ..operation!(tester create_rule)
     },
     Operation {
         method: Method::Delete,
@@ -49,7 +49,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         contract: Contract::Control,
         summary: "Remove every rule",
         description: "Those made at run time; a scenario's rows stay.",
-        ..operation!(desk delete_rules)
+        ..operation!(tester delete_rules)
     },
     Operation {
         method: Method::Delete,
@@ -59,7 +59,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "Remove a rule",
         description: "One that was made at run time.",
         errors: &[ErrorCode::ResourceNotFound],
-        ..operation!(desk delete_rule)
+        ..operation!(tester delete_rule)
     },
     Operation {
         method: Method::Post,
@@ -212,7 +212,7 @@ fn list_rules(session: &mut Session<'_>, _: ListRules) -> Result<Plain<Rules>, A
     let world = &*session.world;
     let outcomes = world.script().outcomes.iter();
     let outcomes = outcomes.filter_map(|state| Rule::of(world, state));
-    let faults = session.desk.wire.rows().iter();
+    let faults = session.tester.wire.rows().iter();
     let faults = faults.filter(|armed| armed.at_run_time).map(Rule::of_fault);
     Ok(Plain(Rules { rules: outcomes.chain(faults).collect() }))
 }
@@ -243,7 +243,7 @@ fn create_rule(session: &mut Session<'_>, input: CreateRule) -> Result<Plain<Rul
             }
             let row = faults::row(fault.on(operation.clone(), nth, times))?;
             let key = session.world.base().key();
-            Ok(Plain(Rule::of_fault(session.desk.wire.add(row, key))))
+            Ok(Plain(Rule::of_fault(session.tester.wire.add(row, key))))
         }
         _ => {
             let detail = "expected match.decision with an outcome, or match.operation with a fault";
@@ -253,7 +253,7 @@ fn create_rule(session: &mut Session<'_>, input: CreateRule) -> Result<Plain<Rul
 }
 
 /// The row that a rule is, or everything that is wrong with it.
-fn outcome(matched: &Matched, wanted: &Answered, source: String) -> Result<Outcome, ApiError> {
+fn outcome(matched: &Matched, wanted: &Answered, source: String) -> Result<OutcomeRule, ApiError> {
     let mut wrong = Vec::new();
     let name = matched.decision.as_ref().map_or("", Text::as_str);
     let Some(decision) = Decision::find(name) else {
@@ -289,7 +289,7 @@ fn outcome(matched: &Matched, wanted: &Answered, source: String) -> Result<Outco
     if !wrong.is_empty() {
         return Err(ApiError::invalid(wrong));
     }
-    Ok(Outcome {
+    Ok(OutcomeRule {
         on: decision.name.into(),
         when: When { select, ..When::default() },
         then: then.to_owned().into(),
@@ -333,7 +333,7 @@ fn selectors(
 pub(crate) struct DeleteRules {}
 
 fn delete_rules(session: &mut Session<'_>, _: DeleteRules) -> Result<Plain<Removed>, ApiError> {
-    let wire = &mut session.desk.wire;
+    let wire = &mut session.tester.wire;
     let faults = wire.rows().iter().filter(|armed| armed.at_run_time);
     let faults: Vec<String> = faults.map(|armed| armed.id.clone()).collect();
     let faults = faults.iter().filter(|id| wire.remove(id)).count();
@@ -348,7 +348,7 @@ pub(crate) struct DeleteRule {
 
 fn delete_rule(session: &mut Session<'_>, input: DeleteRule) -> Result<Plain<Removed>, ApiError> {
     let (id, world) = (input.rule_id.as_str(), &mut *session.world);
-    if session.desk.wire.remove(id) {
+    if session.tester.wire.remove(id) {
         return Ok(Removed::of(1));
     }
     let mut numbers = (world.script().outcomes.iter()).filter_map(|state| state.rule);

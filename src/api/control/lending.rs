@@ -10,7 +10,7 @@ use crate::model::capital::loan::{Loan, LoanStatus};
 use crate::model::capital::offer::{Offer, OfferStatus};
 use crate::model::capital::readiness_assessment::ReadinessAssessment;
 use crate::model::lifecycle::{State, refused};
-use crate::model::task::Verdict;
+use crate::model::task::UnderwriterDecision;
 use crate::model::{AnyId, Kind};
 use crate::value::error::ApiError;
 use crate::value::id::Id;
@@ -82,10 +82,14 @@ fn application(world: &mut World, id: Id<Application>, to: &str) -> Result<(), A
     let to: ApplicationStatus = target(AnyId::of(id), before, to, |_| true)?;
     world.forget_timers(AnyId::of(id));
     match to {
-        ApplicationStatus::Approved => underwriting::decide(world, id, Verdict::Approved),
-        ApplicationStatus::Rejected => underwriting::decide(world, id, Verdict::Rejected),
+        ApplicationStatus::Approved => {
+            underwriting::decide(world, id, UnderwriterDecision::Approved);
+        }
+        ApplicationStatus::Rejected => {
+            underwriting::decide(world, id, UnderwriterDecision::Rejected);
+        }
         ApplicationStatus::InformationRequested => {
-            underwriting::decide(world, id, Verdict::InformationRequested);
+            underwriting::decide(world, id, UnderwriterDecision::InformationRequested);
         }
         ApplicationStatus::Withdrawn => underwriting::withdraw(world, id),
         ApplicationStatus::UnderReview | ApplicationStatus::Submitted => {

@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::api::operation::{Contract, Domain, Method, Operation, Session, operation};
 use crate::api::reply::Plain;
-use crate::desk::fault::wall_ms;
-use crate::desk::wire::parse_rate;
 use crate::model::payments::platform_fee::{FeeSchedule, FeeTier};
+use crate::tester::fault::wall_ms;
+use crate::tester::wire::parse_rate;
 use crate::value::error::{ApiError, Violation};
 use crate::value::text::Text;
 use crate::value::time::Span;
@@ -22,7 +22,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         contract: Contract::Control,
         summary: "Read the limits",
         description: "None unless a scenario or a call has set them.",
-        ..operation!(desk get_limits)
+        ..operation!(tester get_limits)
     },
     Operation {
         method: Method::Put,
@@ -33,7 +33,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         description: "In place of all that were set before; what is absent is not limited, and the platform fee the service's own. Beyond the rate, calls of the product are \
             refused with 429 and `Retry-After`, and every reply carries `RateLimit` and `RateLimit-Policy`.",
         example: r#"{"rate":"100000/min"}"#,
-        ..operation!(desk set_limits)
+        ..operation!(tester set_limits)
     },
 ];
 
@@ -150,7 +150,7 @@ fn set_limits(session: &mut Session<'_>, input: SetLimits) -> Result<Plain<Limit
         return Err(ApiError::invalid(wrong));
     }
     let schedule = schedule.unwrap_or_default();
-    session.desk.wire.set_limits(script::Limits {
+    session.tester.wire.set_limits(script::Limits {
         rate: rate.and_then(Result::ok),
         latency: mean_ms.map(|mean_ms| Latency { mean_ms, spread_ms: spread_ms.unwrap_or(0) }),
         platform_fee: None, // the world's
@@ -160,7 +160,7 @@ fn set_limits(session: &mut Session<'_>, input: SetLimits) -> Result<Plain<Limit
 }
 
 fn shown(session: &Session<'_>) -> Limits {
-    let limits = session.desk.wire.limits();
+    let limits = session.tester.wire.limits();
     let span = |ms| Span::Millis(i64::try_from(ms).unwrap_or(i64::MAX));
     Limits {
         rate: limits

@@ -16,7 +16,7 @@ mod lending;
 pub(crate) mod limits;
 pub(crate) mod process;
 mod recipes;
-pub(crate) mod requests;
+pub(crate) mod request_log;
 pub(crate) mod scenarios;
 pub(crate) mod snapshots;
 pub(crate) mod statement_truth;

@@ -20,7 +20,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         contract: Contract::Control,
         summary: "List scenarios",
         description: "Every scenario that can be loaded by name, and whether it runs in this key's world.",
-        ..operation!(desk list_scenarios)
+        ..operation!(tester list_scenarios)
     },
     Operation {
         method: Method::Post,
@@ -32,7 +32,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             with that world, unless `keep_world` is true. A refused load leaves everything as it was.",
         example: r#"{"name":"partial-failure"}"#,
         errors: &[ErrorCode::UnknownScenario],
-        ..operation!(desk load_scenario)
+        ..operation!(tester load_scenario)
     },
     Operation {
         method: Method::Delete,
@@ -41,7 +41,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         contract: Contract::Control,
         summary: "End the scenario",
         description: "Its rows decide nothing more; what has happened stays. Rules made at run time stay, too.",
-        ..operation!(desk end_scenario)
+        ..operation!(tester end_scenario)
     },
     Operation {
         method: Method::Get,
@@ -50,7 +50,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         contract: Contract::Control,
         summary: "Read the coverage",
         description: "Every row of the running scenarios and how often it has acted; a row that never did may be one that never can.",
-        ..operation!(desk get_coverage)
+        ..operation!(tester get_coverage)
     },
 ];
 
@@ -81,8 +81,8 @@ fn list_scenarios(
     session: &mut Session<'_>,
     _: ListScenarios,
 ) -> Result<Plain<Scenarios>, ApiError> {
-    let running = |name: &str| session.desk.scenarios.iter().any(|other| other.name == name);
-    let all = session.house.scenarios();
+    let running = |name: &str| session.tester.scenarios.iter().any(|other| other.name == name);
+    let all = session.host.scenarios();
     let scenarios = all.iter().map(|scenario| ScenarioSummary {
         name: scenario.name.clone(),
         title: scenario.title.clone(),
@@ -121,7 +121,7 @@ fn load_scenario(
     session: &mut Session<'_>,
     input: LoadScenario,
 ) -> Result<Plain<Loaded>, ApiError> {
-    let scenario = session.house.scenario(input.name.as_str())?;
+    let scenario = session.host.scenario(input.name.as_str())?;
     let grown = !input.keep_world && !scenario.world.is_empty();
     let base = grown.then(|| scenario.world.base(session.world.base()));
     let base = base.transpose().map_err(|detail| {
@@ -157,7 +157,7 @@ pub(crate) struct Ended {
 
 fn end_scenario(session: &mut Session<'_>, _: EndScenario) -> Result<Plain<Ended>, ApiError> {
     let name = |scenario: &Arc<Scenario>| scenario.name.clone();
-    let ended = session.desk.scenarios.iter().map(name).collect();
+    let ended = session.tester.scenarios.iter().map(name).collect();
     session.end_scenarios();
     Ok(Plain(Ended { ended }))
 }
@@ -196,7 +196,7 @@ pub(crate) struct RowCoverage {
 
 fn get_coverage(session: &mut Session<'_>, _: GetCoverage) -> Result<Plain<Coverage>, ApiError> {
     let rows = session.coverage();
-    let names = session.desk.scenarios.iter().map(|scenario| scenario.name.clone());
+    let names = session.tester.scenarios.iter().map(|scenario| scenario.name.clone());
     Ok(Plain(Coverage {
         scenarios: names.collect(),
         hit: rows.iter().filter(|row| row.hits > 0).count() as u64,
@@ -209,15 +209,15 @@ impl Session<'_> {
     /// Runs a scenario beside those that run.
     pub(crate) fn begin_scenario(&mut self, scenario: Arc<Scenario>) {
         self.world.load(&scenario);
-        self.desk.scenarios.push(scenario);
-        self.desk.follow_scenarios(self.world.base());
+        self.tester.scenarios.push(scenario);
+        self.tester.follow_scenarios(self.world.base());
     }
 
     /// Ends every scenario.
     pub(crate) fn end_scenarios(&mut self) {
         self.world.unload();
-        self.desk.scenarios.clear();
-        self.desk.follow_scenarios(self.world.base());
+        self.tester.scenarios.clear();
+        self.tester.follow_scenarios(self.world.base());
     }
 
     fn coverage(&self) -> Vec<RowCoverage> {
@@ -233,9 +233,9 @@ impl Session<'_> {
             let kind = if state.rule.is_some() { "rule" } else { "outcome" };
             row(kind, &state.row.source, &state.row.on, state.hits)
         });
-        let webhooks = self.desk.outbox.shaping().hits();
+        let webhooks = self.tester.outbox.shaping().hits();
         let webhooks = webhooks.map(|(shape, hits)| row("webhook", &shape.source, &shape.on, hits));
-        let faults = self.desk.wire.rows().iter();
+        let faults = self.tester.wire.rows().iter();
         let faults = faults.map(|armed| row("fault", &armed.row.source, &armed.row.on, armed.hits));
         let timeline = script.timeline.iter().map(|state| RowCoverage {
             refused: state.refused.clone(),

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::api::operation::{Contract, Domain, Method, Operation, Session, operation};
 use crate::api::reply::Plain;
-use crate::desk::snapshots::{MOST_SNAPSHOTS, Snapshot};
+use crate::tester::snapshots::{MOST_SNAPSHOTS, Snapshot};
 use crate::value::error::{ApiError, ErrorCode, Violation};
 use crate::value::id::{Id, Prefixed};
 use crate::value::text::Text;
@@ -22,7 +22,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             however much has happened. A key has 100 at most.",
         example: r#"{"name":"before the run"}"#,
         success: 201,
-        ..operation!(desk take_snapshot)
+        ..operation!(tester take_snapshot)
     },
     Operation {
         method: Method::Get,
@@ -31,7 +31,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         contract: Contract::Control,
         summary: "List snapshots",
         description: "This key's snapshots, oldest first. A reset keeps them.",
-        ..operation!(desk list_snapshots)
+        ..operation!(tester list_snapshots)
     },
     Operation {
         method: Method::Post,
@@ -42,7 +42,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         description: "This key's world is what it was then: records, books, log, clock and timers, running scenarios, and the answers kept \
             under idempotency keys. The same calls get the same answers again, ids and `Request-Id` included. Snapshots stay, \
             later ones too.",
-        ..operation!(desk restore_snapshot)
+        ..operation!(tester restore_snapshot)
     },
     Operation {
         method: Method::Post,
@@ -55,7 +55,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         example: r#"{"key":"test_fork"}"#,
         success: 201,
         errors: &[ErrorCode::DuplicateReference],
-        ..operation!(desk fork_snapshot)
+        ..operation!(tester fork_snapshot)
     },
     Operation {
         method: Method::Delete,
@@ -64,7 +64,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         contract: Contract::Control,
         summary: "Delete a snapshot",
         description: "Gives back what only the snapshot held on to. The world stays as it is.",
-        ..operation!(desk delete_snapshot)
+        ..operation!(tester delete_snapshot)
     },
 ];
 
@@ -111,7 +111,7 @@ fn take_snapshot(
     input: TakeSnapshot,
 ) -> Result<Plain<SnapshotShape>, ApiError> {
     let name = input.name.map(Text::into_string);
-    let taken = session.desk.take_snapshot(session.world, name);
+    let taken = session.tester.take_snapshot(session.world, name);
     let shape = taken.map(SnapshotShape::of).map(Plain);
     shape.ok_or_else(full)
 }
@@ -137,7 +137,7 @@ fn list_snapshots(
     session: &mut Session<'_>,
     _: ListSnapshots,
 ) -> Result<Plain<SnapshotList>, ApiError> {
-    let data = session.desk.snapshots.iter().map(SnapshotShape::of);
+    let data = session.tester.snapshots.iter().map(SnapshotShape::of);
     Ok(Plain(SnapshotList { data: data.collect() }))
 }
 
@@ -153,7 +153,7 @@ fn restore_snapshot(
     input: NamedSnapshot,
 ) -> Result<Plain<SnapshotShape>, ApiError> {
     let id = input.snapshot_id;
-    session.desk.restore_snapshot(id, session.world);
+    session.tester.restore_snapshot(id, session.world);
     find(session, id).map(SnapshotShape::of).map(Plain)
 }
 
@@ -187,7 +187,7 @@ fn fork_snapshot(session: &mut Session<'_>, input: ForkSnapshot) -> Result<Plain
         version: world.version(),
         events: world.log().len(),
     };
-    session.house.open(input.key.as_str(), world, part)?;
+    session.host.open(input.key.as_str(), world, part)?;
     Ok(Plain(fork))
 }
 
@@ -205,7 +205,7 @@ fn delete_snapshot(
     input: NamedSnapshot,
 ) -> Result<Plain<DeletedSnapshot>, ApiError> {
     let id = input.snapshot_id;
-    if !session.desk.delete_snapshot(id) {
+    if !session.tester.delete_snapshot(id) {
         return Err(unknown(id));
     }
     Ok(Plain(DeletedSnapshot { id, deleted: true }))
@@ -215,7 +215,7 @@ pub(super) fn find<'a>(
     session: &'a Session<'_>,
     id: Id<Snapshot>,
 ) -> Result<&'a Snapshot, ApiError> {
-    session.desk.snapshots.get(id).ok_or_else(|| unknown(id))
+    session.tester.snapshots.get(id).ok_or_else(|| unknown(id))
 }
 
 /// The 404 for a snapshot that the key does not have.

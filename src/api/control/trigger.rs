@@ -34,7 +34,7 @@ use crate::world::World;
 use crate::world::envelope::EventShape;
 use crate::world::event::RequestRef;
 use crate::world::grow::Grow;
-use crate::world::script::{Outcome, Selector, Wanted, When};
+use crate::world::script::{OutcomeRule, Selector, Wanted, When};
 
 pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     method: Method::Post,
@@ -340,7 +340,7 @@ fn call(
     world: &mut World,
     name: &str,
     input: Value,
-    outcomes: Vec<Outcome>,
+    outcomes: Vec<OutcomeRule>,
     origin: &Arc<RequestRef>,
 ) -> Result<String, ApiError> {
     let row = product().find(|row| row.name == name);
@@ -362,7 +362,7 @@ fn payroll(
 ) -> Result<String, ApiError> {
     let prepared = parse(Kind::Company.prefix(), last).map(Id::from_bits);
     let (company, employees) = payable(world, 2, prepared)?;
-    let outcomes: Vec<Outcome> = (0..)
+    let outcomes: Vec<OutcomeRule> = (0..)
         .zip(outcomes)
         .map(|(place, &(on, then))| outcome(on, then, &employees, place))
         .collect();
@@ -399,12 +399,12 @@ fn outcome(
     then: &'static str,
     employees: &[Id<Employee>],
     place: usize,
-) -> Outcome {
+) -> OutcomeRule {
     let select = (on == "payout.settle").then(|| Selector {
         field: Kind::Employee.name().to_owned(),
         wanted: Wanted::Is(employees[place].to_string().into()),
     });
-    Outcome {
+    OutcomeRule {
         on: on.into(),
         when: When { select: select.into_iter().collect(), ..When::default() },
         then: then.into(),

@@ -7,13 +7,13 @@ use serde_json::{Map, Value, json};
 use crate::api;
 use crate::api::check::suggestion;
 use crate::api::control::deliveries;
-use crate::api::control::requests::RequestShape;
+use crate::api::control::request_log::RequestShape;
 use crate::api::operation::{Contract, Domain, Method, Operation, Session, operation};
 use crate::api::reply::Plain;
 use crate::api::system;
-use crate::desk::outbox::delivery::Delivery;
-use crate::desk::requests::Body;
-use crate::desk::verify::{self, ANY, Candidate, Verdict, first_out_of_order};
+use crate::tester::outbox::delivery::Delivery;
+use crate::tester::request_log::Body;
+use crate::tester::verify::{self, ANY, Candidate, VerifyResult, first_out_of_order};
 use crate::value::error::{ApiError, Violation};
 use crate::value::text::Text;
 use crate::world::World;
@@ -30,7 +30,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         description: "Whether so many requests look like this. A failure shows the nearest miss and where it differs; where requests that \
             had to go from the journal could change the verdict it is unknown, and never pass.",
         example: r#"{"operation":"runPayroll","match":{"status":201},"times":0}"#,
-        ..operation!(desk verify_requests)
+        ..operation!(tester verify_requests)
     },
     Operation {
         method: Method::Post,
@@ -40,7 +40,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "Verify events",
         description: "Whether so many events look like this, and whether they came in this order.",
         example: r#"{"type":"payroll_run.created","times":{"at_most":10}}"#,
-        ..operation!(desk verify_events)
+        ..operation!(tester verify_events)
     },
     Operation {
         method: Method::Post,
@@ -51,7 +51,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         description: "Whether deliveries to webhook endpoints as asked for were made so often. *Unknown*, never *pass*, once deliveries that \
             could change it are no longer remembered.",
         example: r#"{"match":{"status":"delivered"},"times":{"at_least":0}}"#,
-        ..operation!(desk verify_deliveries)
+        ..operation!(tester verify_deliveries)
     },
 ];
 
@@ -158,7 +158,7 @@ pub(crate) struct VerifyRequests {
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Verified {
     /// Whether it is so; unknown if what is no longer there could change it.
-    verdict: Verdict,
+    verdict: VerifyResult,
     /// How many match.
     matched: u64,
     /// Their ids, in order; the first hundred.
@@ -255,7 +255,7 @@ fn verify_requests(
     let pattern = pattern(input.pattern, REQUEST_MEMBERS, ("operation", operation))?;
     check_operation(&pattern)?;
     let times = Times::of(input.times)?;
-    let requests = &session.desk.requests;
+    let requests = &session.tester.requests;
     let candidates = requests.entries().map(|entry| Candidate {
         id: entry.request_id.as_str().to_owned(),
         value: json!(RequestShape::of(entry)),
@@ -297,7 +297,7 @@ pub(crate) struct VerifyEvents {
     in_order: Option<Vec<Text<64>>>,
 }
 
-/// At the desk, though it only looks: the answer to a read is kept by its path and query, and this one has a body.
+/// At the tester, though it only looks: the answer to a read is kept by its path and query, and this one has a body.
 fn verify_events(
     session: &mut Session<'_>,
     input: VerifyEvents,
@@ -345,7 +345,7 @@ fn verify_events(
     let meets = |filter: &Text<64>, event: &&Event| named(filter.as_str(), &event.name);
     if let Some((index, expected)) = first_out_of_order(&order, log(), meets) {
         // What had to go may have been what is missed.
-        verified.verdict = if evicted > 0 { Verdict::Unknown } else { Verdict::Fail };
+        verified.verdict = if evicted > 0 { VerifyResult::Unknown } else { VerifyResult::Fail };
         verified.out_of_order =
             Some(OutOfOrder { index: index as u64, expected: expected.as_str().to_owned() });
     }
@@ -378,7 +378,7 @@ fn verify_deliveries(
     }
     let pattern = pattern(input.pattern, DELIVERY_MEMBERS, ("event_type", event_type))?;
     let times = Times::of(input.times)?;
-    let lanes = session.desk.outbox.lanes();
+    let lanes = session.tester.outbox.lanes();
     let evicted = lanes.iter().map(|lane| lane.evicted).sum();
     let shown_of = |lane| {
         move |delivery: &Delivery| (delivery.id.clone(), json!(deliveries::shown(lane, delivery)))

@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 use crate::api::crud::Paging;
 use crate::api::operation::{Contract, Domain, Method, Operation, Session, operation};
 use crate::api::reply::{List, Plain};
-use crate::desk::address::Target;
-use crate::desk::outbox::lane::Lane;
-use crate::desk::outbox::schedule::Pace;
-use crate::desk::outbox::{MOST_ENDPOINTS, NewEndpoint};
-use crate::desk::signature::Secret;
+use crate::tester::address::Target;
+use crate::tester::outbox::lane::Lane;
+use crate::tester::outbox::schedule::Pace;
+use crate::tester::outbox::{MOST_ENDPOINTS, NewEndpoint};
+use crate::tester::signature::Secret;
 use crate::value::error::{ApiError, ErrorCode, Violation};
 use crate::value::text::Text;
 use crate::value::time::Timestamp;
@@ -27,7 +27,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         example: r#"{"url":"http://127.0.0.1:9/webhooks","events":["payroll_run.*"]}"#,
         success: 201,
         errors: &[ErrorCode::LimitExceeded],
-        ..operation!(desk create_webhook_endpoint)
+        ..operation!(tester create_webhook_endpoint)
     },
     Operation {
         method: Method::Get,
@@ -36,7 +36,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         contract: Contract::Control,
         summary: "List webhook endpoints",
         description: "Those of this key's world, in the order of their creation.",
-        ..operation!(desk list_webhook_endpoints)
+        ..operation!(tester list_webhook_endpoints)
     },
     Operation {
         method: Method::Get,
@@ -46,7 +46,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "Get a webhook endpoint",
         description: "With counts of what became of its deliveries, and without its secret.",
         errors: &[ErrorCode::ResourceNotFound],
-        ..operation!(desk get_webhook_endpoint)
+        ..operation!(tester get_webhook_endpoint)
     },
     Operation {
         method: Method::Patch,
@@ -57,7 +57,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         description: "Members that are absent stay as they are. Disabling cancels what waits; enabling again brings nothing of it back.",
         example: r#"{"status":"enabled"}"#,
         errors: &[ErrorCode::ResourceNotFound],
-        ..operation!(desk update_webhook_endpoint)
+        ..operation!(tester update_webhook_endpoint)
     },
     Operation {
         method: Method::Delete,
@@ -67,7 +67,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "Delete a webhook endpoint",
         description: "With its deliveries; what waits is not sent any more.",
         errors: &[ErrorCode::ResourceNotFound],
-        ..operation!(desk delete_webhook_endpoint)
+        ..operation!(tester delete_webhook_endpoint)
     },
     Operation {
         method: Method::Post,
@@ -78,7 +78,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         description: "The new secret is shown here and never again. For 24 virtual hours deliveries carry two signatures, one of each.",
         example: "{}",
         errors: &[ErrorCode::ResourceNotFound],
-        ..operation!(desk rotate_webhook_secret)
+        ..operation!(tester rotate_webhook_secret)
     },
 ];
 
@@ -210,7 +210,7 @@ fn create_webhook_endpoint(
     session: &mut Session<'_>,
     input: CreateWebhookEndpoint,
 ) -> Result<Plain<WebhookSecret>, ApiError> {
-    let outbox = &mut session.desk.outbox;
+    let outbox = &mut session.tester.outbox;
     let mut wrong = Vec::new();
     let target = Target::parse(input.url.as_str(), outbox.policy());
     let target = noted(target, "/url", "address", &mut wrong);
@@ -293,8 +293,8 @@ fn list_webhook_endpoints(
     session: &mut Session<'_>,
     input: ListWebhookEndpoints,
 ) -> Result<List<WebhookEndpoint>, ApiError> {
-    let retries = session.desk.outbox.retries_in(session.world.mode());
-    let lanes = session.desk.outbox.lanes();
+    let retries = session.tester.outbox.retries_in(session.world.mode());
+    let lanes = session.tester.outbox.lanes();
     let total = lanes.len() as u64;
     let page = input.paging.page_of(lanes);
     Ok(List {
@@ -314,9 +314,9 @@ fn get_webhook_endpoint(
     session: &mut Session<'_>,
     input: OneWebhookEndpoint,
 ) -> Result<Plain<WebhookEndpoint>, ApiError> {
-    let retries = session.desk.outbox.retries_in(session.world.mode());
+    let retries = session.tester.outbox.retries_in(session.world.mode());
     let id = input.endpoint_id.as_str();
-    let lane = session.desk.outbox.lane(id).ok_or_else(|| not_found(id))?;
+    let lane = session.tester.outbox.lane(id).ok_or_else(|| not_found(id))?;
     Ok(Plain(shown(lane, retries)))
 }
 
@@ -342,7 +342,7 @@ fn update_webhook_endpoint(
     session: &mut Session<'_>,
     input: UpdateWebhookEndpoint,
 ) -> Result<Plain<WebhookEndpoint>, ApiError> {
-    let outbox = &mut session.desk.outbox;
+    let outbox = &mut session.tester.outbox;
     let retries = outbox.retries_in(session.world.mode());
     let id = input.endpoint_id.as_str();
     outbox.lane(id).ok_or_else(|| not_found(id))?;
@@ -396,7 +396,7 @@ fn delete_webhook_endpoint(
     input: OneWebhookEndpoint,
 ) -> Result<Plain<DeletedWebhookEndpoint>, ApiError> {
     let id = input.endpoint_id.as_str();
-    if !session.desk.outbox.delete(id) {
+    if !session.tester.outbox.delete(id) {
         return Err(not_found(id));
     }
     Ok(Plain(DeletedWebhookEndpoint {
@@ -419,7 +419,7 @@ fn rotate_webhook_secret(
     session: &mut Session<'_>,
     input: RotateWebhookSecret,
 ) -> Result<Plain<WebhookSecret>, ApiError> {
-    let outbox = &mut session.desk.outbox;
+    let outbox = &mut session.tester.outbox;
     let retries = outbox.retries_in(session.world.mode());
     let id = input.endpoint_id.as_str();
     outbox.lane(id).ok_or_else(|| not_found(id))?;

@@ -22,7 +22,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "List worlds",
         description: "Every world that is open, in the order in which they were opened, by the short tag that the log names it by. Keys are \
             never shown. Waits for no step of any world.",
-        ..operation!(desk list_worlds)
+        ..operation!(tester list_worlds)
     },
     Operation {
         method: Method::Get,
@@ -70,7 +70,7 @@ struct WorldRow {
 }
 
 fn list_worlds(session: &mut Session<'_>, _: ListWorlds) -> Result<Plain<WorldList>, ApiError> {
-    let yours = session.desk.tag;
+    let yours = session.tester.tag;
     let row = |world: OpenWorld| WorldRow {
         tag: format!("{:08x}", world.tag),
         yours: world.tag == yours,
@@ -82,7 +82,7 @@ fn list_worlds(session: &mut Session<'_>, _: ListWorlds) -> Result<Plain<WorldLi
         records: world.records,
         snapshots: world.snapshots,
     };
-    let data = session.house.worlds().into_iter().map(row).collect();
+    let data = session.host.worlds().into_iter().map(row).collect();
     Ok(Plain(WorldList { data }))
 }
 

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::api::business::employee_verbs::enter_payroll;
 use crate::api::crud::{Candidates, Paging, Sort, SortKey, Sortable, is, show};
 use crate::api::identity::screenings;
-use crate::api::identity::verification_clock::{self, Outcome};
+use crate::api::identity::verification_clock::{self, CaseOutcome};
 use crate::api::identity::verifications::open_case;
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::payments::payout_rail;
@@ -247,7 +247,7 @@ fn close_screening(world: &mut World, alert: &AmlAlert) {
         screening.enter(ScreeningStatus::Clear, now);
     }
     let (subject, level) = (screening.subject_id, screening.risk_level());
-    world.keep(screening);
+    world.stage(screening);
     screenings::rate(world, subject, level, Some(alert.id));
 }
 
@@ -266,14 +266,14 @@ fn decline_subject(world: &mut World, alert: &AmlAlert) {
         let why = "an alert was confirmed".to_owned();
         subject.enter_because(KycStatus::Declined, world.now(), Some(why));
     }
-    world.keep(subject);
+    world.stage(subject);
 }
 
 /// A case that waits for somebody to look is decided by the alert. Others meet it when they are answered.
 fn decline_case(world: &mut World, alert: &AmlAlert) {
     let case = alert.subject_id.and_then(|subject| open_case(world, subject));
     if let Some(case) = case.filter(|case| case.status == CaseStatus::InReview) {
-        let outcome = Outcome {
+        let outcome = CaseOutcome {
             to: CaseStatus::Declined,
             labels: vec![RejectLabel::WatchlistMatch],
             note: Some(format!("{} was confirmed", alert.id)),

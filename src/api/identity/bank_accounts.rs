@@ -18,7 +18,7 @@ use crate::value::error::{ApiError, Violation};
 use crate::value::id::Id;
 use crate::value::text::{Metadata, Text};
 use crate::world::World;
-use crate::world::decide::Answer;
+use crate::world::decide::DecisionAnswer;
 
 /// Where an account is unless somebody says otherwise.
 const COUNTRY: &str = "NG";
@@ -84,7 +84,7 @@ fn verify_bank_account(
         country,
     };
     // The bank is asked about a check, which a rule may look at.
-    world.keep(check.clone());
+    world.stage(check.clone());
     let answer = world.decide(&ACCOUNT_RESOLVE, AnyId::of(id), magic(number));
     if let Some(holder) = holder(world, &check, answer) {
         let (result, score) = compare(expected, &holder);
@@ -102,15 +102,19 @@ fn verify_bank_account(
 }
 
 /// The reserved numbers of accounts that are closed, unknown or wrong.
-fn magic(number: &str) -> Option<(Answer, String)> {
+fn magic(number: &str) -> Option<(DecisionAnswer, String)> {
     matches!(number, "9999999902" | "9999999903" | "9999999904").then(|| {
-        let answer = Answer::plain(&ACCOUNT_RESOLVE, "not_found");
+        let answer = DecisionAnswer::plain(&ACCOUNT_RESOLVE, "not_found");
         (answer, format!("account {number}"))
     })
 }
 
 /// The account holder's name as the bank has it: in capitals. None where the bank knows of none.
-fn holder(world: &World, check: &BankAccountVerification, answer: Answer) -> Option<String> {
+fn holder(
+    world: &World,
+    check: &BankAccountVerification,
+    answer: DecisionAnswer,
+) -> Option<String> {
     let expected = check.expected_name.as_str();
     let name = match answer.choice {
         "not_found" => return None,

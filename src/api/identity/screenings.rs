@@ -28,7 +28,7 @@ use crate::value::id::Id;
 use crate::value::text::{Metadata, Text};
 use crate::value::time::{Span, Timestamp};
 use crate::world::World;
-use crate::world::decide::Answer;
+use crate::world::decide::DecisionAnswer;
 
 /// From the request to what the lists say.
 pub(crate) const SCREENING: Span = Span::seconds(5);
@@ -158,7 +158,7 @@ fn begin(world: &mut World, subject: &Subject, wanted: Wanted) -> Arc<AmlScreeni
         metadata: wanted.metadata,
         status_history: vec![StatusChange::plain(ScreeningStatus::Processing, now)],
     };
-    let screening = world.keep(screening);
+    let screening = world.stage(screening);
     let answer = ask(world, &screening, subject);
     world.emit("aml_screening.created", &screening);
     let task = Task::CompleteScreening(screening.id, ListAnswer::of(answer.choice));
@@ -166,12 +166,12 @@ fn begin(world: &mut World, subject: &Subject, wanted: Wanted) -> Arc<AmlScreeni
     screening
 }
 
-fn ask(world: &mut World, screening: &AmlScreening, subject: &Subject) -> Answer {
+fn ask(world: &mut World, screening: &AmlScreening, subject: &Subject) -> DecisionAnswer {
     let bearing = subject.reserved_word();
     let reserved = [("Sanctioned", "sanctioned"), ("Pep", "pep"), ("Lookalike", "lookalike")];
     let chosen = reserved.iter().find(|(name, _)| bearing.eq_ignore_ascii_case(name));
     let magic = chosen.map(|(_, choice)| {
-        let answer = Answer::plain(&WATCHLIST_REPLY, choice);
+        let answer = DecisionAnswer::plain(&WATCHLIST_REPLY, choice);
         (answer, format!("last name {bearing}"))
     });
     world.decide(&WATCHLIST_REPLY, AnyId::of(screening.id), magic)
@@ -318,7 +318,7 @@ pub(crate) fn rate(
         let mut subject = (*subject).clone();
         subject.risk_level = level;
         subject.updated_at = world.now();
-        world.keep(subject);
+        world.stage(subject);
     }
 }
 

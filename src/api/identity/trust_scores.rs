@@ -152,7 +152,7 @@ pub(crate) fn complete(world: &mut World, id: Id<TrustScore>) {
     let mut subject = (*subject).clone();
     subject.trust = Some(LatestTrust { score: sum, at: now });
     subject.updated_at = now;
-    world.keep(subject);
+    world.stage(subject);
     let score = world.record("trust_score.completed", score);
     if before.is_some_and(|before| before.band != Some(band)) {
         world.emit("trust_score.changed", &score);

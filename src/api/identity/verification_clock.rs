@@ -58,14 +58,14 @@ pub(crate) const REVIEW_CASE: SystemRow =
     SystemRow { name: "review_case", emits: CONCLUDES, ..SystemRow::LAST };
 
 /// What becomes of a case, and why.
-pub(crate) struct Outcome {
+pub(crate) struct CaseOutcome {
     pub(crate) to: CaseStatus,
     pub(crate) labels: Vec<RejectLabel>,
     /// What whoever decided it says.
     pub(crate) note: Option<String>,
 }
 
-impl Outcome {
+impl CaseOutcome {
     fn plain(to: CaseStatus, label: Option<RejectLabel>) -> Self {
         Self { to, labels: label.into_iter().collect(), note: None }
     }
@@ -108,35 +108,38 @@ fn outcome(
     faults: &[DocumentFault],
     condemned: bool,
     screening: Option<ScreeningStatus>,
-) -> Outcome {
+) -> CaseOutcome {
     if condemned {
-        return Outcome::plain(CaseStatus::Declined, Some(RejectLabel::WatchlistMatch));
+        return CaseOutcome::plain(CaseStatus::Declined, Some(RejectLabel::WatchlistMatch));
     }
     if faults.contains(&DocumentFault::Forged) {
-        return Outcome::plain(CaseStatus::Declined, Some(RejectLabel::DocumentForged));
+        return CaseOutcome::plain(CaseStatus::Declined, Some(RejectLabel::DocumentForged));
     }
     if answer == BureauAnswer::Declined {
-        return Outcome::plain(CaseStatus::Declined, Some(RejectLabel::DataMismatch));
+        return CaseOutcome::plain(CaseStatus::Declined, Some(RejectLabel::DataMismatch));
     }
     if !faults.is_empty() {
         let mut labels: Vec<RejectLabel> = faults.iter().map(|fault| label(*fault)).collect();
         labels.sort_unstable();
         labels.dedup();
-        return Outcome { labels, ..Outcome::plain(CaseStatus::ResubmissionRequested, None) };
+        return CaseOutcome {
+            labels,
+            ..CaseOutcome::plain(CaseStatus::ResubmissionRequested, None)
+        };
     }
     if screening == Some(ScreeningStatus::NeedsReview) && answer == BureauAnswer::Approved {
-        return Outcome::plain(CaseStatus::InReview, Some(RejectLabel::WatchlistMatch));
+        return CaseOutcome::plain(CaseStatus::InReview, Some(RejectLabel::WatchlistMatch));
     }
     match answer {
         BureauAnswer::ResubmissionRequested => {
             let label = RejectLabel::DocumentUnreadable;
-            Outcome::plain(CaseStatus::ResubmissionRequested, Some(label))
+            CaseOutcome::plain(CaseStatus::ResubmissionRequested, Some(label))
         }
         BureauAnswer::InReview => {
-            Outcome::plain(CaseStatus::InReview, Some(RejectLabel::DataMismatch))
+            CaseOutcome::plain(CaseStatus::InReview, Some(RejectLabel::DataMismatch))
         }
         BureauAnswer::Approved | BureauAnswer::Declined => {
-            Outcome::plain(CaseStatus::Approved, None)
+            CaseOutcome::plain(CaseStatus::Approved, None)
         }
     }
 }
@@ -150,7 +153,7 @@ const fn label(fault: DocumentFault) -> RejectLabel {
 }
 
 /// A case moves on, with all that follows from it.
-pub(crate) fn conclude(world: &mut World, case: &Verification, outcome: Outcome) {
+pub(crate) fn conclude(world: &mut World, case: &Verification, outcome: CaseOutcome) {
     let now = world.now();
     let mut case = case.clone();
     world.forget_timers(AnyId::of(case.id));
@@ -202,7 +205,7 @@ pub(crate) fn conclude(world: &mut World, case: &Verification, outcome: Outcome)
 }
 
 /// How each check came out, by what the case came to.
-fn checked(case: &mut Verification, outcome: &Outcome) {
+fn checked(case: &mut Verification, outcome: &CaseOutcome) {
     let bad = match outcome.to {
         CaseStatus::Approved => return case.check_all(CaseCheckStatus::Passed),
         CaseStatus::InReview => CaseCheckStatus::Review,
@@ -241,7 +244,7 @@ fn move_subject(world: &mut World, case: &Verification, to: KycStatus) {
             subject.outdate(now);
         }
     }
-    world.keep(subject);
+    world.stage(subject);
 }
 
 /// A case ends without an outcome: the subject is what it was before.
@@ -256,7 +259,7 @@ pub(crate) fn end(world: &mut World, case: &Verification, to: CaseStatus, reason
         let mut subject = (*subject).clone();
         let before = subject.before_pending();
         subject.enter(before, now);
-        world.keep(subject);
+        world.stage(subject);
     }
     let event = match to {
         CaseStatus::Expired => "verification.expired",
@@ -280,12 +283,12 @@ pub(crate) fn review(world: &mut World, id: Id<Verification>) {
         return; // somebody was quicker
     }
     let outcome = if alerts::stand(world, case.subject_id) {
-        Outcome::plain(CaseStatus::Declined, Some(RejectLabel::WatchlistMatch))
+        CaseOutcome::plain(CaseStatus::Declined, Some(RejectLabel::WatchlistMatch))
     } else {
-        Outcome::plain(CaseStatus::Approved, None)
+        CaseOutcome::plain(CaseStatus::Approved, None)
     };
     let note = Some("nobody decided within a day: the bureau did".to_owned());
-    let outcome = Outcome { note, ..outcome };
+    let outcome = CaseOutcome { note, ..outcome };
     conclude(world, &case, outcome);
 }
 

@@ -21,7 +21,7 @@ use crate::value::error::{ApiError, Violation};
 use crate::value::id::Id;
 use crate::value::time::Span;
 use crate::world::World;
-use crate::world::decide::Answer;
+use crate::world::decide::DecisionAnswer;
 
 /// From a submission without documents to the answer.
 const DATA: Span = Span::seconds(2);
@@ -83,7 +83,7 @@ pub(super) fn submit_verification(
         if begins {
             subject.enter(KycStatus::Pending, now);
         }
-        world.keep(subject);
+        world.stage(subject);
     }
     let case = world.record("verification.submitted", case);
     ask_bureau(world, &case, answer);
@@ -91,7 +91,7 @@ pub(super) fn submit_verification(
 }
 
 /// Sets when the bureau's answer comes.
-fn ask_bureau(world: &mut World, case: &Verification, answer: Answer) {
+fn ask_bureau(world: &mut World, case: &Verification, answer: DecisionAnswer) {
     if let Some(at) = case.expires_at {
         return world.remind_at(at, Task::ExpireCase(case.id));
     }
@@ -158,7 +158,7 @@ fn missing(case: &Verification, documents: &[Arc<Document>]) -> Vec<Violation> {
 }
 
 /// Reserved last names choose what the bureau says.
-fn magic(subject: &Subject, case: &Verification) -> Option<(Answer, String)> {
+fn magic(subject: &Subject, case: &Verification) -> Option<(DecisionAnswer, String)> {
     let word = subject.reserved_word();
     let is = |reserved: &str| word.eq_ignore_ascii_case(reserved);
     let choice = if is("Review") {
@@ -174,6 +174,6 @@ fn magic(subject: &Subject, case: &Verification) -> Option<(Answer, String)> {
     } else {
         return None;
     };
-    let answer = Answer::plain(&BUREAU_REPLY, choice);
+    let answer = DecisionAnswer::plain(&BUREAU_REPLY, choice);
     Some((answer, format!("last name {word}")))
 }

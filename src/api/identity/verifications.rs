@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::api::crud::{Candidates, Paging, Sort, SortKey, Sortable, is, show};
-use crate::api::identity::verification_clock::{self, Outcome};
+use crate::api::identity::verification_clock::{self, CaseOutcome};
 use crate::api::identity::verification_submit::submit_verification;
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::reply::{Data, List, Shown};
@@ -314,7 +314,7 @@ pub(crate) fn decide(
         (_, true) => vec![RejectLabel::ManualDecline],
         (_, false) => labels,
     };
-    let outcome = Outcome { to, labels, note };
+    let outcome = CaseOutcome { to, labels, note };
     verification_clock::conclude(world, case, outcome);
 }
 

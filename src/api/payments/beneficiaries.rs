@@ -32,7 +32,7 @@ use crate::value::money::Currency;
 use crate::value::text::{Metadata, Text};
 use crate::value::time::Span;
 use crate::world::World;
-use crate::world::decide::Answer;
+use crate::world::decide::DecisionAnswer;
 
 /// From the request to the bank's answer, unless the outside world takes longer.
 const RESOLUTION: Span = Span::seconds(30);
@@ -200,12 +200,12 @@ fn account(input: AccountInput) -> Result<BeneficiaryAccount, ApiError> {
 }
 
 /// The bank's answer. It compares names, so another holder than the beneficiary is a mismatch unless somebody says otherwise.
-fn ask_bank(world: &mut World, beneficiary: &Beneficiary) -> Answer {
+fn ask_bank(world: &mut World, beneficiary: &Beneficiary) -> DecisionAnswer {
     let holder = beneficiary.account.holder.as_deref();
     let stranger =
         holder.filter(|holder| compare(&beneficiary.name, holder).0 == MatchResult::NoMatch);
     let by_name = stranger.map(|_| {
-        let answer = Answer::plain(&BENEFICIARY_CHECK, "name_mismatch");
+        let answer = DecisionAnswer::plain(&BENEFICIARY_CHECK, "name_mismatch");
         (answer, "account_name".to_owned())
     });
     world.decide(&BENEFICIARY_CHECK, AnyId::of(beneficiary.id), by_name)

@@ -20,7 +20,7 @@ use crate::model::{AnyId, posting};
 use crate::value::id::Id;
 use crate::value::time::{Span, Timestamp};
 use crate::world::World;
-use crate::world::decide::Answer;
+use crate::world::decide::DecisionAnswer;
 
 /// From the request to the prompt on the payer's phone.
 const PROMPT: Span = Span::seconds(2);
@@ -117,18 +117,18 @@ fn late(world: &World, collection: &Collection) -> Timestamp {
 }
 
 /// The reserved account numbers `99999999RR` choose what becomes of money asked from there.
-fn magic(collection: &Collection) -> Option<(Answer, String)> {
+fn magic(collection: &Collection) -> Option<(DecisionAnswer, String)> {
     let account = collection.payer.account_number.as_ref()?;
     let number = account.strip_prefix("99999999")?;
     let number: u8 = number.parse().ok().filter(|_| number.len() == 2)?;
-    let plain = |choice| Answer::plain(&COLLECTION_PAY, choice);
+    let plain = |choice| DecisionAnswer::plain(&COLLECTION_PAY, choice);
     let answer = match number {
         0 => plain("paid"),
         90 => plain("late"),
         93 => plain("short"),
         94 => plain("never"),
         95 => plain("disputed"),
-        number => Answer { code: Some(ReturnCode::new(number)?), ..plain("declined") },
+        number => DecisionAnswer { code: Some(ReturnCode::new(number)?), ..plain("declined") },
     };
     Some((answer, format!("account 99999999{number:02}")))
 }
@@ -299,7 +299,7 @@ pub(crate) fn dispute(
     disputed.disputed = true;
     disputed.dispute_id = Some(world.next_id(collection.company_id.bits()));
     disputed.updated_at = world.now();
-    world.keep(disputed);
+    world.stage(disputed);
     disputes::open(world, new)
 }
 
@@ -309,5 +309,5 @@ pub(super) fn resolved(world: &mut World, id: Id<Collection>, gone: i64) {
     collection.disputed = false;
     collection.amount_charged_back += gone;
     collection.updated_at = world.now();
-    world.keep(collection);
+    world.stage(collection);
 }

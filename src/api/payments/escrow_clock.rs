@@ -133,7 +133,7 @@ pub(crate) fn refund(world: &mut World, escrow: &Escrow, reason: String) -> Arc<
     escrow.refunded += amount;
     escrow.held = 0;
     escrow.enter_because(EscrowStatus::Refunded, world.now(), Some(reason));
-    let escrow = world.keep(escrow);
+    let escrow = world.stage(escrow);
     let back = posting::escrow_refunded(AnyId::of(escrow.id), escrow.currency, amount);
     world.post(escrow.company_id, back);
     world.emit("escrow.refunded", &escrow);

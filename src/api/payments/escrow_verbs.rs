@@ -130,7 +130,7 @@ pub(crate) fn fund(
     let mut escrow = escrow.clone();
     escrow.held = escrow.amount;
     escrow.enter(status, world.now());
-    let escrow = world.keep(escrow);
+    let escrow = world.stage(escrow);
     let funded = posting::escrow_funded(AnyId::of(escrow.id), escrow.currency, escrow.amount);
     world.post(company.id, funded);
     world.emit("escrow.funded", &escrow);

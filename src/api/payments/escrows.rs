@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use crate::api::crud::{Candidates, Paging, Sort, SortKey, Sortable, is, show};
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
-use crate::api::payments::named::Named;
+use crate::api::payments::body_references::BodyReferences;
 use crate::api::payments::payout_create::Parties;
 use crate::api::reply::{Data, List, Shown};
 use crate::model::Object;
@@ -162,7 +162,7 @@ impl CreateEscrow {
 }
 
 fn create_escrow(world: &mut World, input: CreateEscrow) -> Result<Data<Shown<Escrow>>, ApiError> {
-    let mut named = Named::default();
+    let mut named = BodyReferences::default();
     let company = named.find(world, input.company_id, "/company_id");
     let wallet = named.find(world, input.buyer_wallet_id, "/buyer_wallet_id");
     let seller = named.find(world, input.seller_beneficiary_id, "/seller_beneficiary_id");

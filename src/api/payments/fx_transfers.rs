@@ -116,7 +116,7 @@ fn create_fx_transfer(
     let mut quote = (*quote).clone();
     quote.fx_transfer_id = Some(transfer.id);
     quote.enter(used, world.now());
-    world.keep(quote);
+    world.stage(quote);
     let transfer = Arc::new(transfer);
     world.put(&transfer);
     world.post(transfer.company_id, posting::fx_begun(&conversion(&transfer)));
@@ -241,7 +241,7 @@ pub(crate) fn complete(world: &mut World, id: Id<FxTransfer>) {
     }
     let mut transfer = (*transfer).clone();
     transfer.enter(FxTransferStatus::Completed, world.now());
-    let transfer = world.keep(transfer);
+    let transfer = world.stage(transfer);
     let done = posting::fx_completed(&conversion(&transfer));
     world.post(transfer.company_id, done);
     world.emit("fx_transfer.completed", &transfer);
@@ -270,7 +270,7 @@ fn undo(world: &mut World, transfer: &FxTransfer, code: &'static str, message: C
         retryable: true,
     });
     transfer.enter(FxTransferStatus::Failed, world.now());
-    let transfer = world.keep(transfer);
+    let transfer = world.stage(transfer);
     let back = posting::fx_given_back(&conversion(&transfer));
     world.post(transfer.company_id, back);
     world.emit("fx_transfer.failed", &transfer);

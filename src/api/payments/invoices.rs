@@ -9,7 +9,7 @@ use crate::api::crud::{Candidates, Paging, Sort, SortKey, Sortable, is, show};
 use crate::api::operation::{Contract, Domain, Method, Operation, decode, operation};
 use crate::api::payments::collections::sold;
 use crate::api::payments::invoice_clock;
-use crate::api::payments::invoice_paper::invoice_paper;
+use crate::api::payments::invoice_pdf::invoice_pdf;
 use crate::api::reply::{Data, List, Shown};
 use crate::model::Object;
 use crate::model::business::company::Company;
@@ -56,7 +56,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         contract: Contract::Assumed,
         summary: "Read an invoice",
         description: "Lines, tax by rate, what is paid and what is due. With `Accept: application/pdf` the same as a page to print.",
-        paper: Some(|world, input| invoice_paper(world, decode::<OneInvoice>(input)?.invoice_id)),
+        pdf: Some(|world, input| invoice_pdf(world, decode::<OneInvoice>(input)?.invoice_id)),
         ..operation!(read get_invoice)
     },
     Operation {

@@ -3,6 +3,7 @@
 pub(crate) mod asking;
 pub(crate) mod bank_statements;
 pub(crate) mod beneficiaries;
+pub(crate) mod body_references;
 pub(crate) mod collection_clock;
 pub(crate) mod collections;
 pub(crate) mod dispute_clock;
@@ -14,9 +15,8 @@ pub(crate) mod fx_quotes;
 pub(crate) mod fx_rates;
 pub(crate) mod fx_transfers;
 pub(crate) mod invoice_clock;
-pub(crate) mod invoice_paper;
+pub(crate) mod invoice_pdf;
 pub(crate) mod invoices;
-pub(crate) mod named;
 pub(crate) mod payout_create;
 pub(crate) mod payout_rail;
 pub(crate) mod payout_verbs;

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::api::business::payroll_people::may_pay;
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
-use crate::api::payments::named::Named;
+use crate::api::payments::body_references::BodyReferences;
 use crate::api::payments::payout_rail::{arrival, departure};
 use crate::api::payments::platform_fee::platform_fee;
 use crate::api::payments::wallet_level;
@@ -73,7 +73,7 @@ pub(crate) struct CreatePayout {
 }
 
 fn create_payout(world: &mut World, input: CreatePayout) -> Result<Data<Shown<Payout>>, ApiError> {
-    let mut named = Named::default();
+    let mut named = BodyReferences::default();
     let company = named.find(world, input.company_id, "/company_id");
     let wallet = named.find(world, input.wallet_id, "/wallet_id");
     let beneficiary = named.find(world, input.beneficiary_id, "/beneficiary_id");
@@ -200,7 +200,7 @@ impl Parties<'_> {
 
 /// Opens a payout that was checked: its money is on its way in the books, and it waits for the rail, or for somebody's word.
 pub(crate) fn open(world: &mut World, payout: Payout) -> Arc<Payout> {
-    let payout = world.keep(payout);
+    let payout = world.stage(payout);
     if let Some(posting) = posting::opened(&payout) {
         world.post(payout.company_id, posting);
     }

@@ -22,7 +22,7 @@ use crate::model::task::{Fate, Task};
 use crate::value::id::Id;
 use crate::value::time::{Span, Timestamp};
 use crate::world::World;
-use crate::world::decide::Answer;
+use crate::world::decide::DecisionAnswer;
 
 pub(crate) const SEND_PAYOUT: SystemRow = SystemRow {
     name: "send_payout",
@@ -195,10 +195,10 @@ fn account_number(world: &World, payout: &Payout) -> Option<String> {
 }
 
 /// The reserved account numbers `99999999RR` choose what becomes of money sent there.
-fn magic(account_number: &str) -> Option<(Answer, String)> {
+fn magic(account_number: &str) -> Option<(DecisionAnswer, String)> {
     let number = account_number.strip_prefix("99999999")?;
     let number: u8 = number.parse().ok().filter(|_| number.len() == 2)?;
-    let plain = |choice| Answer::plain(&PAYOUT_SETTLE, choice);
+    let plain = |choice| DecisionAnswer::plain(&PAYOUT_SETTLE, choice);
     let answer = match number {
         0 => plain("paid"),
         90 => plain("delayed"),
@@ -206,7 +206,7 @@ fn magic(account_number: &str) -> Option<(Answer, String)> {
         92 => plain("held_then_rejected"),
         98 => plain("rail_down"),
         99 => plain("returned_late"),
-        number => Answer { code: Some(ReturnCode::new(number)?), ..plain("returned") },
+        number => DecisionAnswer { code: Some(ReturnCode::new(number)?), ..plain("returned") },
     };
     Some((answer, format!("account 99999999{number:02}")))
 }
@@ -306,7 +306,7 @@ fn unsettled(world: &mut World, id: Id<Payout>, status: PayoutStatus, failure: F
     let mut payout = (*get(world, id)).clone();
     payout.enter(status, world.now());
     payout.failure = Some(failure);
-    let payout = world.keep(payout);
+    let payout = world.stage(payout);
     if let Some(back) = posting::back(&payout, before) {
         world.post(payout.company_id, back);
     }
@@ -330,5 +330,5 @@ pub(crate) fn credited(world: &mut World, payout: &Payout) {
 fn enter(world: &mut World, id: Id<Payout>, status: PayoutStatus) -> Arc<Payout> {
     let mut payout = (*get(world, id)).clone();
     payout.enter(status, world.now());
-    world.keep(payout)
+    world.stage(payout)
 }

@@ -128,7 +128,7 @@ pub(crate) fn cancel(world: &mut World, id: Id<Payout>, reason: Option<String>) 
     let before = payout.status;
     payout.estimated_arrival = None;
     payout.enter_because(PayoutStatus::Cancelled, world.now(), reason);
-    let payout = world.keep(payout);
+    let payout = world.stage(payout);
     if let Some(back) = posting::back(&payout, before) {
         world.post(payout.company_id, back);
     }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::api::business::payroll::Months;
 use crate::api::crud::{Candidates, Paging, Sort, SortKey, Sortable, is, show};
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
-use crate::api::paid::PaidPeople;
+use crate::api::pay_history::GrownPayments;
 use crate::api::reply::{Data, List, Shown};
 use crate::model::Kind;
 use crate::model::business::company::Company;
@@ -105,7 +105,7 @@ fn list_payouts(world: &World, input: ListPayouts) -> Result<List<Shown<Payout>>
 
 /// Month by month everybody's wages, then every company's suppliers; then those created since.
 fn candidates(world: &World, company: Option<Id<Company>>) -> Candidates<'_, Payout> {
-    let people = PaidPeople::new(world, Months::of(world, None), company, None, None);
+    let people = GrownPayments::new(world, Months::of(world, None), company, None, None);
     let base = world.base();
     let companies = people.companies();
     let suppliers =

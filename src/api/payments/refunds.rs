@@ -112,7 +112,7 @@ fn create_refund(world: &mut World, input: CreateRefund) -> Result<Data<Shown<Re
     collection.amount_refund_pending += amount;
     collection.updated_at = now;
     let delay = collection.method.refund();
-    world.keep(collection);
+    world.stage(collection);
     let posting = posting::collecting::refund_created(AnyId::of(refund.id), currency, amount);
     world.post(company, posting);
     let refund = world.record("refund.created", refund);
@@ -163,7 +163,7 @@ pub(crate) fn settle(world: &mut World, id: Id<Refund>, failed: Option<ReturnCod
     if let Some(code) = failed {
         refund.failure = Some(code.failure());
         refund.enter(RefundStatus::Failed, now);
-        world.keep(collection);
+        world.stage(collection);
         world.post(company, posting::collecting::refund_failed(AnyId::of(id), currency, amount));
         world.record("refund.failed", refund);
         let wallet = world.wallet_for(company, currency);
@@ -177,7 +177,7 @@ pub(crate) fn settle(world: &mut World, id: Id<Refund>, failed: Option<ReturnCod
         RefundStanding::PartiallyRefunded
     };
     refund.enter(RefundStatus::Succeeded, now);
-    let collection: Arc<Collection> = world.keep(collection);
+    let collection: Arc<Collection> = world.stage(collection);
     world.post(company, posting::collecting::refund_succeeded(AnyId::of(id), currency, amount));
     world.record("refund.succeeded", refund);
     world.emit("collection.refunded", &collection);

@@ -293,5 +293,5 @@ pub(crate) fn count(
     let mut statement = (*found.expect("a row is of a statement")).clone();
     statement.matches.shift(from, to);
     statement.updated_at = world.now();
-    world.keep(statement);
+    world.stage(statement);
 }

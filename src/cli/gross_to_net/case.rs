@@ -11,7 +11,7 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::{Error, Outcome};
+use super::{CasesOutcome, Error};
 use crate::model::payroll::{
     Attributes, Component, Pack, Pay, PayError, PayInput, PayPeriod, YearToDate, library,
 };
@@ -46,7 +46,7 @@ struct Case {
 
 /// The answer to a case, in minor units.
 #[derive(Serialize)]
-struct Answer {
+struct CaseResult {
     gross: i64,
     /// Amounts by line with a role.
     lines: Map<String, Value>,
@@ -62,8 +62,8 @@ pub(super) fn answer_all(
     default: Option<&str>,
     mut input: impl BufRead,
     mut output: impl Write,
-) -> Result<Outcome, Error> {
-    let mut outcome = Outcome::Computed;
+) -> Result<CasesOutcome, Error> {
+    let mut outcome = CasesOutcome::Computed;
     let mut line = Vec::new();
     for number in 1_u64.. {
         line.clear();
@@ -77,7 +77,7 @@ pub(super) fn answer_all(
         let written = match answer(default, text) {
             Ok(answer) => serde_json::to_writer(&mut output, &answer),
             Err(error) => {
-                outcome = Outcome::SomeRefused;
+                outcome = CasesOutcome::SomeRefused;
                 serde_json::to_writer(&mut output, &json!({ "error": error, "line": number }))
             }
         };
@@ -88,14 +88,14 @@ pub(super) fn answer_all(
     Ok(outcome)
 }
 
-fn answer(default: Option<&str>, text: &[u8]) -> Result<Answer, String> {
+fn answer(default: Option<&str>, text: &[u8]) -> Result<CaseResult, String> {
     let case: Case = serde_json::from_slice(text).map_err(|error| error.to_string())?;
     let code = case.pack.as_deref().or(default).ok_or("the case names no `pack`")?;
     let unknown = || PayError::UnknownPack(code.to_owned()).to_string();
     let pack = library().pack(code).ok_or_else(unknown)?;
     let pay = evaluate(pack, &case)?;
     let lines = pack.lines().iter().zip(&pay.amounts);
-    Ok(Answer {
+    Ok(CaseResult {
         gross: pay.gross,
         lines: lines.map(|(line, amount)| (line.id.clone(), Value::from(*amount))).collect(),
         tax: pay.tax,

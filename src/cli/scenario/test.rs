@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::cli::Failure;
 use crate::cli::scenario::server::Served;
 use crate::cli::scenario::{check, print};
-use crate::scenario::{self, Outcome};
+use crate::scenario::{self, RunReport};
 use crate::world::script::Scenario;
 
 /// What to run.
@@ -26,7 +26,7 @@ pub(super) struct TestArgs {
 /// One scenario's run.
 struct Tested {
     name: String,
-    outcome: Outcome,
+    outcome: RunReport,
     /// The first event in which a second run differs.
     differing: Option<usize>,
 }
@@ -80,7 +80,7 @@ fn test(scenario: &Arc<Scenario>) -> Result<Tested, String> {
     let once = || scenario::run(scenario, &mut Served::start(scenario)?);
     let (outcome, again) = (once()?, once()?);
     // Both are compared as text: the bytes that a client would have read.
-    let lines = |outcome: &Outcome| -> Vec<String> {
+    let lines = |outcome: &RunReport| -> Vec<String> {
         outcome.events.iter().map(Value::to_string).collect()
     };
     let (first, second) = (lines(&outcome), lines(&again));

@@ -96,7 +96,7 @@ impl Tape {
     pub(in crate::engine) fn followed(&self, wall: Timestamp, before: Before, world: &World) {
         self.wall.store(wall.millis(), Ordering::Relaxed);
         if world.version() != before.version {
-            self.keep(self.step(before, world), world);
+            self.append(self.step(before, world), world);
         }
     }
 
@@ -132,7 +132,7 @@ impl Tape {
         };
         let call = Some(call);
         let step = self.step(before, world);
-        self.keep(Step { call, ..step }, world);
+        self.append(Step { call, ..step }, world);
     }
 
     /// The clock was moved there while deliveries were awaited. `reached` says whether it was moved to the end.
@@ -146,7 +146,7 @@ impl Tape {
         if !reached {
             if tasks > 0 || world.now() != before.at {
                 let step = self.step(before, world);
-                self.keep(Step { wall: Some(world.now()), tasks: Some(tasks), ..step }, world);
+                self.append(Step { wall: Some(world.now()), tasks: Some(tasks), ..step }, world);
             }
             return;
         }
@@ -162,7 +162,7 @@ impl Tape {
         };
         let call = Some(call);
         let step = self.step(before, world);
-        self.keep(Step { call, ..step }, world);
+        self.append(Step { call, ..step }, world);
     }
 
     fn step(&self, before: Before, world: &World) -> Step {
@@ -181,7 +181,7 @@ impl Tape {
         }
     }
 
-    fn keep(&self, step: Step, world: &World) {
+    fn append(&self, step: Step, world: &World) {
         let Ticket(place) = self.recorder.record(step, world);
         self.last.store(place, Ordering::Release);
     }

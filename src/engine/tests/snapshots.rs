@@ -11,7 +11,7 @@ use crate::value::error::ApiError;
 fn walk(engine: &Engine, seed: u64, numbers: std::ops::Range<u64>) -> Vec<String> {
     let rows = api::product().chain(api::control());
     let rows: Vec<&Operation> = rows
-        .filter(|row| !matches!(row.call, Call::Desk(_)) && row.name != "reset_world")
+        .filter(|row| !matches!(row.call, Call::Tester(_)) && row.name != "reset_world")
         .collect();
     let step = |number| {
         let key = Key::new(seed).with("walk").at(number);
@@ -162,14 +162,14 @@ fn a_bounded_log_keeps_its_places_and_its_books() {
 #[test]
 fn a_fork_takes_its_world_along_and_leaves_the_other_alone() {
     let engine = engine(8, ClockMode::Manual);
-    let forked = engine.at_desk(KEY, |session| {
-        let (world, part) = (session.world.clone(), session.desk.part());
-        session.house.open("test_fork", world, part)
+    let forked = engine.at_tester(KEY, |session| {
+        let (world, part) = (session.world.clone(), session.tester.part());
+        session.host.open("test_fork", world, part)
     });
     forked.expect("a new key");
-    let taken = engine.at_desk(KEY, |session| -> Result<(), ApiError> {
+    let taken = engine.at_tester(KEY, |session| -> Result<(), ApiError> {
         let world = session.world.clone();
-        session.house.open("test_fork", world, session.desk.part())
+        session.host.open("test_fork", world, session.tester.part())
     });
     let refusal = taken.expect_err("the key has a world");
     assert!(!refusal.detail.contains("test_fork"), "keys are not repeated");

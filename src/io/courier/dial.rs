@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 
 use tokio::net::{TcpStream, lookup_host};
 
-use crate::desk::address::{Host, Policy, Target};
+use crate::tester::address::{Host, Policy, Target};
 
 /// Addresses of one name that are tried.
 const MOST_ADDRESSES: usize = 4;

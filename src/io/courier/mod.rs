@@ -1,10 +1,10 @@
 //! The courier: carries deliveries to their receivers, each endpoint by itself, so that a slow one delays nobody else.
 //!
-//! What is sent and when is the outbox's decision (`desk::outbox`), through a worker of the engine; here are sockets, the machine's clock and
+//! What is sent and when is the outbox's decision (`tester::outbox`), through a worker of the engine; here are sockets, the machine's clock and
 //! the bounds on what a receiver may cost. Deliberately absent: TLS, redirects, proxies, cookies.
 
+pub(crate) mod connection;
 pub(crate) mod dial;
-pub(crate) mod line;
 
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep};
 
-use crate::desk::address::Policy;
-use crate::desk::outbox::delivery::{Outcome, Unanswered};
 use crate::engine::{self, Duty, Worker};
-use crate::io::courier::line::Line;
+use crate::io::courier::connection::Connection;
+use crate::tester::address::Policy;
+use crate::tester::outbox::delivery::{AttemptOutcome, Unanswered};
 use crate::value::time::Timestamp;
 
 /// Deliveries in flight in all.
@@ -74,7 +74,7 @@ pub(crate) fn wall() -> Timestamp {
 
 /// Carries one delivery after another over one connection, until nothing is left to do.
 async fn work(mut worker: Worker, round: Arc<Round>) {
-    let mut line = Line::default();
+    let mut line = Connection::default();
     loop {
         match poll_fn(|cx| Poll::Ready(worker.next(cx))).await {
             Duty::Carry(job) => {
@@ -88,7 +88,7 @@ async fn work(mut worker: Worker, round: Arc<Round>) {
                 }
                 let took = started.elapsed().as_millis();
                 drop(place);
-                worker.report(Outcome {
+                worker.report(AttemptOutcome {
                     result,
                     duration_ms: u64::try_from(took).unwrap_or(u64::MAX),
                 });

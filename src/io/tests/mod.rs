@@ -18,7 +18,7 @@ use http::{Response, StatusCode};
 
 use crate::engine::Transport;
 use crate::io::background::Background;
-use crate::io::edge::Answer;
+use crate::io::edge::RequestHandler;
 use crate::io::limits::Limits;
 use crate::io::server::ServerConfig;
 use crate::value::error::ErrorCode;
@@ -30,7 +30,7 @@ const SHORT: Duration = Duration::from_millis(150);
 /// Routes that do what a test needs.
 struct Routes;
 
-impl Answer for Routes {
+impl RequestHandler for Routes {
     type Admitted = ();
 
     fn admit(&self, head: &Parts) -> Result<(), Response<Bytes>> {

@@ -31,7 +31,7 @@ states! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "UnderwritingOutcome")]
-pub(crate) enum Outcome {
+pub(crate) enum ApplicationOutcome {
     Approved,
     Rejected,
     InformationRequested,
@@ -80,7 +80,7 @@ pub(crate) enum ReasonCode {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct UnderwritingDecision {
     /// What the underwriter said last.
-    pub(crate) outcome: Outcome,
+    pub(crate) outcome: ApplicationOutcome,
     /// Why.
     pub(crate) reasons: Vec<Reason>,
     /// The score that was looked at: a fresh one.

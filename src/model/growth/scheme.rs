@@ -172,7 +172,7 @@ fn fill(template: &str, key: Key, slots: &[Slot<'_>], draft: &mut Vec<u8>) {
         let draw = |choices: usize| key.at(position).below(choices as u64);
         match place {
             Place::Digit { from } => {
-                draft.push(symbol(b"0123456789", from + key.at(position).below(10 - from)))
+                draft.push(symbol(b"0123456789", from + key.at(position).below(10 - from)));
             }
             Place::Letter => draft.push(symbol(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ", draw(26))),
             Place::OneOf(class) => draft.push(symbol(class.as_bytes(), draw(class.len()))),

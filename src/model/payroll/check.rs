@@ -12,7 +12,7 @@ use super::pack::{
 };
 use super::period::PayPeriod;
 use super::plan::Plan;
-use super::rule::{Formula, Frame, Line, Name, When};
+use super::rule::{Formula, Frame, Name, RuleLine, When};
 use super::schema::{RawAttribute, RawLine, RawPack};
 
 /// Cases a pack may distinguish; its plans are kept by case.
@@ -49,7 +49,7 @@ pub(super) struct Scope {
     pub(super) inputs: Vec<Input>,
     pub(super) attributes: Vec<Attribute>,
     pub(super) periods: Vec<PayPeriod>,
-    pub(super) lines: Vec<Line>,
+    pub(super) lines: Vec<RuleLine>,
 }
 
 impl Scope {
@@ -248,7 +248,7 @@ fn check_filings(filings: &[Filing], lines: &[RoleLine]) -> Result<(), String> {
 
 /// What the first employee tax is charged on: the base of the nearest `bands` among the lines it is
 /// made of, or else of the nearest `slice`. `None` where the pack has neither.
-fn taxable(lines: &[Line], role_lines: &[RoleLine]) -> Option<Name> {
+fn taxable(lines: &[RuleLine], role_lines: &[RoleLine]) -> Option<Name> {
     let is_tax = |role: usize| role_lines[role].role == Role::EmployeeTax;
     let tax = lines.iter().position(|line| line.role.is_some_and(is_tax))?;
     let bands = |formula: &Formula| match formula {
@@ -264,7 +264,7 @@ fn taxable(lines: &[Line], role_lines: &[RoleLine]) -> Option<Name> {
 
 /// Depth first, in the order the arguments are written. Lines name earlier lines only, so it ends.
 fn nearest(
-    lines: &[Line],
+    lines: &[RuleLine],
     line: usize,
     wanted: &impl Fn(&Formula) -> Option<Name>,
 ) -> Option<Name> {
@@ -285,11 +285,11 @@ fn counts_periods(scope: &Scope) -> bool {
         Name::Input(_) => false,
         Name::Line(line) => scope.lines[line].role.is_some(),
     };
-    let line_counts = |line: &Line| match &line.formula {
+    let line_counts = |line: &RuleLine| match &line.formula {
         Formula::Slice { of, .. } => !accumulates(*of),
         _ => true,
     };
-    let gate_counts = |line: &Line| match &line.when {
+    let gate_counts = |line: &RuleLine| match &line.when {
         Some(When::Value { of, per: Frame::Ytd, .. }) => !accumulates(*of),
         _ => false,
     };

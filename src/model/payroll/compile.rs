@@ -7,7 +7,7 @@ use super::form::Form;
 use super::pack::{Attributes, Pack};
 use super::period::PayPeriod;
 use super::plan::{Clamp, Finish, Gate, Layout, Operation, Plan, Step, Taxable};
-use super::rule::{Formula, Frame, Line, Lookup, Name, When};
+use super::rule::{Formula, Frame, Lookup, Name, RuleLine, When};
 
 /// One case of a pack.
 #[derive(Clone, Copy)]
@@ -149,7 +149,7 @@ impl Compiler<'_> {
         self.form(name, Frame::Pay)?.times(Ratio::whole(earlier))
     }
 
-    fn line(&mut self, index: usize, line: &Line) -> Option<(Value, Option<Step>)> {
+    fn line(&mut self, index: usize, line: &RuleLine) -> Option<(Value, Option<Step>)> {
         let (closed, gate) = self.gate(line)?;
         let same_for_all =
             gate.is_none() && (closed || matches!(line.formula, Formula::Const { .. }));
@@ -177,7 +177,7 @@ impl Compiler<'_> {
     }
 
     /// Whether the case itself closes the line, and else the condition that is left for each pay.
-    fn gate(&self, line: &Line) -> Option<(bool, Option<Gate>)> {
+    fn gate(&self, line: &RuleLine) -> Option<(bool, Option<Gate>)> {
         Some(match line.when {
             None => (false, None),
             Some(When::PayPeriod(period)) => (period != self.case.period, None),
@@ -194,7 +194,7 @@ impl Compiler<'_> {
     }
 
     /// The value of a memo that no pay changes.
-    fn constant(&self, line: &Line, closed: bool) -> Option<Ratio> {
+    fn constant(&self, line: &RuleLine, closed: bool) -> Option<Ratio> {
         let Formula::Const { amount } = &line.formula else {
             return Some(Ratio::ZERO);
         };
@@ -208,7 +208,7 @@ impl Compiler<'_> {
 
     fn memo_finish(
         &mut self,
-        line: &Line,
+        line: &RuleLine,
         slot: usize,
         denominator: i128,
     ) -> Option<(Finish, Value)> {
@@ -227,7 +227,7 @@ impl Compiler<'_> {
 
     fn money_finish(
         &self,
-        line: &Line,
+        line: &RuleLine,
         role: usize,
         denominator: i128,
         closed: bool,

@@ -5,11 +5,11 @@ use super::compile::Compiler;
 use super::exact::{Ratio, Rounding, least_common_multiple};
 use super::form::Form;
 use super::plan::{Clamp, Linear, Operation, Row, Window};
-use super::rule::{Arg, Band, Formula, Frame, Line, Name};
+use super::rule::{Arg, Band, Formula, Frame, Name, RuleLine};
 
 impl Compiler<'_> {
     /// What the line computes and the denominator of its result.
-    pub(super) fn operation(&self, line: &Line) -> Option<(Operation, i128)> {
+    pub(super) fn operation(&self, line: &RuleLine) -> Option<(Operation, i128)> {
         match &line.formula {
             Formula::Const { amount } => {
                 let form = Form::constant(Ratio::whole(i128::from(*self.at(amount))));
@@ -175,7 +175,7 @@ impl Compiler<'_> {
         Some((operation, result_below))
     }
 
-    pub(super) fn clamp(&self, line: &Line, denominator: i128) -> Option<Clamp> {
+    pub(super) fn clamp(&self, line: &RuleLine, denominator: i128) -> Option<Clamp> {
         let numerator = |number: Option<i64>| match number {
             Some(number) => i128::from(number).checked_mul(denominator).map(Some),
             None => Some(None),

@@ -1,19 +1,19 @@
-//! From one `[[line]]` of TOML to a [`Line`]: the keys its kind takes, its names, its tables.
+//! From one `[[line]]` of TOML to a [`RuleLine`]: the keys its kind takes, its names, its tables.
 
 use super::check::{Scope, attribute_text};
 use super::exact::{Ratio, Rounding};
 use super::period::PayPeriod;
-use super::rule::{Arg, Axis, Band, Formula, Line, Lookup, Name, When};
+use super::rule::{Arg, Axis, Band, Formula, Lookup, Name, RuleLine, When};
 use super::schema::{Kind, RawArg, RawLine, RawWhen};
 
 /// Checks and resolves a line; `role` is its index among the role lines. Errors do not name the
 /// line: the caller does.
-pub(super) fn read(raw: RawLine, role: Option<usize>, scope: &Scope) -> Result<Line, String> {
+pub(super) fn read(raw: RawLine, role: Option<usize>, scope: &Scope) -> Result<RuleLine, String> {
     check_id(&raw.id)?;
     check_keys(&raw)?;
     let tables = Tables { scope, axes: axes(&raw.by, scope)? };
     let default_rounding = if role.is_some() { Rounding::HALF_UP } else { Rounding::EXACT };
-    Ok(Line {
+    Ok(RuleLine {
         role,
         per: raw.per,
         formula: formula(&raw, &tables)?,

@@ -9,7 +9,7 @@ use super::error::{PackError, PayError};
 use super::filing::{Filing, MinimumWage, Payslip, Source};
 use super::period::{PayPeriod, period_number};
 use super::plan::Plan;
-use super::rule::{Frame, Line, Name};
+use super::rule::{Frame, Name, RuleLine};
 
 /// Attributes a pack may have: as many as [`Attributes`] holds inline.
 pub(super) const MAX_ATTRIBUTES: usize = 8;
@@ -53,7 +53,7 @@ pub struct Pack {
     pub(super) bases: Vec<Base>,
     /// Component names that some base singles out.
     pub(super) components: Vec<String>,
-    pub(super) lines: Vec<Line>,
+    pub(super) lines: Vec<RuleLine>,
     pub(super) role_lines: Vec<RoleLine>,
     pub(super) taxable: Option<Name>,
     /// Whether any result depends on the number of the period, beyond the totals to date.

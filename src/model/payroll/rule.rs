@@ -28,7 +28,7 @@ pub(super) enum Name {
 
 /// A `[[line]]`, with every name resolved.
 #[derive(Debug)]
-pub(super) struct Line {
+pub(super) struct RuleLine {
     pub(super) id: String,
     /// Index among the role lines; `None` is a memo.
     pub(super) role: Option<usize>,

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::api;
 use crate::api::operation::{Call, Contract, Method, Operation};
-use crate::api::paper::PDF;
+use crate::api::pdf::PDF;
 use crate::api::system::events_of;
 use crate::render::openapi::schemas::{RowSchemas, Schemas, referred};
 use crate::render::openapi::{header, problem};
@@ -255,7 +255,7 @@ fn success(row: &Operation, output: Value, sample: &Sample, schemas: &mut Schema
             content["examples"] = examples(example.clone());
         }
         response["content"] = json!({ "application/json": content });
-        if row.paper.is_some() {
+        if row.pdf.is_some() {
             response["content"][PDF] = json!({}); // bytes have no schema
         }
     }

@@ -60,7 +60,7 @@ fn replied(status: u16, body: Value) -> Came {
     })
 }
 
-fn played(file: &str, mut runner: Played) -> (Outcome, Vec<String>) {
+fn played(file: &str, mut runner: Played) -> (RunReport, Vec<String>) {
     let checked = check("f.toml", &|_| Ok(file.as_bytes().to_vec()));
     assert_eq!(checked.report(Look::Plain), "");
     let scenario = checked.scenario.expect("nothing is wrong with it");

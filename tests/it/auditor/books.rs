@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::line::Line;
+use super::line::WireLine;
 use super::money::Money;
 use crate::harness::Caller;
 use crate::harness::world::id;
@@ -42,7 +42,7 @@ const DAYS: [&str; 4] = ["2025-06-30", "2025-12-31", "2026-02-14", "2030-12-31"]
 
 struct Reader<'a> {
     caller: &'a Caller,
-    line: Line,
+    line: WireLine,
 }
 
 impl Reader<'_> {
@@ -88,7 +88,7 @@ impl Books {
     }
 
     pub(super) fn read(caller: &Caller) -> Self {
-        let mut reader = Reader { caller, line: Line::open(caller.port()) };
+        let mut reader = Reader { caller, line: WireLine::open(caller.port()) };
         let mut books = Self {
             events: reader.all("/_sandbox/events"),
             payslips: reader.all("/api/business/payslips"),

@@ -7,11 +7,11 @@ use std::time::Duration;
 use crate::harness::http::read_answer;
 use crate::harness::{Answer, Request};
 
-pub(super) struct Line {
+pub(super) struct WireLine {
     stream: TcpStream,
 }
 
-impl Line {
+impl WireLine {
     pub(super) fn open(port: u16) -> Self {
         let stream = TcpStream::connect(("127.0.0.1", port)).expect("the server listens");
         stream.set_nodelay(true).expect("a socket option");

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::body::Maker;
 use super::known::Known;
-use super::line::Line;
+use super::line::WireLine;
 use super::money::{Money, held};
 use super::spend::Spending;
 use crate::harness::contract::{check, product};
@@ -85,7 +85,7 @@ impl Produced {
 
 pub(super) struct Walk<'a> {
     caller: &'a Caller,
-    line: Line,
+    line: WireLine,
     pub(super) chance: Chance,
     known: Known,
     pub(super) spending: Spending,
@@ -104,7 +104,7 @@ impl<'a> Walk<'a> {
     pub(super) fn begin(caller: &'a Caller, seed: u64) -> Self {
         let mut walk = Self {
             caller,
-            line: Line::open(caller.port()),
+            line: WireLine::open(caller.port()),
             chance: Chance(seed),
             known: Known::default(),
             spending: Spending::default(),

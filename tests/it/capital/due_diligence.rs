@@ -125,7 +125,7 @@ fn a_request_is_answered_taken_up_rejected_answered_again_and_accepted() {
         history,
         ["requested", "submitted", "in_review", "rejected", "submitted", "accepted"]
     );
-    // The reviewer was faster than the desk: nothing is taken up any more.
+    // The reviewer was faster than the caller: nothing is taken up any more.
     assert_eq!(caller.advance(&json!({"by": "1h"})), [""; 0]);
     let progress = read(&caller, &case)["progress"].take();
     assert_eq!((&progress["mandatory_settled"], &progress["percent"]), (&json!(1), &json!(33)));

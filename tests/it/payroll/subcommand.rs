@@ -3,7 +3,7 @@
 use std::io::Cursor;
 
 use clap::Parser;
-use sandbox::cli::gross_to_net::{Args, Error, Outcome, run};
+use sandbox::cli::gross_to_net::{Args, CasesOutcome, Error, run};
 use serde_json::{Value, json};
 
 #[derive(Parser)]
@@ -12,7 +12,7 @@ struct Command {
     args: Args,
 }
 
-fn output(arguments: &[&str], input: &str) -> Result<(Outcome, String), String> {
+fn output(arguments: &[&str], input: &str) -> Result<(CasesOutcome, String), String> {
     let arguments = ["gross-to-net"].iter().chain(arguments);
     let Command { args } = Command::try_parse_from(arguments).map_err(|error| error.to_string())?;
     let mut output = Vec::new();
@@ -27,7 +27,7 @@ fn printed(arguments: &[&str]) -> String {
     output(arguments, "").unwrap().1
 }
 
-fn answers(arguments: &[&str], input: &str) -> (Outcome, Vec<Value>) {
+fn answers(arguments: &[&str], input: &str) -> (CasesOutcome, Vec<Value>) {
     let (outcome, text) = output(arguments, input).unwrap();
     (outcome, text.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
 }
@@ -164,7 +164,7 @@ fn a_bad_case_answers_for_itself_and_stops_no_other() {
     ]
     .join("\n");
     let (outcome, answers) = answers(&["--cases", "-"], &input);
-    assert_eq!(outcome, Outcome::SomeRefused);
+    assert_eq!(outcome, CasesOutcome::SomeRefused);
     let expected = json!({
         "gross": 300_000,
         "lines": { "income_tax": 39_020, "national_insurance": 15_616, "national_insurance_employer": 38_745 },
@@ -186,7 +186,7 @@ fn json_and_cell_forms_of_a_case_answer_alike() {
         r#"{"pack":"NG","k":"2","attrs":"nhf=true;pension=false","inputs":"annual_rent=60000000","gross":"{\"basic\":9000000,\"housing\":500000}","ytd":"{\"gross\":10}"}"#,
     ];
     let (outcome, answers) = answers(&["--cases", "-"], &rows.join("\n"));
-    assert_eq!(outcome, Outcome::Computed);
+    assert_eq!(outcome, CasesOutcome::Computed);
     assert_eq!(answers[0], answers[1]);
     assert_eq!(answers[0]["lines"]["nhf"], 225_000);
 }
@@ -194,6 +194,6 @@ fn json_and_cell_forms_of_a_case_answer_alike() {
 #[test]
 fn cases_may_leave_the_pack_to_the_command_line() {
     let (outcome, answers) = answers(&["--pack", "ZA", "--cases", "-"], r#"{"gross":3000000}"#);
-    assert_eq!(outcome, Outcome::Computed);
+    assert_eq!(outcome, CasesOutcome::Computed);
     assert_eq!(answers[0]["lines"]["uif"], 17_712);
 }

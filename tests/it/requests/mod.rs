@@ -1,4 +1,4 @@
-//! The journal of requests and its verification, over TCP.
+//! The request log and its verification, over TCP.
 
 mod verify;
 

@@ -23,7 +23,7 @@ use crate::cli::scenario::lives::seen::{Pair, Seen};
 use crate::cli::scenario::lives::unseen::{BY_HAND, NEVER_SHOWN, UNSEEN};
 use crate::cli::scenario::lives::verbs::{VERBS, wrong_states};
 use crate::cli::scenario::server::Served;
-use crate::scenario::{self, Outcome};
+use crate::scenario::{self, RunReport};
 use crate::value::diagnostic::Look;
 use crate::world::script::Scenario;
 
@@ -121,7 +121,7 @@ fn once(
     Ok((seen, asked, digest, wrong))
 }
 
-fn differences(outcome: &Outcome) -> Vec<String> {
+fn differences(outcome: &RunReport) -> Vec<String> {
     let mut found = Vec::new();
     for step in &outcome.steps {
         for it in &step.differences {

@@ -16,7 +16,7 @@ const MOST_INFORMATION: usize = 20;
 
 /// One line of the file, without its end.
 #[derive(Clone, Copy)]
-struct Line<'a> {
+struct Mt940Line<'a> {
     text: &'a str,
     place: usize,
 }
@@ -27,9 +27,9 @@ struct Field<'a> {
     /// Where the tag begins.
     place: usize,
     /// What stands behind the tag.
-    value: Line<'a>,
+    value: Mt940Line<'a>,
     /// The lines that follow.
-    more: Vec<Line<'a>>,
+    more: Vec<Mt940Line<'a>>,
 }
 
 pub(super) fn read(text: &str, currency: Currency) -> Result<StatementFile, Wrong> {
@@ -177,7 +177,7 @@ fn ends(line: &str, mark: &str) -> bool {
     }
 }
 
-fn lines(text: &str) -> Result<Vec<Line<'_>>, Wrong> {
+fn lines(text: &str) -> Result<Vec<Mt940Line<'_>>, Wrong> {
     let mut place = 0;
     let mut lines = Vec::new();
     for whole in text.split_inclusive('\n') {
@@ -186,14 +186,14 @@ fn lines(text: &str) -> Result<Vec<Line<'_>>, Wrong> {
             let detail = "expected text without control characters";
             return Err(Wrong::at(place + at, detail));
         }
-        lines.push(Line { text: line, place });
+        lines.push(Mt940Line { text: line, place });
         place += whole.len();
     }
     Ok(lines)
 }
 
 /// The field that begins with that line, if one does.
-fn tag(line: Line<'_>) -> Option<Field<'_>> {
+fn tag(line: Mt940Line<'_>) -> Option<Field<'_>> {
     let (tag, value) = line.text.strip_prefix(':')?.split_once(':')?;
     let known = matches!(tag.len(), 2 | 3)
         && tag.bytes().take(2).all(|byte| byte.is_ascii_digit())
@@ -201,7 +201,7 @@ fn tag(line: Line<'_>) -> Option<Field<'_>> {
     known.then(|| Field {
         tag,
         place: line.place,
-        value: Line { text: value, place: line.place + tag.len() + 2 },
+        value: Mt940Line { text: value, place: line.place + tag.len() + 2 },
         more: Vec::new(),
     })
 }

@@ -162,7 +162,7 @@ fn noise_in_a_file_never_ends_in_a_panic() {
 }
 
 #[test]
-#[expect(clippy::too_many_lines, reason = "a table of mistakes")]
+
 fn every_mistake_of_an_mt940_file_is_told_with_its_place() {
     let entry = ":61:2512021202C1500,00NTRFINV-2025-0042//BANKREF1";
     for (from, to, told) in [
@@ -253,7 +253,7 @@ fn every_mistake_of_an_mt940_file_is_told_with_its_place() {
 }
 
 #[test]
-#[expect(clippy::too_many_lines, reason = "a table of mistakes")]
+
 fn every_mistake_of_a_camt053_file_is_told_with_its_place() {
     for (from, to, told) in [
         ("camt.053.001.08", "camt.052.001.08", "line 2, column 1: expected <Document xmlns="),

@@ -1,0 +1,293 @@
+//! A payslip as a person gets it: a page to print.
+//!
+//! It is made of the payslip as callers see it, so that the page and the JSON cannot differ.
+
+use serde_json::Value;
+
+use crate::api::pdf::{Block, PdfDocument, Row, Table};
+use crate::model::Wire;
+use crate::model::business::company::Company;
+use crate::model::business::employee::{Employee, PaymentMethod, PaymentMethodType};
+use crate::model::business::payslip::{Payslip, PayslipStatus};
+use crate::value::error::ApiError;
+use crate::value::id::Id;
+use crate::value::money::Currency;
+use crate::value::time::{Date, Period};
+use crate::world::World;
+
+/// The page of a payslip.
+pub(crate) fn payslip_pdf(world: &World, id: Id<Payslip>) -> Result<PdfDocument, ApiError> {
+    let payslip = world.get(id)?;
+    let company = world.get(payslip.company_id)?;
+    let employee = world.find(payslip.employee_id);
+    Ok(pdf(&payslip, &company, employee.as_deref()))
+}
+
+fn pdf(payslip: &Payslip, company: &Company, employee: Option<&Employee>) -> PdfDocument {
+    let shown = serde_json::to_value(payslip.wire()).expect("a payslip serialises");
+    let page = Page { shown: &shown, currency: payslip.currency };
+    let month = month(payslip.period);
+    PdfDocument {
+        name: format!("Payslip {month}, {}", payslip.employee_name),
+        file: format!("payslip-{}-{}", payslip.period, payslip.id),
+        created_at: payslip.created_at,
+        sender: sender(company),
+        title: vec!["Payslip".to_owned(), month],
+        stamp: match payslip.status {
+            PayslipStatus::Issued => None,
+            PayslipStatus::Corrected => Some("CORRECTED".to_owned()),
+            PayslipStatus::Voided => Some("VOID".to_owned()),
+        },
+        blocks: vec![
+            Block::Facts(facts(payslip, employee)),
+            Block::Tables(vec![page.earnings(), page.deductions()]),
+            Block::Figure {
+                label: "Net pay".to_owned(),
+                value: page.money("net"),
+                remark: paid_to(payslip, employee),
+            },
+            Block::Tables(vec![page.employer(), page.year_to_date()]),
+            Block::Note(page.basis()),
+        ],
+        footer: "Simulated by sandbox: no real person, and no real money".to_owned(),
+    }
+}
+
+pub(crate) fn sender(company: &Company) -> Vec<String> {
+    let mut lines = vec![company.legal_name.clone()];
+    if let Some(address) = &company.address {
+        let place = [Some(&address.city), address.region.as_ref()];
+        let place: Vec<&str> = place.into_iter().flatten().map(String::as_str).collect();
+        lines.push(address.line1.clone());
+        let code = address.postal_code.as_deref().unwrap_or_default();
+        let place = format!("{} {code}", place.join(", "));
+        lines.push(format!("{}, {}", place.trim_end(), address.country));
+    }
+    let numbers = [("Registration", &company.registration_number), ("Tax id", &company.tax_id)];
+    let numbers: Vec<String> = numbers
+        .into_iter()
+        .filter_map(|(name, number)| Some(format!("{name} {}", number.as_ref()?)))
+        .collect();
+    if !numbers.is_empty() {
+        lines.push(numbers.join(" · "));
+    }
+    lines
+}
+
+fn facts(payslip: &Payslip, employee: Option<&Employee>) -> Vec<(String, String)> {
+    let fact = |name: &str, value: String| (name.to_owned(), value);
+    let known = |of: fn(&Employee) -> String| employee.map_or_else(|| "—".to_owned(), of);
+    vec![
+        fact("Employee", payslip.employee_name.to_string()),
+        fact("Pay date", long(payslip.pay_date)),
+        fact("Role", known(|employee| employee.role.clone())),
+        fact("Period", format!("1 to {}", long(payslip.period.last_day()))),
+        fact("Department", known(|employee| employee.department.clone())),
+        fact("Employee no.", payslip.employee_id.to_string()),
+        fact("Tax id", known(|employee| employee.tax_id.clone().unwrap_or_else(|| "—".to_owned()))),
+        fact("Payslip no.", payslip.id.to_string()),
+    ]
+}
+
+fn paid_to(payslip: &Payslip, employee: Option<&Employee>) -> String {
+    let method = employee.and_then(|employee| employee.payment_method.as_ref());
+    let day = long(payslip.pay_date);
+    method.map_or_else(
+        || format!("Due on {day}"),
+        |method| format!("Due on {day}, to {}", masked(method)),
+    )
+}
+
+/// Where wages go, without what would let others draw on it.
+fn masked(method: &PaymentMethod) -> String {
+    let shown: Vec<char> = method.account_number.chars().collect();
+    let last: String = shown[shown.len().saturating_sub(4)..].iter().collect();
+    let bank = match (&method.kind, &method.bank_name) {
+        (_, Some(name)) => name.clone(),
+        (PaymentMethodType::Bank, None) => format!("bank {}", method.bank_code),
+        (PaymentMethodType::MobileMoney, None) => "mobile money".to_owned(),
+    };
+    format!("{bank}, account ending {last}")
+}
+
+/// A payslip as callers see it.
+struct Page<'a> {
+    shown: &'a Value,
+    currency: Currency,
+}
+
+impl Page<'_> {
+    fn number(&self, member: &str) -> i64 {
+        self.shown[member].as_i64().unwrap_or(0)
+    }
+
+    fn money(&self, member: &str) -> String {
+        format!("{} {}", self.currency, figure(self.currency, self.number(member)))
+    }
+
+    /// Lines of a member, with their amounts and, where it is known, the year's.
+    fn lines(&self, members: &[&str]) -> Vec<(String, i64, Option<i64>)> {
+        let lines = members.iter().filter_map(|member| self.shown[*member].as_array()).flatten();
+        lines
+            .map(|line| {
+                let label = line["label"].as_str().unwrap_or_default().to_owned();
+                let id = line["id"].as_str().unwrap_or_default();
+                let year = self.shown["ytd"][id].as_i64();
+                (label, line["amount"].as_i64().unwrap_or(0), year)
+            })
+            .collect()
+    }
+
+    fn table(&self, title: &str, members: &[&str], total: &str) -> Table {
+        let lines = self.lines(members);
+        let sum = lines.iter().map(|(_, amount, _)| amount).sum();
+        let row = |(label, amount, _): (String, i64, Option<i64>)| {
+            Row::new(label, vec![figure(self.currency, amount)])
+        };
+        Table {
+            title: title.to_owned(),
+            columns: vec![self.currency.to_string()],
+            rows: lines.into_iter().map(row).collect(),
+            total: Some(Row::new(total, vec![figure(self.currency, sum)])),
+        }
+    }
+
+    fn earnings(&self) -> Table {
+        self.table("Earnings", &["earnings", "reimbursements"], "Total paid")
+    }
+
+    fn deductions(&self) -> Table {
+        self.table("Deductions", DEDUCTIONS, "Total deducted")
+    }
+
+    fn employer(&self) -> Table {
+        let title = "Paid by the employer on top";
+        self.table(title, &["employer_contributions"], "Total")
+    }
+
+    fn year_to_date(&self) -> Table {
+        let year = &self.shown["ytd"];
+        let row = |label: &str, amount: Option<i64>| {
+            Some(Row::new(label, vec![figure(self.currency, amount?)]))
+        };
+        let mut rows: Vec<Row> = row("Gross pay", year["gross"].as_i64()).into_iter().collect();
+        for (label, _, of_year) in self.lines(DEDUCTIONS) {
+            rows.extend(row(&label, of_year));
+        }
+        Table {
+            title: "Tax year to date".to_owned(),
+            columns: vec![self.currency.to_string()],
+            rows,
+            total: row("Net pay", year["net"].as_i64()),
+        }
+    }
+
+    fn basis(&self) -> String {
+        let pack = &self.shown["pack"];
+        let text = |member: &str| pack[member].as_str().unwrap_or_default();
+        let force = if pack["in_force"] == true {
+            ""
+        } else {
+            " (the nearest known: none was in force on the pay date)"
+        };
+        format!(
+            "Calculated by payroll pack {}, tax year {}{force}. Taxable pay of this period: {}.",
+            text("code"),
+            text("tax_year"),
+            self.money("taxable"),
+        )
+    }
+}
+
+/// Members of a payslip whose lines are kept back.
+const DEDUCTIONS: &[&str] = &["taxes", "contributions", "deductions"];
+
+/// `1,234,567.89`: for people.
+pub(crate) fn figure(currency: Currency, minor: i64) -> String {
+    let plain = currency.display(minor.abs());
+    let plain = plain.split(' ').next().unwrap_or_default();
+    let (whole, part) =
+        plain.split_once('.').map_or((plain, None), |(whole, part)| (whole, Some(part)));
+    let mut shown = String::new();
+    for (place, digit) in whole.chars().enumerate() {
+        if place > 0 && (whole.len() - place).is_multiple_of(3) {
+            shown.push(',');
+        }
+        shown.push(digit);
+    }
+    let sign = if minor < 0 { "−" } else { "" };
+    match part {
+        Some(part) => format!("{sign}{shown}.{part}"),
+        None => format!("{sign}{shown}"),
+    }
+}
+
+const MONTHS: [&str; 12] = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+];
+
+fn month_name(date: Date) -> &'static str {
+    let number = usize::from(date.civil().month().unsigned_abs());
+    MONTHS[(number - 1) % MONTHS.len()]
+}
+
+fn month(period: Period) -> String {
+    format!("{} {}", month_name(period.first_day()), period.year())
+}
+
+/// `25 January 2026`.
+pub(crate) fn long(date: Date) -> String {
+    let civil = date.civil();
+    format!("{} {} {}", civil.day(), month_name(date), civil.year())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    use crate::world::ClockMode;
+    use crate::world::base::{Base, Shape};
+
+    #[test]
+    fn figures_are_grouped_by_threes() {
+        let shown = |code, minor| Currency::new(code).map(|currency| figure(currency, minor));
+        assert_eq!(shown("NGN", 123_456_789).as_deref(), Some("1,234,567.89"));
+        assert_eq!(shown("NGN", -100).as_deref(), Some("−1.00"));
+        assert_eq!(shown("UGX", 1_000).as_deref(), Some("1,000"));
+        assert_eq!(shown("KWD", 999_999).as_deref(), Some("999.999"));
+        assert_eq!(shown("USD", 0).as_deref(), Some("0.00"));
+    }
+
+    #[test]
+    fn what_is_paid_less_what_is_kept_back_is_the_net_pay() {
+        let world = World::new(Arc::new(Base::new(42, Shape::default())), ClockMode::Instant);
+        let mut seen = 0;
+        for index in 0..world.base().count(crate::model::Kind::Payslip) {
+            let Some(payslip) = world.at::<Payslip>(index) else {
+                continue;
+            };
+            let shown = serde_json::to_value(payslip.wire()).expect("a payslip serialises");
+            let page = Page { shown: &shown, currency: payslip.currency };
+            let sum = |members: &[&str]| -> i64 {
+                let lines = page.lines(members);
+                lines.iter().map(|(_, amount, _)| amount).sum()
+            };
+            let paid = sum(&["earnings", "reimbursements"]);
+            assert_eq!(paid - sum(DEDUCTIONS), page.number("net"), "{}", payslip.id);
+            seen += 1;
+        }
+        assert!(seen > 500, "{seen}");
+    }
+}

@@ -1,0 +1,161 @@
+//! What the request log is told: once a reply, and once a refusal that came before its request had reached a handler.
+
+use std::cell::Cell;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::request::Parts;
+use http::{Method, Response};
+
+use crate::api::operation::{Contract, Operation};
+use crate::engine::fault::Acted;
+use crate::engine::request::Request;
+use crate::engine::router::Found;
+use crate::engine::worlds::{self, Slot};
+use crate::engine::{Admitted, Engine, REQUEST_ID, Target};
+use crate::tester::request_log::{Body, FaultUse, KeyOutcome, KeyUse, RequestId};
+use crate::tester::wire::{Applied, ExchangePlan};
+use crate::value::error::ErrorCode;
+use crate::value::time::Timestamp;
+use crate::world::World;
+use crate::world::script::Lose;
+
+/// What is learned of a request on its way.
+#[derive(Default)]
+pub(super) struct Trace {
+    /// Virtual time at which its turn came.
+    pub(super) now: Cell<Option<Timestamp>>,
+    pub(super) key: Cell<Option<KeyOutcome>>,
+    /// Places in the log of the first and last event that it caused itself.
+    pub(super) events: Cell<Option<(u64, u64)>>,
+    /// The single resource that it wrote.
+    pub(super) resource: Cell<Option<String>>,
+}
+
+impl Trace {
+    /// Notes the events that stand in a log which had that length before.
+    pub(super) fn caused(&self, logged: u64, world: &World) {
+        let last = world.log().len();
+        if last > logged {
+            self.events.set(Some((logged + 1, last)));
+        }
+    }
+}
+
+/// A refusal that the journal is to be told of when its body was read; in its extensions.
+#[derive(Clone)]
+struct Marked {
+    slot: Arc<Slot>,
+    operation: Option<&'static Operation>,
+}
+
+/// Notes a request that was answered.
+pub(super) fn note(
+    request: &Request<'_>,
+    slot: &Slot,
+    verdict: Option<&ExchangePlan>,
+    response: &Response<Bytes>,
+) {
+    let operation = request.route.operation;
+    if operation.contract == Contract::Control {
+        return;
+    }
+    let fault = verdict.and_then(|verdict| verdict.fault.as_ref());
+    let (head, body) = (request.head, Body::of(request.body));
+    write(slot, Some(operation), head, body, &request.trace, fault, response);
+}
+
+fn write(
+    slot: &Slot,
+    operation: Option<&'static Operation>,
+    head: &Parts,
+    body: Body,
+    trace: &Trace,
+    fault: Option<&Applied>,
+    response: &Response<Bytes>,
+) {
+    // The world's lock is asked for before the tester's, and only where nobody has looked at the world yet.
+    let now = trace.now.get().unwrap_or_else(|| slot.world().now());
+    let mut tester = slot.tester();
+    let Some(entry) = tester.requests.next(now) else {
+        return;
+    };
+    entry.operation = operation.map(|operation| operation.name);
+    entry.method.clone_from(&head.method);
+    let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
+    entry.target.push_str(target);
+    if let Some(id) = response.headers().get(REQUEST_ID) {
+        entry.request_id = RequestId::of(id.as_bytes());
+    }
+    let status = response.status();
+    entry.status = Some(status.as_u16());
+    entry.body = body;
+    if head.method != Method::GET {
+        entry.key = key(head, trace.key.get()).map(Box::new);
+        entry.resource = trace.resource.take();
+        entry.events = trace.events.get();
+    }
+    if status.as_u16() >= 400 {
+        let code: Option<&ErrorCode> = response.extensions().get();
+        entry.error = code.map(|code| code.code());
+    }
+    if let Some(Applied { source, fault, .. }) = fault {
+        if fault.lose == Some(Lose::Request) {
+            (entry.status, entry.error) = (None, None);
+        }
+        entry.fault = Some(Box::new(FaultUse { source: Arc::clone(source), fault: fault.clone() }));
+    }
+}
+
+fn key(head: &Parts, outcome: Option<KeyOutcome>) -> Option<KeyUse> {
+    let text = head.headers.get("idempotency-key")?;
+    let text = String::from_utf8_lossy(text.as_bytes()).trim_matches('"').to_owned();
+    Some(KeyUse { text, outcome })
+}
+
+impl Engine {
+    /// The same with journals of at most so many requests a world.
+    pub(crate) fn with_max_requests(mut self, most: usize) -> Self {
+        self.worlds.most_requests = most;
+        self
+    }
+
+    /// Marks a refusal of a request to the product that came with a key which opens a world.
+    pub(super) fn mark(&self, head: &Parts, refusal: &mut Response<Bytes>) {
+        let path = head.uri.path();
+        if path == "/_sandbox" || path.starts_with("/_sandbox/") {
+            return;
+        }
+        let key = worlds::bearer(&head.headers);
+        let Some(slot) = key.and_then(|key| self.worlds.open(key)).ok() else {
+            return;
+        };
+        let operation = match self.router.find(&head.method, path) {
+            Ok(Found::Route(route, _)) => Some(route.operation),
+            _ => None,
+        };
+        refusal.extensions_mut().insert(Marked { slot, operation });
+    }
+
+    /// Notes a request that was refused by its head, now that its body was read.
+    pub(crate) fn refused(head: &Parts, body: &Bytes, refusal: &Response<Bytes>) {
+        let Some(Marked { slot, operation }) = refusal.extensions().get() else {
+            return;
+        };
+        let acted = refusal.extensions().get::<Acted>();
+        let fault = acted.and_then(|Acted(applied)| applied.as_ref());
+        let trace = Trace::default();
+        write(slot, *operation, head, Body::of(body), &trace, fault, refusal);
+    }
+
+    /// Notes a request whose body could not be read.
+    pub(crate) fn unread(admitted: &Admitted, head: &Parts, refusal: &Response<Bytes>) {
+        let Target::Operation { route, slot: Some(slot), .. } = &admitted.0 else {
+            return;
+        };
+        if route.operation.contract != Contract::Control {
+            let (trace, operation) = (Trace::default(), Some(route.operation));
+            write(slot, operation, head, Body::Unread, &trace, None, refusal);
+        }
+    }
+}

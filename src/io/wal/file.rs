@@ -1,0 +1,188 @@
+//! A journal's file: found or made, locked, mended where its end was torn off.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Read, Write};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use crate::engine::recording::{Entry, Header};
+use crate::io::wal::frame::{self, MAGIC};
+use crate::io::wal::log::Sink;
+use crate::io::wal::text::{Place, Placed};
+
+/// Its name within its folder.
+const NAME: &str = "journal.sandbox";
+
+/// A journal that this process holds.
+#[derive(Debug)]
+pub(crate) struct WriteAheadLog {
+    file: File,
+    path: PathBuf,
+    /// End of what is whole.
+    end: u64,
+    /// What it holds, after its header; none if it is new.
+    pub(crate) held: Option<Held>,
+}
+
+/// What a journal held already.
+#[derive(Debug)]
+pub(crate) struct Held {
+    pub(crate) header: Header,
+    bytes: Vec<u8>,
+    /// Where the payloads stand that follow the header's, each with the offset of its frame.
+    payloads: Vec<(usize, Range<usize>)>,
+    /// Bytes at the end that were torn off.
+    pub(crate) torn: u64,
+}
+
+impl WriteAheadLog {
+    /// Opens the journal of a folder, which is made if there is none. Nothing is written but a folder and an empty file.
+    ///
+    /// # Errors
+    /// If another process holds it, it is damaged, or this program cannot read it: a sentence with path and offset.
+    pub(crate) fn open(folder: &Path) -> Result<Self, String> {
+        let path = folder.join(NAME);
+        let failed = |what: &str, error: &io::Error| format!("{what} {}: {error}", path.display());
+        fs::create_dir_all(folder).map_err(|error| failed("cannot make the folder of", &error))?;
+        let mut options = OpenOptions::new();
+        let file = options.read(true).append(true).create(true).open(&path);
+        let mut file = file.map_err(|error| failed("cannot open", &error))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                return Err(format!(
+                    "{} is in use by another sandbox: stop it, or name another folder with --journal",
+                    path.display()
+                ));
+            }
+            Err(TryLockError::Error(error)) => return Err(failed("cannot lock", &error)),
+        }
+        let mut bytes = Vec::new();
+        let read = file.read_to_end(&mut bytes);
+        read.map_err(|error| failed("cannot read", &error))?;
+        let (held, end) = parse(bytes).map_err(|why| refusal(&path, &why))?;
+        Ok(Self { file, path, end: end as u64, held })
+    }
+
+    /// Cuts off what was torn, writes the header of a new journal, and hands out where to write from there.
+    pub(crate) fn into_sink(mut self, header: &Header) -> Result<Sink, String> {
+        let path = self.path.display().to_string();
+        let failed = |error: io::Error| format!("cannot write {path}: {error}");
+        self.file.set_len(self.end).map_err(failed)?;
+        if self.held.is_none() {
+            let mut bytes = MAGIC.to_vec();
+            let entry = Entry::Recording(Box::new(header.clone()));
+            let payload = serde_json::to_vec(&entry).map_err(|error| failed(error.into()))?;
+            frame::write(&payload, &mut bytes);
+            self.file.set_len(0).map_err(failed)?;
+            self.file.write_all(&bytes).map_err(failed)?;
+            self.end = bytes.len() as u64;
+        }
+        self.file.sync_all().map_err(failed)?;
+        // The file's name is on the disk when its folder is; a system that cannot sync a folder keeps names in another way.
+        if let Some(folder) = self.path.parent().and_then(|folder| File::open(folder).ok()) {
+            let _ = folder.sync_all();
+        }
+        Ok(Sink::WriteAheadLog { file: self.file, end: self.end })
+    }
+}
+
+fn refusal(path: &Path, why: &str) -> String {
+    format!("{}, {why}; the file was left as it is", path.display())
+}
+
+/// What a journal holds, and where what is whole of it ends.
+///
+/// # Errors
+/// What is wrong with it, and where.
+pub(crate) fn parse(bytes: Vec<u8>) -> Result<(Option<Held>, usize), String> {
+    let frames = frame::read(&bytes).map_err(|damage| {
+        let mend = if damage.offset == 0 {
+            "take another folder"
+        } else {
+            "it was damaged after it was written; to give up this frame and all after it, cut the file there"
+        };
+        format!("{damage}: {mend}")
+    })?;
+    let mut payloads = frames.payloads.into_iter();
+    let Some((offset, first)) = payloads.next() else {
+        return Ok((None, 0)); // torn before its header was whole: nothing was ever acknowledged
+    };
+    let Entry::Recording(header) = entry(offset, &bytes[first])? else {
+        return Err(format!("byte {offset}: a journal begins with its header"));
+    };
+    header.check().map_err(|why| format!("byte {offset}: {why}"))?;
+    if is_newer(&header.engine, env!("CARGO_PKG_VERSION")) {
+        return Err(format!(
+            "byte {offset}: it was written by sandbox {}, which is newer than this sandbox {}",
+            header.engine,
+            env!("CARGO_PKG_VERSION")
+        ));
+    }
+    let held = Held {
+        header: *header,
+        payloads: payloads.collect(),
+        torn: (bytes.len() - frames.end) as u64,
+        bytes,
+    };
+    Ok((Some(held), frames.end))
+}
+
+impl Held {
+    /// What follows the header, read as it is asked for: a journal of months is never held twice.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = Result<Placed, String>> {
+        self.payloads.iter().map(|(offset, payload)| {
+            let entry = entry(*offset, &self.bytes[payload.clone()])?;
+            let place = Place::Byte(*offset);
+            Ok(Placed { place, entry })
+        })
+    }
+}
+
+/// The header is looked at before the rest of it is understood: a newer form must be refused by its number.
+fn entry(offset: usize, payload: &[u8]) -> Result<Entry, String> {
+    #[derive(serde::Deserialize)]
+    struct Newer {
+        recording: Form,
+    }
+    #[derive(serde::Deserialize)]
+    struct Form {
+        format: u32,
+        engine: String,
+    }
+    serde_json::from_slice(payload).map_err(|error| {
+        match serde_json::from_slice::<Newer>(payload).map(|newer| newer.recording) {
+            Ok(form) if form.format != crate::engine::recording::FORMAT => format!(
+                "byte {offset}: it has format {} of sandbox {}, which this sandbox {} does not read",
+                form.format,
+                form.engine,
+                env!("CARGO_PKG_VERSION")
+            ),
+            _ => format!("byte {offset}: this is no entry: {error}"),
+        }
+    })
+}
+
+/// Whether one version comes after another.
+fn is_newer(one: &str, other: &str) -> bool {
+    let parts = |version: &str| -> Vec<u64> {
+        let numbers = version.split(['-', '+']).next().unwrap_or_default();
+        let numbers = numbers.split('.');
+        numbers.map(|part| part.parse().unwrap_or(u64::MAX)).collect()
+    };
+    parts(one) > parts(other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_compared_by_number() {
+        assert!(is_newer("0.10.0", "0.9.9"));
+        assert!(is_newer("1.0.0-rc.1", "0.9.9"));
+        assert!(!is_newer("0.9.9", "0.9.9"));
+        assert!(!is_newer("0.9.9", "0.10.0"));
+        assert!(is_newer("of the future", "0.1.0"));
+    }
+}

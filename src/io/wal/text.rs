@@ -1,0 +1,183 @@
+//! Recordings as JSON lines, bundles among them; and the reading of whatever file somebody wants played again.
+
+use std::fmt;
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::engine::recording::{Entry, Header};
+use crate::io::wal::file;
+use crate::io::wal::frame::MAGIC;
+use crate::io::wal::log::Sink;
+
+/// An entry and where it stands, for messages.
+#[derive(Debug)]
+pub(crate) struct Placed {
+    pub(crate) place: Place,
+    pub(crate) entry: Entry,
+}
+
+/// A place in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    Line(usize),
+    Byte(usize),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Line(line) => write!(f, "line {line}"),
+            Self::Byte(offset) => write!(f, "byte {offset}"),
+        }
+    }
+}
+
+/// A file that travels in a bundle.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Enclosed {
+    /// What it is.
+    pub(crate) kind: Kind,
+    /// Its name, without its folders.
+    pub(crate) name: String,
+    pub(crate) text: String,
+}
+
+/// What a file of a bundle is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Kind {
+    Scenario,
+    Contract,
+}
+
+/// A line of a bundle: a file, or a line of its recording.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum BundleLine {
+    File(Enclosed),
+}
+
+/// Something to play again.
+#[derive(Debug)]
+pub(crate) struct Recording {
+    pub(crate) header: Header,
+    pub(crate) entries: Vec<Placed>,
+    /// Files that a bundle brought along.
+    pub(crate) files: Vec<Enclosed>,
+    /// What is odd about it and does not hinder.
+    pub(crate) notes: Vec<String>,
+}
+
+/// Begins a recording in a file that is new or empty.
+pub(crate) fn create(path: &Path, header: &Header) -> Result<Sink, String> {
+    let shown = path.display();
+    let failed = |error: std::io::Error| format!("cannot write {shown}: {error}");
+    let mut options = OpenOptions::new();
+    let file = options.append(true).create(true).open(path);
+    let file: File = file.map_err(failed)?;
+    if file.metadata().map_err(failed)?.len() > 0 {
+        return Err(format!(
+            "{shown} is there already and not empty: a recording is never overwritten"
+        ));
+    }
+    let mut sink = Sink::Text(file);
+    let mut line = Vec::new();
+    sink.form(&Entry::Recording(Box::new(header.clone())), &mut line);
+    sink.write(&line).map_err(failed)?;
+    Ok(sink)
+}
+
+/// Reads a recording, a journal or a bundle.
+///
+/// # Errors
+/// What is wrong with it and where; the path is the caller's to name.
+pub(crate) fn read(bytes: &[u8]) -> Result<Recording, String> {
+    if bytes.starts_with(&MAGIC[..6]) {
+        let (held, _) = file::parse(bytes.to_vec())?;
+        let held = held.ok_or("it ends before its header: nothing was recorded")?;
+        let torn = (held.torn > 0)
+            .then(|| format!("the last {} bytes are torn off and left out", held.torn));
+        return Ok(Recording {
+            entries: held.entries().collect::<Result<_, _>>()?,
+            header: held.header,
+            files: Vec::new(),
+            notes: torn.into_iter().collect(),
+        });
+    }
+    lines(bytes)
+}
+
+fn lines(bytes: &[u8]) -> Result<Recording, String> {
+    let (mut header, mut entries) = (None, Vec::new());
+    let (mut files, mut notes) = (Vec::new(), Vec::new());
+    let mut rest = bytes;
+    let mut number = 0;
+    while !rest.is_empty() {
+        number += 1;
+        let end = rest.iter().position(|&byte| byte == b'\n');
+        let (line, after) = rest.split_at(end.map_or(rest.len(), |end| end + 1));
+        rest = after;
+        if line.trim_ascii().is_empty() {
+            continue;
+        }
+        let entry = match serde_json::from_slice::<Entry>(line) {
+            Ok(entry) => entry,
+            Err(_) if end.is_none() && header.is_some() => {
+                notes.push(format!(
+                    "line {number} ends early and is left out: the process was killed while it wrote"
+                ));
+                break;
+            }
+            Err(error) => match serde_json::from_slice::<BundleLine>(line) {
+                Ok(BundleLine::File(file)) => {
+                    files.push(file);
+                    continue;
+                }
+                Err(_) => return Err(not_an_entry(number, &error)),
+            },
+        };
+        match (entry, &header) {
+            (Entry::Recording(first), None) => {
+                first.check().map_err(|why| format!("line {number}: {why}"))?;
+                header = Some(*first);
+            }
+            (Entry::Recording(_), Some(_)) => {
+                return Err(format!("line {number}: a second recording begins here"));
+            }
+            (_, None) => return Err(format!("line {number}: a recording begins with its header")),
+            (entry, Some(_)) => entries.push(Placed { place: Place::Line(number), entry }),
+        }
+    }
+    let header = header.ok_or("it is empty: a recording has at least its header")?;
+    Ok(Recording { header, entries, files, notes })
+}
+
+fn not_an_entry(line: usize, error: &serde_json::Error) -> String {
+    // serde_json counts lines within what it was given, which is one.
+    let whole = error.to_string();
+    let sentence = whole.split(" at line ").next().unwrap_or_default();
+    format!(
+        "line {line}, column {}: this is no line of a recording, a journal or a bundle: {sentence}",
+        error.column()
+    )
+}
+
+/// Writes a bundle: the header, the files, and what was recorded.
+pub(crate) fn write_bundle(recording: Recording, out: &mut impl Write) -> std::io::Result<()> {
+    let Recording { header, entries, files, .. } = recording;
+    let mut line = |entry: Vec<u8>| {
+        out.write_all(&entry)?;
+        out.write_all(b"\n")
+    };
+    line(serde_json::to_vec(&Entry::Recording(Box::new(header)))?)?;
+    for file in files {
+        line(serde_json::to_vec(&BundleLine::File(file))?)?;
+    }
+    for Placed { entry, .. } in entries {
+        line(serde_json::to_vec(&entry)?)?;
+    }
+    out.flush()
+}

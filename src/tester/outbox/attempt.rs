@@ -1,0 +1,237 @@
+//! Attempts: what is due, what is handed out, what came of it, and who waits for it.
+
+use std::sync::Arc;
+
+use crate::tester::outbox::delivery::{Attempt, AttemptOutcome, Attempted, Delivery, Status};
+use crate::tester::outbox::endpoint::Endpoint;
+use crate::tester::outbox::lane::{Entry, Lane};
+use crate::tester::outbox::schedule::{Clocks, MOST_ATTEMPTS, Pace};
+use crate::tester::outbox::{Job, Outbox};
+use crate::value::time::Timestamp;
+use crate::world::envelope::event_id;
+use crate::world::script::Shaping;
+
+/// Attempts that are remembered for whoever waits for the clock.
+const MOST_ATTEMPTED: usize = 100_000;
+/// Statuses by which a receiver says that it is too busy.
+const BUSY: [u16; 3] = [429, 502, 504];
+
+impl Outbox {
+    /// Tells what the machine's clock says.
+    pub(crate) fn tick(&mut self, wall: Timestamp) {
+        self.clocks.wall = self.clocks.wall.max(wall);
+    }
+
+    /// Whether nothing is in flight and nothing is due.
+    pub(crate) fn is_quiet(&self) -> bool {
+        let now = self.now();
+        !self.lanes.iter().any(|lane| lane.is_flying() || lane.is_due(now))
+    }
+
+    /// Endpoints for which something is due.
+    pub(crate) fn due(&self) -> impl Iterator<Item = &Endpoint> {
+        let now = self.now();
+        let due = self.lanes.iter().filter(move |lane| lane.is_due(now));
+        due.map(|lane| &lane.endpoint)
+    }
+
+    /// When the next attempt of any endpoint is due by the virtual clock; none where it does not decide.
+    pub(crate) fn next_virtual(&self) -> Option<Timestamp> {
+        let now = (self.pace == Pace::Virtual).then_some(self.clocks.now)?;
+        self.lanes.iter().filter_map(|lane| lane.next_due(now)).min()
+    }
+
+    /// When the next attempt for that endpoint is due by the machine's clock; none where it does not decide.
+    pub(crate) fn next_wall(&self, endpoint: &str) -> Option<Timestamp> {
+        let wall = (self.pace != Pace::Virtual).then_some(self.clocks.wall)?;
+        self.lane(endpoint)?.next_due(wall)
+    }
+
+    /// Hands out the next delivery that is due for that endpoint.
+    pub(crate) fn take(&mut self, endpoint: &str, wall: Timestamp) -> Option<Job> {
+        self.tick(wall);
+        let (now, virtual_now) = (self.now(), self.clocks.now);
+        let lane = self.lane_mut(endpoint)?;
+        let (target, secrets) = (lane.endpoint.target.clone(), lane.endpoint.secrets(virtual_now));
+        let trusted = lane.endpoint.trusted;
+        let delivery = lane.take(now)?;
+        let attempt = delivery.attempts.len() + 1;
+        let spoils = matches!(
+            delivery.shaped,
+            Some(Shaping::BadSignature | Shaping::StaleTimestamp | Shaping::Truncate)
+        );
+        Some(Job {
+            target,
+            trusted,
+            delivery_id: delivery.id.clone(),
+            order: delivery.order,
+            event: Arc::clone(&delivery.event),
+            attempt,
+            spoilt: delivery.shaped.filter(|_| spoils && attempt == 1),
+            secrets,
+            body: Arc::clone(&delivery.body),
+        })
+    }
+
+    /// What came of a delivery that was handed out.
+    pub(crate) fn report(
+        &mut self,
+        endpoint: &str,
+        order: u64,
+        outcome: AttemptOutcome,
+        wall: Timestamp,
+    ) {
+        self.tick(wall);
+        let (clocks, now, pace, watched) = (self.clocks, self.now(), self.pace, self.watchers > 0);
+        let Some(lane) = self.lane_mut(endpoint).filter(|lane| lane.flies(order)) else {
+            return; // the endpoint was deleted meanwhile
+        };
+        let Some(mut delivery) = lane.remove(order) else {
+            return;
+        };
+        let number = delivery.attempts.len() + 1;
+        let (attempt, text) = attempt(&outcome, clocks);
+        let http_status = attempt.http_status;
+        delivery.attempts.push(attempt);
+        lane.keep_text(order, number - 1, text);
+        if number == 1
+            && let Some((copies, later_ms)) = delivery.copies.take()
+        {
+            for _ in 0..copies {
+                let copy = Entry {
+                    loose: true,
+                    shaped: delivery.shaped,
+                    body: Arc::clone(&delivery.body),
+                    ..Entry::at(now.plus_millis(later_ms))
+                };
+                lane.push(&delivery.event, copy);
+            }
+        }
+        lane.hung |= watched && outcome.has_timed_out();
+        let (id, event) = (delivery.id.clone(), Arc::clone(&delivery.event));
+        let status = settle(lane, delivery, &outcome, now, pace);
+        if watched {
+            self.note(Attempted {
+                id,
+                event_id: event_id(&event),
+                name: event.name.to_string(),
+                endpoint_id: endpoint.to_owned(),
+                attempt: number as u64,
+                at: clocks.now,
+                status,
+                http_status,
+                sequence: event.sequence,
+            });
+        }
+    }
+
+    // --- whoever waits for the clock -------------------------------------------------------------------------------
+
+    /// Somebody waits for the clock: what is attempted from now on is remembered from this number on.
+    pub(crate) fn watch(&mut self) -> u64 {
+        self.watchers += 1;
+        self.attempts
+    }
+
+    /// It waits no more; gives what was attempted from that number on.
+    pub(crate) fn unwatch(&mut self, from: u64) -> Vec<Attempted> {
+        let first = self.attempts - self.attempted.len() as u64;
+        let skip = usize::try_from(from.saturating_sub(first)).unwrap_or(usize::MAX);
+        let seen = self.attempted.iter().skip(skip).cloned().collect();
+        self.watchers = self.watchers.saturating_sub(1);
+        if self.watchers == 0 {
+            self.attempted.clear();
+            for lane in &mut self.lanes {
+                lane.hung = false;
+            }
+        }
+        seen
+    }
+
+    fn note(&mut self, attempted: Attempted) {
+        self.attempts += 1;
+        self.attempted.push_back(attempted);
+        if self.attempted.len() > MOST_ATTEMPTED {
+            self.attempted.pop_front();
+        }
+    }
+}
+
+/// An attempt as it is remembered, and what the receiver said.
+fn attempt(outcome: &AttemptOutcome, clocks: Clocks) -> (Attempt, String) {
+    let attempt = |http_status, error| Attempt {
+        at: clocks.now,
+        wall_at: clocks.wall,
+        http_status,
+        duration_ms: outcome.duration_ms,
+        error,
+    };
+    match &outcome.result {
+        Ok(answered) => {
+            let error = match answered.status {
+                300..=399 => Some("redirects are not followed".to_owned()),
+                _ => None,
+            };
+            (attempt(Some(answered.status), error), answered.text.clone())
+        }
+        Err(unanswered) => (attempt(None, Some(unanswered.error.clone())), String::new()),
+    }
+}
+
+/// Where a delivery stands after an attempt.
+fn settle(
+    lane: &mut Lane,
+    mut delivery: Delivery,
+    outcome: &AttemptOutcome,
+    now: Timestamp,
+    pace: Pace,
+) -> Status {
+    let (order, attempts) = (delivery.order, delivery.attempts.len());
+    let (status, asked) = match &outcome.result {
+        Ok(answered) => (answered.status, answered.retry_after_ms),
+        Err(_) => (0, None),
+    };
+    if BUSY.contains(&status) {
+        lane.busy_in_a_row += 1;
+        lane.not_before = Some(now.plus_millis(pace.pause_ms(lane.busy_in_a_row, asked)));
+    } else {
+        lane.busy_in_a_row = 0;
+        lane.not_before = None;
+    }
+    let doom = lane.doom(order);
+    let ended = match status {
+        200..=299 => Some((Status::Delivered, None)),
+        410 => {
+            let reason = "the receiver answered 410 Gone";
+            lane.endpoint.disabled = Some(reason.to_owned());
+            lane.cancel(reason);
+            Some((Status::Cancelled, Some(reason.to_owned())))
+        }
+        _ if doom.is_some() => Some((Status::Cancelled, doom)),
+        _ if lane.endpoint.disabled.is_some() => {
+            let reason = "the endpoint was disabled".to_owned();
+            Some((Status::Cancelled, Some(reason)))
+        }
+        _ if attempts >= MOST_ATTEMPTS => {
+            let reason = format!("{MOST_ATTEMPTS} attempts failed");
+            Some((Status::Exhausted, Some(reason)))
+        }
+        _ => None,
+    };
+    let Some((status, reason)) = ended else {
+        let wait_ms = pace.wait_ms(attempts, asked).unwrap_or_default();
+        delivery.status = Status::Failed;
+        delivery.due = now.plus_millis(wait_ms);
+        lane.put(delivery);
+        return Status::Failed;
+    };
+    lane.end(delivery, status, reason);
+    lane.let_go(order, now);
+    status
+}
+
+impl AttemptOutcome {
+    fn has_timed_out(&self) -> bool {
+        matches!(&self.result, Err(unanswered) if unanswered.timed_out)
+    }
+}

@@ -1,0 +1,50 @@
+//! A delivery as it is sent: body and headers, spoilt where a scenario asks for it.
+
+use bytes::Bytes;
+
+use crate::tester::outbox::Job;
+use crate::tester::outbox::body::body;
+use crate::tester::signature::{Secret, TOLERANCE_SECONDS};
+use crate::value::stream::Key;
+use crate::value::time::Timestamp;
+use crate::world::envelope::event_id;
+use crate::world::script::Shaping;
+
+/// How much older than any receiver may take a stale timestamp is.
+const STALE_SECONDS: i64 = 2 * TOLERANCE_SECONDS;
+
+/// What goes over the wire, beyond what every request has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Message {
+    /// `webhook-id`: the event's, so that it is the same on every retry.
+    pub(crate) id: String,
+    /// `webhook-timestamp`: the machine's clock, in seconds. A receiver refuses any other.
+    pub(crate) timestamp: i64,
+    /// `webhook-signature`: one for each secret, the newest first.
+    pub(crate) signatures: String,
+    pub(crate) body: Bytes,
+}
+
+impl Job {
+    /// The message, sent at that instant of the machine's clock.
+    pub(crate) fn message(&self, wall: Timestamp) -> Message {
+        let id = event_id(&self.event);
+        let mut body = self.body.get_or_init(|| Bytes::from(body(&self.event))).clone();
+        let mut timestamp = wall.millis().div_euclid(1_000);
+        if self.spoilt == Some(Shaping::StaleTimestamp) {
+            timestamp -= STALE_SECONDS;
+        }
+        let sign = |secret: &Secret| secret.sign(&id, timestamp, &body);
+        let signatures: Vec<String> = if self.spoilt == Some(Shaping::BadSignature) {
+            // Well-formed, and of a secret that nobody has.
+            let nobody = Secret::drawn(Key::new(self.event.id).with("nobody's secret"));
+            vec![sign(&nobody)]
+        } else {
+            self.secrets.iter().map(sign).collect()
+        };
+        if self.spoilt == Some(Shaping::Truncate) {
+            body = body.slice(..body.len() / 2);
+        }
+        Message { id, timestamp, signatures: signatures.join(" "), body }
+    }
+}

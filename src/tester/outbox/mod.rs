@@ -1,0 +1,324 @@
+//! Webhooks of one world: who receives them, what is on its way, what came of it.
+//!
+//! Deliveries are derived from the world's log behind a cursor; attempts, answers and retries stand outside the world's digest. A pure
+//! state machine: [`Outbox::collect`] looks at the log, [`Outbox::take`] hands out what is due, [`Outbox::report`] takes what came of
+//! it, and all are told what time it is. Deliberately absent: sockets and waiting (`io::courier`), locks (`engine::delivery_waker`).
+
+mod attempt;
+pub(crate) mod body;
+pub(crate) mod delivery;
+pub(crate) mod endpoint;
+pub(crate) mod lane;
+pub(crate) mod message;
+pub(crate) mod schedule;
+pub(crate) mod shaping;
+#[cfg(test)]
+mod tests;
+
+use std::collections::VecDeque;
+use std::sync::{Arc, OnceLock};
+
+use bytes::Bytes;
+
+use crate::tester::address::{Policy, Target};
+use crate::tester::outbox::delivery::Attempted;
+use crate::tester::outbox::endpoint::Endpoint;
+use crate::tester::outbox::lane::{Entry, Lane};
+use crate::tester::outbox::schedule::{Clocks, Pace, Retries};
+use crate::tester::outbox::shaping::{Shape, Shapes};
+use crate::tester::signature::Secret;
+use crate::value::id::encode_to_string;
+use crate::value::time::Timestamp;
+use crate::world::event::Event;
+use crate::world::script::{Shaping, WebhookRow};
+use crate::world::{ClockMode, World};
+
+/// Endpoints of one world.
+pub(crate) const MOST_ENDPOINTS: usize = 64;
+
+/// What every world of a server shares of webhooks.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Settings {
+    pub(crate) retries: Retries,
+    pub(crate) policy: Policy,
+    /// Endpoints that every world has from the beginning.
+    pub(crate) given: Vec<Given>,
+}
+
+/// An endpoint that was named when the server was started.
+#[derive(Clone, Debug)]
+pub(crate) struct Given {
+    pub(crate) target: Target,
+    pub(crate) events: Vec<String>,
+    /// One drawn from the seed if absent.
+    pub(crate) secret: Option<Secret>,
+}
+
+/// What is asked of an endpoint to be.
+#[derive(Debug)]
+pub(crate) struct NewEndpoint {
+    pub(crate) target: Target,
+    pub(crate) trusted: bool,
+    pub(crate) events: Vec<String>,
+    pub(crate) description: Option<String>,
+    pub(crate) ordered: bool,
+    pub(crate) secret: Option<Secret>,
+}
+
+/// The webhooks of one world.
+#[derive(Debug)]
+pub(crate) struct Outbox {
+    settings: Arc<Settings>,
+    lanes: Vec<Lane>,
+    /// Endpoints ever made: numbers the next one.
+    made: u64,
+    /// Events of the log that were looked at, and the last of them.
+    cursor: u64,
+    last: Option<Arc<Event>>,
+    clocks: Clocks,
+    pace: Pace,
+    shapes: Shapes,
+    /// How many wait for the clock to have moved, and what was attempted meanwhile.
+    watchers: usize,
+    attempted: VecDeque<Attempted>,
+    /// Attempts ever: the number of the one after the last of those remembered.
+    attempts: u64,
+}
+
+impl Default for Outbox {
+    fn default() -> Self {
+        Self {
+            settings: Arc::default(),
+            lanes: Vec::new(),
+            made: 0,
+            cursor: 0,
+            last: None,
+            clocks: Clocks { now: Timestamp::EPOCH, wall: Timestamp::EPOCH },
+            pace: Pace::default(),
+            shapes: Shapes::default(),
+            watchers: 0,
+            attempted: VecDeque::new(),
+            attempts: 0,
+        }
+    }
+}
+
+/// A delivery handed out to be tried.
+#[derive(Clone, Debug)]
+pub(crate) struct Job {
+    pub(crate) target: Target,
+    pub(crate) trusted: bool,
+    pub(crate) delivery_id: String,
+    pub(crate) order: u64,
+    pub(crate) event: Arc<Event>,
+    /// Which attempt, from 1.
+    pub(crate) attempt: usize,
+    /// What is wrong with it on purpose. Only ever with the first attempt: what a receiver rightly refuses comes whole the next time.
+    pub(crate) spoilt: Option<Shaping>,
+    pub(crate) secrets: Vec<Secret>,
+    /// Shared by the event's deliveries to all endpoints.
+    pub(crate) body: Arc<OnceLock<Bytes>>,
+}
+
+impl Outbox {
+    /// The outbox of a world that opens: with the endpoints that every world has, which see what happens from now on.
+    pub(crate) fn open(settings: &Arc<Settings>, world: &World) -> Self {
+        let mut outbox = Self { settings: Arc::clone(settings), ..Self::default() };
+        outbox.look(world, Timestamp::EPOCH);
+        for given in &settings.given {
+            let endpoint = NewEndpoint {
+                target: given.target.clone(),
+                trusted: true,
+                events: given.events.clone(),
+                description: Some("given at the start".to_owned()),
+                ordered: true,
+                secret: given.secret.clone(),
+            };
+            outbox.create(world, endpoint);
+        }
+        outbox
+    }
+
+    pub(crate) fn policy(&self) -> &Policy {
+        &self.settings.policy
+    }
+
+    /// The schedule of retries in a world whose time passes so.
+    pub(crate) fn retries_in(&self, mode: ClockMode) -> Pace {
+        self.settings.retries.pace(mode)
+    }
+
+    // --- endpoints -------------------------------------------------------------------------------------------------
+
+    pub(crate) fn lanes(&self) -> &[Lane] {
+        &self.lanes
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.lanes.is_empty()
+    }
+
+    pub(crate) fn lane(&self, id: &str) -> Option<&Lane> {
+        self.lanes.iter().find(|lane| lane.endpoint.id == id)
+    }
+
+    pub(crate) fn lane_mut(&mut self, id: &str) -> Option<&mut Lane> {
+        self.lanes.iter_mut().find(|lane| lane.endpoint.id == id)
+    }
+
+    /// A new endpoint; it gets what happens from now on.
+    pub(crate) fn create(&mut self, world: &World, new: NewEndpoint) -> &Lane {
+        if self.lanes.is_empty() {
+            // Nobody has looked at the world until now.
+            self.look(world, self.clocks.wall);
+            self.catch_up(world);
+        }
+        let key = world.base().key().with("webhook_endpoint").at(self.made);
+        self.made += 1;
+        let secret = new.secret.unwrap_or_else(|| Secret::drawn(key.with("secret")));
+        let endpoint = Endpoint {
+            id: format!("whe_{}", encode_to_string(key.hash())),
+            target: new.target,
+            trusted: new.trusted,
+            events: new.events,
+            description: new.description,
+            disabled: None,
+            ordered: new.ordered,
+            secret,
+            previous: None,
+            rotations: 0,
+            created_at: world.now(),
+        };
+        self.lanes.push(Lane::new(endpoint, world.base().key()));
+        self.lanes.last().expect("one was just pushed")
+    }
+
+    /// Another secret for an endpoint: the given one, or the next of the seed.
+    pub(crate) fn rotate(&mut self, world: &World, id: &str, given: Option<Secret>) {
+        if let Some(lane) = self.lane_mut(id) {
+            let endpoint = &mut lane.endpoint;
+            let key = world.base().key().with("webhook_secret").with(&endpoint.id);
+            let secret = given.unwrap_or_else(|| Secret::drawn(key.at(endpoint.rotations)));
+            endpoint.rotate(secret, world.now());
+        }
+    }
+
+    /// Takes an endpoint away with everything on its way to it.
+    pub(crate) fn delete(&mut self, id: &str) -> bool {
+        let before = self.lanes.len();
+        self.lanes.retain(|lane| lane.endpoint.id != id);
+        self.lanes.len() < before
+    }
+
+    /// These rows of scenarios from now on, their counters at zero.
+    pub(crate) fn set_shaping(&mut self, rows: Vec<WebhookRow>) {
+        self.shapes.set(rows);
+    }
+
+    /// The rows with what they did so far.
+    pub(crate) fn shaping(&self) -> &Shapes {
+        &self.shapes
+    }
+
+    /// These rows with these counters: those of a snapshot.
+    pub(crate) fn put_shaping(&mut self, shapes: Shapes) {
+        self.shapes = shapes;
+    }
+
+    // --- the log ---------------------------------------------------------------------------------------------------
+
+    /// Makes deliveries of what happened since the last look.
+    pub(crate) fn collect(&mut self, world: &World, wall: Timestamp) {
+        self.look(world, wall);
+        let log = world.log();
+        let last = log.get(self.cursor).filter(|_| self.cursor > 0);
+        let same = match (&self.last, last) {
+            (Some(known), Some(found)) => Arc::ptr_eq(known, found),
+            (None, _) => self.cursor == 0,
+            (Some(_), None) => false,
+        };
+        if !same {
+            self.set_back(world);
+            return;
+        }
+        for event in log.since(self.cursor) {
+            let shape = self.shapes.shape(world, event);
+            self.offer(event, shape.as_ref());
+        }
+        self.catch_up(world);
+    }
+
+    /// The world was replaced by another state of itself: what it had on its way is not sent, and what its log holds now is known.
+    pub(crate) fn set_back(&mut self, world: &World) {
+        for lane in &mut self.lanes {
+            lane.cancel("the world was reset or restored");
+        }
+        self.catch_up(world);
+    }
+
+    fn catch_up(&mut self, world: &World) {
+        self.cursor = world.log().len();
+        self.last = world.log().last().cloned();
+    }
+
+    fn look(&mut self, world: &World, wall: Timestamp) {
+        self.clocks = Clocks { now: world.now(), wall };
+        let pace = self.settings.retries.pace(world.mode());
+        if pace != self.pace {
+            self.pace = pace;
+            let now = self.now();
+            for lane in &mut self.lanes {
+                lane.retime(now);
+            }
+        }
+    }
+
+    fn offer(&mut self, event: &Arc<Event>, shape: Option<&Shape>) {
+        let at = match self.pace {
+            Pace::Virtual => event.at,
+            Pace::Compressed | Pace::Real => self.clocks.wall,
+        };
+        let mut entry = Entry::at(at);
+        if let Some(shape) = shape {
+            let delay_ms = self.pace.scaled_ms(shape.delay_ms);
+            entry.shaped = Some(shape.does);
+            match shape.does {
+                Shaping::Duplicate => entry.copies = Some((shape.copies, delay_ms)),
+                Shaping::Delay => entry.due = at.plus_millis(delay_ms),
+                Shaping::Reorder => {
+                    entry.due = at.plus_millis(delay_ms);
+                    entry.loose = true;
+                }
+                Shaping::Drop => entry.dropped = Some(format!("dropped by {}", shape.source)),
+                Shaping::BadSignature | Shaping::StaleTimestamp | Shaping::Truncate => {}
+            }
+        }
+        let wanting = self.lanes.iter_mut().filter(|lane| lane.endpoint.wants(&event.name));
+        for lane in wanting {
+            lane.push(event, entry.clone());
+        }
+    }
+
+    /// Sends an event again, at once, to that endpoint or to all that listen to it; gives the new deliveries.
+    pub(crate) fn resend(
+        &mut self,
+        event: &Arc<Event>,
+        endpoint: Option<&str>,
+    ) -> Vec<(usize, u64)> {
+        let now = self.now();
+        let mut sent = Vec::new();
+        for (place, lane) in self.lanes.iter_mut().enumerate() {
+            let meant = endpoint
+                .map_or_else(|| lane.endpoint.wants(&event.name), |id| lane.endpoint.id == id);
+            if meant {
+                let entry = Entry { loose: true, ..Entry::at(now) };
+                sent.push((place, lane.push(event, entry)));
+            }
+        }
+        sent
+    }
+
+    const fn now(&self) -> Timestamp {
+        self.pace.now(self.clocks)
+    }
+}

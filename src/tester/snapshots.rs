@@ -1,0 +1,211 @@
+//! Snapshots: worlds as they once stood, and what of the tester belongs to them.
+//!
+//! A snapshot shares everything with its world that has not changed since, so that taking one is pointer work. Deliberately
+//! absent: answers kept for idempotency keys, which are the engine's; it is told by [`Act`]s what to do with them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::tester::Tester;
+use crate::tester::outbox::shaping::Shapes;
+use crate::tester::wire::Wire;
+use crate::value::id::{Id, Prefixed};
+use crate::value::time::Timestamp;
+use crate::world::World;
+use crate::world::script::Scenario;
+
+/// Snapshots that a key may have at the same time. Each holds on to whatever its world has changed or dropped since.
+pub(crate) const MOST_SNAPSHOTS: usize = 100;
+
+/// A world as it once stood.
+#[derive(Debug)]
+pub(crate) struct Snapshot {
+    pub(crate) id: Id<Self>,
+    pub(crate) name: Option<String>,
+    pub(crate) world: World,
+    part: TesterPart,
+}
+
+impl Prefixed for Snapshot {
+    const PREFIX: &'static str = "snp";
+    const NAME: &'static str = "snapshot";
+}
+
+/// What of a tester goes back with its world, and along with a fork: what decides how the world goes on. Everything else on a tester
+/// (what was delivered, what was asked) is a record of what really happened, and stays.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TesterPart {
+    scenarios: Vec<Arc<Scenario>>,
+    wire: Wire,
+    shapes: Shapes,
+}
+
+/// Something that was done to the snapshots, in the order in which it was done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Act {
+    Taken(Id<Snapshot>),
+    Restored(Id<Snapshot>),
+    Deleted(Id<Snapshot>),
+}
+
+/// One key's snapshots.
+#[derive(Debug, Default)]
+pub(crate) struct Snapshots {
+    /// By the order in which they were taken.
+    kept: BTreeMap<u64, Snapshot>,
+    /// How many were ever taken: numbers the next, so that no id comes twice.
+    taken: u64,
+    acts: Vec<Act>,
+}
+
+impl Snapshots {
+    /// Oldest first.
+    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &Snapshot> {
+        self.kept.values()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.kept.len()
+    }
+
+    pub(crate) fn get(&self, id: Id<Snapshot>) -> Option<&Snapshot> {
+        self.iter().find(|snapshot| snapshot.id == id)
+    }
+
+    /// The one taken last of those that are kept.
+    pub(crate) fn last(&self) -> Option<&Snapshot> {
+        self.iter().next_back()
+    }
+
+    /// What was done since this was last asked.
+    pub(crate) fn take_acts(&mut self) -> Vec<Act> {
+        std::mem::take(&mut self.acts)
+    }
+}
+
+impl Tester {
+    /// Takes a snapshot; none if the key has as many as it may have.
+    pub(crate) fn take_snapshot(
+        &mut self,
+        world: &World,
+        name: Option<String>,
+    ) -> Option<&Snapshot> {
+        let part = self.part();
+        let snapshots = &mut self.snapshots;
+        if snapshots.len() >= MOST_SNAPSHOTS {
+            return None;
+        }
+        let number = snapshots.taken;
+        let place = world.base().key().with("snapshot").at(number);
+        let id = Id::from_bits(place.hash());
+        snapshots.taken += 1;
+        snapshots.acts.push(Act::Taken(id));
+        let snapshot = Snapshot { id, name, world: world.clone(), part };
+        Some(snapshots.kept.entry(number).or_insert(snapshot))
+    }
+
+    /// Makes a world what it was in a snapshot, its version and its place in the log included: what happens next gets the ids
+    /// that it had the first time. Says whether there is such a snapshot.
+    pub(crate) fn restore_snapshot(&mut self, id: Id<Snapshot>, world: &mut World) -> bool {
+        let Some(snapshot) = self.snapshots.get(id) else {
+            return false;
+        };
+        *world = snapshot.world.clone();
+        let part = snapshot.part.clone();
+        self.snapshots.acts.push(Act::Restored(id));
+        self.put_part(part);
+        self.outbox.set_back(world);
+        true
+    }
+
+    /// Deletes a snapshot and says whether there was one.
+    pub(crate) fn delete_snapshot(&mut self, id: Id<Snapshot>) -> bool {
+        let before = self.snapshots.len();
+        self.snapshots.kept.retain(|_, kept| kept.id != id);
+        let deleted = self.snapshots.len() < before;
+        if deleted {
+            self.snapshots.acts.push(Act::Deleted(id));
+        }
+        deleted
+    }
+
+    /// What goes with a world to wherever it goes.
+    pub(crate) fn part(&self) -> TesterPart {
+        TesterPart {
+            scenarios: self.scenarios.clone(),
+            wire: self.wire.clone(),
+            shapes: self.outbox.shaping().clone(),
+        }
+    }
+
+    /// Takes what came with a world.
+    pub(crate) fn put_part(&mut self, part: TesterPart) {
+        let TesterPart { scenarios, wire, shapes } = part;
+        self.scenarios = scenarios;
+        self.wire = wire;
+        self.outbox.put_shaping(shapes);
+    }
+}
+
+impl Snapshot {
+    /// A world of its own that begins here, and what goes with it.
+    pub(crate) fn fork(&self) -> (World, TesterPart) {
+        (self.world.clone(), self.part.clone())
+    }
+
+    /// When it was taken, in virtual time.
+    pub(crate) fn at(&self) -> Timestamp {
+        self.world.now()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::world::ClockMode;
+    use crate::world::base::{Base, Shape};
+
+    fn world() -> World {
+        let base = Base::new(42, Shape::default());
+        World::new(Arc::new(base), ClockMode::Manual)
+    }
+
+    #[test]
+    fn ids_are_numbered_and_never_come_twice() {
+        let (mut tester, world) = (Tester::default(), world());
+        let take = |tester: &mut Tester| tester.take_snapshot(&world, None).expect("room").id;
+        let first = take(&mut tester);
+        assert!(tester.delete_snapshot(first));
+        assert!(!tester.delete_snapshot(first), "it is gone");
+        let second = take(&mut tester);
+        assert_ne!(first, second);
+        let mut other = Tester::default();
+        assert_eq!(take(&mut other), first, "by count alone");
+        let acts = [Act::Taken(first), Act::Deleted(first), Act::Taken(second)];
+        assert_eq!(tester.snapshots.take_acts(), acts);
+        assert!(tester.snapshots.take_acts().is_empty());
+    }
+
+    #[test]
+    fn there_is_room_for_so_many_and_no_more() {
+        let (mut tester, world) = (Tester::default(), world());
+        for _ in 0..MOST_SNAPSHOTS {
+            assert!(tester.take_snapshot(&world, None).is_some());
+        }
+        assert!(tester.take_snapshot(&world, None).is_none());
+        let oldest = tester.snapshots.iter().next().expect("some").id;
+        tester.delete_snapshot(oldest);
+        assert!(tester.take_snapshot(&world, None).is_some());
+    }
+
+    #[test]
+    fn scenarios_go_back_with_their_world() {
+        let (mut tester, mut world) = (Tester::default(), world());
+        tester.scenarios.push(Arc::default());
+        let id = tester.take_snapshot(&world, None).expect("room").id;
+        tester.scenarios.clear();
+        assert!(tester.restore_snapshot(id, &mut world));
+        assert_eq!(tester.scenarios.len(), 1);
+        assert!(!tester.restore_snapshot(Id::UNKNOWN, &mut world));
+    }
+}
