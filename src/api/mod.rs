@@ -18,6 +18,7 @@ pub(crate) mod pdf;
 pub(crate) mod reply;
 pub(crate) mod scripted;
 pub(crate) mod system;
+pub(crate) mod system_row;
 
 use crate::api::business::{
     accounting, audit_logs, cash_flow, companies, compliance, employee_pay, employee_verbs,

@@ -21,6 +21,7 @@ use crate::api::payments::{collection_clock, invoice_clock, refunds};
 use crate::api::payments::{fx_quotes, fx_transfers};
 use crate::api::reply::Reply;
 use crate::api::scripted;
+use crate::api::system_row::SystemRow;
 use crate::model::task::Task;
 use crate::value::error::ApiError;
 use crate::value::time::Timestamp;
@@ -56,19 +57,6 @@ pub(crate) fn perform(
             unreachable!("only a row that acts on a world alone is performed")
         }
     }
-}
-
-/// What one task does, and the events it can cause.
-pub(crate) struct SystemRow {
-    pub(crate) name: &'static str,
-    pub(crate) emits: &'static [&'static str],
-    /// Names of the tasks that it sets.
-    pub(crate) starts: &'static [&'static str],
-}
-
-impl SystemRow {
-    /// One that sets nothing.
-    pub(crate) const LAST: Self = Self { name: "", emits: &[], starts: &[] };
 }
 
 /// The row of a task.

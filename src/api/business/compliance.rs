@@ -9,7 +9,7 @@ use crate::api::business::companies::blockers;
 use crate::api::crud::{Candidates, Paging, Sort, SortKey, Sortable, is};
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::reply::{Data, List, Shown};
-use crate::api::system::SystemRow;
+use crate::api::system_row::SystemRow;
 use crate::model::business::company::{Company, CompanyStatus};
 use crate::model::business::compliance_requirement::{
     ComplianceRequirement, Evidence, RequirementStatus, RequirementType,

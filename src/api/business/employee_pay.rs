@@ -12,7 +12,7 @@ use crate::api::business::payment_account::{PaymentMethodInput, payment_method};
 use crate::api::crud::show;
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::reply::{Data, Shown};
-use crate::api::system::SystemRow;
+use crate::api::system_row::SystemRow;
 use crate::model::AnyId;
 use crate::model::business::employee::{Employee, PayrollStatus};
 use crate::model::business::payroll_verification::{

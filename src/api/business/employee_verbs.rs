@@ -13,7 +13,7 @@ use crate::api::business::payroll_people::Wanted;
 use crate::api::business::{leave_clock, payroll};
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::reply::{Data, Shown};
-use crate::api::system::SystemRow;
+use crate::api::system_row::SystemRow;
 use crate::model::AnyId;
 use crate::model::business::employee::{
     Employee, EmployeeStatus, FinalPay, HoldReason, PayrollStatus,

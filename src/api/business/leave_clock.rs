@@ -1,6 +1,6 @@
 //! What leave does to an employment: away on its first day, back on the day after its last one, or when work resumes before.
 
-use crate::api::system::SystemRow;
+use crate::api::system_row::SystemRow;
 use crate::model::AnyId;
 use crate::model::business::employee::{Employee, EmployeeStatus};
 use crate::model::business::leave_request::{LeaveRequest, LeaveStatus, LeaveType};

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::reply::{Data, Shown};
-use crate::api::system::SystemRow;
+use crate::api::system_row::SystemRow;
 use crate::model::business::company::Company;
 use crate::model::business::employee::{
     Compensation, Component, Employee, EmployeeStatus, PayInterval,

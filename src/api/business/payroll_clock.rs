@@ -7,7 +7,7 @@ use crate::api::business::payroll_earlier::EarlierPay;
 use crate::api::business::payroll_pay::{self, nothing, warnings};
 use crate::api::business::payroll_people::Wanted;
 use crate::api::business::tax_clock;
-use crate::api::system::SystemRow;
+use crate::api::system_row::SystemRow;
 use crate::model::business::calculation::Calculation;
 use crate::model::business::company::Company;
 use crate::model::business::employee::Employee;

@@ -9,7 +9,7 @@ use crate::api::business::payroll_clock::{get, items};
 use crate::api::business::payroll_payouts::finish;
 use crate::api::payments::platform_fee::{Meter, platform_fee};
 use crate::api::payments::wallet_level;
-use crate::api::system::SystemRow;
+use crate::api::system_row::SystemRow;
 use crate::model::business::payroll_item::{ItemStatus, PayrollItem};
 use crate::model::business::payroll_run::{PayrollRun, RunStatus};
 use crate::model::decision::RUN_FUND;

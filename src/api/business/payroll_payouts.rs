@@ -10,7 +10,7 @@ use crate::api::business::payroll_clock::{get, items};
 use crate::api::business::payroll_undo::unwind;
 use crate::api::business::tax_clock;
 use crate::api::payments::payout_rail::hand_over;
-use crate::api::system::SystemRow;
+use crate::api::system_row::SystemRow;
 use crate::model::business::employee::{Employee, HoldReason, PayrollStatus};
 use crate::model::business::payroll_item::{ItemStatus, PayrollItem};
 use crate::model::business::payroll_run::{PayrollRun, RunStatus, RunType, Settlement};

@@ -8,7 +8,7 @@ use crate::api::business::report_contents::compile;
 use crate::api::crud::{Candidates, Paging, Sort, SortKey, Sortable, is};
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::reply::{Data, List, Shown};
-use crate::api::system::SystemRow;
+use crate::api::system_row::SystemRow;
 use crate::model::business::company::Company;
 use crate::model::business::regulatory_report::{RegulatoryReport, ReportStatus, ReportType};
 use crate::model::decision::REGULATOR;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::api::business::compliance::{self, Requirement};
-use crate::api::system::SystemRow;
+use crate::api::system_row::SystemRow;
 use crate::model::AnyId;
 use crate::model::business::company::Company;
 use crate::model::business::compliance_requirement::{ComplianceRequirement, RequirementType};

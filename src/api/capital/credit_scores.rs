@@ -11,7 +11,7 @@ use crate::api::capital::underwriting;
 use crate::api::crud::show;
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::reply::{Data, Shown};
-use crate::api::system::SystemRow;
+use crate::api::system_row::SystemRow;
 use crate::model::Object;
 use crate::model::business::company::Company;
 use crate::model::capital::credit_score::{

@@ -13,7 +13,7 @@ use crate::api::identity::subjects::kyb_approved;
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::payments::wallets::room;
 use crate::api::reply::{Data, Shown};
-use crate::api::system::SystemRow;
+use crate::api::system_row::SystemRow;
 use crate::model::AnyId;
 use crate::model::capital::deal::{Deal, DealStage, DealStatus, Guard, Reply};
 use crate::model::capital::due_diligence_case::CaseStatus;

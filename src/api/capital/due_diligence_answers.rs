@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::api::capital::due_diligence::told;
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::reply::{Data, Shown};
-use crate::api::system::SystemRow;
+use crate::api::system_row::SystemRow;
 use crate::model::AnyId;
 use crate::model::capital::deal::DealStatus;
 use crate::model::capital::due_diligence_case::{CaseStatus, DueDiligenceCase};

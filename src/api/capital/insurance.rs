@@ -9,7 +9,7 @@ use crate::api::capital::measures::Look;
 use crate::api::crud::show;
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::reply::{Data, Shown};
-use crate::api::system::SystemRow;
+use crate::api::system_row::SystemRow;
 use crate::model::Object;
 use crate::model::business::company::Company;
 use crate::model::capital::insurance_risk_score::{

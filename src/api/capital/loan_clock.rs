@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::api::payments::wallets::room;
-use crate::api::system::SystemRow;
+use crate::api::system_row::SystemRow;
 use crate::model::capital::loan::{InstalmentStatus, Loan, LoanBalances, LoanStatus};
 use crate::model::capital::offer::Offer;
 use crate::model::lifecycle::{Stateful, StatusChange};

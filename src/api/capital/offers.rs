@@ -11,7 +11,7 @@ use crate::api::capital::underwriting::Terms;
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::payments::wallets::{named, room};
 use crate::api::reply::{Data, Shown};
-use crate::api::system::SystemRow;
+use crate::api::system_row::SystemRow;
 use crate::model::Object;
 use crate::model::capital::amortisation::{due_days, instalment, schedule};
 use crate::model::capital::application::Application;

@@ -12,7 +12,7 @@ use crate::api::crud::show;
 use crate::api::identity::subjects::{businesses, kyb_approved};
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::reply::{Data, Shown};
-use crate::api::system::SystemRow;
+use crate::api::system_row::SystemRow;
 use crate::model::Object;
 use crate::model::business::company::{Company, CompanyStatus};
 use crate::model::capital::readiness_assessment::{

@@ -3,7 +3,7 @@
 
 use crate::api::capital::measures::Look;
 use crate::api::capital::{credit_scores, offers};
-use crate::api::system::SystemRow;
+use crate::api::system_row::SystemRow;
 use crate::model::AnyId;
 use crate::model::business::company::{Company, CompanyStatus};
 use crate::model::capital::application::{

@@ -9,7 +9,7 @@ use crate::api::business::companies::Country;
 use crate::api::business::payroll_clock::get;
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::reply::{Data, Shown};
-use crate::api::system::SystemRow;
+use crate::api::system_row::SystemRow;
 use crate::model::Object;
 use crate::model::identity::document::{Document, DocumentFault, DocumentStatus, DocumentType};
 use crate::model::identity::subject::Subject;

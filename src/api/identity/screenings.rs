@@ -10,7 +10,7 @@ use crate::api::crud::show;
 use crate::api::identity::alerts::{self, NewAlert};
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::reply::{Data, Shown};
-use crate::api::system::SystemRow;
+use crate::api::system_row::SystemRow;
 use crate::model::decision::WATCHLIST_REPLY;
 use crate::model::identity::aml_alert::{AlertRule, AmlAlert, Severity};
 use crate::model::identity::aml_screening::{

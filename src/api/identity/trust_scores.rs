@@ -10,7 +10,7 @@ use crate::api::crud::show;
 use crate::api::identity::trust_factors;
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::reply::{Data, Shown};
-use crate::api::system::SystemRow;
+use crate::api::system_row::SystemRow;
 use crate::model::Object;
 use crate::model::identity::subject::{LatestTrust, Subject};
 use crate::model::identity::trust_score::{TrustContext, TrustScore, TrustSignals, TrustStatus};

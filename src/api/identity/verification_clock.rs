@@ -8,7 +8,7 @@ use crate::api::business::payroll_clock::get;
 use crate::api::identity::screenings::{self, SCREENING};
 use crate::api::identity::verifications::PATIENCE;
 use crate::api::identity::{alerts, documents};
-use crate::api::system::SystemRow;
+use crate::api::system_row::SystemRow;
 use crate::model::AnyId;
 use crate::model::business::compliance_requirement::{Evidence, RequirementType};
 use crate::model::identity::aml_screening::ScreeningStatus;

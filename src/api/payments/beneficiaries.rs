@@ -11,7 +11,7 @@ use crate::api::business::payroll_clock::get;
 use crate::api::crud::{Candidates, Paging, Sort, SortKey, Sortable, is, show};
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::reply::{Data, List, Shown};
-use crate::api::system::SystemRow;
+use crate::api::system_row::SystemRow;
 use crate::model::AnyId;
 use crate::model::business::company::Company;
 use crate::model::business::payroll_verification::BankAnswer;

@@ -7,7 +7,7 @@ use crate::api::identity::monitoring;
 use crate::api::payments::asking::fits;
 use crate::api::payments::platform_fee::platform_fee;
 use crate::api::payments::{disputes, invoice_clock};
-use crate::api::system::SystemRow;
+use crate::api::system_row::SystemRow;
 use crate::model::decision::{COLLECTION_PAY, COLLECTION_SETTLE};
 use crate::model::ledger::Account;
 use crate::model::lifecycle::Stateful;

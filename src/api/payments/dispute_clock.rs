@@ -4,7 +4,7 @@ use core::cmp::Ordering;
 
 use crate::api::payments::wallet_level::debited;
 use crate::api::payments::{collection_clock, escrow_clock};
-use crate::api::system::SystemRow;
+use crate::api::system_row::SystemRow;
 use crate::model::decision::DISPUTE_VERDICT;
 use crate::model::lifecycle::Stateful;
 use crate::model::payments::dispute::{Dispute, DisputeStatus};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::api::business::payroll_clock::get;
 use crate::api::payments::payout_create::{self, Parties};
-use crate::api::system::SystemRow;
+use crate::api::system_row::SystemRow;
 use crate::model::AnyId;
 use crate::model::lifecycle::{State, Stateful};
 use crate::model::payments::dispute::Dispute;

@@ -7,7 +7,7 @@ use crate::api::business::companies::named;
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::payments::fx_rates::unknown;
 use crate::api::reply::{Data, Shown};
-use crate::api::system::SystemRow;
+use crate::api::system_row::SystemRow;
 use crate::model::Object;
 use crate::model::business::company::Company;
 use crate::model::fx_quoting::{Rate, cost_of_spread, spread};

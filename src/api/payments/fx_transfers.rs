@@ -12,7 +12,7 @@ use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::payments::wallet_level;
 use crate::api::payments::wallets::{named, room, short};
 use crate::api::reply::{Data, Shown};
-use crate::api::system::SystemRow;
+use crate::api::system_row::SystemRow;
 use crate::model::decision::FX_TRANSFER_SETTLE;
 use crate::model::lifecycle::{Stateful, StatusChange, step};
 use crate::model::payments::fx_quote::{FxQuote, QuoteStatus};

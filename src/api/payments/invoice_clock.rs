@@ -2,7 +2,7 @@
 
 use crate::api::payments::asking::{Asked, ask, fits, free};
 use crate::api::payments::collections::cancel;
-use crate::api::system::SystemRow;
+use crate::api::system_row::SystemRow;
 use crate::model::business::company::Company;
 use crate::model::ledger::Account;
 use crate::model::lifecycle::{Stateful, refused, step};

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::api::business::payroll_clock::get;
 use crate::api::business::payroll_payouts;
 use crate::api::identity::{alerts, monitoring};
-use crate::api::system::SystemRow;
+use crate::api::system_row::SystemRow;
 use crate::model::AnyId;
 use crate::model::business::company::Company;
 use crate::model::business::payroll_item::PayrollItem;

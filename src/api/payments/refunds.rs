@@ -9,7 +9,7 @@ use crate::api::crud::show;
 use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::payments::wallet_level::debited;
 use crate::api::reply::{Data, Shown};
-use crate::api::system::SystemRow;
+use crate::api::system_row::SystemRow;
 use crate::model::decision::REFUND_SETTLE;
 use crate::model::lifecycle::{Stateful, StatusChange, refused};
 use crate::model::payments::collection::{Collection, RefundStanding};

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::api::system::SystemRow;
+use crate::api::system_row::SystemRow;
 use crate::model::ledger::{TransactionType, WalletTransaction};
 use crate::model::lifecycle::{Stateful, StatusChange};
 use crate::model::payments::bank_statement::{BankStatement, StatementLine, StatementStatus};
