@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::api::check::{Carried, Checker, Faults, Types, came, suggestion};
 use crate::api::json::Place;
-use crate::value::error::ApiError;
+use crate::value::ApiError;
 
 /// The input of an operation, checked.
 ///

@@ -22,7 +22,7 @@ use serde_json::{Map, Value};
 pub(crate) use self::close::close;
 pub(crate) use self::walk::Faults;
 pub(crate) use self::words::{came, suggestion};
-use crate::value::error::Violation;
+use crate::value::Violation;
 
 /// A compiled schema.
 pub(crate) struct Checker {

@@ -10,10 +10,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, de};
 
 use crate::api::reply::{Data, List, Meta, Shown};
-use crate::value::error::{ApiError, Violation};
-use crate::value::id::Id;
-use crate::world::World;
-use crate::world::grow::Grow;
+use crate::value::{ApiError, Id, Violation};
+use crate::world::{Grow, World};
 
 /// Rows a page without `per_page`.
 pub(crate) const PER_PAGE: u64 = 25;

@@ -10,7 +10,7 @@ use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visit
 use serde_json::map::Entry;
 use serde_json::{Map, Number, Value};
 
-use crate::value::error::{ApiError, ErrorCode};
+use crate::value::{ApiError, ErrorCode};
 
 /// How deep arrays and objects may lie within one another.
 pub(crate) const MAX_DEPTH: usize = 64;

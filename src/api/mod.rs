@@ -15,6 +15,7 @@ pub(crate) mod operation;
 pub(crate) mod pay_history;
 pub(crate) mod payments;
 pub(crate) mod pdf;
+pub(crate) mod prelude;
 pub(crate) mod reply;
 pub(crate) mod scripted;
 pub(crate) mod system;
@@ -27,9 +28,9 @@ use crate::api::business::{
     tax_liabilities, tax_submit,
 };
 use crate::api::capital::{
-    applications, credit_scores, insurance, loans, offers, readiness, repayments,
+    applications, credit_scores, deal_verbs, deals, due_diligence, due_diligence_answers,
+    insurance, loans, offers, readiness, repayments,
 };
-use crate::api::capital::{deal_verbs, deals, due_diligence, due_diligence_answers};
 use crate::api::control::{
     clock, decisions, deliveries, diff, events, faults, inbound, intervene, limits, process,
     request_log, scenarios, snapshots, statement_truth, trigger, verify, webhooks, worlds,
@@ -38,11 +39,11 @@ use crate::api::identity::{
     alerts, bank_accounts, documents, screenings, subjects, trust_scores, verifications,
 };
 use crate::api::operation::Operation;
-use crate::api::payments::{bank_statements, reconciliation};
-use crate::api::payments::{beneficiaries, disputes, payouts, wallets};
-use crate::api::payments::{collections, invoices, refunds};
-use crate::api::payments::{escrow_verbs, escrows, payout_create, payout_verbs};
-use crate::api::payments::{fx_quotes, fx_rates, fx_transfers};
+use crate::api::payments::{
+    bank_statements, beneficiaries, collections, disputes, escrow_verbs, escrows, fx_quotes,
+    fx_rates, fx_transfers, invoices, payout_create, payout_verbs, payouts, reconciliation,
+    refunds, wallets,
+};
 
 /// The simulated product, domain by domain.
 pub(crate) fn product() -> impl Iterator<Item = &'static Operation> {

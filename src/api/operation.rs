@@ -12,8 +12,7 @@ use crate::api::pdf::PdfDocument;
 use crate::api::reply::{IntoReply, Reply};
 use crate::tester::Tester;
 use crate::tester::snapshots::TesterPart;
-use crate::value::error::{ApiError, ErrorCode, Violation};
-use crate::value::time::Timestamp;
+use crate::value::{ApiError, ErrorCode, Timestamp, Violation};
 use crate::world::World;
 use crate::world::script::Scenario;
 

@@ -3,12 +3,9 @@
 use core::ops::Range;
 
 use crate::api::business::payroll::Months;
-use crate::model::business::company::Company;
-use crate::model::business::employee::Employee;
-use crate::model::business::payroll_run::PayrollRun;
+use crate::api::prelude::*;
+use crate::model::business::{Employee, PayrollRun};
 use crate::model::growth::workforce::Selection;
-use crate::value::id::Id;
-use crate::world::World;
 
 /// One person paid in one month.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,17 +1,13 @@
 //! What a scenario's timeline does when its hour comes: an operation as the system, or something of the outside world.
 
-use std::sync::Arc;
-
 use serde_json::Value;
 
 use crate::api::control::inbound;
-use crate::api::operation::{Call, Operation};
+use crate::api::operation::Call;
+use crate::api::prelude::*;
 use crate::api::{product, system};
-use crate::model::Kind;
-use crate::value::error::{ApiError, ErrorCode};
 use crate::value::id::encode_to_string;
-use crate::world::World;
-use crate::world::event::RequestRef;
+use crate::world::RequestRef;
 use crate::world::script::{Deed, TimelineRow};
 
 /// Does what the row says. A refusal changes nothing and stands in the scenario's coverage.

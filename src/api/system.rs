@@ -1,34 +1,28 @@
 //! System rows: what the clock calls. Timers come through here one by one, each its own transaction.
 
-use std::sync::Arc;
-
 use serde_json::Value;
 
-use crate::api;
 use crate::api::business::{
     compliance, employee_pay, employee_verbs, leave_clock, pay_terms, payroll_clock,
     payroll_funding, payroll_payouts, regulatory_reports, tax_clock,
 };
-use crate::api::capital::{credit_scores, insurance, loan_clock, offers, readiness, underwriting};
-use crate::api::capital::{deal_verbs, due_diligence_answers};
+use crate::api::capital::{
+    credit_scores, deal_verbs, due_diligence_answers, insurance, loan_clock, offers, readiness,
+    underwriting,
+};
 use crate::api::identity::{documents, screenings, trust_scores, verification_clock};
-use crate::api::operation::{Call, Operation};
-use crate::api::payments::dispute_clock;
-use crate::api::payments::escrow_clock;
-use crate::api::payments::statement_clock;
-use crate::api::payments::{beneficiaries, payout_rail};
-use crate::api::payments::{collection_clock, invoice_clock, refunds};
-use crate::api::payments::{fx_quotes, fx_transfers};
+use crate::api::operation::Call;
+use crate::api::payments::{
+    beneficiaries, collection_clock, dispute_clock, escrow_clock, fx_quotes, fx_transfers,
+    invoice_clock, payout_rail, refunds, statement_clock,
+};
+use crate::api::prelude::*;
 use crate::api::reply::Reply;
-use crate::api::scripted;
 use crate::api::system_row::SystemRow;
-use crate::model::task::Task;
-use crate::value::error::ApiError;
-use crate::value::time::Timestamp;
-use crate::world::event::{Event, RequestRef};
+use crate::api::{self, scripted};
 use crate::world::script::OutcomeRule;
 use crate::world::timers::Timer;
-use crate::world::{ClockMode, World};
+use crate::world::{ClockMode, Event, RequestRef};
 
 /// Calls a row that may change the world: wholly, or not at all. `outcomes` are what its request asks of the outside world.
 pub(crate) fn perform(

@@ -9,7 +9,7 @@ use clap::{Args, Subcommand};
 use crate::cli::Failure;
 use crate::engine::contract::Overlay;
 use crate::render::assumptions;
-use crate::value::diagnostic::Look;
+use crate::value::Look;
 
 /// Bytes of an overlay. Nobody writes a longer one.
 const MOST_BYTES: u64 = 1024 * 1024;

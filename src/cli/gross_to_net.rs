@@ -8,9 +8,9 @@ mod money;
 mod payslip;
 
 use std::collections::BTreeMap;
-use std::fmt;
-use std::io::{self, BufRead, Write};
+use std::io::{BufRead, Write};
 use std::path::PathBuf;
+use std::{fmt, io};
 
 use jiff::civil::Date;
 

@@ -27,8 +27,8 @@ use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::value::time::Timestamp;
-use crate::world::base::Shape;
+use crate::value::Timestamp;
+use crate::world::Shape;
 
 /// A seeded, in-memory simulator of a financial-infrastructure API: payroll, payments, accounting, compliance,
 /// identity and capital. No real money moves.

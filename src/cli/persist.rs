@@ -10,8 +10,8 @@ use crate::engine::recording::{Header, Recorder};
 use crate::engine::{Config, Engine};
 use crate::io::wal::file::{Held, WriteAheadLog};
 use crate::io::wal::log::{Durable, Log, Writer};
-use crate::io::wal::replay::{self, Stopped};
-use crate::io::wal::{salt, text};
+use crate::io::wal::replay::Stopped;
+use crate::io::wal::{replay, salt, text};
 use crate::scenario;
 use crate::world::script::Scenario;
 

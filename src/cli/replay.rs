@@ -12,8 +12,9 @@ use crate::cli::{Failure, serve};
 use crate::engine::recording::{Header, Recorder};
 use crate::engine::{Config, Engine};
 use crate::io::wal::log::Log;
-use crate::io::wal::replay::{self, Difference, Played, Stopped};
-use crate::io::wal::text::{self, Recording};
+use crate::io::wal::replay::{Difference, Played, Stopped};
+use crate::io::wal::text::Recording;
+use crate::io::wal::{replay, text};
 use crate::render::pages;
 use crate::scenario;
 

@@ -23,12 +23,11 @@ use crate::io::log::Format;
 use crate::io::server::{Bound, Server, ServerConfig};
 use crate::io::wal::log::Durable;
 use crate::io::{log, pace, signal};
-use crate::model::business::company::Company;
+use crate::model::business::Company;
 use crate::render::pages;
 use crate::scenario;
 use crate::tester::request_log::DEFAULT_MOST;
-use crate::world::ClockMode;
-use crate::world::grow::Grow;
+use crate::world::{ClockMode, Grow};
 
 /// No mock server that is known to many listens here by default.
 pub(super) const DEFAULT_PORT: u16 = 4747;

@@ -19,9 +19,8 @@ use crate::tester::address::{Policy, Target};
 use crate::tester::outbox::body::MOST_BYTES;
 use crate::tester::signature::Secret;
 use crate::value::id::encode_to_string;
-use crate::value::stream::Key;
-use crate::value::time::Timestamp;
-use crate::world::envelope::API_VERSION;
+use crate::value::{Key, Timestamp};
+use crate::world::API_VERSION;
 
 /// For one delivery.
 const DEADLINE: Duration = Duration::from_secs(15);

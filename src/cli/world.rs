@@ -8,12 +8,9 @@ use serde::{Serialize, Serializer};
 use crate::api::control::process::WORLD_VERSION;
 use crate::cli::{Failure, WorldArgs};
 use crate::model::Wire;
-use crate::model::business::company::Company;
-use crate::model::business::employee::Employee;
-use crate::model::business::payroll_run::PayrollRun;
-use crate::model::payments::wallet::Wallet;
-use crate::world::base::{Base, HISTORY_MONTHS, Shape};
-use crate::world::{ClockMode, World, digest};
+use crate::model::business::{Company, Employee, PayrollRun};
+use crate::model::payments::Wallet;
+use crate::world::{Base, ClockMode, HISTORY_MONTHS, Shape, World, digest};
 
 /// Which world, and how to print it.
 #[derive(Args, Debug)]

@@ -19,8 +19,7 @@ use crate::engine::worlds::Slot;
 use crate::engine::write::{guard, settle};
 use crate::engine::{JSON, REQUEST_ID, SANDBOX_TIME, problem};
 use crate::tester::outbox::delivery::Attempted;
-use crate::value::error::ApiError;
-use crate::value::time::{Span, Timestamp};
+use crate::value::{ApiError, Span, Timestamp};
 use crate::world::World;
 
 /// In a reply's extensions: the rest of it, to be awaited by the edge. What it replies to has been accepted and goes on, whether its

@@ -11,7 +11,7 @@ use bytes::Bytes;
 use http::HeaderValue;
 
 use crate::engine::represent::Form;
-use crate::value::stream::Key;
+use crate::value::Key;
 
 /// Bytes of answers kept for all untouched worlds together.
 pub(super) const SHARED_BYTES: usize = 4 * 1_024 * 1_024;

@@ -12,7 +12,7 @@ use crate::engine::worlds::Slot;
 use crate::tester::Tester;
 use crate::tester::outbox::delivery::{AttemptOutcome, Unanswered};
 use crate::tester::outbox::{Job, Outbox, Settings};
-use crate::value::time::Timestamp;
+use crate::value::Timestamp;
 use crate::world::World;
 
 /// Who carries deliveries.

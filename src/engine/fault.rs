@@ -17,9 +17,7 @@ use crate::engine::worlds::{Slot, ever_armed};
 use crate::engine::{Delivery, Engine, REQUEST_ID, SANDBOX_TIME, Transport, problem};
 use crate::tester::fault;
 use crate::tester::wire::{Allowance, Applied, Exchange, ExchangePlan, Wire};
-use crate::value::error::{ApiError, ErrorCode};
-use crate::value::stream::Key;
-use crate::value::time::Span;
+use crate::value::{ApiError, ErrorCode, Key, Span};
 use crate::world::script::{BodyFault, Fault, Lose};
 
 const SANDBOX_FAULT: HeaderName = HeaderName::from_static("sandbox-fault");

@@ -3,8 +3,8 @@
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderName, HeaderValue};
 
-use crate::value::error::{ApiError, ErrorCode};
-use crate::world::envelope::API_VERSION;
+use crate::value::{ApiError, ErrorCode};
+use crate::world::API_VERSION;
 
 const API_VERSION_HEADER: HeaderName = HeaderName::from_static("api-version");
 

@@ -11,8 +11,7 @@ use imbl::OrdMap;
 use crate::api::json;
 use crate::engine::REPLAYED;
 use crate::tester::request_log::KeyOutcome;
-use crate::value::error::{ApiError, ErrorCode, Violation};
-use crate::value::time::Timestamp;
+use crate::value::{ApiError, ErrorCode, Timestamp, Violation};
 
 /// How long an answer is kept, in virtual time.
 const LIFETIME_MS: i64 = 24 * 60 * 60 * 1_000;

@@ -58,12 +58,9 @@ use crate::engine::write::{guard, write};
 use crate::tester::outbox::Settings;
 use crate::tester::snapshots::TesterPart;
 use crate::tester::wire::ExchangePlan;
-use crate::value::error::{ApiError, ErrorCode};
-use crate::value::stream::Key;
-use crate::value::time::{Span, Timestamp};
-use crate::world::base::{Base, Shape};
+use crate::value::{ApiError, ErrorCode, Key, Span, Timestamp};
 use crate::world::script::{OutcomeRule, Scenario};
-use crate::world::{ClockMode, World};
+use crate::world::{Base, ClockMode, Shape, World};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("request-id");
 const SANDBOX_TIME: HeaderName = HeaderName::from_static("sandbox-time");

@@ -6,12 +6,10 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 
 use crate::api::operation::Host;
 use crate::model::decision::{DECISIONS, Decision};
-use crate::model::payments::return_code::ReturnCode;
-use crate::value::error::{ApiError, ErrorCode};
-use crate::value::time::Span;
-use crate::world::World;
-use crate::world::decide::{Decided, Why};
+use crate::model::payments::ReturnCode;
+use crate::value::{ApiError, ErrorCode, Span};
 use crate::world::script::{OutcomeRule, When};
+use crate::world::{Decided, Why, World};
 
 const SANDBOX_SCENARIO: HeaderName = HeaderName::from_static("sandbox-scenario");
 pub(super) const SANDBOX_DECISION: HeaderName = HeaderName::from_static("sandbox-decision");

@@ -6,7 +6,7 @@ use http::{HeaderValue, Response, StatusCode};
 use serde::Serialize;
 
 use crate::engine::{REQUEST_ID, error_header};
-use crate::value::error::{ApiError, Violation};
+use crate::value::{ApiError, Violation};
 
 /// A problem document; absent members are left out.
 #[derive(Serialize)]

@@ -9,9 +9,8 @@ use crate::api::bind::bind;
 use crate::api::json;
 use crate::engine::request_log::Trace;
 use crate::engine::router::Route;
-use crate::value::error::ApiError;
 use crate::value::id::encode_to_string;
-use crate::value::stream::Key;
+use crate::value::{ApiError, Key};
 use crate::world::World;
 use crate::world::script::OutcomeRule;
 

@@ -11,12 +11,11 @@ use crate::api::operation::{Contract, Operation};
 use crate::engine::fault::Acted;
 use crate::engine::request::Request;
 use crate::engine::router::Found;
-use crate::engine::worlds::{self, Slot};
-use crate::engine::{Admitted, Engine, REQUEST_ID, Target};
+use crate::engine::worlds::Slot;
+use crate::engine::{Admitted, Engine, REQUEST_ID, Target, worlds};
 use crate::tester::request_log::{Body, FaultUse, KeyOutcome, KeyUse, RequestId};
 use crate::tester::wire::{Applied, ExchangePlan};
-use crate::value::error::ErrorCode;
-use crate::value::time::Timestamp;
+use crate::value::{ErrorCode, Timestamp};
 use crate::world::World;
 use crate::world::script::Lose;
 

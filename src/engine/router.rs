@@ -7,12 +7,11 @@ use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
-use crate::api;
 use crate::api::check::Checker;
-use crate::api::crud;
-use crate::api::operation::{self, Operation};
+use crate::api::operation::Operation;
+use crate::api::{self, crud, operation};
 use crate::engine::contract::{Paging, Rows};
-use crate::value::error::{ApiError, ErrorCode};
+use crate::value::{ApiError, ErrorCode};
 
 /// A row with what is derived from it once.
 pub(super) struct Route {

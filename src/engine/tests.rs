@@ -13,9 +13,8 @@ use super::contract::Overlay;
 use super::{Config, Engine};
 use crate::api;
 use crate::api::operation::{Method, Operation};
-use crate::value::stream::Key;
-use crate::world::base::Shape;
-use crate::world::{ClockMode, World};
+use crate::value::Key;
+use crate::world::{ClockMode, Shape, World};
 
 const KEY: &str = "test_key";
 

@@ -21,15 +21,12 @@ use crate::engine::contract::Auth;
 use crate::engine::delivery_waker::{DeliveryWaker, Post};
 use crate::engine::idempotency::{Answers, SeenKeys};
 use crate::engine::recording::{KeyHash, Recorder, Tape};
-use crate::tester::Tester;
-use crate::tester::request_log::{self, Requests};
+use crate::tester::request_log::Requests;
 use crate::tester::snapshots::{Act, Snapshot, TesterPart};
-use crate::value::error::{ApiError, ErrorCode, Violation};
-use crate::value::id::Id;
-use crate::value::time::Timestamp;
-use crate::world::base::Base;
+use crate::tester::{Tester, request_log};
+use crate::value::{ApiError, ErrorCode, Id, Timestamp, Violation};
 use crate::world::script::Scenario;
-use crate::world::{ClockMode, World};
+use crate::world::{Base, ClockMode, World};
 
 /// Turns of the loop that waits for a step to end: some ten microseconds.
 const SPINS: u32 = 300;

@@ -8,20 +8,17 @@ use http::header::{CONTENT_TYPE, ETAG, IF_MATCH, LOCATION};
 use http::{HeaderValue, Response, StatusCode};
 use serde_json::Value;
 
-use crate::api::json;
 use crate::api::operation::{Call, Contract, Host, Method, Operation, Session};
 use crate::api::reply::Reply;
-use crate::api::system;
-use crate::engine::idempotency::{self, IdempotencyKey, Seen};
-use crate::engine::outcomes::{self, SANDBOX_DECISION};
-use crate::engine::recording::{self, Before};
+use crate::api::{json, system};
+use crate::engine::idempotency::{IdempotencyKey, Seen};
+use crate::engine::outcomes::SANDBOX_DECISION;
+use crate::engine::recording::Before;
 use crate::engine::request::{Request, etag, request_id};
 use crate::engine::worlds::Slot;
-use crate::engine::{JSON, REQUEST_ID, SANDBOX_TIME, problem};
-use crate::value::error::{ApiError, ErrorCode};
-use crate::value::time::Timestamp;
-use crate::world::World;
-use crate::world::event::RequestRef;
+use crate::engine::{JSON, REQUEST_ID, SANDBOX_TIME, idempotency, outcomes, problem, recording};
+use crate::value::{ApiError, ErrorCode, Timestamp};
+use crate::world::{RequestRef, World};
 
 /// What can be made of a write without looking at its world. Each part is refused only when its turn comes.
 struct Prepared {

@@ -28,7 +28,7 @@ use crate::io::limits::Limits;
 use crate::io::log::AccessLogLine;
 use crate::io::sent::Sent;
 use crate::io::wal::log::Durable;
-use crate::value::error::ErrorCode;
+use crate::value::ErrorCode;
 
 /// Seconds a client is asked to stay away when the server is full.
 const RETRY_AFTER_SECONDS: HeaderValue = HeaderValue::from_static("1");

@@ -17,13 +17,9 @@ use crate::io::webhooks::Webhooks;
 use crate::render::pages;
 use crate::scenario;
 use crate::tester::snapshots::Snapshot;
-use crate::value::diagnostic::Look;
-use crate::value::error::ApiError;
-use crate::value::id::Id;
-use crate::value::time::{Span, Timestamp};
-use crate::world::base::Shape;
+use crate::value::{ApiError, Id, Look, Span, Timestamp};
 use crate::world::script::Scenario;
-use crate::world::{ClockMode, World};
+use crate::world::{ClockMode, Shape, World};
 
 /// A running sandbox; stopped when dropped.
 ///

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::io::embed::{Sandbox, SandboxError};
-use crate::value::time::Timestamp;
+use crate::value::Timestamp;
 
 /// What the outside world is to answer: a scenario's outcome row, made at run time.
 ///

@@ -12,7 +12,7 @@ use http::uri::Authority;
 use http::{HeaderName, Version};
 
 use crate::io::cors::{Cors, Preflight};
-use crate::value::error::ErrorCode;
+use crate::value::ErrorCode;
 
 /// Carries the control plane's token. Not `Authorization`, which on control routes names the world that is meant.
 pub(crate) const ADMIN_TOKEN: HeaderName = HeaderName::from_static("sandbox-admin-token");

@@ -1,8 +1,7 @@
 //! Where the server listens, and what it refuses to listen on.
 
-use std::fmt;
-use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::{fmt, io};
 
 use tokio::net::{TcpListener, TcpSocket};
 

@@ -33,7 +33,7 @@ use http::Response;
 use http::request::Parts;
 
 use crate::engine::{Admitted, Engine};
-use crate::value::error::ErrorCode;
+use crate::value::ErrorCode;
 
 impl edge::RequestHandler for Engine {
     type Admitted = Admitted;

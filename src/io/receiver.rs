@@ -24,7 +24,7 @@ use crate::io::courier::connection::{Connection, post_to, read};
 use crate::io::courier::wall;
 use crate::tester::address::{Policy, Target};
 use crate::tester::signature::{Secret, SignatureCheck, Signed, verify};
-use crate::value::time::Timestamp;
+use crate::value::Timestamp;
 
 /// A delivery is far smaller; more is refused.
 const MOST_BYTES: usize = 1024 * 1024;

@@ -26,7 +26,7 @@ use crate::io::limits::Limits;
 use crate::io::listen::{BindError, listen};
 use crate::io::socket::Socket;
 use crate::io::wal::log::Durable;
-use crate::value::error::ErrorCode;
+use crate::value::ErrorCode;
 
 /// Most that hyper buffers of a connection's input, and takes from it at a time.
 const BUFFER_BYTES: usize = 64 * 1024;

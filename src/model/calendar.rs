@@ -14,7 +14,7 @@ use serde::Deserialize;
 
 use self::rule::{Holiday, Moved, Sheet, Weekday};
 use crate::model::growth::Sections;
-use crate::value::time::{Date, Span, Timestamp};
+use crate::value::{Date, Span, Timestamp};
 
 /// Years whose holidays are reckoned: those that a date of a world can lie in, and a margin.
 const YEARS: core::ops::Range<i16> = 1970..2210;

@@ -9,9 +9,7 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 use crate::model::fx_quoting::Rate;
-use crate::value::money::Currency;
-use crate::value::stream::Key;
-use crate::value::time::{Date, Period};
+use crate::value::{Currency, Date, Key, Period};
 
 /// Units for one pound are kept as so many parts of a unit.
 const PARTS: i128 = 100_000_000;

@@ -10,7 +10,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::model::fx::half_even;
-use crate::value::money::Currency;
+use crate::value::Currency;
 
 /// Parts of a unit in which a rate is kept.
 const PARTS: i128 = 1_000_000_000_000;

@@ -1,20 +1,13 @@
 //! The chart of accounts, journal entries and their lines. Which lines a cause has is in `posting` alone.
 
 use core::fmt;
-use std::borrow::Cow;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use schemars::{Schema, SchemaGenerator, json_schema};
+use serde::{Deserializer, Serializer, de};
 
-use crate::model::business::authority::Authority;
-use crate::model::business::company::Company;
-use crate::model::lifecycle::states;
-use crate::model::payments::wallet::Wallet;
-use crate::model::{AnyId, Kind, Object};
-use crate::value::id::Id;
-use crate::value::money::Currency;
-use crate::value::text::Metadata;
-use crate::value::time::{Date, Timestamp};
+use crate::model::business::Authority;
+use crate::model::payments::Wallet;
+use crate::model::prelude::*;
 
 /// The five types of account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -6,8 +6,7 @@ use std::borrow::Cow;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::value::error::{ApiError, ErrorCode};
-use crate::value::time::Timestamp;
+use crate::value::{ApiError, ErrorCode, Timestamp};
 
 /// One arrow of a lifecycle.
 pub(crate) struct Transition<S: 'static> {
@@ -200,7 +199,7 @@ pub(crate) fn assert_sound<S: State + core::fmt::Debug>(initial: S) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::business::employee::EmployeeStatus;
+    use crate::model::business::EmployeeStatus;
 
     #[test]
     fn a_verb_leads_on_or_says_where_it_could_have_started() {

@@ -15,7 +15,15 @@ pub(crate) mod lifecycle;
 pub(crate) mod payments;
 pub mod payroll;
 pub(crate) mod posting;
+pub(crate) mod prelude;
 pub(crate) mod task;
+
+pub(crate) use self::ledger::{
+    Account, AccountType, Direction, EntryLine, EntryStatus, JournalEntry, TransactionType,
+    WalletTransaction,
+};
+pub(crate) use self::lifecycle::{State, Stateful, StatusChange, refused, stateful, states, step};
+pub(crate) use self::task::{Task, UnderwriterDecision};
 
 use core::fmt;
 use std::borrow::Cow;
@@ -25,49 +33,24 @@ use std::sync::Arc;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::model::business::company::Company;
-use crate::model::business::compliance_requirement::ComplianceRequirement;
-use crate::model::business::employee::Employee;
-use crate::model::business::leave_request::LeaveRequest;
-use crate::model::business::payroll_item::PayrollItem;
-use crate::model::business::payroll_run::PayrollRun;
-use crate::model::business::payroll_verification::PayrollVerification;
-use crate::model::business::payslip::Payslip;
-use crate::model::business::regulatory_report::RegulatoryReport;
-use crate::model::business::tax_filing::TaxFiling;
-use crate::model::business::tax_liability::TaxLiability;
-use crate::model::capital::application::Application;
-use crate::model::capital::credit_score::CreditScore;
-use crate::model::capital::deal::Deal;
-use crate::model::capital::due_diligence_case::DueDiligenceCase;
-use crate::model::capital::due_diligence_request::DueDiligenceRequest;
-use crate::model::capital::insurance_risk_score::InsuranceRiskScore;
-use crate::model::capital::loan::Loan;
-use crate::model::capital::loan_repayment::LoanRepayment;
-use crate::model::capital::offer::Offer;
-use crate::model::capital::readiness_assessment::ReadinessAssessment;
-use crate::model::identity::aml_alert::AmlAlert;
-use crate::model::identity::aml_screening::AmlScreening;
-use crate::model::identity::bank_account_verification::BankAccountVerification;
-use crate::model::identity::document::Document;
-use crate::model::identity::subject::Subject;
-use crate::model::identity::trust_score::TrustScore;
-use crate::model::identity::verification::Verification;
-use crate::model::identity::watchlist::WatchlistEntry;
-use crate::model::ledger::{JournalEntry, WalletTransaction};
-use crate::model::payments::bank_statement::BankStatement;
-use crate::model::payments::beneficiary::Beneficiary;
-use crate::model::payments::collection::Collection;
-use crate::model::payments::dispute::Dispute;
-use crate::model::payments::escrow::Escrow;
-use crate::model::payments::fx_quote::FxQuote;
-use crate::model::payments::fx_transfer::FxTransfer;
-use crate::model::payments::invoice::Invoice;
-use crate::model::payments::payout::Payout;
-use crate::model::payments::reconciliation_match::ReconciliationMatch;
-use crate::model::payments::refund::Refund;
-use crate::model::payments::wallet::Wallet;
-use crate::value::id::{Id, Prefixed, encode_to_string, parse};
+use crate::model::business::{
+    Company, ComplianceRequirement, Employee, LeaveRequest, PayrollItem, PayrollRun,
+    PayrollVerification, Payslip, RegulatoryReport, TaxFiling, TaxLiability,
+};
+use crate::model::capital::{
+    Application, CreditScore, Deal, DueDiligenceCase, DueDiligenceRequest, InsuranceRiskScore,
+    Loan, LoanRepayment, Offer, ReadinessAssessment,
+};
+use crate::model::identity::{
+    AmlAlert, AmlScreening, BankAccountVerification, Document, Subject, TrustScore, Verification,
+    WatchlistEntry,
+};
+use crate::model::payments::{
+    BankStatement, Beneficiary, Collection, Dispute, Escrow, FxQuote, FxTransfer, Invoice, Payout,
+    ReconciliationMatch, Refund, Wallet,
+};
+use crate::value::id::{encode_to_string, parse};
+use crate::value::{Id, Prefixed};
 
 /// Declares what a world can hold: one row a resource, from which come [`Kind`], its prefix and [`Record`].
 ///

@@ -14,12 +14,9 @@ pub(crate) use self::payroll::{
     net_pay_recalled, net_pay_returned, net_pay_sent, platform_fee, run_approved, run_mirrored,
 };
 
-use std::borrow::Cow;
-
-use crate::model::AnyId;
-use crate::model::business::authority::Authority;
-use crate::model::ledger::{Account, Direction, EntryLine, JournalEntry};
-use crate::value::money::Currency;
+use crate::model::business::Authority;
+use crate::model::prelude::*;
+use crate::model::{Account, Direction, EntryLine, JournalEntry};
 
 /// A journal entry before it has a number and a date.
 #[derive(Clone, Debug)]

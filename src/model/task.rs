@@ -1,42 +1,21 @@
 //! What the clock does: the closed list of timers that a world can hold.
 
-use serde::{Deserialize, Serialize};
-
-use crate::model::AnyId;
-use crate::model::business::compliance_requirement::ComplianceRequirement;
-use crate::model::business::employee::Employee;
-use crate::model::business::leave_request::LeaveRequest;
-use crate::model::business::payroll_run::PayrollRun;
-use crate::model::business::payroll_verification::BankAnswer;
-use crate::model::business::payroll_verification::PayrollVerification;
-use crate::model::business::regulatory_report::RegulatoryReport;
-use crate::model::business::tax_filing::TaxFiling;
-use crate::model::business::tax_liability::TaxLiability;
-use crate::model::capital::application::Application;
-use crate::model::capital::credit_score::CreditScore;
-use crate::model::capital::deal::Deal;
-use crate::model::capital::due_diligence_request::DueDiligenceRequest;
-use crate::model::capital::insurance_risk_score::InsuranceRiskScore;
-use crate::model::capital::loan::Loan;
-use crate::model::capital::offer::Offer;
-use crate::model::capital::readiness_assessment::ReadinessAssessment;
-use crate::model::identity::aml_screening::{AmlScreening, ListAnswer};
-use crate::model::identity::document::Document;
-use crate::model::identity::trust_score::TrustScore;
-use crate::model::identity::verification::{BureauAnswer, Verification};
-use crate::model::payments::bank_statement::BankStatement;
-use crate::model::payments::beneficiary::Beneficiary;
-use crate::model::payments::collection::{Collection, Payment};
-use crate::model::payments::dispute::Dispute;
-use crate::model::payments::escrow::Escrow;
-use crate::model::payments::fx_quote::FxQuote;
-use crate::model::payments::fx_transfer::FxTransfer;
-use crate::model::payments::invoice::Invoice;
-use crate::model::payments::payout::Payout;
-use crate::model::payments::refund::Refund;
-use crate::model::payments::return_code::ReturnCode;
-use crate::value::id::Id;
-use crate::value::time::Span;
+use crate::model::business::{
+    BankAnswer, ComplianceRequirement, Employee, LeaveRequest, PayrollRun, PayrollVerification,
+    RegulatoryReport, TaxFiling, TaxLiability,
+};
+use crate::model::capital::{
+    Application, CreditScore, Deal, DueDiligenceRequest, InsuranceRiskScore, Loan, Offer,
+    ReadinessAssessment,
+};
+use crate::model::identity::{
+    AmlScreening, BureauAnswer, Document, ListAnswer, TrustScore, Verification,
+};
+use crate::model::payments::{
+    BankStatement, Beneficiary, Collection, Dispute, Escrow, FxQuote, FxTransfer, Invoice, Payment,
+    Payout, Refund, ReturnCode,
+};
+use crate::model::prelude::*;
 
 /// Something that falls due. Each is a system row of the operation table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -7,25 +7,21 @@ use std::sync::Arc;
 use schemars::SchemaGenerator;
 use serde_json::{Map, Value};
 
-use crate::api;
 use crate::api::control::intervene;
-use crate::api::operation::{self, Call, Host, Method, OpenWorld, Operation, Process};
-use crate::api::system;
-use crate::model::business::payroll_item::PayrollItem;
-use crate::model::payments::payout::{Payout, PayoutStatus};
-use crate::model::payments::reconciliation_match::ReconciliationMatch;
+use crate::api::operation::{Call, Host, Method, OpenWorld, Operation, Process};
+use crate::api::{operation, system};
+use crate::model::business::PayrollItem;
+use crate::model::payments::{Payout, PayoutStatus, ReconciliationMatch};
 use crate::model::{AnyId, Kind};
 use crate::render::openapi::problem::REQUEST_ID;
-use crate::scenario;
 use crate::tester::Tester;
 use crate::tester::request_log::RequestId;
 use crate::tester::snapshots::TesterPart;
-use crate::value::error::ApiError;
-use crate::value::id::Id;
-use crate::world::base::{Base, Shape};
+use crate::value::{ApiError, Id};
 use crate::world::envelope::event_id;
 use crate::world::script::Scenario;
-use crate::world::{ClockMode, World};
+use crate::world::{Base, ClockMode, Shape, World};
+use crate::{api, scenario};
 
 /// The seed of the sampled world.
 const SEED: u64 = 42;

@@ -12,7 +12,8 @@ use crate::api::json::quoted;
 use crate::scenario::form::FILE;
 use crate::scenario::reading::{Fields, Reading, meant};
 use crate::scenario::shipped;
-use crate::value::diagnostic::{Diagnostic, Look, report};
+use crate::value::diagnostic::report;
+use crate::value::{Diagnostic, Look};
 use crate::world::script::{Limits, Scenario, WorldPart};
 
 /// The largest file that is read: a scenario is written by hand.

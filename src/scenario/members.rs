@@ -6,7 +6,7 @@ use toml::de::DeValue;
 use crate::api::json::quoted;
 use crate::scenario::reading::{Found, Reading, meant};
 use crate::scenario::vocabulary::{Callable, vocabulary};
-use crate::value::diagnostic::Diagnostic;
+use crate::value::Diagnostic;
 
 /// A text that stands for something else.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,18 +3,16 @@
 use std::collections::BTreeMap;
 
 use crate::api::json::quoted;
-use crate::model::payments::platform_fee::{FeeSchedule, FeeTier};
+use crate::model::payments::{FeeSchedule, FeeTier};
 use crate::scenario::form::{FEE_TIER, FEES, LATENCY, Spelling};
 use crate::scenario::members::Refers;
 use crate::scenario::reading::{At, Fields, Reading};
 use crate::scenario::vocabulary::vocabulary;
-use crate::value::diagnostic::Diagnostic;
-use crate::value::time::{Span, Timestamp};
-use crate::world::ClockMode;
-use crate::world::base::Shape;
+use crate::value::{Diagnostic, Span, Timestamp};
 use crate::world::script::{
     CallStep, Expectation, Latency, Limits, Rate, Reaction, Step, WorldPart,
 };
+use crate::world::{ClockMode, Shape};
 
 /// In a list of events: any in between.
 pub(crate) const ANY: &str = "…";

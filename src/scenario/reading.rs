@@ -10,7 +10,7 @@ use toml::de::{DeArray, DeTable, DeValue};
 
 use crate::api::json::quoted;
 use crate::scenario::form::{Key, Spelling, Table, Takes};
-use crate::value::diagnostic::Diagnostic;
+use crate::value::Diagnostic;
 
 /// A bound beyond this is no bound that a message needs to say.
 const MOST_SAID: u64 = 1_000_000_000;

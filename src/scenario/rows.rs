@@ -13,8 +13,7 @@ use crate::scenario::members::Refers;
 use crate::scenario::reading::{At, Fields, Found, Reading, listed, meant};
 use crate::scenario::select::named_by;
 use crate::scenario::vocabulary::vocabulary;
-use crate::value::diagnostic::Diagnostic;
-use crate::value::time::{Span, Timestamp};
+use crate::value::{Diagnostic, Span, Timestamp};
 use crate::world::script::{
     BodyFault, Deed, Fault, FaultRow, Lose, Moment, OutcomeRule, Range, Selector, Shaping,
     TimelineRow, WebhookRow, When,

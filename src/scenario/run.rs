@@ -13,7 +13,7 @@ use crate::api::operation::Operation;
 use crate::scenario::members::Reference;
 use crate::scenario::parts::ANY;
 use crate::scenario::vocabulary::{Places, vocabulary};
-use crate::value::time::Span;
+use crate::value::Span;
 use crate::world::script::{CallStep, Expectation, Reaction, Scenario, Step};
 
 /// What steps are run against: a fresh world with the scenario loaded. An error ends the run.

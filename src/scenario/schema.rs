@@ -68,7 +68,7 @@ fn takes(takes_what: &Takes) -> Value {
 mod tests {
     use super::*;
     use crate::scenario::file::check;
-    use crate::value::diagnostic::Look;
+    use crate::value::Look;
 
     /// Every table of the form, with what stands before its keys in a file.
     fn tables() -> Vec<(&'static Table, &'static str)> {

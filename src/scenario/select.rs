@@ -14,9 +14,8 @@ use crate::model::Kind;
 use crate::scenario::members::Reference;
 use crate::scenario::reading::{Found, Reading, listed, meant};
 use crate::scenario::vocabulary::{plural, resolved, words};
-use crate::value::diagnostic::Diagnostic;
 use crate::value::id::parse;
-use crate::value::time::{Date, Period, Timestamp};
+use crate::value::{Date, Diagnostic, Period, Timestamp};
 use crate::world::script::{Comparison, Selector, Wanted};
 
 /// What a member of a resource can be compared with.

@@ -4,7 +4,7 @@ use core::ops::Range as Bytes;
 
 use crate::scenario::file::Placed;
 use crate::scenario::reading::Reading;
-use crate::value::diagnostic::Diagnostic;
+use crate::value::Diagnostic;
 use crate::world::script::{FaultRow, OutcomeRule, Range, Selector, WebhookRow, When};
 
 /// Earlier rows that a row is held against: more than a file for people has.

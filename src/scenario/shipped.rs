@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use crate::api::json::quoted;
 use crate::scenario::file::check_shipped;
 use crate::value::diagnostic::nearest;
-use crate::value::error::{ApiError, ErrorCode};
+use crate::value::{ApiError, ErrorCode};
 use crate::world::script::Scenario;
 
 /// Embeds `scenarios/NAME.toml` for each name.
@@ -97,7 +97,7 @@ pub(crate) fn source(name: &str) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::value::diagnostic::Look;
+    use crate::value::Look;
 
     #[test]
     fn every_shipped_scenario_is_sound_and_explained() {

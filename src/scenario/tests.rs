@@ -5,8 +5,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::value::diagnostic::Look;
-use crate::value::time::Span;
+use crate::value::{Look, Span};
 use crate::world::script::{Comparison, Moment, Range, Scenario, Step, Wanted};
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/scenarios");

@@ -162,7 +162,7 @@ pub(crate) fn resolved<'a>(schema: &'a Value, definitions: &'a Map<String, Value
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::task::Task;
+    use crate::model::Task;
 
     #[test]
     fn names_come_from_the_tables() {

@@ -5,7 +5,7 @@
 
 use core::fmt;
 
-use crate::value::time::Span;
+use crate::value::Span;
 use crate::world::script::{BodyFault, Fault, Lose};
 
 /// The longest that a reply is held back: beyond it any client has given up, and a connection would be kept for nothing.

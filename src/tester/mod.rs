@@ -18,7 +18,7 @@ use crate::tester::outbox::Outbox;
 use crate::tester::request_log::Requests;
 use crate::tester::snapshots::Snapshots;
 use crate::tester::wire::Wire;
-use crate::world::base::Base;
+use crate::world::Base;
 use crate::world::script::{Limits, Scenario};
 
 /// One key's tester.

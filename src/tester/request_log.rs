@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use http::Method;
 
-use crate::value::time::Timestamp;
+use crate::value::Timestamp;
 use crate::world::script::Fault;
 
 /// Entries kept without `--max-requests`.

@@ -9,7 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-use crate::value::stream::Key;
+use crate::value::Key;
 
 /// What every secret begins with.
 pub(crate) const PREFIX: &str = "whsec_";

@@ -9,8 +9,7 @@ use std::sync::Arc;
 use crate::tester::Tester;
 use crate::tester::outbox::shaping::Shapes;
 use crate::tester::wire::Wire;
-use crate::value::id::{Id, Prefixed};
-use crate::value::time::Timestamp;
+use crate::value::{Id, Prefixed, Timestamp};
 use crate::world::World;
 use crate::world::script::Scenario;
 
@@ -162,8 +161,7 @@ impl Snapshot {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::world::ClockMode;
-    use crate::world::base::{Base, Shape};
+    use crate::world::{Base, ClockMode, Shape};
 
     fn world() -> World {
         let base = Base::new(42, Shape::default());

@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
+use crate::value::Key;
 use crate::value::id::encode_to_string;
-use crate::value::stream::Key;
 use crate::world::script::{Fault, FaultRow, Limits, Rate};
 
 /// One key's faults and limits.

@@ -7,7 +7,8 @@ use std::str::FromStr;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::value::time::{Date, number_parts, text_on_the_wire};
+use crate::value::Date;
+use crate::value::time::{number_parts, text_on_the_wire};
 
 /// A day of birth, `YYYY-MM-DD`, from 1900 on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

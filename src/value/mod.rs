@@ -11,3 +11,12 @@ pub mod money;
 pub mod stream;
 pub mod text;
 pub mod time;
+
+pub(crate) use self::birth_date::BirthDate;
+pub(crate) use self::diagnostic::{Diagnostic, Look};
+pub(crate) use self::error::{ApiError, ErrorCode, Violation};
+pub(crate) use self::id::{Id, Prefixed};
+pub(crate) use self::money::{Amount, Currency};
+pub(crate) use self::stream::Key;
+pub(crate) use self::text::{Email, Metadata, Text};
+pub(crate) use self::time::{Date, Period, Span, Timestamp};

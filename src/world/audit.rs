@@ -2,12 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::business::company::Company;
-use crate::model::ledger::{Account, EntryLine, JournalEntry, WalletTransaction};
-use crate::model::{Entity, Kind, Record};
-use crate::value::id::Id;
-use crate::value::money::Currency;
-use crate::value::time::Date;
+use crate::model::business::Company;
+use crate::model::{Account, Entity, EntryLine, JournalEntry, Kind, Record, WalletTransaction};
+use crate::value::{Currency, Date, Id};
 use crate::world::World;
 use crate::world::books::Sums;
 use crate::world::days::Days;

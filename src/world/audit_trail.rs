@@ -12,13 +12,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
-use crate::model::business::company::Company;
+use crate::model::business::Company;
 use crate::model::{AnyId, Kind};
-use crate::value::id::{Id, Prefixed, encode_to_string};
+use crate::value::id::encode_to_string;
 use crate::value::text::camel_case;
-use crate::value::time::Timestamp;
+use crate::value::{Id, Prefixed, Timestamp};
 use crate::world::envelope::event_id;
-use crate::world::event::{Change, Event, members};
+use crate::world::event::members;
+use crate::world::{Change, Event};
 
 /// One thing that happened: who did what, when, to which resource.
 #[derive(Serialize, JsonSchema)]

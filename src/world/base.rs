@@ -13,19 +13,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::business::calculation::Calculation;
-use crate::model::business::company::Company;
+use crate::model::business::{Calculation, Company};
 use crate::model::fx::Rates;
 use crate::model::fx_quoting::Rate;
-use crate::model::growth::countries::{self, Country};
-use crate::model::growth::industries::{self, Industry};
+use crate::model::growth::countries::Country;
+use crate::model::growth::industries::Industry;
 use crate::model::growth::workforce::{Selection, Slots, Workforce};
+use crate::model::growth::{countries, industries};
 use crate::model::{AnyId, Entity, Kind, Record};
-use crate::value::id::{Id, Permutation};
-use crate::value::money::Currency;
-use crate::value::stream::Key;
-use crate::value::time::{Date, Period, Timestamp};
-use crate::world::grow::Grow;
+use crate::value::id::Permutation;
+use crate::value::{Currency, Date, Id, Key, Period, Timestamp};
+use crate::world::Grow;
 use crate::world::history::{ENTRIES_A_COMPANY, History};
 
 /// Months of history behind a world's start.

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use imbl::{OrdMap, Vector};
 use serde::{Deserialize, Serialize};
 
-use crate::model::ledger::{Account, Direction, EntryLine, JournalEntry, WalletTransaction};
-use crate::value::money::Currency;
+use crate::model::{Account, Direction, EntryLine, JournalEntry, WalletTransaction};
+use crate::value::Currency;
 use crate::world::days::Days;
 use crate::world::statement::WalletLines;
 

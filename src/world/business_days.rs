@@ -1,22 +1,11 @@
 //! Whose business days count: those of the country of the company that something belongs to.
 
-use crate::model::AnyId;
-use crate::model::Kind;
-use crate::model::business::company::Company;
-use crate::model::business::employee::Employee;
-use crate::model::business::payroll_item::PayrollItem;
-use crate::model::business::payroll_run::PayrollRun;
-use crate::model::business::payslip::Payslip;
-use crate::model::business::tax_filing::TaxFiling;
+use crate::model::business::{Company, Employee, PayrollItem, PayrollRun, Payslip, TaxFiling};
 use crate::model::calendar::Calendar;
-use crate::model::payments::collection::Collection;
-use crate::model::payments::invoice::Invoice;
-use crate::model::payments::payout::Payout;
-use crate::model::payments::wallet::Wallet;
-use crate::value::id::Id;
-use crate::value::time::{Span, Timestamp};
-use crate::world::World;
-use crate::world::grow::Grow;
+use crate::model::payments::{Collection, Invoice, Payout, Wallet};
+use crate::model::{AnyId, Kind};
+use crate::value::{Id, Span, Timestamp};
+use crate::world::{Grow, World};
 
 impl World {
     /// The business days of the country that a company is registered in.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use imbl::OrdMap;
 
-use crate::model::ledger::{EntryLine, JournalEntry};
-use crate::value::time::Date;
+use crate::model::{EntryLine, JournalEntry};
+use crate::value::Date;
 use crate::world::books::Sums;
 
 /// What a company's entries came to on each day on which any counts.

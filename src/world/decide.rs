@@ -10,16 +10,13 @@ use std::sync::Arc;
 use imbl::Vector;
 use serde::{Deserialize, Serialize};
 
-use crate::model::AnyId;
 use crate::model::decision::Decision;
-use crate::model::payments::platform_fee::FeeSchedule;
-use crate::model::payments::return_code::ReturnCode;
-use crate::model::task::Task;
-use crate::value::time::{Span, Timestamp};
-use crate::world::World;
-use crate::world::event::RequestRef;
+use crate::model::payments::{FeeSchedule, ReturnCode};
+use crate::model::{AnyId, Task};
+use crate::value::{Span, Timestamp};
 use crate::world::script::{Moment, OutcomeRule, Range, Scenario, TimelineRow, When};
 use crate::world::transaction::Undo;
+use crate::world::{RequestRef, World};
 
 /// Decisions that are remembered; beyond them the oldest go.
 const MOST_DECIDED: usize = 100_000;

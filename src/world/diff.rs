@@ -7,21 +7,14 @@ use std::sync::Arc;
 
 use imbl::Vector;
 
-use crate::model::business::company::Company;
-use crate::model::business::compliance_requirement::ComplianceRequirement;
-use crate::model::business::employee::Employee;
-use crate::model::business::payroll_item::PayrollItem;
-use crate::model::business::payroll_run::PayrollRun;
-use crate::model::business::payslip::Payslip;
-use crate::model::business::tax_liability::TaxLiability;
-use crate::model::payments::payout::Payout;
-use crate::model::payments::wallet::Wallet;
+use crate::model::business::{
+    Company, ComplianceRequirement, Employee, PayrollItem, PayrollRun, Payslip, TaxLiability,
+};
+use crate::model::payments::{Payout, Wallet};
 use crate::model::{AnyId, Entity, Kind, Record};
-use crate::value::id::Id;
-use crate::world::base::Base;
+use crate::value::Id;
 use crate::world::books::Book;
-use crate::world::grow::Grow;
-use crate::world::{World, digest};
+use crate::world::{Base, Grow, World, digest};
 
 /// One resource that stands otherwise in the two worlds, or in one of them only.
 #[derive(Clone, Debug, Default)]

@@ -4,13 +4,12 @@ use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use crate::model::business::company::Company;
+use crate::model::business::Company;
 use crate::model::decision::Decision;
 use crate::model::{Kind, Record};
-use crate::value::id::{Id, encode_to_string};
-use crate::value::time::{Span, Timestamp};
-use crate::world::decide::{Decided, Why};
-use crate::world::event::Event;
+use crate::value::id::encode_to_string;
+use crate::value::{Id, Span, Timestamp};
+use crate::world::{Decided, Event, Why};
 
 /// Where an event stands in the API's versions.
 pub(crate) const API_VERSION: &str = "2026-01-01";

@@ -6,11 +6,10 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::model::business::company::Company;
+use crate::model::business::Company;
 use crate::model::{AnyId, Kind, Record};
-use crate::value::id::Id;
-use crate::value::time::Timestamp;
-use crate::world::decide::Decided;
+use crate::value::{Id, Timestamp};
+use crate::world::Decided;
 
 /// Something that happened.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -1,16 +1,13 @@
 //! The tax returns of the months before the world's start: one a month and company, for all that was owed. The last one is
 //! often still to be sent when the world begins.
 
-use crate::model::business::tax_filing::{FilingLine, FilingStatus, MONTHLY, TaxFiling};
+use crate::model::business::tax_filing::MONTHLY;
 use crate::model::business::tax_return::code_of;
-use crate::model::lifecycle::StatusChange;
-use crate::model::posting;
-use crate::model::{Kind, Object};
-use crate::value::text::Metadata;
-use crate::value::time::Date;
-use crate::world::base::Base;
-use crate::world::grow::Grow;
+use crate::model::business::{FilingLine, FilingStatus, TaxFiling};
+use crate::model::{Kind, Object, StatusChange, posting};
+use crate::value::{Date, Metadata};
 use crate::world::history::POSTING_HOUR;
+use crate::world::{Base, Grow};
 
 /// Day of the month by which last month's withholdings and sales tax are paid.
 const FILING_DAY: i8 = 9;

@@ -11,57 +11,32 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::model::business::company::{Address, Company, CompanyStatus, Contact, PayrollSettings};
-use crate::model::business::compliance_requirement::ComplianceRequirement;
-use crate::model::business::employee::{
-    Employee, EmployeeStatus, EmploymentType, PaymentMethod, PaymentMethodType, PayrollStatus,
+use crate::model::business::{
+    Address, Company, CompanyStatus, ComplianceRequirement, Contact, Employee, EmployeeStatus,
+    EmploymentType, Funding, ItemStatus, LeaveRequest, PaymentMethod, PaymentMethodType,
+    PayrollItem, PayrollRun, PayrollSettings, PayrollStatus, PayrollVerification, Payslip,
+    PayslipStatus, RegulatoryReport, RunStatus, RunType, Settlement, TaxLiability,
 };
-use crate::model::business::leave_request::LeaveRequest;
-use crate::model::business::payroll_item::{ItemStatus, PayrollItem};
-use crate::model::business::payroll_run::{Funding, PayrollRun, RunStatus, RunType, Settlement};
-use crate::model::business::payroll_verification::PayrollVerification;
-use crate::model::business::payslip::{Payslip, PayslipStatus};
-use crate::model::business::regulatory_report::RegulatoryReport;
-use crate::model::business::tax_liability::TaxLiability;
-use crate::model::capital::application::Application;
-use crate::model::capital::credit_score::CreditScore;
-use crate::model::capital::deal::Deal;
-use crate::model::capital::due_diligence_case::DueDiligenceCase;
-use crate::model::capital::due_diligence_request::DueDiligenceRequest;
-use crate::model::capital::insurance_risk_score::InsuranceRiskScore;
-use crate::model::capital::loan::Loan;
-use crate::model::capital::loan_repayment::LoanRepayment;
-use crate::model::capital::offer::Offer;
-use crate::model::capital::readiness_assessment::ReadinessAssessment;
+use crate::model::capital::{
+    Application, CreditScore, Deal, DueDiligenceCase, DueDiligenceRequest, InsuranceRiskScore,
+    Loan, LoanRepayment, Offer, ReadinessAssessment,
+};
 use crate::model::growth::workforce::{Place, Selection};
 use crate::model::growth::{accounts, identity, names, people};
-use crate::model::identity::aml_alert::AmlAlert;
-use crate::model::identity::aml_screening::AmlScreening;
-use crate::model::identity::bank_account_verification::BankAccountVerification;
-use crate::model::identity::document::Document;
-use crate::model::identity::subject::Subject;
-use crate::model::identity::trust_score::TrustScore;
-use crate::model::identity::verification::Verification;
-use crate::model::identity::watchlist::WatchlistEntry;
-use crate::model::ledger::WalletTransaction;
-use crate::model::lifecycle::StatusChange;
-use crate::model::payments::bank_statement::BankStatement;
-use crate::model::payments::beneficiary::Beneficiary;
-use crate::model::payments::dispute::Dispute;
-use crate::model::payments::escrow::Escrow;
-use crate::model::payments::fx_quote::FxQuote;
-use crate::model::payments::fx_transfer::FxTransfer;
-use crate::model::payments::payout::{Payout, PayoutStatus, Rail, Recipient};
-use crate::model::payments::reconciliation_match::ReconciliationMatch;
-use crate::model::payments::refund::Refund;
-use crate::model::payments::wallet::{Balances, Wallet, WalletStatus};
-use crate::model::{AnyId, Entity, Kind, Object};
-use crate::value::stream::Key;
-use crate::value::text::Metadata;
-use crate::value::time::{Date, Timestamp};
-use crate::world::base::{Base, PayoutPlace, Plan};
+use crate::model::identity::{
+    AmlAlert, AmlScreening, BankAccountVerification, Document, Subject, TrustScore, Verification,
+    WatchlistEntry,
+};
+use crate::model::payments::{
+    Balances, BankStatement, Beneficiary, Dispute, Escrow, FxQuote, FxTransfer, Payout,
+    PayoutStatus, Rail, Recipient, ReconciliationMatch, Refund, Wallet, WalletStatus,
+};
+use crate::model::{AnyId, Entity, Kind, Object, StatusChange, WalletTransaction};
+use crate::value::{Date, Key, Metadata, Timestamp};
+use crate::world::base::PayoutPlace;
 use crate::world::history::{VENDOR_DAY, arrival};
 use crate::world::payroll_history::pay_date;
+use crate::world::{Base, Plan};
 
 /// A resource that a fresh world may hold.
 pub(crate) trait Grow: Entity {

@@ -7,21 +7,16 @@
 
 use std::sync::Arc;
 
-use crate::model::business::company::Company;
-use crate::model::ledger::{Account, EntryStatus, JournalEntry, WalletTransaction};
-use crate::model::payments::vat;
-use crate::model::payments::wallet::Wallet;
-use crate::model::posting::{self, Posting};
-use crate::model::{Kind, Object};
-use crate::value::id::Id;
-use crate::value::text::Metadata;
-use crate::value::time::Date;
-use crate::world::base::{Base, HISTORY_MONTHS, INVOICES_A_MONTH, Plan, VENDORS_A_MONTH};
+use crate::model::business::Company;
+use crate::model::payments::{Wallet, vat};
+use crate::model::posting::Posting;
+use crate::model::{Account, EntryStatus, JournalEntry, Kind, Object, WalletTransaction, posting};
+use crate::value::{Date, Id, Metadata};
 use crate::world::books::Sums;
 use crate::world::days::Days;
 use crate::world::filing_history::filing_day;
-use crate::world::grow::Grow;
 use crate::world::payroll_history::PayrollHistory;
+use crate::world::{Base, Grow, HISTORY_MONTHS, INVOICES_A_MONTH, Plan, VENDORS_A_MONTH};
 
 /// Months of payroll that the owners paid in.
 const SEED_MONTHS: i64 = 6;

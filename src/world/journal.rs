@@ -3,17 +3,14 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::model::business::company::Company;
-use crate::model::ledger::{Account, EntryStatus, JournalEntry, WalletTransaction};
+use crate::model::business::Company;
 use crate::model::posting::Posting;
-use crate::model::{AnyId, Entity, Kind, Object, Record};
-use crate::value::id::Id;
-use crate::value::text::Metadata;
-use crate::value::time::Date;
-use crate::world::World;
-use crate::world::event::Change;
-use crate::world::overlay::Origin;
+use crate::model::{
+    Account, AnyId, Entity, EntryStatus, JournalEntry, Kind, Object, Record, WalletTransaction,
+};
+use crate::value::{Date, Id, Metadata};
 use crate::world::transaction::Undo;
+use crate::world::{Change, Origin, World};
 
 impl World {
     /// The entry of that id as it stands, whatever caused it.

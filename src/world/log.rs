@@ -8,8 +8,8 @@ use std::sync::Arc;
 use imbl::Vector;
 use serde::{Deserialize, Serialize};
 
+use crate::world::Event;
 use crate::world::audit_trail::{Chain, Hash};
-use crate::world::event::Event;
 
 /// The events of a world. A clone shares them.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

@@ -3,16 +3,12 @@
 
 use std::sync::Arc;
 
-use crate::model::business::company::Company;
-use crate::model::identity::name_index;
-use crate::model::identity::name_match::Name;
-use crate::model::identity::watchlist::WatchlistEntry;
-use crate::model::payments::collection::{Collection, CollectionStatus};
-use crate::model::payments::invoice::{self, Invoice};
+use crate::model::business::Company;
+use crate::model::identity::{Name, WatchlistEntry, name_index};
+use crate::model::payments::{Collection, CollectionStatus, Invoice, invoice};
 use crate::model::{Entity, Kind};
-use crate::value::id::Id;
-use crate::world::World;
-use crate::world::base::{HISTORY_MONTHS, INVOICES_A_MONTH};
+use crate::value::Id;
+use crate::world::{HISTORY_MONTHS, INVOICES_A_MONTH, World};
 
 /// Last months of history of which invoices may still be open: customers pay within six weeks.
 const OPEN_MONTHS: usize = 3;

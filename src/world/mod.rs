@@ -31,29 +31,27 @@ pub(crate) mod statement;
 pub(crate) mod timers;
 mod transaction;
 
+pub(crate) use self::base::{Base, HISTORY_MONTHS, INVOICES_A_MONTH, Plan, Shape, VENDORS_A_MONTH};
+pub(crate) use self::decide::{Cause, Decided, DecisionAnswer, Script, Why};
+pub(crate) use self::envelope::{API_VERSION, EventShape};
+pub(crate) use self::event::{Change, Event, RequestRef};
+pub(crate) use self::grow::Grow;
+pub(crate) use self::overlay::Origin;
+
 use std::borrow::Cow;
 use std::sync::Arc;
 
 use imbl::{OrdMap, Vector};
 use serde::{Deserialize, Serialize};
 
-use crate::model::business::company::Company;
-use crate::model::ledger::{Account, JournalEntry};
-use crate::model::payments::wallet::{Balances, Wallet};
+use crate::model::business::Company;
+use crate::model::payments::{Balances, Wallet};
 use crate::model::posting::Posting;
-use crate::model::task::Task;
-use crate::model::{AnyId, Entity, Kind, Record};
-use crate::value::error::ApiError;
-use crate::value::id::Id;
-use crate::value::money::Currency;
-use crate::value::time::{Date, Span, Timestamp};
-use crate::world::base::Base;
+use crate::model::{Account, AnyId, Entity, JournalEntry, Kind, Record, Task};
+use crate::value::{ApiError, Currency, Date, Id, Span, Timestamp};
 use crate::world::books::{Book, Books, Totals};
-use crate::world::decide::{Decided, Script};
-use crate::world::event::{Change, Event, RequestRef};
-use crate::world::grow::Grow;
 use crate::world::log::Log;
-use crate::world::overlay::{Origin, Overlay};
+use crate::world::overlay::Overlay;
 use crate::world::reconciled::Reconciled;
 use crate::world::timers::{Timer, Timers};
 use crate::world::transaction::{Transaction, Undo};

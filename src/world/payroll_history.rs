@@ -12,16 +12,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::model::business::calculation::{Before, Calculation, Terms};
-use crate::model::business::company::PayrollSettings;
-use crate::model::business::pay_extras::Extras;
-use crate::model::business::payroll_run::RunTotals;
+use crate::model::business::{Before, Calculation, Extras, PayrollSettings, RunTotals, Terms};
 use crate::model::growth::people;
 use crate::model::growth::workforce::{Place, Selection};
 use crate::model::payroll::{self, PayPeriod};
 use crate::model::posting::RunCost;
-use crate::value::time::{Date, Period};
-use crate::world::base::{Base, HISTORY_MONTHS, Plan};
+use crate::value::{Date, Period};
+use crate::world::{Base, HISTORY_MONTHS, Plan};
 
 /// Role slot and step.
 type Class = (u8, u8);

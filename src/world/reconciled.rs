@@ -3,9 +3,9 @@
 use imbl::OrdMap;
 use serde::{Deserialize, Serialize};
 
-use crate::model::ledger::WalletTransaction;
-use crate::model::payments::reconciliation_match::ReconciliationMatch;
-use crate::value::id::Id;
+use crate::model::WalletTransaction;
+use crate::model::payments::ReconciliationMatch;
+use crate::value::Id;
 use crate::world::World;
 use crate::world::transaction::Undo;
 

@@ -8,20 +8,15 @@
 )]
 
 use crate::model::growth::{accounts, identity, industries};
-use crate::model::lifecycle::StatusChange;
-use crate::model::payments::collection::{
-    Collection, CollectionMethod, CollectionPayer, CollectionStatus, RefundStanding, VirtualAccount,
+use crate::model::payments::invoice::{TaxOfRate, number};
+use crate::model::payments::{
+    Collection, CollectionMethod, CollectionPayer, CollectionStatus, Customer, Invoice,
+    InvoiceLine, InvoiceStatus, RefundStanding, VirtualAccount, vat,
 };
-use crate::model::payments::invoice::{
-    Customer, Invoice, InvoiceLine, InvoiceStatus, TaxOfRate, number,
-};
-use crate::model::payments::vat;
-use crate::model::{Kind, Object};
-use crate::value::text::Metadata;
-use crate::value::time::{Date, Timestamp};
-use crate::world::base::{Base, HISTORY_MONTHS, INVOICES_A_MONTH, Plan};
-use crate::world::grow::Grow;
+use crate::model::{Kind, Object, StatusChange};
+use crate::value::{Date, Metadata, Timestamp};
 use crate::world::history::{InvoiceDays, POSTING_HOUR};
+use crate::world::{Base, Grow, HISTORY_MONTHS, INVOICES_A_MONTH, Plan};
 
 /// Days in which customers are to pay.
 const TERMS: i32 = 30;
@@ -221,7 +216,7 @@ impl Grow for Collection {
 mod tests {
     use super::*;
     use crate::model::Kind;
-    use crate::world::base::Shape;
+    use crate::world::Shape;
 
     #[test]
     fn every_invoice_of_history_is_about_something_and_adds_up() {

@@ -9,9 +9,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::model::payments::platform_fee::FeeSchedule;
-use crate::value::time::{Span, Timestamp};
-use crate::world::base::{Base, Shape};
+use crate::model::payments::FeeSchedule;
+use crate::value::{Span, Timestamp};
+use crate::world::{Base, Shape};
 
 /// A whole scenario, checked.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use imbl::Vector;
 
-use crate::model::ledger::WalletTransaction;
-use crate::model::payments::wallet::Wallet;
-use crate::value::time::{Date, Timestamp};
+use crate::model::WalletTransaction;
+use crate::model::payments::Wallet;
+use crate::value::{Date, Timestamp};
 use crate::world::World;
 use crate::world::history::History;
 

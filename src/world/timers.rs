@@ -5,9 +5,9 @@ use std::sync::Arc;
 use imbl::OrdMap;
 use serde::{Deserialize, Serialize};
 
-use crate::model::task::Task;
-use crate::value::time::Timestamp;
-use crate::world::decide::{Cause, Decided};
+use crate::model::Task;
+use crate::value::Timestamp;
+use crate::world::{Cause, Decided};
 
 /// What waits for the clock, ordered by the instant it falls due and the order in which it was set.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

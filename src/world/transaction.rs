@@ -3,14 +3,10 @@
 use std::sync::Arc;
 
 use crate::model::{AnyId, Kind, Record};
-use crate::value::time::Timestamp;
-use crate::world::base::Base;
-use crate::world::decide::{Cause, Decided, Script};
-use crate::world::event::{Change, RequestRef};
-use crate::world::overlay::Origin;
+use crate::value::Timestamp;
 use crate::world::script::OutcomeRule;
 use crate::world::timers::Timer;
-use crate::world::{ClockMode, World};
+use crate::world::{Base, Cause, Change, ClockMode, Decided, Origin, RequestRef, Script, World};
 
 /// What is staged, and how to take back what is not committed.
 #[derive(Clone, Debug, Default)]

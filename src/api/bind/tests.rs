@@ -4,8 +4,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::*;
-use crate::value::error::ErrorCode;
-use crate::value::money::{Amount, Currency};
+use crate::value::{Amount, Currency, ErrorCode};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

@@ -1,24 +1,10 @@
 //! The chart of accounts, with balances.
 
-use std::sync::Arc;
-
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use crate::api::business::companies::named;
 use crate::api::business::figures::{Reading, minor};
-use crate::api::crud::{Paging, Sort, SortKey, Sortable, is, page_of};
-use crate::api::operation::{Contract, Domain, Method, Operation, operation};
-use crate::api::reply::{List, Shown};
-use crate::model::business::company::Company;
-use crate::model::ledger::{Account, AccountType, Direction};
-use crate::model::{Kind, Wire};
-use crate::value::error::ApiError;
-use crate::value::id::{Id, encode_to_string};
-use crate::value::money::Currency;
-use crate::value::text::Metadata;
-use crate::value::time::{Date, Timestamp};
-use crate::world::World;
+use crate::api::prelude::*;
+use crate::model::{Account, AccountType, Direction, Wire};
+use crate::value::id::encode_to_string;
 use crate::world::books::Totals;
 
 pub(crate) const OPERATIONS: &[Operation] = &[Operation {

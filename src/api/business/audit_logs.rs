@@ -1,21 +1,9 @@
 //! The audit log: one record for each event of the world's log, made from it and never stored.
 
-use std::sync::Arc;
-
-use schemars::JsonSchema;
-use serde::Deserialize;
-
-use crate::api::crud::Paging;
-use crate::api::operation::{Contract, Domain, Method, Operation, operation};
-use crate::api::reply::{Data, Identified, List};
-use crate::model::business::company::Company;
-use crate::value::error::ApiError;
-use crate::value::id::{Id, Prefixed};
-use crate::value::text::{Text, camel_case};
-use crate::value::time::Date;
-use crate::world::World;
+use crate::api::prelude::*;
+use crate::value::text::camel_case;
+use crate::world::Event;
 use crate::world::audit_trail::{AuditRecord, AuditRow, record};
-use crate::world::event::Event;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {

@@ -1,18 +1,14 @@
 //! What a person brings along from earlier in the tax year: pay and taxes that cumulative lines and yearly caps have to know.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::Deserialize;
+use schemars::{Schema, SchemaGenerator, json_schema};
 
 use crate::api::check::suggestion;
+use crate::api::prelude::*;
+use crate::model::business::BroughtIn;
 use crate::model::business::calculation::tax_year;
-use crate::model::business::pay_terms::BroughtIn;
 use crate::model::payroll::{self, Pack, YearToDate};
-use crate::value::error::{ApiError, Violation};
-use crate::value::money::Amount;
-use crate::value::time::Date;
 
 /// What somebody was paid this tax year before.
 #[derive(Deserialize, JsonSchema)]

@@ -1,21 +1,11 @@
 //! Cash flow by the direct method: what cash came in and went out for, and how that explains the cash of two days.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use crate::api::business::companies::named;
 use crate::api::business::figures::{Figures, Reading, minor};
 use crate::api::business::journal_entries::in_order;
 use crate::api::business::reports::reports;
-use crate::api::operation::{Contract, Domain, Method, Operation, operation};
-use crate::api::reply::Data;
-use crate::model::business::company::Company;
-use crate::model::ledger::Account;
-use crate::value::error::ApiError;
-use crate::value::id::Id;
-use crate::value::money::Currency;
-use crate::value::time::Date;
-use crate::world::World;
+use crate::api::prelude::*;
+use crate::model::Account;
 
 pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     method: Method::Get,

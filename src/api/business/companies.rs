@@ -1,26 +1,15 @@
 //! Companies: list, create, read, update.
 
-use std::sync::Arc;
-
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use crate::api::business::compliance::{self, Requirement};
-use crate::api::crud::{Candidates, Paging, Sort, SortKey, Sortable, is};
-use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::payments::wallet_level::PaymentSettingsChange;
-use crate::api::reply::{Data, Identified, List, Shown};
+use crate::api::prelude::*;
 use crate::model::Object;
-use crate::model::business::company::{Address, Company, CompanyStatus, Contact, PayrollSettings};
-use crate::model::business::compliance_requirement::ComplianceRequirement;
+use crate::model::business::{
+    Address, CompanyStatus, ComplianceRequirement, Contact, PayrollSettings,
+};
 use crate::model::growth::countries;
-use crate::model::lifecycle::StatusChange;
-use crate::model::payments::payout::Rail;
-use crate::value::error::{ApiError, Violation};
-use crate::value::id::Id;
-use crate::value::money::Currency;
-use crate::value::text::{Email, Metadata, Text};
-use crate::world::World;
+use crate::model::payments::Rail;
+use crate::value::Email;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {

@@ -1,26 +1,12 @@
 //! Compliance requirements: what a company still has to show, and what meets it.
 
-use std::sync::Arc;
-
-use schemars::JsonSchema;
-use serde::Deserialize;
-
 use crate::api::business::companies::blockers;
-use crate::api::crud::{Candidates, Paging, Sort, SortKey, Sortable, is};
-use crate::api::operation::{Contract, Domain, Method, Operation, operation};
-use crate::api::reply::{Data, List, Shown};
+use crate::api::prelude::*;
 use crate::api::system_row::SystemRow;
-use crate::model::business::company::{Company, CompanyStatus};
-use crate::model::business::compliance_requirement::{
-    ComplianceRequirement, Evidence, RequirementStatus, RequirementType,
+use crate::model::business::{
+    CompanyStatus, ComplianceRequirement, Evidence, RequirementStatus, RequirementType,
 };
-use crate::model::lifecycle::{Stateful, StatusChange, step};
-use crate::model::task::Task;
-use crate::model::{AnyId, Object};
-use crate::value::error::{ApiError, ErrorCode};
-use crate::value::id::Id;
-use crate::value::text::{Metadata, Text};
-use crate::world::World;
+use crate::model::{Object, step};
 
 /// Days in which a requirement is to be met.
 const DAYS_TO_MEET: i32 = 30;

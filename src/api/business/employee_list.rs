@@ -7,21 +7,18 @@
 #![expect(clippy::cast_possible_truncation, reason = "places within lists that are held in memory")]
 
 use std::io::Write as _;
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
-use crate::api::crud::{Paging, Sort, may_scan};
-use crate::model::business::company::Company;
-use crate::model::business::employee::{Employee, EmployeeStatus, PayrollStatus};
+use crate::api::prelude::*;
+use crate::model::State;
+use crate::model::business::{Employee, EmployeeStatus, PayrollStatus};
 use crate::model::growth::industries::{self, Industry};
 use crate::model::growth::workforce::{
     ALL_SLOTS, CYCLE, Place, Selection, Slots, Workforce, standings,
 };
-use crate::model::lifecycle::State;
-use crate::value::error::ApiError;
-use crate::value::id::{Id, Prefixed, encode};
-use crate::world::World;
-use crate::world::base::{Base, Plan};
+use crate::value::id::encode;
 use crate::world::grow::person;
+use crate::world::{Base, Plan};
 
 /// Which employees.
 #[derive(Clone, Debug, Default)]
@@ -469,8 +466,7 @@ impl Before {
 mod tests {
     use super::*;
     use crate::model::growth::countries;
-    use crate::world::ClockMode;
-    use crate::world::base::Shape;
+    use crate::world::{ClockMode, Shape};
 
     #[test]
     fn prepared_text_says_what_the_grown_record_says() {

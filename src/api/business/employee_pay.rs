@@ -2,30 +2,17 @@
 //!
 //! The bank is asked when a check begins and answers half a minute later.
 
-use std::sync::Arc;
-
-use schemars::JsonSchema;
-use serde::Deserialize;
-
 use crate::api::business::employee_verbs::enter_payroll;
 use crate::api::business::payment_account::{PaymentMethodInput, payment_method};
-use crate::api::crud::show;
-use crate::api::operation::{Contract, Domain, Method, Operation, operation};
-use crate::api::reply::{Data, Shown};
+use crate::api::prelude::*;
 use crate::api::system_row::SystemRow;
-use crate::model::AnyId;
-use crate::model::business::employee::{Employee, PayrollStatus};
-use crate::model::business::payroll_verification::{
-    BankAnswer, Check, CheckName, CheckStatus, PayrollVerification, VerificationStatus,
+use crate::model::business::payroll_verification::{Check, CheckName, CheckStatus};
+use crate::model::business::{
+    BankAnswer, Employee, PayrollStatus, PayrollVerification, VerificationStatus,
 };
 use crate::model::decision::BANK_ACCOUNT_CHECK;
-use crate::model::lifecycle::{Stateful, StatusChange, step};
-use crate::model::task::Task;
-use crate::value::error::{ApiError, ErrorCode};
-use crate::value::id::Id;
-use crate::value::time::Span;
-use crate::world::World;
-use crate::world::decide::DecisionAnswer;
+use crate::model::step;
+use crate::world::DecisionAnswer;
 
 /// From the request to the answers, unless the outside world takes longer.
 const CHECKS: Span = Span::seconds(30);

@@ -2,30 +2,15 @@
 //!
 //! A call says what is so today. What lies ahead is the clock's: a first day of work, a last one.
 
-use std::sync::Arc;
-
-use schemars::JsonSchema;
-use serde::Deserialize;
-
 use crate::api::business::employee_pay::cancel_check;
 use crate::api::business::payroll_clock::get;
 use crate::api::business::payroll_people::Wanted;
 use crate::api::business::{leave_clock, payroll};
-use crate::api::operation::{Contract, Domain, Method, Operation, operation};
-use crate::api::reply::{Data, Shown};
+use crate::api::prelude::*;
 use crate::api::system_row::SystemRow;
-use crate::model::AnyId;
-use crate::model::business::employee::{
-    Employee, EmployeeStatus, FinalPay, HoldReason, PayrollStatus,
-};
-use crate::model::business::payroll_run::RunType;
-use crate::model::lifecycle::{State, Stateful, step};
-use crate::model::task::Task;
-use crate::value::error::{ApiError, ErrorCode};
-use crate::value::id::Id;
-use crate::value::text::Text;
-use crate::value::time::{Date, Timestamp};
-use crate::world::World;
+use crate::model::business::employee::FinalPay;
+use crate::model::business::{Employee, EmployeeStatus, HoldReason, PayrollStatus, RunType};
+use crate::model::{State, step};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {

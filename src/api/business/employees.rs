@@ -2,27 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::{Deserialize, Serialize};
+use schemars::{Schema, SchemaGenerator};
 
 use crate::api::business::brought_in::{YearToDateInput, brought_in};
 use crate::api::business::companies::{Country, known_country, named};
 use crate::api::business::employee_list::{EmployeePage, Filter, list};
 use crate::api::business::pay_terms::{CompensationInput, Payee, compensation};
 use crate::api::business::payment_account::{PaymentMethodInput, payment_method};
-use crate::api::crud::{Paging, Sort, SortKey, Sortable, show};
-use crate::api::operation::{Contract, Domain, Method, Operation, operation};
-use crate::api::reply::{Data, IntoReply, Reply, Shown, list_schema};
+use crate::api::prelude::*;
+use crate::api::reply::{IntoReply, Reply, list_schema};
 use crate::model::Object;
-use crate::model::business::company::Company;
-use crate::model::business::employee::{Employee, EmployeeStatus, EmploymentType, PayrollStatus};
-use crate::model::lifecycle::StatusChange;
-use crate::model::task::Task;
-use crate::value::error::{ApiError, ErrorCode};
-use crate::value::id::Id;
-use crate::value::text::{Email, Metadata, Text};
-use crate::value::time::Date;
-use crate::world::World;
+use crate::model::business::{Employee, EmployeeStatus, EmploymentType, PayrollStatus};
+use crate::value::Email;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {

@@ -4,14 +4,10 @@
 //! what stands, at the rate of the day that is asked about. The two differ, and a report shows the difference as a line.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
-use crate::model::business::company::Company;
+use crate::api::prelude::*;
+use crate::model::Account;
 use crate::model::fx::Rates;
-use crate::model::ledger::Account;
-use crate::value::money::Currency;
-use crate::value::time::Date;
-use crate::world::World;
 use crate::world::books::{Book, Sums};
 use crate::world::days::Day;
 use crate::world::history::History;

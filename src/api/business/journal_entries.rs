@@ -1,30 +1,14 @@
 //! The journal: what happened in a company's books, entries that callers write, and their reversals.
 
 use core::ops::RangeInclusive;
-use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::sync::Arc;
-
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use crate::api::business::companies::named;
 use crate::api::business::figures::rates;
-use crate::api::crud::{Paging, Sort, SortKey, Sortable};
-use crate::api::operation::{Contract, Domain, Method, Operation, operation};
-use crate::api::reply::{Data, List, Shown};
-use crate::model::business::company::Company;
-use crate::model::ledger::{Account, Direction, EntryLine, JournalEntry};
-use crate::model::lifecycle::{refused, step};
-use crate::model::payments::wallet::Wallet;
+use crate::api::prelude::*;
+use crate::model::payments::Wallet;
 use crate::model::posting::Posting;
-use crate::model::{AnyId, fx};
-use crate::value::error::{ApiError, ErrorCode, Violation};
-use crate::value::id::Id;
-use crate::value::money::{Amount, Currency};
-use crate::value::text::{Metadata, Text};
-use crate::value::time::Date;
-use crate::world::World;
+use crate::model::{Account, Direction, EntryLine, JournalEntry, fx, refused, step};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {

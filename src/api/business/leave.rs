@@ -1,24 +1,9 @@
 //! Leave requests: asked for, listed, decided. What the clock makes of an approved one is `leave_clock`.
 
-use std::sync::Arc;
-
-use schemars::JsonSchema;
-use serde::Deserialize;
-
 use crate::api::business::leave_clock;
-use crate::api::crud::{Candidates, Paging, Sort, SortKey, Sortable, is, show};
-use crate::api::operation::{Contract, Domain, Method, Operation, operation};
-use crate::api::reply::{Data, List, Shown};
-use crate::model::Object;
-use crate::model::business::company::Company;
-use crate::model::business::employee::{Employee, EmployeeStatus};
-use crate::model::business::leave_request::{LeaveRequest, LeaveStatus, LeaveType};
-use crate::model::lifecycle::{State, Stateful, StatusChange, refused, step};
-use crate::value::error::{ApiError, ErrorCode, Violation};
-use crate::value::id::Id;
-use crate::value::text::{Metadata, Text};
-use crate::value::time::{Date, Timestamp};
-use crate::world::World;
+use crate::api::prelude::*;
+use crate::model::business::{Employee, EmployeeStatus, LeaveRequest, LeaveStatus, LeaveType};
+use crate::model::{Object, State, refused, step};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {

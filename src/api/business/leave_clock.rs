@@ -1,14 +1,8 @@
 //! What leave does to an employment: away on its first day, back on the day after its last one, or when work resumes before.
 
+use crate::api::prelude::*;
 use crate::api::system_row::SystemRow;
-use crate::model::AnyId;
-use crate::model::business::employee::{Employee, EmployeeStatus};
-use crate::model::business::leave_request::{LeaveRequest, LeaveStatus, LeaveType};
-use crate::model::lifecycle::Stateful;
-use crate::model::task::Task;
-use crate::value::id::Id;
-use crate::value::time::Date;
-use crate::world::World;
+use crate::model::business::{Employee, EmployeeStatus, LeaveRequest, LeaveStatus, LeaveType};
 
 pub(crate) const BEGIN_LEAVE: SystemRow = SystemRow {
     name: "begin_leave",
@@ -156,12 +150,9 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::api;
-    use crate::api::system;
-    use crate::value::time::Timestamp;
-    use crate::world::ClockMode;
-    use crate::world::base::{Base, Shape};
-    use crate::world::event::RequestRef;
+    use crate::api::{self, system};
+    use crate::value::Timestamp;
+    use crate::world::{Base, ClockMode, RequestRef, Shape};
 
     fn call(world: &mut World, name: &str, input: Value) -> Value {
         let row = api::product().find(|row| row.name == name).expect("a row");

@@ -2,27 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use schemars::JsonSchema;
-use serde::Deserialize;
-
-use crate::api::operation::{Contract, Domain, Method, Operation, operation};
-use crate::api::reply::{Data, Shown};
+use crate::api::prelude::*;
 use crate::api::system_row::SystemRow;
-use crate::model::business::company::Company;
-use crate::model::business::employee::{
-    Compensation, Component, Employee, EmployeeStatus, PayInterval,
+use crate::model::business::{
+    Allowance, Compensation, Component, Deduction, DeductionTiming, Employee, EmployeeStatus,
+    PayInterval,
 };
-use crate::model::business::pay_terms::{Allowance, Deduction, DeductionTiming};
-use crate::model::fx;
 use crate::model::growth::{countries, people};
-use crate::model::lifecycle::refused;
-use crate::model::task::Task;
-use crate::value::error::{ApiError, ErrorCode, Violation};
-use crate::value::id::Id;
-use crate::value::money::{Amount, Currency};
-use crate::value::text::Text;
-use crate::value::time::{Date, Timestamp};
-use crate::world::World;
+use crate::model::{fx, refused};
 
 pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     method: Method::Put,

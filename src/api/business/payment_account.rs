@@ -1,13 +1,10 @@
 //! The account that wages go to, as a caller sends it, held to the rules of its country.
 
-use schemars::JsonSchema;
-use serde::Deserialize;
-
-use crate::model::business::employee::{PaymentMethod, PaymentMethodType};
-use crate::model::growth::accounts::{self, AccountFault};
-use crate::model::growth::countries::{self, Country};
-use crate::value::error::{ApiError, Violation};
-use crate::value::text::Text;
+use crate::api::prelude::*;
+use crate::model::business::{PaymentMethod, PaymentMethodType};
+use crate::model::growth::accounts::AccountFault;
+use crate::model::growth::countries::Country;
+use crate::model::growth::{accounts, countries};
 
 /// Digits of a mobile money number, the country's code included (E.164).
 const PHONE_DIGITS: core::ops::RangeInclusive<usize> = 7..=15;

@@ -1,29 +1,14 @@
 //! Payroll runs: the published call (specification, §4.1), lists, one run, its items.
 
-use std::sync::Arc;
-
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use crate::api::business::companies::named;
 use crate::api::business::payroll_people::{MOST_EMPLOYEES, Wanted, may_pay};
-use crate::api::crud::{Candidates, Paging, Sort, SortKey, Sortable, is};
-use crate::api::operation::{Contract, Domain, Method, Operation, operation};
-use crate::api::reply::{Data, Identified, List, Shown};
-use crate::model::business::company::Company;
-use crate::model::business::employee::Employee;
-use crate::model::business::payroll_item::{ItemStatus, PayrollItem};
-use crate::model::business::payroll_run::{PayrollRun, RunStatus, RunType, Settlement};
+use crate::api::prelude::*;
+use crate::model::Object;
+use crate::model::business::{
+    Employee, ItemStatus, PayrollItem, PayrollRun, RunStatus, RunType, Settlement,
+};
 use crate::model::decision::RUN_CALCULATE;
 use crate::model::growth::workforce::Selection;
-use crate::model::lifecycle::StatusChange;
-use crate::model::task::Task;
-use crate::model::{AnyId, Kind, Object};
-use crate::value::error::{ApiError, ErrorCode};
-use crate::value::id::Id;
-use crate::value::text::Metadata;
-use crate::value::time::{Date, Period, Span};
-use crate::world::World;
 
 /// From the call to the calculated run.
 pub(crate) const CALCULATION: Span = Span::seconds(2);

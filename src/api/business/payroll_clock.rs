@@ -1,32 +1,21 @@
 //! What the clock does to a payroll run: calculate it, approve it. What follows is `payroll_funding`.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use crate::api::business::payroll_earlier::EarlierPay;
-use crate::api::business::payroll_pay::{self, nothing, warnings};
+use crate::api::business::payroll_pay::{nothing, warnings};
 use crate::api::business::payroll_people::Wanted;
-use crate::api::business::tax_clock;
+use crate::api::business::{payroll_pay, tax_clock};
+use crate::api::prelude::*;
 use crate::api::system_row::SystemRow;
-use crate::model::business::calculation::Calculation;
-use crate::model::business::company::Company;
-use crate::model::business::employee::Employee;
-use crate::model::business::pay_abroad::PayConversion;
-use crate::model::business::payroll_item::{ItemStatus, PayrollItem};
-use crate::model::business::payroll_run::{Funding, PayrollRun, RunStatus, RunTotals, Settlement};
-use crate::model::business::tax_liability::{LiabilityStatus, TaxLiability};
 use crate::model::business::tax_return::{code_of, jurisdiction};
+use crate::model::business::{
+    Calculation, Employee, Funding, ItemStatus, LiabilityStatus, PayConversion, PayrollItem,
+    PayrollRun, RunStatus, RunTotals, Settlement, TaxLiability,
+};
 use crate::model::fx_quoting::{Rate, spread};
-use crate::model::ledger::{Account, JournalEntry};
-use crate::model::lifecycle::{Stateful, StatusChange};
-use crate::model::posting::{self, RunCost};
-use crate::model::task::Task;
-use crate::model::{AnyId, Object};
-use crate::value::id::Id;
-use crate::value::money::Currency;
-use crate::value::text::Metadata;
-use crate::value::time::Timestamp;
-use crate::world::World;
+use crate::model::posting::RunCost;
+use crate::model::{Account, JournalEntry, Object, posting};
 
 pub(crate) const CALCULATE_RUN: SystemRow = SystemRow {
     name: "calculate_run",

@@ -1,29 +1,16 @@
 //! Drafts of payroll runs: made, edited, calculated. Nothing of a draft is in the books.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
-
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use crate::api::business::companies::named;
 use crate::api::business::pay_terms::{AllowanceInput, DeductionInput, allowances, deductions};
 use crate::api::business::payroll::{CALCULATION, first_day_to_pay, new_run};
 use crate::api::business::payroll_people::{MOST_EMPLOYEES, Wanted};
-use crate::api::operation::{Contract, Domain, Method, Operation, operation};
-use crate::api::reply::{Data, Shown};
-use crate::model::business::calculation::PayLine;
-use crate::model::business::company::Company;
-use crate::model::business::employee::Employee;
-use crate::model::business::pay_terms::Allowance;
-use crate::model::business::payroll_run::{PayrollRun, RunInput, RunStatus, RunType};
-use crate::model::lifecycle::{Stateful, refused, step};
-use crate::model::task::Task;
-use crate::value::error::{ApiError, ErrorCode, Violation};
-use crate::value::id::Id;
-use crate::value::text::Text;
-use crate::value::time::{Date, Period};
-use crate::world::World;
+use crate::api::prelude::*;
+use crate::model::business::{
+    Allowance, Employee, PayLine, PayrollRun, RunInput, RunStatus, RunType,
+};
+use crate::model::{refused, step};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {

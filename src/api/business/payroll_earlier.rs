@@ -3,18 +3,13 @@
 //! Pay counts as it was reckoned, by whichever run and in whatever order, unless its run was cancelled, failed or reversed.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use crate::api::business::payroll_clock::{get, items};
-use crate::model::business::calculation::{Before, Calculation, YearSoFar, tax_year};
-use crate::model::business::employee::Employee;
-use crate::model::business::payroll_item::{ItemStatus, PayrollItem};
-use crate::model::business::payroll_run::PayrollRun;
+use crate::api::prelude::*;
+use crate::model::business::calculation::{YearSoFar, tax_year};
+use crate::model::business::{Before, Calculation, Employee, ItemStatus, PayrollItem, PayrollRun};
 use crate::model::growth::workforce::Selection;
 use crate::model::payroll::{self, YearToDate};
-use crate::value::id::Id;
-use crate::value::time::{Date, Period};
-use crate::world::World;
 
 /// What the company's employees were paid before by other runs.
 pub(crate) struct EarlierPay {

@@ -1,28 +1,19 @@
 //! What the clock does to an approved run: reserve its money, and open a payout for each of its employees.
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use crate::api::business::employee_verbs::end_final_pay;
 use crate::api::business::payroll_clock::{get, items};
 use crate::api::business::payroll_payouts::finish;
 use crate::api::payments::platform_fee::{Meter, platform_fee};
 use crate::api::payments::wallet_level;
+use crate::api::prelude::*;
 use crate::api::system_row::SystemRow;
-use crate::model::business::payroll_item::{ItemStatus, PayrollItem};
-use crate::model::business::payroll_run::{PayrollRun, RunStatus};
+use crate::model::business::{ItemStatus, PayrollItem, PayrollRun, RunStatus};
 use crate::model::decision::RUN_FUND;
-use crate::model::lifecycle::{Stateful, StatusChange};
-use crate::model::payments::payout::{Failure, Payout, PayoutStatus, Rail, Recipient};
-use crate::model::payments::wallet::Wallet;
-use crate::model::posting::{self, RunCost};
-use crate::model::task::Task;
-use crate::model::{AnyId, Object};
-use crate::value::id::Id;
-use crate::value::text::Metadata;
-use crate::value::time::{Span, Timestamp};
-use crate::world::World;
+use crate::model::payments::{Failure, Payout, PayoutStatus, Rail, Recipient, Wallet};
+use crate::model::posting::RunCost;
+use crate::model::{Object, posting};
 
 pub(crate) const FUND_RUN: SystemRow = SystemRow {
     name: "fund_run",

@@ -5,17 +5,15 @@
 
 use crate::api::business::leave_clock::unpaid_leave;
 use crate::api::business::payroll_earlier::{Earlier, EarlierPay};
-use crate::model::business::calculation::{Calculation, PayLine, Terms};
-use crate::model::business::employee::{
-    Compensation, Component, Employee, EmploymentType, PayInterval,
+use crate::api::prelude::*;
+use crate::model::business::pay_extras::{Arrears, sum};
+use crate::model::business::payroll_run::{RunWarning, WarningCode};
+use crate::model::business::{
+    Allowance, Calculation, Compensation, Component, Deduction, DeductionTiming, Employee,
+    EmploymentType, Extras, PayInterval, PayLine, PayrollRun, Proration, RunInput, RunType, Terms,
 };
-use crate::model::business::pay_extras::{Arrears, Extras, Proration, sum};
-use crate::model::business::pay_terms::{Allowance, Deduction, DeductionTiming};
-use crate::model::business::payroll_run::{PayrollRun, RunInput, RunType, RunWarning, WarningCode};
 use crate::model::calendar::Calendar;
 use crate::model::payroll::{self, WagePer};
-use crate::value::time::{Date, Period};
-use crate::world::World;
 
 /// What an employee is due in a run, before taxes.
 #[derive(Debug, Default)]

@@ -3,22 +3,19 @@
 //! Deliberately absent: what the rails and the receiving banks do to a payout (`payout_rail`), and which payouts there are, which
 //! is the run's own business (`payroll_clock`).
 
-use std::sync::Arc;
-
 use crate::api::business::employee_verbs::{end_final_pay, enter_payroll};
 use crate::api::business::payroll_clock::{get, items};
 use crate::api::business::payroll_undo::unwind;
 use crate::api::business::tax_clock;
 use crate::api::payments::payout_rail::hand_over;
+use crate::api::prelude::*;
 use crate::api::system_row::SystemRow;
-use crate::model::business::employee::{Employee, HoldReason, PayrollStatus};
-use crate::model::business::payroll_item::{ItemStatus, PayrollItem};
-use crate::model::business::payroll_run::{PayrollRun, RunStatus, RunType, Settlement};
-use crate::model::business::payslip::{Payslip, PayslipStatus};
-use crate::model::lifecycle::{State, Stateful};
-use crate::model::payments::payout::{Failure, Payout, PayoutStatus};
-use crate::value::id::Id;
-use crate::world::World;
+use crate::model::State;
+use crate::model::business::{
+    Employee, HoldReason, ItemStatus, PayrollItem, PayrollRun, PayrollStatus, Payslip,
+    PayslipStatus, RunStatus, RunType, Settlement,
+};
+use crate::model::payments::{Failure, Payout, PayoutStatus};
 
 pub(crate) const SEND_RUN_PAYOUTS: SystemRow = SystemRow {
     name: "send_run_payouts",

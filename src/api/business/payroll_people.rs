@@ -1,19 +1,14 @@
 //! Who may be in a payroll run, and who already is in one of the period.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use crate::api::business::companies::blockers;
-use crate::model::business::company::{Company, CompanyStatus};
-use crate::model::business::employee::Employee;
-use crate::model::business::payroll_item::{ItemStatus, PayrollItem};
-use crate::model::business::payroll_run::{PayrollRun, RunType};
+use crate::api::prelude::*;
+use crate::model::State;
+use crate::model::business::{
+    CompanyStatus, Employee, ItemStatus, PayrollItem, PayrollRun, RunType,
+};
 use crate::model::growth::workforce::{Selection, standings};
-use crate::model::lifecycle::State;
-use crate::value::error::{ApiError, ErrorCode, Violation};
-use crate::value::id::Id;
-use crate::value::time::Period;
-use crate::world::World;
 
 /// Employees that one run may hold: beyond it a run would keep its world busy for longer than a call may take.
 pub(crate) const MOST_EMPLOYEES: usize = 100_000;
@@ -137,7 +132,7 @@ impl Wanted<'_> {
         let (base, plan) = (world.base(), world.base().plan(index));
         let size = base.shape().employees_per_company;
         let verified = |status, payroll| {
-            use crate::model::business::employee::{EmployeeStatus, PayrollStatus};
+            use crate::model::business::{EmployeeStatus, PayrollStatus};
             matches!(status, EmployeeStatus::Active | EmployeeStatus::OnLeave)
                 && payroll == PayrollStatus::Verified
         };

@@ -1,22 +1,12 @@
 //! Sending wages again that did not arrive.
 
-use schemars::JsonSchema;
-use serde::Deserialize;
-
 use crate::api::business::payroll_funding::salary;
-use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::payments::payout_rail::hand_over;
 use crate::api::payments::platform_fee::platform_fee;
-use crate::api::reply::{Data, Shown};
-use crate::model::AnyId;
-use crate::model::business::employee::{EmployeeStatus, PayrollStatus};
-use crate::model::business::payroll_item::PayrollItem;
-use crate::model::business::payroll_run::{PayrollRun, RunStatus};
-use crate::model::lifecycle::{State, Stateful, refused, step};
-use crate::model::posting::{self, RunCost};
-use crate::value::error::{ApiError, ErrorCode};
-use crate::value::id::Id;
-use crate::world::World;
+use crate::api::prelude::*;
+use crate::model::business::{EmployeeStatus, PayrollItem, PayrollRun, PayrollStatus, RunStatus};
+use crate::model::posting::RunCost;
+use crate::model::{State, posting, refused, step};
 
 pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     method: Method::Post,

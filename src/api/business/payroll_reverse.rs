@@ -1,34 +1,21 @@
 //! Taking back a run that was paid, wholly or for some of its employees: a run of its own whose entries mirror those of the first.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
-
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use crate::api::business::companies::named;
 use crate::api::business::payroll::new_run;
 use crate::api::business::payroll_clock::{get, items, owe};
 use crate::api::business::payroll_people::Wanted;
 use crate::api::business::tax_clock;
-use crate::api::operation::{Contract, Domain, Method, Operation, operation};
-use crate::api::reply::{Data, Shown};
-use crate::model::AnyId;
-use crate::model::business::employee::Employee;
-use crate::model::business::pay_abroad::PayConversion;
-use crate::model::business::payroll_item::{ItemStatus, PayrollItem};
-use crate::model::business::payroll_run::{PayrollRun, RunStatus, RunTotals, RunType, Settlement};
-use crate::model::business::payslip::PayslipStatus;
-use crate::model::business::tax_liability::{LiabilityStatus, TaxLiability};
+use crate::api::prelude::*;
 use crate::model::business::tax_return::code_of;
+use crate::model::business::{
+    Employee, ItemStatus, LiabilityStatus, PayConversion, PayrollItem, PayrollRun, PayslipStatus,
+    RunStatus, RunTotals, RunType, Settlement, TaxLiability,
+};
 use crate::model::growth::workforce::Selection;
-use crate::model::ledger::Account;
-use crate::model::lifecycle::{State, Stateful, StatusChange, refused, step};
-use crate::model::posting::{self, RunCost};
-use crate::value::error::{ApiError, ErrorCode, Violation};
-use crate::value::id::Id;
-use crate::value::text::Text;
-use crate::world::World;
+use crate::model::posting::RunCost;
+use crate::model::{Account, State, posting, refused, step};
 
 pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     method: Method::Post,

@@ -1,15 +1,9 @@
 //! Taking a run back in the books: the mirror of what accrued, and what it owed.
 
-use std::sync::Arc;
-
 use crate::api::business::payroll_clock::cost_of;
-use crate::model::AnyId;
-use crate::model::business::payroll_run::PayrollRun;
-use crate::model::business::tax_liability::{LiabilityStatus, TaxLiability};
-use crate::model::ledger::JournalEntry;
-use crate::model::lifecycle::{State, Stateful};
-use crate::model::posting;
-use crate::world::World;
+use crate::api::prelude::*;
+use crate::model::business::{LiabilityStatus, PayrollRun, TaxLiability};
+use crate::model::{JournalEntry, State, posting};
 
 /// Stages the mirror of what an approved run accrued; what it owes and has not paid is void.
 pub(crate) fn mirror(

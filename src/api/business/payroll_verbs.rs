@@ -2,23 +2,14 @@
 //!
 //! Deliberately absent: drafts. Every run is made by the published call.
 
-use schemars::JsonSchema;
-use serde::Deserialize;
-
 use crate::api::business::payroll_clock::{approve_run, items};
 use crate::api::business::payroll_funding::{FUND_RUN, fund_run};
 use crate::api::business::payroll_people::may_pay;
 use crate::api::business::payroll_undo::mirror;
 use crate::api::business::tax_clock;
-use crate::api::operation::{Contract, Domain, Method, Operation, operation};
-use crate::api::reply::{Data, Shown};
-use crate::model::business::payroll_item::ItemStatus;
-use crate::model::business::payroll_run::{PayrollRun, RunStatus};
-use crate::model::lifecycle::{State, Stateful, step};
-use crate::value::error::{ApiError, ErrorCode};
-use crate::value::id::Id;
-use crate::value::text::Text;
-use crate::world::World;
+use crate::api::prelude::*;
+use crate::model::business::{ItemStatus, PayrollRun, RunStatus};
+use crate::model::{State, step};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {

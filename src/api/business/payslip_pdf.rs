@@ -5,15 +5,9 @@
 use serde_json::Value;
 
 use crate::api::pdf::{Block, PdfDocument, Row, Table};
+use crate::api::prelude::*;
 use crate::model::Wire;
-use crate::model::business::company::Company;
-use crate::model::business::employee::{Employee, PaymentMethod, PaymentMethodType};
-use crate::model::business::payslip::{Payslip, PayslipStatus};
-use crate::value::error::ApiError;
-use crate::value::id::Id;
-use crate::value::money::Currency;
-use crate::value::time::{Date, Period};
-use crate::world::World;
+use crate::model::business::{Employee, PaymentMethod, PaymentMethodType, Payslip, PayslipStatus};
 
 /// The page of a payslip.
 pub(crate) fn payslip_pdf(world: &World, id: Id<Payslip>) -> Result<PdfDocument, ApiError> {
@@ -257,8 +251,7 @@ mod tests {
     use super::*;
     use std::sync::Arc;
 
-    use crate::world::ClockMode;
-    use crate::world::base::{Base, Shape};
+    use crate::world::{Base, ClockMode, Shape};
 
     #[test]
     fn figures_are_grouped_by_threes() {

@@ -1,21 +1,11 @@
 //! Payslips: list and read.
 
-use schemars::JsonSchema;
-use serde::Deserialize;
-
 use crate::api::business::payroll::Months;
 use crate::api::business::payslip_pdf::payslip_pdf;
-use crate::api::crud::{Candidates, Paging, Sort, SortKey, Sortable, is, show};
-use crate::api::operation::{Contract, Domain, Method, Operation, decode, operation};
+use crate::api::operation::decode;
 use crate::api::pay_history::GrownPayments;
-use crate::api::reply::{Data, List, Shown};
-use crate::model::business::employee::Employee;
-use crate::model::business::payroll_run::PayrollRun;
-use crate::model::business::payslip::Payslip;
-use crate::value::error::ApiError;
-use crate::value::id::Id;
-use crate::value::time::Period;
-use crate::world::World;
+use crate::api::prelude::*;
+use crate::model::business::{Employee, PayrollRun, Payslip};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {

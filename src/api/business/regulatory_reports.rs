@@ -1,25 +1,12 @@
 //! Regulatory reports: compiled from a company's records of one month, sent to the regulator, answered by it.
 
-use schemars::JsonSchema;
-use serde::Deserialize;
-
 use crate::api::business::companies::named;
 use crate::api::business::report_contents::compile;
-use crate::api::crud::{Candidates, Paging, Sort, SortKey, Sortable, is};
-use crate::api::operation::{Contract, Domain, Method, Operation, operation};
-use crate::api::reply::{Data, List, Shown};
+use crate::api::prelude::*;
 use crate::api::system_row::SystemRow;
-use crate::model::business::company::Company;
-use crate::model::business::regulatory_report::{RegulatoryReport, ReportStatus, ReportType};
+use crate::model::business::{RegulatoryReport, ReportStatus, ReportType};
 use crate::model::decision::REGULATOR;
-use crate::model::lifecycle::{Stateful, StatusChange, step};
-use crate::model::task::Task;
-use crate::model::{AnyId, Object};
-use crate::value::error::{ApiError, ErrorCode};
-use crate::value::id::Id;
-use crate::value::text::{Metadata, Text};
-use crate::value::time::{Period, Span};
-use crate::world::World;
+use crate::model::{Object, step};
 
 /// From the report to the regulator's answer.
 const ANSWER: Span = Span::BusinessDays(1);

@@ -1,27 +1,19 @@
 //! What a regulatory report says: folds of a company's runs, statement and payouts over one month.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
-use crate::api::crud::may_scan;
 use crate::api::identity::alerts;
-use crate::model::AnyId;
-use crate::model::business::company::Company;
-use crate::model::business::employee::Employee;
-use crate::model::business::payroll_item::{ItemStatus, PayrollItem};
-use crate::model::business::payroll_run::{PayrollRun, RunStatus};
+use crate::api::prelude::*;
+use crate::model::WalletTransaction;
 use crate::model::business::regulatory_report::{
-    Contents, Finding, LargeTransaction, PaidSums, PensionEntry, ReportType, Rule, RunSummary,
-    Threshold, is_pension,
+    Contents, Finding, LargeTransaction, PaidSums, PensionEntry, Rule, RunSummary, is_pension,
+};
+use crate::model::business::{
+    Employee, ItemStatus, PayrollItem, PayrollRun, ReportType, RunStatus, Threshold,
 };
 use crate::model::growth::workforce::Selection;
-use crate::model::identity::aml_alert::AmlAlert;
-use crate::model::ledger::WalletTransaction;
-use crate::model::payments::payout::{Payout, PayoutStatus};
-use crate::value::error::ApiError;
-use crate::value::money::Currency;
-use crate::value::time::{Date, Period};
-use crate::world::World;
+use crate::model::identity::AmlAlert;
+use crate::model::payments::{Payout, PayoutStatus};
 
 /// Compiles what that company has to say about that month, as its records stand.
 pub(crate) fn compile(

@@ -3,22 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use crate::api::business::companies::named;
 use crate::api::business::figures::{Figures, Reading, minor};
 use crate::api::business::journal_entries::in_order;
-use crate::api::operation::{Contract, Domain, Method, Operation, operation};
-use crate::api::reply::Data;
-use crate::model::business::authority::Authority;
-use crate::model::business::company::Company;
-use crate::model::ledger::{Account, AccountType, Direction};
-use crate::value::error::ApiError;
-use crate::value::id::Id;
-use crate::value::money::Currency;
-use crate::value::time::Date;
-use crate::world::World;
+use crate::api::prelude::*;
+use crate::model::business::Authority;
+use crate::model::{Account, AccountType, Direction};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {

@@ -1,17 +1,9 @@
 //! Amending a return: a new one in its place, with what is to be declared otherwise.
 
-use schemars::JsonSchema;
-use serde::Deserialize;
-
-use crate::api::operation::{Contract, Domain, Method, Operation, operation};
-use crate::api::reply::{Data, Shown};
-use crate::model::business::tax_filing::{Adjustment, FilingLine, FilingStatus, TaxFiling};
-use crate::model::lifecycle::{Stateful, StatusChange, step};
-use crate::value::error::{ApiError, ErrorCode};
-use crate::value::id::Id;
-use crate::value::money::Amount;
-use crate::value::text::Text;
-use crate::world::World;
+use crate::api::prelude::*;
+use crate::model::business::tax_filing::Adjustment;
+use crate::model::business::{FilingLine, FilingStatus, TaxFiling};
+use crate::model::step;
 
 pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     method: Method::Post,

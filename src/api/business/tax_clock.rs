@@ -1,22 +1,13 @@
 //! What the clock does about taxes: what is owed falls due and is late, and the tax office answers to a return that was sent.
 
-use std::sync::Arc;
-
 use crate::api::business::compliance::{self, Requirement};
+use crate::api::prelude::*;
 use crate::api::system_row::SystemRow;
-use crate::model::AnyId;
-use crate::model::business::company::Company;
-use crate::model::business::compliance_requirement::{ComplianceRequirement, RequirementType};
-use crate::model::business::payroll_run::PayrollRun;
-use crate::model::business::tax_filing::{FilingStatus, TaxFiling};
-use crate::model::business::tax_liability::{LiabilityStatus, TaxLiability};
-use crate::model::business::tax_return;
+use crate::model::business::{
+    ComplianceRequirement, FilingStatus, LiabilityStatus, PayrollRun, RequirementType, TaxFiling,
+    TaxLiability, tax_return,
+};
 use crate::model::decision::TAX_OFFICE;
-use crate::model::lifecycle::Stateful;
-use crate::model::task::Task;
-use crate::value::id::Id;
-use crate::value::time::{Date, Period, Span};
-use crate::world::World;
 
 pub(crate) const FALL_DUE: SystemRow =
     SystemRow { name: "fall_due", emits: &["tax_liability.due"], starts: &["miss_liability"] };

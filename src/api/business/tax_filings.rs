@@ -2,29 +2,14 @@
 //!
 //! Deliberately absent: returns that nobody has prepared. What is still to be declared is `listTaxLiabilities`, with its days.
 
-use std::sync::Arc;
-
-use schemars::JsonSchema;
-use serde::Deserialize;
-
 use crate::api::business::companies::{Country, named};
 use crate::api::business::payroll::Months;
 use crate::api::business::tax_submit::unfunded;
-use crate::api::crud::{Candidates, Paging, Sort, SortKey, Sortable, is, show};
-use crate::api::operation::{Contract, Domain, Method, Operation, operation};
-use crate::api::reply::{Data, List, Shown};
-use crate::model::business::company::Company;
-use crate::model::business::payroll_run::PayrollRun;
-use crate::model::business::tax_filing::{FilingLine, FilingStatus, TaxFiling};
-use crate::model::business::tax_liability::{LiabilityStatus, TaxLiability};
-use crate::model::business::tax_return;
-use crate::model::lifecycle::{Stateful, StatusChange};
-use crate::model::{Kind, Object};
-use crate::value::error::ApiError;
-use crate::value::id::Id;
-use crate::value::text::{Metadata, Text};
-use crate::value::time::Period;
-use crate::world::World;
+use crate::api::prelude::*;
+use crate::model::Object;
+use crate::model::business::{
+    FilingLine, FilingStatus, LiabilityStatus, PayrollRun, TaxFiling, TaxLiability, tax_return,
+};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {

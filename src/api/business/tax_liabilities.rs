@@ -1,18 +1,7 @@
 //! Tax liabilities: what the runs since the world's start owe authorities.
 
-use schemars::JsonSchema;
-use serde::Deserialize;
-
-use crate::api::crud::{Candidates, Paging, Sort, SortKey, Sortable, is};
-use crate::api::operation::{Contract, Domain, Method, Operation, operation};
-use crate::api::reply::{List, Shown};
-use crate::model::business::company::Company;
-use crate::model::business::tax_liability::{LiabilityStatus, TaxLiability};
-use crate::value::error::ApiError;
-use crate::value::id::Id;
-use crate::value::text::Text;
-use crate::value::time::Period;
-use crate::world::World;
+use crate::api::prelude::*;
+use crate::model::business::{LiabilityStatus, TaxLiability};
 
 pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     method: Method::Get,

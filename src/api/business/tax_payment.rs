@@ -4,15 +4,10 @@
 //! An authority that has more of a company than its returns declare keeps it as a credit, which the next return uses: what was
 //! reserved for that part goes back to the available balance.
 
-use crate::model::AnyId;
-use crate::model::business::tax_filing::{FilingLine, FilingStatus, TaxFiling};
-use crate::model::business::tax_liability::LiabilityStatus;
+use crate::api::prelude::*;
 use crate::model::business::tax_return::account_of;
-use crate::model::ledger::Account;
-use crate::model::posting;
-use crate::value::error::{ApiError, ErrorCode};
-use crate::value::id::Id;
-use crate::world::World;
+use crate::model::business::{FilingLine, FilingStatus, LiabilityStatus, TaxFiling};
+use crate::model::{Account, posting};
 
 /// What a return pays.
 pub(crate) struct Payment {

@@ -1,23 +1,11 @@
 //! Submitting a return. The money goes with the return and stays with the authority, whatever it answers.
 
-use std::sync::Arc;
-
-use schemars::JsonSchema;
-use serde::Deserialize;
-
 use crate::api::business::tax_clock;
 use crate::api::business::tax_payment::Payment;
-use crate::api::operation::{Contract, Domain, Method, Operation, operation};
-use crate::api::reply::{Data, Shown};
-use crate::model::business::payroll_run::PayrollRun;
-use crate::model::business::tax_filing::{FilingStatus, TaxFiling};
-use crate::model::business::tax_liability::{LiabilityStatus, TaxLiability};
-use crate::model::lifecycle::{Stateful, refused, step};
-use crate::model::payments::wallet::Wallet;
-use crate::value::error::{ApiError, ErrorCode, Violation};
-use crate::value::id::{Id, Prefixed};
-use crate::value::text::Text;
-use crate::world::World;
+use crate::api::prelude::*;
+use crate::model::business::{FilingStatus, LiabilityStatus, PayrollRun, TaxFiling, TaxLiability};
+use crate::model::payments::Wallet;
+use crate::model::{refused, step};
 
 pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     method: Method::Post,

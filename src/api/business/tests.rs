@@ -1,23 +1,14 @@
 //! What no call of the product can bring about alone: money from outside, and a tax office that says no.
 
-use std::sync::Arc;
-
 use serde_json::{Value, json};
 
-use crate::api;
 use crate::api::business::tax_clock;
-use crate::api::system;
-use crate::model::AnyId;
-use crate::model::business::company::Company;
-use crate::model::business::employee::Employee;
-use crate::model::business::tax_filing::TaxFiling;
-use crate::model::payments::wallet::Wallet;
+use crate::api::prelude::*;
+use crate::api::{self, system};
+use crate::model::business::{Employee, TaxFiling};
+use crate::model::payments::Wallet;
 use crate::model::posting;
-use crate::value::id::Id;
-use crate::value::time::Timestamp;
-use crate::world::base::{Base, Shape};
-use crate::world::event::RequestRef;
-use crate::world::{ClockMode, World};
+use crate::world::{Base, ClockMode, RequestRef, Shape};
 
 /// Who asks.
 fn origin() -> Arc<RequestRef> {

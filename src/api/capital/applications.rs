@@ -1,26 +1,10 @@
 //! Applications for capital: submit, list, read, and the offers on one. What the underwriter does is in `underwriting`.
 
-use schemars::JsonSchema;
-use serde::Deserialize;
-
 use crate::api::business::companies::named;
 use crate::api::business::payroll_people::may_pay;
-use crate::api::crud::{Candidates, Paging, Sort, SortKey, Sortable, is, show};
-use crate::api::operation::{Contract, Domain, Method, Operation, operation};
-use crate::api::reply::{Data, List, Shown};
+use crate::api::prelude::*;
 use crate::model::Object;
-use crate::model::business::company::Company;
-use crate::model::capital::application::{Application, ApplicationStatus};
-use crate::model::capital::lending::Product;
-use crate::model::capital::offer::{Offer, OfferStatus};
-use crate::model::lifecycle::StatusChange;
-use crate::model::task::Task;
-use crate::value::error::{ApiError, ErrorCode, Violation};
-use crate::value::id::Id;
-use crate::value::money::{Amount, Currency};
-use crate::value::text::{Metadata, Text};
-use crate::value::time::Span;
-use crate::world::World;
+use crate::model::capital::{Application, ApplicationStatus, Offer, OfferStatus, Product};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {

@@ -2,19 +2,15 @@
 //! payout, payslip or entry is looked at.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
-use crate::model::business::company::Company;
-use crate::model::business::payroll_run::{PayrollRun, RunStatus, RunType};
-use crate::model::business::tax_filing::{FilingStatus, TaxFiling};
-use crate::model::business::tax_liability::{LiabilityStatus, TaxLiability};
-use crate::model::business::tax_return;
+use crate::api::prelude::*;
+use crate::model::business::{
+    FilingStatus, LiabilityStatus, PayrollRun, RunStatus, RunType, TaxFiling, TaxLiability,
+    tax_return,
+};
 use crate::model::calendar::Calendar;
-use crate::model::capital::loan::{Loan, LoanStatus};
-use crate::value::time::{Date, Period};
-use crate::world::World;
-use crate::world::base::HISTORY_MONTHS;
-use crate::world::grow::Grow;
+use crate::model::capital::{Loan, LoanStatus};
+use crate::world::HISTORY_MONTHS;
 
 /// Business days after the pay date within which wages have to arrive.
 const PAY_DAYS: u32 = 2;

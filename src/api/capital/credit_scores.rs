@@ -1,31 +1,15 @@
 //! Credit scores: asked for, reckoned from the same world that everything else reads, kept.
 
-use std::sync::Arc;
-
-use schemars::JsonSchema;
-use serde::Deserialize;
-
 use crate::api::business::companies::named;
 use crate::api::capital::measures::Look;
 use crate::api::capital::underwriting;
-use crate::api::crud::show;
-use crate::api::operation::{Contract, Domain, Method, Operation, operation};
-use crate::api::reply::{Data, Shown};
+use crate::api::prelude::*;
 use crate::api::system_row::SystemRow;
 use crate::model::Object;
-use crate::model::business::company::Company;
-use crate::model::capital::credit_score::{
-    CreditScore, DAYS_NEEDED, ScoreFailure, ScoreFailureCode, ScoreStatus, formula,
-};
+use crate::model::capital::credit_score::{DAYS_NEEDED, ScoreFailure, ScoreFailureCode, formula};
 use crate::model::capital::scorecard::total;
-use crate::model::identity::subject::Subject;
-use crate::model::lifecycle::{Stateful, StatusChange};
-use crate::model::task::Task;
-use crate::value::error::{ApiError, Violation};
-use crate::value::id::Id;
-use crate::value::text::{Metadata, Text};
-use crate::value::time::Span;
-use crate::world::World;
+use crate::model::capital::{CreditScore, ScoreStatus};
+use crate::model::identity::Subject;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {

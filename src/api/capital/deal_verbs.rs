@@ -1,33 +1,18 @@
 //! What moves a deal: the next stage, which its guards let through, the end of it, and what the investor says.
 
-use std::sync::Arc;
-
-use schemars::JsonSchema;
-use serde::Deserialize;
-
 use crate::api::business::payroll_people::may_pay;
-use crate::api::capital::due_diligence;
-use crate::api::capital::readiness;
+use crate::api::capital::{due_diligence, readiness};
 use crate::api::identity::alerts;
 use crate::api::identity::subjects::kyb_approved;
-use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::payments::wallets::room;
-use crate::api::reply::{Data, Shown};
+use crate::api::prelude::*;
 use crate::api::system_row::SystemRow;
-use crate::model::AnyId;
-use crate::model::capital::deal::{Deal, DealStage, DealStatus, Guard, Reply};
-use crate::model::capital::due_diligence_case::CaseStatus;
+use crate::model::capital::deal::{Guard, Reply};
+use crate::model::capital::{CaseStatus, Deal, DealStage, DealStatus};
 use crate::model::decision::INVESTOR;
-use crate::model::lifecycle::{State, Stateful, refused, step};
-use crate::model::payments::wallet::Wallet;
+use crate::model::payments::Wallet;
 use crate::model::posting::deals;
-use crate::model::task::Task;
-use crate::value::error::{ApiError, ErrorCode, Violation};
-use crate::value::id::Id;
-use crate::value::money::Amount;
-use crate::value::text::Text;
-use crate::value::time::Span;
-use crate::world::World;
+use crate::model::{State, refused, step};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {

@@ -1,22 +1,11 @@
 //! Deals: list, add, read. What moves them is in `deal_verbs`.
 
-use schemars::JsonSchema;
-use serde::Deserialize;
-
 use crate::api::business::companies::named;
-use crate::api::crud::{Candidates, Paging, Sort, SortKey, Sortable, is, show};
-use crate::api::operation::{Contract, Domain, Method, Operation, operation};
-use crate::api::reply::{Data, List, Shown};
+use crate::api::prelude::*;
 use crate::model::Object;
-use crate::model::business::company::Company;
-use crate::model::capital::deal::{Deal, DealStage, DealStatus, Instrument, Investor, StageChange};
-use crate::model::lifecycle::StatusChange;
-use crate::value::error::{ApiError, ErrorCode, Violation};
-use crate::value::id::{Id, encode_to_string};
-use crate::value::money::{Amount, Currency};
-use crate::value::text::{Metadata, Text};
-use crate::value::time::Date;
-use crate::world::World;
+use crate::model::capital::deal::{Instrument, Investor, StageChange};
+use crate::model::capital::{Deal, DealStage, DealStatus};
+use crate::value::id::encode_to_string;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {

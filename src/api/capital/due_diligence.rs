@@ -1,27 +1,13 @@
 //! Due diligence: a case and what it asks for. How its requests are answered and reviewed is in `due_diligence_answers`.
 
-use std::sync::Arc;
-
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use crate::api::business::companies::named;
-use crate::api::operation::{Contract, Domain, Method, Operation, operation};
-use crate::api::reply::{Data, Identified, Shown};
-use crate::model::Object;
-use crate::model::business::company::Company;
-use crate::model::capital::deal::{Deal, DealStatus};
-use crate::model::capital::due_diligence_case::{
-    CaseStatus, DueDiligenceCase, Progress, Template, findings,
+use crate::api::prelude::*;
+use crate::model::capital::due_diligence_case::{Progress, findings};
+use crate::model::capital::{
+    CaseStatus, Category, Deal, DealStatus, DueDiligenceCase, DueDiligenceRequest, RequestStatus,
+    Template,
 };
-use crate::model::capital::due_diligence_request::{Category, DueDiligenceRequest, RequestStatus};
-use crate::model::lifecycle::{Stateful, StatusChange, refused};
-use crate::model::task::Task;
-use crate::value::error::{ApiError, ErrorCode, Violation};
-use crate::value::id::Id;
-use crate::value::text::{Metadata, Text};
-use crate::value::time::Date;
-use crate::world::World;
+use crate::model::{Object, refused};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {

@@ -2,28 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
-use serde::Deserialize;
-
 use crate::api::capital::due_diligence::told;
-use crate::api::operation::{Contract, Domain, Method, Operation, operation};
-use crate::api::reply::{Data, Shown};
+use crate::api::prelude::*;
 use crate::api::system_row::SystemRow;
-use crate::model::AnyId;
-use crate::model::capital::deal::DealStatus;
-use crate::model::capital::due_diligence_case::{CaseStatus, DueDiligenceCase};
-use crate::model::capital::due_diligence_request::{
-    DueDiligenceRequest, Report, ReportReference, RequestStatus,
+use crate::model::capital::due_diligence_request::{Report, ReportReference};
+use crate::model::capital::{
+    CaseStatus, DealStatus, DueDiligenceCase, DueDiligenceRequest, Evidence, RequestStatus,
 };
-use crate::model::capital::scorecard::Evidence;
-use crate::model::identity::document::{Document, DocumentStatus};
-use crate::model::lifecycle::{Stateful, step};
-use crate::model::task::Task;
-use crate::value::error::{ApiError, ErrorCode, Violation};
-use crate::value::id::Id;
-use crate::value::text::Text;
-use crate::value::time::{Date, Span};
-use crate::world::World;
+use crate::model::identity::{Document, DocumentStatus};
+use crate::model::step;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {

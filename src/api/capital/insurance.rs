@@ -1,29 +1,14 @@
 //! Insurance risk scores: how risky a company is for a line of cover, and what a year of it would cost.
 
-use schemars::JsonSchema;
-use serde::Deserialize;
-
 use crate::api::business::companies::named;
 use crate::api::business::figures;
 use crate::api::capital::measures::Look;
-use crate::api::crud::show;
-use crate::api::operation::{Contract, Domain, Method, Operation, operation};
-use crate::api::reply::{Data, Shown};
+use crate::api::prelude::*;
 use crate::api::system_row::SystemRow;
 use crate::model::Object;
-use crate::model::business::company::Company;
-use crate::model::capital::insurance_risk_score::{
-    InsuranceRiskScore, LineOfCover, RiskScoreStatus, card, hazard, premium, price,
-};
-use crate::model::capital::scorecard::{Evidence, Measured, total};
-use crate::model::lifecycle::{Stateful, StatusChange};
-use crate::model::task::Task;
-use crate::value::error::{ApiError, ErrorCode, Violation};
-use crate::value::id::Id;
-use crate::value::money::{Amount, Currency};
-use crate::value::text::Metadata;
-use crate::value::time::Span;
-use crate::world::World;
+use crate::model::capital::insurance_risk_score::{LineOfCover, card, hazard, premium, price};
+use crate::model::capital::scorecard::total;
+use crate::model::capital::{Evidence, InsuranceRiskScore, Measured, RiskScoreStatus};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {

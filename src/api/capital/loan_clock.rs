@@ -1,20 +1,13 @@
 //! What the clock does about loans: the money is paid out, instalments fall due, are late, and at last the loan defaults.
 
-use std::sync::Arc;
-
 use crate::api::payments::wallets::room;
+use crate::api::prelude::*;
 use crate::api::system_row::SystemRow;
-use crate::model::capital::loan::{InstalmentStatus, Loan, LoanBalances, LoanStatus};
-use crate::model::capital::offer::Offer;
-use crate::model::lifecycle::{Stateful, StatusChange};
-use crate::model::payments::wallet::Wallet;
+use crate::model::Object;
+use crate::model::capital::loan::{InstalmentStatus, LoanBalances};
+use crate::model::capital::{Loan, LoanStatus, Offer};
+use crate::model::payments::Wallet;
 use crate::model::posting::lending;
-use crate::model::task::Task;
-use crate::model::{AnyId, Object};
-use crate::value::id::Id;
-use crate::value::text::Metadata;
-use crate::value::time::Span;
-use crate::world::World;
 
 pub(crate) const DISBURSE_LOAN: SystemRow = SystemRow {
     name: "disburse_loan",

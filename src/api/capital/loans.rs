@@ -1,16 +1,7 @@
 //! Loans: list and read.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::api::crud::{Candidates, Paging, Sort, SortKey, Sortable, is};
-use crate::api::operation::{Contract, Domain, Method, Operation, operation};
-use crate::api::reply::{Data, Identified, List, Shown};
-use crate::model::business::company::Company;
-use crate::model::capital::loan::{Loan, LoanStatus};
-use crate::value::error::ApiError;
-use crate::value::id::Id;
-use crate::world::World;
+use crate::api::prelude::*;
+use crate::model::capital::{Loan, LoanStatus};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {

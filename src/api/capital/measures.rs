@@ -5,12 +5,10 @@ use std::collections::BTreeMap;
 
 use crate::api::business::figures::{Figures, Reading};
 use crate::api::capital::conduct::{self, LoanConduct, PayrollConduct, TaxConduct};
-use crate::model::business::authority::Authority;
-use crate::model::business::company::Company;
-use crate::model::capital::scorecard::{Evidence, Measured};
-use crate::model::ledger::{Account, AccountType};
-use crate::value::time::Date;
-use crate::world::World;
+use crate::api::prelude::*;
+use crate::model::business::Authority;
+use crate::model::capital::{Evidence, Measured};
+use crate::model::{Account, AccountType};
 
 /// Days that a score looks back, today included.
 const YEAR: i32 = 365;

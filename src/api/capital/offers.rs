@@ -1,29 +1,15 @@
 //! Offers: made by the underwriter, answered by the company within two weeks.
 
-use std::sync::Arc;
-
-use schemars::JsonSchema;
-use serde::Deserialize;
-
 use crate::api::business::payroll_people::may_pay;
 use crate::api::capital::loan_clock;
 use crate::api::capital::underwriting::Terms;
-use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::payments::wallets::{named, room};
-use crate::api::reply::{Data, Shown};
+use crate::api::prelude::*;
 use crate::api::system_row::SystemRow;
-use crate::model::Object;
 use crate::model::capital::amortisation::{due_days, instalment, schedule};
-use crate::model::capital::application::Application;
-use crate::model::capital::offer::{Offer, OfferStatus};
-use crate::model::lifecycle::{Stateful, StatusChange, step};
-use crate::model::payments::wallet::Wallet;
-use crate::model::task::Task;
-use crate::value::error::{ApiError, ErrorCode, Violation};
-use crate::value::id::Id;
-use crate::value::text::Metadata;
-use crate::value::time::Span;
-use crate::world::World;
+use crate::model::capital::{Application, Offer, OfferStatus};
+use crate::model::payments::Wallet;
+use crate::model::{Object, step};
 
 pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     method: Method::Post,

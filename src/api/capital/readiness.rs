@@ -1,32 +1,16 @@
 //! Readiness assessments: what the books, payroll, taxes and record of a company say to an investor, and what to do about it.
 
-use std::sync::Arc;
-
-use schemars::JsonSchema;
-use serde::Deserialize;
-
 use crate::api::business::companies::named;
 use crate::api::business::{compliance, figures};
 use crate::api::capital::measures::{Look, Measures};
-use crate::api::crud::show;
 use crate::api::identity::subjects::{businesses, kyb_approved};
-use crate::api::operation::{Contract, Domain, Method, Operation, operation};
-use crate::api::reply::{Data, Shown};
+use crate::api::prelude::*;
 use crate::api::system_row::SystemRow;
 use crate::model::Object;
-use crate::model::business::company::{Company, CompanyStatus};
-use crate::model::capital::readiness_assessment::{
-    AssessmentStatus, ReadinessAssessment, Stage, card, summed,
-};
-use crate::model::capital::scorecard::{Evidence, Measured, total};
-use crate::model::lifecycle::{Stateful, StatusChange};
-use crate::model::task::Task;
-use crate::value::error::{ApiError, ErrorCode, Violation};
-use crate::value::id::Id;
-use crate::value::money::{Amount, Currency};
-use crate::value::text::Metadata;
-use crate::value::time::Span;
-use crate::world::World;
+use crate::model::business::CompanyStatus;
+use crate::model::capital::readiness_assessment::{Stage, card, summed};
+use crate::model::capital::scorecard::total;
+use crate::model::capital::{AssessmentStatus, Evidence, Measured, ReadinessAssessment};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {

@@ -1,24 +1,13 @@
 //! Repayments of loans: out of a wallet, at once, and allotted as the loan says.
 
-use schemars::JsonSchema;
-use serde::Deserialize;
-
 use crate::api::capital::offers::belongs;
-use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::payments::wallet_level;
 use crate::api::payments::wallets::{named, short};
-use crate::api::reply::{Data, Shown};
-use crate::model::capital::loan::{Loan, LoanStatus};
-use crate::model::capital::loan_repayment::{LoanRepayment, RepaymentStatus};
-use crate::model::lifecycle::{Stateful, StatusChange, step};
-use crate::model::payments::wallet::Wallet;
+use crate::api::prelude::*;
+use crate::model::capital::{Loan, LoanRepayment, LoanStatus, RepaymentStatus};
+use crate::model::payments::Wallet;
 use crate::model::posting::lending;
-use crate::model::{AnyId, Object};
-use crate::value::error::{ApiError, ErrorCode};
-use crate::value::id::Id;
-use crate::value::money::Amount;
-use crate::value::text::Metadata;
-use crate::world::World;
+use crate::model::{Object, step};
 
 pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     method: Method::Post,

@@ -3,23 +3,18 @@
 
 use crate::api::capital::measures::Look;
 use crate::api::capital::{credit_scores, offers};
+use crate::api::prelude::*;
 use crate::api::system_row::SystemRow;
-use crate::model::AnyId;
-use crate::model::business::company::{Company, CompanyStatus};
+use crate::model::UnderwriterDecision;
+use crate::model::business::CompanyStatus;
 use crate::model::capital::application::{
-    Application, ApplicationOutcome, ApplicationStatus, Reason, ReasonCode, UnderwritingDecision,
+    ApplicationOutcome, Reason, ReasonCode, UnderwritingDecision,
 };
-use crate::model::capital::credit_score::{Band, CreditScore};
-use crate::model::capital::lending;
-use crate::model::capital::loan::{Loan, LoanStatus};
-use crate::model::capital::offer::{Offer, OfferStatus};
+use crate::model::capital::{
+    Application, ApplicationStatus, Band, CreditScore, Loan, LoanStatus, Offer, OfferStatus,
+    lending,
+};
 use crate::model::decision::UNDERWRITER;
-use crate::model::lifecycle::Stateful;
-use crate::model::task::{Task, UnderwriterDecision};
-use crate::value::id::Id;
-use crate::value::money::Currency;
-use crate::value::time::Span;
-use crate::world::World;
 
 pub(crate) const REVIEW_APPLICATION: SystemRow = SystemRow {
     name: "review_application",

@@ -10,10 +10,9 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::*;
-use crate::value::id::{Id, Prefixed};
-use crate::value::money::{Amount, Currency};
-use crate::value::text::{Email, Metadata, Text as Bounded};
-use crate::value::time::{Date, Period, Span, Timestamp};
+use crate::value::{
+    Amount, Currency, Date, Email, Id, Metadata, Period, Prefixed, Span, Text as Bounded, Timestamp,
+};
 
 struct Thing;
 

@@ -8,8 +8,7 @@ use serde_json::{Map, Value};
 
 use super::{Allowed, Format, Types};
 use crate::api::json::Place;
-use crate::value::birth_date::BirthDate;
-use crate::value::{text, time};
+use crate::value::{BirthDate, text, time};
 
 /// The formats of text that are enforced, each by the parser that will read the value.
 pub(super) const FORMATS: &[(&str, Format)] = &[

@@ -8,7 +8,7 @@ use serde_json::{Map, Number, Value};
 use super::words::{came, expected_count, expected_integer, expected_one_of, suggestion};
 use super::{Allowed, Array, Checker, Forms, Node, NodeId, Object, Rest, Text, Types};
 use crate::api::json::{Place, canonical, quoted};
-use crate::value::error::Violation;
+use crate::value::Violation;
 
 /// How many violations are told: a body of a megabyte may have half a million, and the reply must not outgrow it.
 const MOST: usize = 100;

@@ -1,19 +1,10 @@
 //! The clock in the tester's hands, and starting again.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::api::operation::{Contract, Domain, Method, Operation, Session, operation};
-use crate::api::reply::Plain;
+use crate::api::prelude::*;
 use crate::api::system;
 use crate::tester::outbox::delivery::Attempted;
-use crate::value::error::{ApiError, ErrorCode, Violation};
-use crate::value::text::Text;
-use crate::value::time::{Span, Timestamp};
-use crate::world::base::Base;
-use crate::world::envelope::EventShape;
 use crate::world::envelope::event_id;
-use crate::world::{ClockMode, World};
+use crate::world::{Base, ClockMode, EventShape};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {

@@ -2,14 +2,10 @@
 
 use crate::api::control::transitions::{Wanted, target};
 use crate::api::payments::{asking, collection_clock, collections, dispute_clock, refunds};
-use crate::model::AnyId;
-use crate::model::payments::collection::{Collection, CollectionStatus, Payment};
-use crate::model::payments::dispute::{Dispute, DisputeStatus};
-use crate::model::payments::refund::{Refund, RefundStatus};
-use crate::model::payments::return_code::ReturnCode;
-use crate::value::error::ApiError;
-use crate::value::id::Id;
-use crate::world::World;
+use crate::api::prelude::*;
+use crate::model::payments::{
+    Collection, CollectionStatus, Dispute, DisputeStatus, Payment, Refund, RefundStatus, ReturnCode,
+};
 
 /// The payer, or the payer's bank, acts now.
 pub(super) fn collection(

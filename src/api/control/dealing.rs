@@ -4,15 +4,11 @@
 use crate::api::capital::due_diligence::requests_of;
 use crate::api::capital::{deal_verbs, due_diligence_answers};
 use crate::api::control::transitions::{Wanted, refused, target};
-use crate::model::capital::deal::{Deal, DealStatus};
-use crate::model::capital::due_diligence_case::{CaseStatus, DueDiligenceCase};
-use crate::model::capital::due_diligence_request::{DueDiligenceRequest, RequestStatus};
-use crate::model::lifecycle::State;
-use crate::model::task::Task;
-use crate::model::{AnyId, Kind};
-use crate::value::error::ApiError;
-use crate::value::id::Id;
-use crate::world::World;
+use crate::api::prelude::*;
+use crate::model::State;
+use crate::model::capital::{
+    CaseStatus, Deal, DealStatus, DueDiligenceCase, DueDiligenceRequest, RequestStatus,
+};
 
 /// The kinds that are moved here.
 pub(super) const KINDS: &[Kind] = &[Kind::Deal, Kind::DueDiligenceCase, Kind::DueDiligenceRequest];

@@ -1,16 +1,8 @@
 //! Why did this happen? Every decision of the outside world, and the table of those that there can be.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::api::crud::Paging;
-use crate::api::operation::{Contract, Domain, Method, Operation, operation};
-use crate::api::reply::{List, Plain};
+use crate::api::prelude::*;
 use crate::model::decision::DECISIONS;
-use crate::value::error::ApiError;
-use crate::value::text::Text;
-use crate::world::World;
-use crate::world::decide::Why;
+use crate::world::Why;
 use crate::world::envelope::DecisionShape;
 
 pub(crate) const OPERATIONS: &[Operation] = &[

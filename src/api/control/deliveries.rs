@@ -2,22 +2,12 @@
 
 use core::cmp::Ordering;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use crate::api::control::webhooks::not_found;
-use crate::api::crud::Paging;
-use crate::api::operation::{Contract, Domain, Method, Operation, Session, operation};
-use crate::api::reply::{List, Plain};
-use crate::model::Kind;
+use crate::api::prelude::*;
 use crate::tester::outbox::delivery::{Delivery, Status};
 use crate::tester::outbox::lane::Lane;
-use crate::value::error::{ApiError, ErrorCode, Violation};
 use crate::value::id::parse;
-use crate::value::text::Text;
-use crate::value::time::Timestamp;
-use crate::world::envelope::event_id;
-use crate::world::envelope::named;
+use crate::world::envelope::{event_id, named};
 use crate::world::script::Shaping;
 
 pub(crate) const OPERATIONS: &[Operation] = &[

@@ -2,21 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::api::control::snapshots::find;
-use crate::api::crud::Paging;
 use crate::api::json::differing_pointers;
-use crate::api::operation::{Contract, Domain, Method, Operation, Session, operation};
-use crate::api::reply::{Meta, Plain};
-use crate::model::{AnyId, Record};
-use crate::value::error::{ApiError, ErrorCode, Violation};
-use crate::value::id::Id;
-use crate::value::text::Text;
-use crate::value::time::Timestamp;
-use crate::world::World;
+use crate::api::prelude::*;
+use crate::api::reply::Meta;
+use crate::model::Record;
 use crate::world::diff::{Difference, Differences, common_events, differences};
 
 pub(crate) const OPERATIONS: &[Operation] = &[Operation {

@@ -2,20 +2,12 @@
 
 #![expect(clippy::cast_possible_truncation, reason = "places within a log that is held in memory")]
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::api::crud::Paging;
-use crate::api::operation::{Contract, Domain, Method, Operation, operation};
-use crate::api::reply::{List, Plain};
-use crate::model::{AnyId, Kind};
-use crate::value::error::{ApiError, ErrorCode};
+use crate::api::prelude::*;
 use crate::value::id::parse;
-use crate::value::text::Text;
-use crate::world::World;
-use crate::world::envelope::{EventShape, named};
-use crate::world::event::{Change, Event};
+use crate::world::envelope::named;
+use crate::world::{Change, Event, EventShape};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {

@@ -1,17 +1,10 @@
 //! Faults of the wire at run time: what happens to the caller's own exchange with this key's world.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use crate::api::check::suggestion;
-use crate::api::operation::{Contract, Domain, Method, Operation, Session, operation};
-use crate::api::reply::Plain;
+use crate::api::prelude::*;
 use crate::api::{control, product};
 use crate::tester::fault::{self, contradiction};
 use crate::tester::wire::Armed;
-use crate::value::error::{ApiError, ErrorCode, Violation};
-use crate::value::text::Text;
-use crate::value::time::Span;
 use crate::world::script::{BodyFault, Fault, FaultRow, Lose, Range, When};
 
 pub(crate) const OPERATIONS: &[Operation] = &[

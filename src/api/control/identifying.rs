@@ -1,18 +1,15 @@
 //! Moves by hand of what is found out about people: documents, cases, screenings, alerts, trust.
 
 use crate::api::control::transitions::{Wanted, target};
-use crate::api::identity::verification_clock::{self, CaseOutcome};
-use crate::api::identity::{alerts, documents, screenings, trust_scores, verifications};
-use crate::model::AnyId;
-use crate::model::identity::aml_alert::AmlAlert;
-use crate::model::identity::aml_screening::{AmlScreening, ListAnswer, ScreeningStatus};
-use crate::model::identity::document::{Document, DocumentFault, DocumentStatus};
-use crate::model::identity::trust_score::TrustScore;
-use crate::model::identity::verification::{CaseStatus, RejectLabel, Verification};
-use crate::model::task::Task;
-use crate::value::error::ApiError;
-use crate::value::id::Id;
-use crate::world::World;
+use crate::api::identity::verification_clock::CaseOutcome;
+use crate::api::identity::{
+    alerts, documents, screenings, trust_scores, verification_clock, verifications,
+};
+use crate::api::prelude::*;
+use crate::model::identity::{
+    AmlAlert, AmlScreening, CaseStatus, Document, DocumentFault, DocumentStatus, ListAnswer,
+    RejectLabel, ScreeningStatus, TrustScore, Verification,
+};
 
 /// Somebody looks at it now, or its last day is over now.
 pub(super) fn document(world: &mut World, id: Id<Document>, to: &str) -> Result<(), ApiError> {

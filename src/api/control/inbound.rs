@@ -1,19 +1,15 @@
 //! The outside world acting: money that arrives without a call of the product.
 
-use std::borrow::Cow;
-
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::Deserialize;
+use schemars::{Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
 
 use crate::api::capital::deal_verbs;
 use crate::api::control::inbound_payments;
 use crate::api::identity::screenings::watchlist_hit;
-use crate::api::operation::{self, Contract, Domain, Method, Operation, answer, decode, operation};
+use crate::api::operation::{self, answer, decode};
 use crate::api::payments::statement_line::statement_line;
+use crate::api::prelude::*;
 use crate::api::reply::{IntoReply, Reply};
-use crate::value::error::{ApiError, ErrorCode};
-use crate::world::World;
 
 pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     method: Method::Post,

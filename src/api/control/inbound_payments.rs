@@ -1,27 +1,11 @@
 //! Money that arrives, or is taken back, without a call of the product: kinds of `inbound`.
 
-use std::sync::Arc;
-
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use crate::api::payments::asking::fits;
 use crate::api::payments::collection_clock;
 use crate::api::payments::wallets::room;
-use crate::api::reply::{Data, Identified, Shown};
-use crate::model::AnyId;
-use crate::model::business::company::Company;
-use crate::model::lifecycle::{refused, step};
-use crate::model::payments::collection::{Collection, CollectionMethod};
-use crate::model::payments::dispute::Dispute;
-use crate::model::payments::return_code::ReturnCode;
-use crate::model::payments::wallet::Wallet;
-use crate::model::posting;
-use crate::value::error::{ApiError, ErrorCode, Violation};
-use crate::value::id::Id;
-use crate::value::money::{Amount, Currency};
-use crate::value::text::Text;
-use crate::world::World;
+use crate::api::prelude::*;
+use crate::model::payments::{Collection, CollectionMethod, Dispute, ReturnCode, Wallet};
+use crate::model::{posting, refused, step};
 
 /// Money that arrives.
 #[derive(Deserialize, JsonSchema)]

@@ -1,21 +1,14 @@
 //! The tester's own hand: rules made at run time, and a resource moved along its lifecycle.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::api::control::faults::{self, Removed, RuleFault};
-use crate::api::control::transitions;
-use crate::api::operation::{Contract, Domain, Method, Operation, Session, operation};
-use crate::api::reply::Plain;
+use crate::api::control::faults::{Removed, RuleFault};
+use crate::api::control::{faults, transitions};
+use crate::api::prelude::*;
 use crate::model::decision::{DECISIONS, Decision};
-use crate::model::payments::return_code::ReturnCode;
+use crate::model::payments::ReturnCode;
 use crate::tester::wire::Armed;
-use crate::value::error::{ApiError, ErrorCode, Violation};
 use crate::value::id::encode_to_string;
-use crate::value::text::Text;
-use crate::value::time::Span;
-use crate::world::World;
 use crate::world::decide::OutcomeState;
 use crate::world::facts::kind_named;
 use crate::world::script::{OutcomeRule, Range, Selector, When};

@@ -3,18 +3,12 @@
 
 use crate::api::capital::{credit_scores, insurance, loan_clock, offers, readiness, underwriting};
 use crate::api::control::transitions::{Wanted, target};
-use crate::model::capital::application::{Application, ApplicationStatus};
-use crate::model::capital::credit_score::{CreditScore, ScoreStatus};
-use crate::model::capital::insurance_risk_score::InsuranceRiskScore;
-use crate::model::capital::loan::{Loan, LoanStatus};
-use crate::model::capital::offer::{Offer, OfferStatus};
-use crate::model::capital::readiness_assessment::ReadinessAssessment;
-use crate::model::lifecycle::{State, refused};
-use crate::model::task::UnderwriterDecision;
-use crate::model::{AnyId, Kind};
-use crate::value::error::ApiError;
-use crate::value::id::Id;
-use crate::world::World;
+use crate::api::prelude::*;
+use crate::model::capital::{
+    Application, ApplicationStatus, CreditScore, InsuranceRiskScore, Loan, LoanStatus, Offer,
+    OfferStatus, ReadinessAssessment, ScoreStatus,
+};
+use crate::model::{State, UnderwriterDecision, refused};
 
 /// The kinds that are moved here.
 pub(super) const KINDS: &[Kind] = &[

@@ -1,17 +1,10 @@
 //! Limits of this key's world: how many requests in a window of wall-clock time, how long every reply takes, and what the service
 //! charges.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::api::operation::{Contract, Domain, Method, Operation, Session, operation};
-use crate::api::reply::Plain;
-use crate::model::payments::platform_fee::{FeeSchedule, FeeTier};
+use crate::api::prelude::*;
+use crate::model::payments::{FeeSchedule, FeeTier};
 use crate::tester::fault::wall_ms;
 use crate::tester::wire::parse_rate;
-use crate::value::error::{ApiError, Violation};
-use crate::value::text::Text;
-use crate::value::time::Span;
 use crate::world::script::{self, Latency};
 
 pub(crate) const OPERATIONS: &[Operation] = &[

@@ -1,12 +1,8 @@
 //! The process: is it alive, and what does it serve.
 
-use schemars::JsonSchema;
-use serde::Serialize;
-
-use crate::api::operation::{Contract, Domain, Method, Operation, Process, operation};
-use crate::api::reply::Plain;
-use crate::value::time::Timestamp;
-use crate::world::{ClockMode, World};
+use crate::api::operation::Process;
+use crate::api::prelude::*;
+use crate::world::ClockMode;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {

@@ -5,23 +5,15 @@
     reason = "places within a journal and a log that are held in memory"
 )]
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::api;
 use crate::api::control::faults::Removed;
-use crate::api::crud::Paging;
-use crate::api::operation::{Contract, Domain, Method, Operation, Session, operation};
-use crate::api::reply::{List, Plain};
+use crate::api::prelude::*;
 use crate::tester::request_log::{Body, Entry, KeyOutcome};
 use crate::tester::wire::is_id_of;
-use crate::value::error::{ApiError, ErrorCode};
-use crate::value::text::Text;
-use crate::value::time::Timestamp;
-use crate::world::World;
+use crate::world::Event;
 use crate::world::envelope::event_id;
-use crate::world::event::Event;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {

@@ -1,15 +1,6 @@
 //! Scenarios of one world: what there is, what runs, which of its rows have acted.
 
-use std::sync::Arc;
-
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::api::operation::{Contract, Domain, Method, Operation, Session, operation};
-use crate::api::reply::Plain;
-use crate::value::error::{ApiError, ErrorCode};
-use crate::value::text::Text;
-use crate::value::time::Timestamp;
+use crate::api::prelude::*;
 use crate::world::script::Scenario;
 
 pub(crate) const OPERATIONS: &[Operation] = &[

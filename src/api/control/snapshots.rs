@@ -1,15 +1,7 @@
 //! Snapshots in the tester's hands: taken, listed, gone back to, forked under another key, deleted.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::api::operation::{Contract, Domain, Method, Operation, Session, operation};
-use crate::api::reply::Plain;
+use crate::api::prelude::*;
 use crate::tester::snapshots::{MOST_SNAPSHOTS, Snapshot};
-use crate::value::error::{ApiError, ErrorCode, Violation};
-use crate::value::id::{Id, Prefixed};
-use crate::value::text::Text;
-use crate::value::time::Timestamp;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {

@@ -1,16 +1,10 @@
 //! What a simulated statement was made of: the measure of a matcher, the sandbox's own and the tester's.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::api::operation::{Contract, Domain, Method, Operation, operation};
-use crate::api::reply::Plain;
-use crate::model::ledger::WalletTransaction;
-use crate::model::payments::bank_statement::{BankStatement, Noise, StatementLine, Truth, Truths};
-use crate::model::payments::reconciliation_match::{MatchStatus, ReconciliationMatch};
-use crate::value::error::{ApiError, ErrorCode};
-use crate::value::id::Id;
-use crate::world::World;
+use crate::api::prelude::*;
+use crate::model::WalletTransaction;
+use crate::model::payments::{
+    BankStatement, MatchStatus, Noise, ReconciliationMatch, StatementLine, Truth, Truths,
+};
 
 pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     method: Method::Get,

@@ -3,46 +3,33 @@
 //! A move is one that the lifecycle has and that somebody outside could make: the bank, the tax office, the clock. What only the
 //! resource's own arithmetic leads to (a run that ends with its last payout) is not moved by hand.
 
-use std::borrow::Cow;
-
 use serde_json::Value;
 
 use crate::api::business::employee_pay::cancel_check;
-use crate::api::business::leave::{self, LeaveDecision};
+use crate::api::business::leave::LeaveDecision;
 use crate::api::business::{
-    compliance, leave_clock, payroll_clock, payroll_funding, regulatory_reports, tax_clock,
+    compliance, leave, leave_clock, payroll_clock, payroll_funding, regulatory_reports, tax_clock,
 };
 use crate::api::control::{collecting, dealing, identifying, lending};
-use crate::api::payments::dispute_clock;
-use crate::api::payments::escrow_clock::{self, Part};
-use crate::api::payments::reconciliation::{self, MatchAction};
-use crate::api::payments::statement_clock;
-use crate::api::payments::{beneficiaries, escrow_verbs, payout_rail, payout_verbs};
-use crate::api::payments::{fx_quotes, fx_transfers};
-use crate::model::business::company::{Company, CompanyStatus};
-use crate::model::business::compliance_requirement::{ComplianceRequirement, RequirementStatus};
-use crate::model::business::employee::{Employee, EmployeeStatus, PayrollStatus};
-use crate::model::business::leave_request::{LeaveRequest, LeaveStatus};
-use crate::model::business::payroll_run::{PayrollRun, RunStatus};
-use crate::model::business::payroll_verification::BankAnswer;
-use crate::model::business::regulatory_report::{RegulatoryReport, ReportStatus};
-use crate::model::business::tax_filing::{FilingStatus, TaxFiling};
-use crate::model::business::tax_liability::{LiabilityStatus, TaxLiability};
-use crate::model::lifecycle::{State, StatusChange};
-use crate::model::payments::bank_statement::BankStatement;
-use crate::model::payments::beneficiary::{Beneficiary, BeneficiaryStatus};
-use crate::model::payments::dispute::{DisputeStatus, RaisedBy};
-use crate::model::payments::escrow::{Escrow, EscrowStatus, MilestoneStatus};
-use crate::model::payments::fx_quote::{FxQuote, QuoteStatus};
-use crate::model::payments::fx_transfer::{FxTransfer, FxTransferStatus};
-use crate::model::payments::payout::{Payout, PayoutStatus, Pays};
-use crate::model::payments::reconciliation_match::{MatchStatus, ReconciliationMatch, Side};
-use crate::model::payments::return_code::ReturnCode;
-use crate::model::task::Task;
-use crate::model::{AnyId, Kind};
-use crate::value::error::{ApiError, ErrorCode};
-use crate::value::id::{Id, parse};
-use crate::world::World;
+use crate::api::payments::escrow_clock::Part;
+use crate::api::payments::reconciliation::MatchAction;
+use crate::api::payments::{
+    beneficiaries, dispute_clock, escrow_clock, escrow_verbs, fx_quotes, fx_transfers, payout_rail,
+    payout_verbs, reconciliation, statement_clock,
+};
+use crate::api::prelude::*;
+use crate::model::State;
+use crate::model::business::{
+    BankAnswer, CompanyStatus, ComplianceRequirement, Employee, EmployeeStatus, FilingStatus,
+    LeaveRequest, LeaveStatus, LiabilityStatus, PayrollRun, PayrollStatus, RegulatoryReport,
+    ReportStatus, RequirementStatus, RunStatus, TaxFiling, TaxLiability,
+};
+use crate::model::payments::{
+    BankStatement, Beneficiary, BeneficiaryStatus, DisputeStatus, Escrow, EscrowStatus, FxQuote,
+    FxTransfer, FxTransferStatus, MatchStatus, MilestoneStatus, Payout, PayoutStatus, Pays,
+    QuoteStatus, RaisedBy, ReconciliationMatch, ReturnCode, Side,
+};
+use crate::value::id::parse;
 
 /// Everything that a move can cause.
 pub(crate) const EMITS: &[&str] = &[

@@ -1,40 +1,26 @@
 //! An event on demand: not a made-up one, but the real state changes that cause it.
 
-use std::sync::Arc;
-
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::api::check::suggestion;
-use crate::api::control::recipes::Act::{self, Answered, Call, Move, Payroll, Transfer};
-use crate::api::control::recipes::{LAST, PAYABLE, recipe};
+use crate::api::control::recipes::Act::{Answered, Call, Move, Payroll, Transfer};
+use crate::api::control::recipes::{Act, LAST, PAYABLE, recipe};
 use crate::api::control::{inbound, transitions};
-use crate::api::operation::{Contract, Domain, Method, Operation, operation};
-use crate::api::reply::{Plain, Reply};
+use crate::api::prelude::*;
+use crate::api::reply::Reply;
 use crate::api::{control, product, system};
-use crate::model::Kind;
-use crate::model::business::company::{Company, CompanyStatus};
-use crate::model::business::compliance_requirement::{ComplianceRequirement, RequirementStatus};
-use crate::model::business::employee::{Employee, EmployeeStatus};
-use crate::model::business::payroll_item::{ItemStatus, PayrollItem};
-use crate::model::business::tax_liability::{LiabilityStatus, TaxLiability};
-use crate::model::capital::loan::Loan;
-use crate::model::capital::offer::Offer;
-use crate::model::identity::aml_alert::AmlAlert;
-use crate::model::identity::subject::Subject;
-use crate::model::payments::beneficiary::{Beneficiary, BeneficiaryStatus};
-use crate::model::payments::dispute::{Dispute, DisputeStatus};
-use crate::model::payments::reconciliation_match::{MatchStatus, ReconciliationMatch};
-use crate::value::error::{ApiError, ErrorCode, Violation};
-use crate::value::id::{Id, encode_to_string, parse};
-use crate::value::text::Text;
-use crate::value::time::Date;
-use crate::world::World;
-use crate::world::envelope::EventShape;
-use crate::world::event::RequestRef;
-use crate::world::grow::Grow;
+use crate::model::business::{
+    CompanyStatus, ComplianceRequirement, Employee, EmployeeStatus, ItemStatus, LiabilityStatus,
+    PayrollItem, RequirementStatus, TaxLiability,
+};
+use crate::model::capital::{Loan, Offer};
+use crate::model::identity::{AmlAlert, Subject};
+use crate::model::payments::{
+    Beneficiary, BeneficiaryStatus, Dispute, DisputeStatus, MatchStatus, ReconciliationMatch,
+};
+use crate::value::id::{encode_to_string, parse};
 use crate::world::script::{OutcomeRule, Selector, Wanted, When};
+use crate::world::{EventShape, RequestRef};
 
 pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     method: Method::Post,

@@ -1,24 +1,17 @@
 //! Verification: did so many requests, or events, look like this? Pass, fail with the nearest miss, or unknown.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::api;
 use crate::api::check::suggestion;
 use crate::api::control::deliveries;
 use crate::api::control::request_log::RequestShape;
-use crate::api::operation::{Contract, Domain, Method, Operation, Session, operation};
-use crate::api::reply::Plain;
-use crate::api::system;
+use crate::api::prelude::*;
+use crate::api::{self, system};
 use crate::tester::outbox::delivery::Delivery;
 use crate::tester::request_log::Body;
 use crate::tester::verify::{self, ANY, Candidate, VerifyResult, first_out_of_order};
-use crate::value::error::{ApiError, Violation};
-use crate::value::text::Text;
-use crate::world::World;
-use crate::world::envelope::{EventShape, event_id, named};
-use crate::world::event::Event;
+use crate::world::envelope::{event_id, named};
+use crate::world::{Event, EventShape};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {

@@ -1,19 +1,11 @@
 //! Webhook endpoints: what stands in for a vendor's dashboard.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::api::crud::Paging;
-use crate::api::operation::{Contract, Domain, Method, Operation, Session, operation};
-use crate::api::reply::{List, Plain};
+use crate::api::prelude::*;
 use crate::tester::address::Target;
 use crate::tester::outbox::lane::Lane;
 use crate::tester::outbox::schedule::Pace;
 use crate::tester::outbox::{MOST_ENDPOINTS, NewEndpoint};
 use crate::tester::signature::Secret;
-use crate::value::error::{ApiError, ErrorCode, Violation};
-use crate::value::text::Text;
-use crate::value::time::Timestamp;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {

@@ -2,16 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use crate::api::control::process::WORLD_VERSION;
-use crate::api::operation::{Contract, Domain, Method, OpenWorld, Operation, Session, operation};
-use crate::api::reply::Plain;
-use crate::value::error::ApiError;
-use crate::value::time::Timestamp;
-use crate::world::World;
-use crate::world::base::Shape;
+use crate::api::operation::OpenWorld;
+use crate::api::prelude::*;
+use crate::world::Shape;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {

@@ -1,33 +1,18 @@
 //! Alerts: what has to be looked at, and what a decision about it does to subjects, cases and payouts.
 
-use std::sync::Arc;
-
-use schemars::JsonSchema;
-use serde::Deserialize;
-
 use crate::api::business::employee_verbs::enter_payroll;
-use crate::api::crud::{Candidates, Paging, Sort, SortKey, Sortable, is, show};
-use crate::api::identity::screenings;
-use crate::api::identity::verification_clock::{self, CaseOutcome};
+use crate::api::identity::verification_clock::CaseOutcome;
 use crate::api::identity::verifications::open_case;
-use crate::api::operation::{Contract, Domain, Method, Operation, operation};
+use crate::api::identity::{screenings, verification_clock};
 use crate::api::payments::payout_rail;
-use crate::api::reply::{Data, List, Shown};
-use crate::model::business::company::Company;
-use crate::model::business::employee::{Employee, HoldReason, PayrollStatus};
-use crate::model::business::payroll_item::PayrollItem;
-use crate::model::identity::aml_alert::{AlertRule, AlertStatus, AmlAlert, Severity};
-use crate::model::identity::aml_screening::{AmlScreening, HitStatus, ScreeningStatus};
-use crate::model::identity::subject::{KycStatus, RiskLevel, Subject};
-use crate::model::identity::verification::{CaseStatus, RejectLabel};
-use crate::model::lifecycle::{State, Stateful, StatusChange, step};
-use crate::model::payments::payout::{Payout, PayoutStatus, Pays};
-use crate::model::{AnyId, Object};
-use crate::value::error::{ApiError, ErrorCode};
-use crate::value::id::Id;
-use crate::value::money::Currency;
-use crate::value::text::{Metadata, Text};
-use crate::world::World;
+use crate::api::prelude::*;
+use crate::model::business::{Employee, HoldReason, PayrollItem, PayrollStatus};
+use crate::model::identity::{
+    AlertRule, AlertStatus, AmlAlert, AmlScreening, CaseStatus, HitStatus, KycStatus, RejectLabel,
+    RiskLevel, ScreeningStatus, Severity, Subject,
+};
+use crate::model::payments::{Payout, PayoutStatus, Pays};
+use crate::model::{Object, State, step};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {

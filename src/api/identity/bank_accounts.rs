@@ -1,24 +1,15 @@
 //! Bank account checks: whether an account is there, and whose it is. The bank answers at once.
 
-use schemars::JsonSchema;
-use serde::Deserialize;
-
 use crate::api::business::companies::Country;
-use crate::api::operation::{Contract, Domain, Method, Operation, operation};
-use crate::api::reply::{Data, Shown};
+use crate::api::prelude::*;
+use crate::model::Object;
 use crate::model::decision::ACCOUNT_RESOLVE;
 use crate::model::growth::{countries, names};
-use crate::model::identity::bank_account_verification::{AccountResult, BankAccountVerification};
-use crate::model::payments::account_rules;
-use crate::model::payments::beneficiary::MatchResult;
+use crate::model::identity::BankAccountVerification;
+use crate::model::identity::bank_account_verification::AccountResult;
 use crate::model::payments::holder_name::compare;
-use crate::model::payments::payout::Recipient;
-use crate::model::{AnyId, Object};
-use crate::value::error::{ApiError, Violation};
-use crate::value::id::Id;
-use crate::value::text::{Metadata, Text};
-use crate::world::World;
-use crate::world::decide::DecisionAnswer;
+use crate::model::payments::{MatchResult, Recipient, account_rules};
+use crate::world::DecisionAnswer;
 
 /// Where an account is unless somebody says otherwise.
 const COUNTRY: &str = "NG";

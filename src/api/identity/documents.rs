@@ -1,25 +1,11 @@
 //! Documents of subjects: attached by a token, looked at within a minute.
 
-use std::sync::Arc;
-
-use schemars::JsonSchema;
-use serde::Deserialize;
-
 use crate::api::business::companies::Country;
 use crate::api::business::payroll_clock::get;
-use crate::api::operation::{Contract, Domain, Method, Operation, operation};
-use crate::api::reply::{Data, Shown};
+use crate::api::prelude::*;
 use crate::api::system_row::SystemRow;
-use crate::model::Object;
-use crate::model::identity::document::{Document, DocumentFault, DocumentStatus, DocumentType};
-use crate::model::identity::subject::Subject;
-use crate::model::lifecycle::{State, Stateful, StatusChange};
-use crate::model::task::Task;
-use crate::value::error::ApiError;
-use crate::value::id::Id;
-use crate::value::text::Metadata;
-use crate::value::time::{Date, Span, Timestamp};
-use crate::world::World;
+use crate::model::identity::{Document, DocumentFault, DocumentStatus, DocumentType, Subject};
+use crate::model::{Object, State};
 
 /// From a document to what was found in it.
 pub(crate) const EXAMINATION: Span = Span::seconds(60);

@@ -5,15 +5,10 @@
 
 use crate::api::identity::alerts::{self, NewAlert};
 use crate::api::identity::subjects::of_company;
-use crate::model::AnyId;
-use crate::model::business::company::Company;
-use crate::model::identity::aml_alert::{AlertStatus, AmlAlert};
+use crate::api::prelude::*;
 use crate::model::identity::aml_rules::{Movement, RULES, Suspicion, WINDOW};
-use crate::model::identity::subject::SubjectType;
-use crate::model::payments::collection::Collection;
-use crate::model::payments::payout::{Payout, Pays};
-use crate::value::id::Id;
-use crate::world::World;
+use crate::model::identity::{AlertStatus, AmlAlert, SubjectType};
+use crate::model::payments::{Collection, Payout, Pays};
 
 /// A payout was paid.
 pub(crate) fn paid(world: &mut World, payout: &Payout) {

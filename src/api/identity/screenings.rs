@@ -1,34 +1,17 @@
 //! Screenings: whether a list has a subject, now and, where that is wanted, every day.
 
-use std::sync::Arc;
-
-use schemars::JsonSchema;
-use serde::Deserialize;
-
 use crate::api::business::payroll_clock::get;
-use crate::api::crud::show;
 use crate::api::identity::alerts::{self, NewAlert};
-use crate::api::operation::{Contract, Domain, Method, Operation, operation};
-use crate::api::reply::{Data, Shown};
+use crate::api::prelude::*;
 use crate::api::system_row::SystemRow;
+use crate::model::Object;
 use crate::model::decision::WATCHLIST_REPLY;
-use crate::model::identity::aml_alert::{AlertRule, AmlAlert, Severity};
-use crate::model::identity::aml_screening::{
-    AmlScreening, Hit, HitStatus, ListAnswer, ScreeningStatus,
+use crate::model::identity::aml_screening::Hit;
+use crate::model::identity::{
+    AlertRule, AmlAlert, AmlScreening, HitStatus, ListAnswer, ListName, Listed, MatchType, Name,
+    RiskLevel, ScreeningStatus, Severity, Subject, Verification, WatchlistEntry, watchlist,
 };
-use crate::model::identity::name_match::{MatchType, Name};
-use crate::model::identity::subject::{RiskLevel, Subject};
-use crate::model::identity::verification::Verification;
-use crate::model::identity::watchlist::{self, ListName, Listed, WatchlistEntry};
-use crate::model::lifecycle::{Stateful, StatusChange};
-use crate::model::task::Task;
-use crate::model::{AnyId, Object};
-use crate::value::error::{ApiError, Violation};
-use crate::value::id::Id;
-use crate::value::text::{Metadata, Text};
-use crate::value::time::{Span, Timestamp};
-use crate::world::World;
-use crate::world::decide::DecisionAnswer;
+use crate::world::DecisionAnswer;
 
 /// From the request to what the lists say.
 pub(crate) const SCREENING: Span = Span::seconds(5);

@@ -1,26 +1,11 @@
 //! Subjects: people and businesses who are to be verified.
 
-use std::sync::Arc;
-
-use schemars::JsonSchema;
-use serde::Deserialize;
-
 use crate::api::business::companies::{AddressInput, Country, named};
-use crate::api::crud::{Candidates, Paging, Sort, SortKey, Sortable, is, show};
-use crate::api::operation::{Contract, Domain, Method, Operation, operation};
-use crate::api::reply::{Data, List, Shown};
-use crate::model::business::company::Company;
-use crate::model::business::employee::Employee;
-use crate::model::identity::subject::{
-    IdNumber, KycStatus, PersonName, RiskLevel, Subject, SubjectType,
-};
-use crate::model::lifecycle::StatusChange;
-use crate::value::birth_date::BirthDate;
-use crate::value::error::{ApiError, Violation};
-use crate::value::id::Id;
-use crate::value::text::{Email, Metadata, Text};
-use crate::value::time::Date;
-use crate::world::World;
+use crate::api::prelude::*;
+use crate::model::business::Employee;
+use crate::model::identity::subject::{IdNumber, PersonName};
+use crate::model::identity::{KycStatus, RiskLevel, Subject, SubjectType};
+use crate::value::{BirthDate, Email};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {

@@ -1,21 +1,15 @@
 //! What a trust score looks at: each factor of a subject as a percentage of its weight, and why.
 
 use crate::api::identity::alerts;
-use crate::model::business::company::Company;
-use crate::model::business::employee::PayrollStatus;
-use crate::model::business::payroll_run::{PayrollRun, RunStatus};
-use crate::model::identity::aml_screening::{AmlScreening, ScreeningStatus};
-use crate::model::identity::levels::Level;
-use crate::model::identity::subject::{KycStatus, Subject};
-use crate::model::identity::trust_score::{
-    TrustContext, TrustFactorName, TrustReason, TrustSignals,
+use crate::api::prelude::*;
+use crate::model::State;
+use crate::model::business::{PayrollRun, PayrollStatus, RunStatus};
+use crate::model::identity::trust_score::TrustReason;
+use crate::model::identity::{
+    AmlScreening, KycStatus, Level, ScreeningStatus, Subject, TrustContext, TrustFactorName,
+    TrustSignals, WEIGHTS,
 };
-use crate::model::identity::trust_weights::WEIGHTS;
-use crate::model::lifecycle::State;
-use crate::model::payments::payout::{Payout, PayoutStatus};
-use crate::value::id::Id;
-use crate::value::time::Timestamp;
-use crate::world::World;
+use crate::model::payments::{Payout, PayoutStatus};
 
 /// How far back behaviour counts, in milliseconds.
 const WINDOW: i64 = 90 * 24 * 60 * 60 * 1_000;

@@ -1,27 +1,14 @@
 //! Trust scores: asked for, and reckoned two seconds later from what has happened by then.
 
-use std::sync::Arc;
-
-use schemars::JsonSchema;
-use serde::Deserialize;
-
 use crate::api::business::payroll_clock::get;
-use crate::api::crud::show;
 use crate::api::identity::trust_factors;
-use crate::api::operation::{Contract, Domain, Method, Operation, operation};
-use crate::api::reply::{Data, Shown};
+use crate::api::prelude::*;
 use crate::api::system_row::SystemRow;
 use crate::model::Object;
-use crate::model::identity::subject::{LatestTrust, Subject};
-use crate::model::identity::trust_score::{TrustContext, TrustScore, TrustSignals, TrustStatus};
-use crate::model::identity::trust_weights::WEIGHTS;
-use crate::model::lifecycle::{Stateful, StatusChange};
-use crate::model::task::Task;
-use crate::value::error::{ApiError, Violation};
-use crate::value::id::Id;
-use crate::value::text::Metadata;
-use crate::value::time::Span;
-use crate::world::World;
+use crate::model::identity::subject::LatestTrust;
+use crate::model::identity::{
+    Subject, TrustContext, TrustScore, TrustSignals, TrustStatus, WEIGHTS,
+};
 
 /// From the request to the score.
 const RECKONING: Span = Span::seconds(2);

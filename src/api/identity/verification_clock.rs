@@ -5,24 +5,18 @@
 use crate::api::business::companies::blockers;
 use crate::api::business::compliance;
 use crate::api::business::payroll_clock::get;
-use crate::api::identity::screenings::{self, SCREENING};
+use crate::api::identity::screenings::SCREENING;
 use crate::api::identity::verifications::PATIENCE;
-use crate::api::identity::{alerts, documents};
+use crate::api::identity::{alerts, documents, screenings};
+use crate::api::prelude::*;
 use crate::api::system_row::SystemRow;
-use crate::model::AnyId;
-use crate::model::business::compliance_requirement::{Evidence, RequirementType};
-use crate::model::identity::aml_screening::ScreeningStatus;
-use crate::model::identity::document::{DocumentFault, DocumentStatus};
-use crate::model::identity::levels::{CaseCheckName, VerificationType};
-use crate::model::identity::subject::{KycStatus, Subject};
-use crate::model::identity::verification::{
-    BureauAnswer, CaseCheckStatus, CaseResult, CaseStatus, RejectLabel, RejectType, Verification,
+use crate::model::State;
+use crate::model::business::{Evidence, RequirementType};
+use crate::model::identity::verification::{CaseResult, RejectType};
+use crate::model::identity::{
+    BureauAnswer, CaseCheckName, CaseCheckStatus, CaseStatus, DocumentFault, DocumentStatus,
+    KycStatus, RejectLabel, ScreeningStatus, Subject, Verification, VerificationType,
 };
-use crate::model::lifecycle::{State, Stateful};
-use crate::model::task::Task;
-use crate::value::id::Id;
-use crate::value::time::Span;
-use crate::world::World;
 
 /// How long a case waits for somebody to look.
 const REVIEW: Span = Span::seconds(24 * 60 * 60);

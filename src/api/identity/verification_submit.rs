@@ -1,27 +1,16 @@
 //! A case is submitted: what it needs, and when the bureau answers.
 
-use std::sync::Arc;
-
-use schemars::JsonSchema;
-use serde::Deserialize;
-
 use crate::api::identity::documents::EXAMINATION;
 use crate::api::identity::screenings::{self, SCREENING};
 use crate::api::identity::verifications::PATIENCE;
-use crate::api::reply::{Data, Shown};
-use crate::model::AnyId;
+use crate::api::prelude::*;
 use crate::model::decision::BUREAU_REPLY;
-use crate::model::identity::document::{Document, DocumentStatus, DocumentType};
-use crate::model::identity::levels::{self, CaseCheckName};
-use crate::model::identity::subject::{KycStatus, Subject};
-use crate::model::identity::verification::{BureauAnswer, CaseCheckStatus, Verification};
-use crate::model::lifecycle::{State, Stateful, step};
-use crate::model::task::Task;
-use crate::value::error::{ApiError, Violation};
-use crate::value::id::Id;
-use crate::value::time::Span;
-use crate::world::World;
-use crate::world::decide::DecisionAnswer;
+use crate::model::identity::{
+    BureauAnswer, CaseCheckName, CaseCheckStatus, Document, DocumentStatus, DocumentType,
+    KycStatus, Subject, Verification, levels,
+};
+use crate::model::{State, step};
+use crate::world::DecisionAnswer;
 
 /// From a submission without documents to the answer.
 const DATA: Span = Span::seconds(2);

@@ -1,28 +1,14 @@
 //! Verifications: cases, opened, submitted, reviewed by hand, cancelled. What the bureau makes of them is `verification_clock`.
 
-use std::sync::Arc;
-
-use schemars::JsonSchema;
-use serde::Deserialize;
-
-use crate::api::crud::{Candidates, Paging, Sort, SortKey, Sortable, is, show};
 use crate::api::identity::verification_clock::{self, CaseOutcome};
 use crate::api::identity::verification_submit::submit_verification;
-use crate::api::operation::{Contract, Domain, Method, Operation, operation};
-use crate::api::reply::{Data, List, Shown};
-use crate::model::Object;
-use crate::model::identity::levels::{self, CaseCheckName, Level, VerificationType};
-use crate::model::identity::subject::{Subject, SubjectType};
-use crate::model::identity::verification::{
-    CaseCheck, CaseCheckStatus, CaseStatus, RejectLabel, Verification,
+use crate::api::prelude::*;
+use crate::model::identity::verification::CaseCheck;
+use crate::model::identity::{
+    CaseCheckName, CaseCheckStatus, CaseStatus, Level, RejectLabel, Subject, SubjectType,
+    Verification, VerificationType, levels,
 };
-use crate::model::lifecycle::{State, StatusChange, refused, step};
-use crate::model::task::Task;
-use crate::value::error::{ApiError, ErrorCode, Violation};
-use crate::value::id::Id;
-use crate::value::text::{Metadata, Text};
-use crate::value::time::Span;
-use crate::world::World;
+use crate::model::{Object, State, refused, step};
 
 /// How long a case waits to be submitted.
 pub(crate) const PATIENCE: Span = Span::seconds(24 * 60 * 60);

@@ -1,24 +1,15 @@
 //! A request for a payer's money in the making: what speaks against it, and what it becomes.
 
-use std::sync::Arc;
-
 use crate::api::payments::collection_clock;
 use crate::api::payments::wallets::room;
+use crate::api::prelude::*;
 use crate::model::Object;
-use crate::model::business::company::Company;
 use crate::model::growth::{accounts, countries};
-use crate::model::lifecycle::StatusChange;
-use crate::model::payments::collection::{
-    Collection, CollectionMethod, CollectionPayer, CollectionStatus, RefundStanding, VirtualAccount,
+use crate::model::payments::{
+    Collection, CollectionMethod, CollectionPayer, CollectionStatus, Invoice, RefundStanding,
+    VirtualAccount, Wallet,
 };
-use crate::model::payments::invoice::Invoice;
-use crate::model::payments::wallet::Wallet;
-use crate::value::error::{ApiError, ErrorCode, Violation};
-use crate::value::id::{Id, encode_to_string};
-use crate::value::money::Currency;
-use crate::value::text::Metadata;
-use crate::value::time::Timestamp;
-use crate::world::World;
+use crate::value::id::encode_to_string;
 
 /// Refuses a reference that an open collection of the company has.
 pub(super) fn free(world: &World, company: Id<Company>, reference: &str) -> Result<(), ApiError> {

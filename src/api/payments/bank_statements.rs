@@ -1,34 +1,16 @@
 //! Bank statements: lines that a caller sends, a file of a bank, or what the sandbox says that the bank says.
 
-use std::borrow::Cow;
-use std::sync::Arc;
+use schemars::{Schema, SchemaGenerator, json_schema};
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::Deserialize;
-
-use crate::api::crud::show;
-use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::payments::statement_clock;
-use crate::api::reply::{Data, Shown};
-use crate::model::AnyId;
-use crate::model::business::company::Company;
+use crate::api::prelude::*;
 use crate::model::decision::STATEMENT_NOISE;
-use crate::model::ledger::{TransactionType, WalletTransaction};
-use crate::model::lifecycle::StatusChange;
-use crate::model::payments::bank_statement::{
-    BankStatement, MOST_LINES, MatchCounts, StatementFormat, StatementLine, StatementSource,
-    StatementStatus, Truths,
+use crate::model::payments::bank_statement::MatchCounts;
+use crate::model::payments::{
+    Bank, BankStatement, Draft, Level, MOST_LINES, Sent, StatementFormat, StatementLine,
+    StatementSource, StatementStatus, Truths, Wallet, statement_file,
 };
-use crate::model::payments::statement_file;
-use crate::model::payments::statement_noise::{Bank, Draft, Level, Sent};
-use crate::model::payments::wallet::Wallet;
-use crate::model::task::Task;
-use crate::value::error::{ApiError, Violation};
-use crate::value::id::Id;
-use crate::value::money::Amount;
-use crate::value::text::{Metadata, Text};
-use crate::value::time::{Date, Span};
-use crate::world::World;
+use crate::model::{TransactionType, WalletTransaction};
 
 /// From the request to the end of the matching.
 const IMPORT: Span = Span::seconds(5);

@@ -1,38 +1,20 @@
 //! Beneficiaries: saved payees, and the bank's word on their accounts, which comes half a minute later.
 
-use std::borrow::Cow;
-use std::sync::Arc;
-
-use schemars::JsonSchema;
-use serde::Deserialize;
-
 use crate::api::business::companies::{Country, named};
 use crate::api::business::payroll_clock::get;
-use crate::api::crud::{Candidates, Paging, Sort, SortKey, Sortable, is, show};
-use crate::api::operation::{Contract, Domain, Method, Operation, operation};
-use crate::api::reply::{Data, List, Shown};
+use crate::api::prelude::*;
 use crate::api::system_row::SystemRow;
-use crate::model::AnyId;
-use crate::model::business::company::Company;
-use crate::model::business::payroll_verification::BankAnswer;
+use crate::model::business::BankAnswer;
 use crate::model::decision::BENEFICIARY_CHECK;
 use crate::model::growth::{countries, names};
-use crate::model::lifecycle::{Stateful, StatusChange};
-use crate::model::payments::account_rules;
 use crate::model::payments::beneficiary::{
-    Beneficiary, BeneficiaryAccount, BeneficiaryStatus, BeneficiaryType, MatchResult, NameMatch,
-    Rejection,
+    BeneficiaryAccount, BeneficiaryType, NameMatch, Rejection,
 };
 use crate::model::payments::holder_name::compare;
-use crate::model::payments::payout::Recipient;
-use crate::model::task::Task;
-use crate::value::error::{ApiError, Violation};
-use crate::value::id::Id;
-use crate::value::money::Currency;
-use crate::value::text::{Metadata, Text};
-use crate::value::time::Span;
-use crate::world::World;
-use crate::world::decide::DecisionAnswer;
+use crate::model::payments::{
+    Beneficiary, BeneficiaryStatus, MatchResult, Recipient, account_rules,
+};
+use crate::world::DecisionAnswer;
 
 /// From the request to the bank's answer, unless the outside world takes longer.
 const RESOLUTION: Span = Span::seconds(30);

@@ -1,11 +1,6 @@
 //! Resources that a body names: those that are not there are told together.
 
-use std::sync::Arc;
-
-use crate::value::error::{ApiError, ErrorCode, Violation};
-use crate::value::id::Id;
-use crate::world::World;
-use crate::world::grow::Grow;
+use crate::api::prelude::*;
 
 /// What was looked for and not found.
 #[derive(Default)]

@@ -1,26 +1,17 @@
 //! What payers do, and what the clock makes of it: prompted, paid, failed, settled, expired, charged back.
 
-use std::borrow::Cow;
-use std::sync::Arc;
-
 use crate::api::identity::monitoring;
 use crate::api::payments::asking::fits;
 use crate::api::payments::platform_fee::platform_fee;
 use crate::api::payments::{disputes, invoice_clock};
+use crate::api::prelude::*;
 use crate::api::system_row::SystemRow;
 use crate::model::decision::{COLLECTION_PAY, COLLECTION_SETTLE};
-use crate::model::ledger::Account;
-use crate::model::lifecycle::Stateful;
-use crate::model::payments::collection::{Collection, CollectionMethod, CollectionStatus, Payment};
-use crate::model::payments::dispute::{Dispute, RaisedBy};
-use crate::model::payments::payout::Failure;
-use crate::model::payments::return_code::ReturnCode;
-use crate::model::task::Task;
-use crate::model::{AnyId, posting};
-use crate::value::id::Id;
-use crate::value::time::{Span, Timestamp};
-use crate::world::World;
-use crate::world::decide::DecisionAnswer;
+use crate::model::payments::{
+    Collection, CollectionMethod, CollectionStatus, Dispute, Failure, Payment, RaisedBy, ReturnCode,
+};
+use crate::model::{Account, posting};
+use crate::world::DecisionAnswer;
 
 /// From the request to the prompt on the payer's phone.
 const PROMPT: Span = Span::seconds(2);

@@ -1,32 +1,16 @@
 //! Collections: asked for, listed, read, withdrawn. What payers and the clock make of them is `collection_clock`.
 
-use std::sync::Arc;
-
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use crate::api::business::companies::named;
 use crate::api::business::payroll_people::may_pay;
-use crate::api::crud::{Candidates, Paging, Sort, SortKey, Sortable, is};
-use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::payments::asking::{Asked, ask, fits, free};
 use crate::api::payments::collection_clock;
-use crate::api::reply::{Data, Identified, List, Shown};
-use crate::model::AnyId;
-use crate::model::business::company::Company;
-use crate::model::lifecycle::{Stateful, refused, step};
-use crate::model::payments::collection::{
-    Collection, CollectionMethod, CollectionPayer, CollectionStatus,
+use crate::api::prelude::*;
+use crate::model::payments::{
+    Collection, CollectionMethod, CollectionPayer, CollectionStatus, Invoice, Refund,
 };
-use crate::model::payments::invoice::Invoice;
-use crate::model::payments::refund::Refund;
-use crate::value::error::{ApiError, ErrorCode, Violation};
-use crate::value::id::Id;
-use crate::value::money::{Amount, Currency};
-use crate::value::text::{Email, Metadata, Text};
-use crate::value::time::Timestamp;
-use crate::world::World;
-use crate::world::base::{HISTORY_MONTHS, INVOICES_A_MONTH};
+use crate::model::{refused, step};
+use crate::value::Email;
+use crate::world::{HISTORY_MONTHS, INVOICES_A_MONTH};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {

@@ -4,15 +4,11 @@ use core::cmp::Ordering;
 
 use crate::api::payments::wallet_level::debited;
 use crate::api::payments::{collection_clock, escrow_clock};
+use crate::api::prelude::*;
 use crate::api::system_row::SystemRow;
 use crate::model::decision::DISPUTE_VERDICT;
-use crate::model::lifecycle::Stateful;
-use crate::model::payments::dispute::{Dispute, DisputeStatus};
-use crate::model::task::Task;
-use crate::model::{AnyId, Kind, posting};
-use crate::value::id::Id;
-use crate::value::time::Span;
-use crate::world::World;
+use crate::model::payments::{Dispute, DisputeStatus};
+use crate::model::posting;
 
 /// From the evidence to the verdict.
 const VERDICT: Span = Span::seconds(14 * 24 * 60 * 60);

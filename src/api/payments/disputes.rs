@@ -1,25 +1,10 @@
 //! Disputes: money that a payer's bank, or a party of an escrow, wants back. What was collected is withheld until it is decided.
 
-use std::sync::Arc;
-
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::api::crud::{Candidates, Paging, Sort, SortKey, Sortable, is, show};
-use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::payments::dispute_clock;
 use crate::api::payments::wallet_level::debited;
-use crate::api::reply::{Data, List, Shown};
-use crate::model::business::company::Company;
-use crate::model::lifecycle::{Stateful, StatusChange, step};
-use crate::model::payments::dispute::{Dispute, DisputeStatus, RaisedBy};
-use crate::model::task::Task;
-use crate::model::{AnyId, Kind, Object, posting};
-use crate::value::error::{ApiError, ErrorCode};
-use crate::value::id::Id;
-use crate::value::money::Currency;
-use crate::value::text::Metadata;
-use crate::world::World;
+use crate::api::prelude::*;
+use crate::model::payments::{Dispute, DisputeStatus, RaisedBy};
+use crate::model::{Object, posting, step};
 
 /// Days in which a dispute has to be answered.
 const EVIDENCE_DAYS: i64 = 7;

@@ -1,18 +1,12 @@
 //! How an escrow's money leaves it: to the seller or back to the buyer, because somebody said so, by its dates, or by a verdict.
 
-use std::sync::Arc;
-
 use crate::api::business::payroll_clock::get;
 use crate::api::payments::payout_create::{self, Parties};
+use crate::api::prelude::*;
 use crate::api::system_row::SystemRow;
-use crate::model::AnyId;
-use crate::model::lifecycle::{State, Stateful};
-use crate::model::payments::dispute::Dispute;
-use crate::model::payments::escrow::{Escrow, EscrowStatus, MilestoneStatus};
-use crate::model::payments::payout::Rail;
+use crate::model::State;
+use crate::model::payments::{Dispute, Escrow, EscrowStatus, MilestoneStatus, Rail};
 use crate::model::posting::payouts as posting;
-use crate::value::id::Id;
-use crate::world::World;
 
 pub(crate) const RELEASE_ESCROW: SystemRow = SystemRow {
     name: "release_escrow",

@@ -1,26 +1,13 @@
 //! What a company does with an escrow: fund it, release it, take it back, dispute it.
 
-use schemars::JsonSchema;
-use serde::Deserialize;
-
 use crate::api::business::payroll_people::may_pay;
-use crate::api::crud::show;
-use crate::api::operation::{Contract, Domain, Method, Operation, operation};
-use crate::api::payments::disputes::{self, NewDispute};
-use crate::api::payments::escrow_clock::{self, Part};
-use crate::api::payments::{dispute_clock, wallet_level, wallets};
-use crate::api::reply::{Data, Shown};
-use crate::model::AnyId;
-use crate::model::lifecycle::{Stateful, step};
-use crate::model::payments::dispute::{DisputeStatus, RaisedBy};
-use crate::model::payments::escrow::{Escrow, EscrowStatus, MilestoneStatus};
+use crate::api::payments::disputes::NewDispute;
+use crate::api::payments::escrow_clock::Part;
+use crate::api::payments::{dispute_clock, disputes, escrow_clock, wallet_level, wallets};
+use crate::api::prelude::*;
+use crate::model::payments::{DisputeStatus, Escrow, EscrowStatus, MilestoneStatus, RaisedBy};
 use crate::model::posting::payouts as posting;
-use crate::model::task::Task;
-use crate::value::error::{ApiError, ErrorCode, Violation};
-use crate::value::id::Id;
-use crate::value::money::Amount;
-use crate::value::text::Text;
-use crate::world::World;
+use crate::model::step;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {

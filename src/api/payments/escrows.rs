@@ -1,26 +1,11 @@
 //! Escrows: agreed, listed, read. What moves their money is `escrow_verbs`; what happens to them by itself `escrow_clock`.
 
-use schemars::JsonSchema;
-use serde::Deserialize;
-
-use crate::api::crud::{Candidates, Paging, Sort, SortKey, Sortable, is, show};
-use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::payments::body_references::BodyReferences;
 use crate::api::payments::payout_create::Parties;
-use crate::api::reply::{Data, List, Shown};
+use crate::api::prelude::*;
 use crate::model::Object;
-use crate::model::business::company::Company;
-use crate::model::lifecycle::StatusChange;
-use crate::model::payments::beneficiary::Beneficiary;
-use crate::model::payments::escrow::{Escrow, EscrowStatus, Milestone, MilestoneStatus};
-use crate::model::payments::wallet::Wallet;
-use crate::model::task::Task;
-use crate::value::error::{ApiError, ErrorCode, Violation};
-use crate::value::id::Id;
-use crate::value::money::{Amount, Currency};
-use crate::value::text::{Metadata, Text};
-use crate::value::time::Timestamp;
-use crate::world::World;
+use crate::model::payments::escrow::Milestone;
+use crate::model::payments::{Beneficiary, Escrow, EscrowStatus, MilestoneStatus, Wallet};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {

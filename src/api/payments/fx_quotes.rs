@@ -1,25 +1,12 @@
 //! Quotes: a rate held for half an hour.
 
-use schemars::JsonSchema;
-use serde::Deserialize;
-
 use crate::api::business::companies::named;
-use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::payments::fx_rates::unknown;
-use crate::api::reply::{Data, Shown};
+use crate::api::prelude::*;
 use crate::api::system_row::SystemRow;
 use crate::model::Object;
-use crate::model::business::company::Company;
 use crate::model::fx_quoting::{Rate, cost_of_spread, spread};
-use crate::model::lifecycle::{Stateful, StatusChange};
-use crate::model::payments::fx_quote::{FxQuote, QuoteStatus};
-use crate::model::task::Task;
-use crate::value::error::{ApiError, Violation};
-use crate::value::id::Id;
-use crate::value::money::{Amount, Currency};
-use crate::value::text::Metadata;
-use crate::value::time::Span;
-use crate::world::World;
+use crate::model::payments::{FxQuote, QuoteStatus};
 
 pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     method: Method::Post,

@@ -1,17 +1,8 @@
 //! Reference rates of a day, and what a quote would make of them.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::api::crud::Paging;
-use crate::api::operation::{Contract, Domain, Method, Operation, operation};
-use crate::api::reply::List;
+use crate::api::prelude::*;
 use crate::model::fx;
 use crate::model::fx_quoting::{Rate, spread};
-use crate::value::error::{ApiError, Violation};
-use crate::value::money::Currency;
-use crate::value::time::Date;
-use crate::world::World;
 
 pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     method: Method::Get,

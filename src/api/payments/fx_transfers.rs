@@ -1,32 +1,14 @@
 //! Transfers between a company's wallets of two currencies: at a quote, debited at once, credited when the conversion is done.
 
-use std::borrow::Cow;
-use std::sync::Arc;
-
-use schemars::JsonSchema;
-use serde::Deserialize;
-
 use crate::api::business::payroll_people::may_pay;
-use crate::api::crud::show;
-use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::payments::wallet_level;
 use crate::api::payments::wallets::{named, room, short};
-use crate::api::reply::{Data, Shown};
+use crate::api::prelude::*;
 use crate::api::system_row::SystemRow;
 use crate::model::decision::FX_TRANSFER_SETTLE;
-use crate::model::lifecycle::{Stateful, StatusChange, step};
-use crate::model::payments::fx_quote::{FxQuote, QuoteStatus};
-use crate::model::payments::fx_transfer::{FxTransfer, FxTransferStatus};
-use crate::model::payments::payout::Failure;
-use crate::model::payments::wallet::Wallet;
-use crate::model::posting::{self, Conversion};
-use crate::model::task::Task;
-use crate::model::{AnyId, Object};
-use crate::value::error::{ApiError, ErrorCode, Violation};
-use crate::value::id::Id;
-use crate::value::text::Metadata;
-use crate::value::time::Span;
-use crate::world::World;
+use crate::model::payments::{Failure, FxQuote, FxTransfer, FxTransferStatus, QuoteStatus, Wallet};
+use crate::model::posting::Conversion;
+use crate::model::{Object, posting, step};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {

@@ -2,18 +2,13 @@
 
 use crate::api::payments::asking::{Asked, ask, fits, free};
 use crate::api::payments::collections::cancel;
+use crate::api::prelude::*;
 use crate::api::system_row::SystemRow;
-use crate::model::business::company::Company;
-use crate::model::ledger::Account;
-use crate::model::lifecycle::{Stateful, refused, step};
-use crate::model::payments::collection::{Collection, CollectionMethod, CollectionPayer};
-use crate::model::payments::invoice::{Invoice, InvoiceStatus, number};
-use crate::model::task::Task;
-use crate::model::{AnyId, posting};
-use crate::value::error::ApiError;
-use crate::value::id::Id;
-use crate::value::text::Metadata;
-use crate::world::World;
+use crate::model::payments::invoice::number;
+use crate::model::payments::{
+    Collection, CollectionMethod, CollectionPayer, Invoice, InvoiceStatus,
+};
+use crate::model::{Account, posting, refused, step};
 use crate::world::sales_history::GRACE;
 
 pub(crate) const MISS_INVOICE: SystemRow =

@@ -2,13 +2,8 @@
 
 use crate::api::business::payslip_pdf::{figure, long, sender};
 use crate::api::pdf::{Block, PdfDocument, Row, Table};
-use crate::model::business::company::Company;
-use crate::model::payments::collection::{Collection, VirtualAccount};
-use crate::model::payments::invoice::{Invoice, InvoiceStatus};
-use crate::model::payments::vat;
-use crate::value::error::ApiError;
-use crate::value::id::Id;
-use crate::world::World;
+use crate::api::prelude::*;
+use crate::model::payments::{Collection, Invoice, InvoiceStatus, VirtualAccount, vat};
 
 /// The page of an invoice.
 pub(super) fn invoice_pdf(world: &World, id: Id<Invoice>) -> Result<PdfDocument, ApiError> {

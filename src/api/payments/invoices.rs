@@ -1,27 +1,16 @@
 //! Invoices: drafted, listed, read, sent, withdrawn. What is paid of them, and that they are late, is `invoice_clock`.
 
-use schemars::JsonSchema;
-use serde::Deserialize;
-
 use crate::api::business::companies::named;
 use crate::api::business::payroll_people::may_pay;
-use crate::api::crud::{Candidates, Paging, Sort, SortKey, Sortable, is, show};
-use crate::api::operation::{Contract, Domain, Method, Operation, decode, operation};
+use crate::api::operation::decode;
 use crate::api::payments::collections::sold;
 use crate::api::payments::invoice_clock;
 use crate::api::payments::invoice_pdf::invoice_pdf;
-use crate::api::reply::{Data, List, Shown};
+use crate::api::prelude::*;
 use crate::model::Object;
-use crate::model::business::company::Company;
-use crate::model::lifecycle::StatusChange;
-use crate::model::payments::invoice::{Customer, Invoice, InvoiceLine, InvoiceStatus, Sums};
-use crate::model::payments::vat;
-use crate::value::error::{ApiError, ErrorCode, Violation};
-use crate::value::id::Id;
-use crate::value::money::{Amount, Currency};
-use crate::value::text::{Email, Metadata, Text};
-use crate::value::time::Date;
-use crate::world::World;
+use crate::model::payments::invoice::Sums;
+use crate::model::payments::{Customer, Invoice, InvoiceLine, InvoiceStatus, vat};
+use crate::value::Email;
 
 /// Days within which an invoice is to be paid at the latest: ten years.
 const LONGEST_TERMS: i32 = 3_660;

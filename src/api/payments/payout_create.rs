@@ -1,30 +1,14 @@
 //! Asking for a payout: what has to be right, what it costs, and who has to approve it.
 
-use std::sync::Arc;
-
-use schemars::JsonSchema;
-use serde::Deserialize;
-
 use crate::api::business::payroll_people::may_pay;
-use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::payments::body_references::BodyReferences;
 use crate::api::payments::payout_rail::{arrival, departure};
 use crate::api::payments::platform_fee::platform_fee;
 use crate::api::payments::wallet_level;
-use crate::api::reply::{Data, Shown};
-use crate::model::business::company::Company;
-use crate::model::lifecycle::{State, StatusChange};
-use crate::model::payments::beneficiary::{Beneficiary, BeneficiaryStatus};
-use crate::model::payments::payout::{Payout, PayoutStatus, Rail};
-use crate::model::payments::wallet::Wallet;
+use crate::api::prelude::*;
+use crate::model::payments::{Beneficiary, BeneficiaryStatus, Payout, PayoutStatus, Rail, Wallet};
 use crate::model::posting::payouts as posting;
-use crate::model::task::Task;
-use crate::model::{AnyId, Object};
-use crate::value::error::{ApiError, ErrorCode, Violation};
-use crate::value::id::Id;
-use crate::value::money::{Amount, Currency};
-use crate::value::text::{Metadata, Text};
-use crate::world::World;
+use crate::model::{Object, State};
 
 pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     method: Method::Post,

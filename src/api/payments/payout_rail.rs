@@ -4,25 +4,18 @@
 //! match on its source: wages have a run that counts them (`payroll_payouts`); what an escrow released and what a vendor did not
 //! get goes back into the wallet. Deliberately absent: who may ask for a payout (`payouts`, `payroll_funding`, `escrows`).
 
-use std::sync::Arc;
-
 use crate::api::business::payroll_clock::get;
 use crate::api::business::payroll_payouts;
 use crate::api::identity::{alerts, monitoring};
+use crate::api::prelude::*;
 use crate::api::system_row::SystemRow;
-use crate::model::AnyId;
-use crate::model::business::company::Company;
-use crate::model::business::payroll_item::PayrollItem;
+use crate::model::State;
+use crate::model::business::PayrollItem;
 use crate::model::decision::PAYOUT_SETTLE;
-use crate::model::lifecycle::{State, Stateful};
-use crate::model::payments::payout::{Failure, Payout, PayoutStatus, Pays, Rail};
-use crate::model::payments::return_code::ReturnCode;
+use crate::model::payments::{Failure, Payout, PayoutStatus, Pays, Rail, ReturnCode};
 use crate::model::posting::payouts as posting;
-use crate::model::task::{Fate, Task};
-use crate::value::id::Id;
-use crate::value::time::{Span, Timestamp};
-use crate::world::World;
-use crate::world::decide::DecisionAnswer;
+use crate::model::task::Fate;
+use crate::world::DecisionAnswer;
 
 pub(crate) const SEND_PAYOUT: SystemRow = SystemRow {
     name: "send_payout",

@@ -1,22 +1,13 @@
 //! What a company does to a payout that it asked for: approve it, cancel it.
 
-use schemars::JsonSchema;
-use serde::Deserialize;
-
 use crate::api::business::payroll_people::may_pay;
-use crate::api::crud::show;
-use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::payments::payout_create::queue;
 use crate::api::payments::payout_rail::{arrival, credited, departure};
 use crate::api::payments::wallets::room;
-use crate::api::reply::{Data, Shown};
-use crate::model::lifecycle::{Stateful, refused, step};
-use crate::model::payments::payout::{Payout, PayoutStatus, Pays};
+use crate::api::prelude::*;
+use crate::model::payments::{Payout, PayoutStatus, Pays};
 use crate::model::posting::payouts as posting;
-use crate::value::error::{ApiError, ErrorCode};
-use crate::value::id::Id;
-use crate::value::text::Text;
-use crate::world::World;
+use crate::model::{refused, step};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {

@@ -1,22 +1,10 @@
 //! Payouts: list and read. Wages are paid by the same ones.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use crate::api::business::payroll::Months;
-use crate::api::crud::{Candidates, Paging, Sort, SortKey, Sortable, is, show};
-use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::pay_history::GrownPayments;
-use crate::api::reply::{Data, List, Shown};
-use crate::model::Kind;
-use crate::model::business::company::Company;
-use crate::model::payments::beneficiary::Beneficiary;
-use crate::model::payments::payout::{Payout, PayoutStatus};
-use crate::value::error::ApiError;
-use crate::value::id::Id;
-use crate::value::text::Text;
-use crate::world::World;
-use crate::world::base::VENDORS_A_MONTH;
+use crate::api::prelude::*;
+use crate::model::payments::{Beneficiary, Payout, PayoutStatus};
+use crate::world::VENDORS_A_MONTH;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {

@@ -1,11 +1,8 @@
 //! What the service charges for moving money: reckoned from what a company has moved this month.
 
-use crate::model::business::company::Company;
-use crate::model::ledger::Account;
-use crate::model::payments::platform_fee::FeeSchedule;
-use crate::value::id::Id;
-use crate::value::money::Currency;
-use crate::world::World;
+use crate::api::prelude::*;
+use crate::model::Account;
+use crate::model::payments::FeeSchedule;
 
 /// The fee on moving that amount now: by tiers of what the company has moved in that currency since the first of the month,
 /// out (handed over to a rail) and in (collected). What came back was moved all the same; the months before the world's start

@@ -1,23 +1,9 @@
 //! The reconciliation of wallets with their banks: rows as they were found, and what somebody decides about them.
 
-use schemars::JsonSchema;
-use serde::Deserialize;
-
-use crate::api::crud::{Candidates, Paging, Sort, SortKey, Sortable, is};
-use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::payments::statement_clock::{claim, count};
-use crate::api::reply::{Data, List, Shown};
-use crate::model::business::company::Company;
-use crate::model::ledger::{TransactionType, WalletTransaction};
-use crate::model::lifecycle::{Stateful, refused, step};
-use crate::model::payments::bank_statement::BankStatement;
-use crate::model::payments::reconciliation_match::{
-    MatchStatus, Reason, ReconciliationMatch, Side,
-};
-use crate::value::error::{ApiError, ErrorCode, Violation};
-use crate::value::id::Id;
-use crate::value::text::Text;
-use crate::world::World;
+use crate::api::prelude::*;
+use crate::model::payments::{BankStatement, MatchStatus, Reason, ReconciliationMatch, Side};
+use crate::model::{TransactionType, WalletTransaction, refused, step};
 
 /// Transactions that one line is matched with by hand.
 const MOST_BY_HAND: usize = 100;

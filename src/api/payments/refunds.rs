@@ -1,27 +1,11 @@
 //! Refunds: collected money that goes back to the payer.
 
-use std::sync::Arc;
-
-use schemars::JsonSchema;
-use serde::Deserialize;
-
-use crate::api::crud::show;
-use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 use crate::api::payments::wallet_level::debited;
-use crate::api::reply::{Data, Shown};
+use crate::api::prelude::*;
 use crate::api::system_row::SystemRow;
 use crate::model::decision::REFUND_SETTLE;
-use crate::model::lifecycle::{Stateful, StatusChange, refused};
-use crate::model::payments::collection::{Collection, RefundStanding};
-use crate::model::payments::refund::{Refund, RefundStatus};
-use crate::model::payments::return_code::ReturnCode;
-use crate::model::task::Task;
-use crate::model::{AnyId, Object, posting};
-use crate::value::error::{ApiError, ErrorCode, Violation};
-use crate::value::id::Id;
-use crate::value::money::Amount;
-use crate::value::text::{Metadata, Text};
-use crate::world::World;
+use crate::model::payments::{Collection, Refund, RefundStanding, RefundStatus, ReturnCode};
+use crate::model::{Object, posting, refused};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {

@@ -1,23 +1,15 @@
 //! What the clock makes of a bank statement: its lines are compared with the books, and what was found is told row by row.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
+use crate::api::prelude::*;
 use crate::api::system_row::SystemRow;
-use crate::model::ledger::{TransactionType, WalletTransaction};
-use crate::model::lifecycle::{Stateful, StatusChange};
-use crate::model::payments::bank_statement::{BankStatement, StatementLine, StatementStatus};
-use crate::model::payments::payout::Payout;
 use crate::model::payments::reconcile::{Booked, Finding, WINDOW, reconcile};
-use crate::model::payments::reconciliation_match::{
-    CERTAIN, ExceptionKind, MatchStatus, Reason, ReconciliationMatch, Side,
+use crate::model::payments::{
+    BankStatement, CERTAIN, ExceptionKind, MatchStatus, Payout, Reason, ReconciliationMatch, Side,
+    StatementLine, StatementStatus, Wallet,
 };
-use crate::model::payments::wallet::Wallet;
-use crate::model::{Kind, Object};
-use crate::value::id::Id;
-use crate::value::text::Metadata;
-use crate::value::time::Date;
-use crate::world::World;
+use crate::model::{Object, TransactionType, WalletTransaction};
 
 /// The last days of a statement: what a bank books later than the books do may be on the next one.
 const NEAR_THE_END: i32 = 2;

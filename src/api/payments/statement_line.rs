@@ -1,21 +1,9 @@
 //! The bank tells of one line, as soon as it has booked it: the outside world acting.
 
-use schemars::JsonSchema;
-use serde::Deserialize;
-
 use crate::api::payments::bank_statements::{Contents, open};
-use crate::api::reply::{Data, Shown};
-use crate::model::ledger::TransactionType;
-use crate::model::payments::bank_statement::{BankStatement, StatementSource};
-use crate::model::payments::statement_noise::Draft;
-use crate::model::payments::wallet::Wallet;
-use crate::model::task::Task;
-use crate::value::error::ApiError;
-use crate::value::id::Id;
-use crate::value::money::Amount;
-use crate::value::text::{Metadata, Text};
-use crate::value::time::{Date, Span};
-use crate::world::World;
+use crate::api::prelude::*;
+use crate::model::TransactionType;
+use crate::model::payments::{BankStatement, Draft, StatementSource, Wallet};
 
 /// From the line to the end of its matching.
 const IMPORT: Span = Span::seconds(5);

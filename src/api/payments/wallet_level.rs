@@ -2,14 +2,10 @@
 //!
 //! They are in the company's currency; sums in others count by the day's reference rate.
 
-use schemars::JsonSchema;
-use serde::Deserialize;
-
-use crate::model::business::company::{Company, PaymentSettings};
+use crate::api::prelude::*;
+use crate::model::business::company::PaymentSettings;
 use crate::model::fx::Rates;
-use crate::model::payments::wallet::Wallet;
-use crate::value::money::{Amount, Currency};
-use crate::world::World;
+use crate::model::payments::Wallet;
 
 /// Marks on what a company pays others to change; what is absent stays.
 #[derive(Deserialize, JsonSchema)]

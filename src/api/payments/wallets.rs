@@ -1,23 +1,10 @@
 //! Wallets and their statements.
 
 use core::ops::Range;
-use std::sync::Arc;
 
-use schemars::JsonSchema;
-use serde::Deserialize;
-
-use crate::api::crud::{Candidates, Paging, Sort, SortKey, Sortable, is, may_scan, page_of};
-use crate::api::operation::{Contract, Domain, Method, Operation, operation};
-use crate::api::reply::{Data, List, Shown};
-use crate::model::business::company::Company;
-use crate::model::ledger::{TransactionType, WalletTransaction};
-use crate::model::payments::wallet::Wallet;
-use crate::value::error::{ApiError, ErrorCode, Violation};
-use crate::value::id::Id;
-use crate::value::money::Currency;
-use crate::value::text::Text;
-use crate::value::time::Date;
-use crate::world::World;
+use crate::api::prelude::*;
+use crate::model::payments::Wallet;
+use crate::model::{TransactionType, WalletTransaction};
 use crate::world::statement::Statement;
 
 pub(crate) const OPERATIONS: &[Operation] = &[

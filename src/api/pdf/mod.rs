@@ -7,7 +7,7 @@ mod font;
 mod layout;
 mod writer;
 
-use crate::value::time::Timestamp;
+use crate::value::Timestamp;
 
 /// The media type.
 pub(crate) const PDF: &str = "application/pdf";

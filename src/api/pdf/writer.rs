@@ -10,7 +10,7 @@ use subsetter::GlyphRemapper;
 use crate::api::pdf::PdfDocument;
 use crate::api::pdf::font::{Font, Weight};
 use crate::api::pdf::layout::{HEIGHT, Ink, Mark, POINT, WIDTH};
-use crate::value::time::Timestamp;
+use crate::value::Timestamp;
 
 const ADOBE: SystemInfo<'_> =
     SystemInfo { registry: Str(b"Adobe"), ordering: Str(b"Identity"), supplement: 0 };

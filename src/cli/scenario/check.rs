@@ -7,7 +7,7 @@ use clap::Args;
 
 use crate::cli::Failure;
 use crate::scenario;
-use crate::value::diagnostic::Look;
+use crate::value::Look;
 use crate::world::script::Scenario;
 
 /// Which files.

@@ -18,7 +18,7 @@ use crate::api::operation::Operation;
 use crate::cli::scenario::receiver::Receiver;
 use crate::io::embed::Sandbox;
 use crate::scenario::{Came, Places, Reply, RowHits, Runner};
-use crate::value::time::Span;
+use crate::value::Span;
 use crate::world::script::Scenario;
 
 /// Whose world the steps act in.

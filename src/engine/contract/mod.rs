@@ -22,7 +22,8 @@ use std::fmt;
 
 use crate::api::crud::{MOST_PER_PAGE, PER_PAGE};
 use crate::api::operation::{Contract, Operation};
-use crate::value::diagnostic::{Look, report};
+use crate::value::Look;
+use crate::value::diagnostic::report;
 
 pub(crate) use self::dialect::{Dialect, ENVELOPE, ErrorFormat, Header, LoggedId};
 

@@ -7,11 +7,11 @@ use toml::de::{DeTable, DeValue};
 
 use crate::api::crud::PER_PAGE_CEILING;
 use crate::engine::contract::dialect::{ErrorFormat, Header, Name};
-use crate::engine::contract::rows;
 use crate::engine::contract::values::{KEYS, Reader, Section, expected, kind};
-use crate::engine::contract::{Overlay, Paging};
+use crate::engine::contract::{Overlay, Paging, rows};
 use crate::engine::worlds::{is_well_formed, looks_live};
-use crate::value::diagnostic::{Diagnostic, nearest};
+use crate::value::Diagnostic;
+use crate::value::diagnostic::nearest;
 
 /// Sections of the file.
 const SECTIONS: [&str; 6] = ["operations", "errors", "paging", "auth", "idempotency", "headers"];

@@ -8,7 +8,8 @@ use crate::api;
 use crate::api::operation::{Contract, Operation};
 use crate::engine::contract::values::{Reader, Section, expected, kind};
 use crate::engine::contract::{Overlay, Row};
-use crate::value::diagnostic::{Diagnostic, nearest};
+use crate::value::Diagnostic;
+use crate::value::diagnostic::nearest;
 
 /// Paths under which something else is served.
 const RESERVED: [&str; 3] = ["/_sandbox", "/docs", "/openapi.json"];

@@ -9,8 +9,7 @@ use super::values::KEYS;
 use super::{Header, Overlay};
 use crate::api;
 use crate::api::operation::Contract;
-use crate::value::diagnostic::Look;
-use crate::value::error::ErrorCode;
+use crate::value::{ErrorCode, Look};
 
 fn report(source: &str) -> String {
     Overlay::parse("c.toml", source, Look::Plain).expect_err("the overlay is wrong")

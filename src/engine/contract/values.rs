@@ -6,7 +6,7 @@ use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
 use crate::engine::contract::rows::Alias;
-use crate::value::diagnostic::Diagnostic;
+use crate::value::Diagnostic;
 
 /// A key of the file: its section, its name, and what is expected of its value.
 pub(crate) struct Key {

@@ -10,11 +10,9 @@ use sha2::{Digest, Sha256};
 
 use crate::api::control::process::WORLD_VERSION;
 use crate::engine::recording::{KeyHash, Salt, Step};
-use crate::value::time::Timestamp;
-use crate::world::ClockMode;
-use crate::world::base::Shape;
-use crate::world::event::Event;
+use crate::value::Timestamp;
 use crate::world::script::Scenario;
+use crate::world::{ClockMode, Event, Shape};
 
 /// The form of what is described here.
 pub(crate) const FORMAT: u32 = 1;

@@ -16,10 +16,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use crate::value::error::ApiError;
-use crate::value::time::Timestamp;
-use crate::world::World;
-use crate::world::event::Event;
+use crate::value::{ApiError, Timestamp};
+use crate::world::{Event, World};
 
 pub(crate) use entry::{ClockMove, End, EndOf, Entry, FORMAT, Header, Input, Mark, Named};
 pub(crate) use key::{KeyHash, Salt};

@@ -12,8 +12,7 @@ use crate::engine::recording::{Before, ClockMove, EndOf, Input, KeyHash};
 use crate::engine::worlds::Slot;
 use crate::engine::write::guard;
 use crate::engine::{Engine, JSON};
-use crate::value::error::ApiError;
-use crate::value::time::Timestamp;
+use crate::value::{ApiError, Timestamp};
 use crate::world::World;
 
 impl Engine {

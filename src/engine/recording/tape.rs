@@ -11,8 +11,7 @@ use crate::api::operation::{Contract, Operation};
 use crate::engine::idempotency;
 use crate::engine::recording::{Call, KeyHash, Recorder, Step, Ticket};
 use crate::engine::request::{Request, request_id};
-use crate::value::error::ApiError;
-use crate::value::time::Timestamp;
+use crate::value::{ApiError, Timestamp};
 use crate::world::{ClockMode, World};
 
 /// Headers that have a say in what a write does. The type of a body that was accepted is known.

@@ -5,7 +5,7 @@ use http::Response;
 
 use super::*;
 use crate::api::operation::Call;
-use crate::value::error::ApiError;
+use crate::value::ApiError;
 
 /// The steps of a walk over every row that acts on a world alone, with idempotency keys that come again now and then.
 fn walk(engine: &Engine, seed: u64, numbers: std::ops::Range<u64>) -> Vec<String> {

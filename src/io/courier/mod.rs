@@ -19,7 +19,7 @@ use crate::engine::{self, Duty, Worker};
 use crate::io::courier::connection::Connection;
 use crate::tester::address::Policy;
 use crate::tester::outbox::delivery::{AttemptOutcome, Unanswered};
-use crate::value::time::Timestamp;
+use crate::value::Timestamp;
 
 /// Deliveries in flight in all.
 const MOST_IN_FLIGHT: usize = 512;

@@ -1,17 +1,12 @@
 //! Bugs, faults, addresses and the end.
 
-use std::net::SocketAddr;
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::io::background::Background;
 use crate::io::limits::Limits;
-use crate::io::server::Bound;
-use crate::io::server::Ended;
-use crate::io::server::Server;
-use crate::io::server::ServerConfig;
+use crate::io::server::{Bound, Ended, Server, ServerConfig};
 use crate::io::tests::{Client, Routes, SHORT, post, start, start_with};
 
 #[test]

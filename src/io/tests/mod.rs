@@ -21,7 +21,7 @@ use crate::io::background::Background;
 use crate::io::edge::RequestHandler;
 use crate::io::limits::Limits;
 use crate::io::server::ServerConfig;
-use crate::value::error::ErrorCode;
+use crate::value::ErrorCode;
 
 /// Long enough that no test waits for it, short enough that a hang is a failure and not a stop.
 const PATIENCE: Duration = Duration::from_secs(20);

@@ -1,8 +1,7 @@
 //! Limits of time.
 
 use std::io::Write;
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::io::limits::Limits;
 use crate::io::tests::{Client, SHORT, post, start};

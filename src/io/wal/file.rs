@@ -1,9 +1,10 @@
 //! A journal's file: found or made, locked, mended where its end was torn off.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, Read, Write};
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use crate::engine::recording::{Entry, Header};
 use crate::io::wal::frame::{self, MAGIC};

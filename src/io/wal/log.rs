@@ -18,7 +18,7 @@ use crate::engine::recording::{
     End, EndOf, Entry, KeyHash, Mark, Named, Recorder, Salt, Step, Ticket,
 };
 use crate::io::wal::frame;
-use crate::value::error::{ApiError, ErrorCode};
+use crate::value::{ApiError, ErrorCode};
 use crate::world::World;
 
 /// Inputs that wait to be written; beyond it the threads that serve wait, too.

@@ -10,8 +10,7 @@ use crate::engine::Engine;
 use crate::engine::recording::{ClockMove, End, EndOf, Entry, Input, KeyHash, Mark, Step};
 use crate::io::wal::log::Log;
 use crate::io::wal::text::{Place, Placed};
-use crate::value::error::ApiError;
-use crate::value::time::Timestamp;
+use crate::value::{ApiError, Timestamp};
 use crate::world::World;
 
 /// How far a replay came.

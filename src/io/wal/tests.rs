@@ -11,12 +11,11 @@ use serde_json::json;
 use crate::engine::contract::Overlay;
 use crate::engine::recording::{Header, KeyHash, Recorder, Salt};
 use crate::engine::{Config, Engine};
-use crate::io::wal::file::{self, WriteAheadLog};
-use crate::io::wal::frame;
+use crate::io::wal::file::WriteAheadLog;
 use crate::io::wal::log::Log;
 use crate::io::wal::replay::play;
-use crate::world::base::Shape;
-use crate::world::{ClockMode, World};
+use crate::io::wal::{file, frame};
+use crate::world::{ClockMode, Shape, World};
 
 const KEY: &str = "test_key";
 const SALT: Salt = Salt([3; 16]);

@@ -1,6 +1,6 @@
 //! Authorities that money is withheld for, and which account holds what they are owed.
 
-use crate::model::ledger::Account;
+use crate::model::Account;
 
 /// Whom taxes and contributions are owed to: the code that payroll packs use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,21 +1,15 @@
 //! One employee's pay of one period, calculated: shared by the payroll item and the payslip.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::model::business::authority::Authority;
-use crate::model::business::employee::Component;
-use crate::model::business::pay_extras::{Extras, cap, sum};
+use crate::model::business::pay_extras::{cap, sum};
 use crate::model::business::payslip::PackUsed;
-use crate::model::ledger::Account;
+use crate::model::business::{Authority, Component, Extras};
 use crate::model::payroll::{
-    self, InForce, Match, Pack, PayError, PayInput, PayPeriod, Role, RoleLine, YearToDate,
+    InForce, Match, Pack, PayError, PayInput, PayPeriod, Role, RoleLine, YearToDate,
 };
-use crate::value::time::Date;
+use crate::model::prelude::*;
+use crate::model::{Account, payroll};
 
 /// One employee's pay of one period.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -1,15 +1,7 @@
 //! A company: who pays.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::model::Object;
-use crate::model::lifecycle::{StatusChange, stateful, states};
-use crate::model::payments::payout::Rail;
-use crate::value::id::Id;
-use crate::value::money::Currency;
-use crate::value::text::Metadata;
-use crate::value::time::Timestamp;
+use crate::model::payments::Rail;
+use crate::model::prelude::*;
 
 states! {
     /// Where a company stands.

@@ -1,14 +1,6 @@
 //! A compliance requirement: what a company still has to show before it may act.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::model::business::company::Company;
-use crate::model::lifecycle::{StatusChange, stateful, states};
-use crate::model::{AnyId, Object};
-use crate::value::id::Id;
-use crate::value::text::Metadata;
-use crate::value::time::{Date, Timestamp};
+use crate::model::prelude::*;
 
 states! {
     /// Whether it is met.

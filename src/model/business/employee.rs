@@ -2,18 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::model::Object;
-use crate::model::business::company::Company;
-use crate::model::business::pay_terms::{Allowance, BroughtIn, Deduction};
-use crate::model::business::payroll_run::RunType;
-use crate::model::lifecycle::{State, StatusChange, stateful, states};
-use crate::value::id::Id;
-use crate::value::money::Currency;
-use crate::value::text::Metadata;
-use crate::value::time::{Date, Timestamp};
+use crate::model::State;
+use crate::model::business::{Allowance, BroughtIn, Deduction, RunType};
+use crate::model::prelude::*;
 
 states! {
     /// Employment. The specification (§2) leaves the values open.

@@ -1,15 +1,7 @@
 //! A leave request: days on which an employee asks to be away, and what became of them.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::model::Object;
-use crate::model::business::company::Company;
-use crate::model::business::employee::Employee;
-use crate::model::lifecycle::{StatusChange, stateful, states};
-use crate::value::id::Id;
-use crate::value::text::Metadata;
-use crate::value::time::{Date, Timestamp};
+use crate::model::business::Employee;
+use crate::model::prelude::*;
 
 states! {
     /// Where a request stands. What an approved one does to the employee's own status is the clock's.

@@ -17,3 +17,27 @@ pub(crate) mod regulatory_report;
 pub(crate) mod tax_filing;
 pub(crate) mod tax_liability;
 pub(crate) mod tax_return;
+
+pub(crate) use self::authority::Authority;
+pub(crate) use self::calculation::{Before, Calculation, PayLine, Terms};
+pub(crate) use self::company::{Address, Company, CompanyStatus, Contact, PayrollSettings};
+pub(crate) use self::compliance_requirement::{
+    ComplianceRequirement, Evidence, RequirementStatus, RequirementType,
+};
+pub(crate) use self::employee::{
+    Compensation, Component, Employee, EmployeeStatus, EmploymentType, HoldReason, PayInterval,
+    PaymentMethod, PaymentMethodType, PayrollStatus,
+};
+pub(crate) use self::leave_request::{LeaveRequest, LeaveStatus, LeaveType};
+pub(crate) use self::pay_abroad::PayConversion;
+pub(crate) use self::pay_extras::{Extras, Proration};
+pub(crate) use self::pay_terms::{Allowance, BroughtIn, Deduction, DeductionTiming};
+pub(crate) use self::payroll_item::{ItemStatus, PayrollItem};
+pub(crate) use self::payroll_run::{
+    Funding, PayrollRun, RunInput, RunStatus, RunTotals, RunType, Settlement,
+};
+pub(crate) use self::payroll_verification::{BankAnswer, PayrollVerification, VerificationStatus};
+pub(crate) use self::payslip::{Payslip, PayslipStatus};
+pub(crate) use self::regulatory_report::{RegulatoryReport, ReportStatus, ReportType, Threshold};
+pub(crate) use self::tax_filing::{FilingLine, FilingStatus, TaxFiling};
+pub(crate) use self::tax_liability::{LiabilityStatus, TaxLiability};

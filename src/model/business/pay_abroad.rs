@@ -3,13 +3,10 @@
 //! What is earned and withheld is valued at the reference rate of the day on which it was calculated. The net pay is converted at
 //! the rate of a quote; what that costs more is a fee.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::model::business::calculation::Calculation;
+use crate::model::Account;
+use crate::model::business::Calculation;
 use crate::model::fx_quoting::Rate;
-use crate::model::ledger::Account;
-use crate::value::money::Currency;
+use crate::model::prelude::*;
 
 /// The conversion behind pay in another currency than the company's. Its rates are those of the day of the calculation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -1,10 +1,7 @@
 //! What a pay holds beside the parts of a month's salary: allowances, single payments, arrears, deductions, expenses paid back.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::model::business::calculation::PayLine;
-use crate::value::time::Period;
+use crate::model::business::PayLine;
+use crate::model::prelude::*;
 
 /// What a pay holds beside the parts of a month's salary.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

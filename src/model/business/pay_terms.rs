@@ -3,11 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::model::business::employee::{Compensation, Employee};
-use crate::value::time::Date;
+use crate::model::business::{Compensation, Employee};
+use crate::model::prelude::*;
 
 /// What is paid every month on top of the gross pay. It is taxable.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

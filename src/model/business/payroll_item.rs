@@ -1,25 +1,12 @@
 //! A payroll item: one employee's part of a run.
 
-use std::borrow::Cow;
-use std::sync::Arc;
-
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::model::business::calculation::Calculation;
-use crate::model::business::company::Company;
-use crate::model::business::employee::Employee;
-use crate::model::business::pay_abroad::{PayConversion, PayValue};
-use crate::model::business::pay_extras::Proration;
-use crate::model::business::payroll_run::PayrollRun;
-use crate::model::business::payslip::Payslip;
-use crate::model::lifecycle::{StatusChange, stateful, states};
-use crate::model::payments::payout::{Failure, Payout};
-use crate::model::{Object, Wire};
-use crate::value::id::Id;
-use crate::value::money::Currency;
-use crate::value::text::Metadata;
-use crate::value::time::{Period, Timestamp};
+use crate::model::Wire;
+use crate::model::business::pay_abroad::PayValue;
+use crate::model::business::{
+    Calculation, Employee, PayConversion, PayrollRun, Payslip, Proration,
+};
+use crate::model::payments::{Failure, Payout};
+use crate::model::prelude::*;
 
 states! {
     /// Where one employee's pay stands.

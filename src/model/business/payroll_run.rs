@@ -1,22 +1,8 @@
 //! A payroll run: one payday of one company, from gross pay to settled payouts.
 
-use std::sync::Arc;
-
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::model::Object;
-use crate::model::business::calculation::{Calculation, PayLine};
-use crate::model::business::company::Company;
-use crate::model::business::employee::Employee;
-use crate::model::business::pay_terms::Deduction;
-use crate::model::business::payroll_item::PayrollItem;
-use crate::model::lifecycle::{StatusChange, stateful, states};
-use crate::model::payments::wallet::Wallet;
-use crate::value::id::Id;
-use crate::value::money::Currency;
-use crate::value::text::Metadata;
-use crate::value::time::{Date, Period, Timestamp};
+use crate::model::business::{Calculation, Deduction, Employee, PayLine, PayrollItem};
+use crate::model::payments::Wallet;
+use crate::model::prelude::*;
 
 states! {
     /// Where a run stands.

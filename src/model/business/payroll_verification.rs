@@ -1,17 +1,8 @@
 //! A payroll verification: the checks that an employee passes before wages may be paid.
 
-use std::borrow::Cow;
-
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::model::business::company::Company;
-use crate::model::business::employee::Employee;
-use crate::model::lifecycle::{StatusChange, stateful, states};
-use crate::model::{Object, Wire};
-use crate::value::id::Id;
-use crate::value::text::Metadata;
-use crate::value::time::Timestamp;
+use crate::model::Wire;
+use crate::model::business::Employee;
+use crate::model::prelude::*;
 
 states! {
     /// How the checks came out. `cancelled` is one that was overtaken: by a newer one, or by the end of the employment.

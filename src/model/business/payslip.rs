@@ -1,24 +1,10 @@
 //! A payslip: what was earned, what was kept back and why, and the year so far.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::model::business::calculation::{Calculation, PayLine};
-use crate::model::business::company::Company;
-use crate::model::business::employee::Employee;
-use crate::model::business::pay_extras::Proration;
-use crate::model::business::payroll_item::PayrollItem;
-use crate::model::business::payroll_run::PayrollRun;
-use crate::model::lifecycle::{StatusChange, states};
-use crate::model::{Object, Wire};
-use crate::value::id::Id;
-use crate::value::money::Currency;
-use crate::value::text::Metadata;
-use crate::value::time::{Date, Period, Timestamp};
+use crate::model::Wire;
+use crate::model::business::{Calculation, Employee, PayLine, PayrollItem, PayrollRun, Proration};
+use crate::model::prelude::*;
 
 states! {
     /// Whether a payslip still holds.

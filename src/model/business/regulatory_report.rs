@@ -1,18 +1,8 @@
 //! A regulatory report: what a company tells a regulator about one month, compiled from its records.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::model::business::company::Company;
-use crate::model::business::employee::Employee;
-use crate::model::business::payroll_run::{PayrollRun, RunStatus};
-use crate::model::ledger::{TransactionType, WalletTransaction};
-use crate::model::lifecycle::{StatusChange, stateful, states};
-use crate::model::{AnyId, Object};
-use crate::value::id::Id;
-use crate::value::money::Currency;
-use crate::value::text::Metadata;
-use crate::value::time::{Date, Period, Timestamp};
+use crate::model::business::{Employee, PayrollRun, RunStatus};
+use crate::model::prelude::*;
+use crate::model::{TransactionType, WalletTransaction};
 
 states! {
     /// Where a report stands.

@@ -1,16 +1,7 @@
 //! A tax filing: what a company declares to an authority for a month, and pays.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::model::Object;
-use crate::model::business::company::Company;
-use crate::model::business::tax_liability::TaxLiability;
-use crate::model::lifecycle::{StatusChange, stateful, states};
-use crate::value::id::Id;
-use crate::value::money::Currency;
-use crate::value::text::Metadata;
-use crate::value::time::{Date, Period, Timestamp};
+use crate::model::business::TaxLiability;
+use crate::model::prelude::*;
 
 states! {
     /// Where a return stands. A rejected one is mended by an amended one, which is a filing of its own.

@@ -1,17 +1,7 @@
 //! A tax liability: what one run owes one authority.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::model::Object;
-use crate::model::business::company::Company;
-use crate::model::business::payroll_run::PayrollRun;
-use crate::model::business::tax_filing::TaxFiling;
-use crate::model::lifecycle::{StatusChange, stateful, states};
-use crate::value::id::Id;
-use crate::value::money::Currency;
-use crate::value::text::Metadata;
-use crate::value::time::{Date, Period, Timestamp};
+use crate::model::business::{PayrollRun, TaxFiling};
+use crate::model::prelude::*;
 
 states! {
     /// Whether it is owed yet, and paid; `void` where its run was cancelled.

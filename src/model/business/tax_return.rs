@@ -2,11 +2,11 @@
 //!
 //! Deliberately absent: annual reconciliations and certificates, which declare what monthly returns have paid.
 
-use crate::model::business::authority::Authority;
+use crate::model::business::Authority;
 use crate::model::calendar::Calendar;
-use crate::model::ledger::Account;
-use crate::model::payroll::{self, Day, Due, Filing, Frequency, Pack, Roll};
-use crate::value::time::{Date, Period};
+use crate::model::payroll::{Day, Due, Filing, Frequency, Pack, Roll};
+use crate::model::{Account, payroll};
+use crate::value::{Date, Period};
 
 /// The code under which liabilities are owed to an account.
 pub(crate) fn code_of(account: Account) -> &'static str {

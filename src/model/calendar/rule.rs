@@ -3,7 +3,7 @@
 use jiff::civil;
 use serde::Deserialize;
 
-use crate::value::time::Date;
+use crate::value::Date;
 
 /// A `[[country]]` of `fixtures/calendars.toml`; the head of that file says what each key means.
 #[derive(Debug, Default, Deserialize)]

@@ -2,7 +2,7 @@
 //! instalment that takes the rest, so that the principal sums exactly.
 
 use crate::model::fx::half_even;
-use crate::value::time::Date;
+use crate::value::Date;
 
 /// Basis points of a year, twelve times.
 const YEAR: i128 = 120_000;
@@ -73,8 +73,7 @@ fn narrow(amount: i128) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::value::money::Amount;
-    use crate::value::stream::Key;
+    use crate::value::{Amount, Key};
 
     fn days(months: u32) -> Vec<Date> {
         due_days(Date::new(2026, 1, 31).expect("a day"), months)

@@ -1,18 +1,7 @@
 //! An application for capital: what is asked for, and what the underwriter says to it.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::model::Object;
-use crate::model::business::company::Company;
-use crate::model::capital::credit_score::CreditScore;
-use crate::model::capital::lending::Product;
-use crate::model::capital::offer::Offer;
-use crate::model::lifecycle::{StatusChange, stateful, states};
-use crate::value::id::Id;
-use crate::value::money::Currency;
-use crate::value::text::Metadata;
-use crate::value::time::Timestamp;
+use crate::model::capital::{CreditScore, Offer, Product};
+use crate::model::prelude::*;
 
 states! {
     /// Where an application stands.

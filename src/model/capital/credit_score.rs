@@ -3,17 +3,9 @@
 
 use std::sync::LazyLock;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::model::Object;
-use crate::model::business::company::Company;
-use crate::model::capital::scorecard::{Factor, Scorecard};
-use crate::model::identity::subject::Subject;
-use crate::model::lifecycle::{StatusChange, stateful, states};
-use crate::value::id::Id;
-use crate::value::text::Metadata;
-use crate::value::time::{Date, Timestamp};
+use crate::model::capital::{Factor, Scorecard};
+use crate::model::identity::Subject;
+use crate::model::prelude::*;
 
 states! {
     /// Where a score stands.

@@ -3,18 +3,10 @@
 
 use std::sync::LazyLock;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::model::Object;
-use crate::model::business::company::Company;
-use crate::model::capital::due_diligence_case::{DueDiligenceCase, Template};
-use crate::model::lifecycle::{State, StatusChange, stateful, states};
-use crate::model::payments::wallet::Wallet;
-use crate::value::id::Id;
-use crate::value::money::Currency;
-use crate::value::text::Metadata;
-use crate::value::time::{Date, Timestamp};
+use crate::model::State;
+use crate::model::capital::{DueDiligenceCase, Template};
+use crate::model::payments::Wallet;
+use crate::model::prelude::*;
 
 states! {
     /// Whether a deal is open, and how it ended.

@@ -1,18 +1,9 @@
 //! A case of due diligence: a checklist, how far it is, and what was found. Checklists are data (`fixtures/due_diligence.toml`).
 
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::model::Object;
-use crate::model::business::company::Company;
-use crate::model::capital::deal::Deal;
-use crate::model::capital::due_diligence_request::{Category, DueDiligenceRequest, RequestStatus};
-use crate::model::lifecycle::{StatusChange, stateful, states};
-use crate::value::id::Id;
-use crate::value::text::Metadata;
-use crate::value::time::{Date, Timestamp};
+use crate::model::capital::{Category, Deal, DueDiligenceRequest, RequestStatus};
+use crate::model::prelude::*;
 
 states! {
     /// Where a case of due diligence stands.

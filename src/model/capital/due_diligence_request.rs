@@ -1,17 +1,8 @@
 //! One thing that due diligence asks for: a document, an answer, or a report of the ledger.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::model::Object;
-use crate::model::business::company::Company;
-use crate::model::capital::due_diligence_case::DueDiligenceCase;
-use crate::model::capital::scorecard::Evidence;
-use crate::model::identity::document::Document;
-use crate::model::lifecycle::{StatusChange, stateful, states};
-use crate::value::id::Id;
-use crate::value::text::Metadata;
-use crate::value::time::{Date, Timestamp};
+use crate::model::capital::{DueDiligenceCase, Evidence};
+use crate::model::identity::Document;
+use crate::model::prelude::*;
 
 states! {
     /// Where a request of due diligence stands.

@@ -3,18 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::model::Object;
-use crate::model::business::company::Company;
-use crate::model::capital::scorecard::{Factor, Scorecard};
+use crate::model::capital::{Factor, Scorecard};
 use crate::model::fx::half_even;
-use crate::model::lifecycle::{StatusChange, stateful, states};
-use crate::value::id::Id;
-use crate::value::money::Currency;
-use crate::value::text::Metadata;
-use crate::value::time::{Date, Timestamp};
+use crate::model::prelude::*;
 
 states! {
     /// Where a risk score stands.

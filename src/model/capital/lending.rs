@@ -2,10 +2,8 @@
 
 use std::sync::LazyLock;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::model::capital::credit_score::Band;
+use crate::model::capital::Band;
+use crate::model::prelude::*;
 
 /// What a company can apply for.
 #[derive(

@@ -4,21 +4,10 @@
 //! the balance, and the months after are reckoned anew over the same days. The whole balance can be paid at any time: its principal,
 //! and interest to that day only.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::model::Object;
-use crate::model::business::company::Company;
-use crate::model::capital::amortisation::{self, accrued, due_days};
-use crate::model::capital::application::Application;
-use crate::model::capital::lending::Product;
-use crate::model::capital::offer::Offer;
-use crate::model::lifecycle::{StatusChange, stateful, states};
-use crate::model::payments::wallet::Wallet;
-use crate::value::id::Id;
-use crate::value::money::Currency;
-use crate::value::text::Metadata;
-use crate::value::time::{Date, Timestamp};
+use crate::model::capital::amortisation::{accrued, due_days};
+use crate::model::capital::{Application, Offer, Product, amortisation};
+use crate::model::payments::Wallet;
+use crate::model::prelude::*;
 
 states! {
     /// Where a loan stands.

@@ -1,17 +1,8 @@
 //! A repayment of a loan, and how it was allotted.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::model::Object;
-use crate::model::business::company::Company;
-use crate::model::capital::loan::Loan;
-use crate::model::lifecycle::{StatusChange, states};
-use crate::model::payments::wallet::Wallet;
-use crate::value::id::Id;
-use crate::value::money::Currency;
-use crate::value::text::Metadata;
-use crate::value::time::Timestamp;
+use crate::model::capital::Loan;
+use crate::model::payments::Wallet;
+use crate::model::prelude::*;
 
 states! {
     /// A repayment is taken from the wallet at once, and stands.

@@ -1,18 +1,7 @@
 //! An offer on an application: the terms of a loan, for two weeks.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::model::Object;
-use crate::model::business::company::Company;
-use crate::model::capital::application::Application;
-use crate::model::capital::lending::Product;
-use crate::model::capital::loan::Loan;
-use crate::model::lifecycle::{StatusChange, stateful, states};
-use crate::value::id::Id;
-use crate::value::money::Currency;
-use crate::value::text::Metadata;
-use crate::value::time::Timestamp;
+use crate::model::capital::{Application, Loan, Product};
+use crate::model::prelude::*;
 
 states! {
     /// Where an offer stands.

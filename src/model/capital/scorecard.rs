@@ -5,8 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use crate::model::prelude::*;
 
 /// A formula: a base and what is added to it.
 #[derive(Debug, Deserialize)]

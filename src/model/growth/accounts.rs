@@ -3,12 +3,10 @@
 //! Rules are data (`[country.account]`). Not checked, because their tables are not ours to publish: the United Kingdom's
 //! sorting-code modulus, South Africa's account check digits, which banks and branches exist.
 
-use super::{
-    countries::{self, Country},
-    pick,
-    scheme::{Scheme, SchemeFault},
-};
-use crate::value::stream::Key;
+use super::countries::Country;
+use super::scheme::{Scheme, SchemeFault};
+use super::{countries, pick};
+use crate::value::Key;
 
 /// A bank account.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -12,7 +12,9 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use super::{Sections, names, names::NameTable, scheme::Scheme};
+use super::names::NameTable;
+use super::scheme::Scheme;
+use super::{Sections, names};
 
 /// A country and what its companies and people look like on paper.
 #[derive(Debug, Deserialize)]

@@ -11,13 +11,11 @@
     )
 )]
 
-use super::{
-    countries::Country,
-    industries::{self, Industry},
-    names, pick,
-    scheme::{SchemeFault, grow_pattern},
-};
-use crate::value::stream::Key;
+use super::countries::Country;
+use super::industries::Industry;
+use super::scheme::{SchemeFault, grow_pattern};
+use super::{industries, names, pick};
+use crate::value::Key;
 
 /// A company on paper.
 #[derive(Clone, Debug, PartialEq, Eq)]

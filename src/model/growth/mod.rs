@@ -25,7 +25,7 @@ use std::sync::OnceLock;
 
 use serde::Deserialize;
 
-use crate::value::stream::Key;
+use crate::value::Key;
 
 /// An embedded file of many like tables, each read when it is first asked for: a world of three countries does not wait
 /// for the thirty that it does not have.

@@ -11,10 +11,12 @@
 use std::sync::LazyLock;
 
 use fake::locales::{Data, EN, FR_FR, IT_IT, NL_NL, PT_BR, PT_PT};
-use serde::{Deserialize, Deserializer, de::Error};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
 
-use super::{Sections, countries::Country, pick};
-use crate::value::stream::Key;
+use super::countries::Country;
+use super::{Sections, pick};
+use crate::value::Key;
 
 /// First and last name of a person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

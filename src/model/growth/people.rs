@@ -2,13 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::business::employee::{Compensation, Component, PayInterval};
+use crate::model::business::{Compensation, Component, PayInterval};
 use crate::model::growth::countries::Country;
 use crate::model::growth::industries::Industry;
 use crate::model::growth::workforce::STEPS;
-use crate::value::money::Currency;
-use crate::value::stream::Key;
-use crate::value::time::Date;
+use crate::value::{Currency, Date, Key};
 
 /// Country, attribute of its payroll packs, and its values with their shares in people of ten.
 const TAX_ATTRIBUTES: &[(&str, &str, Shares)] = &[

@@ -6,7 +6,7 @@
 use serde::Deserialize;
 
 use super::checksum::Check;
-use crate::value::stream::Key;
+use crate::value::Key;
 
 /// Draws of one number before giving up. At most every eleventh number is one that is never issued.
 const ATTEMPTS: u64 = 64;

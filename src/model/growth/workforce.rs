@@ -8,8 +8,8 @@
 
 #![expect(clippy::cast_possible_truncation, reason = "slots, seats and steps are below 25")]
 
-use crate::model::business::employee::{EmployeeStatus, PayrollStatus};
-use crate::value::stream::Key;
+use crate::model::business::{EmployeeStatus, PayrollStatus};
+use crate::value::Key;
 
 /// People in a cycle, role slots of an industry, and standings.
 pub(crate) const CYCLE: u64 = 25;

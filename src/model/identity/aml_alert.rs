@@ -1,18 +1,8 @@
 //! An alert: something that somebody has to look at before more money moves.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::model::business::company::Company;
-use crate::model::business::employee::Employee;
-use crate::model::identity::aml_screening::AmlScreening;
-use crate::model::identity::subject::Subject;
-use crate::model::lifecycle::{StatusChange, stateful, states};
-use crate::model::{AnyId, Object};
-use crate::value::id::Id;
-use crate::value::money::Currency;
-use crate::value::text::Metadata;
-use crate::value::time::Timestamp;
+use crate::model::business::Employee;
+use crate::model::identity::{AmlScreening, Subject};
+use crate::model::prelude::*;
 
 states! {
     /// Where an alert stands.

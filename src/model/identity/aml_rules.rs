@@ -2,12 +2,9 @@
 
 use std::sync::LazyLock;
 
-use serde::Deserialize;
-
-use crate::model::business::regulatory_report::Threshold;
-use crate::model::identity::aml_alert::{AlertRule, Severity};
-use crate::value::money::Currency;
-use crate::value::time::Timestamp;
+use crate::model::business::Threshold;
+use crate::model::identity::{AlertRule, Severity};
+use crate::model::prelude::*;
 
 /// The rules.
 #[derive(Debug, Deserialize)]

@@ -1,19 +1,9 @@
 //! A screening: whether a list has a subject.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::model::Object;
-use crate::model::business::company::Company;
-use crate::model::identity::aml_alert::AmlAlert;
-use crate::model::identity::name_match::MatchType;
-use crate::model::identity::subject::{RiskLevel, Subject};
-use crate::model::identity::verification::Verification;
-use crate::model::identity::watchlist::{ListName, Listed};
-use crate::model::lifecycle::{StatusChange, stateful, states};
-use crate::value::id::Id;
-use crate::value::text::Metadata;
-use crate::value::time::Timestamp;
+use crate::model::identity::{
+    AmlAlert, ListName, Listed, MatchType, RiskLevel, Subject, Verification,
+};
+use crate::model::prelude::*;
 
 states! {
     /// Where a screening stands.

@@ -1,15 +1,7 @@
 //! A document: a token that stands for a paper of a subject's. There are no files, and nothing of anybody's body.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::model::Object;
-use crate::model::business::company::Company;
-use crate::model::identity::subject::Subject;
-use crate::model::lifecycle::{StatusChange, stateful, states};
-use crate::value::id::Id;
-use crate::value::text::Metadata;
-use crate::value::time::{Date, Timestamp};
+use crate::model::identity::Subject;
+use crate::model::prelude::*;
 
 states! {
     /// Where a document stands.

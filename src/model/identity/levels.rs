@@ -2,10 +2,8 @@
 
 use std::sync::LazyLock;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::model::identity::document::DocumentType;
+use crate::model::identity::DocumentType;
+use crate::model::prelude::*;
 
 /// What kind of verification it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -13,3 +13,19 @@ pub(crate) mod trust_score;
 pub(crate) mod trust_weights;
 pub(crate) mod verification;
 pub(crate) mod watchlist;
+
+pub(crate) use self::aml_alert::{AlertRule, AlertStatus, AmlAlert, Severity};
+pub(crate) use self::aml_screening::{AmlScreening, HitStatus, ListAnswer, ScreeningStatus};
+pub(crate) use self::bank_account_verification::BankAccountVerification;
+pub(crate) use self::document::{Document, DocumentFault, DocumentStatus, DocumentType};
+pub(crate) use self::levels::{CaseCheckName, Level, VerificationType};
+pub(crate) use self::name_match::{MatchType, Name};
+pub(crate) use self::subject::{KycStatus, RiskLevel, Subject, SubjectType};
+pub(crate) use self::trust_score::{
+    TrustContext, TrustFactorName, TrustScore, TrustSignals, TrustStatus,
+};
+pub(crate) use self::trust_weights::WEIGHTS;
+pub(crate) use self::verification::{
+    BureauAnswer, CaseCheckStatus, CaseStatus, RejectLabel, Verification,
+};
+pub(crate) use self::watchlist::{ListName, Listed, WatchlistEntry};

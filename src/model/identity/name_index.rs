@@ -7,8 +7,9 @@
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
-use crate::model::identity::name_match::{MatchType, Name, Word};
-use crate::value::stream::Key;
+use crate::model::identity::name_match::Word;
+use crate::model::identity::{MatchType, Name};
+use crate::value::Key;
 
 /// A list of names to search.
 #[derive(Debug, Default)]
@@ -144,7 +145,7 @@ fn shortened(word: &str) -> BTreeSet<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::value::stream::Key;
+    use crate::value::Key;
 
     const NAMES: [&str; 6] = [
         "Vorrik Taldane",

@@ -2,10 +2,8 @@
 //!
 //! Accents, case, titles and legal forms do not count (`payments::holder_name` reads the words). Deliberately absent: nicknames.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use crate::model::payments::holder_name::words;
+use crate::model::prelude::*;
 
 /// What two words count that only their spelling tells apart.
 const SPELT: u32 = 95;

@@ -1,16 +1,9 @@
 //! A subject: a person or a business whose identity is verified.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::model::business::company::{Address, Company};
-use crate::model::business::employee::Employee;
-use crate::model::lifecycle::{Stateful, StatusChange, stateful, states};
-use crate::model::{Object, Wire};
-use crate::value::birth_date::BirthDate;
-use crate::value::id::Id;
-use crate::value::text::Metadata;
-use crate::value::time::Timestamp;
+use crate::model::Wire;
+use crate::model::business::{Address, Employee};
+use crate::model::prelude::*;
+use crate::value::BirthDate;
 
 states! {
     /// Whether it is known who somebody is.

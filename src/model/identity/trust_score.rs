@@ -1,15 +1,7 @@
 //! A trust score: how far somebody is to be trusted, as a fold of what has happened.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::model::Object;
-use crate::model::business::company::Company;
-use crate::model::identity::subject::Subject;
-use crate::model::lifecycle::{StatusChange, stateful, states};
-use crate::value::id::Id;
-use crate::value::text::Metadata;
-use crate::value::time::Timestamp;
+use crate::model::identity::Subject;
+use crate::model::prelude::*;
 
 states! {
     /// Where a score stands.

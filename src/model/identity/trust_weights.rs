@@ -4,7 +4,8 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use crate::model::identity::trust_score::{TrustBand, TrustContext, TrustFactorName};
+use crate::model::identity::trust_score::TrustBand;
+use crate::model::identity::{TrustContext, TrustFactorName};
 
 /// The file.
 #[derive(Debug, Deserialize)]

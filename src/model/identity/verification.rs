@@ -1,17 +1,7 @@
 //! A verification: one case in which it is found out who a subject is.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::model::Object;
-use crate::model::business::company::Company;
-use crate::model::identity::document::Document;
-use crate::model::identity::levels::{CaseCheckName, Level, VerificationType};
-use crate::model::identity::subject::Subject;
-use crate::model::lifecycle::{StatusChange, stateful, states};
-use crate::value::id::Id;
-use crate::value::text::Metadata;
-use crate::value::time::Timestamp;
+use crate::model::identity::{CaseCheckName, Document, Level, Subject, VerificationType};
+use crate::model::prelude::*;
 
 states! {
     /// Where a case stands.

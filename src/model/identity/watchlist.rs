@@ -3,16 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::model::Object;
-use crate::model::business::company::Company;
-use crate::model::identity::name_index::{self, NameIndex};
-use crate::model::identity::name_match::{MatchType, Name};
-use crate::value::id::Id;
-use crate::value::text::Metadata;
-use crate::value::time::Timestamp;
+use crate::model::identity::name_index::NameIndex;
+use crate::model::identity::{MatchType, Name, name_index};
+use crate::model::prelude::*;
 
 /// A list.
 #[derive(
@@ -168,7 +161,7 @@ impl WatchlistEntry {
 mod tests {
     use super::*;
     use crate::model::growth::{countries, names};
-    use crate::value::stream::Key;
+    use crate::value::Key;
 
     #[test]
     fn every_entry_is_found_by_its_own_name() {

@@ -3,8 +3,9 @@
 //! Check digits and patterns are those that accounts are grown with (`model::growth::accounts`); this says which rule a caller's
 //! account is held to, and in which words it breaks it. Deliberately absent: which accounts there are, which the bank alone knows.
 
-use crate::model::growth::accounts::{self, AccountFault};
-use crate::model::growth::countries::{self, Country};
+use crate::model::growth::accounts::AccountFault;
+use crate::model::growth::countries::Country;
+use crate::model::growth::{accounts, countries};
 
 /// Lengths of an account number where nothing is known of its country.
 const LENGTHS: core::ops::RangeInclusive<usize> = 4..=34;

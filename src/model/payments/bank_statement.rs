@@ -1,20 +1,8 @@
 //! A bank statement: what a bank says happened on an account, line by line, and how far that fits the books.
 
-use std::sync::Arc;
-
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::model::business::company::Company;
-use crate::model::ledger::{TransactionType, WalletTransaction};
-use crate::model::lifecycle::{StatusChange, stateful, states};
-use crate::model::payments::reconciliation_match::MatchStatus;
-use crate::model::payments::wallet::Wallet;
-use crate::model::{Object, Wire};
-use crate::value::id::{Id, Prefixed};
-use crate::value::money::Currency;
-use crate::value::text::Metadata;
-use crate::value::time::{Date, Timestamp};
+use crate::model::payments::{MatchStatus, Wallet};
+use crate::model::prelude::*;
+use crate::model::{TransactionType, WalletTransaction, Wire};
 
 /// Lines that one statement has at most.
 pub(crate) const MOST_LINES: usize = 10_000;

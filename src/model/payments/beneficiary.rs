@@ -1,19 +1,8 @@
 //! A beneficiary: somebody whom a company pays, and what the bank says of the account.
 
-use std::borrow::Cow;
-use std::sync::Arc;
-
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::model::business::company::Company;
-use crate::model::lifecycle::{StatusChange, stateful, states};
-use crate::model::payments::payout::Recipient;
-use crate::model::{Object, Wire};
-use crate::value::id::Id;
-use crate::value::money::Currency;
-use crate::value::text::Metadata;
-use crate::value::time::Timestamp;
+use crate::model::Wire;
+use crate::model::payments::Recipient;
+use crate::model::prelude::*;
 
 states! {
     /// Where a beneficiary stands: only a `verified` one is paid.

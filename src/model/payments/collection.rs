@@ -1,18 +1,8 @@
 //! A collection: money that a payer is asked for.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::model::Object;
-use crate::model::business::company::Company;
-use crate::model::lifecycle::{StatusChange, stateful, states};
-use crate::model::payments::dispute::Dispute;
-use crate::model::payments::invoice::Invoice;
-use crate::model::payments::payout::Failure;
-use crate::value::id::{Id, encode_to_string};
-use crate::value::money::Currency;
-use crate::value::text::Metadata;
-use crate::value::time::{Span, Timestamp};
+use crate::model::payments::{Dispute, Failure, Invoice};
+use crate::model::prelude::*;
+use crate::value::id::encode_to_string;
 
 states! {
     /// Where a collection stands. What goes back afterwards, by refund or dispute, is told by other members.

@@ -1,15 +1,6 @@
 //! A dispute: a payer's bank, or a party of an escrow, wants the money back.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::model::business::company::Company;
-use crate::model::lifecycle::{StatusChange, stateful, states};
-use crate::model::{AnyId, Object};
-use crate::value::id::Id;
-use crate::value::money::Currency;
-use crate::value::text::Metadata;
-use crate::value::time::Timestamp;
+use crate::model::prelude::*;
 
 states! {
     /// Where a dispute stands, as the company sees it: `won` is won by the company.

@@ -1,19 +1,7 @@
 //! An escrow: a buyer's money that is held until what was agreed has happened.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::model::Object;
-use crate::model::business::company::Company;
-use crate::model::lifecycle::{StatusChange, stateful, states};
-use crate::model::payments::beneficiary::Beneficiary;
-use crate::model::payments::dispute::Dispute;
-use crate::model::payments::payout::Payout;
-use crate::model::payments::wallet::Wallet;
-use crate::value::id::Id;
-use crate::value::money::Currency;
-use crate::value::text::Metadata;
-use crate::value::time::Timestamp;
+use crate::model::payments::{Beneficiary, Dispute, Payout, Wallet};
+use crate::model::prelude::*;
 
 states! {
     /// Where an escrow stands.

@@ -1,17 +1,8 @@
 //! A quote: a rate between two currencies, held for half an hour.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::model::Object;
-use crate::model::business::company::Company;
 use crate::model::fx_quoting::Rate;
-use crate::model::lifecycle::{StatusChange, stateful, states};
-use crate::model::payments::fx_transfer::FxTransfer;
-use crate::value::id::Id;
-use crate::value::money::Currency;
-use crate::value::text::Metadata;
-use crate::value::time::{Date, Timestamp};
+use crate::model::payments::FxTransfer;
+use crate::model::prelude::*;
 
 states! {
     /// Where a quote stands.

@@ -1,19 +1,8 @@
 //! A transfer between two wallets of a company in different currencies, at a quote.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::model::Object;
-use crate::model::business::company::Company;
 use crate::model::fx_quoting::Rate;
-use crate::model::lifecycle::{StatusChange, stateful, states};
-use crate::model::payments::fx_quote::FxQuote;
-use crate::model::payments::payout::Failure;
-use crate::model::payments::wallet::Wallet;
-use crate::value::id::Id;
-use crate::value::money::Currency;
-use crate::value::text::Metadata;
-use crate::value::time::Timestamp;
+use crate::model::payments::{Failure, FxQuote, Wallet};
+use crate::model::prelude::*;
 
 states! {
     /// Where a conversion stands.

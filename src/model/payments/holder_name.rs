@@ -3,7 +3,7 @@
 //! Names are compared word by word, whatever their order: "Okafor, Ada" is Ada Okafor. Accents, case, titles and legal forms do
 //! not count. Deliberately absent: nicknames and other alphabets' spellings, which need tables of people.
 
-use crate::model::payments::beneficiary::MatchResult;
+use crate::model::payments::MatchResult;
 
 /// Of 100: from here on two names are one.
 const MATCH: u32 = 85;

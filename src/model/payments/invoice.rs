@@ -2,18 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::model::Object;
-use crate::model::business::company::Company;
-use crate::model::lifecycle::{StatusChange, stateful, states};
-use crate::model::payments::collection::Collection;
-use crate::model::payments::vat;
-use crate::value::id::Id;
-use crate::value::money::{Amount, Currency};
-use crate::value::text::Metadata;
-use crate::value::time::{Date, Timestamp};
+use crate::model::payments::{Collection, vat};
+use crate::model::prelude::*;
 
 states! {
     /// Where an invoice stands. That it is overdue is told by another member.

@@ -20,3 +20,27 @@ pub(crate) mod statement_file;
 pub(crate) mod statement_noise;
 pub(crate) mod vat;
 pub(crate) mod wallet;
+
+pub(crate) use self::bank_statement::{
+    BankStatement, MOST_LINES, Noise, StatementFormat, StatementLine, StatementSource,
+    StatementStatus, Truth, Truths,
+};
+pub(crate) use self::beneficiary::{Beneficiary, BeneficiaryStatus, MatchResult};
+pub(crate) use self::collection::{
+    Collection, CollectionMethod, CollectionPayer, CollectionStatus, Payment, RefundStanding,
+    VirtualAccount,
+};
+pub(crate) use self::dispute::{Dispute, DisputeStatus, RaisedBy};
+pub(crate) use self::escrow::{Escrow, EscrowStatus, MilestoneStatus};
+pub(crate) use self::fx_quote::{FxQuote, QuoteStatus};
+pub(crate) use self::fx_transfer::{FxTransfer, FxTransferStatus};
+pub(crate) use self::invoice::{Customer, Invoice, InvoiceLine, InvoiceStatus};
+pub(crate) use self::payout::{Failure, Payout, PayoutStatus, Pays, Rail, Recipient};
+pub(crate) use self::platform_fee::{FeeSchedule, FeeTier};
+pub(crate) use self::reconciliation_match::{
+    CERTAIN, ExceptionKind, MatchStatus, Reason, ReconciliationMatch, Side,
+};
+pub(crate) use self::refund::{Refund, RefundStatus};
+pub(crate) use self::return_code::ReturnCode;
+pub(crate) use self::statement_noise::{Bank, Draft, Level, Sent};
+pub(crate) use self::wallet::{Balances, Wallet, WalletStatus};

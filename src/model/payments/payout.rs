@@ -1,21 +1,8 @@
 //! A payout: money on its way to somebody's account.
 
-use std::borrow::Cow;
-use std::sync::Arc;
-
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::model::business::company::Company;
-use crate::model::business::pay_abroad::PayConversion;
-use crate::model::lifecycle::{StatusChange, stateful, states};
-use crate::model::payments::beneficiary::Beneficiary;
-use crate::model::payments::wallet::Wallet;
-use crate::model::{AnyId, Kind, Object};
-use crate::value::id::Id;
-use crate::value::money::Currency;
-use crate::value::text::Metadata;
-use crate::value::time::{Span, Timestamp};
+use crate::model::business::PayConversion;
+use crate::model::payments::{Beneficiary, Wallet};
+use crate::model::prelude::*;
 
 states! {
     /// Where a payout stands.

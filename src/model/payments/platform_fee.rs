@@ -6,11 +6,8 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use crate::model::fx::half_even;
-use crate::value::money::Currency;
+use crate::model::prelude::*;
 
 /// What is charged, and from where on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

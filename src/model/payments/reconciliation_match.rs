@@ -1,20 +1,8 @@
 //! A row of a reconciliation: a line of the bank and the transactions that it is about, or what one side has and the other has not.
 
-use std::sync::Arc;
-
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::model::Object;
-use crate::model::business::company::Company;
-use crate::model::ledger::{TransactionType, WalletTransaction};
-use crate::model::lifecycle::{StatusChange, stateful, states};
-use crate::model::payments::bank_statement::{BankStatement, StatementLine};
-use crate::model::payments::wallet::Wallet;
-use crate::value::id::Id;
-use crate::value::money::Currency;
-use crate::value::text::Metadata;
-use crate::value::time::{Date, Timestamp};
+use crate::model::payments::{BankStatement, StatementLine, Wallet};
+use crate::model::prelude::*;
+use crate::model::{TransactionType, WalletTransaction};
 
 /// From this confidence on, in hundredths, a line counts as matched without anybody's word.
 pub(crate) const CERTAIN: u8 = 95;

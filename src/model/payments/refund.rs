@@ -1,17 +1,7 @@
 //! A refund: collected money on its way back to the payer.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::model::Object;
-use crate::model::business::company::Company;
-use crate::model::lifecycle::{StatusChange, stateful, states};
-use crate::model::payments::collection::Collection;
-use crate::model::payments::payout::Failure;
-use crate::value::id::Id;
-use crate::value::money::Currency;
-use crate::value::text::Metadata;
-use crate::value::time::Timestamp;
+use crate::model::payments::{Collection, Failure};
+use crate::model::prelude::*;
 
 states! {
     /// Where a refund stands.

@@ -5,11 +5,11 @@
 
 use core::fmt;
 use core::str::FromStr;
-use std::borrow::Cow;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde::{Deserializer, Serializer, de};
 
-use crate::model::payments::payout::Failure;
+use crate::model::payments::Failure;
+use crate::model::prelude::*;
 
 /// A return code, `R01` to `R85`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -4,12 +4,10 @@
 //! kept beside it: the measure of any matcher.
 
 use crate::model::calendar::Calendar;
-use crate::model::ledger::{TransactionType, WalletTransaction};
-use crate::model::payments::bank_statement::{Noise, Truth, Truths};
-use crate::value::id::Id;
-use crate::value::money::Currency;
-use crate::value::stream::Key;
-use crate::value::time::Date;
+use crate::model::payments::{Noise, Truth, Truths};
+use crate::model::prelude::*;
+use crate::model::{TransactionType, WalletTransaction};
+use crate::value::Key;
 
 /// How much a bank changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

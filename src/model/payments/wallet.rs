@@ -1,15 +1,6 @@
 //! A wallet: a company's money in one currency. Its balances are folds of the ledger.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::model::Object;
-use crate::model::business::company::Company;
-use crate::model::lifecycle::{StatusChange, states};
-use crate::value::id::Id;
-use crate::value::money::Currency;
-use crate::value::text::Metadata;
-use crate::value::time::Timestamp;
+use crate::model::prelude::*;
 
 states! {
     /// A wallet is there to be used, and stands.

@@ -1,12 +1,9 @@
 //! What goes back to payers: refunds, disputes that are lost, invoices that are withdrawn.
 
-use std::borrow::Cow;
-
 use super::{Posting, invoice_sent};
-use crate::model::AnyId;
-use crate::model::ledger::Account;
+use crate::model::Account;
 use crate::model::ledger::Direction::{Credit, Debit};
-use crate::value::money::Currency;
+use crate::model::prelude::*;
 
 /// A dispute is lost: out of what was withheld and what is still taken from the wallet; the rest is owed.
 pub(crate) fn dispute_lost(

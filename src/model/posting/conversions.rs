@@ -1,9 +1,8 @@
 //! Money of one currency that becomes money of another. Each balances on its own, through the clearing account `world:fx`.
 
 use super::{Credit, Debit, Posting, released, reserved};
-use crate::model::AnyId;
-use crate::model::ledger::Account;
-use crate::value::money::Currency;
+use crate::model::{Account, AnyId};
+use crate::value::Currency;
 
 /// Money of one currency that becomes money of another. What the spread takes is a fee in the first; the rest is what stands
 /// against the second on the clearing account.

@@ -1,10 +1,9 @@
 //! Entries of deals.
 
-use crate::model::AnyId;
-use crate::model::ledger::Account;
 use crate::model::ledger::Direction::{Credit, Debit};
 use crate::model::posting::Posting;
-use crate::value::money::Currency;
+use crate::model::{Account, AnyId};
+use crate::value::Currency;
 
 /// An investor's money arrives: the owners', or a debt from then on.
 pub(crate) fn deal_won(deal: AnyId, currency: Currency, amount: i64, is_owed: bool) -> Posting {

@@ -1,10 +1,9 @@
 //! Entries of loans. Interest is an expense when it is paid: what is not yet paid stands in the loan's schedule, and not in the books.
 
-use crate::model::AnyId;
-use crate::model::ledger::Account;
 use crate::model::ledger::Direction::{Credit, Debit};
 use crate::model::posting::Posting;
-use crate::value::money::Currency;
+use crate::model::{Account, AnyId};
+use crate::value::Currency;
 
 /// The lender's money arrives.
 pub(crate) fn loan_disbursed(loan: AnyId, currency: Currency, amount: i64) -> Posting {

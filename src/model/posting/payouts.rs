@@ -5,10 +5,9 @@ use super::{
     Conversion, Credit, Debit, Posting, net_pay_bounced, net_pay_converted, net_pay_converted_back,
     net_pay_paid, net_pay_returned, net_pay_sent, vendor_payout_paid,
 };
-use crate::model::AnyId;
-use crate::model::ledger::Account;
-use crate::model::payments::payout::{Payout, PayoutStatus, Pays};
-use crate::value::money::Currency;
+use crate::model::payments::{Payout, PayoutStatus, Pays};
+use crate::model::{Account, AnyId};
+use crate::value::Currency;
 
 /// A payout is asked for. Wages move when they are sent.
 pub(crate) fn opened(payout: &Payout) -> Option<Posting> {

@@ -1,11 +1,9 @@
 //! What runs move: what accrues when one is approved, what sending and calling back its wages does, and what the service charges.
 
 use super::{Conversion, Credit, Debit, Posting};
-use crate::model::AnyId;
-use crate::model::business::calculation::Calculation;
-use crate::model::business::payroll_item::PayrollItem;
-use crate::model::ledger::Account;
-use crate::value::money::Currency;
+use crate::model::business::{Calculation, PayrollItem};
+use crate::model::{Account, AnyId};
+use crate::value::Currency;
 
 /// What a run owes, and to whom.
 #[derive(Clone, Debug, Default)]

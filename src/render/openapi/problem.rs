@@ -10,7 +10,7 @@ use crate::render::openapi::header;
 use crate::render::openapi::row::{is_conditional, is_keyed, is_product};
 use crate::render::openapi::schemas::reference;
 use crate::render::samples::kind_of_member;
-use crate::value::error::{ApiError, ErrorCode};
+use crate::value::{ApiError, ErrorCode};
 
 /// The media type of a problem, RFC 9457.
 const MEDIA_TYPE: &str = "application/problem+json";

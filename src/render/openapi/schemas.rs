@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::api::check::close;
 use crate::api::operation::Operation;
-use crate::world::envelope::EventShape;
+use crate::world::EventShape;
 
 /// Where definitions stand in the document.
 const DEFINITIONS: &str = "#/components/schemas/";

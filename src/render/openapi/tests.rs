@@ -10,7 +10,7 @@ use super::{Plane, document, document_under, text};
 use crate::api::operation::{Method, Operation};
 use crate::api::product;
 use crate::engine::contract::Overlay;
-use crate::value::diagnostic::Look;
+use crate::value::Look;
 use walk::{fault, holders, of, resolved, schemas};
 
 const PLANES: [Plane; 2] = [Plane::Product, Plane::Control];

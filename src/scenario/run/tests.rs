@@ -2,7 +2,7 @@ use serde_json::json;
 
 use super::*;
 use crate::scenario::file::check;
-use crate::value::diagnostic::Look;
+use crate::value::Look;
 
 /// Answers what it is told to, and remembers what it was asked.
 #[derive(Default)]

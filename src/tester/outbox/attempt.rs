@@ -7,7 +7,7 @@ use crate::tester::outbox::endpoint::Endpoint;
 use crate::tester::outbox::lane::{Entry, Lane};
 use crate::tester::outbox::schedule::{Clocks, MOST_ATTEMPTS, Pace};
 use crate::tester::outbox::{Job, Outbox};
-use crate::value::time::Timestamp;
+use crate::value::Timestamp;
 use crate::world::envelope::event_id;
 use crate::world::script::Shaping;
 

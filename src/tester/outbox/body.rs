@@ -2,8 +2,7 @@
 
 use serde_json::Value;
 
-use crate::world::envelope::EventShape;
-use crate::world::event::Event;
+use crate::world::{Event, EventShape};
 
 /// A body is below this: what the largest receivers known take.
 pub(crate) const MOST_BYTES: usize = 20_000;

@@ -6,8 +6,8 @@ use bytes::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::value::time::Timestamp;
-use crate::world::event::Event;
+use crate::value::Timestamp;
+use crate::world::Event;
 use crate::world::script::Shaping;
 
 /// Where a delivery stands.

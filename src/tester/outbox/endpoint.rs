@@ -2,7 +2,7 @@
 
 use crate::tester::address::Target;
 use crate::tester::signature::Secret;
-use crate::value::time::Timestamp;
+use crate::value::Timestamp;
 use crate::world::envelope::named;
 
 /// How long the secret before a rotation still signs, in virtual time.

@@ -10,9 +10,8 @@ use bytes::Bytes;
 
 use crate::tester::outbox::delivery::{Delivery, Status};
 use crate::tester::outbox::endpoint::Endpoint;
-use crate::value::stream::Key;
-use crate::value::time::Timestamp;
-use crate::world::event::Event;
+use crate::value::{Key, Timestamp};
+use crate::world::Event;
 use crate::world::script::Shaping;
 
 /// Deliveries that may wait for one endpoint. One more is dropped, and says so.

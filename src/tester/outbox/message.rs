@@ -5,8 +5,7 @@ use bytes::Bytes;
 use crate::tester::outbox::Job;
 use crate::tester::outbox::body::body;
 use crate::tester::signature::{Secret, TOLERANCE_SECONDS};
-use crate::value::stream::Key;
-use crate::value::time::Timestamp;
+use crate::value::{Key, Timestamp};
 use crate::world::envelope::event_id;
 use crate::world::script::Shaping;
 

@@ -27,11 +27,10 @@ use crate::tester::outbox::lane::{Entry, Lane};
 use crate::tester::outbox::schedule::{Clocks, Pace, Retries};
 use crate::tester::outbox::shaping::{Shape, Shapes};
 use crate::tester::signature::Secret;
+use crate::value::Timestamp;
 use crate::value::id::encode_to_string;
-use crate::value::time::Timestamp;
-use crate::world::event::Event;
 use crate::world::script::{Shaping, WebhookRow};
-use crate::world::{ClockMode, World};
+use crate::world::{ClockMode, Event, World};
 
 /// Endpoints of one world.
 pub(crate) const MOST_ENDPOINTS: usize = 64;

@@ -1,6 +1,6 @@
 //! When a delivery that failed is tried again: nine steps, on one of two clocks.
 
-use crate::value::time::Timestamp;
+use crate::value::Timestamp;
 use crate::world::ClockMode;
 
 /// Seconds, minutes and hours after the attempt before, as real services wait.

@@ -4,14 +4,11 @@
 
 use serde_json::Value;
 
-use crate::model::business::company::Company;
-use crate::model::business::employee::Employee;
-use crate::value::id::{Id, Prefixed};
-use crate::value::time::Timestamp;
-use crate::world::World;
+use crate::model::business::{Company, Employee};
+use crate::value::{Id, Prefixed, Timestamp};
 use crate::world::envelope::named;
-use crate::world::event::Event;
 use crate::world::script::{Comparison, Selector, Shaping, Wanted, WebhookRow};
+use crate::world::{Event, World};
 
 /// How late, where a row does not say.
 const USUAL_DELAY_MS: i64 = 5 * 60 * 1_000;

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use super::delivery::{Answered, AttemptOutcome, Status, Unanswered};
 use super::*;
-use crate::model::business::company::Company;
+use crate::model::business::Company;
 use crate::tester::outbox::lane::{MOST_ENDED, MOST_PENDING};
-use crate::value::time::Span;
-use crate::world::base::{Base, Shape as Grown};
+use crate::value::Span;
 use crate::world::script::{Comparison, Range, Selector, Wanted, When};
+use crate::world::{Base, Shape as Grown};
 
 /// A world with one endpoint, and a wall clock that follows the virtual one.
 struct Bench {

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::{Everything, Route, Target, Tree, checker, full};
 use crate::api::check::{Map, Value};
-use crate::value::text::Metadata;
+use crate::value::Metadata;
 
 /// Values near what `Everything` takes, so that acceptance is not an accident.
 fn near(leaf: impl Strategy<Value = Value> + 'static) -> impl Strategy<Value = Value> {

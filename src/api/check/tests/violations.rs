@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::{Everything, checker};
 use crate::api::check::Value;
-use crate::value::error::Violation;
+use crate::value::Violation;
 
 /// Members beside the required `amount`, and `pointer code` of every violation.
 const VIOLATIONS: &[(&str, &str)] = &[

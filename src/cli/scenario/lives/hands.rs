@@ -13,10 +13,9 @@ use crate::cli::scenario::lives::verbs::{VERBS, Verb, wrong_states};
 use crate::cli::scenario::server::{KEY, Served};
 use crate::model::{AnyId, Kind};
 use crate::scenario::{Came, Places, Reply, RowHits, Runner};
+use crate::value::Span;
 use crate::value::id::parse;
-use crate::value::time::Span;
-use crate::world::World;
-use crate::world::event::Event;
+use crate::world::{Event, World};
 
 /// What was asked for, and refused as it has to be.
 #[derive(Default)]

@@ -1,47 +1,22 @@
 //! Every lifecycle of the product by kind and member, as names.
 
-use crate::model::Kind;
-use crate::model::business::company::CompanyStatus;
-use crate::model::business::compliance_requirement::RequirementStatus;
-use crate::model::business::employee::{EmployeeStatus, PayrollStatus};
-use crate::model::business::leave_request::LeaveStatus;
-use crate::model::business::payroll_item::ItemStatus;
-use crate::model::business::payroll_run::RunStatus;
-use crate::model::business::payroll_verification::VerificationStatus;
-use crate::model::business::payslip::PayslipStatus;
-use crate::model::business::regulatory_report::ReportStatus;
-use crate::model::business::tax_filing::FilingStatus;
-use crate::model::business::tax_liability::LiabilityStatus;
-use crate::model::capital::application::ApplicationStatus;
-use crate::model::capital::credit_score::ScoreStatus;
-use crate::model::capital::deal::{DealStage, DealStatus};
-use crate::model::capital::due_diligence_case::CaseStatus as DiligenceStatus;
-use crate::model::capital::due_diligence_request::RequestStatus;
-use crate::model::capital::insurance_risk_score::RiskScoreStatus;
-use crate::model::capital::loan::LoanStatus;
-use crate::model::capital::loan_repayment::RepaymentStatus;
-use crate::model::capital::offer::OfferStatus;
-use crate::model::capital::readiness_assessment::AssessmentStatus;
-use crate::model::identity::aml_alert::AlertStatus;
-use crate::model::identity::aml_screening::ScreeningStatus;
-use crate::model::identity::document::DocumentStatus;
-use crate::model::identity::subject::KycStatus;
-use crate::model::identity::trust_score::TrustStatus;
-use crate::model::identity::verification::CaseStatus;
-use crate::model::ledger::EntryStatus;
-use crate::model::lifecycle::State;
-use crate::model::payments::bank_statement::StatementStatus;
-use crate::model::payments::beneficiary::BeneficiaryStatus;
-use crate::model::payments::collection::CollectionStatus;
-use crate::model::payments::dispute::DisputeStatus;
-use crate::model::payments::escrow::EscrowStatus;
-use crate::model::payments::fx_quote::QuoteStatus;
-use crate::model::payments::fx_transfer::FxTransferStatus;
-use crate::model::payments::invoice::InvoiceStatus;
-use crate::model::payments::payout::PayoutStatus;
-use crate::model::payments::reconciliation_match::MatchStatus;
-use crate::model::payments::refund::RefundStatus;
-use crate::model::payments::wallet::WalletStatus;
+use crate::model::business::{
+    CompanyStatus, EmployeeStatus, FilingStatus, ItemStatus, LeaveStatus, LiabilityStatus,
+    PayrollStatus, PayslipStatus, ReportStatus, RequirementStatus, RunStatus, VerificationStatus,
+};
+use crate::model::capital::{
+    ApplicationStatus, AssessmentStatus, CaseStatus as DiligenceStatus, DealStage, DealStatus,
+    LoanStatus, OfferStatus, RepaymentStatus, RequestStatus, RiskScoreStatus, ScoreStatus,
+};
+use crate::model::identity::{
+    AlertStatus, CaseStatus, DocumentStatus, KycStatus, ScreeningStatus, TrustStatus,
+};
+use crate::model::payments::{
+    BeneficiaryStatus, CollectionStatus, DisputeStatus, EscrowStatus, FxTransferStatus,
+    InvoiceStatus, MatchStatus, PayoutStatus, QuoteStatus, RefundStatus, StatementStatus,
+    WalletStatus,
+};
+use crate::model::{EntryStatus, Kind, State};
 
 /// One arrow of a machine, from one state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::{fs, thread};
 
-use crate::api::{self, system};
+use crate::api::system;
 use crate::cli::scenario::check;
 use crate::cli::scenario::lives::hands::{Asked, Hands};
 use crate::cli::scenario::lives::machines::{Arrow, Machine, machine, machines};
@@ -23,9 +23,10 @@ use crate::cli::scenario::lives::seen::{Pair, Seen};
 use crate::cli::scenario::lives::unseen::{BY_HAND, NEVER_SHOWN, UNSEEN};
 use crate::cli::scenario::lives::verbs::{VERBS, wrong_states};
 use crate::cli::scenario::server::Served;
-use crate::scenario::{self, RunReport};
-use crate::value::diagnostic::Look;
+use crate::scenario::RunReport;
+use crate::value::Look;
 use crate::world::script::Scenario;
+use crate::{api, scenario};
 
 /// What all lives have shown.
 #[derive(Default)]

@@ -7,8 +7,7 @@ use serde_json::Value;
 use crate::api;
 use crate::cli::scenario::lives::machines::{Arrow, Machine};
 use crate::model::Record;
-use crate::world::World;
-use crate::world::event::{Change, Event};
+use crate::world::{Change, Event, World};
 
 /// An operation of the product and a type of event that followed from it, at once or by the clock.
 pub(super) type Pair = (&'static str, String);

@@ -8,7 +8,7 @@ use crate::api;
 use crate::api::operation::Operation;
 use crate::cli::scenario::lives::machines::Machine;
 use crate::model::Kind;
-use crate::value::error::ErrorCode;
+use crate::value::ErrorCode;
 
 /// A call that begins in some states only.
 pub(super) struct Verb {

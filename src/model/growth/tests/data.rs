@@ -2,10 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::model::growth::{
-    countries::{self, Country},
-    industries, names,
-};
+use crate::model::growth::countries::Country;
+use crate::model::growth::{countries, industries, names};
 
 /// Hourly, daily or monthly statutory minimum wages of the payroll packs as major units a year (2,080 hours).
 const MINIMUM_WAGES: &[(&str, u64)] = &[

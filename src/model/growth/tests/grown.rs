@@ -1,13 +1,11 @@
 //! A thousand identities a country.
 
 use super::reference;
-use crate::model::growth::{
-    accounts::{self, BankAccount, bank_account},
-    countries::{self, Country},
-    identity::{self, CompanyIdentity},
-    industries, names,
-};
-use crate::value::stream::Key;
+use crate::model::growth::accounts::{BankAccount, bank_account};
+use crate::model::growth::countries::Country;
+use crate::model::growth::identity::CompanyIdentity;
+use crate::model::growth::{accounts, countries, identity, industries, names};
+use crate::value::Key;
 
 const RESERVED: &[&str] =
     &["review", "decline", "retry", "expire", "sanctioned", "pep", "lookalike", "offline"];

@@ -1,10 +1,8 @@
 //! Numbers that others have published, and the same with one digit changed.
 
-use crate::model::growth::{
-    accounts::{AccountFault, check, check_iban},
-    countries::{self, Country},
-    identity::{check_company_tax_id, check_personal_tax_id},
-};
+use crate::model::growth::accounts::{AccountFault, check, check_iban};
+use crate::model::growth::countries::{self, Country};
+use crate::model::growth::identity::{check_company_tax_id, check_personal_tax_id};
 
 /// Examples of the IBAN registry and of banks' own documentation.
 const IBANS: &[&str] = &[

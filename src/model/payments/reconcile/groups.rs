@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 
 use super::words::Likeness;
 use super::{Board, State, TWO_BUSINESS_DAYS, WINDOW, points_of_days};
-use crate::model::ledger::TransactionType;
-use crate::model::payments::reconciliation_match::Reason;
+use crate::model::TransactionType;
+use crate::model::payments::Reason;
 
 /// Transactions that a line may be of, unless it is all of a day.
 const MOST_MERGED: usize = 6;

@@ -4,9 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::words::Likeness;
 use super::{Board, Finding, State, TWO_BUSINESS_DAYS, WINDOW, number_of};
-use crate::model::ledger::TransactionType;
-use crate::model::payments::bank_statement::StatementLine;
-use crate::model::payments::reconciliation_match::{ExceptionKind, Reason};
+use crate::model::TransactionType;
+use crate::model::payments::{ExceptionKind, Reason, StatementLine};
 
 /// What banks call their fees.
 const FEE_WORDS: &[&str] = &[

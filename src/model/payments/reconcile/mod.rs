@@ -11,10 +11,9 @@ mod pairs;
 mod tests;
 mod words;
 
-use crate::model::ledger::TransactionType;
-use crate::model::payments::bank_statement::StatementLine;
-use crate::model::payments::reconciliation_match::{ExceptionKind, Reason};
-use crate::value::time::Date;
+use crate::model::TransactionType;
+use crate::model::payments::{ExceptionKind, Reason, StatementLine};
+use crate::value::Date;
 
 use self::words::{Keys, LineWords};
 

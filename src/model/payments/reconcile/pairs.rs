@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::words::Likeness;
 use super::{Board, LEAST, State, WINDOW, points_of_days};
-use crate::model::ledger::TransactionType;
-use crate::model::payments::reconciliation_match::Reason;
+use crate::model::TransactionType;
+use crate::model::payments::Reason;
 
 /// Transactions that a line is compared with, of those around its day and of those with its reference.
 const NEIGHBOURS: usize = 6;

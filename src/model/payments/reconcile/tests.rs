@@ -1,13 +1,10 @@
 //! The matcher against statements whose truth is known, and cases one by one.
 
 use super::*;
+use crate::model::WalletTransaction;
 use crate::model::calendar::Calendar;
-use crate::model::ledger::WalletTransaction;
-use crate::model::payments::reconciliation_match::CERTAIN;
-use crate::model::payments::statement_noise::{Bank, Draft, Level, Sent};
-use crate::value::id::Id;
-use crate::value::money::Currency;
-use crate::value::stream::Key;
+use crate::model::payments::{Bank, CERTAIN, Draft, Level, Sent};
+use crate::value::{Currency, Id, Key};
 use TransactionType::{Credit, Debit};
 
 fn day(text: &str) -> Date {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Booked;
-use crate::model::payments::bank_statement::StatementLine;
+use crate::model::payments::StatementLine;
 
 /// Letters of a reference that say something: fewer are anybody's.
 const SHORTEST: usize = 7;

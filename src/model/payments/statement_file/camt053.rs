@@ -8,9 +8,8 @@ use super::{
     Entry, MOST_DESCRIPTION, MOST_REFERENCE, StatementFile, Wrong, adds_up, amount, balance, kept,
     room,
 };
-use crate::model::ledger::TransactionType;
-use crate::value::money::Currency;
-use crate::value::time::Date;
+use crate::model::TransactionType;
+use crate::value::{Currency, Date};
 
 /// What every version's namespace begins with.
 const NAMESPACE: &str = "urn:iso:std:iso:20022:tech:xsd:camt.053.001.";

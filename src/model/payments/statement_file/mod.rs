@@ -9,10 +9,9 @@ mod tests;
 
 use core::fmt;
 
-use crate::model::ledger::TransactionType;
-use crate::model::payments::bank_statement::{MOST_LINES, StatementFormat};
-use crate::value::money::{Amount, Currency};
-use crate::value::time::Date;
+use crate::model::TransactionType;
+use crate::model::payments::{MOST_LINES, StatementFormat};
+use crate::model::prelude::*;
 
 /// Characters of a description that are kept.
 const MOST_DESCRIPTION: usize = 500;

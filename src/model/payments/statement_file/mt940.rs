@@ -7,9 +7,8 @@ use super::{
     Entry, MOST_DESCRIPTION, MOST_REFERENCE, StatementFile, Wrong, adds_up, amount, balance, kept,
     room,
 };
-use crate::model::ledger::TransactionType;
-use crate::value::money::Currency;
-use crate::value::time::Date;
+use crate::model::TransactionType;
+use crate::value::{Currency, Date};
 
 /// Lines of an `:86:` that are taken: banks write more than the six of the standard.
 const MOST_INFORMATION: usize = 20;

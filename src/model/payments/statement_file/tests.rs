@@ -1,7 +1,7 @@
 //! Good files are read, and everything else is refused with its place: every truncation, every field spoilt, and noise.
 
 use super::*;
-use crate::value::stream::Key;
+use crate::value::Key;
 
 const CAMT: &str = include_str!("../../../../fixtures/statements/camt053.xml");
 const MT940: &str = include_str!("../../../../fixtures/statements/mt940.txt");
