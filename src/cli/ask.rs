@@ -1,13 +1,13 @@
-//! One question to a running sandbox, over a connection of its own.
+//! One request to a running sandbox, on its own connection.
 
 use std::io::{self, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
-/// The most of a reply that is read.
+/// The most bytes that are read of a reply.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// Whom to ask, and how long to wait.
+/// The address of the sandbox, and how long to wait.
 #[derive(Debug)]
 pub(super) struct Sandbox<'a> {
     pub(super) host: &'a str,
@@ -16,7 +16,7 @@ pub(super) struct Sandbox<'a> {
     pub(super) patience: Duration,
 }
 
-/// What it answered.
+/// The reply.
 #[derive(Debug)]
 pub(super) struct Reply {
     /// The whole status line.
@@ -25,7 +25,7 @@ pub(super) struct Reply {
 }
 
 impl Sandbox<'_> {
-    /// Asks for that path with these lines of a head, each with its end, and that body.
+    /// Sends a request for this path. Each line of `head` includes its line end.
     pub(super) fn ask(
         &self,
         method: &str,
@@ -52,7 +52,7 @@ impl Sandbox<'_> {
         let mut reply = Vec::new();
         stream.take(MOST_BYTES).read_to_end(&mut reply)?;
         let end = reply.windows(4).position(|four| four == b"\r\n\r\n");
-        let end = end.ok_or_else(|| io::Error::other("the reply has no end of its head"))?;
+        let end = end.ok_or_else(|| io::Error::other("the head of the reply has no end"))?;
         let head = String::from_utf8_lossy(&reply[..end]);
         let status = head.lines().next().unwrap_or_default().to_owned();
         let body = reply.split_off(end + 4);

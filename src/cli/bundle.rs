@@ -1,4 +1,4 @@
-//! `sandbox bundle`: all that somebody else needs to see what you saw, in one text file.
+//! `sandbox bundle`: writes everything that another engineer needs to repeat a run, in one text file.
 
 use std::fs::OpenOptions;
 use std::io::{self, BufWriter, Write};
@@ -12,29 +12,29 @@ use crate::io::wal::salt;
 use crate::io::wal::text::{Enclosed, Kind, Recording, write_bundle};
 use crate::world::ClockMode;
 
-/// The most that an enclosed file may hold.
+/// The most bytes of an enclosed file.
 const MOST_BYTES: usize = 1_024 * 1_024;
 
-/// What to pack.
+/// The arguments of `sandbox bundle`.
 #[derive(Args, Debug)]
 pub(super) struct BundleArgs {
     #[command(flatten)]
     world: WorldArgs,
-    /// A recording or a journal's file; its seed and shape go before those of the flags
+    /// A recording or a file of a write-ahead log; its seed and shape override those of the flags
     #[arg(long, value_name = "FILE")]
     recording: Option<PathBuf>,
-    /// A scenario file; may be repeated
+    /// A scenario file; repeatable
     #[arg(long, value_name = "FILE")]
     scenario: Vec<PathBuf>,
     /// A contract overlay
     #[arg(long, value_name = "FILE")]
     contract: Option<PathBuf>,
-    /// Where to write, `-` for stdout; a file must be new or empty
+    /// The output file, `-` for stdout; it must be new or empty
     #[arg(long, short, value_name = "FILE")]
     out: PathBuf,
 }
 
-/// Packs.
+/// Writes the bundle.
 pub(super) fn run(args: &BundleArgs) -> Result<(), Failure> {
     let mut bundle = match &args.recording {
         Some(file) => replay::read(file)?,
@@ -62,7 +62,7 @@ pub(super) fn run(args: &BundleArgs) -> Result<(), Failure> {
     let out = out.map_err(failed)?;
     if out.metadata().map_err(failed)?.len() > 0 {
         return Err(Failure::Impossible(format!(
-            "{shown} is there already and not empty: a bundle overwrites nothing"
+            "{shown} exists and is not empty; a bundle never overwrites a file"
         )));
     }
     let mut out = BufWriter::new(out);
@@ -75,7 +75,7 @@ fn enclose(file: &Path, kind: Kind) -> Result<Enclosed, Failure> {
     let text = std::fs::read_to_string(file).map_err(|error| failed(error.to_string()))?;
     if text.len() > MOST_BYTES {
         return Err(failed(format!(
-            "it has more than {MOST_BYTES} bytes, which no such file needs"
+            "it has more than {MOST_BYTES} bytes, the most that is allowed"
         )));
     }
     let name = file.file_name().unwrap_or(file.as_os_str());

@@ -7,14 +7,14 @@ use clap_complete::Shell;
 
 use crate::cli::{Cli, Failure};
 
-/// For which shell.
+/// The arguments of `sandbox completions`.
 #[derive(Args, Debug)]
 pub(super) struct CompletionsArgs {
     /// bash, elvish, fish, powershell or zsh
     shell: Shell,
 }
 
-/// Prints it.
+/// Prints the script.
 pub(super) fn run(args: &CompletionsArgs) -> Result<(), Failure> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "sandbox", &mut script);

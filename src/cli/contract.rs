@@ -1,4 +1,4 @@
-//! `sandbox contract`: every assumption about the real service, and the files that override some.
+//! `sandbox contract`: lists every assumption about the real service, and checks the files that replace some.
 
 use std::fs::File;
 use std::io::{self, IsTerminal, Read, Write};
@@ -11,26 +11,26 @@ use crate::engine::contract::Overlay;
 use crate::render::assumptions;
 use crate::value::Look;
 
-/// Bytes of an overlay. Nobody writes a longer one.
+/// The most bytes of an overlay.
 const MOST_BYTES: u64 = 1024 * 1024;
 
-/// What to print.
+/// The arguments of `sandbox contract`.
 #[derive(Args, Debug)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(super) struct ContractArgs {
     #[command(subcommand)]
     command: Option<ContractCommand>,
-    /// As JSON, one object an assumption
+    /// Print JSON, one object for each assumption
     #[arg(long)]
     json: bool,
-    /// Show which assumptions this file overrides; or `published`
+    /// Show which assumptions this file replaces; or `published`
     #[arg(long, env = "SANDBOX_CONTRACT", value_name = "FILE|published")]
     contract: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
 enum ContractCommand {
-    /// Check a contract file without serving it: exit code 1 and every mistake if there is one
+    /// Check a contract file without serving it: prints every mistake; exit code 1 if there is one
     Check {
         /// The file
         #[arg(value_name = "FILE")]
@@ -75,7 +75,7 @@ fn read(file: &Path) -> Result<Overlay, Failure> {
     opened.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(|error| cannot(&error))?;
     if bytes.len() as u64 > MOST_BYTES {
         return Err(cannot(&format_args!(
-            "a contract file has {MOST_BYTES} bytes at most, and this one has more"
+            "a contract file may have at most {MOST_BYTES} bytes, and this one has more"
         )));
     }
     let source = String::from_utf8(bytes).map_err(|error| {

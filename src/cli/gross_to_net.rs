@@ -1,7 +1,8 @@
-//! `sandbox gross-to-net`: one payslip as a table or JSON, or any number of cases as NDJSON.
+//! `sandbox gross-to-net`: prints one payslip as a table or JSON, or answers cases as NDJSON.
 //!
-//! May import the model. Deliberately absent: payroll itself, which is data and `model::payroll`;
-//! the clock, so that a pay is the same whenever it is computed.
+//! May import the model. Deliberately absent: payroll rules, which are data and `model::payroll`; the clock,
+//! so that a result
+//! does not depend on the day.
 
 mod case;
 mod money;
@@ -18,48 +19,49 @@ use crate::model::payroll::{
     Component, Match, Pack, PayError, PayInput, PayPeriod, YearToDate, library,
 };
 
-/// Computes net pay from gross by the law of a country.
+/// Calculates net pay from gross pay by the law of a country.
 ///
-/// Amounts on the command line are in major units with at most the currency's decimals (3000.00);
-/// inputs are the pack's own whole numbers (money in minor units); files and cases are in minor
-/// units.
+/// Amounts on the command line are in major units, with at most the decimals of the currency (3000.00).
+/// Inputs are whole
+/// numbers of the pack (money in minor units). Files and cases are in minor units.
 #[derive(clap::Args, Clone, Debug, Default)]
 pub struct Args {
-    /// Country (ISO 3166-1 alpha-2): its current pack, or with --date the one in force on that day
+    /// Country (ISO 3166-1 alpha-2): its current pack, or with --date the pack in force on that day
     #[arg(long)]
     country: Option<String>,
     /// Code of a pack, such as GB-2025
     #[arg(long, conflicts_with = "country")]
     pack: Option<String>,
-    /// Pay date (2026-06-30); chooses the tax year and, without --number, the number of the period
+    /// Pay date (2026-06-30); selects the tax year and, without --number, the number of the period
     #[arg(long)]
     date: Option<Date>,
     /// Gross pay of the period, in major units, as component `basic`
     #[arg(long, conflicts_with = "component")]
     gross: Option<String>,
-    /// A part of gross pay, such as `housing=500.00`; may be repeated
+    /// A part of gross pay, such as `housing=500.00`; repeatable
     #[arg(long, value_name = "NAME=AMOUNT")]
     component: Vec<String>,
-    /// An attribute of the employee, such as `tax_code=BR`; may be repeated
+    /// An attribute of the employee, such as `tax_code=BR`; repeatable
     #[arg(long, value_name = "NAME=VALUE")]
     attr: Vec<String>,
-    /// A number beside pay, such as `annual_rent=60000000` (money in minor units); may be repeated
+    /// Another number, such as `annual_rent=60000000` (money in minor units); repeatable
     #[arg(long, value_name = "NAME=NUMBER")]
     input: Vec<String>,
-    /// monthly, semimonthly, biweekly or weekly; the pack's first where it is not given
+    /// monthly, semimonthly, biweekly or weekly; default: the first one of the pack
     #[arg(long)]
     period: Option<PayPeriod>,
     /// Number of the pay period in the tax year, from 1
     #[arg(long)]
     number: Option<u32>,
-    /// File of the totals before this pay: a JSON object of minor units by base and line
+    /// File with the totals before this pay: a JSON object of minor units by base and line
     #[arg(long, value_name = "FILE")]
     ytd: Option<PathBuf>,
-    /// Answer with JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
-    /// Read cases as NDJSON from a file, or from standard input as `-`, and answer one JSON line
-    /// each; --pack or --country is the pack of cases that name none
+    /// Read cases as NDJSON from a file, or from standard input as `-`, and print one JSON line for each.
+    /// --pack or --country is the
+    /// pack of cases without one
     #[arg(
         long,
         value_name = "FILE",
@@ -70,19 +72,19 @@ pub struct Args {
     cases: Option<PathBuf>,
 }
 
-/// What the process should say by its exit code.
+/// The exit code of the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CasesOutcome {
-    /// Everything was computed: 0.
+    /// Every case has a result: 0.
     Computed,
-    /// Some cases were not; each says why on its own line: 1.
+    /// Some cases were refused; each has the reason on its own line: 1.
     SomeRefused,
 }
 
-/// Why nothing was computed.
+/// Why there is no result.
 #[derive(Debug)]
 pub enum Error {
-    /// The arguments, or a file they name, say something that cannot be computed: exit code 2.
+    /// The arguments or a named file are wrong: exit code 2.
     Usage(String),
     /// Reading or writing failed: exit code 1.
     Io(io::Error),
@@ -111,7 +113,7 @@ impl From<PayError> for Error {
     }
 }
 
-/// Runs the subcommand. `input` is read only by `--cases -`.
+/// Runs the subcommand. Only `--cases -` reads `input`.
 pub fn run(
     args: &Args,
     input: impl BufRead,
@@ -152,9 +154,7 @@ fn payslip(args: &Args, output: &mut impl Write) -> Result<(), Error> {
     for pair in &args.input {
         let (name, value) = split(pair)?;
         let number = value.parse().map_err(|_| {
-            Error::Usage(format!(
-                "input `{pair}`: a whole number is expected (money in minor units)"
-            ))
+            Error::Usage(format!("input `{pair}`: must be a whole number (money in minor units)"))
         })?;
         inputs[pack.input(name)?] = number;
     }
@@ -185,10 +185,10 @@ fn choose_pack(args: &Args) -> Result<(&'static Pack, Match), Error> {
     };
     if country.len() != 2 || !country.bytes().all(|byte| byte.is_ascii_uppercase()) {
         return Err(Error::Usage(format!(
-            "`{country}` is not a country: two letters are expected, such as GB"
+            "`{country}` is not a country: give two letters, such as GB"
         )));
     }
-    // Without a date, the country's current pack is the one that bears its plain code.
+    // Without a date, the current pack of a country is the one whose code is the country.
     let date = match (args.date, packs.pack(&country)) {
         (Some(date), _) => date,
         (None, Some(pack)) => pack.effective_from,
@@ -219,7 +219,7 @@ fn earnings(args: &Args, pack: &Pack) -> Result<Vec<(String, i64)>, Error> {
 fn split(pair: &str) -> Result<(&str, &str), Error> {
     match pair.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name, value)),
-        _ => Err(Error::Usage(format!("`{pair}`: NAME=VALUE is expected"))),
+        _ => Err(Error::Usage(format!("`{pair}` must be NAME=VALUE"))),
     }
 }
 
@@ -230,7 +230,7 @@ fn read_ytd(args: &Args, pack: &Pack) -> Result<YearToDate, Error> {
     let text = std::fs::read_to_string(path).map_err(|error| unreadable(path, &error))?;
     let totals: BTreeMap<String, i64> = serde_json::from_str(&text).map_err(|error| {
         Error::Usage(format!(
-            "{}: a JSON object of whole minor units by name is expected: {error}",
+            "{}: must be a JSON object of whole minor units by name: {error}",
             path.display()
         ))
     })?;

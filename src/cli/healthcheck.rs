@@ -1,4 +1,4 @@
-//! `sandbox healthcheck`: whether a running sandbox serves, for containers and scripts.
+//! `sandbox healthcheck`: checks that a running sandbox serves, for containers and scripts.
 
 use std::time::Duration;
 
@@ -8,10 +8,10 @@ use crate::cli::Failure;
 use crate::cli::ask::Sandbox;
 use crate::cli::serve::DEFAULT_PORT;
 
-/// Longer than a healthy sandbox ever takes.
+/// A healthy sandbox always answers sooner.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Whom to ask.
+/// The arguments of `sandbox healthcheck`.
 #[derive(Args, Debug)]
 pub(super) struct HealthcheckArgs {
     /// Host of the sandbox
@@ -20,12 +20,12 @@ pub(super) struct HealthcheckArgs {
     /// Port of the sandbox
     #[arg(long, short, env = "SANDBOX_PORT", default_value_t = DEFAULT_PORT, value_name = "P")]
     port: u16,
-    /// Token of the control routes, where the sandbox was started with one
+    /// Token of the control routes, if the sandbox has one
     #[arg(long, env = "SANDBOX_ADMIN_TOKEN", hide_env_values = true, value_name = "TOKEN")]
     admin_token: Option<String>,
 }
 
-/// Succeeds if the sandbox answers that it is well.
+/// Succeeds if the sandbox answers that it is healthy.
 pub(super) fn run(args: &HealthcheckArgs) -> Result<(), Failure> {
     let sandbox = Sandbox {
         host: &args.host,

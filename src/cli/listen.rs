@@ -1,4 +1,4 @@
-//! `sandbox listen`: receives webhooks, checks their signatures and prints them as they come.
+//! `sandbox listen`: receives webhooks, checks their signatures and prints them.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -15,22 +15,22 @@ use crate::tester::address::{Policy, Target};
 use crate::tester::signature::{Secret, SignatureCheck};
 use crate::world::envelope::named;
 
-/// How to receive.
+/// The arguments of `sandbox listen`.
 #[derive(Args, Debug)]
 pub(super) struct ListenArgs {
     /// Port to listen on, 0 for a free one
     #[arg(long, short, default_value_t = 0, value_name = "P")]
     port: u16,
-    /// Pass every delivery on to this URL, and answer what it answers
+    /// Forward every delivery to this URL, and return its answer
     #[arg(long, value_name = "URL")]
     forward_to: Option<String>,
-    /// Print only events of this type, or of a resource: `payroll_run.*`; may be repeated
+    /// Print only events of this type, or of a resource: `payroll_run.*`; repeatable
     #[arg(long, value_name = "EVENT", value_delimiter = ',')]
     filter: Vec<String>,
-    /// What deliveries are signed with; without it signatures are not checked
+    /// The secret of the deliveries; without it signatures are not checked
     #[arg(long, env = "SANDBOX_WEBHOOK_SECRET", hide_env_values = true, value_name = "SECRET")]
     secret: Option<String>,
-    /// Print a line of JSON for each delivery, and nothing else
+    /// Print only one line of JSON for each delivery
     #[arg(long)]
     json: bool,
 }
@@ -67,21 +67,21 @@ pub(super) fn run(args: &ListenArgs) -> Result<(), Failure> {
             colour: io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none(),
         };
         let receiving = Receiving { secret, forward_to };
-        // A closed stdout leaves nobody to tell; deliveries are answered all the same.
+        // If stdout is closed, deliveries are still answered.
         let show = move |received: &Received| drop(printer.print(received, io::stdout().lock()));
         receive(listener, receiving, show, shutdown).await;
         Ok(())
     })
 }
 
-/// The ready line, and how to have webhooks sent here.
+/// Prints the ready line, and how to send webhooks here.
 fn announce(args: &ListenArgs, port: u16, signed: bool) -> io::Result<()> {
     let url = format!("http://127.0.0.1:{port}");
     let secret = if signed { r#","secret":"'"$SANDBOX_WEBHOOK_SECRET"'""# } else { "" };
     let mut err = io::stderr().lock();
     writeln!(
         err,
-        "have webhooks sent here:\n  sandbox --webhook {url}\nor, of one key's world:\n  \
+        "to send webhooks here:\n  sandbox --webhook {url}\nor, for the world of one key:\n  \
          curl -X POST http://127.0.0.1:{DEFAULT_PORT}/_sandbox/webhook-endpoints -H 'Authorization: Bearer test_key' \
          -H 'Content-Type: application/json' -d '{{\"url\":\"{url}\"{secret}}}'\n"
     )?;
@@ -93,7 +93,7 @@ fn announce(args: &ListenArgs, port: u16, signed: bool) -> io::Result<()> {
     }
 }
 
-/// How deliveries are printed.
+/// The options for printing deliveries.
 struct Printer {
     filters: Vec<String>,
     json: bool,
@@ -157,7 +157,7 @@ fn ndjson(received: &Received, body: &Value) -> String {
     .to_string()
 }
 
-/// What a sender says reaches a terminal as text, never as a command to it.
+/// Escapes control characters, so that a sender cannot control the terminal.
 fn printable(text: &str) -> String {
     let shown = text.chars().take(80);
     shown.map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()

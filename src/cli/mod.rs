@@ -1,6 +1,6 @@
-//! The command line: one file a subcommand.
+//! The command line, with one file for each subcommand.
 //!
-//! May import everything. Exit codes: 0, 1 (could not do it), 2 (wrong usage).
+//! May import everything. Exit codes: 0 success, 1 failure, 2 wrong usage.
 
 mod ask;
 mod bundle;
@@ -33,8 +33,9 @@ use crate::world::Shape;
 /// A seeded, in-memory simulator of a financial-infrastructure API: payroll, payments, accounting, compliance,
 /// identity and capital. No real money moves.
 ///
-/// Without a subcommand it serves. Every key you send as `Authorization: Bearer KEY` is a world of its own, grown from the seed:
-/// the same seed and the same calls give the same bytes.
+/// Without a subcommand it serves. Each API key (`Authorization: Bearer KEY`) has its own world, generated
+/// from the seed: the same seed and
+/// the same calls return the same bytes.
 #[derive(Debug, Parser)]
 #[command(
     name = "sandbox",
@@ -43,10 +44,10 @@ use crate::world::Shape;
     after_help = "Examples:\n  \
         sandbox --seed 42                              serve on the default port\n  \
         sandbox --seed 42 --port 0 --quiet             on a free port; the ready line on stdout names it\n  \
-        sandbox --clock manual --countries NG,KE       time moves when you say so\n  \
-        sandbox world --seed 42 --digest               one hash of the grown world\n  \
+        sandbox --clock manual --countries NG,KE       time moves when you advance it\n  \
+        sandbox world --seed 42 --digest               one hash of the generated world\n  \
         sandbox gross-to-net --country GB --gross 3000.00\n\n\
-        Exit codes: 0 done, 1 could not do it, 2 wrong usage."
+        Exit codes: 0 success, 1 failure, 2 wrong usage."
 )]
 struct Cli {
     #[command(subcommand)]
@@ -57,38 +58,38 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Serve the simulated API (what happens without a subcommand)
+    /// Serve the simulated API (the default without a subcommand)
     Serve(Box<serve::ServeArgs>),
-    /// Print the world that a seed grows into, as JSON or as one hash
+    /// Print the world that a seed produces, as JSON or as one hash
     World(world::PrintWorldArgs),
     /// Print the OpenAPI document
     Openapi(openapi::OpenapiArgs),
-    /// List every assumption about the real service, or check a file that overrides some
+    /// List every assumption about the real service, or check a file that replaces some
     Contract(contract::ContractArgs),
-    /// Reckon net pay from gross by the tax tables of a country
+    /// Calculate net pay from gross pay by the tax tables of a country
     GrossToNet(Box<gross_to_net::Args>),
-    /// Play a recording again: the same replies and digests, or the first input that differs
+    /// Repeat a recording: it reaches the same replies and digests, or names the first input that differs
     Replay(replay::ReplayArgs),
     /// Pack seed, scenarios and recording into one file for a bug report
     Bundle(bundle::BundleArgs),
-    /// List, check, test and write scenarios: scripts of what the outside world does
+    /// List, check, test and write scenarios: files that decide what the outside world does
     Scenario(scenario::ScenarioArgs),
-    /// Ask a running sandbox whether it serves: exit code 0 or 1
+    /// Check that a running sandbox serves: exit code 0 or 1
     Healthcheck(healthcheck::HealthcheckArgs),
-    /// Make an event happen in a running sandbox, by the real calls that cause it
+    /// Make an event happen in a running sandbox, with the real calls that cause it
     Trigger(trigger::TriggerArgs),
-    /// Receive webhooks: check their signatures and print them as they come
+    /// Receive webhooks, check their signatures and print them
     Listen(listen::ListenArgs),
-    /// Play hostile deliveries against your own webhook receiver, and print what it did wrong
+    /// Send hostile deliveries to your own webhook receiver, and print which it handled wrongly
     WebhookTest(webhook_test::WebhookTestArgs),
     /// Print a completion script for a shell
     Completions(completions::CompletionsArgs),
 }
 
-/// What a world is grown from.
+/// The seed and the shape of a world.
 #[derive(Args, Clone, Debug)]
 struct WorldArgs {
-    /// The seed: the same one grows the same world
+    /// The seed; the same seed produces the same world
     #[arg(long, env = "SANDBOX_SEED", default_value_t = 42, value_name = "N")]
     seed: u64,
     /// Companies of each world
@@ -106,7 +107,7 @@ struct WorldArgs {
         value_name = "NG,GB,…"
     )]
     countries: Vec<String>,
-    /// Where virtual time begins; twelve months of history lie before it
+    /// Start of the virtual time; twelve months of history come before it
     #[arg(
         long,
         env = "SANDBOX_START",
@@ -131,14 +132,14 @@ impl WorldArgs {
     }
 }
 
-/// Why a command did not do what it was asked.
+/// Why a command failed.
 #[derive(Debug)]
 enum Failure {
-    /// It was asked wrongly: exit code 2.
+    /// The arguments are wrong: exit code 2.
     Usage(String),
-    /// It could not be done: exit code 1.
+    /// The command failed: exit code 1.
     Impossible(String),
-    /// A file is wrong: exit code 1, after a report that stands for itself.
+    /// A file has a mistake: exit code 1. The text is a complete report.
     Report(String),
 }
 
@@ -147,7 +148,7 @@ impl Failure {
         Self::Impossible(error.to_string())
     }
 
-    /// A reader that has seen enough closes its end; that is no failure.
+    /// A reader that closes its end early, such as `head`, is no failure.
     fn of_output(error: &io::Error) -> Result<(), Self> {
         if error.kind() == io::ErrorKind::BrokenPipe {
             Ok(())
@@ -157,13 +158,14 @@ impl Failure {
     }
 }
 
-/// Runs the program with these arguments, the first being its own name.
+/// Runs the program. The first argument is the name of the program.
 #[must_use]
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         Err(error) => {
-            // Help and version are "errors" that go to stdout with code 0. A closed stdout leaves nobody to tell.
+            // Clap returns help and version as errors that go to stdout with code 0. If stdout is closed, the
+            // text is lost.
             let _ = error.print();
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
@@ -187,7 +189,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     done.map_or_else(|failure| failed(&failure), |()| ExitCode::SUCCESS)
 }
 
-/// Says why a command failed, and its exit code.
+/// Prints why a command failed, and returns its exit code.
 fn failed(failure: &Failure) -> ExitCode {
     match failure {
         Failure::Usage(message) => complain(message, 2),

@@ -8,10 +8,10 @@ use clap::Args;
 use crate::cli::{Failure, contract};
 use crate::render::openapi::{self, Plane};
 
-/// Which document.
+/// The arguments of `sandbox openapi`.
 #[derive(Args, Debug)]
 pub(super) struct OpenapiArgs {
-    /// The control plane's document instead of the product's
+    /// Print the document of the control plane instead of the product
     #[arg(long)]
     control: bool,
     /// What differs from the assumed contract: a TOML file, or `published`
@@ -19,7 +19,7 @@ pub(super) struct OpenapiArgs {
     contract: Option<PathBuf>,
 }
 
-/// Prints it.
+/// Prints the document.
 pub(super) fn run(args: &OpenapiArgs) -> Result<(), Failure> {
     let plane = if args.control { Plane::Control } else { Plane::Product };
     let contract = contract::overlay(args.contract.as_deref())?;

@@ -1,4 +1,4 @@
-//! `--record FILE` and `--journal DIR`: what a server keeps of its inputs.
+//! `--record FILE` and `--journal DIR`: the inputs that a server stores.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,35 +15,35 @@ use crate::io::wal::{replay, salt, text};
 use crate::scenario;
 use crate::world::script::Scenario;
 
-/// What to keep.
+/// The flags `--record` and `--journal`.
 #[derive(Args, Debug)]
 pub(super) struct PersistArgs {
     /// Write every input that changes a world to this file, for `sandbox replay`; it must be new or empty
     #[arg(long, env = "SANDBOX_RECORD", value_name = "FILE", conflicts_with = "journal")]
     record: Option<PathBuf>,
-    /// Persist the worlds in this folder: nothing that was answered is lost, whatever ends the process
+    /// Keep the worlds in this folder; no acknowledged write is lost, even if the process is killed
     #[arg(long, env = "SANDBOX_JOURNAL", value_name = "DIR")]
     journal: Option<PathBuf>,
 }
 
-/// Where inputs will go.
+/// The opened log, before its worlds are restored.
 pub(super) enum Persist {
     Nothing,
     Record { file: PathBuf, header: Header, log: Arc<Log> },
-    WriteAheadLog { journal: Box<WriteAheadLog>, folder: PathBuf, header: Header, log: Arc<Log> },
+    WriteAheadLog { wal: Box<WriteAheadLog>, folder: PathBuf, header: Header, log: Arc<Log> },
 }
 
-/// Where inputs go.
+/// The log that receives the inputs.
 pub(super) struct Persisting {
     writer: Option<Writer>,
-    /// What replies wait for.
+    /// The part of the log that replies wait for.
     pub(super) durable: Option<Durable>,
-    /// What there is to tell of worlds that came back.
-    pub(super) told: String,
+    /// The text about restored worlds, for the banner.
+    pub(super) banner: String,
 }
 
 impl Persist {
-    /// Opens a journal, and gives the configuration its recorder.
+    /// Opens the write-ahead log or the recording, and sets the recorder of the configuration.
     pub(super) fn open(
         args: &PersistArgs,
         config: &mut Config,
@@ -54,7 +54,7 @@ impl Persist {
         let own = config.scenarios.iter();
         header.scenarios = own.filter(|own| !shipped.contains(own)).cloned().collect();
         header.started = started.iter().map(|scenario| scenario.name.clone()).collect();
-        let keep = match (&args.record, &args.journal) {
+        let persist = match (&args.record, &args.journal) {
             (None, None) => Self::Nothing,
             (Some(file), _) => Self::Record {
                 file: file.clone(),
@@ -62,63 +62,63 @@ impl Persist {
                 header,
             },
             (None, Some(folder)) => {
-                let journal = WriteAheadLog::open(folder).map_err(Failure::Impossible)?;
-                if let Some(held) = &journal.held {
+                let wal = WriteAheadLog::open(folder).map_err(Failure::Impossible)?;
+                if let Some(held) = &wal.held {
                     same_worlds(&held.header, &header, folder)?;
                     header = held.header.clone();
                 }
                 Self::WriteAheadLog {
-                    journal: Box::new(journal),
+                    wal: Box::new(wal),
                     folder: folder.clone(),
                     log: Arc::new(Log::playing(header.salt)),
                     header,
                 }
             }
         };
-        config.recorder = match &keep {
+        config.recorder = match &persist {
             Self::Nothing => None,
             Self::Record { log, .. } | Self::WriteAheadLog { log, .. } => {
                 Some(Arc::clone(log) as Arc<dyn Recorder>)
             }
         };
-        Ok(keep)
+        Ok(persist)
     }
 
-    /// Plays what the journal holds, and begins to write.
+    /// Replays the inputs of the write-ahead log, then begins to write.
     pub(super) fn start(self, engine: &Engine) -> Result<Persisting, Failure> {
-        let mut told = String::new();
+        let mut banner = String::new();
         let (log, sink, waits) = match self {
             Self::Nothing => {
-                return Ok(Persisting { writer: None, durable: None, told });
+                return Ok(Persisting { writer: None, durable: None, banner });
             }
             Self::Record { file, header, log } => {
                 let sink = text::create(&file, &header).map_err(Failure::Impossible)?;
                 (log, sink, false)
             }
-            Self::WriteAheadLog { journal, folder, header, log } => {
-                if let Some(held) = &journal.held {
-                    told = restore(held, engine, &log).map_err(|why| {
+            Self::WriteAheadLog { wal, folder, header, log } => {
+                if let Some(held) = &wal.held {
+                    banner = restore(held, engine, &log).map_err(|why| {
                         Failure::Impossible(format!("{}: {why}", folder.display()))
                     })?;
                 }
-                let sink = journal.into_sink(&header).map_err(Failure::Impossible)?;
+                let sink = wal.into_sink(&header).map_err(Failure::Impossible)?;
                 (log, sink, true)
             }
         };
         let writer = log.start(sink).map_err(Failure::impossible)?;
-        Ok(Persisting { writer: Some(writer), durable: waits.then(|| log.durable()), told })
+        Ok(Persisting { writer: Some(writer), durable: waits.then(|| log.durable()), banner })
     }
 }
 
 impl Persisting {
-    /// Writes what is left, with the digests of all worlds.
+    /// Writes the remaining inputs, with the digests of all worlds.
     pub(super) fn finish(self, engine: &Engine) -> Result<(), Failure> {
         let Some(writer) = self.writer else {
             return Ok(());
         };
         writer
             .finish(engine)
-            .map_err(|why| Failure::Impossible(format!("the recording ends before its end: {why}")))
+            .map_err(|why| Failure::Impossible(format!("the recording is incomplete: {why}")))
     }
 }
 
@@ -127,7 +127,7 @@ fn restore(held: &Held, engine: &Engine, log: &Log) -> Result<String, String> {
         replay::play(engine, log, held.entries(), None).map_err(|stopped| match stopped {
             Stopped::Wrong(why) => why,
             Stopped::Differs(difference) => format!(
-                "the journal does not lead where it led before; the file was left as it is\n{}",
+                "the replay of the write-ahead log differs from the original run; the file is unchanged\n{}",
                 difference.text()
             ),
         })?;
@@ -136,21 +136,23 @@ fn restore(held: &Held, engine: &Engine, log: &Log) -> Result<String, String> {
     }
     let torn = match held.torn {
         0 => String::new(),
-        torn => format!("; {torn} bytes at its end were torn off before anybody was answered"),
+        torn => format!(
+            "; {torn} incomplete bytes at its end were removed; no reply had acknowledged them"
+        ),
     };
     Ok(format!(
-        "  back from the journal: inputs {}, worlds {}{torn}\n\n",
+        "  restored from the write-ahead log: inputs {}, worlds {}{torn}\n\n",
         played.inputs,
         played.worlds()
     ))
 }
 
-/// A journal goes on with the worlds it began with.
+/// A write-ahead log continues the worlds it began with.
 fn same_worlds(held: &Header, asked: &Header, folder: &std::path::Path) -> Result<(), Failure> {
     let mut differs = Vec::new();
     let mut compare = |flag: &str, held: String, asked: String| {
         if held != asked {
-            differs.push(format!("{flag} {held} (asked for: {asked})"));
+            differs.push(format!("{flag} {held} (given: {asked})"));
         }
     };
     compare("--seed", held.seed.to_string(), asked.seed.to_string());
@@ -171,13 +173,13 @@ fn same_worlds(held: &Header, asked: &Header, folder: &std::path::Path) -> Resul
             names.collect::<Vec<_>>().join(", ")
         };
         let (held, asked) = (names(held), names(asked));
-        differs.push(format!("scenario files as they were then: {held:?} (now: {asked:?})"));
+        differs.push(format!("the former scenario files: {held:?} (now: {asked:?})"));
     }
     if differs.is_empty() {
         return Ok(());
     }
     Err(Failure::Impossible(format!(
-        "the journal in {} holds other worlds, and was left as it is: start with {}, or name another folder",
+        "the write-ahead log in {} has other worlds and is unchanged: start with {}, or name another folder",
         folder.display(),
         differs.join(", ")
     )))

@@ -1,4 +1,4 @@
-//! `sandbox replay`: plays a recording again and tells whether it leads where it led.
+//! `sandbox replay`: repeats a recording and reports whether the results are the same.
 
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
@@ -18,16 +18,16 @@ use crate::io::wal::{replay, text};
 use crate::render::pages;
 use crate::scenario;
 
-/// What to play again.
+/// The arguments of `sandbox replay`.
 #[derive(Args, Debug)]
 pub(super) struct ReplayArgs {
-    /// A recording (--record), a journal's file (--journal), or a bundle
+    /// A recording (--record), a file of a write-ahead log (--journal), or a bundle
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Stop after the input of that number
+    /// Stop after the input with this number
     #[arg(long, value_name = "SEQ")]
     until: Option<u64>,
-    /// Then serve the worlds as they are, each under its own key; nothing more is recorded
+    /// Then serve the worlds, each under its own key; further inputs are not recorded
     #[arg(long)]
     serve: bool,
     /// Port to serve on, 0 for a free one
@@ -38,11 +38,11 @@ pub(super) struct ReplayArgs {
     json: bool,
 }
 
-/// Plays, prints, and serves if asked to.
+/// Replays the inputs, prints the result, and serves with `--serve`.
 pub(super) fn run(args: &ReplayArgs) -> Result<(), Failure> {
     let recording = read(&args.file)?;
     for note in &recording.notes {
-        let _ = writeln!(io::stderr(), "note: {note}"); // a closed stderr leaves nobody to tell
+        let _ = writeln!(io::stderr(), "note: {note}"); // if stderr is closed, the note is lost
     }
     let Recording { header, entries, .. } = recording;
     let log = Arc::new(Log::playing(header.salt));
@@ -66,7 +66,7 @@ pub(super) fn run(args: &ReplayArgs) -> Result<(), Failure> {
     }
 }
 
-/// Reads a recording, a journal or a bundle.
+/// Reads a recording, a file of a write-ahead log, or a bundle.
 pub(super) fn read(file: &Path) -> Result<Recording, Failure> {
     let failed = |why: String| Failure::Impossible(format!("{}, {why}", file.display()));
     let bytes = std::fs::read(file)
@@ -107,14 +107,14 @@ fn print(args: &ReplayArgs, engine: &Engine, played: &Played) -> Result<(), Fail
         writeln!(out, "{report}")
     } else {
         let end = if played.is_complete {
-            "as do the digests at its end"
+            "so do the digests at its end"
         } else if args.until.is_some_and(|until| until <= played.inputs) {
-            "stopped where it was asked to"
+            "stopped at --until"
         } else {
-            "it has no end: its process was killed"
+            "the recording has no end, because its process was killed"
         };
         let mut text = format!(
-            "{} {} played, every reply and check agrees; {end}\n",
+            "{} {} replayed, every reply and check agrees; {end}\n",
             played.inputs,
             if played.inputs == 1 { "input" } else { "inputs" }
         );
@@ -130,13 +130,13 @@ fn print(args: &ReplayArgs, engine: &Engine, played: &Played) -> Result<(), Fail
 fn differs(args: &ReplayArgs, header: &Header, difference: &Difference) -> Failure {
     if args.json {
         let report = json!({"ok": false, "difference": difference});
-        // A closed stdout leaves nobody to tell; the exit code still does.
+        // If stdout is closed, the report is lost; the exit code is the same.
         let _ = writeln!(io::stdout(), "{report}");
     }
     let mut text = difference.text();
     let here = env!("CARGO_PKG_VERSION");
     if header.engine != here {
-        let _ = write!(text, "\n  recorded by sandbox {}, played by {here}", header.engine);
+        let _ = write!(text, "\n  recorded by sandbox {}, replayed by {here}", header.engine);
     }
     Failure::Impossible(text)
 }

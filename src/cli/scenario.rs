@@ -1,4 +1,4 @@
-//! `sandbox scenario`: list, show, check, test and write scenario files, without a server.
+//! `sandbox scenario`: lists, shows, checks, tests and writes scenario files, without a server.
 
 mod check;
 mod list;
@@ -18,7 +18,7 @@ use clap::{Args, Subcommand};
 use crate::cli::Failure;
 use crate::scenario;
 
-/// What to do with scenarios.
+/// The arguments of `sandbox scenario`.
 #[derive(Args, Debug)]
 pub(super) struct ScenarioArgs {
     #[command(subcommand)]
@@ -29,15 +29,16 @@ pub(super) struct ScenarioArgs {
 enum Command {
     /// List the shipped scenarios, or the decisions that a scenario can make
     List(list::ListArgs),
-    /// Print a shipped scenario's file
+    /// Print the file of a shipped scenario
     Show(ShowArgs),
-    /// Explain everything that is wrong with scenario files: exit code 1 if anything is
+    /// Explain every mistake in scenario files: exit code 1 if there is one
     Check(check::CheckArgs),
-    /// Run the steps of scenarios and say what came: exit code 1 if it is not what was expected
+    /// Run the steps of scenarios and print the results: exit code 1 if a result differs from the expected
+    /// one
     Test(test::TestArgs),
     /// Print the JSON Schema of scenario files, for editors
     Schema,
-    /// Write a scenario file to begin with
+    /// Write a first scenario file
     New(new::NewArgs),
 }
 
@@ -47,7 +48,7 @@ struct ShowArgs {
     name: String,
 }
 
-/// Does it.
+/// Runs the subcommand.
 pub(super) fn run(args: &ScenarioArgs) -> Result<(), Failure> {
     match &args.command {
         Command::List(args) => list::run(args),

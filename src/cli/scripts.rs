@@ -1,4 +1,4 @@
-//! Scenarios that a server starts with, and their files while they are edited.
+//! The scenarios that a server starts with. With `--watch`, their files are read again when they change.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,32 +13,33 @@ use crate::engine::{Config, Engine};
 use crate::scenario;
 use crate::world::script::Scenario;
 
-/// How often files are looked at.
+/// How often the files are checked for changes.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// Scenarios of every world.
+/// The flags `--scenario` and `--watch`.
 #[derive(Args, Debug)]
 pub(super) struct ScriptArgs {
-    /// Run a scenario in every world from its start: a shipped one by name, or a file; may be repeated. What its `[world]` says
-    /// comes before the flags
+    /// Start every world with a scenario: a shipped one by name, or a file; repeatable. Its `[world]`
+    /// overrides the flags
     #[arg(long, env = "SANDBOX_SCENARIO", value_delimiter = ',', value_name = "NAME|FILE")]
     scenario: Vec<String>,
-    /// Read scenario files again when they change; a file with a mistake is reported, and what ran goes on
+    /// Read scenario files again when they change; a file with a mistake is reported and the old one stays
+    /// active
     #[arg(long, env = "SANDBOX_WATCH", value_parser = FalseyValueParser::new(), conflicts_with_all = ["record", "journal"])]
     watch: bool,
 }
 
-/// Scenarios that were asked for.
+/// The scenarios of the command line.
 #[derive(Debug)]
 pub(super) struct Scripts {
     pub(super) started: Vec<Arc<Scenario>>,
-    /// Paths of those that are files.
+    /// The paths of the scenarios that are files.
     files: Vec<String>,
     watch: bool,
 }
 
 impl ScriptArgs {
-    /// Reads them all; what is wrong with any goes to stderr.
+    /// Reads all scenarios, and prints their mistakes to stderr.
     pub(super) fn read(&self) -> Result<Scripts, Failure> {
         let (mut started, mut files, mut wrong) = (Vec::new(), Vec::new(), 0);
         for asked in &self.scenario {
@@ -61,13 +62,13 @@ impl ScriptArgs {
     }
 }
 
-/// A name has no dot and no slash, and no file is called so.
+/// A name has no dot and no slash, and no file has this name.
 fn is_file(asked: &str) -> bool {
     asked.contains(['/', '\\', '.']) || Path::new(asked).is_file()
 }
 
 impl Scripts {
-    /// Grows worlds as the scenarios say, and makes those of files known by name.
+    /// Sets seed, shape and clock from the scenarios, and makes the scenarios of files available by name.
     pub(super) fn apply(&self, config: &mut Config) -> Result<(), Failure> {
         for scenario in &self.started {
             let part = &scenario.world;
@@ -87,12 +88,12 @@ impl Scripts {
         known
     }
 
-    /// Whether there are files to be watched.
+    /// Whether there are files to watch.
     pub(super) fn is_watching(&self) -> bool {
         self.watch && !self.files.is_empty()
     }
 
-    /// Reads files again whenever one changes, for as long as it is polled.
+    /// Reads the files again when one changes. Runs until it is dropped.
     pub(super) async fn follow(self, engine: Arc<Engine>) {
         let mut seen = self.stamps();
         loop {
@@ -106,9 +107,9 @@ impl Scripts {
             if read.len() == self.files.len() {
                 let read: Vec<_> = read.into_iter().map(Arc::new).collect();
                 engine.renew_scenarios(Self::known(&read));
-                tracing::warn!("scenario files have changed and run in their new form");
+                tracing::warn!("the scenario files have changed; the new versions are active");
             } else {
-                tracing::warn!("a scenario file has a mistake; what ran before goes on");
+                tracing::warn!("a scenario file has a mistake; the old version stays active");
             }
         }
     }

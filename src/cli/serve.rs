@@ -29,12 +29,12 @@ use crate::scenario;
 use crate::tester::request_log::DEFAULT_MOST;
 use crate::world::{ClockMode, Grow};
 
-/// No mock server that is known to many listens here by default.
+/// A port that no widely used mock server has as its default.
 pub(super) const DEFAULT_PORT: u16 = 4747;
-/// Companies that the banner names.
+/// The most companies that the banner lists.
 const SHOWN_COMPANIES: u64 = 5;
 
-/// How to serve.
+/// The arguments of the server.
 #[derive(Args, Debug)]
 pub(super) struct ServeArgs {
     #[command(flatten)]
@@ -48,7 +48,7 @@ pub(super) struct ServeArgs {
     /// How time passes: instant, manual, or real[:SPEED] by the wall clock
     #[arg(long, env = "SANDBOX_CLOCK", default_value = "instant", value_name = "CLOCK")]
     clock: Clock,
-    /// The only API keys to take; may be repeated. Without it any test key opens a world
+    /// The only API keys to accept; repeatable. Without it, any test key opens a world
     #[arg(
         long,
         env = "SANDBOX_API_KEY",
@@ -57,13 +57,14 @@ pub(super) struct ServeArgs {
         value_name = "KEY"
     )]
     api_key: Vec<String>,
-    /// What differs from the assumed contract: a TOML file, or `published` for the two published operations alone
+    /// What differs from the assumed contract: a TOML file, or `published` for only the two published
+    /// operations
     #[arg(long, env = "SANDBOX_CONTRACT", value_name = "FILE|published")]
     contract: Option<PathBuf>,
-    /// Worlds that may be open at the same time
+    /// Worlds that can be open at the same time
     #[arg(long, env = "SANDBOX_MAX_WORLDS", default_value_t = 100_000, value_name = "N")]
     max_worlds: usize,
-    /// Events that each world keeps; the oldest go beyond it, the books never. 0 keeps all
+    /// Events that each world keeps; the oldest are dropped, the books never. 0 keeps all
     #[arg(
         long,
         env = "SANDBOX_MAX_EVENTS",
@@ -71,7 +72,7 @@ pub(super) struct ServeArgs {
         value_name = "N"
     )]
     max_events: u64,
-    /// Requests that the journal of each world keeps for `GET /_sandbox/requests`; 0 for none
+    /// Requests that the request log of each world keeps for `GET /_sandbox/requests`; 0 for none
     #[arg(
         long,
         env = "SANDBOX_MAX_REQUESTS",
@@ -79,34 +80,34 @@ pub(super) struct ServeArgs {
         value_name = "N"
     )]
     max_requests: usize,
-    /// Log lines for people or for programs, to stderr
+    /// Form of the log lines on stderr: for people or for programs
     #[arg(long, env = "SANDBOX_LOG", default_value = "human", value_name = "human|json")]
     log: Format,
-    /// What to log: `debug`, or `sandbox::request=debug` for a line a request [default: warnings]
+    /// What to log: `debug`, or `sandbox::request=debug` for one line for each request [default: warnings]
     #[arg(long, env = "SANDBOX_LOG_FILTER", value_name = "FILTER")]
     log_filter: Option<String>,
     /// Write the port to this file once the server listens
     #[arg(long, env = "SANDBOX_PORT_FILE", value_name = "FILE")]
     port_file: Option<PathBuf>,
-    /// Print nothing but the ready line
+    /// Print only the ready line
     #[arg(long, short, env = "SANDBOX_QUIET", value_parser = FalseyValueParser::new())]
     quiet: bool,
-    /// A further host name to answer to; may be repeated
+    /// A further host name to accept; repeatable
     #[arg(long, env = "SANDBOX_ALLOWED_HOST", value_delimiter = ',', value_name = "NAME")]
     allowed_host: Vec<String>,
-    /// An origin whose pages may read replies; may be repeated
+    /// An origin whose pages may read replies; repeatable
     #[arg(long, env = "SANDBOX_CORS_ORIGIN", value_delimiter = ',', value_name = "ORIGIN")]
     cors_origin: Vec<String>,
-    /// Token that control routes ask for, as the header Sandbox-Admin-Token
+    /// Token that control routes require, in the header Sandbox-Admin-Token
     #[arg(long, env = "SANDBOX_ADMIN_TOKEN", hide_env_values = true, value_name = "TOKEN")]
     admin_token: Option<String>,
-    /// Let other machines reach the control routes without a token
+    /// Let other machines call the control routes without a token
     #[arg(long, env = "SANDBOX_INSECURE_NO_AUTH", value_parser = FalseyValueParser::new())]
     insecure_no_auth: bool,
     #[command(flatten)]
     webhooks: WebhookArgs,
     #[command(flatten)]
-    keep: PersistArgs,
+    persist: PersistArgs,
     #[command(flatten)]
     scripts: ScriptArgs,
 }
@@ -115,7 +116,7 @@ pub(super) struct ServeArgs {
 #[derive(Clone, Copy, Debug)]
 struct Clock {
     mode: ClockMode,
-    /// Virtual seconds a second.
+    /// Virtual seconds for each second of the wall clock.
     speed: u32,
 }
 
@@ -162,20 +163,20 @@ pub(super) fn run(args: &ServeArgs) -> Result<(), Failure> {
     };
     let scripts = args.scripts.read()?;
     scripts.apply(&mut config)?;
-    let keep = Persist::open(&args.keep, &mut config, &scripts.started)?;
+    let persist = Persist::open(&args.persist, &mut config, &scripts.started)?;
     let engine = Engine::new(config)
         .with_max_requests(args.max_requests)
         .with_started(scripts.started.clone());
     let engine = Arc::new(engine);
-    let keeping = keep.start(&engine)?;
+    let persisting = persist.start(&engine)?;
     if !args.quiet {
-        let _ = io::stderr().write_all(keeping.told.as_bytes()); // as the banner
+        let _ = io::stderr().write_all(persisting.banner.as_bytes()); // as the banner
     }
-    let served = listen(args, &engine, keeping.durable.clone(), Some(scripts));
-    served.and(keeping.finish(&engine))
+    let served = listen(args, &engine, persisting.durable.clone(), Some(scripts));
+    served.and(persisting.finish(&engine))
 }
 
-/// Serves worlds that a recording led to, on that port.
+/// Serves the worlds of a replayed recording on this port.
 pub(super) fn serve_replayed(
     port: u16,
     header: &Header,
@@ -218,16 +219,16 @@ fn listen(
     runtime.block_on(serve(args, &server, Arc::clone(engine), scripts))
 }
 
-/// A key that no request could ever send would make a server that answers nobody. The key itself is not repeated.
+/// Refuses a key that no request can send: such a server would refuse every request. The message does not
+/// repeat the key.
 fn check_keys(args: &ServeArgs, contract: &Overlay) -> Result<(), Failure> {
     let refuse_live = contract.auth.refuse_live;
     if !args.api_key.iter().all(|key| is_usable_key(key, refuse_live)) {
-        let rule =
-            "an --api-key has 1 to 255 visible ASCII characters and does not look like a live key";
+        let rule = "an --api-key must have 1 to 255 visible ASCII characters and must not look like a live key";
         return Err(Failure::Usage(rule.to_owned()));
     }
     if args.max_worlds == 0 {
-        return Err(Failure::Usage("--max-worlds is at least 1".to_owned()));
+        return Err(Failure::Usage("--max-worlds must be at least 1".to_owned()));
     }
     Ok(())
 }
@@ -238,7 +239,7 @@ fn port(args: &ServeArgs) -> Result<u16, Failure> {
         (Some(port), _) => Ok(port),
         (None, Err(_)) => Ok(DEFAULT_PORT),
         (None, Ok(text)) => text.parse().map_err(|_| {
-            Failure::Usage(format!("the variable PORT is {text:?}, which is no port"))
+            Failure::Usage(format!("the variable PORT is {text:?}; it must be a port"))
         }),
     }
 }
@@ -285,7 +286,8 @@ async fn serve(
     Ok(())
 }
 
-/// The banner to stderr, the port file, and last the ready line: whoever reads it may connect.
+/// Writes the banner to stderr, then the port file, and last the ready line, because its reader may connect
+/// at once.
 fn announce(args: &ServeArgs, bound: &Bound<Engine>, engine: &Engine) -> Result<(), Failure> {
     let url = bound.url();
     if let Some(file) = &args.port_file {
@@ -295,7 +297,7 @@ fn announce(args: &ServeArgs, bound: &Bound<Engine>, engine: &Engine) -> Result<
         })?;
     }
     if !args.quiet {
-        // A closed stderr is no reason not to serve.
+        // The server also runs if stderr is closed.
         let _ = io::stderr().write_all(banner(args, &url, engine).as_bytes());
     }
     let mut out = io::stdout().lock();
@@ -306,7 +308,7 @@ fn announce(args: &ServeArgs, bound: &Bound<Engine>, engine: &Engine) -> Result<
 
 fn banner(args: &ServeArgs, url: &str, engine: &Engine) -> String {
     let (base, key) = (engine.base(), args.api_key.first().map_or("test_key", String::as_str));
-    // A key that was given is a secret, even here.
+    // A key of the command line is a secret, also here.
     let shown =
         if args.api_key.is_empty() && !engine.is_closed() { key } else { "$SANDBOX_API_KEY" };
     let mut text =

@@ -1,4 +1,4 @@
-//! `sandbox trigger`: an event on demand, in a sandbox that runs.
+//! `sandbox trigger`: makes an event happen in a running sandbox.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -10,19 +10,20 @@ use crate::cli::Failure;
 use crate::cli::ask::Sandbox;
 use crate::cli::serve::DEFAULT_PORT;
 
-/// A payroll of a large company takes a while.
+/// The payroll of a large company needs time.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What to trigger, and where.
+/// The arguments of `sandbox trigger`.
 #[derive(Args, Debug)]
 pub(super) struct TriggerArgs {
-    /// The event's type: `payout.returned`
+    /// The event type: `payout.returned`
     #[arg(value_name = "TYPE")]
     event: String,
-    /// Replace a member of the call that causes it: `company_id=com_…`, `payroll_settings.pay_day=28`; may be repeated
+    /// Replace a member of the call that causes it: `company_id=com_…`, `payroll_settings.pay_day=28`;
+    /// repeatable
     #[arg(long, value_name = "PATH=VALUE")]
     set: Vec<String>,
-    /// The key whose world it happens in
+    /// The key of the world
     #[arg(
         long,
         env = "SANDBOX_API_KEY",
@@ -37,15 +38,17 @@ pub(super) struct TriggerArgs {
     /// Port of the sandbox
     #[arg(long, short, env = "SANDBOX_PORT", default_value_t = DEFAULT_PORT, value_name = "P")]
     port: u16,
-    /// Token of the control routes, where the sandbox was started with one
+    /// Token of the control routes, if the sandbox has one
     #[arg(long, env = "SANDBOX_ADMIN_TOKEN", hide_env_values = true, value_name = "TOKEN")]
     admin_token: Option<String>,
 }
 
-/// Triggers it, and prints the event and what led to it.
+/// Triggers the event, and prints it with the calls that caused it.
 pub(super) fn run(args: &TriggerArgs) -> Result<(), Failure> {
     if !args.api_key.bytes().all(|byte| byte.is_ascii_graphic()) {
-        return Err(Failure::Usage("an --api-key has visible ASCII characters only".to_owned()));
+        return Err(Failure::Usage(
+            "an --api-key must have only visible ASCII characters".to_owned(),
+        ));
     }
     let mut own = Map::new();
     for set in &args.set {
@@ -68,7 +71,7 @@ pub(super) fn run(args: &TriggerArgs) -> Result<(), Failure> {
         Failure::Impossible(format!("no sandbox answers at {}:{}: {error}", args.host, args.port))
     })?;
     let answer: Value = serde_json::from_slice(&reply.body).map_err(|_| {
-        Failure::Impossible(format!("what answers is no sandbox: {:?}", reply.status))
+        Failure::Impossible(format!("the answer is not from a sandbox: {:?}", reply.status))
     })?;
     if !reply.status.contains(" 200 ") {
         let detail = answer["detail"].as_str().unwrap_or(&reply.status);
@@ -81,7 +84,7 @@ pub(super) fn run(args: &TriggerArgs) -> Result<(), Failure> {
         .or_else(|error| Failure::of_output(&error))
 }
 
-/// Puts a value at a path with dots. What is JSON is taken as JSON, anything else as text.
+/// Puts a value at a path with dots. A value that is valid JSON is JSON; any other value is text.
 fn put(members: &mut Map<String, Value>, path: &str, value: &str) -> Result<(), String> {
     let (first, rest) =
         path.split_once('.').map_or((path, None), |(first, rest)| (first, Some(rest)));
@@ -96,7 +99,7 @@ fn put(members: &mut Map<String, Value>, path: &str, value: &str) -> Result<(), 
     let inner = members.entry(first).or_insert_with(|| Value::Object(Map::new()));
     match inner {
         Value::Object(inner) => put(inner, rest, value),
-        _ => Err(format!("{first} was set to a value before, and has no members")),
+        _ => Err(format!("{first} is already set to a value without members")),
     }
 }
 

@@ -1,4 +1,4 @@
-//! `sandbox webhook-test`: what a receiver of the user's own makes of hostile deliveries.
+//! `sandbox webhook-test`: tests the user's own receiver with hostile deliveries.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -22,20 +22,20 @@ use crate::value::id::encode_to_string;
 use crate::value::{Key, Timestamp};
 use crate::world::API_VERSION;
 
-/// For one delivery.
+/// The time limit of one delivery.
 const DEADLINE: Duration = Duration::from_secs(15);
 const DAY_SECONDS: i64 = 24 * 60 * 60;
 
-/// Whom to test.
+/// The arguments of `sandbox webhook-test`.
 #[derive(Args, Debug)]
 pub(super) struct WebhookTestArgs {
     /// The receiver, an http URL
     #[arg(long, value_name = "URL")]
     target: String,
-    /// What the receiver checks signatures with [default: drawn from the seed, and printed]
+    /// The secret with which the receiver checks signatures [default: derived from the seed, and printed]
     #[arg(long, env = "SANDBOX_WEBHOOK_SECRET", hide_env_values = true, value_name = "SECRET")]
     secret: Option<String>,
-    /// Draws ids and amounts
+    /// The seed of ids and amounts
     #[arg(long, default_value_t = 42, value_name = "N")]
     seed: u64,
     /// Print JSON
@@ -46,9 +46,9 @@ pub(super) struct WebhookTestArgs {
 /// One delivery of the set.
 struct Case {
     name: &'static str,
-    /// What is sent, in words.
+    /// A description of the delivery.
     sent: &'static str,
-    /// Whether a good receiver takes it.
+    /// Whether a correct receiver accepts it.
     taken: bool,
     id: String,
     timestamp: i64,
@@ -56,18 +56,18 @@ struct Case {
     body: Vec<u8>,
 }
 
-/// What came of it.
+/// The result.
 #[derive(Serialize)]
 struct Finding {
     case: &'static str,
     sent: &'static str,
     expected: &'static str,
-    /// The receiver's status, or why there is none.
+    /// The status of the receiver, or why there is none.
     came: String,
     passed: bool,
 }
 
-/// Plays the set, and succeeds if the receiver did right every time.
+/// Sends all deliveries, and succeeds if the receiver handled each one correctly.
 pub(super) fn run(args: &WebhookTestArgs) -> ExitCode {
     match play_all(args) {
         Ok(true) => ExitCode::SUCCESS,
@@ -84,7 +84,7 @@ fn play_all(args: &WebhookTestArgs) -> Result<bool, Failure> {
         Secret::parse(text).map_err(|expected| Failure::Usage(format!("--secret: {expected}")))?
     } else {
         let drawn = Secret::drawn(key.with("secret"));
-        // A closed stderr leaves nobody to tell.
+        // If stderr is closed, the secret is not shown.
         let _ = writeln!(io::stderr(), "signing with {}", drawn.reveal());
         drawn
     };
@@ -113,7 +113,7 @@ fn play_all(args: &WebhookTestArgs) -> Result<bool, Failure> {
     Ok(passed)
 }
 
-/// What the set is made with.
+/// The inputs of the set.
 struct Maker<'a> {
     key: Key,
     secret: &'a Secret,
@@ -133,7 +133,7 @@ impl Maker<'_> {
         envelope.to_string().into_bytes()
     }
 
-    /// A delivery of a paid run, as it should be.
+    /// A correct delivery of a paid run.
     fn paid(&self, name: &'static str, sent: &'static str, event: u64) -> Case {
         let body = self.event(event, "payroll_run.paid", self.seconds);
         self.case(name, sent, event, body)
@@ -153,7 +153,7 @@ impl Maker<'_> {
         case.with_signatures(Some(signature))
     }
 
-    /// Signed so many seconds from now, which a good receiver refuses.
+    /// Signs with a time that differs from now, which a correct receiver refuses.
     fn shifted(&self, mut case: Case, by_seconds: i64) -> Case {
         case.timestamp += by_seconds;
         let signature = case.signed_with(self.secret);
@@ -171,14 +171,14 @@ impl Case {
         self
     }
 
-    /// A good receiver does not take it.
+    /// Marks a delivery that a correct receiver refuses.
     fn refused(mut self) -> Self {
         self.taken = false;
         self
     }
 }
 
-/// The fixed set, in the order in which it is played.
+/// The fixed set of deliveries, in order.
 fn cases(key: Key, secret: &Secret, now: Timestamp) -> Vec<Case> {
     let maker = Maker {
         key,
@@ -194,14 +194,14 @@ fn cases(key: Key, secret: &Secret, now: Timestamp) -> Vec<Case> {
 
 fn ordinary(maker: &Maker<'_>) -> Vec<Case> {
     vec![
-        maker.paid("valid", "as it should be", 2),
+        maker.paid("valid", "a correct delivery", 2),
         maker.paid("duplicate", "the same delivery again", 2),
-        maker.paid("out_of_order", "an event from before the last", 1),
+        maker.paid("out_of_order", "an event older than the last one", 1),
     ]
 }
 
 fn forged(maker: &Maker<'_>) -> Vec<Case> {
-    let bad = maker.paid("bad_signature", "signed with a secret of nobody", 3);
+    let bad = maker.paid("bad_signature", "signed with a wrong secret", 3);
     let forged = bad.signed_with(&maker.nobody);
     let missing = maker.paid("missing_signature", "without webhook-signature", 4);
     let stale = maker.paid("stale_timestamp", "signed ten minutes ago", 5);
@@ -216,15 +216,15 @@ fn forged(maker: &Maker<'_>) -> Vec<Case> {
 
 fn unusual(maker: &Maker<'_>, now: Timestamp) -> Vec<Case> {
     let unknown = maker.event(7, "hovercraft.landed", maker.seconds);
-    let rotated = maker.paid("rotated_secret", "two signatures, the second is good", 8);
+    let rotated = maker.paid("rotated_secret", "two signatures, the second is right", 8);
     let (old, new) = (rotated.signed_with(&maker.nobody), rotated.signed_with(maker.secret));
     let big = big(maker.key, &maker.id(9), now);
-    let mut cut = maker.paid("truncated_body", "half of a body that was signed whole", 10);
+    let mut cut = maker.paid("truncated_body", "half of the signed body", 10);
     cut.body.truncate(cut.body.len() / 2);
     let days_ago = maker.seconds - 3 * DAY_SECONDS;
     let late = maker.event(2, "payroll_run.paid", days_ago);
     vec![
-        maker.case("unknown_type", "a type of event that nobody knows yet", 7, unknown),
+        maker.case("unknown_type", "an unknown type of event", 7, unknown),
         rotated.with_signatures(Some(format!("{old} {new}"))),
         maker.case("big_body", "just below 20 kB", 9, big),
         cut.refused(),
@@ -261,7 +261,7 @@ fn envelope(key: Key, id: &str, sequence: u64, name: &str, at: Timestamp) -> Val
     })
 }
 
-/// As large as a body may be.
+/// A body of the largest allowed size.
 fn big(key: Key, id: &str, now: Timestamp) -> Vec<u8> {
     let mut event = envelope(key, id, 9, "payroll_run.paid", now);
     event["data"]["object"]["note"] = "".into();
@@ -308,8 +308,8 @@ fn table(findings: &[Finding]) -> String {
     for finding in findings {
         let verdict = match (finding.passed, finding.expected) {
             (true, _) => "ok",
-            (false, "2xx") => "WRONG: should have been taken",
-            (false, _) => "WRONG: should have been refused",
+            (false, "2xx") => "WRONG: must be accepted",
+            (false, _) => "WRONG: must be refused",
         };
         let _ = writeln!(
             text,

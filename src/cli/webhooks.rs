@@ -1,4 +1,4 @@
-//! What a server is told of webhooks on its command line.
+//! The webhook flags of a server.
 
 use std::str::FromStr;
 
@@ -13,15 +13,17 @@ use crate::tester::signature::Secret;
 /// Webhook endpoints of every world.
 #[derive(Args, Debug)]
 pub(super) struct WebhookArgs {
-    /// Send webhooks of every world there; may be repeated. After `=` come the events to send, all if absent:
+    /// Send the webhooks of every world there; repeatable. The events to send follow after `=`, by default
+    /// all:
     /// `http://127.0.0.1:8080/hooks=payroll_run.*,payout.paid`
     #[arg(long, env = "SANDBOX_WEBHOOK", value_delimiter = ' ', value_name = "URL[=EVENT,…]")]
     webhook: Vec<Given>,
-    /// What those webhooks are signed with, `whsec_…` [default: each world draws one from its seed]
+    /// The secret that signs these webhooks, `whsec_…` [default: each world derives one from its seed]
     #[arg(long, env = "SANDBOX_WEBHOOK_SECRET", hide_env_values = true, value_name = "SECRET")]
     webhook_secret: Option<String>,
-    /// When a webhook that failed is sent again: on the virtual clock, by the wall clock in 77 s or in 4 days; auto is virtual with
-    /// a manual clock and compressed otherwise
+    /// When a failed webhook is sent again: on the virtual clock, by the wall clock in 77 s or in 4 days;
+    /// auto is virtual with a manual clock and
+    /// compressed otherwise
     #[arg(long, env = "SANDBOX_WEBHOOK_RETRIES", default_value = "auto", value_name = "SCHEDULE")]
     webhook_retries: Schedule,
 }
@@ -41,7 +43,8 @@ struct Given(Receiver);
 impl FromStr for Given {
     type Err = String;
 
-    /// What follows the last `=` are filters if it looks like them: a URL may have such a sign of its own.
+    /// Takes the text after the last `=` as filters if it looks like filters, because a URL may contain `=`,
+    /// too.
     fn from_str(text: &str) -> Result<Self, String> {
         let is_filter = |text: &str| text == "*" || text.contains('.') && !text.contains('/');
         let (url, events) = match text.rsplit_once('=') {
@@ -58,7 +61,8 @@ impl FromStr for Given {
 }
 
 impl WebhookArgs {
-    /// What was said. A secret that is none is not repeated.
+    /// The endpoints, secret and schedule of the flags. The message about an invalid secret does not repeat
+    /// it.
     pub(super) fn read(&self) -> Result<Webhooks, Failure> {
         let secret = self.webhook_secret.as_deref().map(Secret::parse);
         let secret = secret

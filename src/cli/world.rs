@@ -1,4 +1,4 @@
-//! `sandbox world`: what a seed grows into.
+//! `sandbox world`: prints what a seed produces.
 
 use std::io::{self, BufWriter, Write};
 
@@ -12,7 +12,7 @@ use crate::model::business::{Company, Employee, PayrollRun};
 use crate::model::payments::Wallet;
 use crate::world::{Base, ClockMode, HISTORY_MONTHS, Shape, World, digest};
 
-/// Which world, and how to print it.
+/// The arguments of `sandbox world`.
 #[derive(Args, Debug)]
 pub(super) struct PrintWorldArgs {
     #[command(flatten)]
@@ -38,7 +38,7 @@ pub(super) fn run(args: &PrintWorldArgs) -> Result<(), Failure> {
     printed.and_then(|()| out.flush()).or_else(|error| Failure::of_output(&error))
 }
 
-/// Everything that a fresh world holds, company by company, written as it is grown.
+/// Everything in a fresh world, company by company. It is written while it is grown.
 #[derive(Serialize)]
 struct Grown<'a> {
     world_version: u32,
@@ -94,7 +94,8 @@ fn company(world: &World, index: u64) -> GrownCompany<'_> {
     }
 }
 
-/// A sequence that is grown while it is written: a world of ten million is never held whole.
+/// A sequence that is grown while it is written, so that a world of ten million is never in memory as a
+/// whole.
 struct Each<'a, F> {
     world: &'a World,
     first: u64,

@@ -1,4 +1,5 @@
-//! A server on a thread of its own, for tests that run the sandbox in their process: it lives as long as its handle.
+//! A server on its own thread, for tests that run the sandbox in their process. It runs as long as its handle
+//! exists.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -13,17 +14,17 @@ use crate::io::edge::RequestHandler;
 use crate::io::listen::BindError;
 use crate::io::server::{Server, ServerConfig};
 
-/// What is in flight when the handle is dropped belongs to a test that is over.
+/// Requests in flight when the handle is dropped belong to a finished test.
 const DRAIN: Duration = Duration::from_millis(500);
 
 /// Why no server runs.
 #[derive(Debug)]
 pub(crate) enum StartError {
-    /// No thread or runtime to be had.
+    /// The system gives no thread or runtime.
     System(io::Error),
-    /// Nothing to listen on.
+    /// No address to listen on.
     Bind(BindError),
-    /// What was to be done before the first request could not be.
+    /// The preparation before the first request failed.
     Prepare(String),
 }
 
@@ -58,14 +59,15 @@ impl Background {
         Self::start_with(config, engine, |_| Ok(()))
     }
 
-    /// The same, with something to be done within its runtime before the first request, given where it listens.
+    /// The same, with a preparation that runs in the server's runtime before the first request and gets its
+    /// address.
     pub(crate) fn start_with<A: RequestHandler>(
         mut config: ServerConfig,
         engine: Arc<A>,
         prepare: impl FnOnce(&[SocketAddr]) -> Result<(), String>,
     ) -> Result<Self, StartError> {
         config.limits.drain = config.limits.drain.min(DRAIN);
-        // One thread: a test wants its server small, and asks one question at a time.
+        // One thread: a test needs a small server and sends one request at a time.
         let runtime =
             Builder::new_current_thread().enable_all().build().map_err(StartError::System)?;
         let bound = runtime.block_on(Server::bind(&config, engine)).map_err(StartError::Bind)?;
@@ -77,7 +79,7 @@ impl Background {
         let (stop, stopped) = oneshot::channel();
         let serve = move || {
             runtime.block_on(bound.serve(async {
-                // An error means that the handle is gone without a word: the same end.
+                // An error means that the handle was dropped, which also ends the server.
                 let _ = stopped.await;
             }));
         };
@@ -86,7 +88,7 @@ impl Background {
         Ok(Self { url, addresses, stop: Some(stop), thread: Some(thread) })
     }
 
-    /// Where it answers, without a slash at the end: `http://127.0.0.1:49152`.
+    /// The URL of the server, without a slash at the end: `http://127.0.0.1:49152`.
     #[must_use]
     pub(crate) fn url(&self) -> &str {
         &self.url
@@ -94,7 +96,7 @@ impl Background {
 
     /// The addresses it listens on.
     #[must_use]
-    #[cfg_attr(not(test), expect(dead_code, reason = "the tests of the edge ask"))]
+    #[cfg_attr(not(test), expect(dead_code, reason = "used by the tests of this module"))]
     pub(crate) fn addresses(&self) -> &[SocketAddr] {
         &self.addresses
     }
@@ -103,11 +105,12 @@ impl Background {
 impl Drop for Background {
     fn drop(&mut self) {
         if let Some(stop) = self.stop.take() {
-            // An error means that the server ended before us.
+            // An error means that the server has already ended.
             let _ = stop.send(());
         }
         if let Some(thread) = self.thread.take() {
-            // A panic of the thread was reported where it happened; one more, while dropping, would abort.
+            // The thread's own panic message was already printed. A second panic during a drop would abort
+            // the process.
             let _ = thread.join();
         }
     }

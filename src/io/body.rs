@@ -1,7 +1,8 @@
 //! A whole request body, bounded in bytes and in time.
 //!
-//! hyper has no deadline for a body and no bound on its bytes: both are ours. A body that arrives in one frame, as nearly
-//! all do, is handed on without a copy.
+//! hyper has neither a deadline nor a size limit for a body, so this module has both. Nearly every body
+//! arrives in one frame, which
+//! is passed on without a copy.
 
 use std::time::Duration;
 
@@ -9,14 +10,14 @@ use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
 
-/// Why there is no whole body.
+/// Why the body is not complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unread {
     /// More bytes than allowed, declared or sent.
     TooLarge,
-    /// Not whole within the time allowed.
+    /// Not complete within the time limit.
     TooSlow,
-    /// The framing is broken, or the client went away.
+    /// The framing is invalid, or the client disconnected.
     Broken,
 }
 
@@ -29,11 +30,12 @@ pub(crate) async fn collect(
     if declares_more(&body, max_bytes) {
         return Err(Unread::TooLarge);
     }
-    // The timer registers itself on its first poll, which comes only if the first read found no whole body.
+    // The timer registers itself on its first poll, which happens only if the first read did not complete the
+    // body.
     tokio::time::timeout(limit, read(body, max_bytes)).await.unwrap_or(Err(Unread::TooSlow))
 }
 
-/// Whether the head already says that the body is too large.
+/// Whether the head declares a body that is too large.
 pub(crate) fn declares_more(body: &Incoming, max_bytes: usize) -> bool {
     body.size_hint().lower() > u64::try_from(max_bytes).unwrap_or(u64::MAX)
 }
@@ -60,7 +62,7 @@ async fn read(mut body: Incoming, max_bytes: usize) -> Result<Bytes, Unread> {
     Ok(whole.freeze())
 }
 
-/// The next bytes; trailers mean nothing to this API and are passed over.
+/// The next bytes. Trailers are ignored.
 async fn next_data(body: &mut Incoming) -> Result<Option<Bytes>, Unread> {
     while let Some(frame) = body.frame().await {
         if let Ok(data) = frame.map_err(|_| Unread::Broken)?.into_data() {

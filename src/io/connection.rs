@@ -1,10 +1,12 @@
 //! One connection's time limits: a watchdog around hyper's connection and the socket it reads.
 //!
-//! hyper's own header timeout starts when it begins to *wait* for a request, so one value would have to be both the limit of a
-//! slow head and that of an idle connection; it also takes a timer and an allocation a request. Here a socket that notes
-//! what moves, and one timer a connection that looks at the note when it fires, hold both limits at the price of one
-//! clock reading a write.
-//! Deliberately absent: the limits of a body, which answer with a status (`body`).
+//! hyper's own header timeout starts when it begins to *wait* for a request. So one value would be both the
+//! limit of a slow head and
+//! the limit of an idle connection. It also costs a timer and an allocation for each request. Here a socket
+//! notes its traffic, and one
+//! timer for each connection checks the notes when it fires. This implements both limits and costs one clock
+//! read for each write. Deliberately
+//! absent: the limits of a body, which answer with a status (`body`).
 
 use std::future::Future;
 use std::pin::Pin;
@@ -18,21 +20,22 @@ use tokio::time::{Instant, Sleep};
 
 use crate::io::limits::Limits;
 
-/// Nothing asked, or the reply not taken yet.
+/// No request is open, or the client has not read the reply yet.
 const IDLE: u8 = 0;
-/// Bytes of a head have come in this poll; whether it is whole is not known yet.
+/// Bytes of a head arrived in this poll; it may not be complete.
 const BEGUN: u8 = 1;
 /// A head is incomplete.
 const HEAD: u8 = 2;
 /// A request is being answered.
 const BUSY: u8 = 3;
-/// Closing, and discarding what the client still sends.
+/// Closing; bytes that the client still sends are discarded.
 const LINGER: u8 = 4;
 
-/// What a connection is doing and since when.
+/// The activity of a connection, and its start.
 ///
-/// Shared by the socket, the service and the watchdog, which all run in the connection's one task: the atomics are there for
-/// `Sync` and need no ordering.
+/// Shared by the socket, the service and the watchdog, which all run in one task. The atomics exist only for
+/// `Sync` and need no
+/// ordering.
 #[derive(Debug)]
 pub(crate) struct Activity {
     phase: AtomicU8,
@@ -44,7 +47,7 @@ pub(crate) struct Activity {
 }
 
 impl Activity {
-    /// A fresh connection: its first head is due.
+    /// A new connection: its first head is due.
     pub(crate) fn new() -> Self {
         Self {
             phase: AtomicU8::new(HEAD),
@@ -56,30 +59,30 @@ impl Activity {
         }
     }
 
-    /// A head is whole and its request is being answered.
+    /// A head is complete, and its request is being answered.
     pub(crate) fn busy(&self) {
         self.enter(BUSY);
-        // Only this task writes it, so that load and store need not be one operation.
+        // Only this task writes it, so load and store can be two operations.
         let requests = self.requests_since_read.load(Ordering::Relaxed) + 1;
         self.requests_since_read.store(requests, Ordering::Relaxed);
     }
 
-    /// A reply was handed to hyper.
+    /// hyper has received a reply.
     pub(crate) fn replied(&self) {
         self.enter(IDLE);
     }
 
-    /// The reply in hand refuses a body that was not read: discard it before closing.
+    /// The current reply refuses a body that was not read: discard the body before closing.
     pub(crate) fn linger(&self) {
         self.linger.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the request in hand came in one read with another: there may be more behind it.
+    /// Whether one read returned the current request together with another. More requests may follow it.
     pub(crate) fn is_pipelined(&self) -> bool {
         self.requests_since_read.load(Ordering::Relaxed) > 1
     }
 
-    /// Bytes have come from the client.
+    /// The client sent bytes.
     pub(crate) fn has_read(&self) {
         self.requests_since_read.store(0, Ordering::Relaxed);
         if self.phase() == IDLE {
@@ -87,19 +90,19 @@ impl Activity {
         }
     }
 
-    /// The client has taken bytes of a reply.
+    /// The client read bytes of a reply.
     pub(crate) fn has_written(&self) {
         if matches!(self.phase(), IDLE | BUSY) {
             self.stamp();
         }
     }
 
-    /// Whether replies are kept back to be written together.
+    /// Whether replies are held to be written together.
     pub(crate) fn gathered(&self, kept_back: bool) {
         self.gathered.store(kept_back, Ordering::Relaxed);
     }
 
-    /// The sending side is shut. Returns whether the client's bytes are to be discarded until it closes, too.
+    /// The sending side is shut. Returns whether to discard the client's bytes until it closes, too.
     pub(crate) fn shut(&self) -> bool {
         let lingers = self.linger.load(Ordering::Relaxed);
         if lingers {
@@ -127,7 +130,7 @@ impl Activity {
         self.since_us.store(since, Ordering::Relaxed);
     }
 
-    /// When the connection has had its time; `None` while a request is being answered.
+    /// When the connection reaches its limit; `None` while a request is being answered.
     fn due(&self, limits: &Limits) -> Option<Instant> {
         let allowed = match self.phase() {
             BUSY => return None,
@@ -142,7 +145,7 @@ impl Activity {
 
 /// The part of a served connection that the watchdog needs.
 pub(crate) trait Served: Future + Send {
-    /// Finish what is in flight and close.
+    /// Finishes the requests in flight and closes.
     fn finish(self: Pin<&mut Self>);
 }
 
@@ -161,27 +164,29 @@ where
     }
 }
 
-/// Says that the server is closing.
+/// Signals that the server is closing.
 pub(crate) type Closing = watch::Receiver<bool>;
 
-/// A connection under its limits: ends when the connection does, when a limit is reached, or, once the server closes, when
-/// what is in flight was answered.
+/// A connection with its limits. It ends when the connection ends or a limit is reached. Once the server
+/// closes, it ends after the requests
+/// in flight.
 pub(crate) struct Watched<C> {
     connection: Pin<Box<C>>,
     activity: Arc<Activity>,
     limits: Limits,
     timer: Pin<Box<Sleep>>,
     armed: Instant,
-    /// Kept to the end: the server waits until all of them are gone.
+    /// Held until the end: the server waits until all of them are dropped.
     closing: Closing,
     closed: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
-    /// Who the timer and `closed` will wake. While that is this task they need no second look, which would take
-    /// a lock a request.
+    /// The task that the timer and `closed` will wake. While it is the current task, they need no second
+    /// registration, which would take a lock for each
+    /// request.
     waker: Option<Waker>,
 }
 
 impl<C: Served> Watched<C> {
-    /// Puts a connection under the limits.
+    /// Adds the limits to a connection.
     pub(crate) fn new(
         connection: C,
         activity: Arc<Activity>,
@@ -191,7 +196,7 @@ impl<C: Served> Watched<C> {
         let armed = activity.opened + limits.head;
         let mut listener = closing.clone();
         let closed = async move {
-            // An error means that the server is gone, which is as good a reason to close.
+            // An error means that the server has ended, which also closes the connection.
             let _ = listener.wait_for(|closing| *closing).await;
         };
         Self {
@@ -229,7 +234,7 @@ impl<C: Served> Watched<C> {
             self.activity.stamp();
             self.activity.enter(HEAD);
         }
-        // A timer armed too early fires, looks and is set again; only one armed too late must be moved at once.
+        // A timer that fires too early is set again. A timer that would fire too late must be moved at once.
         let sooner = self.activity.due(&self.limits).filter(|due| *due < self.armed);
         if let Some(due) = sooner {
             self.arm(due);
@@ -265,8 +270,8 @@ impl<C: Served> Future for Watched<C> {
         if this.connection.as_mut().poll(cx).is_ready() {
             return Poll::Ready(());
         }
-        // hyper looks for more to read after each reply, which writes what was gathered. Should it once not, a second
-        // flush does.
+        // hyper reads again after each reply, which writes the gathered replies. A second flush covers the
+        // case in which it does not.
         if this.activity.gathered.load(Ordering::Relaxed)
             && this.connection.as_mut().poll(cx).is_ready()
         {

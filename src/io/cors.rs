@@ -1,4 +1,4 @@
-//! Cross-origin reading by browsers: nothing, unless `--cors-origin` names who may.
+//! Cross-origin reads by browsers: refused, unless `--cors-origin` allows the origin.
 
 use http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
@@ -10,13 +10,13 @@ use http::{Method, Response, StatusCode};
 
 use bytes::Bytes;
 
-/// Reply headers beyond the few that scripts may read anyway.
+/// Reply headers that scripts may read, in addition to the few that they always may.
 const EXPOSED: &str = "Request-Id, Sandbox-Time, Sandbox-Decision, Idempotent-Replayed, ETag, Location, \
                        Retry-After, RateLimit, RateLimit-Policy, Traceparent";
 const METHODS: &str = "GET, HEAD, POST, PUT, PATCH, DELETE";
 const PREFLIGHT_VARY: &str =
     "Origin, Access-Control-Request-Method, Access-Control-Request-Headers";
-/// A page served from the internet asks with this whether it may reach a loopback address.
+/// A page from the internet uses this header to ask whether it may reach a loopback address.
 const REQUEST_PRIVATE: HeaderName =
     HeaderName::from_static("access-control-request-private-network");
 const ALLOW_PRIVATE: HeaderName = HeaderName::from_static("access-control-allow-private-network");
@@ -25,18 +25,18 @@ const ALLOW_PRIVATE: HeaderName = HeaderName::from_static("access-control-allow-
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Cors {
     origins: Vec<String>,
-    /// `*` was given. It opens the simulated API only: a control route wants its caller named.
+    /// `*` was given. It opens only the simulated API; control routes require a named origin.
     any: bool,
-    /// The headers that scripts may read, where a contract calls some otherwise.
+    /// The headers that scripts may read, if a contract renames some.
     exposed: Option<HeaderValue>,
 }
 
-/// Whether a head is a question of a browser.
+/// The kind of a request, by its head.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Preflight {
-    /// An ordinary request, or one that nobody here answers.
+    /// An ordinary request, or a preflight that this module does not answer.
     No,
-    /// To be answered by [`Cors::answer`].
+    /// A preflight for [`Cors::answer`].
     Allowed,
 }
 
@@ -80,7 +80,7 @@ impl Cors {
         }
     }
 
-    /// The answer to a preflight that was allowed; [`Cors::mark`] adds the origin.
+    /// The answer to an allowed preflight; [`Cors::mark`] adds the origin.
     pub(crate) fn answer(head: &Parts) -> Response<Bytes> {
         let mut response = Response::new(Bytes::new());
         *response.status_mut() = StatusCode::NO_CONTENT;
@@ -141,7 +141,7 @@ mod tests {
             .header(ACCESS_CONTROL_REQUEST_METHOD, "POST")
             .header(ACCESS_CONTROL_REQUEST_HEADERS, "authorization,idempotency-key")
             .body(())
-            .expect("a test's own head is well-formed")
+            .expect("the head of a test is valid")
             .into_parts()
             .0
     }

@@ -1,8 +1,10 @@
-//! From a request on a connection to the engine and back.
+//! Passes a request from a connection to the engine, and the reply back.
 //!
-//! A request without a body is answered within the call, on the worker that read it: no future, no allocation, no lock of ours.
-//! Only one that must wait, for its body or for an injected delay, becomes a future. Deliberately absent: routes, keys,
-//! error documents: the engine's ([`RequestHandler`]).
+//! A request without a body is answered within the call, on the worker that read it. This needs no future, no
+//! allocation and no lock. Only a
+//! request that must wait, for its body or for an injected delay, becomes a future. Deliberately absent:
+//! routes, keys and error documents, which are
+//! in the engine ([`RequestHandler`]).
 
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -30,42 +32,42 @@ use crate::io::sent::Sent;
 use crate::io::wal::log::Durable;
 use crate::value::ErrorCode;
 
-/// Seconds a client is asked to stay away when the server is full.
+/// The seconds of `Retry-After` when the server is full.
 const RETRY_AFTER_SECONDS: HeaderValue = HeaderValue::from_static("1");
 
-/// What the edge asks of an engine. All of it returns at once and may be called from any thread.
+/// The engine as this module uses it. Every method returns at once and may be called from any thread.
 pub(crate) trait RequestHandler: Send + Sync + 'static {
     /// A request whose head was accepted.
     type Admitted: Send + 'static;
 
-    /// What is done to a head before anybody looks at it.
+    /// Changes a head before all checks.
     fn enter(&self, _: &mut Parts) {}
 
-    /// Everything that is decided before a body is read. An error is the finished refusal.
+    /// All checks that run before a body is read. An error is the finished refusal.
     fn admit(&self, head: &Parts) -> Result<Self::Admitted, Response<Bytes>>;
 
-    /// The rest, given the whole body, which is empty when there was none.
+    /// The rest, with the complete body, which is empty if there was none.
     fn answer(&self, admitted: Self::Admitted, head: &Parts, body: Bytes) -> Response<Bytes>;
 
-    /// A refusal that the edge itself decided.
+    /// A refusal that this module decided.
     fn refuse(&self, head: Option<&Parts>, code: ErrorCode, detail: &str) -> Response<Bytes>;
 
-    /// Tells of a refusal by `admit`, with the body that came with it.
+    /// Reports a refusal by `admit`, with its body.
     fn refused(&self, _head: &Parts, _body: &Bytes, _refusal: &Response<Bytes>) {}
 
-    /// Tells of a request that was admitted and whose body could not be read.
+    /// Reports an admitted request whose body could not be read.
     fn unread(&self, _admitted: &Self::Admitted, _head: &Parts, _refusal: &Response<Bytes>) {}
 
-    /// Whether it needs the time.
+    /// Whether the engine needs `tick`.
     fn wants_time(&self) -> bool {
         false
     }
 
-    /// Tells how long the server has been there.
+    /// Reports how long the server has been running.
     fn tell_time(&self, _elapsed: Duration) {}
 }
 
-/// What all connections of a server share.
+/// The state that all connections of a server share.
 #[derive(Debug)]
 pub(crate) struct Shared<A> {
     pub(crate) engine: Arc<A>,
@@ -94,7 +96,7 @@ impl<A> Shared<A> {
     }
 }
 
-/// One of the requests that may wait at the same time; given back on drop.
+/// A permit of a waiting request; it is returned on drop.
 struct Place<A>(Arc<Shared<A>>);
 
 impl<A> Place<A> {
@@ -111,13 +113,13 @@ impl<A> Drop for Place<A> {
     }
 }
 
-/// The connection is to be closed without a reply, as a fault asked.
+/// A fault requires to close the connection without a reply.
 #[derive(Debug)]
 pub(crate) struct Lost;
 
 impl std::fmt::Display for Lost {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.write_str("the reply was lost on purpose")
+        out.write_str("a fault dropped the reply")
     }
 }
 
@@ -125,9 +127,9 @@ impl std::error::Error for Lost {}
 
 type Replied = Result<Response<Sent>, Lost>;
 
-/// A reply: nearly always there at once.
+/// A reply, which is nearly always ready at once.
 pub(crate) enum Reply {
-    /// Taken by the one poll.
+    /// The single poll takes it.
     Now(Option<Replied>),
     /// Waits for a body or for the end of a delay.
     Later(Pin<Box<dyn Future<Output = Replied> + Send>>),
@@ -144,7 +146,7 @@ impl Future for Reply {
     }
 }
 
-/// One connection's way to the engine.
+/// The service of one connection.
 pub(crate) struct Edge<A> {
     shared: Arc<Shared<A>>,
     activity: Arc<Activity>,
@@ -166,7 +168,7 @@ impl<A: RequestHandler> hyper::service::Service<Request<Incoming>> for Edge<A> {
         let (mut head, body) = request.into_parts();
         let line = AccessLogLine::start(&head);
         if head.method == Method::HEAD {
-            // hyper remembers the method and keeps the bytes back, but not their length.
+            // hyper remembers the method and drops the body of the reply, but not its length.
             head.method = Method::GET;
         }
         self.shared.engine.enter(&mut head);
@@ -194,8 +196,8 @@ impl<A: RequestHandler> Edge<A> {
         Self { shared, activity }
     }
 
-    /// Reads the body and then answers. A refusal waits for a small body, too: left unread it would cost the
-    /// client its connection.
+    /// Reads the body and then answers. A refusal also waits for a small body, because an unread body would
+    /// close the client's connection.
     fn after_body(
         &self,
         head: Parts,
@@ -205,7 +207,7 @@ impl<A: RequestHandler> Edge<A> {
     ) -> Reply {
         let limits = self.shared.limits;
         let too_large = declares_more(&body, limits.body_bytes);
-        // Reading on would send the 100 that asks for the body.
+        // Reading the body would send the 100 that requests it.
         let keeps_back = too_large || head.headers.contains_key(EXPECT);
         let refusal = match &admitted {
             Ok(admitted) if too_large => {
@@ -240,19 +242,20 @@ impl<A: RequestHandler> Edge<A> {
             .unwrap_or_else(|refusal| refusal)
     }
 
-    /// Calls the engine. A panic is a bug in one world: its request gets a 500 and the process lives on.
+    /// Calls the engine. A panic is a bug in one world: its request gets a 500, and the process continues.
     fn guarded<T>(
         &self,
         head: &Parts,
         call: impl FnOnce(&A) -> Result<T, Response<Bytes>>,
     ) -> Result<T, Response<Bytes>> {
-        // Unwind safety: the engine undoes the step of a world that panicked, and shares nothing else that is mutable.
+        // Unwind safety: the engine undoes the step of a world that panicked, and shares no other mutable
+        // state.
         catch_unwind(AssertUnwindSafe(|| call(&self.shared.engine))).unwrap_or_else(|panic| {
             tracing::error!(
                 method = %head.method,
                 path = head.uri.path(),
                 panic = panic_text(panic.as_ref()),
-                "a request failed by a bug; its changes are undone"
+                "a request failed because of a bug; its changes are undone"
             );
             Err(self.refuse(Some(head), ErrorCode::InternalError, BUG))
         })
@@ -262,7 +265,7 @@ impl<A: RequestHandler> Edge<A> {
         refusal(self.shared.engine.as_ref(), head, code, detail)
     }
 
-    /// Tells the engine of its refusal, which is then sent.
+    /// Reports the refusal to the engine, then sends it.
     fn told(&self, refusal: Response<Bytes>, head: &Parts, body: &Bytes) -> Response<Bytes> {
         self.shared.engine.refused(head, body, &refusal);
         refusal
@@ -293,7 +296,7 @@ impl<A: RequestHandler> Edge<A> {
         self.closing(refusal)
     }
 
-    /// A refusal before the end of its body closes the connection, and lets the client see the refusal first.
+    /// A refusal before the end of its body closes the connection, after the client could read the refusal.
     fn closing(&self, mut refusal: Response<Bytes>) -> Response<Bytes> {
         self.activity.linger();
         refusal.headers_mut().insert(CONNECTION, CLOSE);
@@ -325,7 +328,7 @@ impl<A: RequestHandler> Edge<A> {
         if lost { Err(Lost) } else { Ok(response) }
     }
 
-    /// A reply whose rest is still to come. What it replies to was accepted: it goes on if its caller leaves.
+    /// A reply that is not complete yet. Its request was accepted, so it continues if the caller disconnects.
     async fn finished(&self, head: &Parts, mut response: Response<Bytes>) -> Response<Bytes> {
         let Some(unfinished) = response.extensions_mut().remove::<Unfinished>() else {
             return response;
@@ -334,7 +337,7 @@ impl<A: RequestHandler> Edge<A> {
         finished.unwrap_or_else(|_| self.refuse(Some(head), ErrorCode::InternalError, BUG))
     }
 
-    /// Whether nothing is to be waited for.
+    /// Whether there is nothing to wait for.
     fn is_complete(&self, response: &Response<Bytes>) -> bool {
         response.extensions().get::<Unfinished>().is_none() && self.is_durable(response)
     }
@@ -345,7 +348,7 @@ impl<A: RequestHandler> Edge<A> {
         waits.is_none_or(|(durable, ticket)| durable.has(*ticket))
     }
 
-    /// Holds a reply back until what it tells of is on the disk. If that cannot be, the reply does not leave at all.
+    /// Holds a reply until its input is on disk. If the write fails, the reply is never sent.
     async fn durable(&self, head: &Parts, response: Response<Bytes>) -> Response<Bytes> {
         let ticket: Option<Ticket> = response.extensions().get().copied();
         let Some((durable, ticket)) = self.shared.durable.as_ref().zip(ticket) else {
@@ -357,7 +360,7 @@ impl<A: RequestHandler> Edge<A> {
         }
     }
 
-    /// What every reply carries, and the end of the request.
+    /// Adds the headers of every reply, and ends the request.
     fn finish(
         &self,
         head: &Parts,
@@ -376,11 +379,11 @@ impl<A: RequestHandler> Edge<A> {
 
 const CLOSE: HeaderValue = HeaderValue::from_static("close");
 const NOSNIFF: HeaderValue = HeaderValue::from_static("nosniff");
-const BUG: &str = "a bug of the sandbox; nothing was changed by this request";
-/// Of a server that has no place left.
-pub(crate) const FULL: &str = "the sandbox serves as many requests as it can; try again soon";
+const BUG: &str = "this is a bug of the sandbox; the request changed nothing";
+/// The text of a full server.
+pub(crate) const FULL: &str = "the sandbox has reached its limit of requests; try again soon";
 
-/// A refusal of the engine's making, with the headers that the edge owes.
+/// A refusal by the engine, with the headers of this module.
 pub(crate) fn refusal<A: RequestHandler>(
     engine: &A,
     head: Option<&Parts>,

@@ -1,4 +1,4 @@
-//! The sandbox in a test's own process: a server on a free port in one line.
+//! The sandbox in the process of a test: one line starts a server on a free port.
 
 use std::fmt;
 use std::future::Future;
@@ -37,7 +37,7 @@ pub struct Sandbox {
     server: Background,
 }
 
-/// A world as it once stood: what [`Sandbox::snapshot`] took.
+/// A stored state of a world, from [`Sandbox::snapshot`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SnapshotId(Id<Snapshot>);
 
@@ -47,7 +47,7 @@ impl fmt::Display for SnapshotId {
     }
 }
 
-/// Why a sandbox did not start, or did not do what it was asked.
+/// Why a sandbox did not start, or why a call failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SandboxError(pub(super) String);
 
@@ -59,7 +59,8 @@ impl fmt::Display for SandboxError {
 
 impl std::error::Error for SandboxError {}
 
-/// How to start a sandbox. Without a call of its methods: seed 42, three companies of 25 people, an instant clock, any free port.
+/// The options of a sandbox. The defaults are seed 42, three companies of 25 people, an instant clock and a
+/// free port.
 #[derive(Clone, Debug)]
 pub struct Builder {
     seed: u64,
@@ -68,14 +69,14 @@ pub struct Builder {
     port: u16,
     api_keys: Vec<String>,
     contract: Overlay,
-    /// Further scenarios that can be loaded by name, before the shipped ones.
+    /// Additional scenarios that can be loaded by name; they come before the shipped ones.
     scenarios: Vec<Arc<Scenario>>,
-    /// Scenarios of every world, from its start.
+    /// Scenarios that start with every world.
     started: Vec<Arc<Scenario>>,
 }
 
 impl Builder {
-    /// The seed: the same one grows the same world.
+    /// The seed; the same seed produces the same world.
     #[must_use]
     pub const fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
@@ -103,36 +104,38 @@ impl Builder {
         self
     }
 
-    /// Where virtual time begins.
+    /// The start of the virtual time.
     #[must_use]
     pub const fn start_at(mut self, start: Timestamp) -> Self {
         self.shape.start = start;
         self
     }
 
-    /// How time passes: `Instant` or `Manual`. A wall clock has no place in a test; a `Real` one stands still here.
+    /// The clock: `Instant` or `Manual`. With `Real`, the time does not move here, because a test must not
+    /// depend on the wall clock.
     #[must_use]
     pub const fn clock(mut self, mode: ClockMode) -> Self {
         self.mode = mode;
         self
     }
 
-    /// The port to listen on; 0, a free one, if not said.
+    /// The port to listen on; the default 0 selects a free one.
     #[must_use]
     pub const fn port(mut self, port: u16) -> Self {
         self.port = port;
         self
     }
 
-    /// Takes this key and those of other calls only.
+    /// Accepts only this key and the keys of further calls.
     #[must_use]
     pub fn api_key(mut self, key: impl Into<String>) -> Self {
         self.api_keys.push(key.into());
         self
     }
 
-    /// Answers as the real service turned out to do, where that differs from what the sandbox assumes: a contract overlay as
-    /// `--contract` takes it, or `published` for the two published operations alone.
+    /// Replaces assumptions where the real service differs. Takes a contract overlay in the format of
+    /// `--contract`, or `published` for
+    /// only the two published operations.
     ///
     /// ```
     /// let builder = sandbox::Sandbox::builder().contract("[errors]\nformat = \"envelope\"\n")?;
@@ -142,7 +145,7 @@ impl Builder {
     /// ```
     ///
     /// # Errors
-    /// If the overlay is wrong, with every mistake in it.
+    /// If the overlay has a mistake; the error lists all of them.
     pub fn contract(mut self, overlay: &str) -> Result<Self, SandboxError> {
         self.contract = match overlay {
             "published" => Overlay::published(),
@@ -151,7 +154,7 @@ impl Builder {
         Ok(self)
     }
 
-    /// Runs a shipped scenario in every world from its start. What its `[world]` says comes before what the builder said.
+    /// Starts every world with a shipped scenario. Its `[world]` overrides the builder.
     ///
     /// ```
     /// let sandbox = sandbox::Sandbox::builder().scenario("partial-failure")?.start()?;
@@ -160,22 +163,22 @@ impl Builder {
     /// ```
     ///
     /// # Errors
-    /// If no scenario that ships has this name; the nearest is named.
+    /// If no shipped scenario has this name; the error names the nearest one.
     pub fn scenario(mut self, name: &str) -> Result<Self, SandboxError> {
         let found = scenario::find(name);
         self.started.push(found.map_err(|error| SandboxError(error.detail))?);
         Ok(self)
     }
 
-    /// The same with a scenario of one's own, given as the text of a file. What it includes must be shipped.
+    /// The same with your own scenario, given as the text of a file. It may include only shipped scenarios.
     ///
     /// # Errors
-    /// If anything is wrong with it: every mistake, with its line.
+    /// If the scenario has a mistake; the error lists all of them, with their lines.
     pub fn scenario_text(mut self, name: &str, text: &str) -> Result<Self, SandboxError> {
         let path = format!("{name}.toml");
         let read = |asked: &str| match asked {
             asked if asked == path => Ok(text.as_bytes().to_vec()),
-            _ => Err("a scenario given as text includes shipped ones only".to_owned()),
+            _ => Err("a scenario given as text can include only shipped scenarios".to_owned()),
         };
         let checked = scenario::check(&path, &read);
         let report = checked.report(Look::Plain);
@@ -185,7 +188,7 @@ impl Builder {
         Ok(self)
     }
 
-    /// Knows this scenario by its name, whatever is shipped under that name.
+    /// Adds this scenario by its name. It replaces a shipped one of the same name.
     pub(crate) fn known(mut self, scenario: Arc<Scenario>) -> Self {
         self.scenarios.push(scenario);
         self
@@ -194,7 +197,7 @@ impl Builder {
     /// Starts the server and returns when it listens.
     ///
     /// # Errors
-    /// If the world cannot be grown so (an unknown country, too many people), or the port cannot be had.
+    /// If the shape is invalid (an unknown country, too many people), or the port is not available.
     pub fn start(mut self) -> Result<Sandbox, SandboxError> {
         for scenario in &self.started {
             self.shape = scenario.world.shape(self.shape);
@@ -228,7 +231,7 @@ impl Builder {
 }
 
 impl Sandbox {
-    /// A sandbox to be.
+    /// A builder of a sandbox.
     #[must_use]
     pub fn builder() -> Builder {
         Builder {
@@ -243,24 +246,26 @@ impl Sandbox {
         }
     }
 
-    /// Where it answers, without a slash at the end: `http://127.0.0.1:49152`.
+    /// The URL of the server, without a slash at the end: `http://127.0.0.1:49152`.
     #[must_use]
     pub fn url(&self) -> &str {
         self.server.url()
     }
 
-    /// Advances the clock of a key's world by a length of time such as `10d`, `90s` or `2bd`, and returns when the world is
-    /// quiet and the webhooks that fell due were attempted, with the instant it is then.
+    /// Advances the clock of a key's world by a duration such as `10d`, `90s` or `2bd`. Returns the new time
+    /// when the due work is done
+    /// and the due webhooks were attempted.
     ///
     /// # Errors
-    /// If the length of time is not one, or the key opens no world.
+    /// If the duration is invalid, or the key opens no world.
     pub fn advance(&self, key: &str, by: &str) -> Result<Timestamp, SandboxError> {
         let by: Span = by.parse().map_err(|expected: &str| SandboxError(expected.to_owned()))?;
         let advanced = wait_for(self.engine.advance(key, by));
         advanced.map_err(|error| SandboxError(error.detail))
     }
 
-    /// Keeps a key's world as it stands, to go back to. Costs next to nothing, however much has happened in it.
+    /// Stores the current state of a key's world, to restore it later. This costs next to nothing, for a
+    /// world of any size.
     ///
     /// ```
     /// # let sandbox = sandbox::Sandbox::builder().start()?;
@@ -273,7 +278,7 @@ impl Sandbox {
     /// ```
     ///
     /// # Errors
-    /// If the key opens no world, or has 100 snapshots already.
+    /// If the key opens no world, or already has 100 snapshots.
     pub fn snapshot(&self, key: &str) -> Result<SnapshotId, SandboxError> {
         self.at_tester(key, |session| {
             let taken = session.tester.take_snapshot(session.world, None);
@@ -281,11 +286,12 @@ impl Sandbox {
         })
     }
 
-    /// Makes a key's world what it was when the snapshot was taken: records, books, log, clock, running scenarios, and the answers
-    /// kept under idempotency keys. The same calls get the same answers again, ids included. The snapshot stays.
+    /// Restores the state of the snapshot: records, books, event log, clock, running scenarios and
+    /// idempotency answers. The same calls then get
+    /// the same answers, ids included. The snapshot remains.
     ///
     /// # Errors
-    /// If the key opens no world, or the snapshot is not one of its own.
+    /// If the key opens no world, or the snapshot belongs to another key.
     pub fn restore(&self, key: &str, snapshot: &SnapshotId) -> Result<(), SandboxError> {
         self.at_tester(key, |session| {
             let restored = session.tester.restore_snapshot(snapshot.0, session.world);
@@ -293,11 +299,11 @@ impl Sandbox {
         })
     }
 
-    /// Opens another key on a key's world as it stands, with the scenarios that are running there. From there on the two know
-    /// nothing of each other.
+    /// Opens another key with a copy of the state and the running scenarios of this key's world. Later
+    /// changes of one do not affect the other.
     ///
     /// # Errors
-    /// If either key opens no world, or the new one has a world already.
+    /// If either key opens no world, or the new key already has a world.
     pub fn fork(&self, key: &str, new_key: &str) -> Result<(), SandboxError> {
         self.at_tester(key, |session| {
             let (world, part) = (session.world.clone(), session.tester.part());
@@ -322,7 +328,7 @@ impl Sandbox {
         self.engine.with_world(key, World::digest).map_err(|error| SandboxError(error.detail))
     }
 
-    /// What a key's world looks like from the inside.
+    /// Reads the state of a key's world.
     #[cfg(test)]
     pub(crate) fn look<T>(
         &self,
@@ -333,7 +339,7 @@ impl Sandbox {
     }
 }
 
-/// Lets the calling thread sleep until a future is done: it is the server's own thread that does the work.
+/// Blocks the calling thread until a future is done. The thread of the server does the work.
 fn wait_for<T>(future: impl Future<Output = T>) -> T {
     struct Unpark(Thread);
     impl Wake for Unpark {

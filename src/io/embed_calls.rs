@@ -1,6 +1,6 @@
-//! What a Rust test does to the world of a key, by typed methods: scenarios, rules, events, verification.
+//! Typed methods that a Rust test calls on the world of a key: scenarios, rules, events, verification.
 //!
-//! Each is the row of the control plane of the same name, called in process.
+//! Each calls the control route of the same name, in the process.
 
 use bytes::Bytes;
 use http::Request;
@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use crate::io::embed::{Sandbox, SandboxError};
 use crate::value::Timestamp;
 
-/// What the outside world is to answer: a scenario's outcome row, made at run time.
+/// An outcome rule: makes a choice for a decision, like an outcome row of a scenario.
 ///
 /// ```
 /// use sandbox::{Rule, Sandbox};
@@ -29,7 +29,7 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// About that decision: `payout.settle`.
+    /// A rule for this decision: `payout.settle`.
     #[must_use]
     pub fn on(decision: &str) -> Self {
         let mut wanted = Map::new();
@@ -37,35 +37,35 @@ impl Rule {
         Self { wanted, outcome: Map::new(), limits: Map::new() }
     }
 
-    /// Answers with that choice.
+    /// Makes this choice.
     #[must_use]
     pub fn then(mut self, choice: &str) -> Self {
         self.outcome.insert("then".to_owned(), choice.into());
         self
     }
 
-    /// With that return code: `R02`.
+    /// Sets the return code: `R02`.
     #[must_use]
     pub fn code(mut self, code: &str) -> Self {
         self.outcome.insert("code".to_owned(), code.into());
         self
     }
 
-    /// After that length of time, instead of the normal one: `2bd`.
+    /// Replaces the normal duration: `2bd`.
     #[must_use]
     pub fn after(mut self, span: &str) -> Self {
         self.outcome.insert("after".to_owned(), span.into());
         self
     }
 
-    /// Only about that resource, or what is related to it.
+    /// Applies only to this resource, or a related one.
     #[must_use]
     pub fn about(mut self, id: &str) -> Self {
         self.wanted.insert("resource".to_owned(), id.into());
         self
     }
 
-    /// At most so often.
+    /// Limits how often the rule acts.
     #[must_use]
     pub fn times(mut self, times: u64) -> Self {
         self.limits.insert("times".to_owned(), times.into());
@@ -80,37 +80,38 @@ impl Rule {
     }
 }
 
-/// Something that happened in a world.
+/// An event of a world.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[non_exhaustive]
 pub struct Event {
     /// Its id, `evt_…`.
     pub id: String,
-    /// What happened: `payout.paid`.
+    /// The type: `payout.paid`.
     #[serde(rename = "type")]
     pub name: String,
-    /// Its place in the world's log, from 1.
+    /// The place in the world's event log, from 1.
     pub sequence: u64,
-    /// When, in virtual time.
+    /// The virtual time.
     pub timestamp: Timestamp,
-    /// `object`, the whole resource as it was left, and `previous`, what it changed.
+    /// `object` is the whole resource after the event, and `previous` has the old values of changed members.
     pub data: Value,
 }
 
-/// Whether what was asked for has happened.
+/// The result of a verification.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Verdict {
-    /// It has.
+    /// The expectation is met.
     Pass,
-    /// It has not; the nearest miss, as JSON.
+    /// It is not met; the nearest miss, as JSON.
     Fail(String),
-    /// Nobody can say any more: entries that could change the verdict were dropped.
+    /// Unknown: dropped entries could change the verdict.
     Unknown,
 }
 
 impl Sandbox {
-    /// Runs a shipped scenario in a key's world, which is grown as its `[world]` says, in place of what ran before.
+    /// Resets a key's world by the `[world]` of a shipped scenario, and starts it instead of the running
+    /// ones.
     ///
     /// # Errors
     /// If no scenario has this name.
@@ -119,26 +120,26 @@ impl Sandbox {
         self.control(key, "POST", &path, &json!({})).map(drop)
     }
 
-    /// Makes a rule, which comes before every row of a scenario. Gives its id.
+    /// Adds a rule that comes before every row of a scenario. Returns its id.
     ///
     /// # Errors
-    /// If the decision, the choice or what it takes is not in the table: all that is wrong is named.
+    /// If the decision, the choice or its options are invalid; the error lists all mistakes.
     pub fn add_rule(&self, key: &str, rule: &Rule) -> Result<String, SandboxError> {
         let made = self.control(key, "POST", "/_sandbox/rules", &rule.body())?;
         Ok(made["id"].as_str().unwrap_or_default().to_owned())
     }
 
-    /// Makes an event of that type happen, by the real calls that cause it.
+    /// Makes an event of this type happen, with the real calls that cause it.
     ///
     /// # Errors
-    /// If the type is not known, or needs a call of the test's own: it is named.
+    /// If the type is unknown, or needs a call of the test first; the error names it.
     pub fn trigger(&self, key: &str, event: &str) -> Result<Event, SandboxError> {
         let body = json!({ "type": event });
         let mut made = self.control(key, "POST", "/_sandbox/trigger", &body)?;
         serde_json::from_value(made["event"].take()).map_err(unreadable)
     }
 
-    /// Everything that happened in a key's world since growth, in order.
+    /// All events of a key's world since its start, in order.
     ///
     /// # Errors
     /// If the key opens no world.
@@ -157,7 +158,8 @@ impl Sandbox {
         }
     }
 
-    /// Whether that operation was called so often with what `wanted` asks for, as `POST /_sandbox/requests/verify` matches it.
+    /// Verifies how often an operation was called with the members of `wanted`, like `POST
+    /// /_sandbox/requests/verify`.
     ///
     /// ```
     /// use sandbox::{Sandbox, Verdict};

@@ -1,8 +1,10 @@
-//! Who may speak to this server: the rules for `Host`, `Origin` and the control plane's token.
+//! The checks of `Host`, `Origin` and the token of the control plane.
 //!
-//! Keys are guessable here, so they are no defence against a web page that rebinds its own name to 127.0.0.1: the `Host`
-//! of every request must be a name that no stranger can own. Pure functions over a head; deliberately absent: CORS
-//! headers (`cors`), keys of worlds (the engine).
+//! Keys are easy to guess here. They do not protect against a web page that rebinds its own name to
+//! 127.0.0.1. So the `Host` of every request
+//! must be a name that no stranger can own. These are pure functions over a head. Deliberately absent: CORS
+//! headers (`cors`), keys of
+//! worlds (the engine).
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -14,15 +16,16 @@ use http::{HeaderName, Version};
 use crate::io::cors::{Cors, Preflight};
 use crate::value::ErrorCode;
 
-/// Carries the control plane's token. Not `Authorization`, which on control routes names the world that is meant.
+/// The header with the token of the control plane. It is not `Authorization`, which selects the world on
+/// control routes.
 pub(crate) const ADMIN_TOKEN: HeaderName = HeaderName::from_static("sandbox-admin-token");
 
-/// What the guard has to say about a head.
+/// The decision of the guard about a head.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum GuardDecision {
-    /// On to the engine.
+    /// Pass it to the engine.
     Pass,
-    /// A browser asks first; the answer is the edge's own.
+    /// A preflight of a browser; this module answers it.
     Preflight,
     /// Not served.
     Refuse(ErrorCode, &'static str),
@@ -33,7 +36,7 @@ pub(crate) enum GuardDecision {
 pub(crate) struct Guard {
     /// Further names this server answers to, in lower case, without port or trailing dot.
     allowed_hosts: Vec<String>,
-    /// Asked of control routes, if set.
+    /// The token that control routes require, if set.
     admin_token: Option<String>,
     /// Origins that may read replies.
     pub(crate) cors: Cors,
@@ -46,7 +49,7 @@ impl Guard {
         Self { allowed_hosts: allowed_hosts.iter().map(plain).collect(), admin_token, cors }
     }
 
-    /// Judges a head, in the order host, preflight, origin, token.
+    /// Checks a head, in the order host, preflight, origin, token.
     pub(crate) fn judge(&self, head: &Parts) -> GuardDecision {
         if let Err((code, detail)) = self.check_host(head) {
             return GuardDecision::Refuse(code, detail);
@@ -62,7 +65,8 @@ impl Guard {
         GuardDecision::Pass
     }
 
-    /// One `Host`, well-formed, and a name of ours; the authority of an absolute target, too. HTTP/1.0 may leave it out.
+    /// Requires one valid `Host` with an allowed name. The authority of an absolute target is checked, too.
+    /// HTTP/1.0 may omit `Host`.
     fn check_host(&self, head: &Parts) -> Result<(), (ErrorCode, &'static str)> {
         let mut hosts = head.headers.get_all(HOST).iter();
         match (hosts.next(), hosts.next()) {
@@ -96,7 +100,7 @@ impl Guard {
         }
         Err((
             ErrorCode::MisdirectedRequest,
-            "the Host header names a host this sandbox does not answer to; allow it with --allowed-host HOST",
+            "the Host header names a host that this sandbox does not accept; allow it with --allowed-host HOST",
         ))
     }
 
@@ -105,8 +109,8 @@ impl Guard {
         self.allowed_hosts.iter().any(|allowed| allowed.eq_ignore_ascii_case(name))
     }
 
-    /// Control routes change what other clients see: no foreign page may call them, and, where asked for, no one without
-    /// the token.
+    /// Control routes change what other clients see. So pages of other origins may not call them, and if a
+    /// token is set, every caller needs it.
     fn check_control(&self, head: &Parts) -> Result<(), (ErrorCode, &'static str)> {
         let foreign = |origin: &http::HeaderValue| {
             !self.cors.names(origin) && !is_same_origin(origin.as_bytes(), &head.headers)
@@ -114,7 +118,7 @@ impl Guard {
         if head.headers.get_all(ORIGIN).iter().any(foreign) {
             return Err((
                 ErrorCode::Forbidden,
-                "control routes refuse pages of other origins; name the origin with --cors-origin",
+                "control routes refuse pages of other origins; allow the origin with --cors-origin",
             ));
         }
         let Some(token) = &self.admin_token else {
@@ -134,12 +138,12 @@ impl Guard {
 const MALFORMED_HOST: (ErrorCode, &str) =
     (ErrorCode::InvalidHeader, "the Host header is not a host and an optional port");
 
-/// Whether the path lies on the control plane.
+/// Whether the path belongs to the control plane.
 pub(crate) fn is_control(path: &str) -> bool {
     path.strip_prefix("/_sandbox").is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// The host of `host[:port]`, an IPv6 address with its brackets; `None` where it is malformed.
+/// The host of `host[:port]`, an IPv6 address with its brackets; `None` if it is malformed.
 fn host_name(value: &[u8]) -> Option<&str> {
     let value = std::str::from_utf8(value).ok()?;
     let end = if value.starts_with('[') {
@@ -166,7 +170,8 @@ fn is_host(name: &str) -> bool {
     !name.is_empty() && name != "." && name.bytes().all(allowed)
 }
 
-/// Whether no stranger can own the name: an address, a name without a public top level, or a reserved one.
+/// Whether no stranger can own the name: it is an address, a name without a public top level, or a reserved
+/// name.
 fn is_ours(name: &str) -> bool {
     if let Some(inner) = name.strip_prefix('[') {
         return inner.strip_suffix(']').is_some_and(|text| text.parse::<Ipv6Addr>().is_ok());
@@ -179,7 +184,7 @@ fn is_ours(name: &str) -> bool {
     ["localhost", "internal", "local", "test"].iter().any(|own| top.eq_ignore_ascii_case(own))
 }
 
-/// Whether the page was served by this very server, whose `Host` was checked before.
+/// Whether this server served the page; its `Host` was checked before.
 fn is_same_origin(origin: &[u8], headers: &HeaderMap) -> bool {
     let authority = origin.strip_prefix(b"http://").or_else(|| origin.strip_prefix(b"https://"));
     match (authority, headers.get(HOST)) {
@@ -188,7 +193,7 @@ fn is_same_origin(origin: &[u8], headers: &HeaderMap) -> bool {
     }
 }
 
-/// Equality whose time tells nothing but the length.
+/// Comparison whose time reveals only the length.
 fn same_bytes(left: &[u8], right: &[u8]) -> bool {
     let differing = left.iter().zip(right).fold(0, |bits, (one, other)| bits | (one ^ other));
     left.len() == right.len() && differing == 0
@@ -203,7 +208,7 @@ mod tests {
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        request.body(()).expect("a test's own head is well-formed").into_parts().0
+        request.body(()).expect("the head of a test is valid").into_parts().0
     }
 
     fn code(verdict: GuardDecision) -> Option<ErrorCode> {
@@ -310,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn control_routes_need_the_token_where_one_is_set() {
+    fn control_routes_need_the_token_if_one_is_set() {
         let guard = Guard::new(&[], Some("s3cret".into()), Cors::default());
         let judge = |path, name, token| {
             code(guard.judge(&head(path, &[("host", "localhost"), (name, token)])))

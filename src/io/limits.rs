@@ -1,30 +1,31 @@
-//! Every bound of the server, in one place, so that a test can shorten one and nothing else is a hidden constant.
+//! All limits of the server in one place, so that a test can shorten one.
 
 use std::time::Duration;
 
-/// What the server tolerates of its clients.
+/// The limits for clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Limits {
     /// From the first byte of a head (or from the accept, for a connection's first) to its last.
     pub(crate) head: Duration,
     /// Bytes of a head. Beyond it: 431.
     pub(crate) head_bytes: usize,
-    /// A kept connection without a request, or a client that takes no byte of its reply. Shorter breaks the connection
+    /// An idle connection, or a client that reads no byte of its reply. A shorter time breaks the connection
     /// pools of SDKs.
     pub(crate) idle: Duration,
-    /// A whole body, from head to last byte. Beyond it: 408.
+    /// A complete body, from the head to its last byte. Beyond it: 408.
     pub(crate) body: Duration,
     /// Bytes of a body. Beyond it: 413.
     pub(crate) body_bytes: usize,
-    /// Open connections. One more is told 503 and closed.
+    /// Open connections. The next one gets 503 and is closed.
     pub(crate) connections: usize,
-    /// Requests that wait for their body or for an injected delay. One more is told 503. A request without a body is
-    /// answered within one poll, so it cannot pile up and is not counted.
+    /// Requests that wait for their body or for an injected delay. The next one gets 503. A request without a
+    /// body is answered within one
+    /// poll and is not counted.
     pub(crate) in_flight: usize,
-    /// How long, after a refusal whose body was never read, a client's bytes are discarded so that it sees the
-    /// refusal and not a reset.
+    /// How long the bytes of an unread body are discarded after a refusal, so that the client reads the
+    /// refusal instead of a reset.
     pub(crate) linger: Duration,
-    /// From the signal to the end, for what is in flight.
+    /// The time from the signal to the end, for requests in flight.
     pub(crate) drain: Duration,
 }
 

@@ -1,25 +1,25 @@
-//! Where the server listens, and what it refuses to listen on.
+//! The addresses on which the server listens, and those that it refuses.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::{fmt, io};
 
 use tokio::net::{TcpListener, TcpSocket};
 
-/// Connections that wait in the kernel to be accepted; it cuts the number down to its own limit.
+/// Connections that wait in the kernel; the kernel may lower this number.
 const BACKLOG: u32 = 4_096;
-/// How often another port is tried where the one that IPv4 was given is taken on IPv6.
+/// How often another port is tried if the free IPv4 port is in use on IPv6.
 const ATTEMPTS: u32 = 16;
 
 /// Why the server does not listen.
 #[derive(Debug)]
 pub(crate) enum BindError {
-    /// Another process listens there.
+    /// Another process uses the address.
     Busy(SocketAddr),
     /// The system refuses the address.
     Refused(SocketAddr, io::Error),
     /// The host has no address.
     UnknownHost(String, io::Error),
-    /// Others could reach the server, and nothing keeps them off its control routes.
+    /// Other machines could reach the server, and nothing protects its control routes.
     Exposed(IpAddr),
 }
 
@@ -45,8 +45,9 @@ impl std::error::Error for BindError {}
 
 /// Listens on `host`, or on both loopback addresses without one, and on the same port of each.
 ///
-/// IPv6 is best effort: a machine may lack it. A port that is *taken* there is still an error, since clients that say
-/// `localhost` would reach whoever has it.
+/// IPv6 is optional, because a machine may not have it. A port that is *in use* there is still an error,
+/// because clients that use `localhost`
+/// would reach the other process.
 pub(crate) async fn listen(
     host: Option<&str>,
     port: u16,
@@ -86,7 +87,7 @@ async fn resolve(host: &str) -> Result<Vec<IpAddr>, BindError> {
     Ok(addresses)
 }
 
-/// The first address must do; a further one may be missing on this machine, but not taken.
+/// The first address must work. A further one may be missing on this machine, but must not be in use.
 fn listen_on_all(addresses: &[IpAddr], mut port: u16) -> Result<Vec<TcpListener>, BindError> {
     let mut listeners = Vec::with_capacity(addresses.len());
     for address in addresses {
@@ -108,7 +109,8 @@ fn listen_on_all(addresses: &[IpAddr], mut port: u16) -> Result<Vec<TcpListener>
 
 fn listen_on(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
-    // A restart must not wait for the old connections' last minute. Elsewhere the option lets two processes share a port.
+    // A restart must not wait for the closing connections of the old process. On Windows the option would let
+    // two processes share a port.
     #[cfg(unix)]
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;

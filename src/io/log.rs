@@ -1,6 +1,6 @@
-//! What is logged, and how: one line a request at `debug`, what an operator must know above it; to standard error.
+//! Logging to standard error: one line for each request at `debug`, and messages for the operator above it.
 //!
-//! Never in a line: a query, a header's value, a body. Where the level is off a request costs one load.
+//! A line never contains a query, a header's value or a body. If the level is off, a request costs one load.
 
 use std::io::IsTerminal;
 use std::time::Instant;
@@ -13,16 +13,16 @@ use tracing_subscriber::EnvFilter;
 use crate::engine::WorldTag;
 use crate::engine::contract::LoggedId;
 
-/// The target of the line a request; a filter can name it.
+/// The target of the request lines, for filters.
 const REQUESTS: &str = "sandbox::request";
 
-/// How lines look.
+/// The form of the lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Format {
     /// For people.
     #[default]
     Human,
-    /// One JSON object a line.
+    /// One JSON object on each line.
     Json,
 }
 
@@ -33,7 +33,7 @@ impl std::str::FromStr for Format {
         match text {
             "human" => Ok(Self::Human),
             "json" => Ok(Self::Json),
-            other => Err(format!("`{other}` is not a log format: human or json")),
+            other => Err(format!("`{other}` is not a log format: use human or json")),
         }
     }
 }
@@ -56,12 +56,12 @@ pub(crate) fn init(format: Format, filter: Option<&str>) -> Result<(), String> {
     started.map_err(|error| format!("logging cannot start: {error}"))
 }
 
-/// A request's line while its request is being answered; nothing where the level is off.
+/// The log line of a request that is being answered; empty if the level is off.
 #[derive(Debug)]
 pub(crate) struct AccessLogLine(Option<(Instant, Method)>);
 
 impl AccessLogLine {
-    /// Notes the method as it was sent, and the time.
+    /// Stores the method and the time.
     pub(crate) fn start(head: &Parts) -> Self {
         if tracing::enabled!(target: REQUESTS, tracing::Level::DEBUG) {
             Self(Some((Instant::now(), head.method.clone())))

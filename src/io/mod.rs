@@ -1,7 +1,8 @@
-//! The edge: the only place with sockets, wall clock and signals.
+//! The network layer: the only place with sockets, the wall clock and signals.
 //!
-//! May import everything left of it. What a request means is decided by the engine, behind [`edge::RequestHandler`]; what a
-//! connection may cost is decided here. Deliberately absent: routes, credentials of worlds, JSON.
+//! May import everything left of it. The engine decides what a request means, behind
+//! [`edge::RequestHandler`]; this layer limits what a connection may
+//! cost. Deliberately absent: routes, credentials of worlds, JSON.
 
 pub(crate) mod background;
 pub(crate) mod body;

@@ -1,19 +1,19 @@
-//! Wall clock to virtual time: hands on how much of the former has passed.
+//! Moves virtual time by the wall clock: reports how much wall time has passed.
 //!
-//! The one reading of a clock that reaches a world, and only one with `real[:SPEED]`. Deliberately absent: speed, which is
-//! a world's own.
+//! This is the only clock that reaches a world, and only with `real[:SPEED]`. Deliberately absent: the speed,
+//! which belongs to a world.
 
 use std::future::Future;
 use std::time::Duration;
 
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
-/// How often a world's clock is moved: often enough for people, seldom enough to cost nothing.
+/// How often the clock of a world moves: often enough for people, and seldom enough to cost nothing.
 pub(crate) const TICK: Duration = Duration::from_millis(50);
 
 /// Calls `tick` with the wall time since the last call, every `period`, until `until` is done.
 ///
-/// The parts add up to the whole: a tick that comes late brings more, and none is made up for.
+/// The parts sum to the whole: a late tick brings more time, and no tick is repeated.
 pub(crate) async fn pace(
     period: Duration,
     mut tick: impl FnMut(Duration),
@@ -29,7 +29,7 @@ pub(crate) async fn pace(
             biased;
             () = &mut until => return,
             now = timer.tick() => {
-                // A late tick is stamped with the time it was due; what counts is the time it came.
+                // A late tick has the time at which it was due; the actual time counts.
                 let now = now.max(Instant::now());
                 tick(now - last);
                 last = now;

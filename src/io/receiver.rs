@@ -1,6 +1,7 @@
-//! A receiver of webhooks: takes deliveries, checks them, hands them to whoever shows them, and passes them on if asked to.
+//! A receiver of webhooks: checks deliveries, passes them to the caller for display, and forwards them on
+//! request.
 //!
-//! Deliberately absent: what a delivery looks like on a terminal (`cli::listen`), and memory of more than the last ids.
+//! Deliberately absent: the display of a delivery (`cli::listen`), and a memory beyond the last ids.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::convert::Infallible;
@@ -26,38 +27,38 @@ use crate::tester::address::{Policy, Target};
 use crate::tester::signature::{Secret, SignatureCheck, Signed, verify};
 use crate::value::Timestamp;
 
-/// A delivery is far smaller; more is refused.
+/// A delivery is far smaller; a larger body is refused.
 const MOST_BYTES: usize = 1024 * 1024;
-/// Ids that are remembered to tell a delivery that comes again.
+/// The ids that are remembered to recognise a repeated delivery.
 const MOST_IDS: usize = 10_000;
-/// From the first byte of a request to the last, and the same for whom it is passed on to.
+/// The time from the first byte of a request to the last; also the limit for the target of the forwarding.
 const DEADLINE: Duration = Duration::from_secs(15);
 
-/// What a receiver is told.
+/// The options of a receiver.
 #[derive(Debug)]
 pub(crate) struct Receiving {
-    /// What deliveries are checked with; none are if absent.
+    /// The secret of the signatures; without it, signatures are not checked.
     pub(crate) secret: Option<Secret>,
-    /// Where they are passed on to.
+    /// The target of the forwarding.
     pub(crate) forward_to: Option<Target>,
 }
 
-/// A delivery that came.
+/// A received delivery.
 #[derive(Clone, Debug)]
 pub(crate) struct Received {
     pub(crate) at: Timestamp,
     /// `webhook-id`.
     pub(crate) id: Option<String>,
-    /// None where there is no secret to check it with.
+    /// None without a secret.
     pub(crate) verdict: Option<SignatureCheck>,
-    /// Whether this id came before and was taken.
+    /// Whether this id was received and accepted before.
     pub(crate) duplicate: bool,
-    /// What it was answered.
+    /// The status of the answer.
     pub(crate) answered: u16,
     pub(crate) body: Bytes,
 }
 
-/// Ids that came, the oldest first.
+/// The received ids, the oldest first.
 #[derive(Debug, Default)]
 struct Ids {
     known: BTreeSet<String>,
@@ -65,7 +66,7 @@ struct Ids {
 }
 
 impl Ids {
-    /// Whether it came before.
+    /// Whether the id was received before.
     fn came(&mut self, id: &str) -> bool {
         if !self.known.insert(id.to_owned()) {
             return true;
@@ -97,7 +98,7 @@ pub(crate) async fn receive(
             accepted = listener.accept() => accepted,
         };
         let Ok((stream, _)) = accepted else {
-            // No means for another socket: it passes when connections close.
+            // The system has no resources for another socket. This ends when connections close.
             tokio::time::sleep(Duration::from_millis(50)).await;
             continue;
         };
@@ -114,7 +115,7 @@ pub(crate) async fn receive(
         tokio::spawn(async move {
             let mut http = http1::Builder::new();
             http.timer(TokioTimer::new()).header_read_timeout(DEADLINE);
-            // A connection that breaks concerns its sender.
+            // A broken connection affects only its sender.
             let _ = http.serve_connection(TokioIo::new(stream), service).await;
         });
     }
@@ -132,14 +133,14 @@ async fn answer(
     }
     let body = tokio::time::timeout(DEADLINE, Limited::new(body, MOST_BYTES).collect()).await;
     let Ok(Ok(body)) = body else {
-        return plain(StatusCode::BAD_REQUEST, "the body did not come whole\n");
+        return plain(StatusCode::BAD_REQUEST, "the body is incomplete\n");
     };
     let body = body.to_bytes();
     let (at, signed) = (wall(), signed(&head.headers));
     let verdict =
         receiving.secret.as_ref().map(|secret| verify(secret, signed, &body, at.millis() / 1_000));
     let good = verdict.is_none_or(|verdict| verdict == SignatureCheck::Valid);
-    // A forged delivery does not use an id up.
+    // A forged delivery does not mark its id as received.
     let duplicate = {
         let mut ids = ids.lock().unwrap_or_else(PoisonError::into_inner);
         good && signed.id.is_some_and(|id| ids.came(id))
@@ -150,7 +151,7 @@ async fn answer(
         (None, Some(SignatureCheck::Stale)) => {
             plain(StatusCode::BAD_REQUEST, "the timestamp is stale\n")
         }
-        (None, Some(_)) => plain(StatusCode::UNAUTHORIZED, "the signature is not good\n"),
+        (None, Some(_)) => plain(StatusCode::UNAUTHORIZED, "the signature is wrong\n"),
     };
     show(&Received {
         at,
@@ -178,7 +179,7 @@ fn plain(status: StatusCode, text: &'static str) -> Response<Full<Bytes>> {
     response
 }
 
-/// Passes a delivery on with its own headers, and gives back what the target answered.
+/// Forwards a delivery with its headers, and returns the answer of the target.
 async fn forward(target: &Target, head: &Parts, body: Bytes) -> Response<Full<Bytes>> {
     let policy = Policy::default();
     let mut line = Connection::default();

@@ -1,4 +1,4 @@
-//! The body of a reply on its way out: whole, as nearly all are, or broken or slowed down as a fault asked.
+//! The body of a reply while it is sent: complete, or damaged or slowed down by a fault.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -13,10 +13,11 @@ use tokio::time::Sleep;
 use crate::engine::Delivery;
 use crate::io::edge::Lost;
 
-/// Into how many pieces a slow body is cut, and the time between two: three seconds in all, whatever its length.
+/// The number of pieces of a slow body, and the time between two: three seconds in total, for a body of any
+/// length.
 const PIECES: usize = 25;
 const BETWEEN: Duration = Duration::from_millis(125);
-/// Until the connection of a truncated body is closed: what was sent must have left by then.
+/// The time until the connection of a truncated body is closed, so that the sent part arrives first.
 const BEFORE_CLOSE: Duration = Duration::from_millis(20);
 
 /// A reply's body.
@@ -26,12 +27,12 @@ pub(crate) enum Sent {
     Faulty(Box<Faulty>),
 }
 
-/// A body that does not go out as it should.
+/// A body that a fault changes.
 pub(crate) struct Faulty {
     rest: Bytes,
-    /// Bytes at a time.
+    /// The bytes of each piece.
     piece: usize,
-    /// What the connection is closed over.
+    /// The error that closes the connection.
     withheld: usize,
     pause: Option<Pin<Box<Sleep>>>,
     between: Duration,
@@ -39,7 +40,7 @@ pub(crate) struct Faulty {
 
 impl Sent {
     pub(crate) fn new(body: Bytes, delivery: Delivery) -> Self {
-        // Of less than two bytes there is no half.
+        // A body of less than two bytes has no half.
         if delivery == Delivery::Whole || body.len() < 2 {
             return Self::Whole(Full::new(body));
         }
@@ -90,7 +91,7 @@ impl Body for Sent {
     fn size_hint(&self) -> SizeHint {
         match self {
             Self::Whole(body) => body.size_hint(),
-            // The whole, also where not all of it will come: that is the fault.
+            // The full length, also for a truncated body: this is the fault.
             Self::Faulty(body) => SizeHint::with_exact((body.rest.len() + body.withheld) as u64),
         }
     }

@@ -1,4 +1,4 @@
-//! The server: binds, accepts, serves each connection under its limits, and ends gracefully.
+//! The server: binds, accepts, serves each connection with its limits, and ends gracefully.
 //!
 //! Deliberately absent: TLS and HTTP/2, which a local simulator does not need; a queue of any kind.
 
@@ -28,36 +28,36 @@ use crate::io::socket::Socket;
 use crate::io::wal::log::Durable;
 use crate::value::ErrorCode;
 
-/// Most that hyper buffers of a connection's input, and takes from it at a time.
+/// The most bytes that hyper buffers of a connection's input, and reads at a time.
 const BUFFER_BYTES: usize = 64 * 1024;
 
-/// How a server is reached, and by whom.
+/// The addresses of a server and its allowed callers.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ServerConfig {
-    /// `--host`: an address or a name; both loopback addresses without it.
+    /// `--host`: an address or a name; without it, both loopback addresses.
     pub(crate) host: Option<String>,
     /// `--port`: 0 for a free one.
     pub(crate) port: u16,
-    /// `--allowed-host`: further names to answer to.
+    /// `--allowed-host`: further names to accept.
     pub(crate) allowed_hosts: Vec<String>,
     /// `--cors-origin`: pages that may read replies.
     pub(crate) cors_origins: Vec<String>,
-    /// Headers of replies that the contract names, for those pages.
+    /// The headers of replies that the contract names, for those pages.
     pub(crate) exposed_headers: Vec<String>,
-    /// `--admin-token`: asked of control routes as `Sandbox-Admin-Token`.
+    /// `--admin-token`: control routes require it as `Sandbox-Admin-Token`.
     pub(crate) admin_token: Option<String>,
     /// `--insecure-no-auth`: other machines may reach the control routes without a token.
     pub(crate) insecure_no_auth: bool,
-    /// Where inputs must be before a reply leaves.
+    /// The log that must contain an input before its reply is sent.
     pub(crate) durable: Option<Durable>,
-    /// Bounds of time and size.
+    /// Limits of time and size.
     pub(crate) limits: Limits,
 }
 
-/// A server that is about to be.
+/// A server before it listens.
 pub(crate) struct Server;
 
-/// A server that listens, but does not answer yet: clients that connect wait in the kernel.
+/// A server that listens but does not answer yet. Clients that connect wait in the kernel.
 pub(crate) struct Bound<A> {
     listeners: Vec<TcpListener>,
     addresses: Vec<SocketAddr>,
@@ -84,24 +84,24 @@ impl Server {
 /// How a server ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ended {
-    /// Everything in flight was answered.
+    /// All requests in flight were answered.
     Drained,
-    /// The time for it ran out, and connections were cut.
+    /// The time limit ended, and connections were cut.
     Cut,
 }
 
 impl<A: RequestHandler> Bound<A> {
-    /// Where the server listens: one port, the first address first.
+    /// The addresses of the server; all have the same port.
     pub(crate) fn addresses(&self) -> &[SocketAddr] {
         &self.addresses
     }
 
-    /// The URL to reach it at from this machine, without a slash at the end.
+    /// The URL of the server for this machine, without a slash at the end.
     pub(crate) fn url(&self) -> String {
         let address = self.addresses.first().copied();
         let mut address = address.unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], 0)));
         if address.ip().is_unspecified() {
-            // "Any address" is nowhere to connect to.
+            // A client cannot connect to the "any" address.
             let is_v4 = address.is_ipv4();
             address.set_ip(if is_v4 {
                 [127, 0, 0, 1].into()
@@ -112,7 +112,7 @@ impl<A: RequestHandler> Bound<A> {
         format!("http://{address}")
     }
 
-    /// Serves until `shutdown` is done, then takes nothing new and finishes what is in flight.
+    /// Serves until `shutdown` is done. Then it accepts nothing new and finishes the requests in flight.
     pub(crate) async fn serve(self, shutdown: impl Future<Output = ()>) -> Ended {
         let Self { listeners, shared, .. } = self;
         let (close, closing) = watch::channel(false);
@@ -129,7 +129,7 @@ impl<A: RequestHandler> Bound<A> {
             }
         }
         drop(listeners);
-        // Whoever listens for the close is a connection that still lives; without any, there is nothing to send.
+        // Only open connections receive the close. If there are none, sending fails, which is fine.
         let _ = close.send(true);
         match tokio::time::timeout(drain, close.closed()).await {
             Ok(()) => Ended::Drained,
@@ -138,15 +138,15 @@ impl<A: RequestHandler> Bound<A> {
     }
 }
 
-/// Lets connections in.
+/// Accepts connections.
 struct Door<A> {
     shared: Arc<Shared<A>>,
     http: http1::Builder,
     closing: Closing,
     open: Arc<AtomicUsize>,
-    /// What a connection beyond the limit is told.
+    /// The reply to a connection beyond the limit.
     full: Bytes,
-    /// How long the door stays shut after the system had no means for another socket.
+    /// How long the server stops accepting after the system had no resources for another socket.
     pause: Duration,
 }
 
@@ -169,8 +169,8 @@ impl<A: RequestHandler> Door<A> {
             }
             Err(error) if concerns_one_connection(&error) => {}
             Err(error) => {
-                // No file descriptor or memory left: it passes when connections close, and asking at once would
-                // keep a core busy.
+                // No file descriptor or memory is left. This ends when connections close. An immediate retry
+                // would keep a core busy.
                 tracing::warn!(%error, pause_ms = self.pause.as_millis(), "cannot accept");
                 let pause = self.pause;
                 self.pause = (pause * 2).min(LONGEST_PAUSE);
@@ -183,11 +183,11 @@ impl<A: RequestHandler> Door<A> {
         let guest = Guest::new(&self.open);
         if guest.number > self.shared.limits.connections {
             tracing::warn!(limit = self.shared.limits.connections, "too many connections");
-            // One try: a client that does not take it at once gets the close alone.
+            // One attempt: a client that does not read it at once only sees the close.
             let _ = stream.try_write(&self.full);
             return;
         }
-        // A reply is one write: holding it back for more would only delay it.
+        // A reply is one write, so waiting for more data would only delay it.
         let _ = stream.set_nodelay(true);
         let activity = Arc::new(Activity::new());
         let edge = Edge::new(Arc::clone(&self.shared), Arc::clone(&activity));
@@ -202,14 +202,16 @@ impl<A: RequestHandler> Door<A> {
     }
 }
 
-/// hyper's settings. Its limit of 100 fields is its default, which alone needs no allocation a request; its header timer is off since
-/// ours tells a slow head from an idle connection; its pipelining is ours, too (`socket`).
+/// hyper's settings. Its limit of 100 fields is the default, which needs no allocation for each request. Its
+/// header timer is off, because
+/// `connection` distinguishes a slow head from an idle connection. Its pipelining is off, because `socket`
+/// does it.
 fn protocol(limits: &Limits) -> http1::Builder {
     let mut http = http1::Builder::new();
     http.header_read_timeout(None)
         .max_header_size(limits.head_bytes)
         .max_buf_size(BUFFER_BYTES.max(limits.head_bytes))
-        // A client that shuts its sending side still wants its reply.
+        // A client that shuts its sending side still expects its reply.
         .half_close(true);
     http
 }
@@ -227,7 +229,7 @@ async fn accept(listeners: &[TcpListener]) -> io::Result<TcpStream> {
     .await
 }
 
-/// Whether the client was gone before it was let in: no reason to pause.
+/// Whether the client disconnected before the accept. This is no reason to pause.
 fn concerns_one_connection(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -238,7 +240,7 @@ fn concerns_one_connection(error: &io::Error) -> bool {
     )
 }
 
-/// A connection in the count of open ones.
+/// An open connection, as counted.
 struct Guest {
     open: Arc<AtomicUsize>,
     number: usize,
@@ -257,7 +259,7 @@ impl Drop for Guest {
     }
 }
 
-/// A reply as it goes over the wire, for a connection that hyper does not get.
+/// The bytes of a reply for a connection that hyper does not serve.
 fn raw(response: &Response<Bytes>) -> Bytes {
     let mut out = BytesMut::with_capacity(512);
     let status = response.status();

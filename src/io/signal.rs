@@ -1,11 +1,13 @@
-//! The end of the process by signal: the first asks for a graceful one, the second ends it at once.
+//! Ends the process by signal: the first signal requests a graceful end, the second ends it at once.
 
 use std::io;
 
-/// Starts to listen for SIGINT and SIGTERM (Ctrl-C alone where there are no signals). The future is done when the first comes; the
-/// second ends the process with 128 plus its number, as a shell reports it.
+/// Starts to listen for SIGINT and SIGTERM (only Ctrl-C on systems without signals). The future is done at
+/// the first signal. The second one ends
+/// the process with 128 plus its number, as a shell reports it.
 ///
-/// Must be called within a tokio runtime, before the ready line: a signal that comes earlier ends the process the plain way.
+/// Must be called within a tokio runtime, before the ready line. An earlier signal ends the process
+/// immediately.
 #[cfg(unix)]
 pub(crate) fn shutdown() -> io::Result<impl Future<Output = ()>> {
     use tokio::signal::unix::{SignalKind, signal};
@@ -27,7 +29,7 @@ pub(crate) fn shutdown() -> io::Result<impl Future<Output = ()>> {
 #[cfg(not(unix))]
 pub(crate) fn shutdown() -> io::Result<impl Future<Output = ()>> {
     Ok(async {
-        // An error means that there is nothing to wait for: the server ends as it does by the key.
+        // An error means that no signal can arrive; the server then ends only by the key.
         let _ = tokio::signal::ctrl_c().await;
         tokio::spawn(async {
             let _ = tokio::signal::ctrl_c().await;

@@ -1,9 +1,11 @@
-//! The socket under hyper: notes what moves, gathers the replies to pipelined requests, closes without a reset.
+//! The socket under hyper: notes its traffic, gathers the replies to pipelined requests, and closes without a
+//! reset.
 //!
-//! hyper's `pipeline_flush` would gather, too, but keeps back what it has while any byte of a next request is unread: a 431,
-//! the reply before a closing one and every reply before a half-sent request would never leave. Here a reply is
-//! kept back only if its request came in one read with the one before it, and only until more is to be read.
-//! Deliberately absent: time (`connection`).
+//! hyper's `pipeline_flush` would gather, too. But it holds its replies while any byte of a next request is
+//! unread. So a 431, the reply before
+//! a close and every reply before an incomplete request would never be sent. Here a reply is held only if one
+//! read returned its request together with
+//! the one before it, and only until the next read. Deliberately absent: time (`connection`).
 
 use std::io;
 use std::pin::Pin;
@@ -16,19 +18,19 @@ use tokio::net::TcpStream;
 
 use crate::io::connection::Activity;
 
-/// Most that is read and thrown away from a client whose body was refused.
+/// The most bytes that are discarded from a client whose body was refused.
 const LINGER_BYTES: usize = 16 * 1024 * 1024;
 
-/// Replies gathered for one write. Beyond it they go out as they come, at the client's pace.
+/// The size of gathered replies for one write. Beyond it they are sent at once, at the speed of the client.
 const GATHERED_BYTES: usize = 64 * 1024;
 
-/// A socket that notes its movements, and gathers replies to pipelined requests.
+/// A socket that notes its traffic and gathers replies to pipelined requests.
 #[derive(Debug)]
 pub(crate) struct Socket {
     stream: TcpStream,
     activity: Arc<Activity>,
-    /// Replies that hyper holds to be written. They are, before anything is read, or at the flush after the one that
-    /// follows them.
+    /// Replies that hyper holds. They are written before the next read, or at the flush after the following
+    /// reply.
     gathered: BytesMut,
     just_gathered: bool,
     discarded_bytes: usize,
@@ -64,8 +66,8 @@ impl Socket {
         Poll::Ready(Ok(()))
     }
 
-    /// Reads and throws away until the client closes, too: closing over unread bytes would reset the connection and
-    /// take the refusal from the client's hands.
+    /// Discards bytes until the client closes, too. Closing with unread bytes would reset the connection, and
+    /// the client would lose the refusal.
     fn poll_discard(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let mut scratch = [0; 8 * 1024];
         while self.discarded_bytes < LINGER_BYTES {
@@ -87,7 +89,7 @@ impl AsyncRead for Socket {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let this = self.get_mut();
-        // Whoever does not take replies may not ask for more.
+        // A client that does not read replies may not send more requests.
         ready!(this.poll_write_gathered(cx))?;
         let before = buffer.filled().len();
         let polled = Pin::new(&mut this.stream).poll_read(cx, buffer);
@@ -135,7 +137,8 @@ impl AsyncWrite for Socket {
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
-        // hyper flushes after each reply. One that follows nothing new says that hyper waits for something else.
+        // hyper flushes after each reply. A flush without a new reply says that hyper waits for something
+        // else.
         if std::mem::take(&mut this.just_gathered) {
             return Poll::Ready(Ok(()));
         }

@@ -1,4 +1,4 @@
-//! What a server is told of webhooks at its start, made into what the engine is told.
+//! Converts the webhook options of a server into the options of the engine.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -17,11 +17,11 @@ use crate::tester::signature::Secret;
 pub(crate) struct Webhooks {
     pub(crate) retries: Retries,
     pub(crate) endpoints: Vec<Receiver>,
-    /// What all of them are signed with; each world draws its own if absent.
+    /// The secret of all signatures; without it, each world derives its own.
     pub(crate) secret: Option<Secret>,
 }
 
-/// A receiver that every world has.
+/// An endpoint of every world.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Receiver {
     pub(crate) url: String,
@@ -30,7 +30,8 @@ pub(crate) struct Receiver {
 }
 
 impl Webhooks {
-    /// Opens the post of a server that listens at these addresses. To be called within its runtime. An error is for whoever started it.
+    /// Starts the courier of a server that listens at these addresses. Must be called within its runtime. An
+    /// error is for the operator.
     pub(crate) fn open(&self, engine: &Engine, addresses: &[SocketAddr]) -> Result<(), String> {
         let policy = Policy {
             private: addresses.iter().all(|address| address.ip().is_loopback()),

@@ -1,5 +1,6 @@
-//! Bad input, member by member: out of the documents alone comes every way in which a body or a query can break its own schema, and each is
-//! a 422 that points at the member and changes nothing. An operation that is added is in the table without a line here.
+//! Bad input, member by member. The documents give every way in which a body or a query can break its schema.
+//! Each is a 422 that points at the member and
+//! changes nothing. A new operation is covered without a change here.
 
 use std::sync::Arc;
 
@@ -8,14 +9,14 @@ use serde_json::{Value, json};
 use crate::harness::contract::{control, product};
 use crate::harness::{Caller, Server};
 
-/// One wrong value, and where the answer has to point.
+/// One wrong value, and the pointer that the answer must have.
 struct Wrong {
     body: Value,
     pointer: String,
     what: String,
 }
 
-/// What is wrong with a value of a schema, in every way that the schema names; `None` stands for a member that is left out.
+/// All wrong values of a schema. `None` is a missing member.
 fn breaches(schema: &Value) -> Vec<(String, Option<Value>)> {
     let mut found = Vec::new();
     let mut add = |what: &str, value: Value| found.push((what.to_owned(), Some(value)));
@@ -56,7 +57,7 @@ fn breaches(schema: &Value) -> Vec<(String, Option<Value>)> {
         add("too short", json!(""));
     }
     if !schema["enum"].is_null() && types.contains(&"string") {
-        add("a word that it does not know", json!("no_such_word"));
+        add("an unknown word", json!("no_such_word"));
     }
     if let Some("date" | "date-time") = schema["format"].as_str() {
         add("no date", json!("2026-02-30"));
@@ -70,7 +71,7 @@ fn breaches(schema: &Value) -> Vec<(String, Option<Value>)> {
     found
 }
 
-/// The types that a schema allows, and whether null is one.
+/// The allowed types of a schema, and whether null is one.
 fn types(schema: &Value) -> (Vec<&str>, bool) {
     let all: Vec<&str> = match &schema["type"] {
         Value::String(one) => vec![one],
@@ -81,7 +82,8 @@ fn types(schema: &Value) -> (Vec<&str>, bool) {
     (all.into_iter().filter(|of| *of != "null").collect(), nullable)
 }
 
-/// A schema with its reference followed; of several the one that is not null. The second is whether null is among them.
+/// A schema with its reference resolved. If there are several, the one that is not null. The second value
+/// says whether null is allowed.
 fn resolved<'a>(document: &'a Value, schema: &'a Value) -> Option<(&'a Value, bool)> {
     if let Some(reference) = schema["$ref"].as_str() {
         let target = document.pointer(reference.trim_start_matches('#'))?;
@@ -91,19 +93,19 @@ fn resolved<'a>(document: &'a Value, schema: &'a Value) -> Option<(&'a Value, bo
         return Some((schema, false));
     };
     let real: Vec<&Value> = choices.iter().filter(|one| one["type"] != "null").collect();
-    // A choice between several shapes has no one way to be wrong.
+    // A choice between several shapes has no single wrong value.
     (real.len() == 1 && choices.len() == 2)
         .then(|| (real[0], true))
         .and_then(|(one, nullable)| Some((resolved(document, one)?.0, nullable)))
 }
 
-/// Every wrong body that differs from a right one in a single place.
+/// Every wrong body that differs from a valid one in one place.
 fn wrong_bodies(document: &Value, schema: &Value, right: &Value) -> Vec<Wrong> {
     let mut found = Vec::new();
     walk(document, schema, right, "", &mut |pointer, what, value| {
         let mut body = right.clone();
-        let (parent, name) = pointer.rsplit_once('/').expect("below the body");
-        let parent = body.pointer_mut(parent).expect("walked there");
+        let (parent, name) = pointer.rsplit_once('/').expect("within the body");
+        let parent = body.pointer_mut(parent).expect("an existing pointer");
         match (parent, value) {
             (Value::Object(members), Some(value)) => {
                 members.insert(name.to_owned(), value);
@@ -112,7 +114,7 @@ fn wrong_bodies(document: &Value, schema: &Value, right: &Value) -> Vec<Wrong> {
                 members.remove(name);
             }
             (Value::Array(items), Some(value)) => items[0] = value,
-            _ => panic!("{pointer} is no place"),
+            _ => panic!("{pointer} is not a container"),
         }
         found.push(Wrong { body, pointer: pointer.to_owned(), what });
     });
@@ -127,7 +129,7 @@ fn walk(document: &Value, schema: &Value, right: &Value, at: &str, found: &mut F
     };
     if let Some(members) = right.as_object() {
         if schema["additionalProperties"] == false {
-            found(&format!("{at}/colour"), "nobody asked for it".to_owned(), Some(json!("red")));
+            found(&format!("{at}/colour"), "an unknown member".to_owned(), Some(json!("red")));
         }
         for name in schema["required"].as_array().into_iter().flatten() {
             let name = name.as_str().expect("a name");
@@ -187,7 +189,7 @@ fn rows(document: &'static Value) -> impl Iterator<Item = (String, &'static str,
     })
 }
 
-/// Whether an answer is the one that the table wants, or what it is instead.
+/// Whether an answer is the expected one, or its difference.
 fn refused_at(answer: &crate::harness::Answer, pointer: &str) -> Result<(), String> {
     let text = answer.text();
     if answer.status != 422 {
@@ -197,13 +199,13 @@ fn refused_at(answer: &crate::harness::Answer, pointer: &str) -> Result<(), Stri
     let errors = body["errors"].as_array().cloned().unwrap_or_default();
     let here = errors.iter().any(|error| {
         let found = error["pointer"].as_str().unwrap_or("-");
-        // A list or an object that is wrong inside may be pointed into.
+        // The pointer may lead into a wrong list or object.
         found == pointer || found.starts_with(&format!("{pointer}/"))
     });
     if body["code"] == "validation_failed" && here {
         Ok(())
     } else {
-        Err(format!("points elsewhere: {text}"))
+        Err(format!("points to another place: {text}"))
     }
 }
 
@@ -236,7 +238,7 @@ fn every_member_of_every_body_that_breaks_its_schema_is_pointed_at() {
         }
     }
     assert!(faults.is_empty(), "{} of {tried}:\n{}", faults.len(), faults.join("\n"));
-    assert_eq!(caller.digest(), before, "something was changed");
+    assert_eq!(caller.digest(), before, "the request changed the world");
     assert!(tried > 1_000, "only {tried} bodies were tried");
     println!("{tried} wrong bodies");
 }
@@ -250,7 +252,7 @@ fn every_parameter_of_every_query_that_breaks_its_schema_is_named() {
     for (method, template, row) in rows(product()).filter(|(method, ..)| method == "GET") {
         let (path, right) = path_of(template, row);
         let mut wrong: Vec<(String, String, String)> =
-            vec![("colour".into(), "red".into(), "nobody asked for it".into())];
+            vec![("colour".into(), "red".into(), "an unknown member".into())];
         for parameter in row["parameters"].as_array().into_iter().flatten() {
             let Some(name) = parameter["name"].as_str().filter(|_| parameter["in"] == "query")
             else {
@@ -259,7 +261,7 @@ fn every_parameter_of_every_query_that_breaks_its_schema_is_named() {
             let Some((schema, _)) = resolved(product(), &parameter["schema"]) else {
                 continue;
             };
-            // In a query everything is text: only what no text of that kind can be is wrong.
+            // A query contains only text, so a value is wrong only if no text of its type is valid.
             for (what, value) in breaches(schema) {
                 let text = match value {
                     Some(Value::String(text)) => text,
@@ -286,7 +288,7 @@ fn every_parameter_of_every_query_that_breaks_its_schema_is_named() {
         }
     }
     assert!(faults.is_empty(), "{} of {tried}:\n{}", faults.len(), faults.join("\n"));
-    assert_eq!(caller.digest(), before, "something was changed");
+    assert_eq!(caller.digest(), before, "the request changed the world");
     assert!(tried > 200, "only {tried} queries were tried");
     println!("{tried} wrong queries");
 }

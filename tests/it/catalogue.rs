@@ -1,4 +1,5 @@
-//! The table against the catalogue of the service's operations: nothing of it is missing, and what is beyond it is named.
+//! Compares the operation table with the catalogue of the service's operations. None is missing, and
+//! additional ones are listed.
 
 use std::collections::BTreeSet;
 
@@ -7,14 +8,15 @@ use crate::harness::contract::product;
 /// `operationId METHOD path` of every operation of the catalogue, in its order.
 const CATALOGUE: &str = include_str!("goldens/catalogue.txt");
 
-/// What the sandbox has beyond the catalogue: each reads what a call of the catalogue answers with by `Location`.
+/// Operations beyond the catalogue. Each reads a resource that an operation of the catalogue returns in
+/// `Location`.
 const BEYOND: &[&str] = &[
     "getBankStatement GET /api/payments/bank-statements/{}",
     "getLeaveRequest GET /api/business/leave-requests/{}",
     "getPayrollVerification GET /api/business/payroll-verifications/{}",
 ];
 
-/// A path without the names of its parameters, which say the same by different words.
+/// A path without the names of its parameters, because names may differ.
 fn shape(path: &str) -> String {
     let nameless = |part| {
         if str::starts_with(part, '{') { "{}" } else { part }
@@ -24,7 +26,7 @@ fn shape(path: &str) -> String {
 }
 
 #[test]
-fn every_operation_of_the_catalogue_is_served_and_what_else_is_served_is_known() {
+fn every_operation_of_the_catalogue_is_served_and_others_are_listed() {
     let catalogue: BTreeSet<String> = CATALOGUE.lines().map(shape).collect();
     let mut served = BTreeSet::new();
     for (path, methods) in product()["paths"].as_object().unwrap() {
@@ -33,7 +35,7 @@ fn every_operation_of_the_catalogue_is_served_and_what_else_is_served_is_known()
             served.insert(format!("{name} {} {}", method.to_uppercase(), shape(path)));
         }
     }
-    assert_eq!(catalogue.len(), 134, "as many as it counts itself");
+    assert_eq!(catalogue.len(), 134, "the number that the catalogue states");
     let missing: Vec<_> = catalogue.difference(&served).collect();
     assert!(missing.is_empty(), "not served: {missing:#?}");
     let beyond: Vec<_> = served.difference(&catalogue).collect();

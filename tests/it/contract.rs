@@ -1,4 +1,4 @@
-//! The served documents, and the control run of the check that every other test's answers go through.
+//! The served documents, and the control run of the check of all answers of all tests.
 
 use serde_json::{Value, json};
 
@@ -78,7 +78,7 @@ fn operation_ids_are_unique_and_every_operation_has_a_tag_and_a_summary() {
     assert_eq!(seen.len(), count);
 }
 
-/// Whether the document of that operation promises such an answer.
+/// Whether the document of this operation allows such an answer.
 fn accepts(method: &str, path: &str, status: u16, content_type: &str, body: &Value) -> bool {
     let answer = Answer {
         status,
@@ -88,7 +88,7 @@ fn accepts(method: &str, path: &str, status: u16, content_type: &str, body: &Val
     promised(method, path, &answer).is_ok()
 }
 
-/// The control run: an answer that is wrong in one respect is noticed.
+/// The control run: the check notices an answer with one fault.
 #[test]
 fn an_answer_that_the_document_does_not_promise_is_noticed() {
     const EMPLOYEES: &str = "/api/business/employees?page=1";

@@ -1,4 +1,4 @@
-//! Same seed, same calls, same bytes; and what happens beside a call changes nothing in its answer.
+//! The same seed and the same calls return the same bytes. Nothing else changes an answer.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,16 +8,16 @@ use serde_json::{Value, json};
 use crate::harness::world::id;
 use crate::harness::{Answer, Caller, Server, command};
 
-/// Seeds whose digests stand in the golden file.
+/// The seeds whose digests are in the golden file.
 const SEEDS: [u64; 8] = [0, 1, 2, 7, 42, 1_000, 4_294_967_296, u64::MAX];
 
-/// Everything of an answer but the wall clock's `Date`.
+/// An answer without the `Date` of the wall clock.
 fn bytes(answer: &Answer) -> (u16, Vec<(String, String)>, String) {
     let headers = answer.headers.iter().filter(|(name, _)| name != "date");
     (answer.status, headers.cloned().collect(), answer.text().to_owned())
 }
 
-/// A session of reads, writes and refusals; `between` is run before each call.
+/// A session of reads, writes and refusals; `between` runs before each call.
 fn session(caller: &Caller, mut between: impl FnMut(usize)) -> Vec<Answer> {
     let company = caller.company(0);
     let hire = json!({"company_id": company, "name": "Ada Obi", "role": "Baker", "department": "Kitchen", "start_date": "2026-02-02"});
@@ -94,7 +94,7 @@ fn two_keys_of_one_process_give_the_same_bytes() {
     assert_eq!(one.digest(), other.digest());
 }
 
-/// The control run of the four tests here: another seed, and another call, are noticed.
+/// The control run of the four tests here: another seed and another call are noticed.
 #[test]
 fn another_seed_or_another_call_gives_other_bytes() {
     let one = Caller::instant();
@@ -110,7 +110,7 @@ fn another_seed_or_another_call_gives_other_bytes() {
 }
 
 #[test]
-fn reads_and_refusals_in_between_change_not_one_byte() {
+fn reads_and_refusals_between_calls_change_no_byte() {
     let (quiet, loud) = (Caller::instant(), Caller::instant());
     let noise = |place: usize| {
         loud.get("/api/business/companies");
@@ -129,7 +129,7 @@ fn reads_and_refusals_in_between_change_not_one_byte() {
 }
 
 #[test]
-fn what_others_do_under_their_keys_changes_not_one_byte() {
+fn calls_with_other_keys_change_no_byte() {
     let (quiet, watched) = (Caller::instant(), Caller::instant());
     let other = Caller::instant();
     let noise = |place: usize| {
@@ -141,8 +141,9 @@ fn what_others_do_under_their_keys_changes_not_one_byte() {
     same(&session(&quiet, |_| ()), &session(&watched, noise));
 }
 
-/// A write to another company takes a place in the log, a millisecond of the clock, and the numbers that come from both: ids of
-/// events and requests, `sequence`. Ids of resources, amounts and everything else stay.
+/// A write to another company takes a position in the event log and a millisecond of the clock. So it changes
+/// the numbers that depend on them: ids of events and
+/// requests, and `sequence`. Ids of resources, amounts and all else stay.
 #[test]
 fn an_unrelated_write_shifts_only_places_in_the_log_and_times() {
     let (quiet, busy) = (Caller::instant(), Caller::instant());
@@ -152,7 +153,8 @@ fn an_unrelated_write_shifts_only_places_in_the_log_and_times() {
         busy.post("/api/business/employees", &hire).expect(201);
     };
     let (one, two) = (session(&quiet, |_| ()), session(&busy, noise));
-    // Lists of everything show the extra employees or their events, too; single resources and lists of company 0 must not.
+    // Lists of all companies also show the extra employees or their events. Single resources and lists of
+    // company 0 must not.
     for place in [1, 2, 3, 4, 5, 6, 9, 10] {
         let (mut one, mut two) = (one[place].json(), two[place].json());
         assert_eq!(one["status"], two["status"]);
@@ -168,7 +170,7 @@ fn an_unrelated_write_shifts_only_places_in_the_log_and_times() {
     assert_eq!(totals(&quiet), totals(&busy));
 }
 
-/// Removes instants, and what is numbered by the log.
+/// Removes instants and numbers of the event log.
 fn forget_times(value: &mut Value) {
     match value {
         Value::Object(members) => {
@@ -191,7 +193,7 @@ fn forget_times(value: &mut Value) {
 }
 
 #[test]
-fn nothing_of_one_key_is_visible_under_another() {
+fn another_key_sees_nothing_of_a_world() {
     let (one, other) = (Caller::instant(), Caller::instant());
     let before = session(&Caller::instant(), |_| ()).remove(0);
     let company = one.company(0);
@@ -243,7 +245,8 @@ fn digest(seed: u64, environment: &[(&str, &str)]) -> String {
     digest
 }
 
-/// What changes these is a new world version, said in the changelog; `SANDBOX_TEST_REGENERATE=1` then writes them anew.
+/// A change of these digests is a new world version, and the changelog says so. Then
+/// `SANDBOX_TEST_REGENERATE=1` writes them again.
 #[test]
 fn the_digests_of_eight_seeds_are_those_of_the_golden_file() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/goldens/digests.txt");
@@ -253,11 +256,11 @@ fn the_digests_of_eight_seeds_are_those_of_the_golden_file() {
         std::fs::write(&path, &now).unwrap();
     }
     let golden = std::fs::read_to_string(&path).unwrap();
-    assert_eq!(now, golden, "seeds grow into another world: see the comment of this test");
+    assert_eq!(now, golden, "the seeds produce another world: see the comment of this test");
 }
 
 #[test]
-fn the_digest_is_the_same_whatever_the_locale_and_time_zone() {
+fn the_digest_is_the_same_in_every_locale_and_time_zone() {
     let expected = digest(42, &[]);
     for environment in [
         [("LANG", "de_DE.UTF-8"), ("LC_ALL", "de_DE.UTF-8"), ("TZ", "Pacific/Kiritimati")],

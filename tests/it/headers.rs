@@ -1,4 +1,4 @@
-//! The headers of every reply, and those that a caller may send.
+//! The headers of replies, and those that a caller may send.
 
 use serde_json::json;
 
@@ -45,7 +45,7 @@ fn every_reply_has_an_id_and_the_virtual_time() {
 }
 
 #[test]
-fn a_reads_id_is_that_of_its_question_and_a_writes_that_of_its_place() {
+fn the_id_of_a_read_depends_on_the_request_and_of_a_write_on_its_position() {
     let caller = Caller::instant();
     let id = |answer: &Answer| answer.header("request-id").unwrap().to_owned();
     let (list, page) =
@@ -70,7 +70,7 @@ fn the_time_of_a_reply_moves_with_the_clock() {
 }
 
 #[test]
-fn the_reply_to_a_write_tells_the_moment_at_which_it_was_accepted() {
+fn the_reply_to_a_write_has_the_time_of_its_acceptance() {
     let caller = Caller::instant();
     let body = json!({"company_id": caller.company(0), "period": "2026-01"});
     let answer = caller.post("/v1/payroll/run", &body);
@@ -90,7 +90,7 @@ fn a_single_resource_has_a_tag_that_changes_with_it() {
 }
 
 #[test]
-fn if_none_match_spares_the_body_of_what_has_not_changed() {
+fn if_none_match_returns_304_for_an_unchanged_resource() {
     let caller = Caller::instant();
     let path = first_employee(&caller);
     let tag = etag(&caller.get(&path));
@@ -108,7 +108,7 @@ fn if_none_match_spares_the_body_of_what_has_not_changed() {
 }
 
 #[test]
-fn if_match_refuses_a_change_of_what_is_no_longer_there() {
+fn if_match_refuses_a_change_of_an_old_version() {
     let caller = Caller::instant();
     let path = first_employee(&caller);
     let change = |tag: &str, role: &str| {

@@ -1,4 +1,4 @@
-//! `Idempotency-Key`: the same request twice is one request.
+//! `Idempotency-Key`: a request that is sent twice is one request.
 
 use serde_json::{Value, json};
 
@@ -27,7 +27,7 @@ fn replayed(answer: &Answer) -> bool {
     header.is_some()
 }
 
-/// Everything of an answer but what the moment of sending it decides.
+/// An answer without the parts that depend on the time of sending.
 fn lasting(answer: &Answer) -> (u16, Vec<(String, String)>, &str) {
     let of_the_moment = |name: &str| matches!(name, "date" | "idempotent-replayed");
     let headers = answer.headers.iter().filter(|(name, _)| !of_the_moment(name));
@@ -137,7 +137,7 @@ fn only_a_post_takes_a_key() {
 }
 
 #[test]
-fn what_was_refused_before_execution_may_be_mended_under_the_same_key() {
+fn a_request_refused_before_execution_may_be_corrected_under_the_same_key() {
     let caller = Caller::instant();
     let good = json!({"company_id": caller.company(0), "period": "2026-01"});
     let request = caller.request("POST", RUN).header("Idempotency-Key", "k");

@@ -1,8 +1,9 @@
-//! The arrows of the architecture: a layer imports only from those to its left, and only the edge touches the outside.
+//! The layers of the architecture: a layer imports only from those to its left, and only `io` and `cli` use
+//! sockets, files and clocks.
 
 use std::path::{Path, PathBuf};
 
-/// From left to right; those of one entry may not import one another.
+/// From left to right. The layers of one entry may not import one another.
 const LAYERS: [&[&str]; 10] = [
     &["value"],
     &["model"],
@@ -16,8 +17,9 @@ const LAYERS: [&[&str]; 10] = [
     &["cli", "main", "lib"],
 ];
 
-/// What only `io`, `cli` and `main` may name. `Instant` alone is a name of ours, too (`ClockMode::Instant`), so it counts where
-/// it is taken from `std::time`; clippy's `disallowed-types` sees through every other disguise.
+/// Names that only `io`, `cli` and `main` may use. `Instant` is also a name of ours (`ClockMode::Instant`),
+/// so it counts only if it comes from
+/// `std::time`. Clippy's `disallowed-types` finds all other forms.
 const OUTSIDE: [&str; 6] =
     ["tokio::", "hyper::", "std::fs", "std::net", "SystemTime", "std::time::Instant"];
 
@@ -28,7 +30,7 @@ fn rank(layer: &str) -> usize {
         .unwrap_or_else(|| panic!("src/ has a layer {layer} that the architecture does not know"))
 }
 
-/// What is wrong with one line of code of a layer, if anything is.
+/// The fault of one line of code of a layer, if there is one.
 fn fault(layer: &str, line: &str) -> Option<String> {
     let code = line.split("//").next().unwrap_or_default();
     for (place, _) in code.match_indices("crate::") {
@@ -56,7 +58,7 @@ fn fault(layer: &str, line: &str) -> Option<String> {
     Some(format!("{layer} names {named}: {}", line.trim()))
 }
 
-/// Faults of a file, its modules of tests left out.
+/// The faults of a file, without its modules of tests.
 fn faults(layer: &str, text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut lines = text.lines().peekable();
@@ -110,9 +112,9 @@ fn every_import_points_to_the_left() {
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
-/// The control run: bad lines are noticed, good ones are not.
+/// The control run: bad lines are noticed, valid ones are not.
 #[test]
-fn an_arrow_to_the_right_is_noticed() {
+fn an_import_from_the_right_is_noticed() {
     for (layer, line) in [
         ("value", "use crate::model::Kind;"),
         ("model", "    crate::world::World::new()"),
@@ -132,7 +134,7 @@ fn an_arrow_to_the_right_is_noticed() {
         ("model", "use crate::model::Kind;"),
         ("io", "use tokio::net::TcpListener; use std::time::Instant;"),
         ("cli", "use crate::io::log;"),
-        ("world", "// crate::engine is told so; std::fs is not used"),
+        ("world", "// crate::engine in a comment; std::fs is not used"),
         ("world", "ClockMode::Instant"),
         ("engine", "let instant: InstantLike = plain(mode);"),
     ] {

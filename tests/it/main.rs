@@ -1,4 +1,5 @@
-//! The binary from outside: over TCP, by its command line, and by its documents; the payroll engine by its public library.
+//! Black-box tests of the binary: over TCP, by its command line and by its documents; the payroll engine by
+//! its public library.
 #![allow(
     clippy::unwrap_used,
     clippy::disallowed_methods,

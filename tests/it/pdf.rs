@@ -1,4 +1,4 @@
-//! A payslip as a page to print: which form a caller gets, and that the forms are kept apart.
+//! A payslip as a page to print: the choice of the form, and the separation of the forms.
 
 use serde_json::json;
 
@@ -24,7 +24,7 @@ fn is_pdf(answer: &Answer) -> bool {
 }
 
 #[test]
-fn a_payslip_is_a_page_to_print_for_who_asks_for_one() {
+fn a_payslip_is_a_page_to_print_on_request() {
     let caller = Caller::instant();
     let path = payslip(&caller);
     let page = asked(&caller, "GET", &path, PDF);
@@ -50,10 +50,10 @@ fn a_payslip_is_a_page_to_print_for_who_asks_for_one() {
 }
 
 #[test]
-fn the_forms_of_a_payslip_are_never_taken_for_one_another() {
+fn the_forms_of_a_payslip_are_never_confused() {
     let caller = Caller::instant();
     let path = payslip(&caller);
-    // Again and again: from the third time on an answer is kept.
+    // Several times, because an answer is cached from the third time on.
     let mut tags = Vec::new();
     for _ in 0..4 {
         let (page, shown) =

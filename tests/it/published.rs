@@ -1,4 +1,5 @@
-//! The two operations that the specification shows, to its letter (§2, §4), and what we assume where it is silent.
+//! The two published operations, exactly as specified (§2, §4), and our assumptions where the specification
+//! is silent.
 
 use serde_json::{Value, json};
 
@@ -83,7 +84,7 @@ fn a_run_without_employees_includes_everyone_payable() {
 }
 
 #[test]
-fn a_run_of_nobody_is_refused() {
+fn a_run_without_employees_is_refused() {
     refused(
         |company, _| json!({"company_id": company, "period": "2026-01", "employees": []}),
         422,
@@ -188,7 +189,7 @@ fn a_month_of_the_grown_history_has_been_run_already() {
 }
 
 #[test]
-fn a_pending_company_pays_nobody() {
+fn a_pending_company_cannot_pay() {
     let caller = Caller::instant();
     let body = json!({"legal_name": "Lagos Bakery Ltd", "country": "NG", "currency": "NGN"});
     let company = caller.post("/api/business/companies", &body).expect(201)["data"].take();
@@ -227,11 +228,11 @@ fn a_period_is_a_year_and_a_month() {
 }
 
 #[test]
-fn both_required_members_are_asked_for_at_once() {
+fn both_missing_members_are_named_at_once() {
     refused(|_, _| json!({}), 422, "validation_failed", &["/company_id", "/period"]);
 }
 
-/// The body is refused so, and the world stays as it was.
+/// The body is refused with this code, and the world does not change.
 #[track_caller]
 fn refused(body: impl Fn(&str, &[String]) -> Value, status: u16, code: &str, at: &[&str]) {
     let caller = Caller::instant();

@@ -1,8 +1,11 @@
-//! A random walk over every operation of both documents, with valid and invalid input and moves of the clock: after every step
-//! the auditor finds nothing (asked again whenever the world has changed), a refusal has changed nothing, nothing is a 5xx, and (by the caller) every answer is as promised.
+//! A random walk over every operation of both documents, with valid and invalid input and moves of the clock.
+//! After every change the ledger check finds
+//! nothing, a refusal has changed nothing, no answer is a 5xx, and every answer agrees with its document (the
+//! caller checks this).
 //!
-//! Input is made from the documents alone, so a new operation is walked without a line here.
-//! `SANDBOX_TEST_WALK=SEED:STEPS` walks another way, or further; an even seed walks an instant world, an odd one a manual.
+//! The documents give all input, so a new operation is covered without a change here.
+//! `SANDBOX_TEST_WALK=SEED:STEPS` takes another or a longer walk. An
+//! even seed uses an instant world, an odd one a manual world.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +17,7 @@ use crate::harness::{Answer, Caller, Request};
 
 const WALKS: [(u64, u64); 4] = [(1, 200), (2, 200), (3, 200), (4, 200)];
 
-/// Splitmix64: enough chance for a walk, the same everywhere.
+/// Splitmix64: random enough for a walk, and the same on every machine.
 pub(crate) struct Chance(pub(crate) u64);
 
 impl Chance {
@@ -66,7 +69,7 @@ struct Walk {
 }
 
 impl Walk {
-    /// Any operation, those that write more often; a reset now and then.
+    /// Any operation, more often one that writes; sometimes a reset.
     fn operation<'a>(&mut self, all: &'a [Operation]) -> &'a Operation {
         loop {
             let one = self.chance.pick(all);
@@ -81,7 +84,7 @@ impl Walk {
         }
     }
 
-    /// A value that a schema describes, or, now and then, one that it does not.
+    /// A value that a schema allows or, sometimes, refuses.
     fn value(&mut self, document: &'static Value, schema: &'static Value, name: &str) -> Value {
         if self.chance.once_in(25) {
             return self.junk();
@@ -92,7 +95,7 @@ impl Walk {
         }
         if let Some(choices) = schema["anyOf"].as_array().or(schema["oneOf"].as_array()) {
             let last = choices.len() - usize::from(choices.len() > 1 && !self.chance.once_in(6));
-            let choice = self.chance.below(last); // what is optional has null for its last choice
+            let choice = self.chance.below(last); // the last choice of an optional value is null
             return self.value(document, &choices[choice], name);
         }
         if let Some(choices) = schema["enum"].as_array() {
@@ -250,7 +253,7 @@ impl Walk {
         request.json(&self.value(document, schema, ""))
     }
 
-    /// Keeps ids of an answer, so that later steps can ask for what earlier ones made.
+    /// Stores the ids of an answer, so that later steps can use them.
     fn learn(&mut self, answer: &Answer) {
         const MOST: usize = 400;
         let text = String::from_utf8_lossy(&answer.body).into_owned();
@@ -266,7 +269,7 @@ impl Walk {
     }
 }
 
-/// A walk that looks at nothing: for whoever wants a world in which much has happened.
+/// A walk without checks, for tests that need a world with many changes.
 pub(crate) fn stroll(caller: &Caller, seed: u64, steps: u64) {
     let operations = operations();
     let mut walk = Walk { chance: Chance(seed), ids: Vec::new() };
@@ -320,7 +323,7 @@ fn no_walk_over_the_table_finds_a_fault() {
             walk.learn(&answer);
         }
     }
-    // The control run: a walk that is refused everywhere, or accepted everywhere, would show nothing.
+    // The control run: a walk in which all calls are refused or accepted would check nothing.
     if std::env::var_os("SANDBOX_TEST_WALK").is_none() {
         for operation in
             ["runPayroll", "createPayrollRun", "updateEmployee", "createCompany", "advanceClock"]

@@ -1,8 +1,10 @@
-//! Cases as NDJSON: one object a line in, one a line out, in order. A line that cannot be answered
-//! says why on its own line and stops no other.
+//! Cases as NDJSON: one object on each input line, one result on each output line, in order. A refused line
+//! has its reason in
+//! its own output line and does not stop the others.
 //!
-//! Numbers may also be strings, and `attrs`, `inputs`, `gross` and `ytd` the text of a CSV cell
-//! (`a=b;c=d`, or JSON), so that a table of cases needs no more than a change of format.
+//! Numbers may also be strings. `attrs`, `inputs`, `gross` and `ytd` may be the text of a CSV cell
+//! (`a=b;c=d`, or JSON), so that a
+//! CSV table of cases can be used after a change of format.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, Write};
@@ -16,8 +18,8 @@ use crate::model::payroll::{
     Attributes, Component, Pack, Pay, PayError, PayInput, PayPeriod, YearToDate, library,
 };
 
-/// A case. The columns that a table of expected results adds are let through unread; anything else
-/// is a slip of the pen.
+/// A case. The additional columns of a table of expected results are accepted and ignored; other unknown
+/// members are refused.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Case {
@@ -44,7 +46,7 @@ struct Case {
     _tolerance: Option<IgnoredAny>,
 }
 
-/// The answer to a case, in minor units.
+/// The result of a case, in minor units.
 #[derive(Serialize)]
 struct CaseResult {
     gross: i64,
@@ -56,8 +58,7 @@ struct CaseResult {
     net: i64,
 }
 
-/// Answers every line of `input`; empty ones are skipped. `default` is the pack of cases that name
-/// none.
+/// Answers every line of `input` and skips empty ones. `default` is the pack of cases without one.
 pub(super) fn answer_all(
     default: Option<&str>,
     mut input: impl BufRead,
@@ -90,7 +91,7 @@ pub(super) fn answer_all(
 
 fn answer(default: Option<&str>, text: &[u8]) -> Result<CaseResult, String> {
     let case: Case = serde_json::from_slice(text).map_err(|error| error.to_string())?;
-    let code = case.pack.as_deref().or(default).ok_or("the case names no `pack`")?;
+    let code = case.pack.as_deref().or(default).ok_or("the case has no `pack`")?;
     let unknown = || PayError::UnknownPack(code.to_owned()).to_string();
     let pack = library().pack(code).ok_or_else(unknown)?;
     let pay = evaluate(pack, &case)?;
@@ -109,7 +110,7 @@ fn evaluate(pack: &Pack, case: &Case) -> Result<Pay, String> {
     let number = match &case.k {
         Value::Null => 1,
         k => u32::try_from(whole("k", k)?)
-            .map_err(|_| format!("`k` is {k}: a number from 1 is expected"))?,
+            .map_err(|_| format!("`k` is {k}: must be a number from 1"))?,
     };
     let totals = ytd(&case.ytd)?;
     let ytd = YearToDate::from_names(pack, &totals).map_err(|error| error.to_string())?;
@@ -151,7 +152,7 @@ fn inputs(pack: &Pack, given: &Value) -> Result<Vec<i64>, String> {
     Ok(inputs)
 }
 
-/// An amount, which is all basic salary, or amounts by component.
+/// An amount, which is all basic salary, or an object of amounts by component.
 fn earnings(pack: &Pack, given: &Value) -> Result<Vec<(Component, i64)>, String> {
     match from_cell("gross", given)? {
         Value::Object(parts) => parts
@@ -168,7 +169,7 @@ fn ytd(given: &Value) -> Result<BTreeMap<String, i64>, String> {
         Value::Object(totals) => {
             totals.iter().map(|(name, total)| Ok((name.clone(), whole(name, total)?))).collect()
         }
-        _ => Err("`ytd` is an object of minor units by name".to_owned()),
+        _ => Err("`ytd` must be an object of minor units by name".to_owned()),
     }
 }
 
@@ -184,11 +185,11 @@ fn pairs(key: &str, given: &Value) -> Result<Vec<(String, Value)>, String> {
             };
             cell.split(';').filter(|text| !text.is_empty()).map(pair).collect()
         }
-        _ => Err(format!("`{key}` is an object, or text such as a=b;c=d")),
+        _ => Err(format!("`{key}` must be an object, or text such as a=b;c=d")),
     }
 }
 
-/// JSON inside a string is read, as a CSV cell holds it; an empty cell is nothing.
+/// Reads JSON inside a string, as in a CSV cell. An empty cell is null.
 fn from_cell(key: &str, given: &Value) -> Result<Value, String> {
     match given {
         Value::String(cell) if cell.is_empty() => Ok(Value::Null),
@@ -205,6 +206,6 @@ fn whole(name: &str, value: &Value) -> Result<i64, String> {
         other => other.as_i64(),
     };
     number.ok_or_else(|| {
-        format!("`{name}` is {value}: a whole number (money in minor units) is expected")
+        format!("`{name}` is {value}: must be a whole number (money in minor units)")
     })
 }

@@ -1,14 +1,13 @@
-//! Amounts as people write them: major units with a decimal point.
+//! Amounts in major units with a decimal point.
 
-/// Minor units of `"3000.00"`. Refuses signs, separators, exponents and more decimals than the
-/// currency has.
+/// Minor units of `"3000.00"`. Refuses signs, separators, exponents and more decimals than the currency has.
 pub(super) fn parse(text: &str, minor_digits: u8) -> Result<i64, String> {
     let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
     let only_digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
     let has_bare_point = decimals.is_empty() && text.contains('.');
     if whole.is_empty() || has_bare_point || !only_digits(whole) || !only_digits(decimals) {
         return Err(format!(
-            "`{text}` is not an amount: a decimal number from 0 is expected, such as 3000.00"
+            "`{text}` is not an amount: give a decimal number from 0, such as 3000.00"
         ));
     }
     let places = usize::from(minor_digits);

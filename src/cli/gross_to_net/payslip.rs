@@ -1,4 +1,4 @@
-//! One computed pay, for people and as JSON.
+//! One calculated payslip, as a table and as JSON.
 
 use std::io::{self, Write};
 
@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::{Error, money};
 use crate::model::payroll::{Match, Pack, Pay, PayPeriod, Role, YearToDate};
 
-/// What a payslip shows.
+/// The data of a payslip.
 pub(super) struct Slip<'a> {
     pub(super) pack: &'a Pack,
     pub(super) fit: Match,
@@ -20,7 +20,7 @@ pub(super) struct Slip<'a> {
     pub(super) before: &'a YearToDate,
 }
 
-/// A row of the table: a heading, an amount, or a line between.
+/// A row of the table: a heading, an amount or a total.
 enum Row {
     Heading(&'static str),
     Amount(String, i64),
@@ -34,7 +34,7 @@ const SECTIONS: [(&str, &[Role]); 3] = [
 ];
 
 impl Slip<'_> {
-    /// An aligned table, amounts in major units.
+    /// Writes an aligned table, with amounts in major units.
     pub(super) fn write_table(&self, output: &mut impl Write) -> Result<(), Error> {
         let pack = self.pack;
         writeln!(output, "{}, {} ({})", pack.name, pack.tax_year, pack.code)?;
@@ -69,8 +69,7 @@ impl Slip<'_> {
         Ok(())
     }
 
-    /// The answer of `--cases`, in minor units, with what was assumed and the totals after this
-    /// pay.
+    /// Writes the result of `--cases` in minor units, with the defaults used and the totals after this pay.
     pub(super) fn write_json(&self, output: &mut impl Write) -> Result<(), Error> {
         let (pack, pay) = (self.pack, self.pay);
         let mut after = self.before.clone();
@@ -105,11 +104,11 @@ impl Slip<'_> {
         match self.fit {
             Match::InForce => None,
             Match::Nearest => Some(format!(
-                "No pack is in force on that day; computed by the nearest, {} to {}.",
+                "No pack is in force on that day; the nearest one is used, {} to {}.",
                 pack.effective_from, pack.effective_to
             )),
             Match::Placeholder => Some(
-                "There is no pack for this country: flat placeholder rates, not its law."
+                "There is no pack for this country: these are flat placeholder rates, not its law."
                     .to_owned(),
             ),
         }

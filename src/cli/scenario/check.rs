@@ -1,4 +1,4 @@
-//! `sandbox scenario check`: what is wrong with files, as a compiler would say it.
+//! `sandbox scenario check`: prints the mistakes of files, in the form of compiler messages.
 
 use std::fs::File;
 use std::io::{self, IsTerminal, Read, Write};
@@ -10,7 +10,7 @@ use crate::scenario;
 use crate::value::Look;
 use crate::world::script::Scenario;
 
-/// Which files.
+/// The arguments of `sandbox scenario check`.
 #[derive(Args, Debug)]
 pub(super) struct CheckArgs {
     /// Scenario files
@@ -18,7 +18,7 @@ pub(super) struct CheckArgs {
     files: Vec<String>,
 }
 
-/// Checks them all, whatever the first ones are like.
+/// Checks all files, also after a mistake in one.
 pub(super) fn run(args: &CheckArgs) -> Result<(), Failure> {
     let sound = args.files.iter().filter(|file| load(file).is_some());
     match args.files.len() - sound.count() {
@@ -33,18 +33,18 @@ pub(super) fn run(args: &CheckArgs) -> Result<(), Failure> {
     }
 }
 
-/// The scenario of that file; what is wrong or doubtful goes to stderr.
+/// Reads the scenario of a file, and prints its mistakes and warnings to stderr.
 pub(in crate::cli) fn load(file: &str) -> Option<Scenario> {
     let checked = scenario::check(file, &read);
     let mut err = io::stderr().lock();
     let coloured = err.is_terminal() && std::env::var_os("NO_COLOR").is_none();
     let look = if coloured { Look::Coloured } else { Look::Plain };
-    // A closed stderr leaves nobody to tell; the exit code still says it.
+    // If stderr is closed, the report is lost; the exit code is the same.
     let _ = err.write_all(checked.report(look).as_bytes());
     checked.scenario
 }
 
-/// The file's bytes; of one that is too large no more than shows it.
+/// Reads the bytes of the file, at most one more than the limit.
 pub(super) fn read(path: &str) -> Result<Vec<u8>, String> {
     let file = File::open(path).map_err(|error| error.to_string())?;
     let mut bytes = Vec::new();

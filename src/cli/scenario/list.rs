@@ -1,4 +1,4 @@
-//! `sandbox scenario list`: what ships, and what can be decided.
+//! `sandbox scenario list`: lists the shipped scenarios, and the decisions.
 
 use std::fmt::Write;
 
@@ -10,7 +10,7 @@ use crate::cli::scenario::print;
 use crate::model::decision::{Choice, DECISIONS, Decision};
 use crate::scenario;
 
-/// What to list, and how.
+/// The arguments of `sandbox scenario list`.
 #[derive(Args, Debug)]
 pub(super) struct ListArgs {
     /// The decisions of the outside world, with their choices
@@ -21,7 +21,7 @@ pub(super) struct ListArgs {
     json: bool,
 }
 
-/// Lists it.
+/// Prints the list.
 pub(super) fn run(args: &ListArgs) -> Result<(), Failure> {
     let text = match (args.decisions, args.json) {
         (false, false) => scenarios(),
@@ -58,11 +58,11 @@ fn scenarios_json() -> Value {
     Value::Array(rows.collect())
 }
 
-/// What a choice takes besides its name, for the table.
+/// The options of a choice, for the table.
 fn takes(choice: &Choice) -> String {
     let mut takes = Vec::new();
     if let Some(code) = choice.code {
-        takes.push(format!("code (R01 to R85; {code} if not said)"));
+        takes.push(format!("code (R01 to R85, default {code})"));
     }
     if let Some(after) = choice.after {
         takes.push(format!("after ({after})"));

@@ -1,4 +1,4 @@
-//! `sandbox scenario new`: a file to begin with, which passes `check` as it is.
+//! `sandbox scenario new`: writes a first file, which passes `check`.
 
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
@@ -9,20 +9,20 @@ use crate::cli::Failure;
 use crate::cli::scenario::print;
 use crate::scenario;
 
-/// A commented file of every part.
+/// A file with comments that shows every table.
 const STARTER: &str = include_str!("starter.toml");
 
-/// What to write.
+/// The arguments of `sandbox scenario new`.
 #[derive(Args, Debug)]
 pub(super) struct NewArgs {
     /// The scenario's name, or the path of its file
     name: String,
-    /// A shipped scenario to begin with
+    /// A shipped scenario to copy
     #[arg(long, value_name = "SHIPPED")]
     from: Option<String>,
 }
 
-/// Writes it, where nothing stands yet.
+/// Writes the file, unless it exists.
 pub(super) fn run(args: &NewArgs) -> Result<(), Failure> {
     let text = match &args.from {
         None => STARTER,
@@ -37,11 +37,11 @@ pub(super) fn run(args: &NewArgs) -> Result<(), Failure> {
     let file = OpenOptions::new().write(true).create_new(true).open(&path);
     let mut file = file.map_err(|error| match error.kind() {
         ErrorKind::AlreadyExists => {
-            Failure::Impossible(format!("{path} exists already, and is left as it is"))
+            Failure::Impossible(format!("{path} exists and is unchanged; give another name"))
         }
         _ => Failure::Impossible(format!("cannot write {path}: {error}")),
     })?;
     file.write_all(text.as_bytes())
         .map_err(|error| Failure::Impossible(format!("cannot write {path}: {error}")))?;
-    print(&format!("{path} is written; next: sandbox scenario check {path}\n"))
+    print(&format!("wrote {path}; next: sandbox scenario check {path}\n"))
 }

@@ -1,4 +1,4 @@
-//! A receiver of webhooks that takes them all and counts them by type of event.
+//! A receiver of webhooks that accepts all and counts them by event type.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -53,12 +53,12 @@ impl Receiver {
         Ok(Self { url, arrived, stop: Some(stop), thread: Some(thread) })
     }
 
-    /// Where it listens.
+    /// The address on which it listens.
     pub(super) fn url(&self) -> &str {
         &self.url
     }
 
-    /// What has arrived, as soon as that is as much as wanted, or else after `patience`.
+    /// Returns the counts as soon as they reach the wanted ones, or after `patience`.
     pub(super) fn wait(&self, wanted: &Counts, patience: Duration) -> Counts {
         let counts = self.arrived.counts.lock();
         let counts = counts.unwrap_or_else(PoisonError::into_inner);
@@ -73,11 +73,11 @@ impl Receiver {
 impl Drop for Receiver {
     fn drop(&mut self) {
         if let Some(stop) = self.stop.take() {
-            // An error means that the thread ended before us.
+            // An error means that the thread has already ended.
             let _ = stop.send(());
         }
         if let Some(thread) = self.thread.take() {
-            // A panic of the thread was reported where it happened.
+            // The thread's own panic message was already printed.
             let _ = thread.join();
         }
     }
@@ -100,7 +100,7 @@ async fn accept(listener: TcpListener, arrived: Arc<Arrived>) {
                     Ok::<_, Infallible>(Response::new(Empty::<Bytes>::new()))
                 }
             });
-            // A sender that goes away in the middle has delivered nothing.
+            // A sender that disconnects in the middle has delivered nothing.
             let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
         });
     }
@@ -117,7 +117,7 @@ impl Arrived {
     }
 }
 
-/// The type of the event; of a body that was cut short, as far as it came.
+/// The event type. It is also found in the received part of a truncated body.
 fn kind(body: &[u8]) -> Option<String> {
     if let Ok(event) = serde_json::from_slice::<serde_json::Value>(body) {
         return event["type"].as_str().map(str::to_owned);

@@ -1,4 +1,5 @@
-//! A fresh server for one run of a scenario, called over loopback HTTP as any client would, with a receiver of its webhooks.
+//! A fresh server for one run of a scenario. Steps call it over loopback HTTP, as any client would. A
+//! receiver counts its webhooks.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -21,16 +22,17 @@ use crate::scenario::{Came, Places, Reply, RowHits, Runner};
 use crate::value::Span;
 use crate::world::script::Scenario;
 
-/// Whose world the steps act in.
+/// The key of the world in which the steps act.
 pub(super) const KEY: &str = "scenario_test";
-/// Whose world `@kind:n` is looked up in: the same one without the scenario, so that no look-up is one of the calls that a
-/// fault or a limit counts.
+/// The key of the world in which `@kind:n` is resolved. It is the same world without the scenario, so that
+/// faults and limits
+/// do not count these reads.
 const LOOK_UP_KEY: &str = "scenario_look_up";
-/// Longer than any latency that a scenario may ask for.
+/// Longer than the longest latency of a scenario.
 const PATIENCE: Duration = Duration::from_secs(10 * 60);
-/// How long a delivery that is due may take to arrive.
+/// How long to wait for a due delivery.
 const DELIVERY: Duration = Duration::from_secs(5);
-/// Events read at a time.
+/// Events in each page.
 const PAGE: usize = 100;
 
 /// A running server with the scenario loaded.
@@ -38,12 +40,12 @@ pub(super) struct Served {
     pub(super) sandbox: Sandbox,
     runtime: Runtime,
     receiver: Option<Receiver>,
-    /// Whether there are rows that can act.
+    /// Whether the scenario has rows.
     acts: bool,
 }
 
 impl Served {
-    /// Starts one.
+    /// Starts a server.
     pub(super) fn start(scenario: &Arc<Scenario>) -> Result<Self, String> {
         let world = &scenario.world;
         let mut builder = Sandbox::builder().known(Arc::clone(scenario));
@@ -112,7 +114,7 @@ impl Served {
                 let why = reply.body["detail"].as_str().unwrap_or("without a reason");
                 Err(format!("{method} {path} answers {}: {why}", reply.status))
             }
-            Came::Lost => Err(format!("{method} {path} is not answered")),
+            Came::Lost => Err(format!("{method} {path} got no answer")),
         }
     }
 
@@ -148,10 +150,10 @@ impl Served {
         let came = self
             .runtime
             .block_on(async { tokio::time::timeout(PATIENCE, send(authority, request)).await });
-        came.map_err(|_| format!("{method} {path} is not answered in time"))?
+        came.map_err(|_| format!("{method} {path} got no answer in time"))?
     }
 
-    /// Everything that the list holds.
+    /// All rows of the list.
     fn pages(&self, path: &str) -> Result<Vec<Value>, String> {
         let mut all = Vec::new();
         for page in 1.. {
@@ -169,7 +171,7 @@ impl Served {
     }
 }
 
-/// Whether anything of the scenario has to be loaded.
+/// Whether the scenario has rows to load.
 fn has_rows(scenario: &Scenario) -> bool {
     let limits = &scenario.limits;
     !scenario.outcomes.is_empty()
@@ -180,9 +182,9 @@ fn has_rows(scenario: &Scenario) -> bool {
         || limits.latency.is_some()
 }
 
-/// One exchange on a connection of its own.
+/// One exchange on its own connection.
 async fn send(authority: &str, request: Request<Full<Bytes>>) -> Result<Came, String> {
-    let unreachable = |error: std::io::Error| format!("the server is gone: {error}");
+    let unreachable = |error: std::io::Error| format!("cannot reach the server: {error}");
     let stream = TcpStream::connect(authority).await.map_err(unreachable)?;
     let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
         .await
@@ -229,7 +231,7 @@ impl Runner for Served {
             if let Some(id) = page["data"][0]["id"].as_str() {
                 return Ok(Some(id.to_owned()));
             }
-            // What was made since the start follows what was grown.
+            // Created resources come after the grown ones.
             place = place.saturating_sub(page["meta"]["total"].as_u64().unwrap_or(0));
         }
         let path = format!("/_sandbox/events?type={kind}.created&page={place}&per_page=1");
@@ -260,7 +262,7 @@ impl Runner for Served {
         if self.receiver.is_none() {
             return Ok(BTreeMap::new());
         }
-        // Returns when what is due was attempted; what is on its way then is waited for.
+        // Returns when the due deliveries were attempted. The receiver then waits for those in progress.
         self.advance(Span::Millis(0))?;
         let receiver = self.receiver.as_ref();
         Ok(receiver.map_or_else(BTreeMap::new, |receiver| receiver.wait(wanted, DELIVERY)))
@@ -281,7 +283,8 @@ impl Runner for Served {
     }
 }
 
-/// Path, query and body of an input: what the path names goes there, the rest into the body or the query.
+/// Path, query and body of an input. Members that the path names go into it, all others into the body or the
+/// query.
 fn request_line(operation: &Operation, input: &Map<String, Value>) -> (String, Option<Value>) {
     let mut rest = input.clone();
     let mut path = operation.path.to_owned();
@@ -299,14 +302,14 @@ fn request_line(operation: &Operation, input: &Map<String, Value>) -> (String, O
     (path, None)
 }
 
-/// All but what a URL may hold as it is.
+/// All characters that a URL must escape.
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 fn encoded(text: &str) -> String {
     utf8_percent_encode(text, RESERVED).to_string()
 }
 
-/// A value as a path or query carries it.
+/// A value in the form of a path or query.
 fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

@@ -1,4 +1,4 @@
-//! `sandbox scenario test`: runs the steps of scenarios, each twice on a fresh world, and says what came.
+//! `sandbox scenario test`: runs the steps of scenarios, each twice in a fresh world, and prints the results.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::cli::scenario::{check, print};
 use crate::scenario::{self, RunReport};
 use crate::world::script::Scenario;
 
-/// What to run.
+/// The arguments of `sandbox scenario test`.
 #[derive(Args, Debug)]
 pub(super) struct TestArgs {
     /// Scenario files, or names of shipped scenarios
@@ -37,7 +37,7 @@ impl Tested {
     }
 }
 
-/// Runs them all, whatever the first ones come to.
+/// Runs all scenarios, also after a failure.
 pub(super) fn run(args: &TestArgs) -> Result<(), Failure> {
     let mut failed = 0;
     let mut report = Vec::new();
@@ -57,14 +57,14 @@ pub(super) fn run(args: &TestArgs) -> Result<(), Failure> {
     }
     match (failed, args.scenarios.len()) {
         (0, _) => Ok(()),
-        (_, 1) => Err(Failure::Impossible("what came is not what was expected".to_owned())),
-        (failed, all) => Err(Failure::Impossible(format!(
-            "{failed} of {all} scenarios did not come as expected"
-        ))),
+        (_, 1) => Err(Failure::Impossible("the result differs from the expected one".to_owned())),
+        (failed, all) => {
+            Err(Failure::Impossible(format!("{failed} of {all} scenarios have a different result")))
+        }
     }
 }
 
-/// A shipped scenario where the word is the name of one, and else a file.
+/// Finds a shipped scenario by its name, or else reads a file.
 fn find(wanted: &str) -> Result<Scenario, Failure> {
     if let Ok(shipped) = scenario::find(wanted) {
         return Ok(Scenario::clone(&shipped));
@@ -79,7 +79,7 @@ fn find(wanted: &str) -> Result<Scenario, Failure> {
 fn test(scenario: &Arc<Scenario>) -> Result<Tested, String> {
     let once = || scenario::run(scenario, &mut Served::start(scenario)?);
     let (outcome, again) = (once()?, once()?);
-    // Both are compared as text: the bytes that a client would have read.
+    // Both runs are compared as text, the bytes that a client reads.
     let lines = |outcome: &RunReport| -> Vec<String> {
         outcome.events.iter().map(Value::to_string).collect()
     };
@@ -113,7 +113,7 @@ fn as_text(tested: &Tested) -> String {
     if let Some(place) = tested.differing {
         let _ = writeln!(
             text,
-            "  NOT the same twice: the {} event of a second run differs",
+            "  NOT deterministic: the {} event of a second run differs",
             ordinal(place + 1)
         );
     }
@@ -122,7 +122,7 @@ fn as_text(tested: &Tested) -> String {
         let _ = writeln!(text, "  rows that acted: {hit} of {}", outcome.rows.len());
     }
     for row in outcome.rows.iter().filter(|row| row.hits == 0) {
-        let _ = writeln!(text, "        {} never did", row.source);
+        let _ = writeln!(text, "        {} never acted", row.source);
     }
     for row in &outcome.rows {
         if let Some(why) = &row.refused {

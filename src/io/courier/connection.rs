@@ -1,4 +1,4 @@
-//! One kept connection to one receiver, and what is taken of its answers.
+//! One persistent connection to one receiver, and the parts of its answers that are stored.
 
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HOST, HeaderValue, RETRY_AFTER, USER_AGENT};
@@ -16,15 +16,15 @@ use crate::tester::outbox::delivery::{Answered, Unanswered};
 use crate::tester::outbox::message::Message;
 use crate::tester::outbox::schedule::retry_after_ms;
 
-/// Most that is read of an answer's head.
+/// The most bytes that are read of an answer's head.
 const HEAD_BYTES: usize = 16 * 1024;
-/// Most that is read of an answer's body; a receiver with more to say is hung up on.
+/// The most bytes that are read of an answer's body. The connection closes if there are more.
 const READ_BYTES: usize = 64 * 1024;
-/// What is kept of it.
+/// The most bytes of it that are stored.
 const KEPT_BYTES: usize = 16 * 1024;
 const AGENT: &str = concat!("sandbox/", env!("CARGO_PKG_VERSION"));
 
-/// A connection, once there is one.
+/// The connection, if it is open.
 #[derive(Debug, Default)]
 pub(crate) struct Connection {
     open: Option<(Target, SendRequest<Full<Bytes>>)>,
@@ -36,7 +36,7 @@ impl Connection {
         self.open = None;
     }
 
-    /// Tries a delivery.
+    /// Attempts a delivery.
     pub(crate) async fn carry(&mut self, job: &Job, round: &Round) -> Result<Answered, Unanswered> {
         let mut policy = round.policy.clone();
         policy.private |= job.trusted;
@@ -52,7 +52,7 @@ impl Connection {
         Ok(answered)
     }
 
-    /// Sends a request. A kept connection that the receiver has closed meanwhile is replaced by a new one.
+    /// Sends a request. If the receiver has closed the connection meanwhile, a new one replaces it.
     pub(crate) async fn send(
         &mut self,
         target: &Target,
@@ -68,7 +68,7 @@ impl Connection {
                     self.open = Some((to, sender));
                     return Ok(response);
                 }
-                // Closed before it answered: most likely it had been idle for too long.
+                // The receiver closed before it answered, most likely because the connection was idle.
                 Err(error) if error.is_canceled() || error.is_incomplete_message() => {}
                 Err(error) => return Err(said(&error)),
             }
@@ -80,7 +80,7 @@ impl Connection {
             .await
             .map_err(|error| said(&error))?;
         tokio::spawn(async move {
-            // How a connection ends is told to whoever waits for its answer.
+            // The waiting request gets the error of the connection.
             let _ = connection.await;
         });
         let response = sender.send_request(request(target)).await.map_err(|error| said(&error))?;
@@ -93,7 +93,7 @@ fn unanswered(error: String) -> Unanswered {
     Unanswered { error, timed_out: false }
 }
 
-/// An error with what is behind it, in words.
+/// The text of an error and of its causes.
 pub(crate) fn said(error: &hyper::Error) -> String {
     match std::error::Error::source(error) {
         Some(source) => format!("{error}: {source}"),
@@ -144,7 +144,7 @@ pub(crate) fn post_to(target: &Target, body: Bytes) -> Request<Full<Bytes>> {
     request
 }
 
-/// What is taken of an answer, and whether it was read to its end.
+/// The stored part of an answer, and whether the answer was read to its end.
 pub(crate) async fn read(response: Response<Incoming>) -> (Answered, bool) {
     let (head, mut body) = response.into_parts();
     let asked = head.headers.get(RETRY_AFTER);
@@ -152,7 +152,7 @@ pub(crate) async fn read(response: Response<Incoming>) -> (Answered, bool) {
     let (mut kept, mut taken, mut whole) = (Vec::new(), 0, true);
     while let Some(frame) = body.frame().await {
         let Ok(frame) = frame else {
-            whole = false; // the status has come; what it says beyond it is only kept for people
+            whole = false; // the status has arrived; the body is stored only for display
             break;
         };
         let Ok(data) = frame.into_data() else {

@@ -1,6 +1,7 @@
-//! From a receiver's name to a connection: resolved once, every address judged, and one of those that passed is dialled.
+//! From a receiver's name to a connection. The name is resolved once, and every address is checked. Then an
+//! allowed address is dialled.
 //!
-//! The name is not resolved a second time: between two look-ups its owner could put another address behind it.
+//! The name is not resolved a second time, because its owner could change the address between two look-ups.
 
 use std::net::SocketAddr;
 
@@ -8,7 +9,7 @@ use tokio::net::{TcpStream, lookup_host};
 
 use crate::tester::address::{Host, Policy, Target};
 
-/// Addresses of one name that are tried.
+/// The most addresses of one name that are tried.
 const MOST_ADDRESSES: usize = 4;
 
 /// Connects to a receiver.
@@ -17,7 +18,7 @@ pub(crate) async fn dial(target: &Target, policy: &Policy) -> Result<TcpStream, 
     for address in resolve(target, policy).await? {
         match TcpStream::connect(address).await {
             Ok(stream) => {
-                // One write a delivery: holding it back would only delay it.
+                // Each delivery is one write, so waiting for more data would only delay it.
                 let _ = stream.set_nodelay(true);
                 return Ok(stream);
             }
@@ -27,7 +28,8 @@ pub(crate) async fn dial(target: &Target, policy: &Policy) -> Result<TcpStream, 
     Err(last)
 }
 
-/// The addresses that may be dialled; an error if one is refused, since a name that leads there is up to no good.
+/// The allowed addresses. One refused address is an error for all, because a name that resolves to it is
+/// suspicious.
 async fn resolve(target: &Target, policy: &Policy) -> Result<Vec<SocketAddr>, String> {
     let found: Vec<SocketAddr> = match &target.host {
         Host::Address(address) => vec![SocketAddr::new(*address, target.port)],

@@ -1,7 +1,9 @@
-//! The courier: carries deliveries to their receivers, each endpoint by itself, so that a slow one delays nobody else.
+//! The courier: sends deliveries to their receivers. Each endpoint has its own worker, so a slow receiver
+//! does not delay the others.
 //!
-//! What is sent and when is the outbox's decision (`tester::outbox`), through a worker of the engine; here are sockets, the machine's clock and
-//! the bounds on what a receiver may cost. Deliberately absent: TLS, redirects, proxies, cookies.
+//! The outbox (`tester::outbox`) decides what is sent and when, through a worker of the engine. This module
+//! has the sockets, the
+//! machine's clock and the limits of a receiver. Deliberately absent: TLS, redirects, proxies, cookies.
 
 pub(crate) mod connection;
 pub(crate) mod dial;
@@ -21,21 +23,21 @@ use crate::tester::address::Policy;
 use crate::tester::outbox::delivery::{AttemptOutcome, Unanswered};
 use crate::value::Timestamp;
 
-/// Deliveries in flight in all.
+/// The most deliveries in flight, over all endpoints.
 const MOST_IN_FLIGHT: usize = 512;
-/// From the look-up of the name to the last byte of the answer.
+/// The time limit from the look-up of the name to the last byte of the answer.
 const DEADLINE: Duration = Duration::from_secs(15);
-/// How long a worker and its connection stay when there is nothing to do.
+/// How long an idle worker and its connection are kept.
 const IDLE: Duration = Duration::from_secs(30);
 
-/// What all workers share.
+/// The state that all workers share.
 #[derive(Debug)]
 pub(crate) struct Courier {
     runtime: Handle,
     round: Arc<Round>,
 }
 
-/// The bounds of every delivery.
+/// The limits of every delivery.
 #[derive(Debug)]
 pub(crate) struct Round {
     pub(crate) policy: Policy,
@@ -44,7 +46,7 @@ pub(crate) struct Round {
 }
 
 impl Courier {
-    /// A courier whose workers run on that runtime.
+    /// A courier whose workers run on this runtime.
     pub(crate) fn new(runtime: Handle, policy: Policy) -> Self {
         Self { runtime, round: Arc::new(Round::new(policy, DEADLINE)) }
     }
@@ -72,7 +74,7 @@ pub(crate) fn wall() -> Timestamp {
     Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }
 
-/// Carries one delivery after another over one connection, until nothing is left to do.
+/// Sends one delivery after another over one connection, until none is due.
 async fn work(mut worker: Worker, round: Arc<Round>) {
     let mut line = Connection::default();
     loop {
@@ -113,7 +115,7 @@ async fn work(mut worker: Worker, round: Arc<Round>) {
 
 fn timed_out(deadline: Duration) -> Unanswered {
     Unanswered {
-        error: format!("no whole answer within {} s", deadline.as_secs_f32()),
+        error: format!("no complete answer within {} s", deadline.as_secs_f32()),
         timed_out: true,
     }
 }

@@ -1,4 +1,4 @@
-//! Bugs, faults, addresses and the end.
+//! Tests of bugs, faults, addresses and the end of the server.
 
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
@@ -32,7 +32,7 @@ fn a_lost_reply_is_a_closed_connection() {
 }
 
 #[test]
-fn a_kept_connection_is_used_again() {
+fn a_persistent_connection_is_reused() {
     let server = start(Limits::default());
     let mut client = Client::to(&server);
     for number in 0..50 {
@@ -41,9 +41,9 @@ fn a_kept_connection_is_used_again() {
     }
 }
 
-/// A server on this test's own runtime: its end, and how it came about.
+/// A server on the runtime of this test, with its end and the reason of it.
 ///
-/// What `meanwhile` returns lives as long as the server.
+/// The server keeps the value of `meanwhile` until its end.
 fn serve_until_stopped<T>(
     limits: Limits,
     meanwhile: impl FnOnce(SocketAddr, &dyn Fn()) -> T,
@@ -70,19 +70,19 @@ fn serve_until_stopped<T>(
 }
 
 #[test]
-fn a_graceful_end_finishes_what_is_in_flight_and_takes_nothing_new() {
+fn a_graceful_end_finishes_requests_in_flight_and_accepts_nothing_new() {
     let (ended, _) = serve_until_stopped(Limits::default(), |address, stop| {
         let (mut busy, mut idle) = (Client::at(address), Client::at(address));
         assert_eq!(idle.get("/a").status, 200);
         assert_eq!(busy.get("/a").status, 200);
         busy.send("GET /slow HTTP/1.1\r\nhost: localhost\r\n\r\n");
-        std::thread::sleep(Duration::from_millis(100)); // the request is in the server's hands
+        std::thread::sleep(Duration::from_millis(100)); // the server has received the request
         stop();
         assert!(
             idle.closed_after().0 < Duration::from_millis(200),
-            "an idle one is let go at once"
+            "an idle connection is closed at once"
         );
-        assert!(TcpStream::connect(address).is_err(), "nothing new is taken");
+        assert!(TcpStream::connect(address).is_err(), "no new connection is accepted");
         let got = busy.read();
         assert_eq!((got.status, got.body.as_str()), (200, "late"));
         assert!(busy.closed_after().1.is_empty());
@@ -91,7 +91,7 @@ fn a_graceful_end_finishes_what_is_in_flight_and_takes_nothing_new() {
 }
 
 #[test]
-fn a_graceful_end_has_an_end() {
+fn a_graceful_end_has_a_time_limit() {
     let limits = Limits { drain: SHORT, ..Limits::default() };
     let (ended, took) = serve_until_stopped(limits, |address, stop| {
         let mut stuck = Client::at(address);
@@ -114,7 +114,7 @@ fn a_busy_port_is_named() {
 }
 
 #[test]
-fn an_address_that_others_reach_needs_a_token_or_a_word() {
+fn an_address_open_to_other_machines_needs_a_token_or_a_flag() {
     let config = ServerConfig { host: Some("0.0.0.0".into()), ..ServerConfig::default() };
     let error =
         Background::start(config.clone(), Arc::new(Routes)).expect_err("nothing protects it");

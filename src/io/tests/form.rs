@@ -1,4 +1,4 @@
-//! What a request may look like, and what a reply does.
+//! Tests of the form of requests and replies.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ fn a_missing_or_doubled_host_is_refused() {
 }
 
 #[test]
-fn a_foreign_host_is_misdirected_and_told_the_flag() {
+fn a_foreign_host_is_misdirected_and_the_refusal_names_the_flag() {
     let server = start(Limits::default());
     let got = Client::to(&server).send("GET /missing HTTP/1.1\r\nhost: evil.com\r\n\r\n").read();
     assert_eq!(got.status, 421);
@@ -48,7 +48,7 @@ fn head_is_answered_as_get_without_the_body() {
 }
 
 #[test]
-fn expect_continue_is_answered_before_the_body_and_only_if_it_is_wanted() {
+fn expect_continue_is_answered_before_the_body_and_only_on_request() {
     let server = start(Limits::default());
     let head = |path: &str, length: usize| {
         format!(
@@ -67,7 +67,7 @@ fn a_refusal_reads_a_small_body_and_keeps_the_connection() {
     let server = start(Limits::default());
     let mut client = Client::to(&server);
     client.send(post("/missing", 5));
-    std::thread::sleep(Duration::from_millis(20)); // many clients send head and body apart
+    std::thread::sleep(Duration::from_millis(20)); // many clients send head and body separately
     assert_eq!(client.send("12345").read().status, 404);
     assert_eq!(client.get("/a").status, 200);
 }
@@ -95,7 +95,7 @@ fn a_thousand_pipelined_requests_are_answered_in_order() {
 }
 
 #[test]
-fn a_half_sent_request_does_not_hold_up_the_replies_before_it() {
+fn an_incomplete_request_does_not_delay_the_replies_before_it() {
     let server = start(Limits::default());
     let mut client = Client::to(&server);
     let get = |path| format!("GET {path} HTTP/1.1\r\nhost: localhost\r\n\r\n");
@@ -109,7 +109,7 @@ fn a_half_sent_request_does_not_hold_up_the_replies_before_it() {
 }
 
 #[test]
-fn bytes_after_a_closing_request_do_not_eat_its_reply() {
+fn bytes_after_a_closing_request_do_not_remove_its_reply() {
     let server = start(Limits::default());
     let mut client = Client::to(&server);
     client.send("GET /a HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\nGET /b HT");
@@ -130,7 +130,7 @@ fn a_client_that_shuts_its_sending_side_gets_its_reply() {
 }
 
 #[test]
-fn garbage_is_closed_and_the_server_lives() {
+fn garbage_closes_the_connection_and_the_server_continues() {
     let server = start(Limits::default());
     for garbage in [
         &b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"[..],

@@ -1,6 +1,6 @@
-//! The edge over real sockets, with an engine of a few routes in place of the product's.
+//! Tests of this layer over real sockets, with an engine of a few routes instead of the product's.
 //!
-//! Raw sockets on purpose: what is tested is what a client library would hide.
+//! The tests use raw sockets, because a client library would hide what they check.
 
 mod ends;
 mod form;
@@ -23,11 +23,11 @@ use crate::io::limits::Limits;
 use crate::io::server::ServerConfig;
 use crate::value::ErrorCode;
 
-/// Long enough that no test waits for it, short enough that a hang is a failure and not a stop.
+/// Long enough that no test waits for it, and short enough that a hang is a failure.
 const PATIENCE: Duration = Duration::from_secs(20);
 const SHORT: Duration = Duration::from_millis(150);
 
-/// Routes that do what a test needs.
+/// The routes of the tests.
 struct Routes;
 
 impl RequestHandler for Routes {
@@ -77,10 +77,10 @@ fn start_with(config: ServerConfig) -> Background {
     Background::start(config, Arc::new(Routes)).expect("a free port")
 }
 
-/// A client's end of a connection.
+/// The client side of a connection.
 struct Client(BufReader<TcpStream>);
 
-/// A reply as it came.
+/// A received reply.
 #[derive(Debug)]
 struct Got {
     status: u16,
@@ -114,7 +114,7 @@ impl Client {
         self.send(format!("GET {path} HTTP/1.1\r\nhost: localhost\r\n\r\n")).read()
     }
 
-    /// A reply with a body, as long as `content-length` says.
+    /// Reads a reply with a body of the length in `content-length`.
     fn read(&mut self) -> Got {
         let mut got = self.read_head();
         let lower = got.head.to_ascii_lowercase();
@@ -136,7 +136,8 @@ impl Client {
         Got { status: status.expect("a status"), head, body: String::new() }
     }
 
-    /// Waits for the end; how long it took and what came before it. A reset is an end, too.
+    /// Waits for the end of the connection. Returns the time until then and the bytes before it. A reset is
+    /// an end, too.
     fn closed_after(&mut self) -> (Duration, Vec<u8>) {
         let (started, mut rest) = (Instant::now(), Vec::new());
         if let Err(error) = self.0.read_to_end(&mut rest) {

@@ -1,4 +1,4 @@
-//! Limits of size and number.
+//! Tests of the limits of size and number.
 
 use std::io::{BufRead, Write};
 
@@ -25,7 +25,7 @@ fn a_large_body_is_refused_with_413() {
 }
 
 #[test]
-fn a_body_of_exactly_the_limit_is_taken() {
+fn a_body_of_exactly_the_limit_is_accepted() {
     let server = start(Limits { body_bytes: 100_000, ..Limits::default() });
     let mut client = Client::to(&server);
     let body = "y".repeat(100_000);
@@ -60,7 +60,7 @@ fn a_large_head_is_refused_with_431() {
 }
 
 #[test]
-fn a_connection_beyond_the_limit_is_told_503() {
+fn a_connection_beyond_the_limit_gets_503() {
     let server = start(Limits { connections: 2, ..Limits::default() });
     let (mut one, mut two) = (Client::to(&server), Client::to(&server));
     assert_eq!((one.get("/a").status, two.get("/a").status), (200, 200));
@@ -71,7 +71,7 @@ fn a_connection_beyond_the_limit_is_told_503() {
     assert!(three.closed_after().1.is_empty());
     drop(two);
     assert_eq!(one.get("/a").status, 200);
-    // The server sees the second one's end before it accepts a fourth, or soon after.
+    // The server notices the end of the second one before it accepts a fourth, or soon after.
     let admitted = (0..200).any(|_| {
         let mut client = Client::to(&server);
         let request = "GET /a HTTP/1.1\r\nhost: localhost\r\n\r\n";
@@ -80,11 +80,11 @@ fn a_connection_beyond_the_limit_is_told_503() {
         let read = client.0.read_line(&mut line);
         sent && read.is_ok() && line.contains("200")
     });
-    assert!(admitted, "a place that was given back is never found");
+    assert!(admitted, "the returned place is never used");
 }
 
 #[test]
-fn requests_beyond_the_limit_are_told_503() {
+fn requests_beyond_the_limit_get_503() {
     let server = start(Limits { in_flight: 1, ..Limits::default() });
     let mut first = Client::to(&server);
     first.send("POST /echo HTTP/1.1\r\nhost: localhost\r\nexpect: 100-continue\r\ncontent-length: 2\r\n\r\n");

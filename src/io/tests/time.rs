@@ -1,4 +1,4 @@
-//! Limits of time.
+//! Tests of the time limits.
 
 use std::io::Write;
 use std::time::{Duration, Instant};
@@ -7,7 +7,7 @@ use crate::io::limits::Limits;
 use crate::io::tests::{Client, SHORT, post, start};
 
 #[test]
-fn a_slow_head_is_cut_off_however_it_drips() {
+fn a_slow_head_is_cut_off_even_if_bytes_keep_arriving() {
     let server = start(Limits { head: SHORT, ..Limits::default() });
     let mut client = Client::to(&server);
     client.send("GET /a HTTP/1.1\r\nhost: local");
@@ -22,20 +22,20 @@ fn a_slow_head_is_cut_off_however_it_drips() {
         if client.0.get_mut().write_all(&[*byte]).is_err() {
             break;
         }
-        assert!(started.elapsed() < SHORT * 20, "a byte now and then keeps the connection");
+        assert!(started.elapsed() < SHORT * 20, "single bytes keep the connection open");
         std::thread::sleep(Duration::from_millis(10));
     }
 }
 
 #[test]
-fn a_connection_that_asks_nothing_is_cut_off() {
+fn a_connection_without_a_request_is_cut_off() {
     let server = start(Limits { head: SHORT, ..Limits::default() });
     let (took, _) = Client::to(&server).closed_after();
     assert!(took < SHORT * 10, "{took:?}");
 }
 
 #[test]
-fn an_idle_connection_lives_longer_than_a_slow_head() {
+fn an_idle_connection_is_kept_longer_than_a_slow_head() {
     let idle = SHORT * 4;
     let server = start(Limits { head: SHORT, idle, ..Limits::default() });
     let mut client = Client::to(&server);
@@ -45,7 +45,7 @@ fn an_idle_connection_lives_longer_than_a_slow_head() {
     let (took, _) = client.closed_after();
     assert!(took >= idle * 9 / 10 && took < idle * 5, "{took:?}");
 
-    // The limit of the head holds on a kept connection, too.
+    // The limit of the head also applies to a persistent connection.
     let mut client = Client::to(&server);
     client.get("/a");
     client.send("GET /b");
@@ -65,12 +65,12 @@ fn a_slow_body_is_refused_with_408() {
 }
 
 #[test]
-fn a_client_that_takes_no_reply_is_cut_off() {
+fn a_client_that_reads_no_reply_is_cut_off() {
     let server = start(Limits { idle: SHORT, ..Limits::default() });
     let mut client = Client::to(&server);
     // Far more than the kernel buffers, in one burst.
     client.send("GET /big HTTP/1.1\r\nhost: localhost\r\n\r\n".repeat(100));
     std::thread::sleep(SHORT * 6);
     let (_, rest) = client.closed_after();
-    assert!(rest.len() < 100 * 300_000, "{} bytes were kept for it", rest.len());
+    assert!(rest.len() < 100 * 300_000, "{} bytes were buffered for it", rest.len());
 }

@@ -1,4 +1,4 @@
-//! A journal's file: found or made, locked, mended where its end was torn off.
+//! The file of a write-ahead log: opened or created, locked, and cut where its end is torn.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Write};
@@ -11,40 +11,42 @@ use crate::io::wal::frame::{self, MAGIC};
 use crate::io::wal::log::Sink;
 use crate::io::wal::text::{Place, Placed};
 
-/// Its name within its folder.
+/// The name of the file in its folder.
 const NAME: &str = "journal.sandbox";
 
-/// A journal that this process holds.
+/// A write-ahead log that this process has locked.
 #[derive(Debug)]
 pub(crate) struct WriteAheadLog {
     file: File,
     path: PathBuf,
-    /// End of what is whole.
+    /// The end of the last whole frame.
     end: u64,
-    /// What it holds, after its header; none if it is new.
+    /// The content after the header; none if it is new.
     pub(crate) held: Option<Held>,
 }
 
-/// What a journal held already.
+/// The content of an existing write-ahead log.
 #[derive(Debug)]
 pub(crate) struct Held {
     pub(crate) header: Header,
     bytes: Vec<u8>,
-    /// Where the payloads stand that follow the header's, each with the offset of its frame.
+    /// The positions of the payloads after the header, each with the offset of its frame.
     payloads: Vec<(usize, Range<usize>)>,
-    /// Bytes at the end that were torn off.
+    /// The incomplete bytes at the end.
     pub(crate) torn: u64,
 }
 
 impl WriteAheadLog {
-    /// Opens the journal of a folder, which is made if there is none. Nothing is written but a folder and an empty file.
+    /// Opens the write-ahead log of a folder. Creates only the folder and an empty file if they do not exist.
     ///
     /// # Errors
-    /// If another process holds it, it is damaged, or this program cannot read it: a sentence with path and offset.
+    /// If another process has locked it, it is damaged, or this program cannot read it. The text has the path
+    /// and the offset.
     pub(crate) fn open(folder: &Path) -> Result<Self, String> {
         let path = folder.join(NAME);
         let failed = |what: &str, error: &io::Error| format!("{what} {}: {error}", path.display());
-        fs::create_dir_all(folder).map_err(|error| failed("cannot make the folder of", &error))?;
+        fs::create_dir_all(folder)
+            .map_err(|error| failed("cannot create the folder of", &error))?;
         let mut options = OpenOptions::new();
         let file = options.read(true).append(true).create(true).open(&path);
         let mut file = file.map_err(|error| failed("cannot open", &error))?;
@@ -65,7 +67,7 @@ impl WriteAheadLog {
         Ok(Self { file, path, end: end as u64, held })
     }
 
-    /// Cuts off what was torn, writes the header of a new journal, and hands out where to write from there.
+    /// Cuts the incomplete end, writes the header of a new file, and returns where to write.
     pub(crate) fn into_sink(mut self, header: &Header) -> Result<Sink, String> {
         let path = self.path.display().to_string();
         let failed = |error: io::Error| format!("cannot write {path}: {error}");
@@ -80,7 +82,8 @@ impl WriteAheadLog {
             self.end = bytes.len() as u64;
         }
         self.file.sync_all().map_err(failed)?;
-        // The file's name is on the disk when its folder is; a system that cannot sync a folder keeps names in another way.
+        // A sync of the folder stores the name of the file. A system that cannot sync a folder stores names
+        // in another way.
         if let Some(folder) = self.path.parent().and_then(|folder| File::open(folder).ok()) {
             let _ = folder.sync_all();
         }
@@ -89,28 +92,28 @@ impl WriteAheadLog {
 }
 
 fn refusal(path: &Path, why: &str) -> String {
-    format!("{}, {why}; the file was left as it is", path.display())
+    format!("{}, {why}; the file is unchanged", path.display())
 }
 
-/// What a journal holds, and where what is whole of it ends.
+/// The content of a write-ahead log, and the end of its last whole frame.
 ///
 /// # Errors
-/// What is wrong with it, and where.
+/// The fault and its position.
 pub(crate) fn parse(bytes: Vec<u8>) -> Result<(Option<Held>, usize), String> {
     let frames = frame::read(&bytes).map_err(|damage| {
         let mend = if damage.offset == 0 {
-            "take another folder"
+            "use another folder"
         } else {
-            "it was damaged after it was written; to give up this frame and all after it, cut the file there"
+            "it was damaged after it was written; to drop this frame and all after it, cut the file there"
         };
         format!("{damage}: {mend}")
     })?;
     let mut payloads = frames.payloads.into_iter();
     let Some((offset, first)) = payloads.next() else {
-        return Ok((None, 0)); // torn before its header was whole: nothing was ever acknowledged
+        return Ok((None, 0)); // its header is incomplete, so no write was acknowledged
     };
     let Entry::Recording(header) = entry(offset, &bytes[first])? else {
-        return Err(format!("byte {offset}: a journal begins with its header"));
+        return Err(format!("byte {offset}: a write-ahead log must begin with its header"));
     };
     header.check().map_err(|why| format!("byte {offset}: {why}"))?;
     if is_newer(&header.engine, env!("CARGO_PKG_VERSION")) {
@@ -130,7 +133,7 @@ pub(crate) fn parse(bytes: Vec<u8>) -> Result<(Option<Held>, usize), String> {
 }
 
 impl Held {
-    /// What follows the header, read as it is asked for: a journal of months is never held twice.
+    /// The content after the header. It is read in parts, so that a log of months is never in memory twice.
     pub(crate) fn entries(&self) -> impl Iterator<Item = Result<Placed, String>> {
         self.payloads.iter().map(|(offset, payload)| {
             let entry = entry(*offset, &self.bytes[payload.clone()])?;
@@ -140,7 +143,7 @@ impl Held {
     }
 }
 
-/// The header is looked at before the rest of it is understood: a newer form must be refused by its number.
+/// The header is read first, because a newer format must be refused by its number.
 fn entry(offset: usize, payload: &[u8]) -> Result<Entry, String> {
     #[derive(serde::Deserialize)]
     struct Newer {
@@ -154,17 +157,17 @@ fn entry(offset: usize, payload: &[u8]) -> Result<Entry, String> {
     serde_json::from_slice(payload).map_err(|error| {
         match serde_json::from_slice::<Newer>(payload).map(|newer| newer.recording) {
             Ok(form) if form.format != crate::engine::recording::FORMAT => format!(
-                "byte {offset}: it has format {} of sandbox {}, which this sandbox {} does not read",
+                "byte {offset}: it has format {} of sandbox {}, which this sandbox {} cannot read",
                 form.format,
                 form.engine,
                 env!("CARGO_PKG_VERSION")
             ),
-            _ => format!("byte {offset}: this is no entry: {error}"),
+            _ => format!("byte {offset}: this is not an entry: {error}"),
         }
     })
 }
 
-/// Whether one version comes after another.
+/// Whether one version is newer than another.
 fn is_newer(one: &str, other: &str) -> bool {
     let parts = |version: &str| -> Vec<u64> {
         let numbers = version.split(['-', '+']).next().unwrap_or_default();

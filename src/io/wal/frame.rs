@@ -1,24 +1,26 @@
-//! Frames of a journal: what is whole, what was torn off, and what was damaged.
+//! The frames of a write-ahead log: whole, torn or damaged.
 //!
-//! A file is a mark of eight bytes and frames: length, checksum of the length, payload, checksum of the payload, all
-//! little-endian. The length has a checksum of its own, so that a flipped bit in it is never taken for the torn end of the file:
-//! a frame that its sound length carries beyond the end was torn off while it was written, and nobody was told of it; all else
-//! that does not add up is damage, and is not cut away but reported.
+//! A file is a mark of eight bytes, then frames: length, checksum of the length, payload, checksum of the
+//! payload, all little-endian. The
+//! length has its own checksum, so that a flipped bit in it is not mistaken for a torn end. A frame whose
+//! valid length exceeds the file was torn during
+//! its write, and no reply had acknowledged it. Every other mismatch is damage. It is reported, and never
+//! cut.
 
 use std::fmt;
 use std::ops::Range;
 
-/// What a journal begins with; the last two bytes change with the form of frames.
+/// The mark at the start of a file; its last two bytes change with the format of frames.
 pub(crate) const MAGIC: [u8; 8] = *b"SANDBX01";
-/// Bytes before a payload.
+/// The bytes before a payload.
 const HEAD: usize = 8;
-/// Bytes after it.
+/// The bytes after a payload.
 const TAIL: usize = 4;
 
-/// A journal is damaged there.
+/// Damage in a write-ahead log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Damage {
-    /// Offset of the first byte of the damaged frame.
+    /// The offset of the first byte of the damaged frame.
     pub(crate) offset: usize,
     pub(crate) what: &'static str,
 }
@@ -30,12 +32,12 @@ impl fmt::Display for Damage {
     }
 }
 
-/// Whole frames, and how far they reach.
+/// The whole frames, and their end.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Frames {
-    /// Where the payloads stand, in order, each with the offset of its frame.
+    /// The positions of the payloads in order, each with the offset of its frame.
     pub(crate) payloads: Vec<(usize, Range<usize>)>,
-    /// End of the last whole frame; what follows was torn off.
+    /// The end of the last whole frame. Bytes after it are torn.
     pub(crate) end: usize,
 }
 
@@ -49,18 +51,18 @@ pub(crate) fn write(payload: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(&crc32fast::hash(payload).to_le_bytes());
 }
 
-/// Reads the frames of a whole journal.
+/// Reads the frames of a file.
 pub(crate) fn read(file: &[u8]) -> Result<Frames, Damage> {
     let damage = |offset, what| Err(Damage { offset, what });
     let Some(start) = file.get(..MAGIC.len()) else {
         return if MAGIC.starts_with(file) {
             Ok(Frames { payloads: Vec::new(), end: 0 })
         } else {
-            damage(0, "this is no journal")
+            damage(0, "this is not a write-ahead log")
         };
     };
     if start != MAGIC {
-        return damage(0, "this is no journal, or one of another version of its form");
+        return damage(0, "this is not a write-ahead log, or one of another format version");
     }
     let (mut payloads, mut at) = (Vec::new(), MAGIC.len());
     while at < file.len() {
@@ -70,7 +72,7 @@ pub(crate) fn read(file: &[u8]) -> Result<Frames, Damage> {
         };
         let (length, checksum) = head.split_at(4);
         if crc32fast::hash(length) != number(checksum) {
-            // What a power cut leaves of a file that had grown already.
+            // A power cut can leave zeros in a file that had grown.
             if file[at..].iter().all(|&byte| byte == 0) {
                 break;
             }
@@ -101,7 +103,7 @@ fn number(bytes: &[u8]) -> u32 {
 mod tests {
     use super::*;
 
-    fn journal() -> (Vec<u8>, Vec<usize>) {
+    fn sample_file() -> (Vec<u8>, Vec<usize>) {
         let mut file = MAGIC.to_vec();
         let mut ends = vec![file.len()];
         for payload in ["one", "", "three frames", "{\"seq\":4}"] {
@@ -112,8 +114,8 @@ mod tests {
     }
 
     #[test]
-    fn a_truncated_journal_is_cut_at_its_last_whole_frame() {
-        let (file, ends) = journal();
+    fn a_truncated_log_is_cut_at_its_last_whole_frame() {
+        let (file, ends) = sample_file();
         for length in 0..=file.len() {
             let frames = read(&file[..length]).expect("truncation is not damage");
             let whole = ends.iter().rev().find(|&&end| end <= length);
@@ -123,7 +125,7 @@ mod tests {
 
     #[test]
     fn a_flipped_bit_is_refused_where_it_is() {
-        let (file, ends) = journal();
+        let (file, ends) = sample_file();
         for bit in 0..file.len() * 8 {
             let mut file = file.clone();
             file[bit / 8] ^= 1 << (bit % 8);
@@ -134,8 +136,8 @@ mod tests {
     }
 
     #[test]
-    fn zeros_at_the_end_were_never_written() {
-        let (mut file, ends) = journal();
+    fn zeros_at_the_end_count_as_torn() {
+        let (mut file, ends) = sample_file();
         file.extend_from_slice(&[0; 100]);
         assert_eq!(read(&file).map(|frames| frames.end), Ok(ends[4]));
     }

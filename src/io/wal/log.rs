@@ -1,8 +1,9 @@
-//! Inputs on their way to a file: taken in order by the threads that serve, written in groups by one that does nothing else.
+//! Writes inputs to a file: the serving threads add them in order, and one thread writes them in groups.
 //!
-//! A group is what came while the last one was being written: under load many replies share one sync, and alone nobody waits for
-//! company. Once something cannot be written nothing more is accepted: a reply whose input may be lost never leaves, and a
-//! recording has no holes.
+//! A group is the inputs that arrived during the previous write. Under load many replies share one sync, and
+//! a single reply does not wait for others.
+//! After a failed write, no input is accepted any more: a reply whose input may be lost is never sent, and a
+//! recording has no gaps.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -21,22 +22,23 @@ use crate::io::wal::frame;
 use crate::value::{ApiError, ErrorCode};
 use crate::world::World;
 
-/// Inputs that wait to be written; beyond it the threads that serve wait, too.
+/// The most inputs that wait to be written. Beyond it the serving threads wait, too.
 const MOST_PENDING: usize = 16_384;
-/// A world's digest is written after so many of its inputs, and whenever they have become sixteen times as many: it is reckoned
-/// of the whole world, and so seldom that all of them together cost less than the inputs' own hashes.
+/// A world's digest is written after this many of its inputs, and then each time their number has become
+/// sixteen times as large. A digest covers the
+/// whole world, so it is calculated seldom enough to cost less than the hashes of the inputs.
 const FIRST_MARK: u64 = 64;
-/// A recording, which nobody waits for, is written when so many inputs are there or so much time has passed.
+/// A recording, which no reply waits for, is written after this many inputs or this much time.
 const ENOUGH: usize = 512;
 const LINGER: Duration = Duration::from_millis(20);
 
-/// The way of inputs to a file, or to whoever plays them again.
+/// Passes inputs to a file, or to the replay.
 pub(crate) struct Log {
     salt: Salt,
     state: Mutex<State>,
-    /// Something is pending, or nothing will be any more.
+    /// Signals that inputs are pending, or that no more will come.
     wake: Condvar,
-    /// What was pending is being written.
+    /// Signals that the pending inputs are being written.
     room: Condvar,
     written: watch::Sender<Written>,
 }
@@ -47,7 +49,7 @@ impl std::fmt::Debug for Log {
     }
 }
 
-/// How far the file is.
+/// Signals the progress of the file.
 #[derive(Clone, Debug, Default)]
 struct Written {
     up_to: u64,
@@ -57,7 +59,7 @@ struct Written {
 #[derive(Debug)]
 struct State {
     phase: Phase,
-    /// Place of the next input.
+    /// The number of the next input.
     next: u64,
     worlds: BTreeMap<KeyHash, Known>,
     pending: Vec<Pending>,
@@ -65,15 +67,15 @@ struct State {
 
 #[derive(Debug)]
 enum Phase {
-    /// Inputs are played again; what came of the last is for the player.
+    /// Inputs are replayed, and the replay reads the result of the last one.
     Playing(Option<Box<Step>>),
-    /// Nobody listens.
+    /// Inputs are dropped.
     Idle,
     Live,
     Closed,
 }
 
-/// A world that the file speaks of.
+/// A world in the file.
 #[derive(Clone, Copy, Debug)]
 struct Known {
     number: u32,
@@ -88,17 +90,17 @@ enum Pending {
     End(Vec<EndOf>),
 }
 
-/// Where entries go.
+/// The format of the entries.
 #[derive(Debug)]
 pub(crate) enum Sink {
-    /// One line each.
+    /// One line for each.
     Text(File),
-    /// One frame each, on the disk before anybody is told.
+    /// One frame for each, on disk before it is acknowledged.
     WriteAheadLog { file: File, end: u64 },
 }
 
 impl Log {
-    /// A log that hands what is played to [`Log::take`].
+    /// A log for a replay, read by [`Log::take`].
     pub(crate) fn playing(salt: Salt) -> Self {
         let state = State {
             phase: Phase::Playing(None),
@@ -119,7 +121,7 @@ impl Log {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What came of the last input played, if it changed anything.
+    /// The result of the last replayed input, if it changed anything.
     pub(crate) fn take(&self) -> Option<Step> {
         match &mut self.state().phase {
             Phase::Playing(step) => step.take().map(|step| *step),
@@ -127,13 +129,13 @@ impl Log {
         }
     }
 
-    /// A world that the recording names.
+    /// Adds a world of the recording.
     pub(crate) fn knows(&self, named: Named) {
         let known = Known { number: named.world, inputs: 0 };
         self.state().worlds.insert(named.key, known);
     }
 
-    /// An input of that world was played.
+    /// Counts a replayed input of a world.
     pub(crate) fn played(&self, world: KeyHash, seq: u64) {
         let mut state = self.state();
         state.next = seq + 1;
@@ -147,12 +149,12 @@ impl Log {
         self.state().worlds.get(&world).map(|known| known.number)
     }
 
-    /// The playing is over and nothing is to be kept.
+    /// The replay is over, and further inputs are not stored.
     pub(crate) fn rest(&self) {
         self.state().phase = Phase::Idle;
     }
 
-    /// From now on what changes a world is written there, by a thread of its own.
+    /// Starts a thread that writes all further inputs.
     pub(crate) fn start(self: &Arc<Self>, sink: Sink) -> io::Result<Writer> {
         let mut state = self.state();
         state.phase = Phase::Live;
@@ -160,13 +162,13 @@ impl Log {
         drop(state);
         self.written.send_modify(|written| written.up_to = up_to);
         let log = Arc::clone(self);
-        let thread = std::thread::Builder::new().name("journal".into());
+        let thread = std::thread::Builder::new().name("wal".into());
         let thread = thread.spawn(move || log.write(sink))?;
         let log = Arc::clone(self);
         Ok(Writer { log, thread })
     }
 
-    /// What a reply can wait for.
+    /// The state that a reply can wait for.
     pub(crate) fn durable(&self) -> Durable {
         Durable(self.written.subscribe())
     }
@@ -210,7 +212,7 @@ impl Log {
     fn fail(&self, error: &io::Error) {
         tracing::error!(
             %error,
-            "what changes a world cannot be written down: such requests are refused from now on"
+            "inputs cannot be written: requests that change a world are refused from now on"
         );
         self.written.send_modify(|written| written.failed = Some(error.to_string().into()));
         self.state().pending.clear();
@@ -264,7 +266,8 @@ impl Recorder for Log {
         if is_marked(inputs) {
             state.pending.push(Pending::Mark { world: number, state: Box::new(world.clone()) });
         }
-        // One that writes looks again before it waits; one that lingers wants to know when there is enough.
+        // A writing thread checks again before it waits; a lingering one must know when there are enough
+        // inputs.
         let wakes = before == 0 || (before < ENOUGH && state.pending.len() >= ENOUGH);
         drop(state);
         if wakes {
@@ -294,7 +297,7 @@ impl Pending {
 }
 
 impl Sink {
-    /// Appends an entry in its form.
+    /// Appends an entry in the format of the file.
     pub(crate) fn form(&self, entry: &Entry, out: &mut Vec<u8>) {
         match self {
             Self::Text(_) => {
@@ -308,7 +311,7 @@ impl Sink {
         }
     }
 
-    /// Writes entries; a journal's are on the disk when this returns.
+    /// Writes entries. The entries of a write-ahead log are on disk when this returns.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         match self {
             Self::Text(file) => file.write_all(bytes),
@@ -317,7 +320,7 @@ impl Sink {
                 if written.is_ok() {
                     *end += bytes.len() as u64;
                 } else {
-                    // Best effort: what is left of it is torn, and cut when the journal is opened next.
+                    // Best effort: the rest is torn, and the next open cuts it.
                     let _ = file.set_len(*end);
                 }
                 written
@@ -336,10 +339,10 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// Writes what is pending and where every world stands, and ends.
+    /// Writes the pending inputs and the digests of all worlds, and ends.
     ///
     /// # Errors
-    /// If something could not be written: the recording ends before its end.
+    /// If a write failed: the recording is incomplete.
     pub(crate) fn finish(self, engine: &Engine) -> Result<(), String> {
         let Self { log, thread } = self;
         let ends = engine.ends(|key| log.number(key));
@@ -353,38 +356,38 @@ impl Writer {
         match (joined, failed) {
             (Ok(()), None) => Ok(()),
             (Ok(()), Some(error)) => Err(error.to_string()),
-            (Err(_), _) => Err("the thread that writes has failed by a bug".to_owned()),
+            (Err(_), _) => Err("the writing thread has failed because of a bug".to_owned()),
         }
     }
 }
 
-/// Tells when an input is on the disk.
+/// Waits until an input is on disk.
 #[derive(Clone, Debug)]
 pub(crate) struct Durable(watch::Receiver<Written>);
 
 impl Durable {
-    /// Whether it is there already.
+    /// Whether it is already on disk.
     pub(crate) fn has(&self, ticket: Ticket) -> bool {
         self.0.borrow().up_to >= ticket.0
     }
 
-    /// Returns when it is there.
+    /// Returns when it is on disk.
     ///
     /// # Errors
-    /// If it never will be; what the caller may be told instead of the reply.
+    /// If the write failed; the text for the caller instead of the reply.
     pub(crate) async fn wait(&self, ticket: Ticket) -> Result<(), String> {
         let mut written = self.0.clone();
         let end = |written: &Written| written.up_to >= ticket.0 || written.failed.is_some();
         match written.wait_for(end).await {
             Ok(now) if now.up_to >= ticket.0 => Ok(()),
             Ok(now) => Err(unwritten(now.failed.as_deref().unwrap_or_default())),
-            Err(_) => Err(unwritten("its writer is gone")),
+            Err(_) => Err(unwritten("its writing thread has ended")),
         }
     }
 }
 
 fn unwritten(error: &str) -> String {
     format!(
-        "what was asked cannot be written down ({error}): nothing is accepted until the sandbox is started again with room to write"
+        "the input cannot be written to disk ({error}); no change is accepted until the sandbox is restarted with free space"
     )
 }

@@ -1,7 +1,9 @@
-//! Inputs on disk: a journal that survives its process, and recordings for people.
+//! Inputs on disk: a write-ahead log that survives its process, and recordings for people.
 //!
-//! Both hold the same entries ([`crate::engine::recording::Entry`]) and differ in their form: a journal has frames with checksums
-//! and is synced before a reply leaves; a recording is JSON lines. Deliberately absent: what an entry means, which the engine knows.
+//! Both contain the same entries ([`crate::engine::recording::Entry`]) in different formats. A write-ahead
+//! log has frames with checksums, and is synced
+//! before a reply is sent. A recording is JSON lines. Deliberately absent: the meaning of an entry, which the
+//! engine knows.
 
 pub(crate) mod file;
 pub(crate) mod frame;
@@ -16,7 +18,7 @@ use std::hash::{BuildHasher, RandomState};
 
 use crate::engine::recording::Salt;
 
-/// A new salt. It is written beside the hashes and need not be secret, only never the same.
+/// A new salt. It is stored beside the hashes and need not be secret, but it must be unique.
 pub(crate) fn salt() -> Salt {
     let mut salt = [0; 16];
     for (place, half) in salt.chunks_mut(8).enumerate() {

@@ -1,4 +1,4 @@
-//! Plays what was recorded again, and holds every step against what came of it then.
+//! Replays recorded inputs, and compares every step with the recorded result.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -13,14 +13,14 @@ use crate::io::wal::text::{Place, Placed};
 use crate::value::{ApiError, Timestamp};
 use crate::world::World;
 
-/// How far a replay came.
+/// The progress of a replay.
 #[derive(Debug, Default)]
 pub(crate) struct Played {
-    /// Inputs played, moves of the wall clock among them.
+    /// The number of replayed inputs, including moves of the wall clock.
     pub(crate) inputs: u64,
     /// The last instant of the wall clock.
     pub(crate) wall: Option<Timestamp>,
-    /// Whether the recording ended with its worlds' digests, and they were reached.
+    /// Whether the recording ended with the digests of its worlds, and the replay reached them.
     pub(crate) is_complete: bool,
     worlds: BTreeMap<u32, KeyHash>,
 }
@@ -28,19 +28,19 @@ pub(crate) struct Played {
 /// The first input that differs.
 #[derive(Debug, Serialize)]
 pub(crate) struct Difference {
-    /// Its place among the inputs; that of the input before, where a digest differs.
+    /// The number of the input; for a digest, the number of the input before it.
     pub(crate) seq: u64,
-    /// Where it stands in the file.
+    /// The position in the file.
     pub(crate) place: String,
     pub(crate) world: u32,
-    /// What was asked.
+    /// The request.
     pub(crate) input: String,
     pub(crate) expected: Value,
     pub(crate) came: Value,
 }
 
 impl Difference {
-    /// For people: one line each.
+    /// The text for people: one line for each.
     pub(crate) fn text(&self) -> String {
         let mut text = format!(
             "input {} ({}, world {}) differs: {}\n",
@@ -56,11 +56,11 @@ impl Difference {
 #[derive(Debug)]
 pub(crate) enum Stopped {
     Differs(Box<Difference>),
-    /// The file makes no sense: a sentence that says where.
+    /// The file is invalid; the text names the position.
     Wrong(String),
 }
 
-/// Plays entries in order, up to the input of that place.
+/// Replays entries in order, up to the input with this number.
 pub(crate) fn play(
     engine: &Engine,
     log: &Log,
@@ -86,12 +86,12 @@ pub(crate) fn play(
 }
 
 impl Played {
-    /// How many worlds the recording names.
+    /// The number of worlds in the recording.
     pub(crate) fn worlds(&self) -> usize {
         self.worlds.len()
     }
 
-    /// Where the worlds stand.
+    /// The final state of the worlds.
     pub(crate) fn ends(&self, engine: &Engine) -> Vec<EndOf> {
         let number = |key| {
             let known = self.worlds.iter().find(|(_, known)| **known == key);
@@ -112,7 +112,7 @@ impl Player<'_> {
         if let Some(seq) = seq {
             let next = self.played.inputs + 1;
             if seq != next {
-                let what = format!("{place}: input {seq} stands where input {next} is expected");
+                let what = format!("{place}: expected input {next}, found input {seq}");
                 return Err(Stopped::Wrong(what));
             }
         }
@@ -133,7 +133,9 @@ impl Player<'_> {
 
     fn world(&self, place: Place, world: u32) -> Result<KeyHash, Stopped> {
         let known = self.played.worlds.get(&world).copied();
-        known.ok_or_else(|| Stopped::Wrong(format!("{place}: world {world} was not named before")))
+        known.ok_or_else(|| {
+            Stopped::Wrong(format!("{place}: world {world} was not introduced before"))
+        })
     }
 
     fn input(&mut self, place: Place, input: &Input) -> Result<(), Stopped> {
@@ -239,7 +241,7 @@ fn refused(place: Place, error: &ApiError) -> Stopped {
     Stopped::Wrong(format!("{place}: {}", error.detail))
 }
 
-/// Leaves what differs, so that it is seen.
+/// Keeps only the members that differ.
 fn leave_out_equals(one: &mut Value, other: &mut Value) {
     let (Value::Object(one), Value::Object(other)) = (one, other) else {
         return;

@@ -1,5 +1,6 @@
-//! A journal with its end torn off and its bits flipped, at every byte of its last three frames, played to the worlds that it
-//! leads to; and what a recording may not hold.
+//! A write-ahead log with a torn end and with flipped bits, at every byte of its last three frames. Each file
+//! is replayed to its worlds. Also what a
+//! recording may not contain.
 
 use std::io::Read;
 use std::sync::Arc;
@@ -47,11 +48,12 @@ fn post(engine: &Engine, path: &str, body: &str) -> Response<Bytes> {
     engine.call(request.body(body).expect("a request of the test"))
 }
 
-/// A journal of four companies that were founded; and the world's digest after each, the first before any.
-fn journal() -> (Vec<u8>, Vec<String>) {
+/// A write-ahead log in which four companies are created, and the digest of the world before the first and
+/// after each.
+fn sample_log() -> (Vec<u8>, Vec<String>) {
     let folder = tempfile::tempdir().expect("a folder");
-    let journal = WriteAheadLog::open(folder.path()).expect("a new journal");
-    let sink = journal.into_sink(&header()).expect("it can be written");
+    let wal = WriteAheadLog::open(folder.path()).expect("a new log");
+    let sink = wal.into_sink(&header()).expect("it can be written");
     let log = Arc::new(Log::playing(SALT));
     let engine = engine(&log);
     let writer = log.start(sink).expect("a thread");
@@ -68,7 +70,7 @@ fn journal() -> (Vec<u8>, Vec<String>) {
     let mut bytes = Vec::new();
     let file = std::fs::File::open(path).and_then(|mut file| file.read_to_end(&mut bytes));
     file.expect("it can be read");
-    // Without its end: the last frames are inputs, as in a journal whose process was killed.
+    // The log without its end. Its last frames are inputs, as after a kill of the process.
     let frames = frame::read(&bytes).expect("it is whole");
     let (end, payload) = frames.payloads.last().expect("it has frames").clone();
     assert!(bytes[payload].starts_with(b"{\"end\""));
@@ -76,11 +78,11 @@ fn journal() -> (Vec<u8>, Vec<String>) {
     (bytes, digests)
 }
 
-/// The digest that a journal leads to, and its inputs; or the refusal.
+/// The digest and the number of inputs after the replay, or the refusal.
 fn recovered(bytes: &[u8]) -> Result<(String, u64), String> {
     let (held, end) = file::parse(bytes.to_vec())?;
     assert!(end <= bytes.len());
-    let held = held.ok_or("nothing is held")?;
+    let held = held.ok_or("the file is empty")?;
     let log = Arc::new(Log::playing(held.header.salt));
     let engine = engine(&log);
     let played = play(&engine, &log, held.entries(), None);
@@ -91,29 +93,29 @@ fn recovered(bytes: &[u8]) -> Result<(String, u64), String> {
 }
 
 #[test]
-fn a_journal_cut_anywhere_in_its_last_three_frames_leads_to_what_is_whole_of_it() {
-    let (bytes, digests) = journal();
+fn a_log_cut_anywhere_in_its_last_three_frames_restores_its_whole_frames() {
+    let (bytes, digests) = sample_log();
     let frames = frame::read(&bytes).expect("it is whole").payloads;
     let starts: Vec<usize> = frames.iter().map(|(start, _)| *start).collect();
     let first = starts[starts.len() - 3];
     for length in first..=bytes.len() {
         let whole = starts.iter().filter(|&&start| start > first && start <= length).count();
         let whole = 1 + whole + usize::from(length == bytes.len());
-        let (digest, inputs) = recovered(&bytes[..length]).expect("a torn end is mended");
+        let (digest, inputs) = recovered(&bytes[..length]).expect("a torn end is cut");
         assert_eq!((inputs, &digest), (whole as u64, &digests[whole]), "cut at {length}");
     }
 }
 
 #[test]
 fn a_bit_flipped_anywhere_in_the_last_three_frames_is_refused_with_its_offset() {
-    let (bytes, _) = journal();
+    let (bytes, _) = sample_log();
     let frames = frame::read(&bytes).expect("it is whole").payloads;
     let starts: Vec<usize> = frames.iter().map(|(start, _)| *start).collect();
     for place in starts[starts.len() - 3]..bytes.len() {
         for bit in 0..8 {
             let mut damaged = bytes.clone();
             damaged[place] ^= 1 << bit;
-            let refusal = recovered(&damaged).expect_err("damage is never passed over");
+            let refusal = recovered(&damaged).expect_err("damage is never ignored");
             let frame = starts.iter().rfind(|&&start| start <= place).expect("a frame");
             assert!(refusal.starts_with(&format!("byte {frame}: ")), "{place}: {refusal}");
         }
@@ -121,19 +123,19 @@ fn a_bit_flipped_anywhere_in_the_last_three_frames_is_refused_with_its_offset() 
 }
 
 #[test]
-fn a_world_that_was_played_again_is_found_by_its_key_alone() {
-    let (bytes, digests) = journal();
+fn a_replayed_world_is_found_only_by_its_key() {
+    let (bytes, digests) = sample_log();
     let (held, _) = file::parse(bytes).expect("it is whole");
     let log = Arc::new(Log::playing(SALT));
     let engine = engine(&log);
     let held = held.expect("it holds something");
-    play(&engine, &log, held.entries(), None).expect("it leads where it led");
+    play(&engine, &log, held.entries(), None).expect("the replay reaches the same worlds");
     log.rest();
     let name = KeyHash::of(SALT, KEY).as_key();
     let refusal = engine.with_world(&name, World::digest).expect_err("it is no key");
     assert_eq!(refusal.code.code(), "invalid_api_key");
     let digest = engine.with_world(KEY, World::digest).ok();
     assert_eq!(digest.as_ref(), Some(&digests[4]));
-    // Its numbers go on: what is written next belongs to the world that is there.
+    // Its numbers continue, so that the next entries belong to the existing world.
     assert_eq!(log.number(KeyHash::of(SALT, KEY)), Some(1));
 }

@@ -1,4 +1,4 @@
-//! Recordings as JSON lines, bundles among them; and the reading of whatever file somebody wants played again.
+//! Recordings and bundles as JSON lines, and the reader of all files that can be replayed.
 
 use std::fmt;
 use std::fs::{File, OpenOptions};
@@ -12,14 +12,14 @@ use crate::io::wal::file;
 use crate::io::wal::frame::MAGIC;
 use crate::io::wal::log::Sink;
 
-/// An entry and where it stands, for messages.
+/// An entry and its position, for messages.
 #[derive(Debug)]
 pub(crate) struct Placed {
     pub(crate) place: Place,
     pub(crate) entry: Entry,
 }
 
-/// A place in a file.
+/// A position in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     Line(usize),
@@ -35,17 +35,17 @@ impl fmt::Display for Place {
     }
 }
 
-/// A file that travels in a bundle.
+/// A file in a bundle.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Enclosed {
-    /// What it is.
+    /// The kind of the file.
     pub(crate) kind: Kind,
     /// Its name, without its folders.
     pub(crate) name: String,
     pub(crate) text: String,
 }
 
-/// What a file of a bundle is.
+/// The kind of a file in a bundle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Kind {
@@ -60,18 +60,18 @@ pub(crate) enum BundleLine {
     File(Enclosed),
 }
 
-/// Something to play again.
+/// A recording to replay.
 #[derive(Debug)]
 pub(crate) struct Recording {
     pub(crate) header: Header,
     pub(crate) entries: Vec<Placed>,
-    /// Files that a bundle brought along.
+    /// The files of a bundle.
     pub(crate) files: Vec<Enclosed>,
-    /// What is odd about it and does not hinder.
+    /// Notes about faults that do not prevent a replay.
     pub(crate) notes: Vec<String>,
 }
 
-/// Begins a recording in a file that is new or empty.
+/// Starts a recording in a file that is new or empty.
 pub(crate) fn create(path: &Path, header: &Header) -> Result<Sink, String> {
     let shown = path.display();
     let failed = |error: std::io::Error| format!("cannot write {shown}: {error}");
@@ -79,9 +79,7 @@ pub(crate) fn create(path: &Path, header: &Header) -> Result<Sink, String> {
     let file = options.append(true).create(true).open(path);
     let file: File = file.map_err(failed)?;
     if file.metadata().map_err(failed)?.len() > 0 {
-        return Err(format!(
-            "{shown} is there already and not empty: a recording is never overwritten"
-        ));
+        return Err(format!("{shown} exists and is not empty; a recording is never overwritten"));
     }
     let mut sink = Sink::Text(file);
     let mut line = Vec::new();
@@ -90,16 +88,16 @@ pub(crate) fn create(path: &Path, header: &Header) -> Result<Sink, String> {
     Ok(sink)
 }
 
-/// Reads a recording, a journal or a bundle.
+/// Reads a recording, a file of a write-ahead log, or a bundle.
 ///
 /// # Errors
-/// What is wrong with it and where; the path is the caller's to name.
+/// The fault and its position; the caller adds the path.
 pub(crate) fn read(bytes: &[u8]) -> Result<Recording, String> {
     if bytes.starts_with(&MAGIC[..6]) {
         let (held, _) = file::parse(bytes.to_vec())?;
-        let held = held.ok_or("it ends before its header: nothing was recorded")?;
+        let held = held.ok_or("it has no complete header: nothing was recorded")?;
         let torn = (held.torn > 0)
-            .then(|| format!("the last {} bytes are torn off and left out", held.torn));
+            .then(|| format!("the last {} bytes are incomplete and ignored", held.torn));
         return Ok(Recording {
             entries: held.entries().collect::<Result<_, _>>()?,
             header: held.header,
@@ -127,7 +125,7 @@ fn lines(bytes: &[u8]) -> Result<Recording, String> {
             Ok(entry) => entry,
             Err(_) if end.is_none() && header.is_some() => {
                 notes.push(format!(
-                    "line {number} ends early and is left out: the process was killed while it wrote"
+                    "line {number} is incomplete and ignored: the process was killed during the write"
                 ));
                 break;
             }
@@ -147,25 +145,27 @@ fn lines(bytes: &[u8]) -> Result<Recording, String> {
             (Entry::Recording(_), Some(_)) => {
                 return Err(format!("line {number}: a second recording begins here"));
             }
-            (_, None) => return Err(format!("line {number}: a recording begins with its header")),
+            (_, None) => {
+                return Err(format!("line {number}: a recording must begin with its header"));
+            }
             (entry, Some(_)) => entries.push(Placed { place: Place::Line(number), entry }),
         }
     }
-    let header = header.ok_or("it is empty: a recording has at least its header")?;
+    let header = header.ok_or("it is empty: a recording must have at least its header")?;
     Ok(Recording { header, entries, files, notes })
 }
 
 fn not_an_entry(line: usize, error: &serde_json::Error) -> String {
-    // serde_json counts lines within what it was given, which is one.
+    // serde_json counts lines within its input, which is one line.
     let whole = error.to_string();
     let sentence = whole.split(" at line ").next().unwrap_or_default();
     format!(
-        "line {line}, column {}: this is no line of a recording, a journal or a bundle: {sentence}",
+        "line {line}, column {}: this is not a line of a recording, a write-ahead log or a bundle: {sentence}",
         error.column()
     )
 }
 
-/// Writes a bundle: the header, the files, and what was recorded.
+/// Writes a bundle: the header, the files and the inputs.
 pub(crate) fn write_bundle(recording: Recording, out: &mut impl Write) -> std::io::Result<()> {
     let Recording { header, entries, files, .. } = recording;
     let mut line = |entry: Vec<u8>| {

@@ -16,7 +16,7 @@ fn reverse(caller: &Caller, entry: &Value, body: &Value) -> crate::harness::http
 }
 
 #[test]
-fn an_entry_by_hand_is_its_own_source_and_counts_for_its_day() {
+fn a_posted_entry_is_its_own_source_and_counts_on_its_day() {
     let caller = Caller::instant();
     let company = caller.company(0);
     let own = currency(&caller, &company);
@@ -87,10 +87,10 @@ fn an_account_turns_over_what_sums_can_hold() {
     }
     let last = caller.post(ENTRIES, &body).made();
     caller.post(ENTRIES, &body).refused(402, "limit_exceeded");
-    // The mirror turns over the other sides; the mirror of that these again.
+    // The mirror entry uses the other sides, and its mirror the original sides again.
     let mirror = reverse(&caller, &last, &json!({"reason": "Wrong"})).made();
     reverse(&caller, &mirror, &json!({"reason": "Right"})).refused(402, "limit_exceeded");
-    // Pounds are many naira: what counts is what they come to in the company's books.
+    // A pound is worth many naira: the limit applies to the amount in the company's currency.
     let pounds = entry(&company, "2026-01-01", "fees", "loans_payable", most, "GBP");
     caller.post(ENTRIES, &pounds).refused(402, "limit_exceeded");
     caller.audit();
@@ -235,7 +235,7 @@ fn a_reversal_mirrors_an_entry_and_marks_it() {
 }
 
 #[test]
-fn an_entry_is_reversed_once_and_only_by_hand_if_it_was_posted_by_hand() {
+fn an_entry_is_reversed_once_and_only_if_a_caller_posted_it() {
     let caller = Caller::instant();
     let company = caller.company(0);
     let own = currency(&caller, &company);
@@ -308,7 +308,7 @@ fn the_journal_is_filtered_by_account_cause_and_day() {
 }
 
 #[test]
-fn a_restored_world_forgets_entries_by_hand() {
+fn a_restored_world_has_no_entries_posted_after_the_snapshot() {
     let caller = Caller::instant();
     let company = caller.company(0);
     let own = currency(&caller, &company);

@@ -1,4 +1,5 @@
-//! The books: entries by hand, their reversals, and reports that agree with one another at every date.
+//! The books: entries posted by callers, their reversals, and reports that agree with one another at every
+//! date.
 
 mod entries;
 mod reports;
@@ -36,7 +37,7 @@ fn report(caller: &Caller, name: &str, company: &str, days: &str) -> Value {
     caller.get(&format!("/api/business/reports/{name}?company_id={company}&{days}")).data()
 }
 
-/// What a report says of one account, among those of a kind.
+/// The row of one account in a section of a report.
 fn of(report: &Value, kind: &str, account: &str) -> i64 {
     let lines = report[kind].as_array().expect("lines");
     let line = lines.iter().find(|line| line["account"] == account);

@@ -7,7 +7,8 @@ use crate::harness::Caller;
 use crate::harness::http::pointers;
 use crate::harness::world::number;
 
-/// A company with a year of history and a month of life since: a run, money from outside, entries by hand and one reversed.
+/// A company with a year of history and a month of calls: a run, incoming money, posted entries, one of them
+/// reversed.
 fn busy(caller: &Caller) -> String {
     let company = caller.company(0);
     let own = currency(caller, &company);
@@ -35,7 +36,7 @@ fn busy(caller: &Caller) -> String {
     company
 }
 
-/// Days across and beyond the company's books.
+/// Days within and outside the company's books.
 const DAYS: [&str; 12] = [
     "2024-12-31",
     "2025-01-01",
@@ -56,7 +57,7 @@ fn next_day(day: &str) -> String {
     calendar::next(date)
 }
 
-/// The day after, by the calendar of these dates alone.
+/// The next day among these dates.
 mod calendar {
     pub(super) type Day = (i32, u32, u32);
 
@@ -85,7 +86,7 @@ mod calendar {
     }
 }
 
-/// Debits less credits by account up to a day, from the journal itself.
+/// Debits less credits by account up to a day, from the journal.
 fn fold(journal: &[Value], last: &str) -> BTreeMap<String, i64> {
     let mut nets = BTreeMap::new();
     let counted = journal
@@ -161,7 +162,7 @@ fn reports_agree_with_the_journal_and_with_one_another_at_every_date() {
 }
 
 #[test]
-fn cash_flow_says_what_cash_moved_for() {
+fn cash_flow_shows_the_reasons_of_cash_movements() {
     let caller = Caller::instant();
     let company = caller.company(0);
     let own = currency(&caller, &company);

@@ -1,6 +1,7 @@
-//! Bodies from the document: each operation's example, moved to the walk's world and varied, and now and then broken.
+//! Request bodies from the document: the example of each operation, adapted to the world of the walk, varied,
+//! and sometimes made invalid.
 //!
-//! An operation that is added is walked by its example, without a line here.
+//! A new operation is covered by its example, without a change here.
 
 use jiff::ToSpan;
 use jiff::civil::Date;
@@ -9,20 +10,20 @@ use serde_json::{Map, Value, json};
 use super::known::{Known, prefix};
 use crate::walk::Chance;
 
-/// Examples are made for a fresh world, which begins on this day.
+/// The start of the fresh world that the examples are written for.
 const FIRST: Date = jiff::civil::date(2026, 1, 1);
 
-/// What one body is made with.
+/// The inputs of one body.
 pub(super) struct Maker<'a> {
     pub(super) document: &'static Value,
     pub(super) chance: &'a mut Chance,
     pub(super) known: &'a Known,
     pub(super) company: String,
     pub(super) today: Date,
-    /// Days that all dates of the body are moved by, months that periods are.
+    /// The days by which all dates of the body are moved, and the months for periods.
     days: i64,
     months: i64,
-    /// What amounts are multiplied by, in percent: of all alike, so that what balances still does.
+    /// The percentage by which all amounts are multiplied alike, so that balanced entries stay balanced.
     scale: i64,
 }
 
@@ -40,7 +41,7 @@ impl<'a> Maker<'a> {
         Self { document, chance, known, company, today, days, months, scale }
     }
 
-    /// The example, varied; one body in eight is wrong on purpose.
+    /// The varied example. One body in eight is invalid.
     pub(super) fn body(&mut self, content: &'static Value) -> Value {
         let schema = self.resolved(&content["schema"]);
         let mut body = match example(content) {
@@ -100,7 +101,7 @@ impl<'a> Maker<'a> {
             schema = match (schema["$ref"].as_str(), schema["anyOf"].as_array()) {
                 (Some(reference), _) => {
                     let target = self.document.pointer(reference.trim_start_matches('#'));
-                    target.expect("a reference leads somewhere")
+                    target.expect("a reference has a target")
                 }
                 (_, Some(choices)) => &choices[0],
                 _ => return schema,
@@ -143,7 +144,7 @@ impl<'a> Maker<'a> {
         Value::Object(object)
     }
 
-    /// A value for which there is no example.
+    /// A value without an example.
     fn made(&mut self, schema: &'static Value, name: &str) -> Value {
         let schema = self.resolved(schema);
         if let Some(example) = schema["examples"].get(0) {
@@ -223,7 +224,7 @@ fn is_period(text: &str) -> bool {
     text.len() == 7 && format!("{text}-01").parse::<Date>().is_ok()
 }
 
-/// What a list without an example holds.
+/// The items of a list without an example.
 fn named_prefix(name: &str) -> Option<&'static str> {
     match name {
         "employees" | "employee_ids" | "employee_id" => Some("emp"),

@@ -1,5 +1,5 @@
-//! What the API says at the end of a walk: the log and the journal, which the auditor reckons from, and the answers that it
-//! holds against them.
+//! The data of the API at the end of a walk: the event log and the journal, from which the auditor
+//! calculates, and the answers that it checks.
 
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ use super::money::Money;
 use crate::harness::Caller;
 use crate::harness::world::id;
 
-/// Everything, whole.
+/// All data, complete.
 #[derive(Clone, Default)]
 pub(super) struct Books {
     pub(super) events: Vec<Value>,
@@ -17,9 +17,9 @@ pub(super) struct Books {
     /// Runs with their items.
     pub(super) runs: Vec<(Value, Vec<Value>)>,
     pub(super) check: Value,
-    /// What the wallets held before the walk.
+    /// The balances of the wallets before the walk.
     pub(super) at_first: Money,
-    /// What the outside world sent of its own accord.
+    /// Money that the outside world sent.
     pub(super) paid_in: Money,
 }
 
@@ -37,7 +37,7 @@ pub(super) struct Company {
     pub(super) trial_balances: Vec<Value>,
 }
 
-/// Ends of the periods that reports are asked for; the last is beyond all that happens.
+/// The ends of the periods of the reports; the last is after all events.
 const DAYS: [&str; 4] = ["2025-06-30", "2025-12-31", "2026-02-14", "2030-12-31"];
 
 struct Reader<'a> {
@@ -72,7 +72,7 @@ impl Reader<'_> {
 }
 
 impl Books {
-    /// The log, the journal, what is owed, runs and items, a line each.
+    /// The event log, the journal, liabilities, runs and items, on one line each.
     pub(super) fn dump(&self) -> String {
         let mut lines: Vec<String> = self.events.iter().map(ToString::to_string).collect();
         for company in &self.companies {

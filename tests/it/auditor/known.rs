@@ -1,4 +1,4 @@
-//! What a walk has learned from answers: ids with the company they belong to, and words that mean something there.
+//! What a walk has learned from answers: ids with their company, and values of members.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,19 +6,19 @@ use serde_json::Value;
 
 use crate::walk::Chance;
 
-/// Members whose values other calls ask for.
+/// Members whose values are inputs of other calls.
 const WORDS: [&str; 5] = ["authority", "currency", "country", "code", "bank_code"];
 
 #[derive(Default)]
 pub(super) struct Known {
-    /// By prefix, in the order in which they were met.
+    /// By prefix, in the order of their first appearance.
     ids: BTreeMap<String, Vec<String>>,
     met: BTreeSet<String>,
     home: BTreeMap<String, String>,
     words: BTreeMap<(String, String), Vec<String>>,
 }
 
-/// The letters before the underscore, if a text is an id.
+/// The prefix of a text that is an id.
 pub(super) fn prefix(text: &str) -> Option<&str> {
     let (prefix, rest) = text.split_once('_')?;
     let letters = |text: &str, most| {
@@ -29,7 +29,7 @@ pub(super) fn prefix(text: &str) -> Option<&str> {
 }
 
 impl Known {
-    /// Takes in an answer, whatever it holds.
+    /// Learns from an answer of any form.
     pub(super) fn learn(&mut self, value: &Value) {
         match value {
             Value::Array(rows) => rows.iter().for_each(|row| self.learn(row)),
@@ -72,7 +72,7 @@ impl Known {
         }
     }
 
-    /// An id with that prefix: mostly of that company, and mostly one met lately.
+    /// An id with this prefix: mostly of the given company, and mostly a recent one.
     pub(super) fn id(&self, chance: &mut Chance, prefix: &str, company: &str) -> Option<String> {
         let all = self.ids.get(prefix)?;
         let of = |id: &&String| self.home.get(*id).is_some_and(|home| home == company);
@@ -88,7 +88,7 @@ impl Known {
         self.home.get(id).cloned()
     }
 
-    /// A word that a resource of that company has under that name.
+    /// A value that a resource of this company has under this name.
     pub(super) fn word(&self, chance: &mut Chance, name: &str, company: &str) -> Option<String> {
         let words = self.words.get(&(company.to_owned(), name.to_owned()))?;
         Some(chance.pick(words).clone())

@@ -1,4 +1,4 @@
-//! The ledger once more, from its entries alone: balances, wallets and reports.
+//! Calculates the ledger again, from its entries alone: balances, wallets and reports.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -62,7 +62,7 @@ fn entries(company: &Company, found: &mut Vec<String>) {
     for entry in &company.entries {
         let of = id(entry);
         if !met.insert(of) {
-            found.push(format!("{of} is there twice"));
+            found.push(format!("{of} appears twice"));
         }
         if array(&entry["lines"]).len() < 2 {
             found.push(format!("{of} has fewer than two lines"));
@@ -135,13 +135,13 @@ fn wallets(company: &Company, found: &mut Vec<String>) {
     }
 }
 
-/// Account types as the chart shows them.
+/// The account types of the chart of accounts.
 fn types(company: &Company) -> BTreeMap<&str, &str> {
     let accounts = company.accounts.iter();
     accounts.map(|account| (text(&account["code"]), text(&account["type"]))).collect()
 }
 
-/// What the accounts of one type come to, on the side on which the type grows, in the company's currency.
+/// The sum of the accounts of one type, on the side on which the type grows, in the company's currency.
 fn of_type(company: &Company, sums: &Sums, wanted: &str) -> BTreeMap<String, i128> {
     let (types, currency) = (types(company), text(&company.company["currency"]));
     let side = if matches!(wanted, "asset" | "expense") { 1 } else { -1 };
@@ -154,14 +154,14 @@ fn of_type(company: &Company, sums: &Sums, wanted: &str) -> BTreeMap<String, i12
     found
 }
 
-/// A report's rows by account, without those of nothing.
+/// The rows of a report by account, without zero rows.
 fn shown(rows: &Value) -> BTreeMap<String, i128> {
     let row = |row: &Value| (text(&row["account"]).to_owned(), wide(&row["amount"]));
     let rows = array(rows).iter().map(row);
     rows.filter(|(_, amount)| *amount != 0).collect()
 }
 
-/// Whether something in its books is in another currency than its own.
+/// Whether its books contain another currency than its own.
 pub(super) fn has_foreign_entries(company: &Company) -> bool {
     let home = &company.company["currency"];
     let mut lines = company.entries.iter().flat_map(|entry| array(&entry["lines"]));
@@ -170,7 +170,7 @@ pub(super) fn has_foreign_entries(company: &Company) -> bool {
 
 fn reports(company: &Company, found: &mut Vec<String>) {
     if has_foreign_entries(company) {
-        return; // what is translated, and how, is held by tests of its own
+        return; // other tests check the translation
     }
     for report in &company.profit_and_loss {
         let (from, to) = (text(&report["from"]), text(&report["to"]));

@@ -1,4 +1,5 @@
-//! The log: numbers without gaps, time that never goes back, and lives that follow the arrows of `docs/conventions.md`.
+//! The event log: numbers without gaps, time that never goes back, and status histories that follow the
+//! lifecycles of `docs/conventions.md`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,8 +9,8 @@ use super::books::Books;
 use super::ledger::text;
 use crate::harness::world::{id, number};
 
-/// The arrows that each kind of resource has, `from` to any of `to`. A kind that is not here is held to the shape of its
-/// history alone.
+/// The transitions of each kind of resource, `from` to any of `to`. For other kinds, only the form of the
+/// history is checked.
 const ARROWS: &[(&str, &str, &[&str])] = &[
     ("employee", "pending", &["active", "terminated"]),
     ("employee", "active", &["on_leave", "suspended", "terminated"]),
@@ -72,7 +73,7 @@ const ARROWS: &[(&str, &str, &[&str])] = &[
     ("reconciliation_match", "matched", &["unmatched"]),
 ];
 
-/// The last arrow of a return, which two states share.
+/// The last transition of a return, which two states share.
 const AMENDED: [&str; 2] = ["filed", "rejected"];
 
 fn allowed(kind: &str, from: &str, to: &str) -> bool {
@@ -95,7 +96,7 @@ pub(super) fn findings(books: &Books, found: &mut Vec<String>) {
             found.push(format!("event {} of the log has the number {sequence}", place + 1));
         }
         if !ids.insert(id(event)) {
-            found.push(format!("{} is there twice", id(event)));
+            found.push(format!("{} appears twice", id(event)));
         }
         if text(&event["timestamp"]) < last {
             found.push(format!("{sequence} {name}: before the event that it follows"));
@@ -113,7 +114,7 @@ pub(super) fn findings(books: &Books, found: &mut Vec<String>) {
     }
 }
 
-/// What is wrong with a history, given the one that the resource had before.
+/// The fault of a history, compared with the earlier history of the resource.
 fn fault(object: &Value, history: &[Value], before: Option<&[Value]>) -> Option<String> {
     let kind = text(&object["object"]);
     let status = |change: &Value| text(&change["status"]).to_owned();

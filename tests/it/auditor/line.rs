@@ -1,4 +1,4 @@
-//! One connection that stays open: a walk makes tens of thousands of calls.
+//! One persistent connection, because a walk makes tens of thousands of calls.
 
 use std::io::Write;
 use std::net::TcpStream;

@@ -1,9 +1,12 @@
-//! The independent auditor: after random walks over the product it recomputes balances, profit and loss, balance
-//! sheets, taxes owed and years to date from the raw log and the journal, and holds what the API says against them.
+//! The independent auditor. After random walks over the product, it calculates balances, profit and loss,
+//! balance sheets, liabilities and years to
+//! date from the event log and the journal, and compares the API with them.
 //!
-//! It shares no code with the ledger: JSON in, sums in 128 bits, findings out. `SANDBOX_TEST_AUDIT=SEED:STEPS` audits one other
-//! walk, or a longer one, and `all` the twenty of 5,000 steps that `.ci/run` walks; an even seed walks an instant world, an odd one a manual. What a walk does follows from its seed.
-//! `SANDBOX_TEST_AUDIT_DUMP=FILE` writes what was read, a JSON line each.
+//! It shares no code with the ledger: it reads JSON, sums in 128 bits, and reports findings.
+//! `SANDBOX_TEST_AUDIT=SEED:STEPS` audits another walk, and `all`
+//! the twenty of 5,000 steps of `.ci/run`. An even seed uses an instant world, an odd one a manual world. The
+//! seed decides
+//! the calls of a walk. `SANDBOX_TEST_AUDIT_DUMP=FILE` writes the data, on one JSON line each.
 
 mod body;
 mod books;
@@ -25,11 +28,11 @@ use self::pay::Looked;
 use self::walk::{Produced, Walk};
 use crate::harness::{Caller, Server};
 
-/// What is walked unless somebody asks for more.
+/// The default walks.
 const FEW: (std::ops::RangeInclusive<u64>, u64) = (1..=4, 400);
-/// What is walked by `.ci/run`.
+/// The walks of `.ci/run`.
 const ALL: (std::ops::RangeInclusive<u64>, u64) = (1..=20, 5_000);
-/// Small companies, so that a step is cheap and walks get far; four of them, in countries that differ.
+/// Small companies, so that each step is fast. There are four, in different countries.
 const SHAPE: [&str; 6] =
     ["--companies", "4", "--employees-per-company", "8", "--countries", "NG,GB,US,KE"];
 
@@ -84,15 +87,15 @@ fn audited(servers: &[Arc<Server>; 2], seed: u64, steps: u64) -> Produced {
         found.len(),
         found[..found.len().min(5)].join("\n")
     );
-    assert!(looked.runs > 0 && looked.payslips > 0, "nothing was there to be looked at");
+    assert!(looked.runs > 0 && looked.payslips > 0, "the walk made no runs or payslips to check");
     produced
 }
 
 #[test]
-fn what_the_api_says_after_any_walk_is_what_its_log_and_journal_come_to() {
+fn what_the_api_says_after_any_walk_agrees_with_its_log_and_journal() {
     let servers = [server("instant"), server("manual")];
     let mut sum = Produced::default();
-    // Instant worlds on one thread, manual ones on another.
+    // Instant worlds run on one thread, manual ones on another.
     let produced = std::thread::scope(|scope| {
         let threads = [0, 1].map(|rest| {
             let servers = &servers;
@@ -106,7 +109,7 @@ fn what_the_api_says_after_any_walk_is_what_its_log_and_journal_come_to() {
     for produced in produced.into_iter().flatten() {
         sum.add(produced);
     }
-    // A walk that is refused everywhere would show nothing.
+    // A walk whose calls are all refused would check nothing.
     let once = std::env::var_os("SANDBOX_TEST_AUDIT").is_none();
     for name in [
         "runPayroll",
@@ -124,7 +127,7 @@ fn what_the_api_says_after_any_walk_is_what_its_log_and_journal_come_to() {
     println!("{:#?}", sum.accepted);
 }
 
-/// What is falsified, and how.
+/// The falsified figure, and the function that changes it.
 type Lie = (&'static str, fn(&mut Books));
 
 fn one_more(value: &mut Value, pointer: &str) {
@@ -132,21 +135,21 @@ fn one_more(value: &mut Value, pointer: &str) {
     *amount = json!(amount.as_i64().expect("an amount") + 1);
 }
 
-/// A company whose reports are reckoned again.
+/// A company whose reports are calculated again.
 fn plain(books: &mut Books) -> &mut books::Company {
     let mut companies = books.companies.iter_mut();
     let plain = companies.find(|company| !ledger::has_foreign_entries(company));
-    plain.expect("some company knows one currency alone")
+    plain.expect("one company has a single currency")
 }
 
 const LIES: [Lie; 18] = [
-    ("a coin from nowhere", |books| {
+    ("money without a source", |books| {
         *books.paid_in.entry("NGN".to_owned()).or_default() -= 1;
     }),
     ("a line of an entry", |books| {
         one_more(&mut books.companies[0].entries[9], "/lines/0/amount");
     }),
-    ("an entry that is gone", |books| {
+    ("a missing entry", |books| {
         books.companies[1].entries.pop();
     }),
     ("an account's balance", |books| {
@@ -173,13 +176,13 @@ const LIES: [Lie; 18] = [
     ("a wallet's statement", |books| {
         one_more(&mut books.companies[0].wallets[0].1[5], "/balance_after");
     }),
-    ("what is owed", |books| {
+    ("a liability", |books| {
         let mut companies = books.companies.iter_mut();
         let company = companies.find(|company| !company.liabilities.is_empty());
-        let company = company.expect("somebody owes something");
+        let company = company.expect("a company has a liability");
         let open =
             company.liabilities.iter_mut().find(|liability| liability["status"] == "accrued");
-        one_more(open.expect("something is open"), "/amount");
+        one_more(open.expect("a liability is open"), "/amount");
     }),
     ("a payslip", |books| {
         one_more(&mut books.payslips[0], "/net");
@@ -192,7 +195,7 @@ const LIES: [Lie; 18] = [
     ("a run's sum", |books| {
         one_more(&mut books.runs[0].0, "/totals/taxes");
     }),
-    ("an event that is gone", |books| {
+    ("a missing event", |books| {
         books.events.remove(3);
     }),
     ("a status out of order", |books| {
@@ -216,6 +219,6 @@ fn one_figure_that_is_off_by_one_is_found_wherever_it_is() {
     for (what, falsify) in LIES {
         let mut books = books.clone();
         falsify(&mut books);
-        assert!(!audit(&books).0.is_empty(), "nobody noticed {what}");
+        assert!(!audit(&books).0.is_empty(), "not noticed: {what}");
     }
 }

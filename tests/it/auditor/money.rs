@@ -1,6 +1,8 @@
-//! Conservation: what a world's wallets hold, and what is on its way, is what they held at first, plus what came in, less what went out.
-//! Reckoned currency by currency from the resources that moved it (payouts, collections, refunds, disputes, filings, conversions), each as
-//! the log told of it last; the ledger is not asked, but for what a caller wrote into it himself.
+//! Conservation of money: the balances of a world's wallets, with the money in transit, equal the first
+//! balances plus incoming less outgoing money. The
+//! sums are calculated for each currency from the resources that moved money (payouts, collections, refunds,
+//! disputes, filings, conversions), in their last
+//! state of the event log. The ledger is read only for entries that callers posted.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +11,7 @@ use serde_json::Value;
 use super::books::Books;
 use super::ledger::{text, wide};
 
-/// Where a world begins.
+/// The start of a world.
 const START: &str = "2026-01-01";
 
 /// By currency.
@@ -19,7 +21,7 @@ fn add(money: &mut Money, currency: &Value, amount: i128) {
     *money.entry(text(currency).to_owned()).or_default() += amount;
 }
 
-/// What the wallets of a world show, whatever it is set aside for.
+/// The totals of a world's wallets, reserved money included.
 pub(super) fn held<'a>(wallets: impl Iterator<Item = &'a Value>) -> Money {
     let mut money = Money::new();
     for wallet in wallets {
@@ -30,7 +32,7 @@ pub(super) fn held<'a>(wallets: impl Iterator<Item = &'a Value>) -> Money {
     money
 }
 
-/// Every resource of the log, as it was told of last, by kind.
+/// The last state of every resource in the event log, by kind.
 fn latest(books: &Books) -> BTreeMap<&str, BTreeMap<&str, &Value>> {
     let mut latest: BTreeMap<&str, BTreeMap<&str, &Value>> = BTreeMap::new();
     for event in &books.events {
@@ -43,7 +45,7 @@ fn latest(books: &Books) -> BTreeMap<&str, BTreeMap<&str, &Value>> {
     latest
 }
 
-/// Whether it entered that status after the world's start.
+/// Whether it entered this status after the world's start.
 fn since(object: &Value, status: &str) -> bool {
     let mut history = object["status_history"].as_array().into_iter().flatten();
     history.any(|change| change["status"] == status && text(&change["at"]) >= START)
@@ -53,7 +55,7 @@ fn amount(object: &Value, name: &str) -> i128 {
     if object[name].is_null() { 0 } else { wide(&object[name]) }
 }
 
-/// What came in less what went out, and what is on its way, since the walk began.
+/// Incoming less outgoing money, and money in transit, since the start of the walk.
 fn moved(books: &Books) -> (Money, Money) {
     let latest = latest(books);
     let of = |kind: &str| latest.get(kind).into_iter().flat_map(BTreeMap::values);
@@ -62,7 +64,7 @@ fn moved(books: &Books) -> (Money, Money) {
         let currency = &payout["currency"];
         let wages = payout["source"]["type"] == "payroll_item";
         let status = text(&payout["status"]);
-        // Wages leave what is reserved when they are sent; other payouts leave the wallet when they are asked for.
+        // Wages leave the reserve when they are sent. Other payouts leave the wallet when they are created.
         let out = match status {
             "sent" => true,
             "pending_approval" | "queued" | "processing" | "on_hold" => !wages,
@@ -74,7 +76,7 @@ fn moved(books: &Books) -> (Money, Money) {
         if status == "paid" && since(payout, "paid") {
             add(&mut moved, currency, -amount(payout, "amount"));
         }
-        // Wages in another currency than the wallet's are converted when they are sent, and back when they come back.
+        // Wages in another currency are converted when they are sent, and back when they are returned.
         if payout["fx"].is_object() && ["sent", "paid"].contains(&status) {
             let fx = &payout["fx"];
             add(&mut moved, &fx["source_currency"], -amount(fx, "source_amount"));
@@ -90,7 +92,7 @@ fn moved(books: &Books) -> (Money, Money) {
             add(&mut moved, &run["currency"], -amount(&run["funding"], "platform_fee"));
         }
     }
-    // Net pay that had arrived and was called back.
+    // Net pay that had arrived and was reversed.
     for (_, items) in &books.runs {
         for item in items.iter().filter(|item| item["status"] == "reversed") {
             if item_was_paid(item) {
@@ -99,7 +101,7 @@ fn moved(books: &Books) -> (Money, Money) {
         }
     }
     for filing in of("tax_filing") {
-        // What was paid before the world's start, or by the return that it amends, was not paid by this one.
+        // This return did not pay what was paid before the world's start, or by the return that it amends.
         let before = match filing["amends"].as_str() {
             Some(amended) => amount(latest["tax_filing"][amended], "amount_paid"),
             None if since(filing, "submitted") => 0,
@@ -146,8 +148,8 @@ fn moved(books: &Books) -> (Money, Money) {
     (moved, on_its_way)
 }
 
-/// What a dispute that was lost took. It is the whole amount, if that was withheld; a short wallet gives what it has, which the entry alone
-/// tells.
+/// The money that a lost dispute took: the whole amount if it was withheld, otherwise the balance of a short
+/// wallet, which only the entry shows.
 fn taken(books: &Books, dispute: &Value) -> i128 {
     if dispute["withheld"] == dispute["amount"] {
         return amount(dispute, "amount");
@@ -179,7 +181,7 @@ pub(super) fn findings(books: &Books, found: &mut Vec<String>) {
         let (first, moved, way, now) = (of(&books.at_first), of(&moved), of(&on_its_way), of(&now));
         if first + moved != now + way {
             found.push(format!(
-                "{currency}: {first} at first and {moved} since are not {now} in wallets and {way} on their way: {} too many",
+                "{currency}: {first} at first and {moved} since are not {now} in wallets and {way} in transit: a difference of {}",
                 now + way - first - moved
             ));
         }

@@ -1,5 +1,6 @@
-//! Wages and taxes once more: runs from their items, payslips from their lines, years to date from every pay before, what is
-//! owed from what accrued.
+//! Calculates wages and taxes again: runs from their items, payslips from their lines, years to date from all
+//! earlier pay, liabilities from
+//! accruals.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,7 +21,7 @@ fn total(rows: &Value) -> i128 {
 /// The first day that is not history.
 const START: &str = "2026-01-01";
 
-/// What was looked at, so that a walk on which nothing happened cannot pass for one on which all is well.
+/// Counts of the checked resources, so that a walk without payroll does not pass.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Looked {
     pub(super) payslips: usize,
@@ -67,7 +68,7 @@ fn runs(books: &Books, found: &mut Vec<String>, looked: &mut Looked) {
     }
 }
 
-/// A run of which somebody is paid in another currency counts that pay at the rate on the item, and still adds up.
+/// A run with an employee paid in another currency counts that pay at the rate of the item, and still sums.
 fn abroad(run: &Value, items: &[Value], found: &mut Vec<String>) {
     let totals = |member: &str| wide(&run["totals"][member]);
     let net = |item: &Value| match &item["fx"] {
@@ -121,19 +122,20 @@ struct Pay<'a> {
     pay_date: &'a str,
     gross: i128,
     net: i128,
-    /// Places in the log at which it was reckoned for the first time and for the last; 0 for history.
+    /// Positions in the event log of its first and its last calculation; 0 for history.
     first: usize,
     last: usize,
-    /// Where its run came to nothing.
+    /// The position at which its run ended without effect.
     void: usize,
 }
 
-/// The year to date of a payslip is its own pay and all that was reckoned before it in the same tax year and stood then.
-/// Whose pay was taken back by a correction is left to tests of its own.
+/// The year to date of a payslip is its own pay and all pay calculated before it in the same tax year that
+/// was still valid. Other tests cover pay that
+/// a correction took back.
 fn years(books: &Books, found: &mut Vec<String>, looked: &mut Looked) {
     let mut undone: BTreeSet<&str> = BTreeSet::new();
     let pays = pays(books, &mut undone);
-    // The days that each tax year is known to hold, by pack.
+    // The known days of each tax year, by pack.
     let year =
         |payslip: &Value| (payslip["pack"].to_string(), text(&payslip["currency"]).to_owned());
     let mut days: BTreeMap<(String, String), BTreeSet<&str>> = BTreeMap::new();
@@ -161,7 +163,7 @@ fn years(books: &Books, found: &mut Vec<String>, looked: &mut Looked) {
                 payslip["currency"] == currency.as_str() && in_year(days, pay.pay_date)
             });
             let years: Vec<&(String, String)> = years.map(|(year, _)| year).collect();
-            // Reckoned again since, or paid on a day of which no payslip says whose year it is.
+            // Calculated again since, or paid on a day that no payslip assigns to a year.
             clear &= pay.last <= own.last && !years.is_empty();
             if years.contains(&&year(payslip)) {
                 gross += pay.gross;
@@ -184,7 +186,7 @@ fn years(books: &Books, found: &mut Vec<String>, looked: &mut Looked) {
     }
 }
 
-/// Every pay by employee; and whose pay was taken back.
+/// All pay by employee, and the employees whose pay was taken back.
 fn pays<'a>(books: &'a Books, undone: &mut BTreeSet<&'a str>) -> BTreeMap<&'a str, Vec<Pay<'a>>> {
     let mut reckoned: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     let mut void: BTreeMap<&str, usize> = BTreeMap::new();
@@ -196,7 +198,7 @@ fn pays<'a>(books: &'a Books, undone: &mut BTreeSet<&'a str>) -> BTreeMap<&'a st
         if event["type"] == "payroll_run.calculated" {
             reckoned.entry(id(run)).or_insert((place + 1, 0)).1 = place + 1;
         }
-        // An event named so may be about some of its people; the status is about all of it.
+        // Such an event can concern some of its employees; the status concerns the whole run.
         if matches!(text(&run["status"]), "cancelled" | "failed" | "reversed") {
             void.entry(id(run)).or_insert(place + 1);
         }
@@ -226,7 +228,7 @@ fn pays<'a>(books: &'a Books, undone: &mut BTreeSet<&'a str>) -> BTreeMap<&'a st
     pays
 }
 
-/// The account that holds what is owed to an authority.
+/// The account of liabilities to an authority.
 fn account(authority: &str) -> String {
     match authority {
         "pension" => "pension_payable".to_owned(),
@@ -234,7 +236,8 @@ fn account(authority: &str) -> String {
     }
 }
 
-/// What each cause moved on each account since that day, credits first; what a correction moved counts for the run that it reverses.
+/// The movements of each source on each account since that day, credits first. A correction counts for the
+/// run that it reverses.
 fn moved<'a>(
     company: &'a Company,
     roots: &BTreeMap<&'a str, &'a str>,
@@ -257,7 +260,7 @@ fn owed(company: &Company, books: &Books, found: &mut Vec<String>, looked: &mut 
     let roots: BTreeMap<&str, &str> =
         runs.clone().filter_map(|run| Some((id(run), run["reverses"].as_str()?))).collect();
     let root = |run| roots.get(run).copied().unwrap_or(run);
-    // History accrued without liabilities of its own.
+    // History has accruals without liabilities.
     let (moved, live) = (moved(company, &roots, ""), moved(company, &roots, START));
     let mut accrued: BTreeMap<(&str, String), i128> = BTreeMap::new();
     let mut paid: BTreeMap<&str, i128> = BTreeMap::new();
@@ -308,7 +311,7 @@ fn owed(company: &Company, books: &Books, found: &mut Vec<String>, looked: &mut 
     }
 }
 
-/// What a payout moved is what its status says.
+/// The movements of a payout must agree with its status.
 fn payouts(books: &Books, found: &mut Vec<String>, looked: &mut Looked) {
     let mut last: BTreeMap<&str, &Value> = BTreeMap::new();
     for event in &books.events {
@@ -330,7 +333,7 @@ fn payouts(books: &Books, found: &mut Vec<String>, looked: &mut Looked) {
         looked.payouts += 1;
         let amount = wide(&payout["amount"]);
         let on = |account: &str| moved.get(&(of, account.to_owned())).copied().unwrap_or_default();
-        // What wages are owed is set aside by their run; any other payout is on its way from the moment that it is asked for.
+        // The run reserves wages. Any other payout is in transit from its creation.
         let wages = payout["source"]["type"] == "payroll_item";
         let paid_for = on(if wages { "wages_payable" } else { "purchases" });
         let transit = on("payouts_in_transit");

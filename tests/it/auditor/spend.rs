@@ -1,12 +1,13 @@
-//! Steps of a walk that need several things to fit: a payee in the wallet's currency, an escrow that is funded, a quote that still stands.
-//! Bodies made from the document alone seldom meet all of it.
+//! Steps of a walk that need several matching resources: a beneficiary in the wallet's currency, a funded
+//! escrow, an open quote. Bodies from the
+//! document alone seldom match.
 
 use serde_json::{Value, json};
 
 use super::walk::Walk;
 use crate::harness::world::id;
 
-/// What a walk has met of what it can spend from, and on.
+/// The resources of a walk that can send or receive money.
 #[derive(Default)]
 pub(super) struct Spending {
     wallets: Vec<Value>,
@@ -18,7 +19,7 @@ pub(super) struct Spending {
 }
 
 impl Spending {
-    /// Takes in the resources of an answer.
+    /// Learns the resources of an answer.
     pub(super) fn learn(&mut self, value: &Value) {
         match value {
             Value::Array(rows) => rows.iter().for_each(|row| self.learn(row)),
@@ -47,7 +48,7 @@ impl Spending {
 const PAYMENTS: &str = "/api/payments";
 
 impl Walk<'_> {
-    /// One thing that money can do.
+    /// One use of money.
     pub(super) fn spend(&mut self) {
         let scenes = [
             Self::add_payee,
@@ -63,7 +64,7 @@ impl Walk<'_> {
             Self::answer_dispute,
         ];
         let scene = *self.chance.pick(&scenes);
-        // None where nothing is there that it could be done with.
+        // None if a needed resource is missing.
         let _ = scene(self);
     }
 
@@ -89,7 +90,7 @@ impl Walk<'_> {
         Some(())
     }
 
-    /// A payee, a wallet of the same company and currency, and an amount that it may have.
+    /// A beneficiary, a wallet of the same company and currency, and an affordable amount.
     fn pair(&mut self) -> Option<(Value, Value, i64)> {
         let payee = self.one_of(|known| &known.payees)?;
         let fits = |wallet: &&Value| {

@@ -15,7 +15,7 @@ use crate::harness::contract::{check, product};
 use crate::harness::{Answer, Caller, Request};
 use crate::walk::Chance;
 
-/// What the outside world is asked to do in one call of eight.
+/// The inbound calls, one call in eight.
 const OUTCOMES: [&str; 9] = [
     "payout.settle=returned;code=R02",
     "payout.settle=failed;code=R03",
@@ -36,7 +36,8 @@ pub(super) struct Row {
     row: &'static Value,
 }
 
-/// One in how many times a row that was drawn is called: what ends a life is rare, or nobody would be left to pay.
+/// How seldom a drawn row is called. Calls that end a resource are rare, so that enough employees stay
+/// payable.
 fn rarity(row: &Row) -> usize {
     match row.name {
         "runPayroll" | "createTaxFiling" | "submitTaxFiling" => 1,
@@ -63,12 +64,12 @@ fn operations() -> Vec<Row> {
     found
 }
 
-/// What came of a walk, operation by operation.
+/// The results of a walk, by operation.
 #[derive(Default)]
 pub(super) struct Produced {
     /// Successes of each operation.
     pub(super) accepted: BTreeMap<&'static str, u64>,
-    /// Codes with which each refused.
+    /// The codes of the refusals of each operation.
     pub(super) refused: BTreeSet<(&'static str, String)>,
     pub(super) calls: u64,
 }
@@ -89,18 +90,18 @@ pub(super) struct Walk<'a> {
     pub(super) chance: Chance,
     known: Known,
     pub(super) spending: Spending,
-    /// One walk in four does not, so that there are books in one currency, whose reports are reckoned again.
+    /// One walk in four uses a single currency, so that its reports can be calculated again.
     spends: bool,
     pub(super) today: Date,
     rows: Vec<Row>,
     pub(super) produced: Produced,
-    /// What the wallets held at first, and what was paid in since.
+    /// The first balances of the wallets, and the money paid in since.
     pub(super) at_first: Money,
     pub(super) paid_in: Money,
 }
 
 impl<'a> Walk<'a> {
-    /// In the caller's world, which is grown anew from that seed.
+    /// In the caller's world, which is reset with this seed.
     pub(super) fn begin(caller: &'a Caller, seed: u64) -> Self {
         let mut walk = Self {
             caller,
@@ -160,7 +161,7 @@ impl<'a> Walk<'a> {
         body
     }
 
-    /// One call that was not drawn: what it answered, if it was accepted.
+    /// One fixed call; returns its answer if it was accepted.
     pub(super) fn post(&mut self, name: &'static str, path: &str, body: &Value) -> Option<Value> {
         let request = self.caller.request("POST", path).json(body);
         let answer = self.line.send(&request);
@@ -181,7 +182,7 @@ impl<'a> Walk<'a> {
         self.control("/_sandbox/clock/advance", &json!({"by": by}));
     }
 
-    /// Money comes in, without which most runs would be short.
+    /// Incoming money; without it most runs would be short.
     fn pay_in(&mut self) {
         let Some(company) = self.known.id(&mut self.chance, "com", "") else {
             return;
@@ -200,7 +201,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// What the clock made is found in lists.
+    /// Lists show the resources that the clock created.
     fn look_around(&mut self) {
         let lists = ["tax-liabilities", "tax-filings", "payroll-runs", "payslips"];
         let list = *self.chance.pick(&lists);
@@ -219,7 +220,7 @@ impl<'a> Walk<'a> {
         self.took(self.rows[place].name, &request, &answer);
     }
 
-    /// Holds an answer to its document, counts it and learns from it.
+    /// Checks an answer against its document, counts it and learns from it.
     fn took(&mut self, name: &'static str, request: &Request, answer: &Answer) {
         check(request.method(), request.path(), answer);
         assert!(answer.status < 500, "{request}: {}", answer.text());

@@ -1,4 +1,4 @@
-//! What the underwriter does with an application, and how offers end.
+//! The decisions of the underwriter, and the ends of offers.
 
 use serde_json::{Value, json};
 
@@ -44,7 +44,7 @@ fn an_underwriter_decides_a_business_day_later_by_a_fresh_score() {
 }
 
 #[test]
-fn what_is_offered_is_what_the_sales_bear() {
+fn an_offer_is_limited_by_the_sales() {
     let caller = Caller::instant();
     let company = caller.company(0);
     let whole = decided(&caller, &company, 1_000_000_000_000_000, "by_score");
@@ -54,13 +54,13 @@ fn what_is_offered_is_what_the_sales_bear() {
     assert!(number(&first["amount"]) < 1_000_000_000_000_000);
     let body = json!({"decision": "accept", "wallet_id": id(&wallet(&caller, &company))});
     respond(&caller, &first, &body).expect(200);
-    // What is owed now is all that may be owed.
+    // The current debt reaches the limit.
     let more = decided(&caller, &company, 100_000, "by_score");
     assert_eq!((more["status"].as_str(), reasons(&more)), (Some("rejected"), vec!["no_capacity"]));
 }
 
 #[test]
-fn what_was_offered_and_not_answered_yet_counts_as_owed() {
+fn open_offers_count_as_debt() {
     let caller = Caller::manual();
     let company = caller.company(0);
     let huge = 1_000_000_000_000_000;
@@ -69,7 +69,7 @@ fn what_was_offered_and_not_answered_yet_counts_as_owed() {
     let [first, second] = asked.each_ref().map(|one| application(&caller, id(one)));
     assert_eq!(reasons(&first), ["score_sufficient", "amount_reduced"]);
     assert_eq!(reasons(&second), ["no_capacity"]);
-    // Nor later; what is declined is free again.
+    // Nor later. A declined offer frees its amount.
     let made = offer(&caller, &first);
     let body = json!({"decision": "accept", "wallet_id": id(&wallet(&caller, &company))});
     let mut third = ask(&caller, &company, huge, "by_score").made();
@@ -99,7 +99,7 @@ fn a_company_that_is_suspended_meanwhile_is_refused() {
 }
 
 #[test]
-fn who_has_no_history_or_a_poor_score_gets_reasons() {
+fn a_rejection_for_history_or_score_has_reasons() {
     let caller = Caller::instant();
     let company = newcomer(&caller);
     let early = decided(&caller, &company, 100_000, "by_score");
@@ -119,7 +119,7 @@ fn who_has_no_history_or_a_poor_score_gets_reasons() {
 }
 
 #[test]
-fn an_overdue_tax_speaks_against_a_loan_whatever_the_underwriter_says() {
+fn an_overdue_tax_rejects_a_loan_despite_the_underwriter() {
     let caller = Caller::instant();
     let company = caller.company(0);
     caller.run_payroll(&company, "2026-01");
@@ -131,7 +131,7 @@ fn an_overdue_tax_speaks_against_a_loan_whatever_the_underwriter_says() {
 }
 
 #[test]
-fn the_underwriter_may_refuse_whatever_the_score() {
+fn the_underwriter_may_refuse_with_any_score() {
     let caller = Caller::instant();
     let asked = decided(&caller, &caller.company(0), 100_000, "rejected");
     assert_eq!(asked["status"], "rejected");
@@ -158,7 +158,7 @@ fn a_new_score_is_the_information_that_was_requested() {
         (&done["information_requested"], &done["information_due_by"]),
         (&json!([]), &Value::Null)
     );
-    // The day on which it would have been withdrawn changes nothing any more.
+    // The day of its withdrawal has no effect any more.
     caller.advance(&json!({"by": "20d"}));
     assert_eq!(application(&caller, id(&asked))["status"], "approved");
 }
@@ -174,7 +174,7 @@ fn without_the_information_an_application_is_withdrawn_after_two_weeks() {
 }
 
 #[test]
-fn an_offer_stands_for_two_weeks() {
+fn an_offer_expires_after_two_weeks() {
     let caller = Caller::instant();
     let company = caller.company(0);
     let made = offer(&caller, &decided(&caller, &company, 100_000, "approved"));
@@ -214,7 +214,7 @@ fn an_offer_is_accepted_once_and_makes_one_loan() {
 }
 
 #[test]
-fn applications_and_loans_are_listed_by_what_is_asked() {
+fn applications_and_loans_are_filtered() {
     let caller = Caller::instant();
     let company = caller.company(0);
     let lent = lent(&caller, 1_000_000);

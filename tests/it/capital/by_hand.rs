@@ -1,4 +1,4 @@
-//! Applications, offers, loans and scores moved by the tester's hand, with what follows from it.
+//! Manual transitions of applications, offers, loans and scores, with their effects.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ use crate::harness::Caller;
 use crate::harness::world::id;
 
 #[test]
-fn an_application_goes_where_the_hand_leads() {
+fn manual_transitions_of_an_application_follow_its_lifecycle() {
     for to in ["approved", "rejected", "information_requested"] {
         let caller = Caller::manual();
         let made = ask(&caller, &caller.company(0), 1_000, "by_score").expect(201)["data"].take();
@@ -32,14 +32,14 @@ fn an_application_goes_where_the_hand_leads() {
             }
             _ => {}
         }
-        // The clock does nothing more about it.
+        // The clock has no further effect on it.
         let came = caller.advance(&json!({"by": "30d"}));
         assert!(!came.iter().any(|name| name.starts_with("application.")), "{came:?}");
     }
 }
 
 #[test]
-fn no_hand_approves_against_the_facts() {
+fn a_manual_transition_cannot_approve_against_the_facts() {
     let caller = Caller::instant();
     let company = caller.company(0);
     let lent = lent(&caller, 1_000);
@@ -58,7 +58,7 @@ fn no_hand_approves_against_the_facts() {
 }
 
 #[test]
-fn a_loan_is_paid_out_late_and_given_up_by_hand() {
+fn manual_transitions_disburse_delay_and_default_a_loan() {
     let caller = Caller::manual();
     let company = caller.company(0);
     let made = ask(&caller, &company, 12_000, "approved").expect(201)["data"].take();
@@ -81,7 +81,7 @@ fn a_loan_is_paid_out_late_and_given_up_by_hand() {
 }
 
 #[test]
-fn an_instalment_that_is_late_by_hand_is_paid_and_the_loan_is_active_again() {
+fn a_loan_made_late_by_transition_is_active_again_after_payment() {
     let caller = Caller::instant();
     let lent = lent(&caller, 12_000);
     let late = led(&caller, id(&lent), "late");
@@ -93,7 +93,7 @@ fn an_instalment_that_is_late_by_hand_is_paid_and_the_loan_is_active_again() {
 }
 
 #[test]
-fn scores_are_finished_by_hand_and_end_where_the_facts_lead() {
+fn manual_transitions_complete_scores_by_the_facts() {
     let caller = Caller::manual();
     let (company, fresh) = (caller.company(0), newcomer(&caller));
     let made = |path: &str, body: Value| -> String {

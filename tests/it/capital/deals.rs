@@ -1,4 +1,4 @@
-//! Deals from outside: guards that say what is missing, money that arrives once, investors who reply.
+//! Deals: guards that name what is missing, money that arrives once, and investors who reply.
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ use crate::harness::{Answer, Caller};
 pub(super) const DEALS: &str = "/api/capital/deals";
 const UNKNOWN: &str = "del_0000000000000";
 
-/// What is asked for a new deal of a company.
+/// The body of a new deal of a company.
 fn body(company: &str, instrument: &str) -> Value {
     json!({"company_id": company, "name": "Seed round", "instrument": instrument, "target_amount": 500_000_000, "currency": "NGN",
         "investor": {"name": "Palm Ventures"}})
@@ -53,7 +53,7 @@ fn assess(caller: &Caller, company: &str) {
     caller.post(path, &json!({"company_id": company})).expect(202);
 }
 
-/// Brings a deal by hand to that stage.
+/// Moves a deal to a stage by manual transition.
 fn at_stage(caller: &Caller, deal: &Value, stage: &str) {
     for next in ["screening", "due_diligence", "term_sheet", "closing"] {
         if read(caller, deal)["stage"] == stage {
@@ -149,7 +149,7 @@ fn every_guard_that_is_not_met_is_named_with_what_meets_it() {
     let problem = advance(&caller, &deal, &json!({})).refused(409, "stage_guard_failed");
     assert_eq!(guards(&problem), all[2..]);
     assess(&caller, &company);
-    // What was met may be lost again: another name asks for another verification.
+    // A met guard can fail again: a new name requires a new verification.
     let path = format!("/api/identity/subjects/{}", id(&subject));
     caller.patch(&path, &json!({"legal_name": "Palm Foods and Sons Ltd"})).expect(200);
     let problem = advance(&caller, &deal, &json!({})).refused(409, "stage_guard_failed");
@@ -160,7 +160,7 @@ fn every_guard_that_is_not_met_is_named_with_what_meets_it() {
 }
 
 #[test]
-fn a_company_that_is_not_ready_is_told_its_score_and_the_least() {
+fn a_refusal_for_readiness_names_the_score_and_the_minimum() {
     let caller = Caller::instant();
     let company = newcomer(&caller);
     let deal = caller.post(DEALS, &body(&company, "debt")).expect(201)["data"].take();
@@ -281,7 +281,7 @@ fn what_comes_in_is_refused_at_its_edges_before_anything_changes() {
         assert_eq!(problem["errors"][0]["code"], "not_taken");
     }
     assert_eq!(caller.digest(), before);
-    // A wallet that is full takes nothing more, by call or by hand.
+    // A full wallet accepts no more money, by call or by manual transition.
     let most = json!({"company_id": company, "amount": 1_000_000_000_000_000_i64});
     for _ in 0..9 {
         caller.post("/_sandbox/inbound/bank_transfer", &most).expect(200);
@@ -298,7 +298,7 @@ fn what_comes_in_is_refused_at_its_edges_before_anything_changes() {
 }
 
 #[test]
-fn a_company_that_may_not_pay_is_paid_nothing_either() {
+fn a_company_that_may_not_pay_receives_no_deal_money() {
     let caller = Caller::instant();
     let won = json!({"outcome": "won", "amount": 1});
     let fresh = json!({"legal_name": "Lagos Bakery Ltd", "country": "NG", "currency": "NGN"});
@@ -347,7 +347,7 @@ fn an_investor_replies_within_two_business_days_and_one_who_passes_ends_the_deal
 }
 
 #[test]
-fn an_investor_may_say_something_at_any_time_while_the_deal_is_open() {
+fn an_investor_may_reply_at_any_time_while_the_deal_is_open() {
     let caller = Caller::manual();
     let path = "/_sandbox/inbound/investor_reply";
     let says = |deal: &Value, reply: &str| json!({"deal_id": id(deal), "reply": reply, "note": "The market turned"});
@@ -357,7 +357,7 @@ fn an_investor_may_say_something_at_any_time_while_the_deal_is_open() {
         (&noted["data"]["status"], &noted["data"]["investor"]["reply"]),
         (&json!("open"), &json!("interested"))
     );
-    // Who has said so is not asked again.
+    // An interested investor is not asked again.
     moved(&caller, id(&deal), "screening").expect(200);
     assert_eq!(caller.advance(&json!({"by": "5d"})), [""; 0]);
     let lost = caller.post(path, &says(&deal, "passes")).expect(200);
@@ -370,7 +370,7 @@ fn an_investor_may_say_something_at_any_time_while_the_deal_is_open() {
     let alone = caller.post(DEALS, &alone).expect(201)["data"].take();
     let problem = caller.post(path, &says(&alone, "passes")).refused(422, "validation_failed");
     assert_eq!(problem["errors"][0]["code"], "no_investor");
-    // Nobody is asked about a deal without an investor, and a reply that comes too late changes nothing.
+    // A deal without an investor asks none, and a late reply changes nothing.
     moved(&caller, id(&alone), "screening").expect(200);
     let late = made(&caller, "equity");
     moved(&caller, id(&late), "screening").expect(200);
@@ -435,7 +435,7 @@ fn a_pipeline_is_filtered_by_company_stage_status_and_investor() {
 }
 
 #[test]
-fn a_hand_moves_a_deal_past_its_guards_and_along_its_arrows_alone() {
+fn manual_transitions_of_a_deal_skip_its_guards_but_follow_its_lifecycle() {
     let caller = Caller::instant();
     let deal = made(&caller, "equity");
     let before = wallet(&caller, &caller.company(0));

@@ -1,4 +1,4 @@
-//! Due diligence from outside: checklists, answers, reviews, and what is late.
+//! Due diligence: checklists, answers, reviews, and overdue requests.
 
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ use crate::harness::{Answer, Caller};
 const CASES: &str = "/api/capital/due-diligence-cases";
 const UNKNOWN: &str = "ddc_0000000000000";
 
-/// A new case of the first company with that checklist.
+/// A new case of the first company with this checklist.
 #[track_caller]
 fn opened(caller: &Caller, template: &str) -> Value {
     let body = json!({"company_id": caller.company(0), "template": template});
@@ -27,7 +27,7 @@ fn requests(case: &Value) -> &Vec<Value> {
     case["requests"].as_array().unwrap()
 }
 
-/// The request with that number of a case, as it stands.
+/// The current request with this number of a case.
 fn request(caller: &Caller, case: &Value, place: usize) -> Value {
     read(caller, case)["requests"][place].take()
 }
@@ -45,7 +45,7 @@ fn review(caller: &Caller, request: &Value, decision: &str) -> Answer {
     act(caller, request, "review", &json!({"decision": decision}))
 }
 
-/// A document of a subject of that company, looked at.
+/// A checked document of a subject of this company.
 fn document(caller: &Caller, company: Option<&str>, token: &str) -> String {
     let subject = json!({"type": "business", "legal_name": "Palm Foods Ltd", "country": "NG", "company_id": company});
     let subject = caller.post("/api/identity/subjects", &subject).expect(201);
@@ -85,7 +85,7 @@ fn a_case_is_completed_when_nothing_mandatory_is_open() {
         let completed =
             events.iter().filter(|event| event["type"] == "due_diligence_case.completed");
         assert_eq!(completed.count(), 1);
-        // What was not mandatory can still be answered; nothing more can be asked for.
+        // Optional requests can still be answered; no further request can be added.
         let rest = asked.iter().find(|one| one["mandatory"] == false).unwrap();
         submit(&caller, rest).expect(200);
         review(&caller, rest, "accept").expect(200);
@@ -125,7 +125,7 @@ fn a_request_is_answered_taken_up_rejected_answered_again_and_accepted() {
         history,
         ["requested", "submitted", "in_review", "rejected", "submitted", "accepted"]
     );
-    // The reviewer was faster than the caller: nothing is taken up any more.
+    // The review came before the clock, so the clock has no effect any more.
     assert_eq!(caller.advance(&json!({"by": "1h"})), [""; 0]);
     let progress = read(&caller, &case)["progress"].take();
     assert_eq!((&progress["mandatory_settled"], &progress["percent"]), (&json!(1), &json!(33)));
@@ -154,7 +154,7 @@ fn what_is_not_answered_in_time_is_overdue() {
     // Two were answered; the mandatory third and the optional fourth were not.
     assert_eq!(caller.advance(&json!({"by": "1s"})), [overdue, overdue]);
     assert_eq!(read(&caller, &case)["progress"]["overdue"], 3);
-    // An answer that is rejected when the day is over is overdue at once.
+    // An answer that is rejected after the due day is overdue at once.
     let rejected = review(&caller, &asked[1], "reject").expect(200);
     assert_eq!(
         (&rejected["data"]["status"], &rejected["data"]["overdue"]),
@@ -171,7 +171,7 @@ fn what_is_not_answered_in_time_is_overdue() {
 }
 
 #[test]
-fn nobody_waits_for_answers_to_a_case_that_is_completed_or_whose_deal_is_over() {
+fn requests_of_a_completed_case_or_a_closed_deal_do_not_become_overdue() {
     let caller = Caller::manual();
     moved(&caller, id(&opened(&caller, "lite")), "completed").expect(200);
     let deal = made(&caller, "safe");
@@ -182,7 +182,7 @@ fn nobody_waits_for_answers_to_a_case_that_is_completed_or_whose_deal_is_over() 
 }
 
 #[test]
-fn a_request_in_the_wrong_state_says_what_it_allows() {
+fn a_request_in_the_wrong_state_is_refused_with_the_allowed_states() {
     let caller = Caller::manual();
     let case = opened(&caller, "lite");
     let refused = |request: &Value, verb: &str, current: &str, allowed: Value| {
@@ -218,7 +218,7 @@ fn a_request_in_the_wrong_state_says_what_it_allows() {
 }
 
 #[test]
-fn an_answer_says_something_and_names_what_is_the_company_s() {
+fn an_answer_has_content_and_names_only_the_companys_documents() {
     let caller = Caller::instant();
     let company = caller.company(0);
     let case = opened(&caller, "lite");
@@ -325,7 +325,7 @@ fn a_deal_has_one_case_and_it_is_of_its_company() {
     assert_eq!(of_deal()["due_diligence_case_id"], case["id"]);
     let problem = caller.post(CASES, &of(&company, id(&deal))).refused(409, "duplicate_reference");
     assert_eq!(problem["resource_id"], case["id"]);
-    // The deal goes on with the case that it has.
+    // The deal keeps its case.
     for stage in ["screening", "due_diligence"] {
         moved(&caller, id(&deal), stage).expect(200);
     }
@@ -376,7 +376,7 @@ fn days_to_answer_and_requests_of_a_case_have_bounds() {
 }
 
 #[test]
-fn a_hand_moves_cases_and_requests_as_a_reviewer_would() {
+fn manual_transitions_of_cases_and_requests_act_like_a_review() {
     let caller = Caller::manual();
     let case = opened(&caller, "standard");
     let one = &requests(&case)[0];

@@ -1,4 +1,4 @@
-//! A loan's life: paid out, paid back in time, ahead of it, late, or not at all; and the ledger beside it.
+//! Loans: disbursed, repaid on time, ahead, late, or never; and their entries.
 
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ fn sum(loan: &Value, member: &str) -> i64 {
     rows(loan).iter().map(|row| number(&row[member])).sum()
 }
 
-/// To the first minute of a day on which an instalment is due, counted from 0, and so many days on.
+/// Advances to the first minute of the due day of an instalment, counted from 0, plus a number of days.
 fn to_day(caller: &Caller, loan: &Value, place: usize, days: u32) -> Vec<String> {
     let due = rows(loan)[place]["due_on"].as_str().unwrap();
     let mut came = caller.advance(&json!({"to": format!("{due}T00:01:00Z")}));
@@ -30,7 +30,7 @@ fn to_day(caller: &Caller, loan: &Value, place: usize, days: u32) -> Vec<String>
 }
 
 #[test]
-fn money_that_is_lent_arrives_and_is_owed() {
+fn a_loan_arrives_in_the_wallet_and_is_a_liability() {
     let caller = Caller::manual();
     let company = caller.company(0);
     let made = ask(&caller, &company, AMOUNT, "approved").expect(201)["data"].take();
@@ -68,7 +68,7 @@ fn every_row_of_a_schedule_follows_from_the_one_before() {
     let rate = number(&lent["rate_bp"]);
     let mut balance = 9_999_999;
     for row in rows(&lent) {
-        // A twelfth of the yearly rate, halves to the even one.
+        // A twelfth of the yearly rate, halves to the even unit.
         let twelfth = balance * rate;
         let (whole, rest) = (twelfth / 120_000, twelfth % 120_000);
         let up = rest * 2 > 120_000 || (rest * 2 == 120_000 && whole % 2 == 1);
@@ -81,7 +81,7 @@ fn every_row_of_a_schedule_follows_from_the_one_before() {
 }
 
 #[test]
-fn a_loan_that_is_paid_month_by_month_is_repaid() {
+fn a_loan_paid_month_by_month_is_repaid() {
     let caller = Caller::instant();
     let company = caller.company(0);
     let lent = lent(&caller, AMOUNT);
@@ -133,10 +133,10 @@ fn a_part_pays_interest_first_and_the_rest_catches_up() {
     let back = loan(&caller, id(&lent));
     assert_eq!(back["status"], "active");
     assert_eq!(back["next_due"]["number"], 2);
-    // It was late all the same.
+    // It still counts as late.
     let company = caller.company(0);
     assert_eq!(factor(&score(&caller, &company), "repayment_late"), (1, 15));
-    // And does not default for what was caught up.
+    // A late payment that was made up does not default.
     let came = caller.advance(&json!({"by": "20d"}));
     assert!(!came.contains(&"loan.defaulted".to_owned()));
     caller.audit();
@@ -185,7 +185,7 @@ fn what_is_paid_ahead_lowers_the_later_instalments() {
 }
 
 #[test]
-fn a_loan_that_nobody_pays_back_defaults_after_ninety_days() {
+fn an_unpaid_loan_defaults_after_ninety_days() {
     let caller = Caller::instant();
     let company = caller.company(0);
     let lent = lent(&caller, AMOUNT);
@@ -206,7 +206,7 @@ fn a_loan_that_nobody_pays_back_defaults_after_ninety_days() {
     let reasons = asked["decision"]["reasons"].as_array().unwrap();
     assert_eq!(reasons[0]["code"], "loan_defaulted");
     repay(&caller, &lent, 1).refused(409, "invalid_state_transition");
-    // Nothing more comes of it.
+    // It has no further effect.
     let came = caller.advance(&json!({"by": "200d"}));
     assert!(!came.iter().any(|name| name.starts_with("loan.")), "{came:?}");
     caller.audit();

@@ -1,7 +1,8 @@
-//! What must hold of credit scores in any world: two worlds of one seed live the same generated life but for one thing, and their
-//! scores are held against each other on the way.
+//! Properties of credit scores in any world: two worlds of one seed make the same generated calls except for
+//! one difference, and the test compares their
+//! scores on the way.
 //!
-//! `SANDBOX_TEST_LIVES=SEED:LIVES` lives other lives.
+//! `SANDBOX_TEST_LIVES=SEED:LIVES` generates other sequences of calls.
 
 use std::sync::Arc;
 
@@ -12,13 +13,13 @@ use crate::harness::world::{id, number};
 use crate::harness::{Caller, Server};
 use crate::walk::Chance;
 
-/// Seeds of the worlds, and lives in each.
+/// The seeds of the worlds, and the number of sequences in each.
 const WORLDS: [(u64, usize); 3] = [(1, 3), (7, 3), (2_026, 3)];
-/// Where two worlds are compared.
+/// The days on which two worlds are compared.
 const DAYS: [&str; 6] =
     ["2026-02-05", "2026-02-13", "2026-02-27", "2026-03-24", "2026-05-05", "2026-08-10"];
 
-/// Every life: a world of its own twice over, a company, and the chances of its life.
+/// Every sequence: two equal worlds, a company, and the random numbers of the sequence.
 fn lives(live: impl Fn([&Caller; 2], &str, &str, &mut Chance)) {
     let wanted = std::env::var("SANDBOX_TEST_LIVES").ok();
     let wanted = wanted.map(|text| {
@@ -53,7 +54,7 @@ fn some_amount(chance: &mut Chance) -> i64 {
     i64::try_from(chance.below(size) + 1).unwrap()
 }
 
-/// A customer pays, on a day that is over or today.
+/// A customer pays, on a past day or today.
 fn earn(caller: &Caller, company: &str, currency: &str, amount: i64, on: Option<&str>) {
     let Some(day) = on else {
         let body = json!({"company_id": company, "amount": amount, "from": "customer"});
@@ -66,7 +67,7 @@ fn earn(caller: &Caller, company: &str, currency: &str, amount: i64, on: Option<
     caller.post("/api/business/journal-entries", &body).expect(201);
 }
 
-/// Declares what the company owes, all of it.
+/// Files all liabilities of the company.
 fn file(caller: &Caller, company: &str) {
     for owed in caller.all(&format!("/api/business/tax-liabilities?company_id={company}")) {
         if owed["status"] == "paid" || !owed["tax_filing_id"].is_null() {
@@ -82,7 +83,7 @@ fn file(caller: &Caller, company: &str) {
     }
 }
 
-/// Both scores, where the first is the one that is not to be the lower.
+/// Both scores; the first must not be the lower one.
 #[track_caller]
 fn held(twins: [&Caller; 2], company: &str, about: &str) -> [Value; 2] {
     let scores = twins.map(|caller| score(caller, company));
@@ -96,7 +97,7 @@ fn paying_payroll_late_never_raises_the_score() {
     lives(|twins, company, currency, chance| {
         let [prompt, tardy] = twins;
         let files = chance.once_in(2);
-        // The money does not come, or nobody runs the payroll until a later day, or at all.
+        // The funding fails, or the payroll runs on a later day, or not at all.
         let (no_money, paid_on) = (chance.once_in(2), chance.below(DAYS.len()));
         let never = chance.once_in(4);
         let month = |period: &str| json!({"company_id": company, "period": period});
@@ -209,7 +210,7 @@ fn what_has_nothing_to_do_with_credit_changes_nothing() {
             let told = |score: &Value| {
                 let factors = score["factors"].as_array().unwrap().clone();
                 let bare = factors.into_iter().map(|mut factor| {
-                    // Evidence names runs, whose ids count what was made before them.
+                    // Evidence names runs, and their ids depend on the number of runs before them.
                     factor["evidence"] = Value::Null;
                     factor
                 });

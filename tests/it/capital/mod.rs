@@ -1,4 +1,4 @@
-//! Capital from outside: scores that can be reckoned again, an underwriter, offers and loans.
+//! Capital: scores that a test calculates again, an underwriter, offers and loans.
 
 mod applications;
 mod by_hand;
@@ -19,7 +19,7 @@ use crate::harness::{Answer, Caller};
 const SCORES: &str = "/api/capital/credit-scores";
 const APPLICATIONS: &str = "/api/capital/applications";
 
-/// A score of a company as it stands when the bureau has looked.
+/// A completed score of a company.
 #[track_caller]
 fn score(caller: &Caller, company: &str) -> Value {
     let made = caller.post(SCORES, &json!({"company_id": company}));
@@ -28,7 +28,7 @@ fn score(caller: &Caller, company: &str) -> Value {
     caller.get(&format!("{SCORES}/{}", id(&made))).data()
 }
 
-/// What a factor of a score says: its value and its points.
+/// The value and the points of a factor of a score.
 #[track_caller]
 fn factor(score: &Value, name: &str) -> (i64, i64) {
     let factors = score["factors"].as_array().unwrap();
@@ -43,7 +43,7 @@ fn wallet(caller: &Caller, company: &str) -> Value {
     caller.all(&path).remove(0)
 }
 
-/// Asks for a term loan of a year in the first company's currency; the underwriter says that.
+/// Applies for a term loan of a year in the first company's currency, with this answer of the underwriter.
 fn ask(caller: &Caller, company: &str, amount: i64, reply: &str) -> Answer {
     let body = json!({"company_id": company, "product": "term_loan", "amount": amount, "currency": "NGN", "term_months": 12});
     let header = format!("underwriter.reply={reply}");
@@ -51,7 +51,7 @@ fn ask(caller: &Caller, company: &str, amount: i64, reply: &str) -> Answer {
     caller.send(&request.json(&body))
 }
 
-/// An application in a world that settles by itself, as it is then.
+/// A settled application in an instant world.
 #[track_caller]
 fn decided(caller: &Caller, company: &str, amount: i64, reply: &str) -> Value {
     let made = ask(caller, company, amount, reply).expect(201)["data"].take();
@@ -76,7 +76,7 @@ fn respond(caller: &Caller, offer: &Value, body: &Value) -> Answer {
     caller.post(&format!("/api/capital/offers/{}/respond", id(offer)), body)
 }
 
-/// A loan of that amount, paid out, of the first company.
+/// A disbursed loan of this amount of the first company.
 #[track_caller]
 fn lent(caller: &Caller, amount: i64) -> Value {
     let company = caller.company(0);
@@ -92,7 +92,7 @@ fn loan(caller: &Caller, id: &str) -> Value {
     caller.get(&format!("/api/capital/loans/{id}")).data()
 }
 
-/// Pays so much of a loan back, out of the first company's wallet.
+/// Repays an amount of a loan from the first company's wallet.
 fn repay(caller: &Caller, loan: &Value, amount: i64) -> Answer {
     let body = json!({"amount": amount, "wallet_id": loan["wallet_id"]});
     caller.post(&format!("/api/capital/loans/{}/repayments", id(loan)), &body)
@@ -103,7 +103,7 @@ fn moved(caller: &Caller, id: &str, to: &str) -> Answer {
     caller.post(&format!("/_sandbox/resources/{id}/transition"), &json!({"to": to}))
 }
 
-/// A resource that was moved along its lifecycle, as it is then.
+/// A resource after a manual transition.
 #[track_caller]
 fn led(caller: &Caller, id: &str, to: &str) -> Value {
     let led = moved(caller, id, to).expect(200)["resource"].take();

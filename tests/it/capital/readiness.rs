@@ -1,4 +1,4 @@
-//! Readiness and insurance: sums that add up, gaps that a call closes, a premium that follows from the table.
+//! Readiness and insurance: sums, gaps that a call closes, and a premium that follows from the table.
 
 use serde_json::{Value, json};
 
@@ -181,7 +181,7 @@ fn a_business_that_is_verified_is_readier() {
 }
 
 #[test]
-fn an_overdue_tax_lowers_readiness_and_says_what_to_do() {
+fn an_overdue_tax_lowers_readiness_and_names_the_next_step() {
     let caller = Caller::instant();
     let company = caller.company(0);
     let before = assessed(&caller, &json!({"company_id": company}));

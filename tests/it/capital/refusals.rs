@@ -1,4 +1,4 @@
-//! What the Capital rows refuse, each of the declared errors, and amounts at every edge.
+//! The refusals of the capital operations: each declared error, and amounts at every limit.
 
 use serde_json::json;
 
@@ -16,7 +16,7 @@ fn body(company: &str) -> serde_json::Value {
 }
 
 #[test]
-fn a_score_is_asked_of_exactly_one_who_exists() {
+fn a_score_needs_exactly_one_existing_subject() {
     let caller = Caller::instant();
     let company = caller.company(0);
     for wrong in [json!({}), json!({"company_id": company, "subject_id": "sub_0000000000000"})] {
@@ -152,7 +152,7 @@ fn an_offer_needs_a_wallet_to_be_accepted_and_none_to_be_declined() {
     respond(&caller, &none, &json!({"decision": "decline"})).refused(404, "resource_not_found");
 }
 
-/// Opens a second wallet of the company, in another currency, by converting a little.
+/// Opens a second wallet of the company in another currency, by a small conversion.
 fn other_wallet(caller: &Caller, company: &str) -> String {
     let own = wallet(caller, company);
     let quote = json!({"company_id": company, "source_currency": "NGN", "target_currency": "USD", "source_amount": 50_000_000});
@@ -179,7 +179,7 @@ fn a_wallet_in_another_currency_neither_gets_nor_repays_a_loan() {
 }
 
 #[test]
-fn a_wallet_that_is_full_takes_no_loan() {
+fn a_full_wallet_refuses_a_loan() {
     let caller = Caller::instant();
     let company = caller.company(0);
     let offer = offer(&caller, &decided(&caller, &company, 1_000_000_000_000_000, "approved"));
@@ -196,7 +196,7 @@ fn a_wallet_that_is_full_takes_no_loan() {
 fn a_short_wallet_repays_nothing() {
     let caller = Caller::instant();
     let company = caller.company(0);
-    // Nearly all of the money goes out again, to the owner.
+    // Nearly all of the money goes back to the owner.
     let lent = lent(&caller, 1_000_000);
     let available = number(&wallet(&caller, &company)["available"]);
     let line = |account, direction| json!({"account": account, "direction": direction, "amount": available - 10, "currency": "NGN"});

@@ -1,4 +1,4 @@
-//! What moves a credit score, and what does not.
+//! What changes a credit score, and what does not.
 
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ fn path_of(operation: &str) -> String {
     found.unwrap_or_else(|| panic!("no operation is called {operation}"))
 }
 
-/// Calls what a factor's evidence names.
+/// Calls the operation in a factor's evidence.
 fn follow(caller: &Caller, evidence: &Value) {
     let mut path = path_of(evidence["operation"].as_str().unwrap());
     let mut query = Vec::new();
@@ -65,7 +65,7 @@ fn a_company_without_history_gets_no_number() {
         (&json!("failed"), &Value::Null, &json!("insufficient_data"))
     );
     assert_eq!(none["factors"], json!([]));
-    // A month after its first sale there is something to go by.
+    // A month after its first sale there is enough history.
     sell(&caller, &company, 5_000_000).expect(200);
     assert_eq!(score(&caller, &company)["status"], "failed");
     caller.advance(&json!({"by": "29d"}));
@@ -92,7 +92,7 @@ fn a_score_takes_five_seconds_of_the_clock() {
     );
 }
 
-/// Runs a payroll whose money does not come at first, and gives the run.
+/// Runs a payroll whose funding fails at first, and returns the run.
 fn run_without_money(caller: &Caller, company: &str, period: &str) -> String {
     let request = caller
         .request("POST", "/v1/payroll/run")
@@ -157,7 +157,7 @@ fn wages_that_are_due_and_not_booked_count_as_if_they_were() {
     let scores = [&prompt, &tardy].map(|caller| score(caller, &company));
     for name in ["revenue_level", "revenue_trend", "profitability"] {
         let [one, other] = scores.each_ref().map(|score| factor(score, name).0);
-        // What is not known yet is taken for what the dearest month was.
+        // An unknown month counts as much as the most expensive month.
         assert!((one - 8..=one).contains(&other), "{name}: {one} and {other}");
     }
 }

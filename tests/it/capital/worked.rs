@@ -1,4 +1,5 @@
-//! A credit score reckoned again from the API and the formula's file alone, as `docs/capital.md` does by hand.
+//! A credit score, calculated again from the API and the formula's file alone, as `docs/capital.md` does by
+//! hand.
 
 use serde_json::Value;
 
@@ -6,7 +7,7 @@ use super::{factor, score};
 use crate::harness::Caller;
 use crate::harness::world::number;
 
-/// Points of a value, and the reason: the last bin that it reaches.
+/// The points of a value and the reason: the last bin that it reaches.
 fn points(card: &toml::Table, name: &str, value: i64) -> (i64, String) {
     let factors = card["factor"].as_array().unwrap();
     let found = factors.iter().find(|it| it["name"].as_str() == Some(name)).unwrap();
@@ -62,7 +63,7 @@ fn measured(caller: &Caller, company: &str) -> Vec<(&'static str, i64)> {
     });
     let late = count("business/tax-liabilities?status=late&", &|_| true);
     let debt = line(&sheet, "liabilities", "loans_payable");
-    // The first revenue or expense of the first company is on the first business day on which an invoice went out.
+    // The first revenue or expense of the first company is on the first business day with an invoice.
     let entries = caller.all(&format!(
         "/api/business/journal-entries?company_id={company}&from=2025-01-01&to=2025-02-28"
     ));
@@ -93,7 +94,7 @@ fn measured(caller: &Caller, company: &str) -> Vec<(&'static str, i64)> {
 }
 
 #[test]
-fn a_score_can_be_reckoned_from_the_api_and_the_formula_alone() {
+fn a_score_can_be_calculated_from_the_api_and_the_formula_alone() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     let read = |path: &str| std::fs::read_to_string(root.join(path)).unwrap();
     let card: toml::Table = read("fixtures/credit_score.toml").parse().unwrap();

@@ -1,4 +1,4 @@
-//! The command line: exit codes, what is printed where, and the variables.
+//! The command line: exit codes, output, and environment variables.
 
 mod printing;
 mod secrets;

@@ -1,4 +1,4 @@
-//! Subcommands that print and end, and how commands fail.
+//! Subcommands that print and end, and failures of commands.
 
 use std::io::Read;
 use std::net::TcpListener;
@@ -9,7 +9,7 @@ use crate::harness::command;
 use super::{ended, run};
 
 #[test]
-fn version_and_help_are_worth_reading() {
+fn version_and_help_name_the_important_flags() {
     let (code, out, err) = run(&["--version"]);
     assert_eq!(
         (code, out.as_str(), err.as_str()),
@@ -28,7 +28,7 @@ fn version_and_help_are_worth_reading() {
         "Examples:",
         "Exit codes:",
     ] {
-        assert!(out.contains(word), "--help says nothing of {word}");
+        assert!(out.contains(word), "--help does not mention {word}");
     }
     for subcommand in ["serve", "world", "openapi", "gross-to-net", "healthcheck", "completions"] {
         let (code, out, _) = run(&[subcommand, "--help"]);
@@ -63,13 +63,13 @@ fn wrong_usage_is_exit_code_two_with_the_reason() {
 }
 
 #[test]
-fn what_cannot_be_done_is_exit_code_one_with_the_reason() {
+fn a_failure_is_exit_code_one_with_the_reason() {
     let taken = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let address = taken.local_addr().unwrap();
     let port = address.port().to_string();
     let (code, out, err) = run(&["--quiet", "--port", &port]);
     assert_eq!((code, out.as_str()), (1, ""), "{err}");
-    assert!(err.contains(&address.to_string()), "the address is named: {err}");
+    assert!(err.contains(&address.to_string()), "the message has the address: {err}");
     let (code, out, err) = run(&["--quiet", "--port", "0", "--port-file", "/nowhere/at/all"]);
     assert_eq!((code, out.as_str()), (1, ""));
     assert!(err.contains("/nowhere/at/all"), "{err}");
@@ -100,7 +100,7 @@ fn completions_are_printed_for_the_known_shells() {
 }
 
 #[test]
-fn gross_to_net_reckons_on_the_command_line() {
+fn gross_to_net_prints_the_net_pay() {
     let (code, out, err) = run(&["gross-to-net", "--country", "GB", "--gross", "3000.00"]);
     assert_eq!((code, err.as_str()), (0, ""));
     assert!(out.contains("2453.64"), "{out}");

@@ -1,4 +1,4 @@
-//! Keys and tokens are shown nowhere.
+//! Keys and tokens appear in no output.
 
 use serde_json::Value;
 

@@ -94,12 +94,12 @@ fn port_is_the_variable_of_platforms_and_the_flag_and_its_own_variable_win() {
 }
 
 #[test]
-fn healthcheck_tells_whether_a_sandbox_serves() {
+fn healthcheck_reports_whether_a_sandbox_serves() {
     let server = Server::start(&[]);
     let port = server.port().to_string();
     let (code, _, err) = run(&["healthcheck", "--port", &port]);
     assert_eq!(code, 0, "{err}");
-    // Port 1 needs privileges that no test server has: nobody listens there.
+    // Port 1 needs privileges, so no test server listens there.
     let (code, out, err) = run(&["healthcheck", "--port", "1"]);
     assert_eq!((code, out.as_str()), (1, ""));
     assert!(err.contains("127.0.0.1:1"), "{err}");
@@ -110,12 +110,12 @@ fn healthcheck_tells_whether_a_sandbox_serves() {
         let _ = stream.read(&mut [0; 1_024]);
         stream.write_all(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n").unwrap();
     });
-    assert_eq!(run(&["healthcheck", "--port", &port]).0, 1, "another server is no sandbox");
+    assert_eq!(run(&["healthcheck", "--port", &port]).0, 1, "another server is not a sandbox");
     other.join().unwrap();
 }
 
 #[test]
-fn healthcheck_sends_the_token_that_control_routes_ask_for() {
+fn healthcheck_sends_the_token_that_control_routes_require() {
     let server = Server::start(&["--admin-token", "token_1"]);
     let port = server.port().to_string();
     assert_eq!(run(&["healthcheck", "--port", &port]).0, 1);
@@ -124,7 +124,7 @@ fn healthcheck_sends_the_token_that_control_routes_ask_for() {
 
 #[cfg(unix)]
 #[test]
-fn a_termination_signal_ends_the_process_well() {
+fn a_termination_signal_ends_the_process_cleanly() {
     for signal in ["-TERM", "-INT"] {
         let mut child =
             command(&["--port", "0", "--quiet"]).stdout(Stdio::piped()).spawn().unwrap();
@@ -139,7 +139,7 @@ fn a_termination_signal_ends_the_process_well() {
 }
 
 #[test]
-fn a_kept_connection_serves_many_requests() {
+fn a_persistent_connection_serves_many_requests() {
     let server = Server::start(&[]);
     let mut stream = TcpStream::connect(("127.0.0.1", server.port())).unwrap();
     for page in 1..=3 {

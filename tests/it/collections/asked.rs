@@ -1,4 +1,4 @@
-//! Asking payers, and what they do.
+//! Collections, and what payers do.
 
 use serde_json::{Value, json};
 
@@ -155,7 +155,7 @@ fn a_header_decides_for_the_payer_and_the_bank() {
 }
 
 #[test]
-fn in_an_instant_world_what_was_asked_for_is_settled_before_the_next_request() {
+fn in_an_instant_world_a_collection_is_settled_before_the_next_request() {
     let caller = Caller::instant();
     for (number, method) in
         ["card", "bank_transfer", "direct_debit", "mobile_money"].iter().enumerate()
@@ -190,7 +190,7 @@ fn a_reference_is_taken_while_its_collection_is_open() {
 }
 
 #[test]
-fn what_is_not_paid_yet_can_be_withdrawn_and_nothing_else() {
+fn only_an_unpaid_collection_can_be_cancelled() {
     let caller = Caller::manual();
     let cancel = |of: &Value| {
         caller.post(&format!("{COLLECTIONS}/{}/cancel", id(of)), &json!({"reason": "Paid in cash"}))
@@ -211,7 +211,7 @@ fn what_is_not_paid_yet_can_be_withdrawn_and_nothing_else() {
 }
 
 #[test]
-fn a_hand_moves_a_collection_along_every_arrow_and_along_no_other() {
+fn manual_transitions_of_a_collection_follow_its_lifecycle() {
     let caller = Caller::manual();
     let way = |number: usize, steps: &[&str]| {
         let never = json!({"payer": {"account_number": "9999999994"}, "reference": format!("R{number}"), "method": "bank_transfer"});
@@ -265,10 +265,10 @@ fn a_company_that_may_not_pay_may_not_collect() {
 }
 
 #[test]
-fn a_wallet_takes_no_more_than_it_can_hold_however_much_is_asked_for() {
+fn a_collection_cannot_exceed_the_limit_of_the_wallet() {
     let caller = Caller::manual();
     let most = 1_000_000_000_000_000_i64;
-    // In the company's own currency that is beyond it, though the wallet is still to be opened.
+    // In the company's own currency the amount exceeds the limit, although the wallet is not open yet.
     let dollars = json!({"amount": most, "currency": "USD", "reference": "USD"});
     ask(&caller, &dollars).refused(402, "limit_exceeded");
     for number in 0..12 {

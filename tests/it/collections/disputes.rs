@@ -1,4 +1,4 @@
-//! What payers' banks want back.
+//! Chargebacks by payers' banks.
 
 use serde_json::{Value, json};
 
@@ -51,7 +51,7 @@ fn a_dispute_that_is_won_gives_back_what_was_withheld() {
 }
 
 #[test]
-fn what_nobody_answers_within_seven_days_is_lost() {
+fn a_dispute_without_an_answer_is_lost_after_seven_days() {
     let caller = Caller::manual();
     let paid = settled(&caller, &json!({}));
     let dispute = charged_back(&caller, &paid);
@@ -85,7 +85,7 @@ fn an_answer_in_time_is_not_undone_by_the_deadline() {
 }
 
 #[test]
-fn accepting_gives_the_money_up_at_once() {
+fn accepting_a_dispute_loses_the_money_at_once() {
     let caller = Caller::manual();
     let paid = settled(&caller, &json!({}));
     let dispute = charged_back(&caller, &paid);
@@ -101,7 +101,7 @@ fn accepting_gives_the_money_up_at_once() {
 }
 
 #[test]
-fn a_rule_lets_the_company_lose_in_its_own_time() {
+fn a_rule_loses_a_dispute_at_its_own_time() {
     let caller = Caller::manual();
     let rule = json!({"match": {"decision": "dispute.verdict"}, "outcome": {"then": "lost", "after": "3d"}});
     caller.post("/_sandbox/rules", &rule).expect(201);
@@ -125,7 +125,7 @@ fn a_payer_who_disputes_pays_first() {
 }
 
 #[test]
-fn a_short_wallet_gives_what_it_has_and_owes_the_rest() {
+fn a_short_wallet_pays_its_balance_and_owes_the_rest() {
     let caller = Caller::manual();
     let paid = settled(&caller, &json!({"currency": "USD", "amount": 10_000}));
     let available = number(&wallet(&caller, "USD")["available"]);
@@ -144,7 +144,7 @@ fn a_short_wallet_gives_what_it_has_and_owes_the_rest() {
 }
 
 #[test]
-fn what_came_in_meanwhile_pays_the_rest_of_a_loss() {
+fn money_received_meanwhile_pays_the_rest_of_a_loss() {
     let caller = Caller::manual();
     let paid = settled(&caller, &json!({"currency": "USD", "amount": 10_000}));
     let dispute = charged_back(&caller, &paid);
@@ -184,7 +184,7 @@ fn a_chargeback_takes_no_more_than_is_left_and_one_at_a_time() {
 }
 
 #[test]
-fn a_hand_decides_a_dispute_where_its_lifecycle_does() {
+fn a_manual_transition_decides_a_dispute_along_its_lifecycle() {
     let caller = Caller::manual();
     for (reference, contested, to) in
         [("A", true, "won"), ("B", true, "lost"), ("C", false, "lost")]

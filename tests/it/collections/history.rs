@@ -1,4 +1,4 @@
-//! What a company sold in the months before the world's start.
+//! The sales of a company in the months before the world's start.
 
 use serde_json::json;
 
@@ -43,7 +43,7 @@ fn the_sources_of_history_can_be_read_and_agree_with_their_entries() {
 }
 
 #[test]
-fn what_was_open_when_the_world_began_is_paid_by_a_transfer() {
+fn a_grown_open_invoice_is_paid_by_a_transfer() {
     let caller = Caller::manual();
     let company = caller.company(0);
     let open = caller.all(&format!("{COLLECTIONS}?company_id={company}&status=pending"));
@@ -61,7 +61,7 @@ fn what_was_open_when_the_world_began_is_paid_by_a_transfer() {
 }
 
 #[test]
-fn what_was_settled_before_the_start_can_be_refunded() {
+fn a_grown_settled_collection_can_be_refunded() {
     let caller = Caller::manual();
     let company = caller.company(0);
     let old = caller.all(&format!("{COLLECTIONS}?company_id={company}&status=settled")).remove(0);

@@ -1,4 +1,4 @@
-//! Payments and chargebacks that come by themselves.
+//! Payments and chargebacks of the outside world.
 
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ fn transfer(caller: &Caller, more: &Value) -> Answer {
     caller.post("/_sandbox/inbound/bank_transfer", &body)
 }
 
-/// A request for a bank transfer that nobody would pay by himself.
+/// A bank transfer collection that no payer pays by itself.
 fn open(caller: &Caller, reference: &str) -> Value {
     let never = json!({"method": "bank_transfer", "reference": reference, "payer": {"account_number": "9999999994"}});
     ask(caller, &never).made()
@@ -103,7 +103,7 @@ fn a_card_payment_is_made_or_declined_now() {
 }
 
 #[test]
-fn every_kind_takes_its_own_members_and_no_others() {
+fn every_inbound_kind_accepts_only_its_own_members() {
     let caller = Caller::manual();
     let wrong = |kind: &str, body: Value| {
         let answer = caller.post(&format!("/_sandbox/inbound/{kind}"), &body);
@@ -132,7 +132,7 @@ fn every_kind_takes_its_own_members_and_no_others() {
 }
 
 #[test]
-fn a_full_wallet_takes_no_payment() {
+fn a_full_wallet_accepts_no_payment() {
     let caller = Caller::manual();
     let asked = open(&caller, "A");
     let most = 1_000_000_000_000_000_i64;

@@ -1,4 +1,4 @@
-//! Invoices: drafted, sent, paid in parts or late, withdrawn, printed.
+//! Invoices: drafted, sent, paid in parts or late, voided, printed.
 
 use serde_json::{Value, json};
 
@@ -39,16 +39,16 @@ fn read(caller: &Caller, of: &Value) -> Value {
     caller.get(&format!("{INVOICES}/{}", id(of))).data()
 }
 
-/// A customer who pays so, by the account that they pay from.
+/// A customer whose account chooses the payment.
 fn from(account: &str) -> Value {
     json!({"customer": {"name": "Harbour Foods Ltd", "email": "a@harbour.example.com", "account_number": account}})
 }
 
 #[test]
-fn a_draft_adds_up_with_tax_by_rate_and_is_in_no_books() {
+fn a_draft_sums_with_tax_by_rate_and_posts_no_entry() {
     let caller = Caller::manual();
     let invoice = draft(&caller, &json!({}));
-    // 30,003 at 7.5 % is 2,250.225; books have none.
+    // 30,003 at 7.5 % is 2,250.225, which no book can contain.
     let taxes =
         json!([{"rate": 0, "net": 900, "tax": 0}, {"rate": 750, "net": 30_003, "tax": 2_250}]);
     assert_eq!(invoice["taxes"], taxes);
@@ -65,7 +65,7 @@ fn a_draft_adds_up_with_tax_by_rate_and_is_in_no_books() {
 }
 
 #[test]
-fn a_sent_invoice_is_numbered_booked_asked_for_and_paid() {
+fn a_sent_invoice_is_numbered_booked_collected_and_paid() {
     let caller = Caller::manual();
     let invoice = draft(&caller, &json!({}));
     let sent = send(&caller, &invoice).data();
@@ -116,7 +116,7 @@ fn numbers_have_no_gaps_by_company_and_year() {
 }
 
 #[test]
-fn a_number_that_somebody_took_as_reference_is_not_used_twice() {
+fn a_number_already_used_as_a_reference_is_skipped() {
     let caller = Caller::manual();
     let never = json!({"reference": "INV-2026-0001", "payer": {"account_number": "9999999994"}});
     ask(&caller, &never).expect(201);
@@ -126,7 +126,7 @@ fn a_number_that_somebody_took_as_reference_is_not_used_twice() {
 }
 
 #[test]
-fn a_customer_who_pays_short_leaves_the_rest_to_be_asked_for() {
+fn the_rest_of_a_short_payment_can_be_requested() {
     let caller = Caller::manual();
     let invoice = draft(&caller, &from("9999999993"));
     send(&caller, &invoice).expect(200);
@@ -177,7 +177,7 @@ fn a_late_customer_is_overdue_and_pays_ten_days_after_the_day() {
 }
 
 #[test]
-fn what_is_never_paid_stays_owed_when_its_request_expires() {
+fn an_unpaid_invoice_stays_open_when_its_collection_expires() {
     let caller = Caller::manual();
     let invoice = draft(&caller, &from("9999999994"));
     let sent = send(&caller, &invoice).data();
@@ -214,7 +214,7 @@ fn a_void_invoice_mirrors_its_entry_and_cancels_its_collection() {
 }
 
 #[test]
-fn an_invoice_that_is_being_paid_is_not_withdrawn() {
+fn an_invoice_that_is_being_paid_cannot_be_voided() {
     let caller = Caller::manual();
     let invoice = draft(&caller, &json!({}));
     let sent = send(&caller, &invoice).data();
@@ -292,7 +292,7 @@ fn a_suspended_company_sends_nothing() {
 }
 
 #[test]
-fn a_wallet_that_is_full_is_asked_nothing_for() {
+fn an_invoice_beyond_the_limit_of_the_wallet_is_refused() {
     let caller = Caller::manual();
     let most = 1_000_000_000_000_000_i64;
     let transfer = json!({"company_id": caller.company(2), "amount": most, "from": "owner"});

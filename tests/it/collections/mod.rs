@@ -1,4 +1,4 @@
-//! Money in: collections and what their payers do, invoices, refunds, disputes, and what the outside world does by itself.
+//! Incoming money: collections and their payers, invoices, refunds, disputes, and inbound calls.
 
 mod asked;
 mod disputes;
@@ -17,7 +17,7 @@ const COLLECTIONS: &str = "/api/payments/collections";
 const INVOICES: &str = "/api/payments/invoices";
 const DISPUTES: &str = "/api/payments/disputes";
 
-/// The body of a request for 250.00 by card of the first company, with what is said otherwise.
+/// The body of a card collection of 250.00 of the first company, with these changes.
 fn wanted(caller: &Caller, more: &Value) -> Value {
     let mut body = json!({
         "company_id": caller.company(0), "amount": 25_000, "currency": "NGN", "method": "card", "reference": "ORDER-1",
@@ -32,12 +32,12 @@ fn ask(caller: &Caller, more: &Value) -> Answer {
     caller.post(COLLECTIONS, &wanted(caller, more))
 }
 
-/// A collection as it stands.
+/// The current state of a collection.
 fn collection(caller: &Caller, of: &Value) -> Value {
     caller.get(&format!("{COLLECTIONS}/{}", id(of))).data()
 }
 
-/// A collection that was asked for, paid and settled.
+/// A settled collection.
 fn settled(caller: &Caller, more: &Value) -> Value {
     let asked = ask(caller, more).made();
     caller.advance(&json!({"by": "9d"}));
@@ -57,7 +57,7 @@ fn wallet(caller: &Caller, currency: &str) -> Value {
     caller.all(&path).remove(0)
 }
 
-/// Debits less credits that a resource's entries have on each account.
+/// Debits less credits of a resource's entries on each account.
 fn booked(caller: &Caller, source: &str) -> Vec<(String, i64)> {
     let path = format!(
         "/api/business/journal-entries?company_id={}&source_id={source}",

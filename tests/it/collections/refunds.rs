@@ -1,4 +1,4 @@
-//! What goes back to payers.
+//! Refunds to payers.
 
 use serde_json::{Value, json};
 
@@ -20,7 +20,7 @@ fn read(caller: &Caller, of: &Value) -> Value {
 }
 
 #[test]
-fn parts_go_back_until_nothing_is_left() {
+fn parts_are_refunded_until_no_money_is_left() {
     let caller = Caller::manual();
     let paid = settled(&caller, &json!({}));
     let money = wallet(&caller, "NGN");
@@ -59,7 +59,7 @@ fn parts_go_back_until_nothing_is_left() {
 }
 
 #[test]
-fn a_refund_that_fails_brings_everything_back() {
+fn a_failed_refund_returns_the_money_to_the_wallet() {
     let caller = Caller::manual();
     let paid = settled(&caller, &json!({}));
     let before = wallet(&caller, "NGN");
@@ -119,7 +119,7 @@ fn a_short_wallet_refunds_nothing() {
 }
 
 #[test]
-fn a_hand_moves_a_refund_to_either_end() {
+fn a_manual_transition_takes_a_refund_to_either_end() {
     let caller = Caller::manual();
     let paid = settled(&caller, &json!({}));
     for to in ["succeeded", "failed"] {

@@ -1,4 +1,4 @@
-//! The audit log: who did what, and the chain that a client can verify with nothing but the API.
+//! The audit log: actors, changes, and the hash chain that a client can verify with the API alone.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::harness::{Caller, Server};
 
 const LOG: &str = "/api/business/audit-logs";
 
-/// JSON without white space, members sorted by name: written anew here, from the documented recipe.
+/// JSON without white space and with sorted members, written from the documented recipe.
 fn canonical(value: &Value, out: &mut String) {
     match value {
         Value::Array(items) => {
@@ -56,7 +56,7 @@ fn records(caller: &Caller) -> Vec<Value> {
     rows.iter().map(whole).collect()
 }
 
-/// The place of the first record that does not follow from the one before it.
+/// The position of the first record that does not follow from the one before it.
 fn broken(records: &[Value], mut previous: String) -> Option<usize> {
     records.iter().position(|record| {
         let follows = record["previous_hash"] == previous && record["hash"] == hash(record);
@@ -70,7 +70,7 @@ fn nothing_before() -> String {
 }
 
 #[test]
-fn the_chain_can_be_reckoned_from_the_api_alone() {
+fn the_hash_chain_can_be_calculated_from_the_api_alone() {
     let caller = Caller::instant();
     let company = caller.company(0);
     let people = &caller.payable(&company)[..3];
@@ -85,7 +85,7 @@ fn the_chain_can_be_reckoned_from_the_api_alone() {
     assert_eq!(broken(&all, nothing_before()), None);
     assert!((1..).zip(&all).all(|(place, record)| record["sequence"] == place));
     assert_eq!(records(&caller), all, "a record never changes");
-    // The control runs: whoever changes a record, or leaves one out, breaks the chain there.
+    // The control runs: a changed or missing record breaks the chain at its position.
     let mut without = all.clone();
     without.remove(10);
     assert_eq!(broken(&without, nothing_before()), Some(10));
@@ -94,7 +94,7 @@ fn the_chain_can_be_reckoned_from_the_api_alone() {
 }
 
 #[test]
-fn a_record_says_who_did_what_and_what_it_changed() {
+fn a_record_has_the_actor_the_operation_and_the_changes() {
     let caller = Caller::manual();
     let company = caller.company(0);
     let change = caller.request("PATCH", &format!("/api/business/companies/{company}"));
@@ -184,7 +184,7 @@ fn a_chain_whose_oldest_records_are_gone_goes_on_with_the_same_hashes() {
     assert_eq!(kept.len(), 10);
     let dropped = all.len() - 10;
     assert_eq!(kept[0]["sequence"], dropped + 1);
-    // Ids of requests differ between keys, and hashes with them: what is compared is the chain itself.
+    // Request ids, and so hashes, differ between keys: the test compares the chain itself.
     let before = kept[0]["previous_hash"].as_str().unwrap().to_owned();
     assert_ne!(before, nothing_before());
     assert_eq!(broken(&kept, before), None);

@@ -1,4 +1,4 @@
-//! What companies have to show, who did what, and what regulators are told.
+//! Compliance requirements, the audit log and regulatory reports.
 
 mod audit_log;
 mod reports;
@@ -11,7 +11,7 @@ use crate::harness::world::id;
 
 const REQUIREMENTS: &str = "/api/business/compliance-requirements";
 
-/// A new company of Nigeria, and its one requirement.
+/// A new Nigerian company, and its one requirement.
 fn create_company(caller: &Caller) -> (String, Value) {
     let body = json!({"legal_name": "Lagos Bakery Ltd", "country": "NG", "currency": "NGN"});
     let company = caller.post("/api/business/companies", &body).expect(201)["data"].take();
@@ -24,7 +24,7 @@ fn resolve(caller: &Caller, requirement: &Value, evidence: &Value) -> crate::har
     caller.post(&target, &json!({"evidence": evidence}))
 }
 
-/// Somebody whom that company can pay, once the check of the account is over.
+/// An employee whom this company can pay after the check of the account.
 fn hire(caller: &Caller, company: &str, account: &str) -> String {
     let body = json!({
         "company_id": company, "name": "Ada Obi", "role": "Baker", "department": "Bakery",
@@ -43,7 +43,7 @@ fn hire(caller: &Caller, company: &str, account: &str) -> String {
     id(&hired).to_owned()
 }
 
-/// Types of the events from that place in the log on.
+/// Types of the events from this position of the event log.
 fn events_after(caller: &Caller, sequence: usize) -> Vec<String> {
     let events = caller.all(&format!("/_sandbox/events?after={sequence}"));
     let name = |event: &Value| event["type"].as_str().unwrap().to_owned();

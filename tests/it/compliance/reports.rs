@@ -1,4 +1,4 @@
-//! Regulatory reports: what they say is what the records say, and the regulator's answers.
+//! Regulatory reports: they agree with the records, and the regulator answers.
 
 use serde_json::{Value, json};
 
@@ -89,7 +89,7 @@ fn a_pension_schedule_is_what_the_payslips_say() {
             assert_eq!(
                 entries.len(),
                 0,
-                "the federal taxes of the United States know no pension fund"
+                "the federal taxes of the United States have no pension fund"
             );
             continue;
         }
@@ -104,7 +104,7 @@ fn a_pension_schedule_is_what_the_payslips_say() {
         };
         for entry in entries {
             let payslip = payslips.iter().find(|one| one["employee_id"] == entry["employee_id"]);
-            let payslip = payslip.expect("somebody who was paid");
+            let payslip = payslip.expect("a paid employee");
             let withheld = part(payslip, "contributions", "pension");
             let on_top = part(payslip, "employer_contributions", "pension_employer");
             assert_eq!(number(&entry["employee_contribution"]), withheld);
@@ -118,7 +118,7 @@ fn a_pension_schedule_is_what_the_payslips_say() {
 }
 
 #[test]
-fn large_transactions_are_those_of_the_wallet_from_the_threshold_on() {
+fn large_transactions_are_wallet_movements_from_the_threshold() {
     let caller = Caller::manual();
     let company = caller.company(0);
     for amount in [999_999_999, 1_000_000_000] {
@@ -179,7 +179,7 @@ fn suspicious_activity_is_what_the_rules_find() {
 }
 
 #[test]
-fn the_regulator_answers_on_the_next_business_day_and_may_say_no() {
+fn the_regulator_answers_on_the_next_business_day_and_may_reject() {
     let caller = Caller::manual();
     let company = caller.company(0);
     let report = create(&caller, &company, "payroll_summary", "2025-12").expect(201)["data"].take();

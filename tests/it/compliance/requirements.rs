@@ -1,4 +1,4 @@
-//! Requirements that block, what meets them, and those that come by the calendar.
+//! Requirements that block, their resolution, and requirements that the clock opens.
 
 use serde_json::{Value, json};
 
@@ -132,7 +132,7 @@ fn requirements_are_listed_by_company_subject_status_and_whether_they_block() {
 }
 
 #[test]
-fn a_late_return_opens_a_requirement_that_keeps_nobody_from_paying_and_resolves_itself() {
+fn a_late_return_opens_a_requirement_that_does_not_block_and_resolves_itself() {
     let caller = Caller::manual();
     let company = caller.company(0);
     caller.run_payroll(&company, "2026-01");
@@ -165,7 +165,7 @@ fn a_late_return_opens_a_requirement_that_keeps_nobody_from_paying_and_resolves_
 }
 
 #[test]
-fn what_a_cancelled_run_owed_late_is_required_no_more() {
+fn cancelling_a_run_resolves_the_requirement_for_its_late_taxes() {
     let caller = Caller::manual();
     let company = caller.company(0);
     let rule = json!({
@@ -185,7 +185,7 @@ fn what_a_cancelled_run_owed_late_is_required_no_more() {
 }
 
 #[test]
-fn requirements_liabilities_and_reports_are_moved_as_the_clock_would() {
+fn manual_transitions_of_requirements_liabilities_and_reports_act_like_the_clock() {
     let caller = Caller::manual();
     let moved = |resource: &str, to: &str| {
         let path = format!("/_sandbox/resources/{resource}/transition");

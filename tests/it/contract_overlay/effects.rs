@@ -1,4 +1,4 @@
-//! What each key changes.
+//! The effect of each key.
 
 use serde_json::json;
 
@@ -63,7 +63,7 @@ fn an_alias_answers_as_its_operation_does() {
 }
 
 #[test]
-fn an_operation_that_is_switched_off_is_not_there() {
+fn a_disabled_operation_is_a_404() {
     let under = Under::text(
         "[operations.listPayslips]\nenabled = false\n[operations.createCompany]\nenabled = false\n",
     );
@@ -101,7 +101,7 @@ fn pages_have_as_many_rows_as_the_contract_says() {
 }
 
 #[test]
-fn only_the_keys_of_the_contract_come_in_and_no_log_has_them() {
+fn only_the_keys_of_the_contract_are_accepted_and_no_log_has_them() {
     let file =
         file("[auth]\nkeys = [\"test_s3cret_1\", \"acme_live_s3cret\"]\nrefuse_live = false\n");
     let name = file.path().to_str().unwrap();
@@ -172,7 +172,7 @@ fn headers_have_the_names_that_the_contract_says() {
     assert_eq!(again.header("x-replayed"), Some("true"));
     assert_eq!(again.header("idempotent-replayed"), None);
     assert_eq!(again.body, first.body);
-    // Ours is no header of this contract: it is passed over like any other.
+    // The default header is not part of this contract: it is ignored like any other.
     let refused = run("Idempotency-Key");
     assert_eq!(refused.expect(409)["code"], "payroll_period_already_run");
     assert_eq!(refused.header("x-request-id"), refused.json()["request_id"].as_str());
@@ -181,7 +181,7 @@ fn headers_have_the_names_that_the_contract_says() {
     under.send(&version).expect(200);
     let refused = run_with_bad_key(&under);
     assert!(refused.contains("X-Idempotency-Key"), "{refused}");
-    // The control plane keeps its own.
+    // The control plane keeps its own headers.
     let clock = Request::new("GET", "/_sandbox/clock").key("test_key").send(under.port());
     assert!(clock.header("request-id").is_some() && clock.header("sandbox-time").is_some());
     let document = under.document.to_string();
@@ -198,7 +198,7 @@ fn run_with_bad_key(under: &Under) -> String {
 }
 
 #[test]
-fn published_serves_the_two_published_operations_alone() {
+fn published_serves_only_the_two_published_operations() {
     let under = Under::named("published");
     let employees = under.get(&format!("{EMPLOYEES}?per_page=3")).data();
     let id = employees[0]["id"].as_str().unwrap();
@@ -227,7 +227,7 @@ fn published_serves_the_two_published_operations_alone() {
 }
 
 #[test]
-fn a_run_of_the_published_contract_names_no_place_that_is_not_there() {
+fn a_run_of_the_published_contract_has_no_location() {
     let under = Under::named("published");
     let employees = crate::harness::Caller::instant();
     let body = json!({"company_id": employees.company(0), "period": "2026-01"});

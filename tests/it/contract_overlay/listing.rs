@@ -1,4 +1,4 @@
-//! The list of assumptions: every row is shown by a test that exists, and the document in `docs/` is the same list.
+//! The list of assumptions: an existing test shows every row, and the document in `docs/` has the same list.
 
 use std::path::{Path, PathBuf};
 
@@ -25,7 +25,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Names of the functions that stand below `#[test]`, here and in the sources.
+/// The names of the test functions, here and in the sources.
 fn tests() -> Vec<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut files = Vec::new();
@@ -70,7 +70,7 @@ fn every_section_that_leaves_something_open_is_listed() {
 }
 
 #[test]
-fn the_page_of_the_contract_holds_the_list_as_it_is_printed() {
+fn the_page_of_the_contract_has_the_printed_list() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/contract.md");
     let page = std::fs::read_to_string(page).unwrap();
     let rows: Vec<&str> = page

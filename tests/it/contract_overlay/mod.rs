@@ -1,4 +1,4 @@
-//! Contract overlays from outside: what each key changes of the answers, and that the document changes with them.
+//! Contract overlays: the effect of each key on the answers and on the document.
 
 mod effects;
 mod errors;
@@ -21,7 +21,7 @@ fn file(text: &str) -> NamedTempFile {
     file
 }
 
-/// A sandbox under an overlay, and its document.
+/// A sandbox with an overlay, and its document.
 struct Under {
     server: Arc<Server>,
     document: Value,
@@ -29,14 +29,14 @@ struct Under {
 }
 
 impl Under {
-    /// Under that text.
+    /// With this text.
     fn text(text: &str) -> Self {
         let file = file(text);
         let name = file.path().to_str().unwrap().to_owned();
         Self { _file: Some(file), ..Self::named(&name) }
     }
 
-    /// Under what `--contract` has that name for.
+    /// With this value of `--contract`.
     fn named(name: &str) -> Self {
         Self {
             server: Arc::new(Server::start(&["--seed", "42", "--contract", name])),
@@ -49,7 +49,7 @@ impl Under {
         self.server.port()
     }
 
-    /// Sends a request and holds its answer against the document.
+    /// Sends a request and checks its answer against the document.
     #[track_caller]
     fn send(&self, request: &Request) -> Answer {
         let answer = request.send(self.port());
@@ -77,7 +77,7 @@ impl Under {
         companies[0]["id"].as_str().unwrap().to_owned()
     }
 
-    /// Every answer of a list or report that asks for nothing is what the document promises.
+    /// Every answer of a list or a report without parameters agrees with the document.
     fn walk(&self) -> usize {
         let paths = self.document["paths"].as_object().unwrap();
         let open =

@@ -1,4 +1,4 @@
-//! The command line: what is wrong in a file is shown, and nothing is served.
+//! The command line: mistakes of a file are printed, and no server starts.
 
 use super::file;
 use crate::harness::{command, finish};
@@ -10,7 +10,7 @@ fn run(arguments: &[&str]) -> (i32, String, String) {
 }
 
 #[test]
-fn a_wrong_overlay_is_shown_whole_and_nothing_is_served() {
+fn every_mistake_of_an_overlay_is_printed_and_no_server_starts() {
     let file = file("[errors]\nformta = \"problem\"\n[paging]\nper_page_max = 0\n");
     let name = file.path().to_str().unwrap();
     let expected = format!(
@@ -44,7 +44,7 @@ error: a page cannot have 0 rows
 }
 
 #[test]
-fn a_right_overlay_is_said_to_be_one() {
+fn a_valid_overlay_is_confirmed() {
     let file = file("[operations.runPayroll]\nstatus = 202\n[auth]\nkeys = [\"s3cret\"]\n");
     let name = file.path().to_str().unwrap();
     let (code, out, err) = run(&["contract", "check", name]);
@@ -57,7 +57,7 @@ fn a_right_overlay_is_said_to_be_one() {
 }
 
 #[test]
-fn what_is_no_text_or_not_there_is_said_to_be_so() {
+fn a_missing_or_binary_overlay_is_refused_with_the_reason() {
     let binary = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(binary.path(), b"[errors]\n\xff\n").unwrap();
     let (code, _, err) = run(&["contract", "check", binary.path().to_str().unwrap()]);
@@ -65,9 +65,9 @@ fn what_is_no_text_or_not_there_is_said_to_be_so() {
     let large = tempfile::NamedTempFile::new().unwrap();
     large.as_file().set_len(50 * 1_024 * 1_024).unwrap();
     let (code, _, err) = run(&["contract", "check", large.path().to_str().unwrap()]);
-    assert!(code == 1 && err.contains("1048576 bytes at most"), "{err}");
+    assert!(code == 1 && err.contains("at most 1048576 bytes"), "{err}");
     let (code, _, err) = run(&["--port", "0", "--contract", "no/such/file.toml"]);
     assert!(code == 1 && err.contains("cannot read no/such/file.toml"), "{err}");
     let (code, ..) = run(&["contract", "check"]);
-    assert_eq!(code, 2, "a file is asked for");
+    assert_eq!(code, 2, "a file is required");
 }

@@ -1,8 +1,10 @@
-//! Which of the errors that the product's rows declare the tests produce: every pair of operation and code is either answered by a
-//! recipe here, or stands in a list with the test that makes it. That no other code is ever answered is held by the harness, which checks
-//! every answer of every test against the codes of its row.
+//! Checks that the tests produce every error that the product's rows declare. For each operation and code,
+//! either a recipe here produces it, or a list
+//! names the test that does. The harness checks every answer of every test, so no other code is ever
+//! returned.
 //!
-//! Most recipes are general (an id that nobody has, a body that is no JSON, a stale `If-Match`), so a new row needs none.
+//! Most recipes are general (an unknown id, a body that is not JSON, an old `If-Match`), so a new row needs
+//! none.
 
 mod recipes;
 
@@ -17,7 +19,7 @@ use crate::harness::{Answer, Caller, Request};
 /// An operation and a code.
 type Pair = (String, String);
 
-/// A row of the product, as the document has it.
+/// A row of the product in the document.
 struct Row {
     name: String,
     method: String,
@@ -61,7 +63,7 @@ impl Row {
         codes
     }
 
-    /// Its example, with ids that the caller's world has, or that none has.
+    /// Its example, with ids that exist in the caller's world, or with unknown ones.
     fn request(&self, caller: &Caller, ids: &BTreeMap<String, String>) -> Request {
         let (mut path, mut query) = (self.path.clone(), Vec::new());
         for parameter in self.row["parameters"].as_array().into_iter().flatten() {
@@ -96,7 +98,7 @@ impl Row {
     }
 }
 
-/// Gives every id in a value another one of its prefix, if there is one.
+/// Replaces every id in a value by another one of its prefix, if there is one.
 fn swap(value: &mut Value, ids: &BTreeMap<String, String>) {
     match value {
         Value::Array(rows) => rows.iter_mut().for_each(|row| swap(row, ids)),
@@ -111,7 +113,7 @@ fn swap(value: &mut Value, ids: &BTreeMap<String, String>) {
     }
 }
 
-/// An id of every kind that the world has something of: calls of all rows that need none, and lists, show them.
+/// An id of every kind that the world contains, from calls without ids and from lists.
 fn known(caller: &Caller, rows: &[Row]) -> BTreeMap<String, String> {
     fn learn(value: &Value, ids: &mut BTreeMap<String, String>) {
         match value {
@@ -150,7 +152,7 @@ fn known(caller: &Caller, rows: &[Row]) -> BTreeMap<String, String> {
     ids
 }
 
-/// The refusals that every row of its shape can give, asked of one row.
+/// The refusals that every row of this shape can return, requested from one row.
 fn general(caller: &Caller, row: &Row, ids: &BTreeMap<String, String>) -> Vec<Answer> {
     let nobody: BTreeMap<String, String> =
         ids.keys().map(|prefix| (prefix.clone(), format!("{prefix}_0000000000000"))).collect();
@@ -194,7 +196,7 @@ fn general(caller: &Caller, row: &Row, ids: &BTreeMap<String, String>) -> Vec<An
         send(&keyed(&key, &other));
     }
     send(&plain.clone().header("If-Match", "\"stale\"").json(&body));
-    // What was done once cannot be done to most things again.
+    // Most actions cannot be repeated on the same resource.
     send(&plain.clone().json(&body));
     send(&plain.json(&body));
     answers
@@ -210,7 +212,7 @@ fn code(answer: &Answer) -> Option<String> {
 }
 
 #[test]
-fn every_error_that_a_row_declares_is_produced_or_listed_with_the_reason() {
+fn every_declared_error_is_produced_or_listed_with_a_reason() {
     let rows = rows();
     let mut produced: BTreeSet<Pair> = BTreeSet::new();
     let caller = Caller::instant();
@@ -234,7 +236,7 @@ fn every_error_that_a_row_declares_is_produced_or_listed_with_the_reason() {
             let made = produced.contains(&(row.name.clone(), code.clone()));
             assert!(
                 !(made && listed(&row.name, &code)),
-                "{} {code} is produced now: take it from the list",
+                "{} {code} is produced now: remove it from the list",
                 row.name
             );
             if !made && !elsewhere && !listed(&row.name, &code) {
@@ -246,7 +248,7 @@ fn every_error_that_a_row_declares_is_produced_or_listed_with_the_reason() {
         let row = rows.iter().find(|row| row.name == *operation);
         assert!(
             row.is_some_and(|row| row.declared().contains(*code)),
-            "{operation} does not declare {code}: take it from the list"
+            "{operation} does not declare {code}: remove it from the list"
         );
     }
     assert!(missing.is_empty(), "declared, and never answered: {missing:#?}");

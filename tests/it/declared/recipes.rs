@@ -1,17 +1,17 @@
-//! Recipes for errors that need a state of their own, and the lists of those that no recipe makes.
+//! Recipes for errors that need a special state, and the lists of errors without a recipe.
 
 use serde_json::json;
 
 use crate::harness::world::id;
 use crate::harness::{Answer, Caller};
 
-/// Codes that any row can give and that other tests hold, since they are about the wire and not about a row.
+/// Codes of the wire, which any row can return and which other tests check.
 pub(super) const ELSEWHERE: &[(&str, &str)] = &[
     ("missing_credentials", "tests/it/errors/keys.rs"),
     ("invalid_api_key", "tests/it/errors/keys.rs"),
     ("live_key_refused", "tests/it/errors/keys.rs"),
     ("invalid_header", "tests/it/headers.rs"),
-    // Rows whose two bodies cannot both be right; the rest are produced here.
+    // Rows that cannot have two valid bodies; the others are produced here.
     ("idempotency_key_reused", "tests/it/idempotency.rs"),
     ("unknown_scenario", "tests/it/outside"),
     ("rate_limited", "tests/it/faults/limits.rs"),
@@ -121,7 +121,7 @@ pub(super) const RECIPES: &[Recipe] = &[
     }),
 ];
 
-/// Operation, code, and the test that makes it in a world of its own.
+/// Operation, code, and the test that produces it in its own world.
 pub(super) const BY_A_TEST: &[(&str, &str, &str)] = &[
     ("createCollection", "company_suspended", "tests/it/collections/asked.rs"),
     ("createCollection", "compliance_blocked", "tests/it/collections/asked.rs"),
@@ -204,7 +204,7 @@ fn alert_after(caller: &Caller, event: &str) -> String {
 }
 
 fn dismissal() -> serde_json::Value {
-    json!({"resolution": "false_positive", "note": "Somebody else"})
+    json!({"resolution": "false_positive", "note": "Another person"})
 }
 
 fn suspend(caller: &Caller, company: &str) {
@@ -213,11 +213,11 @@ fn suspend(caller: &Caller, company: &str) {
     caller.post(&path, &body).expect(200);
 }
 
-/// Somebody of the first company whose payroll is not verified.
+/// An employee of the first company whose payroll is not verified.
 fn not_payable(caller: &Caller, path: &str, member: &str) -> Answer {
     let company = caller.company(0);
     let people = caller.all(&format!("/api/business/employees?company_id={company}"));
     let one = people.iter().find(|one| one["payroll_status"] != "verified");
-    let one = id(one.expect("not everybody is verified")).to_owned();
+    let one = id(one.expect("an employee is not verified")).to_owned();
     caller.post(path, &json!({"company_id": company, "period": "2026-01", member: [one]}))
 }

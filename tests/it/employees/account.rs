@@ -1,4 +1,4 @@
-//! From a contract to the first wages: pay terms, the account, the checks.
+//! From a contract to the first wages: pay terms, account, checks.
 
 use serde_json::json;
 
@@ -36,7 +36,7 @@ fn a_new_employee_is_paid_once_verified_and_active() {
 }
 
 #[test]
-fn a_check_takes_half_a_minute_and_says_what_is_missing() {
+fn a_check_takes_half_a_minute_and_names_what_is_missing() {
     let caller = Caller::manual();
     let ada = hire(&caller, &caller.company(0), &json!({}));
     let accepted = act(&caller, &ada, "verify-payroll", &json!({})).expect(202);
@@ -65,7 +65,7 @@ fn a_check_takes_half_a_minute_and_says_what_is_missing() {
 }
 
 #[test]
-fn an_account_of_somebody_else_fails_the_check() {
+fn an_account_of_another_person_fails_the_check() {
     let caller = Caller::instant();
     let ada = hire(&caller, &caller.company(0), &json!({"tax_id": "1", "compensation": pay()}));
     set_account(&caller, &ada, &json!({"account_name": "Chidi Eze"})).expect(200);

@@ -34,7 +34,7 @@ fn a_suspension_holds_the_pay_and_the_return_releases_it() {
 }
 
 #[test]
-fn whoever_was_suspended_before_the_start_can_return() {
+fn an_employee_suspended_before_the_start_can_return() {
     let caller = Caller::instant();
     let away = caller.all("/api/business/employees?status=suspended");
     let person = away[0]["id"].as_str().unwrap();
@@ -77,7 +77,7 @@ fn the_end_of_an_employment_is_final() {
 }
 
 #[test]
-fn an_employment_that_is_to_end_goes_on_until_its_last_day_is_over() {
+fn an_employment_ends_after_its_last_day() {
     let caller = Caller::manual();
     let person = caller.payable(&caller.company(0)).remove(0);
     let end = json!({"reason": "Resignation", "last_working_day": "2026-01-31"});
@@ -93,7 +93,7 @@ fn an_employment_that_is_to_end_goes_on_until_its_last_day_is_over() {
 }
 
 #[test]
-fn a_hand_that_moves_somebody_overtakes_the_check_that_is_under_way() {
+fn a_manual_transition_ends_the_check_in_progress() {
     let caller = Caller::manual();
     let person = caller.payable(&caller.company(0)).remove(0);
     set_account(&caller, &person, &json!({})).expect(200);

@@ -1,4 +1,4 @@
-//! What each call about an employee refuses for its shape, and that a refusal changes nothing.
+//! Refusals of malformed input to each employee operation. A refusal changes nothing.
 
 use serde_json::{Value, json};
 
@@ -98,7 +98,7 @@ fn every_malformed_member_is_pointed_at() {
 }
 
 #[test]
-fn nobody_is_called_by_an_id_that_nobody_has() {
+fn unknown_employee_ids_are_404() {
     let caller = Caller::instant();
     let company = caller.company(0);
     let end = json!({"reason": "x", "last_working_day": "2026-01-01"});
@@ -141,7 +141,7 @@ fn days_that_cannot_be_are_refused() {
 }
 
 #[test]
-fn every_state_refuses_what_cannot_follow_and_says_what_can() {
+fn every_state_refuses_invalid_transitions_and_names_the_valid_ones() {
     let caller = Caller::manual();
     let company = caller.company(0);
     let end = json!({"reason": "x", "last_working_day": "2026-01-01"});

@@ -1,4 +1,4 @@
-//! An employment from the contract to the last day: who is payable, the checks before, and runs that wait for somebody.
+//! Employment from the contract to the last day: payable employees, the checks before, and runs that wait.
 
 mod account;
 mod employment;
@@ -17,7 +17,7 @@ fn path(employee: &str) -> String {
     format!("/api/business/employees/{employee}")
 }
 
-/// A new employee of that company, without an account.
+/// A new employee of this company, without an account.
 fn hire(caller: &Caller, company: &str, more: &Value) -> String {
     let mut body = json!({
         "company_id": company, "name": "Ada Obi", "role": "Accountant", "department": "Finance",
@@ -55,7 +55,7 @@ fn pay() -> Value {
     json!({"amount": 45_000_000, "currency": "NGN", "interval": "month"})
 }
 
-/// The last verification that the events tell of.
+/// The last verification in the events.
 fn last_verification(caller: &Caller) -> Value {
     let events = caller.all("/_sandbox/events?type=bank_account_verification.completed");
     events.last().expect("a check was finished")["data"]["object"].clone()

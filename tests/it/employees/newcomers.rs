@@ -1,4 +1,4 @@
-//! Who was hired: the first day of work, by the clock or by hand, and what is brought along from earlier in the tax year.
+//! New employees: the first day of work, by the clock or by call, and imported pay of the tax year.
 
 use serde_json::{Value, json};
 
@@ -26,7 +26,7 @@ fn work_begins_on_the_first_day() {
 }
 
 #[test]
-fn a_first_day_that_is_not_ahead_waits_for_a_call() {
+fn a_first_day_that_is_not_in_the_future_waits_for_a_call() {
     let caller = Caller::manual();
     for day in ["2026-01-01", "2025-12-01"] {
         let ada = hire(&caller, &caller.company(0), &json!({"start_date": day}));
@@ -37,7 +37,7 @@ fn a_first_day_that_is_not_ahead_waits_for_a_call() {
 }
 
 #[test]
-fn whoever_began_earlier_or_left_before_is_not_activated_again() {
+fn employees_who_began_or_left_earlier_are_not_activated_again() {
     let caller = Caller::manual();
     let company = caller.company(0);
     let (ada, obi) = (hire(&caller, &company, &json!({})), hire(&caller, &company, &json!({})));
@@ -67,14 +67,14 @@ fn a_short_employment_begins_and_ends_by_the_clock() {
     assert_eq!(came, ["employee.terminated", "employee.payroll_status_changed"]);
     let gone = employee(&caller, &ada);
     let last = gone["status_history"].as_array().unwrap().last().unwrap();
-    assert_eq!(last["reason"], "Seasonal work", "as it was said when it was set");
+    assert_eq!(last["reason"], "Seasonal work", "the reason given when it was set");
     assert!(gone["end_reason"].is_null());
     assert_eq!(caller.advance(&json!({"by": "40d"})), [""; 0]);
     caller.audit();
 }
 
 #[test]
-fn only_the_checks_that_are_asked_for_are_made() {
+fn only_the_requested_checks_are_made() {
     let caller = Caller::instant();
     let ada = hire(&caller, &caller.company(0), &json!({"tax_id": "1"}));
     let verify = |checks: Value| act(&caller, &ada, "verify-payroll", &json!({"checks": checks}));
@@ -99,7 +99,7 @@ fn only_the_checks_that_are_asked_for_are_made() {
 }
 
 #[test]
-fn what_was_paid_earlier_in_the_tax_year_is_brought_along() {
+fn pay_from_earlier_in_the_tax_year_is_imported() {
     let caller = Caller::instant();
     let company = caller.company(1); // GB: its tax year begins in April
     let totals = json!({"gross": 2_000_000, "income_tax": 300_000, "net": 1_600_000});
@@ -170,7 +170,7 @@ fn pay_terms_of_a_new_employee_are_checked_like_others() {
         "/payment_method/account_number",
         "/year_to_date/totals/gros",
     ];
-    assert_eq!(pointers(&refused), expected, "every part is told of at once");
+    assert_eq!(pointers(&refused), expected, "every part is named at once");
     let created = hiring(pay()).expect(201)["data"].take();
     assert!(id(&created).starts_with("emp_"));
 }

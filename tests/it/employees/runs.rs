@@ -1,4 +1,4 @@
-//! Runs that wait: for approval, for money, for somebody to give them up.
+//! Runs that wait for approval, for money, or for a cancellation.
 
 use serde_json::{Value, json};
 
@@ -25,7 +25,7 @@ fn liabilities(caller: &Caller, query: &str) -> Vec<Value> {
 }
 
 #[test]
-fn an_approved_run_goes_on_to_be_paid() {
+fn an_approved_run_is_paid() {
     for caller in [Caller::instant(), Caller::manual()] {
         let company = caller.company(0);
         ask_for_approval(&caller, &company);
@@ -46,7 +46,7 @@ fn an_approved_run_goes_on_to_be_paid() {
 }
 
 #[test]
-fn a_cancelled_run_leaves_nothing_owed_and_its_people_free() {
+fn a_cancelled_run_leaves_no_liability_and_frees_its_employees() {
     let caller = Caller::manual();
     let company = caller.company(0);
     let accounts = || caller.all(&format!("/api/business/ledger-accounts?company_id={company}"));
@@ -73,7 +73,7 @@ fn a_cancelled_run_leaves_nothing_owed_and_its_people_free() {
 }
 
 #[test]
-fn money_that_is_still_short_fails_again_and_says_so() {
+fn a_funding_retry_with_too_little_money_fails_again() {
     let caller = Caller::instant();
     let company = caller.company(0);
     let person = caller.payable(&company).remove(0);

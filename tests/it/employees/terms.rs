@@ -1,4 +1,4 @@
-//! Pay terms: of which day on, what belongs to them, and what is refused.
+//! Pay terms: their first day, their parts, and their refusals.
 
 use serde_json::{Value, json};
 
@@ -30,7 +30,7 @@ fn lines(expected: &[(&str, i64)]) -> Vec<(String, i64)> {
 }
 
 #[test]
-fn terms_of_a_day_to_come_wait_for_it() {
+fn terms_of_a_future_day_wait_for_it() {
     for caller in [Caller::instant(), Caller::manual()] {
         let ada = caller.payable(&caller.company(0)).remove(0);
         let before = employee(&caller, &ada)["compensation"].take();
@@ -52,7 +52,7 @@ fn terms_of_a_day_to_come_wait_for_it() {
 }
 
 #[test]
-fn terms_hold_from_their_day_up_to_the_next_ones() {
+fn terms_are_in_force_until_the_next_ones() {
     let caller = Caller::manual();
     let ada = caller.payable(&caller.company(0)).remove(0);
     let grown = employee(&caller, &ada)["compensation"]["effective_from"].clone();
@@ -67,7 +67,7 @@ fn terms_hold_from_their_day_up_to_the_next_ones() {
     let mut expected = vec![grown.clone()];
     expected.extend(lines(&[("2025-12-01", 1), ("2026-02-01", 2), ("2026-03-01", 3)]));
     assert_eq!(history(&past), expected);
-    // The same day again: replaced, and no day is told of twice.
+    // The same day again: the terms are replaced, and no day appears twice.
     let again = set(&caller, &ada, 4, Some("2026-02-01")).data();
     expected[2].1 = 4;
     assert_eq!(history(&again), expected);
@@ -75,7 +75,7 @@ fn terms_hold_from_their_day_up_to_the_next_ones() {
     let came = caller.advance(&json!({"to": "2026-02-15T00:00:00Z"}));
     assert_eq!(came, [changed]);
     assert_eq!(employee(&caller, &ada)["compensation"]["amount"], 4);
-    // Today, with other terms already to come: those still come.
+    // Terms from today, with future terms: the future ones remain.
     set(&caller, &ada, 5, None).expect(200);
     assert_eq!(employee(&caller, &ada)["compensation"]["amount"], 5);
     assert_eq!(caller.advance(&json!({"by": "30d"})), [changed]);
@@ -84,7 +84,7 @@ fn terms_hold_from_their_day_up_to_the_next_ones() {
 }
 
 #[test]
-fn terms_of_somebody_who_has_not_begun_are_those_of_the_first_day() {
+fn terms_before_the_start_are_those_of_the_first_day() {
     let caller = Caller::manual();
     let ada = hire(&caller, &caller.company(0), &json!({"compensation": pay()}));
     let hired = employee(&caller, &ada);

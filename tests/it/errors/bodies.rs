@@ -1,4 +1,4 @@
-//! Bodies that are no JSON, or JSON of the wrong shape, or too much of it.
+//! Bodies that are not JSON, have the wrong shape, or are too large.
 
 use serde_json::json;
 
@@ -8,7 +8,7 @@ use crate::harness::http::{exchange, pointers};
 use super::{EMPLOYEES, RUN, employee, text, unchanged};
 
 #[test]
-fn what_is_not_json_is_malformed() {
+fn a_body_that_is_not_json_is_malformed() {
     unchanged(|caller| {
         let deep = format!("{}1{}", "[".repeat(65), "]".repeat(65));
         let deeper = "[".repeat(100_000);
@@ -160,7 +160,7 @@ fn control_characters_and_overlong_texts_are_refused() {
 }
 
 #[test]
-fn any_other_text_is_kept_as_it_was_sent() {
+fn any_other_text_is_stored_as_sent() {
     let caller = Caller::instant();
     let company = caller.company(0);
     let longest = "🧁".repeat(200);
@@ -231,7 +231,7 @@ fn a_chunked_body_beyond_one_mebibyte_is_too_large() {
 }
 
 #[test]
-fn only_json_is_taken_and_it_must_say_so() {
+fn only_json_with_its_content_type_is_accepted() {
     unchanged(|caller| {
         let body = json!({"company_id": caller.company(0), "period": "2026-01"}).to_string();
         let sent = |content_type: Option<&str>| {

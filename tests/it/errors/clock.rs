@@ -1,4 +1,4 @@
-//! Moves of the clock that are none.
+//! Invalid moves of the clock.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! Who may call, and in which order a request with several faults is refused.
+//! Valid keys, and the order of refusal of a request with several faults.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::harness::{Caller, Request, Server};
 use super::{EMPLOYEES, RUN, unchanged};
 
 #[test]
-fn a_missing_key_is_asked_for() {
+fn a_request_without_a_key_is_refused() {
     unchanged(|caller| {
         for path in [EMPLOYEES, "/_sandbox/clock", "/_sandbox/events"] {
             let answer = caller.send(&Request::new("GET", path));
@@ -77,7 +77,7 @@ fn a_closed_set_of_keys_takes_no_other() {
     Caller::with_key(&server, "sk_live_1").get(EMPLOYEES).refused(401, "live_key_refused");
 }
 
-/// Each step mends the first fault of the step before it, and keeps all others.
+/// Each step corrects the first fault of the step before it, and keeps the others.
 #[test]
 fn a_request_with_several_faults_is_refused_for_the_first_in_order() {
     unchanged(|caller| {

@@ -1,4 +1,4 @@
-//! Bad input: each is a clear problem document, leaves the world as it was and the process alive.
+//! Bad input: each refusal is a clear problem document, and the world and the process stay unchanged.
 
 mod bodies;
 mod clock;
@@ -16,13 +16,13 @@ fn employee(company: &str) -> Value {
     json!({"company_id": company, "name": "Ada Obi", "role": "Baker", "department": "Kitchen", "start_date": "2026-02-02"})
 }
 
-/// A body as text, with the content type that it claims.
+/// A body as text, with its content type.
 fn text(caller: &Caller, path: &str, body: &[u8]) -> Answer {
     let request = caller.request("POST", path).header("Content-Type", "application/json");
     caller.send(&request.bytes(body))
 }
 
-/// Runs `bad` in a fresh world, which must be as it was afterwards.
+/// Runs `bad` in a fresh world, which must not change.
 #[track_caller]
 fn unchanged(bad: impl FnOnce(&Caller)) {
     let caller = Caller::instant();

@@ -54,13 +54,13 @@ fn an_unknown_path_names_the_closest() {
         let problem = caller.get(&long).refused(404, "route_not_found");
         assert!(
             problem["detail"].as_str().unwrap().len() < 400,
-            "what was sent is not repeated at length"
+            "the refusal does not repeat a long input"
         );
     });
 }
 
 #[test]
-fn an_id_that_nobody_has_is_a_404_however_it_is_written() {
+fn an_unknown_id_is_a_404_in_every_spelling() {
     unchanged(|caller| {
         let company = caller.company(0);
         for id in [
@@ -103,7 +103,7 @@ fn an_id_that_nobody_has_is_a_404_however_it_is_written() {
 }
 
 #[test]
-fn one_host_is_named_and_it_is_one_of_ours() {
+fn exactly_one_allowed_host_is_required() {
     unchanged(|caller| {
         let raw = |head: &str| {
             exchange(

@@ -1,4 +1,4 @@
-//! What the calendar does to an escrow.
+//! The dates of an escrow.
 
 use serde_json::json;
 
@@ -6,7 +6,7 @@ use super::{act, agree, disputed, funded, now, parts, sums};
 use crate::payouts::{Payer, history};
 
 #[test]
-fn what_is_held_goes_to_the_seller_by_its_date() {
+fn the_held_money_goes_to_the_seller_on_its_date() {
     let payer = Payer::manual();
     let date = json!({"auto_release_at": "2026-02-02T12:00:00Z"});
     let escrow = funded(&payer, &date);
@@ -45,7 +45,7 @@ fn an_escrow_that_is_funded_after_its_date_is_released_at_once() {
 }
 
 #[test]
-fn an_unfunded_escrow_expires_and_a_funded_one_goes_back() {
+fn an_unfunded_escrow_expires_and_a_funded_one_is_refunded() {
     let payer = Payer::manual();
     let before = payer.balance("available");
     let date = json!({"expires_at": "2026-02-02T00:00:00Z"});

@@ -1,4 +1,4 @@
-//! Two parties that do not agree: the money waits for the verdict.
+//! Disputed escrows: the money waits for the verdict.
 
 use serde_json::{Value, json};
 
@@ -20,7 +20,7 @@ fn respond(payer: &Payer, escrow: &Value, body: &Value, verdict: &str) -> Answer
 }
 
 #[test]
-fn a_dispute_freezes_what_is_held() {
+fn a_dispute_freezes_the_held_money() {
     let payer = Payer::manual();
     let before = payer.balance("available");
     let escrow = disputed(&payer, &json!({}));
@@ -37,7 +37,7 @@ fn a_dispute_freezes_what_is_held() {
 }
 
 #[test]
-fn the_verdict_says_whose_the_money_is() {
+fn the_verdict_decides_who_gets_the_money() {
     let payer = Payer::manual();
     let contest = json!({"action": "contest", "evidence": {"photo": "A broken lamp"}});
     for (verdict, status, wanted) in
@@ -57,7 +57,7 @@ fn the_verdict_says_whose_the_money_is() {
 }
 
 #[test]
-fn who_gives_in_or_says_nothing_pays_the_seller() {
+fn a_lost_or_unanswered_dispute_pays_the_seller() {
     let payer = Payer::manual();
     let accepted = disputed(&payer, &parts());
     respond(&payer, &accepted, &json!({"action": "accept"}), "won").expect(200);

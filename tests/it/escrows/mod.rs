@@ -1,4 +1,4 @@
-//! Escrows: agreed, funded, released, disputed, over.
+//! Escrows: created, funded, released, disputed, ended.
 
 mod clock;
 mod disputes;
@@ -23,7 +23,7 @@ fn parts() -> Value {
     json!({"milestones": [{"name": "Design", "amount": 30_000}, {"name": "Delivery", "amount": 60_000}]})
 }
 
-/// An escrow of 90,000, `more` being laid over the usual body.
+/// An escrow of 90,000, with the members of `more` over the usual body.
 fn agree(payer: &Payer, more: &Value) -> Value {
     payer.caller.post(ESCROWS, &with(body(payer), more)).made()
 }

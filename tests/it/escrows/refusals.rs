@@ -1,4 +1,4 @@
-//! Escrows that are refused, and leave nothing behind.
+//! Refused escrow calls, which change nothing.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::harness::world::id;
 use crate::payouts::{BENEFICIARIES, Payer, faults, with};
 
 #[test]
-fn more_than_is_held_is_never_released() {
+fn no_more_than_the_held_money_is_released() {
     let payer = Payer::instant();
     let escrow = funded(&payer, &json!({}));
     act(&payer, &escrow, "release", &json!({"amount": 40_000})).expect(200);
@@ -44,7 +44,7 @@ fn a_milestone_is_released_once() {
 }
 
 #[test]
-fn parts_and_dates_that_do_not_fit_are_told_together() {
+fn all_wrong_milestones_and_dates_are_listed_together() {
     let payer = Payer::instant();
     let most: Vec<Value> =
         (0..50).map(|_| json!({"name": "x", "amount": 1_000_000_000_000_000_i64})).collect();
@@ -75,7 +75,7 @@ fn parts_and_dates_that_do_not_fit_are_told_together() {
 }
 
 #[test]
-fn what_a_body_lacks_or_names_wrongly_is_told_together() {
+fn all_missing_and_unknown_members_are_listed_together() {
     let payer = Payer::instant();
     let sent =
         json!({"milestones": [], "conditions": "", "colour": "red", "expires_at": "tomorrow"});
@@ -129,7 +129,7 @@ fn a_seller_must_be_verified_and_the_companys_own() {
 }
 
 #[test]
-fn an_escrow_is_funded_whole_by_whoever_has_the_money_and_may_pay() {
+fn an_escrow_is_funded_whole_by_a_company_with_money_that_may_pay() {
     let payer = Payer::manual();
     let escrow = agree(&payer, &json!({}));
     let refused = act(&payer, &escrow, "fund", &json!({"amount": 89_999}));
@@ -167,7 +167,7 @@ fn the_last_unit_of_a_wallet_can_be_held() {
 }
 
 #[test]
-fn a_wallet_that_is_full_takes_no_refund() {
+fn a_full_wallet_refuses_an_escrow_refund() {
     let payer = Payer::manual();
     let escrow = funded(&payer, &json!({}));
     payer.fill();

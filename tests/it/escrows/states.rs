@@ -1,4 +1,4 @@
-//! The life of an escrow, by calls and by hand.
+//! The lifecycle of an escrow, by calls and by manual transitions.
 
 use serde_json::{Value, json};
 
@@ -40,7 +40,7 @@ fn an_escrow_is_released_milestone_by_milestone() {
 }
 
 #[test]
-fn every_step_is_told_in_its_order() {
+fn every_step_emits_its_event_in_order() {
     let payer = Payer::manual();
     let begin = payer.caller.events().len();
     let escrow = funded(&payer, &json!({}));
@@ -78,7 +78,7 @@ fn an_escrow_without_milestones_is_released_by_amounts() {
 }
 
 #[test]
-fn what_the_seller_does_not_get_is_the_buyers() {
+fn the_rest_of_an_escrow_returns_to_the_buyer() {
     let payer = Payer::manual();
     for (account, back) in
         [("9999999902", 90_000), ("9999999998", 90_000), ("9999999999", 90_000), ("9999999900", 0)]
@@ -96,7 +96,7 @@ fn what_the_seller_does_not_get_is_the_buyers() {
 }
 
 #[test]
-fn an_escrow_that_nobody_has_funded_is_cancelled() {
+fn an_unfunded_escrow_is_cancelled() {
     let payer = Payer::instant();
     let before = payer.balance("available");
     let escrow = agree(&payer, &json!({}));
@@ -107,7 +107,7 @@ fn an_escrow_that_nobody_has_funded_is_cancelled() {
 }
 
 #[test]
-fn a_release_cannot_be_called_back() {
+fn a_release_cannot_be_undone() {
     let payer = Payer::manual();
     let escrow = funded(&payer, &json!({}));
     let released = act(&payer, &escrow, "release", &json!({})).data();
@@ -190,7 +190,7 @@ fn each_state_takes_the_verbs_of_its_rows_and_no_others() {
 }
 
 #[test]
-fn a_hand_moves_an_escrow_with_its_money() {
+fn a_manual_transition_of_an_escrow_moves_its_money() {
     let payer = Payer::manual();
     let go = |escrow: &Value, to: &str| payer.transition(id(escrow), &json!({"to": to}));
     let parted = agree(&payer, &parts());

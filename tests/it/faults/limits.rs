@@ -1,4 +1,4 @@
-//! Rates and latency of every call.
+//! Limits of rate and latency for every call.
 
 use std::time::{Duration, Instant};
 
@@ -22,7 +22,7 @@ fn beyond_the_rate_a_call_is_refused_until_the_window_ends() {
     assert_eq!(first.header("ratelimit-policy"), Some("\"default\";q=2;w=2"));
     assert_eq!(first.header("ratelimit"), Some("\"default\";r=1;t=2"));
     caller.get("/_sandbox/clock").expect(200);
-    // Refusals count, too; the control plane does not.
+    // Refusals count, too; control routes do not.
     caller.get("/api/business/employees?unknown=1").refused(422, "validation_failed");
     let refused = caller.get(EMPLOYEES);
     refused.refused(429, "rate_limited");
@@ -54,7 +54,7 @@ fn latency_of_every_call_is_no_longer_than_its_spread_allows() {
 }
 
 #[test]
-fn limits_that_cannot_be_are_refused_and_those_before_stay() {
+fn invalid_limits_are_refused_and_the_old_ones_remain() {
     let caller = Caller::instant();
     set(&caller, &json!({"rate": "100/min"})).expect(200);
     let wrong = json!({"rate": "fast", "latency": "2bd", "spread": "1ms"});

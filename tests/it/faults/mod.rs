@@ -1,4 +1,4 @@
-//! Faults of the wire and limits, over raw TCP: what a client sees, and what has happened all the same.
+//! Faults of the wire and limits over raw TCP: what a client sees, and what has happened in the world.
 
 mod limits;
 mod rows;
@@ -15,7 +15,7 @@ use crate::harness::{Caller, Request};
 const RUN: &str = "/v1/payroll/run";
 const EMPLOYEES: &str = "/api/business/employees";
 
-/// A run of January under a key, with a fault.
+/// A run of January with a key and a fault.
 fn run(caller: &Caller, key: &str, fault: Option<&str>) -> Request {
     let body = json!({"company_id": caller.company(0), "period": "2026-01"});
     let request = caller.request("POST", RUN).header("Idempotency-Key", key);
@@ -30,7 +30,7 @@ fn get(caller: &Caller, fault: &str) -> Request {
     caller.request("GET", EMPLOYEES).header("Sandbox-Fault", fault)
 }
 
-/// Everything that comes until the connection is closed.
+/// All bytes until the connection closes.
 fn raw(caller: &Caller, request: &Request) -> Vec<u8> {
     let mut stream = TcpStream::connect(("127.0.0.1", caller.port())).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
@@ -41,7 +41,7 @@ fn raw(caller: &Caller, request: &Request) -> Vec<u8> {
     all
 }
 
-/// Head and body of what came.
+/// The head and the body of the received bytes.
 fn halves(all: &[u8]) -> (String, Vec<u8>) {
     let end = all.windows(4).position(|four| four == b"\r\n\r\n").expect("a head");
     let head = String::from_utf8(all[..end].to_vec()).unwrap().to_ascii_lowercase();
@@ -62,7 +62,7 @@ fn is_replayed(answer: &Answer) -> bool {
 }
 
 #[test]
-fn a_lost_reply_has_happened_and_a_retry_with_the_same_key_replays_it() {
+fn after_a_lost_reply_a_retry_with_the_same_key_replays_it() {
     let caller = Caller::instant();
     let before = caller.digest();
     assert_eq!(raw(&caller, &run(&caller, "k", Some("lose=reply"))), b"");
@@ -79,14 +79,14 @@ fn a_lost_reply_has_happened_and_a_retry_with_the_same_key_replays_it() {
 }
 
 #[test]
-fn a_lost_request_has_not_happened_and_its_key_is_free() {
+fn a_lost_request_changes_nothing_and_its_key_is_free() {
     let caller = Caller::instant();
     let before = caller.digest();
     assert_eq!(raw(&caller, &run(&caller, "k", Some("lose=request"))), b"");
     assert_eq!(caller.digest(), before);
     let entry = last_request(&caller);
     assert_eq!((&entry["status"], &entry["operation"]), (&Value::Null, &json!("runPayroll")));
-    assert_eq!(entry["body"]["period"], "2026-01", "what was sent is known all the same");
+    assert_eq!(entry["body"]["period"], "2026-01", "the request log still has the request");
     let retry = caller.send(&run(&caller, "k", None));
     assert!(!is_replayed(&retry));
     retry.expect(201);
@@ -112,7 +112,7 @@ fn a_status_before_the_commit_changes_nothing_and_one_after_it_replays_the_succe
 }
 
 #[test]
-fn every_status_travels_with_the_code_that_says_what_it_means() {
+fn every_status_has_its_code() {
     let caller = Caller::instant();
     for (status, code) in [
         (429, "rate_limited"),
@@ -141,7 +141,7 @@ fn a_truncated_body_ends_at_half_its_length() {
 }
 
 #[test]
-fn a_garbage_body_is_as_long_as_it_says_and_no_json() {
+fn a_garbage_body_has_its_declared_length_and_is_not_json() {
     let caller = Caller::instant();
     let whole = caller.get(EMPLOYEES);
     let answer = get(&caller, "body=garbage").send(caller.port());
@@ -175,14 +175,14 @@ fn a_slow_body_comes_whole_and_a_few_bytes_at_a_time() {
 }
 
 #[test]
-fn latency_holds_the_reply_back_and_not_what_was_asked() {
+fn latency_delays_the_reply_and_not_its_effects() {
     let caller = Caller::instant();
     let before = caller.digest();
     let mut stream = TcpStream::connect(("127.0.0.1", caller.port())).unwrap();
     let started = Instant::now();
     stream.write_all(&run(&caller, "k", Some("latency=1500ms")).wire()).unwrap();
     while caller.digest() == before {
-        assert!(started.elapsed() < Duration::from_secs(60), "it never happens");
+        assert!(started.elapsed() < Duration::from_secs(60), "the effect never happens");
         std::thread::yield_now();
     }
     let mut all = Vec::new();
@@ -192,7 +192,7 @@ fn latency_holds_the_reply_back_and_not_what_was_asked() {
 }
 
 #[test]
-fn what_a_header_cannot_ask_for_is_refused_with_what_it_can() {
+fn an_invalid_fault_header_is_refused_with_the_valid_forms() {
     let caller = Caller::instant();
     for wrong in ["", "status", "status=200", "lose=both", "status=503;lose=reply", "colour=red"] {
         let answer = caller.send(&get(&caller, wrong));

@@ -1,4 +1,4 @@
-//! Faults added by a call: which exchanges they touch, how often, and how they go away.
+//! Faults added by a call: which exchanges they affect, how often, and how they end.
 
 use serde_json::{Value, json};
 
@@ -46,13 +46,13 @@ fn a_domain_and_the_product_can_be_named_and_the_control_plane_only_by_its_own_n
     add(&caller, &json!({"on": "sandbox.*", "status": 503}));
     caller.get("/_sandbox/clock").refused(503, "maintenance");
     let removed = caller.send(&caller.request("DELETE", FAULTS)).expect(200);
-    assert_eq!(removed["removed"], 3, "what takes faults away is never faulted");
+    assert_eq!(removed["removed"], 3, "the call that removes faults is never faulted");
     caller.get("/_sandbox/clock").expect(200);
     caller.get(EMPLOYEES).expect(200);
 }
 
 #[test]
-fn a_removed_row_acts_no_more_and_other_keys_never_felt_it() {
+fn a_removed_row_no_longer_acts_and_other_keys_are_not_affected() {
     let (caller, other) = (Caller::instant(), Caller::instant());
     let row = add(&caller, &json!({"on": "*", "status": 503}));
     other.get(EMPLOYEES).expect(200);
@@ -76,7 +76,7 @@ fn chance_falls_alike_in_equal_worlds() {
 }
 
 #[test]
-fn a_row_that_cannot_be_is_refused_with_every_part_that_is_wrong() {
+fn an_invalid_row_is_refused_with_all_its_mistakes() {
     let caller = Caller::instant();
     for (row, wrong) in [
         (json!({"on": "runPayrol", "status": 503}), vec!["/on"]),
@@ -101,7 +101,7 @@ fn a_row_that_cannot_be_is_refused_with_every_part_that_is_wrong() {
 }
 
 #[test]
-fn a_faulted_call_is_in_the_journal_and_no_more_than_that() {
+fn a_faulted_call_is_in_the_request_log_and_changes_nothing_else() {
     let caller = Caller::instant();
     let row = add(&caller, &json!({"on": "runPayroll", "times": 1, "status": 503}));
     let before = caller.digest();

@@ -1,4 +1,4 @@
-//! Employees who work in another country: taxed by its law, paid in its currency, counted in the company's.
+//! Employees who work in another country: taxed by its law, paid in its currency, booked in the company's.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::harness::world::{id, number};
 
 use super::{code, company, nets, reports_close, violations};
 
-/// A person of the Nigerian company who works in Great Britain, and can be paid.
+/// A payable employee of the Nigerian company who works in Great Britain.
 fn abroad(caller: &Caller, company: &str, account: &str) -> String {
     let body = json!({"company_id": company, "name": "Ada Obi", "role": "Engineer", "department": "Engineering",
         "country": "GB", "start_date": "2026-01-01", "tax_id": "QQ123456C",
@@ -36,7 +36,7 @@ fn item(caller: &Caller, run: &Value, person: &str) -> Value {
     items.into_iter().find(|item| item["employee_id"] == person).unwrap()
 }
 
-/// Changes of every balance between two readings, without those that did not move.
+/// The changes of all balances between two readings, without zero changes.
 fn moved(before: &super::Nets, after: &super::Nets) -> Vec<(String, String, i64)> {
     let mut keys: Vec<_> = before.keys().chain(after.keys()).collect();
     keys.sort();
@@ -54,7 +54,7 @@ fn of(moved: &[(String, String, i64)], currency: &str, account: &str) -> i64 {
 }
 
 #[test]
-fn somebody_abroad_is_taxed_there_and_paid_in_the_currency_of_the_place() {
+fn an_employee_abroad_is_taxed_there_and_paid_in_the_local_currency() {
     let caller = Caller::manual();
     let company = company(&caller);
     let ada = abroad(&caller, &company, "55779911");
@@ -66,7 +66,7 @@ fn somebody_abroad_is_taxed_there_and_paid_in_the_currency_of_the_place() {
     let (own, hers) = (item(&caller, &run, &people[0]), item(&caller, &run, &ada));
     assert_eq!((&own["currency"], &own["fx"]), (&json!("NGN"), &Value::Null));
     assert_eq!((&hers["currency"], &run["currency"]), (&json!("GBP"), &json!("NGN")));
-    // 3,000.00 a month in 2026-27's first month of January falls into 2025-26: 1257L and category A.
+    // 3,000.00 a month. January 2026 is in the tax year 2025-26: code 1257L and category A.
     assert_eq!(hers["gross"], 300_000);
     let fx = &hers["fx"];
     assert_eq!((&fx["target_amount"], &fx["source_currency"]), (&hers["net"], &json!("NGN")));
@@ -75,7 +75,7 @@ fn somebody_abroad_is_taxed_there_and_paid_in_the_currency_of_the_place() {
     assert_eq!(number(&run["totals"]["net"]), number(&own["net"]) + value);
     let totals = |member: &str| number(&run["totals"][member]);
     assert_eq!(totals("gross"), totals("net") + totals("taxes") + totals("employee_contributions"));
-    // Accrued: what she is owed is owed in pounds.
+    // Accrued: her pay is owed in pounds.
     let accrued = moved(&opening, &nets(&caller, &company));
     assert_eq!(of(&accrued, "GBP", "wages_payable"), -number(&hers["net"]));
     assert_eq!(of(&accrued, "GBP", "world:fx"), number(&hers["net"]));
@@ -201,7 +201,7 @@ fn a_cancelled_run_abroad_leaves_nothing_in_either_currency() {
 }
 
 #[test]
-fn what_is_owed_abroad_is_filed_there() {
+fn taxes_owed_abroad_are_filed_there() {
     let caller = Caller::manual();
     let company = company(&caller);
     let ada = abroad(&caller, &company, "55779911");
@@ -250,7 +250,7 @@ fn terms_are_in_the_currency_of_the_place_and_stay_in_it() {
 }
 
 #[test]
-fn pay_that_the_companys_currency_cannot_hold_is_left_out() {
+fn pay_beyond_the_limit_of_the_companys_currency_is_left_out() {
     let caller = Caller::manual();
     let company = company(&caller);
     let ada = abroad(&caller, &company, "55779911");

@@ -1,4 +1,4 @@
-//! What the service charges: on runs, by tiers, and not at all where a tester says so.
+//! The platform fee: on runs, by tiers, and off on request.
 
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ fn fees(caller: &Caller, company: &str) -> i64 {
     nets(caller, company).get(&key).copied().unwrap_or(0)
 }
 
-/// A run of everybody, funded.
+/// A funded run of all employees.
 fn funded(caller: &Caller, company: &str, period: &str) -> Value {
     let run = caller.run_payroll(company, period);
     caller.advance(&json!({"until": "idle"}));
@@ -116,7 +116,7 @@ fn the_fee_can_be_switched_off_or_have_other_tiers() {
     let run = caller.post("/v1/payroll/run", &body).expect(201)["data"].take();
     caller.advance(&json!({"until": "idle"}));
     let run = caller.run(id(&run));
-    // Volume counts from the first of the month: January's is over.
+    // Volume counts from the first of the month, so January's no longer counts.
     let expected = number(&run["totals"]["net"]) - 1_000_000;
     assert_eq!(number(&run["funding"]["platform_fee"]), expected);
     let plain = put(&caller, &json!({})).expect(200);
@@ -124,7 +124,7 @@ fn the_fee_can_be_switched_off_or_have_other_tiers() {
 }
 
 #[test]
-fn what_was_moved_in_the_month_lowers_the_rate_of_what_follows() {
+fn the_volume_of_the_month_lowers_the_rate_of_later_fees() {
     let caller = Caller::manual();
     let company = company(&caller);
     let people = caller.payable(&company);
@@ -150,7 +150,7 @@ fn what_was_moved_in_the_month_lowers_the_rate_of_what_follows() {
 }
 
 #[test]
-fn tiers_that_cannot_be_are_refused_and_those_before_stay() {
+fn invalid_tiers_are_refused_and_the_old_ones_remain() {
     let caller = Caller::manual();
     put(&caller, &json!({"platform_fee": "off"})).expect(200);
     for wrong in [

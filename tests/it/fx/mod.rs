@@ -1,4 +1,4 @@
-//! Wallets and their statements, what the service charges, and money of one currency that becomes money of another.
+//! Wallets and their statements, the platform fee, and currency exchange.
 
 mod abroad;
 mod fees;
@@ -29,7 +29,7 @@ fn quote_of(caller: &Caller, body: &Value) -> Answer {
     caller.post(QUOTES, &whole)
 }
 
-/// A quote for so many kobo in pounds.
+/// A quote for an amount of kobo in pounds.
 fn quote(caller: &Caller, amount: i64) -> Value {
     quote_of(caller, &json!({"source_amount": amount})).expect(201)["data"].take()
 }
@@ -38,7 +38,7 @@ fn wallets(caller: &Caller, company: &str) -> Vec<Value> {
     caller.all(&format!("/api/payments/wallets?company_id={company}"))
 }
 
-/// The company's wallet of that currency.
+/// The company's wallet of this currency.
 fn wallet(caller: &Caller, company: &str, currency: &str) -> Value {
     let mut wallets = wallets(caller, company).into_iter();
     wallets.find(|it| it["currency"] == currency).expect("a wallet")
@@ -94,7 +94,7 @@ fn nets(caller: &Caller, company: &str) -> Nets {
         .collect()
 }
 
-/// Every report closes: assets less liabilities are equity, cash flows explain the cash.
+/// All reports agree: assets less liabilities are equity, and cash flows explain the cash.
 fn reports_close(caller: &Caller, company: &str) {
     caller.audit();
     let day = caller.now()[..10].to_owned();

@@ -1,4 +1,4 @@
-//! Quotes: what they say, what they refuse, and how they end.
+//! Quotes: their amounts, refusals and ends.
 
 use serde_json::json;
 
@@ -14,7 +14,7 @@ fn parts(rate: &serde_json::Value) -> i128 {
     format!("{whole}{digits:0<12}").parse().unwrap()
 }
 
-/// To the nearest whole number, halves to the even one.
+/// Rounds to the nearest whole number, halves to the even one.
 fn nearest(numerator: i128, denominator: i128) -> i128 {
     let (whole, rest) = (numerator / denominator, numerator % denominator);
     match (rest * 2).cmp(&denominator) {
@@ -55,7 +55,7 @@ fn a_quotes_amounts_follow_from_its_rate() {
 }
 
 #[test]
-fn what_cannot_be_quoted_is_refused_with_everything_that_is_wrong() {
+fn an_invalid_quote_is_refused_with_all_its_mistakes() {
     let caller = Caller::manual();
     let before = caller.digest();
     let refused = |body: serde_json::Value| {
@@ -119,7 +119,7 @@ fn a_used_quote_does_not_expire() {
 }
 
 #[test]
-fn a_quote_is_expired_by_hand_and_in_no_other_way() {
+fn a_manual_transition_can_only_expire_a_quote() {
     let caller = Caller::manual();
     let quote = quote(&caller, 25_000_000);
     let path = format!("/_sandbox/resources/{}/transition", id(&quote));

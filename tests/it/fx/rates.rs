@@ -13,7 +13,7 @@ fn rates(caller: &Caller, query: &str) -> Vec<Value> {
 }
 
 #[test]
-fn the_published_rate_stands_on_the_first_of_its_month() {
+fn the_published_rate_applies_on_the_first_of_its_month() {
     let caller = Caller::manual();
     let rows = rates(&caller, "source_currency=GBP&target_currency=NGN");
     assert_eq!(rows.len(), 1);

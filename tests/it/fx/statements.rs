@@ -1,4 +1,4 @@
-//! Statements: the same lines whichever way they are asked for, and a balance that is the ledger's.
+//! Statements: the same lines for every form of request, and a balance that equals the ledger's.
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ fn lines(caller: &Caller, wallet: &Value, query: &str) -> Vec<Value> {
     caller.all(&format!("/api/payments/wallets/{}/transactions?{query}", id(wallet)))
 }
 
-/// A world in which something of everything has happened to the company's wallets.
+/// A world with all kinds of movements in the company's wallets.
 fn busy(caller: &Caller) -> String {
     let company = company(caller);
     for amount in 1..=6 {
@@ -51,7 +51,7 @@ fn newest_first_is_the_same_statement() {
     let company = busy(&caller);
     for wallet in wallets(&caller, &company) {
         let mut expected = lines(&caller, &wallet, "");
-        // Stable: lines of one instant stay in their order.
+        // Stable: lines of one instant keep their order.
         expected
             .sort_by(|one, other| other["created_at"].as_str().cmp(&one["created_at"].as_str()));
         assert_eq!(lines(&caller, &wallet, "sort=-created_at"), expected);
@@ -60,13 +60,13 @@ fn newest_first_is_the_same_statement() {
 }
 
 #[test]
-fn days_choose_lines_whether_or_not_they_stand_in_order() {
+fn days_select_lines_even_if_they_are_out_of_order() {
     let caller = Caller::manual();
     let company = busy(&caller);
     let wallet = wallet(&caller, &company, "NGN");
     for by_hand in [false, true] {
         if by_hand {
-            // An entry for a day gone by: from now on the statement is not in the order of its days.
+            // An entry for a past day: from here on the statement is not in the order of its days.
             let line = |account, direction| json!({"account": account, "direction": direction, "amount": 500, "currency": "NGN"});
             let body = json!({"company_id": company, "effective_on": "2026-01-03", "memo": "Late",
                 "lines": [line("rent", "debit"), line("cash_available", "credit")]});

@@ -79,7 +79,7 @@ fn a_failed_transfer_gives_the_money_back() {
         nets(&caller, &company).into_iter().filter(|((_, account), _)| account == "world:fx");
     assert_eq!(of_fx.count(), 0);
     reports_close(&caller, &company);
-    // The quote stays used.
+    // The quote remains used.
     assert_eq!(code(&transfer_of(&caller, &quote)), "invalid_state_transition");
 }
 
@@ -100,7 +100,7 @@ fn a_delayed_transfer_waits_for_its_time() {
 }
 
 #[test]
-fn a_transfer_is_moved_by_hand_both_ways_and_only_once() {
+fn a_manual_transition_completes_or_fails_a_transfer_once() {
     for (to, credited) in [("completed", "GBP"), ("failed", "NGN")] {
         let caller = Caller::manual();
         let made = transfer(&caller, &quote(&caller, 25_000_000));
@@ -166,7 +166,7 @@ fn a_full_wallet_takes_no_more() {
     let company = company(&caller);
     transfer(&caller, &quote(&caller, 25_000_000));
     caller.advance(&json!({"by": "60s"}));
-    // More pounds than what nine quadrillion kobo are worth.
+    // More pounds than nine quadrillion kobo are worth.
     let body =
         json!({"company_id": company, "amount": 1_000_000_000_000_000_i64, "currency": "GBP"});
     let refused = caller.post("/_sandbox/inbound/bank_transfer", &body);

@@ -1,4 +1,4 @@
-//! From a company that is created to returns that are filed and a profit and loss that shows the wages.
+//! From a new company to filed returns and a profit and loss that shows the wages.
 
 use serde_json::{Value, json};
 
@@ -38,7 +38,7 @@ fn walk() -> Path {
     path
 }
 
-/// Three people at work, and what the bank says of their accounts.
+/// Three employees, and the bank's answers about their accounts.
 pub(super) fn hire(path: &mut Path, company: &Value, payroll_status: &str) -> Vec<String> {
     let mut people = Vec::new();
     for (name, account) in
@@ -68,7 +68,7 @@ pub(super) fn hire(path: &mut Path, company: &Value, payroll_status: &str) -> Ve
     people
 }
 
-/// Declares and pays what the run owes, on the day on which it is due.
+/// Files and pays the taxes of the run on their due day.
 pub(super) fn file(path: &mut Path, company: &Value) {
     let list = format!("/api/business/tax-liabilities?company_id={}", id(company));
     let owed = path.get(&list);

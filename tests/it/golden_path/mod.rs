@@ -1,4 +1,5 @@
-//! Paths through whole domains, as a downstream product walks them. Walked twice, each gives the same bytes.
+//! Paths through whole domains, as a downstream product uses them. Each path runs twice and must return the
+//! same bytes.
 
 mod business;
 mod payments;
@@ -12,19 +13,19 @@ use crate::harness::http::Request;
 use crate::harness::world::id;
 use crate::harness::{Caller, Server};
 
-/// A walk, and every answer that it got.
+/// A walk with all its answers.
 struct Path {
     caller: Caller,
     answers: Vec<String>,
 }
 
 impl Path {
-    /// A world of its own whose clock waits.
+    /// A separate world with a manual clock.
     fn begin() -> Self {
         Self::with(&[])
     }
 
-    /// The same, in which a scenario of these rows runs.
+    /// The same, with a scenario of these rows.
     fn ruined(rows: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("ruin.toml");
@@ -38,7 +39,7 @@ impl Path {
         Self { caller: Caller::with_key(&server, "test_golden"), answers: Vec::new() }
     }
 
-    /// A company that is created, verified and given money.
+    /// A new company, verified and funded.
     fn company(&mut self) -> Value {
         let company = json!({"legal_name": "Lagos Bakery Ltd", "country": "NG", "currency": "NGN"});
         let company = self.post(201, "/api/business/companies", &company);
@@ -55,7 +56,7 @@ impl Path {
         company
     }
 
-    /// Moves the clock on.
+    /// Advances the clock.
     fn advance(&mut self, by: &str) {
         self.caller.advance(&json!({"by": by}));
     }
@@ -78,7 +79,7 @@ impl Path {
     }
 }
 
-/// Walks twice, and holds both to the same answers, events and world.
+/// Runs the walk twice, and compares answers, events and worlds.
 fn twice(walk: fn() -> Path) {
     let (first, second) = (walk(), walk());
     assert_eq!(first.answers, second.answers);

@@ -1,4 +1,4 @@
-//! Money in, money out, held, converted and reconciled; then the reports, which show every minor unit of it.
+//! Incoming, outgoing, held, converted and reconciled money; then the reports, which show every minor unit.
 
 use serde_json::{Value, json};
 
@@ -22,12 +22,12 @@ fn walk() -> Path {
     assert_eq!(spent("sales"), invoiced + 400_000 - 100_000, "less the refund");
     assert_eq!(spent("chargeback_losses"), lost);
     assert_eq!(spent("purchases"), paid);
-    assert!(spent("fees") > converted, "what moving money costs, and the spread");
+    assert!(spent("fees") > converted, "the platform fees, and the spread");
     path.caller.audit();
     path
 }
 
-/// An invoice is sent and paid: what it earns without tax.
+/// An invoice is sent and paid: returns its income without tax.
 fn invoice(path: &mut Path, company: &Value) -> i64 {
     let invoice = json!({
         "company_id": company["id"], "customer": {"name": "Harbour Foods", "email": "pay@harbour.example"},
@@ -44,7 +44,7 @@ fn invoice(path: &mut Path, company: &Value) -> i64 {
     number(&invoice["net_total"])
 }
 
-/// A card pays; part goes back by refund, and of another payment all by a chargeback: what was lost.
+/// A card pays and is partly refunded; another payment is charged back: returns the loss.
 fn collect(path: &mut Path, company: &Value) -> i64 {
     let mut card = |reference: &str, amount: i64| {
         let collection = json!({
@@ -70,7 +70,7 @@ fn collect(path: &mut Path, company: &Value) -> i64 {
     100_000
 }
 
-/// A supplier is paid by payout, and out of an escrow: what was bought.
+/// A supplier is paid by payout and from an escrow: returns the purchases.
 fn pay(path: &mut Path, company: &Value, wallet: &str) -> i64 {
     let payee = json!({
         "company_id": company["id"], "name": "Adaeze Supplies Ltd", "type": "business",
@@ -102,7 +102,7 @@ fn pay(path: &mut Path, company: &Value, wallet: &str) -> i64 {
     700_000 + 300_000
 }
 
-/// Naira become pounds: what the spread came to.
+/// Naira are converted to pounds: returns the spread.
 fn convert(path: &mut Path, company: &Value, wallet: &str) -> i64 {
     let quote = json!({
         "company_id": company["id"], "source_currency": "NGN", "target_currency": "GBP", "source_amount": 50_000_000,
@@ -118,7 +118,7 @@ fn convert(path: &mut Path, company: &Value, wallet: &str) -> i64 {
     number(&transfer["fee_amount"])
 }
 
-/// The bank's statement of all this is read, and every movement found in it or named.
+/// The bank's statement is imported, and every movement is matched or explained.
 fn reconcile(path: &mut Path, company: &Value, wallet: &str) {
     let span = json!({
         "company_id": company["id"], "wallet_id": wallet, "from": "2026-01-01", "to": "2026-01-28",
@@ -133,7 +133,7 @@ fn reconcile(path: &mut Path, company: &Value, wallet: &str) {
     assert!(matches.as_array().unwrap().iter().filter(is_matched).count() >= 4, "{matches}");
 }
 
-/// The reports close with one another; answers what an account shows of profit and loss.
+/// The reports agree with one another. Returns the amount of an account in profit and loss.
 fn reports(path: &mut Path, of: &str) -> impl Fn(&str) -> i64 + use<> {
     let at = "/api/business/reports";
     let profit = path.get(&format!("{at}/profit-and-loss?{of}&from=2026-01-01&to=2026-03-31"));

@@ -1,5 +1,6 @@
-//! From a business that is verified to a loan that is paid out, through all four domains: every step reads what the earlier ones
-//! wrote. Then the same path, ruined by a scenario at each of its steps.
+//! From a verified business to a disbursed loan, through all four domains. Every step reads what the earlier
+//! ones wrote. Then the same path with a scenario that
+//! breaks each of its steps.
 
 use serde_json::{Value, json};
 
@@ -10,7 +11,7 @@ use crate::harness::world::{id, number};
 const IDENTITY: &str = "/api/identity";
 const CAPITAL: &str = "/api/capital";
 
-/// What the bakery asks for.
+/// The loan that the bakery applies for.
 const WANTED: i64 = 20_000_000;
 
 fn walk() -> Path {
@@ -54,7 +55,7 @@ fn walk() -> Path {
     path
 }
 
-/// A bakery that waits for its verification, and the case, which is with the bureau.
+/// A bakery that waits for its verification, and its submitted case.
 fn founded(path: &mut Path) -> (Value, String) {
     let company = json!({"legal_name": "Lagos Bakery Ltd", "country": "NG", "currency": "NGN"});
     let company = path.post(201, "/api/business/companies", &company);
@@ -89,7 +90,7 @@ fn wallet_of(path: &mut Path, company: &Value) -> Value {
     path.get(&wallets)[0].clone()
 }
 
-/// An invoice is sent, and five days are given for it to be paid: the wallet then.
+/// An invoice is sent, and five days pass for its payment: returns the wallet.
 fn sold(path: &mut Path, company: &Value) -> Value {
     let invoice = json!({
         "company_id": company["id"], "customer": {"name": "Harbour Foods", "email": "pay@harbour.example"},
@@ -103,7 +104,7 @@ fn sold(path: &mut Path, company: &Value) -> Value {
     wallet_of(path, company)
 }
 
-/// January's payroll, as it stands on the day after its pay date.
+/// January's payroll on the day after its pay date.
 fn paid(path: &mut Path, company: &Value) -> Value {
     let run = json!({"company_id": company["id"], "period": "2026-01"});
     let run = path.post(201, "/v1/payroll/run", &run);
@@ -118,7 +119,7 @@ fn scored(path: &mut Path, company: &Value) -> Value {
     path.get(&format!("{scores}/{}", id(&score)))
 }
 
-/// An application, as the underwriter leaves it.
+/// An application after the decision of the underwriter.
 fn asked(path: &mut Path, company: &Value) -> Value {
     let application = json!({
         "company_id": company["id"], "product": "term_loan", "amount": WANTED, "currency": "NGN", "term_months": 12,
@@ -141,7 +142,7 @@ fn the_golden_path_leads_from_a_subject_to_a_loan_twice_in_the_same_bytes() {
     twice(walk);
 }
 
-/// What the underwriter said of an application.
+/// The underwriter's decision about an application.
 fn reasons(application: &Value) -> Vec<&str> {
     let reasons = application["decision"]["reasons"].as_array().unwrap();
     let codes = reasons.iter().map(|reason| reason["code"].as_str());
@@ -156,7 +157,7 @@ fn points(score: &Value, factor: &str) -> i64 {
 }
 
 #[test]
-fn a_business_that_the_bureau_declines_pays_nobody_and_borrows_nothing() {
+fn a_declined_business_cannot_pay_or_borrow() {
     let mut path = Path::ruined("[[outcome]]\non = \"bureau.reply\"\nthen = \"declined\"");
     let (company, case) = founded(&mut path);
     let case = path.get(&format!("{IDENTITY}/verifications/{case}"));
@@ -180,13 +181,13 @@ fn a_customer_who_never_pays_leaves_the_payroll_without_funds() {
     hire(&mut path, &company, "verified");
     let run = paid(&mut path, &company);
     assert_eq!(run["status"], "funding_failed");
-    // It owes wages and has sold on paper: who lends looks at its payroll.
+    // It owes wages, and its sales are unpaid. The lender looks at its payroll.
     let score = scored(&mut path, &company);
     assert_eq!(points(&score, "payroll_paid"), 0);
 }
 
 #[test]
-fn an_account_of_somebody_else_keeps_its_owner_off_the_payroll() {
+fn an_employee_with_another_persons_account_is_not_paid() {
     let mut path =
         Path::ruined("[[outcome]]\non = \"bank_account.check\"\nthen = \"name_mismatch\"");
     let (company, case) = founded(&mut path);
@@ -234,7 +235,7 @@ fn returns_that_are_rejected_earn_nothing() {
 }
 
 #[test]
-fn taxes_that_nobody_pays_lower_the_score_and_close_the_lender() {
+fn unpaid_taxes_lower_the_score_and_block_loans() {
     let mut path = Path::begin();
     let company = solvent(&mut path);
     let before = scored(&mut path, &company);
@@ -260,7 +261,7 @@ fn a_company_that_has_only_begun_has_no_score_and_no_lender() {
     assert_eq!(reasons(&application), ["insufficient_data"]);
 }
 
-/// The path up to the wages, with nothing wrong.
+/// The path up to the wages, without faults.
 fn solvent(path: &mut Path) -> Value {
     let (company, case) = founded(path);
     verified(path, &company, &case);
@@ -270,7 +271,7 @@ fn solvent(path: &mut Path) -> Value {
     company
 }
 
-/// The path up to the application, with nothing wrong.
+/// The path up to the application, without faults.
 fn bankable(path: &mut Path) -> Value {
     let company = solvent(path);
     file(path, &company);
@@ -278,7 +279,7 @@ fn bankable(path: &mut Path) -> Value {
 }
 
 #[test]
-fn an_underwriter_who_says_no_offers_nothing() {
+fn an_underwriter_who_refuses_makes_no_offer() {
     let mut path = Path::ruined("[[outcome]]\non = \"underwriter.reply\"\nthen = \"rejected\"");
     let company = bankable(&mut path);
     let application = asked(&mut path, &company);
@@ -288,7 +289,7 @@ fn an_underwriter_who_says_no_offers_nothing() {
 }
 
 #[test]
-fn an_offer_that_nobody_answers_is_no_loan() {
+fn an_unanswered_offer_makes_no_loan() {
     let mut path = Path::begin();
     let company = bankable(&mut path);
     let application = asked(&mut path, &company);

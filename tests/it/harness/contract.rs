@@ -1,4 +1,4 @@
-//! Holds answers against the OpenAPI documents that the binary itself prints and serves.
+//! Checks answers against the OpenAPI documents that the binary prints and serves.
 
 use std::sync::OnceLock;
 
@@ -25,7 +25,7 @@ pub(crate) fn printed(arguments: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).expect("the document is JSON")
 }
 
-/// Panics unless the document of that path promises such an answer.
+/// Panics unless the document of this path allows such an answer.
 #[track_caller]
 pub(crate) fn check(method: &str, target: &str, answer: &Answer) {
     if let Err(wrong) = promised(method, target, answer) {
@@ -33,14 +33,14 @@ pub(crate) fn check(method: &str, target: &str, answer: &Answer) {
     }
 }
 
-/// What is wrong with an answer by the document of its path.
+/// The fault of an answer by the document of its path.
 pub(crate) fn promised(method: &str, target: &str, answer: &Answer) -> Result<(), String> {
     let path = target.split('?').next().unwrap_or_default();
     let document = if path.starts_with("/_sandbox") { control() } else { product() };
     promised_by(document, method, path, answer)
 }
 
-/// What is wrong with an answer by that document.
+/// The fault of an answer by this document.
 pub(crate) fn promised_by(
     document: &Value,
     method: &str,
@@ -51,7 +51,7 @@ pub(crate) fn promised_by(
         return Ok(());
     }
     let Some(operation) = operation(document, method, path) else {
-        // No operation, so a refusal, of the one shape that all of them have.
+        // There is no operation, so it must be a refusal in the common shape.
         let problem = &document["components"]["schemas"]["Problem"];
         let kind = if problem["properties"]["error"].is_null() {
             "application/problem+json"
@@ -91,7 +91,7 @@ fn fits(document: &Value, schema: &Value, answer: &Answer) -> Result<(), String>
 
 fn resolve<'a>(document: &'a Value, value: &'a Value) -> &'a Value {
     match value["$ref"].as_str().and_then(|reference| reference.strip_prefix('#')) {
-        Some(pointer) => document.pointer(pointer).expect("a reference leads somewhere"),
+        Some(pointer) => document.pointer(pointer).expect("a reference has a target"),
         None => value,
     }
 }

@@ -1,4 +1,4 @@
-//! HTTP/1.1 over a plain socket: one request a connection, so that a test sees exactly what it sent.
+//! HTTP/1.1 over a plain socket, one request for each connection, so that a test knows exactly what it sent.
 
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-/// No answer takes this long; a test that waits longer has found a hang.
+/// No answer takes this long; a longer wait is a hang.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A request to be.
+/// A request before it is sent.
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
     method: String,
@@ -48,7 +48,7 @@ impl Request {
         self.header("Content-Type", "application/json").bytes(body.to_string().as_bytes())
     }
 
-    /// A body as it is, without a content type.
+    /// A body without a content type.
     #[must_use]
     pub(crate) fn bytes(mut self, body: &[u8]) -> Self {
         self.body = Some(body.to_vec());
@@ -81,7 +81,7 @@ impl Request {
     }
 }
 
-/// As in a log: method, path and body. The key is left out, the headers are few.
+/// The form in a log: method, path and body, without the key and with few headers.
 impl fmt::Display for Request {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let body = String::from_utf8_lossy(self.body.as_deref().unwrap_or_default());
@@ -89,7 +89,7 @@ impl fmt::Display for Request {
     }
 }
 
-/// An answer, whole.
+/// A complete answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -116,14 +116,14 @@ impl Answer {
             .unwrap_or_else(|error| panic!("not JSON ({error}): {}", self.text()))
     }
 
-    /// The body of a success with that status.
+    /// The body of a success with this status.
     #[track_caller]
     pub(crate) fn expect(&self, status: u16) -> Value {
         assert_eq!(self.status, status, "{}", self.text());
         self.json()
     }
 
-    /// The resource that a call has made.
+    /// The resource that a call created.
     pub(crate) fn made(&self) -> Value {
         self.expect(201)["data"].take()
     }
@@ -134,7 +134,7 @@ impl Answer {
         self.expect(200)["data"].take()
     }
 
-    /// The problem document of a refusal with that status and code.
+    /// The problem document of a refusal with this status and code.
     #[track_caller]
     pub(crate) fn refused(&self, status: u16, code: &str) -> Value {
         assert_eq!(self.status, status, "{}", self.text());
@@ -159,13 +159,14 @@ pub(crate) fn pointers(problem: &Value) -> Vec<&str> {
     errors.map(|error| error["pointer"].as_str().expect("a violation has a pointer")).collect()
 }
 
-/// Sends those bytes and reads one answer: by its `Content-Length`, or to the end of the connection.
+/// Sends bytes and reads one answer, by its `Content-Length` or to the end of the connection.
 pub(crate) fn exchange(port: u16, bytes: &[u8], head_only: bool) -> io::Result<Answer> {
     let mut stream = TcpStream::connect(("127.0.0.1", port))?;
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
     stream.set_nodelay(true)?;
-    // A server that refuses a long body may close before it has read it all: the answer is what counts.
+    // A server that refuses a long body may close before it has read all of it; the test needs only the
+    // answer.
     let sent = stream.write_all(bytes);
     match read_answer(&mut stream, head_only) {
         Ok(answer) => Ok(answer),

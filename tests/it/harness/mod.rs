@@ -1,6 +1,6 @@
-//! What the black-box tests stand on: the real binary on a free port, a small HTTP client, the served contract.
+//! The base of the black-box tests: the real binary on a free port, a small HTTP client, the served contract.
 //!
-//! May import nothing of the crate under test: a checker that shared code with what it checks could share its mistakes.
+//! May import nothing of the crate under test, because shared code would share mistakes.
 
 pub(crate) mod contract;
 pub(crate) mod http;

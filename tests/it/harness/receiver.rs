@@ -1,4 +1,4 @@
-//! A webhook receiver on a free port that does as it is told, and remembers what came.
+//! A webhook receiver on a free port that behaves as configured and stores its deliveries.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -12,16 +12,16 @@ use hmac::{Hmac, KeyInit, Mac};
 use serde_json::Value;
 use sha2::Sha256;
 
-/// No delivery takes this long; a test that waits longer has found one that never came.
+/// No delivery takes this long; a longer wait means that it never arrives.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A delivery as it came.
+/// A received delivery.
 #[derive(Clone, Debug)]
 pub(crate) struct Delivered {
     /// Names in lower case.
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: Vec<u8>,
-    /// Which connection it came by, from 0.
+    /// The number of its connection, from 0.
     pub(crate) connection: usize,
 }
 
@@ -39,7 +39,8 @@ impl Delivered {
         self.event()["type"].as_str().unwrap_or_default().to_owned()
     }
 
-    /// Checked as the Standard Webhooks say, with none of the code under test. How many of its signatures are good.
+    /// Checks by Standard Webhooks, without code of the crate under test. Returns the number of valid
+    /// signatures.
     #[track_caller]
     pub(crate) fn good_signatures(&self, secret: &str) -> usize {
         let coded = secret.strip_prefix("whsec_").expect("a secret's prefix");
@@ -60,14 +61,14 @@ impl Delivered {
     }
 }
 
-/// What a receiver does with a delivery.
+/// The behaviour of a receiver.
 #[derive(Clone, Debug)]
 pub(crate) enum Reaction {
-    /// Answers with that status, those header lines and that body.
+    /// Answers with this status, these header lines and this body.
     Answer(u16, Vec<String>, Vec<u8>),
     /// Never answers.
     Hang,
-    /// One byte a second, of a head that does not end.
+    /// Sends one byte a second of an endless head.
     Drip,
     /// A gigabyte.
     Flood,
@@ -87,7 +88,7 @@ struct Seen {
     more: Condvar,
 }
 
-/// A receiver that lives as long as the test's process.
+/// A receiver that runs until the end of the test's process.
 #[derive(Clone)]
 pub(crate) struct Receiver {
     port: u16,
@@ -95,12 +96,12 @@ pub(crate) struct Receiver {
 }
 
 impl Receiver {
-    /// One that takes everything.
+    /// A receiver that accepts everything.
     pub(crate) fn taking() -> Self {
         Self::start(|_, _| Reaction::status(200))
     }
 
-    /// One that does with each delivery, and its number from 1, what it is told.
+    /// A receiver whose behaviour is chosen for each delivery, by its number from 1.
     pub(crate) fn start(
         react: impl Fn(&Delivered, usize) -> Reaction + Send + Sync + 'static,
     ) -> Self {
@@ -123,7 +124,7 @@ impl Receiver {
         format!("http://127.0.0.1:{}/hook?x=1", self.port)
     }
 
-    /// Everything that has come so far.
+    /// All deliveries so far.
     pub(crate) fn seen(&self) -> Vec<Delivered> {
         let seen = self.seen.deliveries.lock();
         seen.unwrap_or_else(PoisonError::into_inner).clone()
@@ -133,13 +134,13 @@ impl Receiver {
         self.seen().iter().map(Delivered::name).collect()
     }
 
-    /// Waits until so many have come.
+    /// Waits for this number of deliveries.
     #[track_caller]
     pub(crate) fn wait_for(&self, count: usize) -> Vec<Delivered> {
         self.wait_until(|seen| seen.len() >= count)
     }
 
-    /// Waits until what has come is as said.
+    /// Waits until the deliveries fulfil a condition.
     #[track_caller]
     pub(crate) fn wait_until(&self, enough: impl Fn(&[Delivered]) -> bool) -> Vec<Delivered> {
         let seen = self.seen.deliveries.lock();
@@ -173,7 +174,7 @@ fn serve(
     }
 }
 
-/// Whether the connection lives on.
+/// Whether the connection stays open.
 fn act(stream: &mut TcpStream, reaction: Reaction) -> bool {
     match reaction {
         Reaction::Answer(status, headers, body) => {
@@ -187,14 +188,14 @@ fn act(stream: &mut TcpStream, reaction: Reaction) -> bool {
             stream.write_all(&answer).is_ok()
         }
         Reaction::Hang => {
-            // Until the sender gives up.
+            // Waits until the sender gives up.
             let _ = stream.read(&mut [0]);
             false
         }
         Reaction::Drip => {
             let _ = stream.set_read_timeout(Some(Duration::from_secs(1)));
             for byte in b"HTTP/1.1 200 OK\r\nX-Slow: ".iter().chain([b'x'; 60].iter()) {
-                // The read is the second that passes between two bytes.
+                // The read timeout is the second between two bytes.
                 let gone = matches!(stream.read(&mut [0]), Ok(0));
                 if gone || stream.write_all(&[*byte]).is_err() {
                     break;

@@ -1,9 +1,11 @@
-//! A JSON Schema 2020-12 checker of the keywords that the served documents use; any other keyword is an error, so that
-//! nothing in a document goes unchecked. Shares no code with the server's own checker.
+//! A checker for the JSON Schema 2020-12 keywords of the served documents. Any other keyword is an error, so
+//! that nothing stays unchecked.
+//! It shares no code with the server's checker.
 
 use serde_json::{Map, Value};
 
-/// Every violation of `schema` by `value`, as sentences that begin with a JSON pointer. `document` is what `$ref`s point into.
+/// Every violation of `schema` by `value`, as sentences that begin with a JSON pointer. `$ref`s point into
+/// `document`.
 pub(crate) fn violations(document: &Value, schema: &Value, value: &Value) -> Vec<String> {
     let mut checker = Checker { document, found: Vec::new() };
     checker.check(schema, value, "");
@@ -53,13 +55,13 @@ impl<'a> Checker<'a> {
         at: &str,
     ) {
         match keyword {
-            // Annotations say nothing of what is allowed.
+            // Annotations do not restrict a value.
             "title" | "description" | "examples" | "default" | "deprecated" | "readOnly"
             | "$schema" | "$defs" => {}
             keyword if keyword.starts_with("x-") => {}
             "$ref" => match self.target(rule) {
                 Some(target) => self.check(target, value, at),
-                None => self.report(at, format!("{rule} leads nowhere")),
+                None => self.report(at, format!("{rule} has no target")),
             },
             "type" => self.require(is_type(rule, value), at, || format!("{value} is no {rule}")),
             "const" => self.require(rule == value, at, || format!("{value} is not {rule}")),

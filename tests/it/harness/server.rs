@@ -1,10 +1,10 @@
-//! The binary under test as a child process, killed when the last test that uses it lets go.
+//! The binary under test as a child process. It is killed when its last test ends.
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-/// The binary with those arguments and without the variables of whoever runs the tests.
+/// The binary with these arguments, without the environment variables of the person who runs the tests.
 pub(crate) fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sandbox"));
     for (name, _) in std::env::vars_os() {
@@ -17,7 +17,7 @@ pub(crate) fn command(arguments: &[&str]) -> Command {
     command
 }
 
-/// Runs a command to its end. One that serves instead, which has no end, is killed and is a failure.
+/// Runs a command to its end. A command that serves instead is killed and fails the test.
 pub(crate) fn finish(command: &mut Command) -> Output {
     let mut child =
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary starts");
@@ -46,7 +46,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Starts one with `--port 0 --quiet` and those flags, and returns when it listens.
+    /// Starts a server with `--port 0 --quiet` and these flags, and returns when it listens.
     pub(crate) fn start(flags: &[&str]) -> Self {
         Self::spawn(command(&["--port", "0", "--quiet"]).args(flags))
     }
@@ -88,7 +88,7 @@ impl Server {
         server
     }
 
-    /// Asks it to end, as Ctrl-C does, and waits for it.
+    /// Ends the server as Ctrl-C does, and waits for its end.
     pub(crate) fn end(mut self) {
         let id = self.child.id().to_string();
         let sent = Command::new("kill").args(["-INT", &id]).status();
@@ -97,13 +97,13 @@ impl Server {
         assert!(ended.success(), "{ended}");
     }
 
-    /// The server of instant worlds of seed 42, shared by the tests that run at this moment: keys keep them apart.
+    /// The server of instant worlds of seed 42. Concurrent tests share it, each with its own key.
     pub(crate) fn instant() -> Arc<Self> {
         static SHARED: Mutex<Weak<Server>> = Mutex::new(Weak::new());
         Self::shared(&SHARED, &["--seed", "42"])
     }
 
-    /// The same with clocks that move only when told.
+    /// The same with manual clocks.
     pub(crate) fn manual() -> Arc<Self> {
         static SHARED: Mutex<Weak<Server>> = Mutex::new(Weak::new());
         Self::shared(&SHARED, &["--seed", "42", "--clock", "manual"])
@@ -127,12 +127,12 @@ impl Server {
         self.child.id()
     }
 
-    /// The line that said where it listens.
+    /// The line with its address.
     pub(crate) fn ready_line(&self) -> &str {
         &self.ready
     }
 
-    /// Kills it and gives what it wrote to stdout after the ready line, and to stderr.
+    /// Kills the server and returns its stdout after the ready line, and its stderr.
     pub(crate) fn stop(mut self) -> (String, String) {
         self.child.kill().expect("the child can be killed");
         let (mut out, mut err) = (String::new(), String::new());
@@ -145,7 +145,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // It may have ended by itself; either way it must not outlive the test, nor stay a zombie.
+        // It may have ended already. In both cases it must not outlive the test or stay a zombie.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -1,4 +1,4 @@
-//! A caller with a key, and so with a world, of its own; every answer it gets is held against the served contract.
+//! A caller with its own key, and so with its own world. Every answer is checked against the served contract.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,7 +9,7 @@ use super::contract;
 use super::http::{Answer, Request};
 use super::server::Server;
 
-/// Somebody with a key.
+/// A caller with a key.
 #[derive(Clone)]
 pub(crate) struct Caller {
     server: Arc<Server>,
@@ -17,24 +17,24 @@ pub(crate) struct Caller {
 }
 
 impl Caller {
-    /// A fresh world whose clock runs by itself.
+    /// A fresh world with an instant clock.
     pub(crate) fn instant() -> Self {
         Self::of(&Server::instant())
     }
 
-    /// A fresh world whose clock moves when told.
+    /// A fresh world with a manual clock.
     pub(crate) fn manual() -> Self {
         Self::of(&Server::manual())
     }
 
-    /// A fresh world of that server.
+    /// A fresh world of this server.
     pub(crate) fn of(server: &Arc<Server>) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         Self::with_key(server, &format!("test_{number}"))
     }
 
-    /// The world of that key.
+    /// The world of this key.
     pub(crate) fn with_key(server: &Arc<Server>, key: &str) -> Self {
         Self { server: Arc::clone(server), key: key.to_owned() }
     }
@@ -84,13 +84,13 @@ impl Caller {
         rows
     }
 
-    /// The id of the grown company with that number, from 0.
+    /// The id of the grown company with this number, from 0.
     pub(crate) fn company(&self, number: usize) -> String {
         let companies = self.get("/api/business/companies").data();
         companies[number]["id"].as_str().unwrap().to_owned()
     }
 
-    /// Those of a company's employees whom a run may include, in the list's order.
+    /// The employees of a company whom a run may include, in the list's order.
     pub(crate) fn payable(&self, company: &str) -> Vec<String> {
         let employees = self.all(&format!("/api/business/employees?company_id={company}"));
         let payable = |employee: &&Value| {
@@ -101,18 +101,18 @@ impl Caller {
         employees.iter().filter(payable).map(id).collect()
     }
 
-    /// Runs the payroll of everyone payable, which must be accepted, and gives the run as the 201 shows it.
+    /// Runs the payroll of all payable employees, which must succeed, and returns the run of the 201.
     pub(crate) fn run_payroll(&self, company: &str, period: &str) -> Value {
         let body = json!({"company_id": company, "period": period});
         self.post("/v1/payroll/run", &body).expect(201)["data"].take()
     }
 
-    /// A run as it stands.
+    /// The current state of a run.
     pub(crate) fn run(&self, id: &str) -> Value {
         self.get(&format!("/api/business/payroll-runs/{id}")).data()
     }
 
-    /// Moves a manual clock and gives the names of what happened, in order.
+    /// Advances a manual clock and returns the names of the events, in order.
     pub(crate) fn advance(&self, how: &Value) -> Vec<String> {
         let answer = self.post("/_sandbox/clock/advance", how).expect(200);
         let events = answer["events"].as_array().unwrap();
@@ -156,7 +156,8 @@ pub(crate) fn number(value: &Value) -> i64 {
     value.as_i64().unwrap_or_else(|| panic!("no number: {value}"))
 }
 
-/// What the service charges for a run of the Nigerian company, if it is the first money of its month: `docs/payments.md`.
+/// The platform fee for a run of the Nigerian company, if it is the first volume of its month:
+/// `docs/payments.md`.
 pub(crate) fn platform_fee(run: &Value) -> i64 {
     let net = i128::from(number(&run["totals"]["net"]));
     let ends = [10_000_000_000, 50_000_000_000, 200_000_000_000, 1_000_000_000_000, i128::MAX];

@@ -1,4 +1,4 @@
-//! Screenings and alerts: who is found, and what a decision does.
+//! Screenings and alerts: hits, and the effects of a decision.
 
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ fn alert_of(caller: &Caller, of: &Value) -> String {
 }
 
 #[test]
-fn who_stands_on_no_list_is_clear_after_five_seconds() {
+fn a_person_on_no_list_is_clear_after_five_seconds() {
     let caller = Caller::manual();
     let ada = person(&caller, "Obi", &json!({}));
     let asked = screen(&caller, &ada, &json!({}));
@@ -95,7 +95,7 @@ fn a_dismissed_alert_clears_its_screening() {
 }
 
 #[test]
-fn a_case_of_somebody_on_a_list_waits_and_is_declined_with_the_alert() {
+fn a_case_of_a_listed_person_waits_and_is_declined_with_the_alert() {
     let caller = Caller::manual();
     let somebody = person(&caller, "Sanctioned", &json!({}));
     let passport = document(&caller, &somebody, "passport", "tok_ok");
@@ -117,7 +117,7 @@ fn a_case_of_somebody_on_a_list_waits_and_is_declined_with_the_alert() {
 }
 
 #[test]
-fn a_case_that_nobody_reviews_is_declined_while_an_alert_stands() {
+fn an_unreviewed_case_is_declined_while_an_alert_is_open() {
     let caller = Caller::manual();
     let somebody = person(&caller, "Lookalike", &json!({}));
     let passport = document(&caller, &somebody, "passport", "tok_ok");
@@ -142,7 +142,7 @@ fn a_name_that_a_list_gains_is_found_the_next_day() {
     let found = screening(&caller, &asked);
     assert_eq!(found["risk_score"], 80);
     resolve(&caller, found["alert_id"].as_str().unwrap(), "false_positive").expect(200);
-    // What was dismissed is not found again.
+    // A dismissed hit is not found again.
     assert_eq!(caller.advance(&json!({"by": "3d"})), [""; 0]);
     for wrong in [
         json!({"list": "watchlist"}),
@@ -173,7 +173,7 @@ fn a_screening_and_a_resolution_need_what_they_name() {
 }
 
 #[test]
-fn screenings_and_alerts_are_moved_by_hand() {
+fn screenings_and_alerts_accept_manual_transitions() {
     let caller = Caller::manual();
     let go = |of: &str, to: &str| {
         let target = format!("/_sandbox/resources/{of}/transition");
@@ -193,7 +193,7 @@ fn screenings_and_alerts_are_moved_by_hand() {
 }
 
 #[test]
-fn a_confirmed_alert_declines_whatever_becomes_of_an_open_case_or_of_another_screening() {
+fn a_confirmed_alert_declines_regardless_of_open_cases_and_other_screenings() {
     let caller = Caller::manual();
     let somebody = person(&caller, "Sanctioned", &json!({}));
     let asked = screen(&caller, &somebody, &json!({}));
@@ -219,7 +219,7 @@ fn a_confirmed_alert_declines_whatever_becomes_of_an_open_case_or_of_another_scr
 }
 
 #[test]
-fn a_risk_that_an_alert_stands_for_outlives_a_narrower_screening() {
+fn the_risk_of_an_open_alert_remains_after_a_narrower_screening() {
     let caller = Caller::instant();
     let somebody = person(&caller, "Sanctioned", &json!({}));
     let risk = || subject(&caller, &somebody)["risk_level"].take();

@@ -1,4 +1,4 @@
-//! Identity: who people and businesses are, what the lists say of them, and what follows.
+//! Identity: verification and screening of people and businesses, and their effects.
 
 mod aml;
 mod monitoring;
@@ -17,7 +17,7 @@ const CASES: &str = "/api/identity/verifications";
 const SCREENINGS: &str = "/api/identity/aml-screenings";
 const ALERTS: &str = "/api/identity/aml-alerts";
 
-/// A person with that last name; `more` adds members.
+/// A person with this last name; `more` adds members.
 fn person(caller: &Caller, last: &str, more: &Value) -> Value {
     let mut body =
         json!({"type": "person", "name": {"first": "Ada", "last": last}, "country": "NG"});
@@ -27,7 +27,7 @@ fn person(caller: &Caller, last: &str, more: &Value) -> Value {
     caller.post(SUBJECTS, &body).made()
 }
 
-/// A company that waits for its verification, and the business that it is.
+/// A company that waits for its verification, and its business subject.
 fn business(caller: &Caller) -> (String, Value) {
     let body = json!({"legal_name": "Lagos Bakery Ltd", "country": "NG", "currency": "NGN"});
     let company = caller.post("/api/business/companies", &body).made();
@@ -65,7 +65,7 @@ fn subject(caller: &Caller, of: &Value) -> Value {
     caller.get(&format!("{SUBJECTS}/{}", id(of))).data()
 }
 
-/// Somebody of that last name whose case without documents was submitted.
+/// A person with this last name whose case without documents was submitted.
 fn submitted(caller: &Caller, last: &str) -> (Value, Value) {
     let somebody = person(caller, last, &json!({}));
     let case = open(caller, &somebody, "basic");

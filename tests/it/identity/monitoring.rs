@@ -1,4 +1,4 @@
-//! What confirmed alerts hold back, and what the monitoring of payouts and collections finds.
+//! Payouts held by confirmed alerts, and the findings of the monitoring of payouts and collections.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::{ALERTS, SUBJECTS, person, resolve, screen, screening};
 use crate::harness::Caller;
 use crate::harness::world::id;
 
-/// A verified payee of the first company in that country's bank.
+/// A verified beneficiary of the first company, at a bank of this country.
 fn payee(caller: &Caller, account: &Value) -> String {
     let body = json!({"company_id": caller.company(0), "name": "Adaeze Supplies Ltd", "type": "business", "account": account});
     id(&caller.post("/api/payments/beneficiaries", &body).made()).to_owned()
@@ -34,7 +34,7 @@ fn payout(caller: &Caller, of: &Value) -> Value {
     caller.get(&format!("/api/payments/payouts/{}", id(of))).data()
 }
 
-/// An alert about somebody of the first company, confirmed.
+/// A confirmed alert about a person of the first company.
 fn confirm(caller: &Caller, more: &Value) -> String {
     let owner = person(caller, "Sanctioned", more);
     let asked = screen(caller, &owner, &json!({}));
@@ -87,7 +87,7 @@ fn a_confirmed_alert_about_an_employee_holds_theirs_alone() {
 }
 
 #[test]
-fn a_report_of_suspicious_activity_tells_of_confirmed_alerts() {
+fn a_report_of_suspicious_activity_contains_confirmed_alerts() {
     let caller = Caller::manual();
     let company = caller.company(0);
     let alert = confirm(&caller, &json!({"company_id": company}));
@@ -123,7 +123,7 @@ fn several_payouts_just_below_the_threshold_are_structuring() {
     assert_eq!(alert["subject_id"], first["id"]);
     assert_eq!(alert["amount"], 3 * threshold - 6);
     assert_eq!(alert["resources"].as_array().unwrap().len(), 3);
-    // A rule that has found something stays silent while its alert stands.
+    // A rule with a finding reports nothing else while its alert is open.
     pay(&caller, &adaeze, threshold - 4);
     assert_eq!(caller.all(ALERTS).len(), 1);
     caller.audit();

@@ -1,4 +1,4 @@
-//! Subjects and their documents: registered, corrected, looked at.
+//! Subjects and their documents: registered, corrected, checked.
 
 use serde_json::{Value, json};
 
@@ -81,7 +81,7 @@ fn only_a_material_change_of_an_approved_subject_asks_for_another_verification()
 }
 
 #[test]
-fn a_document_is_looked_at_after_a_minute_and_its_token_says_what_is_found() {
+fn a_document_is_checked_after_a_minute_and_its_token_decides_the_result() {
     let caller = Caller::manual();
     let ada = person(&caller, "Obi", &json!({}));
     for token in ["tok_ok", "tok_anything", "tok_blurry", "tok_expired", "tok_forged"] {
@@ -110,7 +110,7 @@ fn a_document_is_rejected_when_its_last_day_is_over() {
 }
 
 #[test]
-fn what_happens_to_somebody_of_no_company_names_none() {
+fn events_of_a_subject_without_a_company_name_none() {
     let caller = Caller::instant();
     person(&caller, "Obi", &json!({}));
     let events = caller.events();

@@ -1,4 +1,4 @@
-//! Trust scores, which can be reckoned by hand, and checks of bank accounts.
+//! Trust scores, which can be calculated by hand, and checks of bank accounts.
 
 use serde_json::{Value, json};
 
@@ -21,7 +21,7 @@ fn score(caller: &Caller, subject: &Value, more: &Value) -> Value {
 }
 
 #[test]
-fn a_score_is_the_sum_of_its_reasons_and_can_be_reckoned_by_hand() {
+fn a_score_is_the_sum_of_its_reasons_and_can_be_calculated_by_hand() {
     let caller = Caller::instant();
     let ada = person(&caller, "Obi", &json!({"email": "ada@example.com"}));
     // kyc 400 x 10 %, aml 300 x 40 %, payments 75 x 50 %, payroll 75 x 50 %, profile 100 x 20 %, signals 50 x 0 %.
@@ -68,7 +68,7 @@ fn each_context_weighs_in_its_own_way_and_signals_count() {
 }
 
 #[test]
-fn payroll_that_paid_everybody_raises_the_score_and_one_that_did_not_lowers_it() {
+fn a_fully_paid_payroll_raises_the_score_and_a_partly_paid_one_lowers_it() {
     let caller = Caller::instant();
     let company = caller.company(0);
     let owner = person(&caller, "Obi", &json!({"company_id": company}));
@@ -89,7 +89,7 @@ fn payroll_that_paid_everybody_raises_the_score_and_one_that_did_not_lowers_it()
 }
 
 #[test]
-fn a_score_waits_two_seconds_and_is_moved_by_hand() {
+fn a_score_takes_two_seconds_or_a_manual_transition() {
     let caller = Caller::manual();
     let ada = person(&caller, "Obi", &json!({}));
     let asked = caller.post(SCORES, &json!({"subject_id": id(&ada)})).expect(202);
@@ -111,7 +111,7 @@ fn check(caller: &Caller, number: &str, scenario: Option<&str>) -> Value {
 }
 
 #[test]
-fn a_bank_says_at_once_whose_an_account_is() {
+fn a_bank_names_the_account_holder_at_once() {
     let caller = Caller::manual();
     let found = check(&caller, "0000014579", None);
     assert_eq!((&found["result"], &found["match_score"]), (&json!("match"), &json!(100)));

@@ -1,4 +1,4 @@
-//! Cases: every way through, and what follows for subjects and companies.
+//! Verification cases: every path, and its effects for subjects and companies.
 
 use serde_json::{Value, json};
 
@@ -86,7 +86,7 @@ fn a_reserved_name_chooses_the_whole_way() {
 }
 
 #[test]
-fn who_has_to_submit_again_is_approved_the_second_time() {
+fn a_resubmission_is_approved() {
     let caller = Caller::instant();
     let (somebody, opened) = submitted(&caller, "Retry");
     let asked = case(&caller, &opened);
@@ -99,7 +99,7 @@ fn who_has_to_submit_again_is_approved_the_second_time() {
 }
 
 #[test]
-fn a_case_that_nobody_submits_expires_after_a_day() {
+fn a_case_that_is_not_submitted_expires_after_a_day() {
     let caller = Caller::manual();
     let ada = person(&caller, "Obi", &json!({}));
     let opened = open(&caller, &ada, "basic");
@@ -137,7 +137,7 @@ fn a_level_asks_for_its_documents_and_a_case_for_consent() {
 }
 
 #[test]
-fn what_is_wrong_with_a_paper_comes_before_what_the_bureau_says() {
+fn a_faulty_document_comes_before_the_bureaus_decision() {
     for (token, status, label) in [
         ("tok_blurry", "resubmission_requested", "document_unreadable"),
         ("tok_expired", "resubmission_requested", "document_expired"),
@@ -238,7 +238,7 @@ fn a_declined_step_up_takes_an_approval_away_and_an_expired_one_does_not() {
 }
 
 #[test]
-fn every_move_of_a_case_can_be_made_by_hand() {
+fn manual_transitions_of_a_case_cover_its_lifecycle() {
     let caller = Caller::manual();
     let go = |of: &Value, to: &str| {
         let target = format!("/_sandbox/resources/{}/transition", id(of));
@@ -260,7 +260,7 @@ fn every_move_of_a_case_can_be_made_by_hand() {
 }
 
 #[test]
-fn who_was_declined_is_so_again_when_the_next_case_is_abandoned() {
+fn a_declined_subject_stays_declined_when_the_next_case_expires() {
     let caller = Caller::instant();
     let (somebody, _) = submitted(&caller, "Decline");
     let again = open(&caller, &somebody, "basic");
@@ -279,7 +279,7 @@ fn who_was_declined_is_so_again_when_the_next_case_is_abandoned() {
 }
 
 #[test]
-fn what_changes_while_a_case_is_decided_is_not_approved_with_it() {
+fn a_change_during_a_case_is_not_approved_with_it() {
     let caller = Caller::manual();
     let (somebody, opened) = submitted(&caller, "Obi");
     let target = format!("{}/{}", super::SUBJECTS, id(&somebody));

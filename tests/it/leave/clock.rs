@@ -1,4 +1,4 @@
-//! Away on the first day, back on the day after the last one.
+//! Leave by the clock: on leave from the first day, back on the day after the last.
 
 use serde_json::json;
 
@@ -81,7 +81,7 @@ fn leave_after_leave_is_two_leaves() {
 }
 
 #[test]
-fn whoever_returns_early_is_not_sent_back_by_the_clock() {
+fn the_clock_does_not_restart_leave_after_an_early_return() {
     let caller = Caller::manual();
     let ada = at_work(&caller, 0).remove(0);
     let leave = approved(&caller, &ada, ["2026-02-02", "2026-02-27"], "unpaid");
@@ -92,7 +92,7 @@ fn whoever_returns_early_is_not_sent_back_by_the_clock() {
     let ended = request(&caller, &leave);
     assert_eq!(ended["returned_on"], "2026-02-09");
     assert!(ended["ended_at"].is_string());
-    // What is left of it can be asked for again, and the first leave's end is nobody's any more.
+    // The remaining days can be requested again, and the end of the first leave has no effect any more.
     approved(&caller, &ada, ["2026-02-25", "2026-03-06"], "annual");
     let came = caller.advance(&json!({"to": "2026-03-06T00:00:00Z"}));
     assert_eq!(came, ["employee.leave_started"]);
@@ -103,7 +103,7 @@ fn whoever_returns_early_is_not_sent_back_by_the_clock() {
 }
 
 #[test]
-fn a_hand_that_brings_somebody_back_ends_the_leave() {
+fn a_manual_transition_to_active_ends_the_leave() {
     let caller = Caller::manual();
     let ada = at_work(&caller, 0).remove(0);
     let leave = approved(&caller, &ada, ["2026-01-01", "2026-02-27"], "annual");
@@ -114,7 +114,7 @@ fn a_hand_that_brings_somebody_back_ends_the_leave() {
 }
 
 #[test]
-fn whoever_is_suspended_does_not_go_on_leave_and_works_once_active_again() {
+fn a_suspended_employee_does_not_go_on_leave_and_is_active_after_return() {
     let caller = Caller::manual();
     let ada = at_work(&caller, 0).remove(0);
     let leave = approved(&caller, &ada, ["2026-01-05", "2026-01-30"], "annual");
@@ -160,7 +160,7 @@ fn leave_of_a_newcomer_begins_with_the_work() {
 }
 
 #[test]
-fn a_tester_decides_leave_by_hand() {
+fn a_manual_transition_decides_leave() {
     let caller = Caller::manual();
     let people = at_work(&caller, 0);
     let days = ["2026-01-01", "2026-01-02"];

@@ -1,4 +1,4 @@
-//! Leave: asked for, decided, and what the clock makes of it.
+//! Leave: requests, decisions, and the effects of the clock.
 
 mod clock;
 mod requests;
@@ -11,7 +11,7 @@ use crate::harness::world::id;
 
 const REQUESTS: &str = "/api/business/leave-requests";
 
-/// The grown people of a company who are at work, by id.
+/// The active grown employees of a company, by id.
 fn at_work(caller: &Caller, company: usize) -> Vec<String> {
     let company = caller.company(company);
     let people = caller.all(&format!(
@@ -20,7 +20,7 @@ fn at_work(caller: &Caller, company: usize) -> Vec<String> {
     people.iter().map(|person| id(person).to_owned()).collect()
 }
 
-/// Asks for annual leave, unless `more` says otherwise.
+/// Requests annual leave, with the changes of `more`.
 fn ask(caller: &Caller, employee: &str, days: [&str; 2], more: &Value) -> Answer {
     let mut body = json!({
         "employee_id": employee, "type": "annual", "start_date": days[0], "end_date": days[1],
@@ -36,7 +36,7 @@ fn decide(caller: &Caller, request: &Value, decision: &str) -> Answer {
     caller.post(&target, &json!({"decision": decision}))
 }
 
-/// A request that was approved, as it stands then.
+/// An approved request, in its state after the approval.
 fn approved(caller: &Caller, employee: &str, days: [&str; 2], kind: &str) -> Value {
     let asked = ask(caller, employee, days, &json!({"type": kind})).expect(201);
     decide(caller, &asked["data"], "approve").data()
@@ -54,7 +54,7 @@ fn act(caller: &Caller, employee: &str, verb: &str, body: &Value) -> Answer {
     caller.post(&format!("/api/business/employees/{employee}/{verb}"), body)
 }
 
-/// What an employee's history says since the world's start: statuses and reasons.
+/// An employee's history since the world's start: statuses and reasons.
 fn history(caller: &Caller, person: &str) -> Vec<(String, String)> {
     let history = employee(caller, person)["status_history"].take();
     let lines = history.as_array().unwrap().iter();

@@ -1,4 +1,4 @@
-//! What is asked for and decided, and what is refused.
+//! Leave requests, decisions and refusals.
 
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ fn fault(answer: &Value) -> (&str, &str) {
 }
 
 #[test]
-fn leave_is_asked_for_and_decided_once() {
+fn leave_is_requested_and_decided_once() {
     let caller = Caller::instant();
     let ada = at_work(&caller, 0).remove(0);
     let more = json!({"reason": "Family visit", "metadata": {"form": "7"}});
@@ -73,7 +73,7 @@ fn days_out_of_order_or_out_of_the_employment_are_refused() {
 }
 
 #[test]
-fn no_day_is_asked_for_twice() {
+fn a_day_of_leave_cannot_be_requested_twice() {
     let caller = Caller::instant();
     let people = at_work(&caller, 0);
     let first = ask(&caller, &people[0], ["2026-02-09", "2026-02-13"], &json!({}));
@@ -95,7 +95,7 @@ fn no_day_is_asked_for_twice() {
 }
 
 #[test]
-fn nobody_asks_for_leave_from_an_employment_that_has_ended() {
+fn leave_after_the_end_of_an_employment_is_refused() {
     let caller = Caller::instant();
     let ada = at_work(&caller, 0).remove(0);
     let days = ["2026-02-09", "2026-02-13"];

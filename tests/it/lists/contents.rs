@@ -1,4 +1,4 @@
-//! Which rows, in which order.
+//! The rows of lists and their order.
 
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use crate::harness::world::id;
 
 use super::{Listing, TRIED, ids, listings, lived_in, order, text, with};
 
-/// Lists of what nobody has made in a fresh world.
+/// Lists that are empty in a fresh world.
 const MADE_BY_CALLS: [&str; 1] = ["/api/business/leave-requests"];
 
 #[test]
@@ -18,7 +18,7 @@ fn pages_of_any_size_make_up_the_whole_list() {
             let whole = caller.all(&path);
             assert!(
                 !whole.is_empty() || MADE_BY_CALLS.contains(&path.as_str()),
-                "{path} says nothing in a fresh world"
+                "{path} is empty in a fresh world"
             );
             for per_page in [1, 7, 25] {
                 let pages = (whole.len().div_ceil(per_page)).min(6);

@@ -1,4 +1,4 @@
-//! Pages, filters and sort keys that are at the edge or beyond it.
+//! Pages, filters and sort keys at their limits and beyond.
 
 use serde_json::json;
 
@@ -8,7 +8,7 @@ use crate::harness::http::pointers;
 use super::{Listing, listings, lived_in, with};
 
 #[test]
-fn a_page_past_the_end_is_empty_and_says_the_total() {
+fn a_page_past_the_end_is_empty_and_has_the_total() {
     let caller = Caller::instant();
     for Listing { path, .. } in listings(&caller) {
         let total = caller.get(&path).expect(200)["meta"]["total"].take();
@@ -89,7 +89,7 @@ fn wrong_values_of_filters_and_sort_keys_are_refused() {
 }
 
 #[test]
-fn lists_of_one_company_ask_which() {
+fn lists_of_one_company_require_its_id() {
     let caller = Caller::instant();
     for path in ["/api/business/ledger-accounts", "/api/business/journal-entries"] {
         let problem = caller.get(path).refused(422, "validation_failed");
@@ -101,7 +101,7 @@ fn lists_of_one_company_ask_which() {
 }
 
 #[test]
-fn a_filter_by_an_id_that_nobody_has_leaves_nothing() {
+fn a_filter_by_an_unknown_id_returns_no_rows() {
     let caller = Caller::instant();
     for path in [
         "/api/business/employees?company_id=com_0000000000000",

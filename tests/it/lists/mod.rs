@@ -1,4 +1,4 @@
-//! Lists: paging, sorting and filters, each held against the same list read whole and chosen from by the test.
+//! Lists: paging, sorting and filters. Each is compared with the whole list, from which the test selects.
 
 mod contents;
 mod input;
@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 use crate::harness::Caller;
 use crate::harness::world::id;
 
-/// Values of one member that are tried as a filter.
+/// The values of one member that are tried as a filter.
 const TRIED: usize = 4;
 
-/// A list, what it can be sorted by, and its filters with the member that each looks at.
+/// A list, its sort keys, and its filters with the member of each.
 struct Listing {
     path: String,
     sorts: &'static [&'static str],
@@ -32,7 +32,8 @@ fn listings(caller: &Caller) -> Vec<Listing> {
             &["created_at", "legal_name", "country"],
             &[("status", "/status"), ("country", "/country")],
         ),
-        // Filters and sort keys of the published list look at members that it does not show: those are tested below.
+        // Filters and sort keys of the published list use members that it does not show; other tests cover
+        // them.
         list(
             "/api/business/employees".into(),
             &["name", "role", "department"],
@@ -110,7 +111,7 @@ fn listings(caller: &Caller) -> Vec<Listing> {
     ]
 }
 
-/// A world in which something of every kind was created and changed.
+/// A world with created and changed resources of every kind.
 fn lived_in() -> Caller {
     let caller = Caller::instant();
     let company = caller.company(1);

@@ -1,4 +1,4 @@
-//! Rules, transitions, inbound money and events on demand, also by typed methods.
+//! Rules, transitions, inbound money and triggers, also by typed methods.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ fn transition(caller: &Caller, id: &str, body: &Value) -> crate::harness::Answer
 }
 
 #[test]
-fn a_payout_is_moved_along_its_lifecycle_and_nowhere_else() {
+fn a_payout_transitions_only_along_its_lifecycle() {
     let caller = Caller::manual();
     caller.run_payroll(&caller.company(0), "2026-01");
     caller.advance(&json!({"to": "2026-01-22T16:00:00Z"}));
@@ -36,7 +36,7 @@ fn a_payout_is_moved_along_its_lifecycle_and_nowhere_else() {
 }
 
 #[test]
-fn a_rule_acts_as_often_as_it_says_and_can_be_taken_away() {
+fn a_rule_acts_as_often_as_its_limit_and_can_be_removed() {
     let caller = Caller::manual();
     let people = people(&caller, 2);
     let body =
@@ -53,7 +53,7 @@ fn a_rule_acts_as_often_as_it_says_and_can_be_taken_away() {
 }
 
 #[test]
-fn a_rule_that_cannot_be_is_refused_with_every_part_that_is_wrong() {
+fn an_invalid_rule_is_refused_with_all_its_mistakes() {
     let caller = Caller::manual();
     for (body, pointer) in [
         (
@@ -117,7 +117,7 @@ fn money_arrives_as_equity_or_sales_and_never_beyond_what_a_wallet_holds() {
 }
 
 #[test]
-fn every_type_of_event_is_caused_or_says_which_call_to_make() {
+fn every_event_type_is_triggered_or_names_the_call_to_make() {
     let document = crate::harness::contract::product();
     let names: Vec<&String> = document["webhooks"].as_object().unwrap().keys().collect();
     assert!(names.len() > 30, "{names:?}");

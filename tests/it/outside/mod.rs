@@ -1,4 +1,5 @@
-//! The outside world's answers: by rule, header, reserved value and default; and the tester's own hand.
+//! The answers of the outside world by rule, header, magic value and default; and the interventions of a
+//! tester.
 
 mod hand;
 
@@ -6,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Answer, Caller, Server};
 
-/// Runs the first month of those people of the first company, as far as the clock goes.
+/// Runs the first month of these employees of the first company, as far as the clock goes.
 fn pay(caller: &Caller, people: &[String], header: Option<&str>) -> (Value, Answer) {
     let period = &caller.now()[..7];
     let body = json!({"company_id": caller.company(0), "period": period, "employees": people});
@@ -36,12 +37,12 @@ fn names(caller: &Caller) -> Vec<String> {
     events.iter().map(|event| event["type"].as_str().unwrap().to_owned()).collect()
 }
 
-/// Types of events, and how often each happened.
+/// The types of events, and the count of each.
 type Happened = &'static [(&'static str, usize)];
 
-/// Every choice, how the run ends, and how often each of these happened.
+/// Every choice, the end of the run, and the counts of these events.
 #[test]
-fn every_choice_of_a_payout_leads_where_it_says_and_the_books_stay_right() {
+fn every_choice_of_a_payout_has_its_result_and_the_books_stay_consistent() {
     let cases: [(&str, &str, Happened); 8] = [
         ("paid", "paid", &[("payout.paid", 2), ("payslip.issued", 2)]),
         ("delayed", "paid", &[("payout.paid", 2)]),
@@ -101,7 +102,7 @@ fn a_run_whose_payouts_all_fail_has_failed() {
 }
 
 #[test]
-fn a_bank_that_says_no_leaves_the_run_waiting_for_its_money() {
+fn a_refusal_by_the_bank_leaves_the_run_unfunded() {
     let caller = Caller::manual();
     rule(&caller, &json!({"decision": "payroll_run.fund"}), &json!({"then": "insufficient_funds"}));
     let (run, _) = pay(&caller, &people(&caller, 1), None);
@@ -140,7 +141,7 @@ fn a_rule_comes_before_the_header_the_header_before_the_value_and_the_value_befo
 }
 
 #[test]
-fn what_was_decided_stands_on_the_event_in_the_reply_and_in_the_list() {
+fn a_decision_is_shown_on_the_event_in_the_reply_and_in_the_list() {
     let caller = Caller::instant();
     let header = "payout.settle=returned;code=R02, payroll_run.calculate=on_time";
     let (_, answer) = pay(&caller, &people(&caller, 2), Some(header));
@@ -157,7 +158,7 @@ fn what_was_decided_stands_on_the_event_in_the_reply_and_in_the_list() {
 }
 
 #[test]
-fn a_name_that_nobody_knows_is_refused_with_those_that_are_known() {
+fn an_unknown_name_is_refused_with_the_known_ones() {
     let caller = Caller::instant();
     for header in [
         "payout.setle=failed",

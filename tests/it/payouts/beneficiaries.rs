@@ -1,4 +1,4 @@
-//! Who may be paid: the rules of accounts, and what the bank says of their holders.
+//! Beneficiaries: the rules of accounts, and the bank's answers about their holders.
 
 use serde_json::{Value, json};
 
@@ -80,7 +80,7 @@ fn a_number_that_breaks_the_rule_of_its_country_is_refused_with_the_member() {
 }
 
 #[test]
-fn what_is_missing_or_wrong_about_a_beneficiary_is_told_together() {
+fn all_faults_of_a_beneficiary_are_listed_together() {
     let payer = Payer::instant();
     let body = json!({"name": "", "type": "robot", "account": {"country": "Nigeria", "currency": "ZZZ"}, "colour": "red"});
     let problem = payer.caller.post(BENEFICIARIES, &body);
@@ -104,7 +104,7 @@ fn what_is_missing_or_wrong_about_a_beneficiary_is_told_together() {
 }
 
 #[test]
-fn the_holder_of_another_name_is_nobody_to_pay() {
+fn a_beneficiary_whose_name_does_not_match_is_rejected() {
     let payer = Payer::instant();
     let named = |name: &str| {
         let mut body = payer.payee_body("0000014579");
@@ -124,7 +124,7 @@ fn the_holder_of_another_name_is_nobody_to_pay() {
 }
 
 #[test]
-fn the_outside_world_can_say_anything_of_an_account() {
+fn a_decision_can_give_an_account_any_result() {
     let payer = Payer::instant();
     for (outcome, status, known) in [
         ("match", "verified", true),
@@ -153,7 +153,7 @@ fn the_outside_world_can_say_anything_of_an_account() {
 }
 
 #[test]
-fn a_hand_can_be_quicker_than_the_bank() {
+fn a_manual_transition_can_come_before_the_banks_answer() {
     let payer = Payer::manual();
     for (to, reason, code) in [
         ("verified", "", Value::Null),

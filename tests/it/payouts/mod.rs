@@ -1,4 +1,4 @@
-//! Beneficiaries and payouts: who is paid, how money travels, what comes back.
+//! Beneficiaries and payouts: recipients, rails, and returns.
 
 mod beneficiaries;
 mod outcomes;
@@ -14,10 +14,10 @@ use crate::harness::{Answer, Caller};
 
 pub(crate) const PAYOUTS: &str = "/api/payments/payouts";
 pub(crate) const BENEFICIARIES: &str = "/api/payments/beneficiaries";
-/// A Nigerian account that money arrives at.
+/// A Nigerian account that accepts money.
 pub(crate) const GOOD: &str = "9999999900";
 
-/// A company with money and somebody to pay.
+/// A company with money and a beneficiary.
 pub(crate) struct Payer {
     pub(crate) caller: Caller,
     pub(crate) company: String,
@@ -43,7 +43,7 @@ impl Payer {
         Self::of(Caller::instant())
     }
 
-    /// A verified beneficiary with that account.
+    /// A verified beneficiary with this account.
     pub(crate) fn payee(&self, account: &str) -> String {
         let made = self.caller.post(BENEFICIARIES, &self.payee_body(account));
         let made = made.made();
@@ -67,7 +67,7 @@ impl Payer {
             "amount": amount, "currency": "NGN", "rail": "instant", "reference": "Invoice 7"})
     }
 
-    /// Asks for a payout, `more` being laid over the usual body.
+    /// Requests a payout, with the members of `more` over the usual body.
     pub(crate) fn ask(&self, amount: i64, more: &Value) -> Answer {
         self.caller.post(PAYOUTS, &with(self.body(amount), more))
     }
@@ -100,13 +100,13 @@ impl Payer {
         self.caller.post(&format!("/_sandbox/resources/{of}/transition"), body)
     }
 
-    /// Puts so much into the wallet.
+    /// Adds an amount to the wallet.
     pub(crate) fn receive(&self, amount: i64) -> Answer {
         let body = json!({"company_id": self.company, "amount": amount});
         self.caller.post("/_sandbox/inbound/bank_transfer", &body)
     }
 
-    /// Fills the wallet to the most that one can hold.
+    /// Fills the wallet to its limit.
     pub(crate) fn fill(&self) {
         while self.receive(1_000_000_000_000_000).status == 200 {}
         let mut step = 1_000_000_000_000_000;
@@ -124,7 +124,7 @@ pub(crate) fn wallet(caller: &Caller, company: &str) -> String {
     id(&wallets.data()[0]).to_owned()
 }
 
-/// One body laid over another.
+/// Merges one body over another.
 pub(crate) fn with(mut body: Value, more: &Value) -> Value {
     for (name, value) in more.as_object().unwrap() {
         body[name] = value.clone();
@@ -138,7 +138,7 @@ pub(crate) fn history(resource: &Value) -> Vec<&str> {
     lines.map(|line| line["status"].as_str().unwrap()).collect()
 }
 
-/// Place and kind of every violation.
+/// Pointer and code of every violation.
 pub(crate) fn faults(problem: &Value) -> Vec<(&str, &str)> {
     let errors = problem["errors"].as_array().into_iter().flatten();
     errors

@@ -1,11 +1,11 @@
-//! What the receiving bank does with a payout, and what of the money is back then.
+//! The outcomes of a payout at the receiving bank, and the money that returns.
 
 use serde_json::{Value, json};
 
 use super::{PAYOUTS, Payer, history};
 use crate::harness::world::{id, number};
 
-/// How a payout to a reserved account ends, and what the wallet has lost by it.
+/// The end of a payout to a reserved account, and the loss of the wallet.
 #[derive(Clone, Copy)]
 enum Lost {
     All,
@@ -74,7 +74,7 @@ fn headers_and_rules_come_before_the_account() {
 }
 
 #[test]
-fn a_hand_moves_a_payout_with_its_money() {
+fn a_manual_transition_of_a_payout_moves_its_money() {
     let payer = Payer::manual();
     let before = payer.balance("available");
     let asked = payer.pay(9_000, &json!({}));

@@ -1,4 +1,4 @@
-//! The same money, wanted by many at once.
+//! Many concurrent requests for the same money.
 
 use std::thread;
 
@@ -6,10 +6,11 @@ use serde_json::json;
 
 use super::{PAYOUTS, Payer};
 
-/// Callers at one moment.
+/// The number of concurrent callers.
 const CALLERS: usize = 64;
 
-/// Each wants a tenth of the balance, and the fee is between 0.5 % and 1.5 %: nine tenths and their fees are there, ten are not.
+/// Each requests a tenth of the balance, and the fee is between 0.5 % and 1.5 %. The wallet covers nine
+/// tenths with their fees, but not ten.
 #[test]
 fn of_64_clients_exactly_as_many_are_paid_as_the_balance_allows() {
     let payer = Payer::manual();

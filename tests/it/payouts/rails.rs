@@ -1,4 +1,4 @@
-//! How money travels: by rail, cut-off and business day.
+//! Rails: cut-offs and business days.
 
 use serde_json::json;
 
@@ -54,7 +54,7 @@ fn a_payout_debits_the_wallet_at_once_and_arrives_with_the_clock() {
 }
 
 #[test]
-fn the_call_itself_tells_of_the_payout_and_of_the_debit() {
+fn the_call_emits_the_payout_and_the_debit() {
     let payer = Payer::manual();
     let before = payer.caller.events().len();
     payer.pay(100, &json!({}));

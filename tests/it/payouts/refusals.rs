@@ -1,4 +1,4 @@
-//! Payouts that are refused, and leave nothing behind.
+//! Refused payouts, which change nothing.
 
 use serde_json::{Value, json};
 
@@ -49,7 +49,7 @@ fn amounts_from_nothing_to_beyond_everything_are_answered_cleanly() {
 fn the_last_unit_can_be_paid_and_no_more() {
     let payer = Payer::manual();
     let mut amount = payer.balance("available");
-    // The fee is less than the amount: the search ends at the largest that the wallet covers.
+    // The fee is smaller than the amount: the search ends at the largest affordable amount.
     let mut step = amount / 2;
     while step > 0 {
         let digest = payer.caller.digest();
@@ -69,7 +69,7 @@ fn the_last_unit_can_be_paid_and_no_more() {
 }
 
 #[test]
-fn everything_that_a_body_lacks_is_told_together() {
+fn all_missing_members_of_a_body_are_listed_together() {
     let payer = Payer::instant();
     let problem = payer.caller.post(PAYOUTS, &json!({"rail": "pigeon", "colour": "red"}));
     let problem = problem.refused(422, "validation_failed");
@@ -101,7 +101,7 @@ fn everything_that_a_body_lacks_is_told_together() {
 }
 
 #[test]
-fn what_nobody_has_is_named_and_what_others_have_is_not_taken() {
+fn unknown_and_foreign_resources_are_refused() {
     let payer = Payer::instant();
     let unknown = json!({"company_id": "com_0000000000000", "wallet_id": "x", "beneficiary_id": "ben_0000000000000"});
     let problem = payer.ask(1, &unknown).refused(404, "resource_not_found");
@@ -172,7 +172,7 @@ fn a_company_that_may_not_pay_does_not() {
 }
 
 #[test]
-fn a_company_that_is_not_verified_may_save_payees_and_pay_nobody() {
+fn an_unverified_company_may_add_beneficiaries_but_not_pay() {
     let payer = Payer::instant();
     let body = json!({"legal_name": "Lagos Bakery Ltd", "country": "NG", "currency": "NGN"});
     let company = payer.caller.post("/api/business/companies", &body).made();
@@ -185,7 +185,7 @@ fn a_company_that_is_not_verified_may_save_payees_and_pay_nobody() {
 }
 
 #[test]
-fn a_wallet_that_is_full_takes_nothing_back_by_hand() {
+fn a_full_wallet_refuses_a_manual_return() {
     let payer = Payer::manual();
     let asked = payer.pay(1_000_000, &json!({}));
     payer.fill();

@@ -1,4 +1,4 @@
-//! What a company says of its payouts: approve, cancel, tell me when there is little left.
+//! The company's control of its payouts: approval, cancellation, low balance events.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::harness::Caller;
 use crate::harness::world::{id, number};
 
 #[test]
-fn sums_from_the_companys_mark_on_wait_for_somebody_else() {
+fn payouts_from_the_threshold_wait_for_another_approver() {
     let payer = Payer::manual();
     payer.settings(&json!({"approval_required": true, "approval_threshold": 100_000}));
     assert_eq!(payer.pay(99_999, &json!({}))["status"], "queued");
@@ -34,7 +34,7 @@ fn sums_from_the_companys_mark_on_wait_for_somebody_else() {
 }
 
 #[test]
-fn an_approval_that_names_nobody_is_taken() {
+fn an_approval_without_a_name_is_accepted() {
     let payer = Payer::instant();
     payer.settings(&json!({"approval_required": true}));
     let waits = payer.pay(1, &json!({}));
@@ -93,7 +93,7 @@ fn wages_are_cancelled_with_their_run_alone() {
 }
 
 #[test]
-fn a_balance_that_falls_below_the_mark_is_told_once() {
+fn a_balance_below_the_limit_emits_one_event() {
     let payer = Payer::instant();
     let available = payer.balance("available");
     payer.settings(&json!({"low_balance": available - 5_000}));

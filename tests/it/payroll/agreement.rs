@@ -1,4 +1,4 @@
-//! The engine and the reference answer the same questions, thousands a pack.
+//! The engine and the reference evaluator return the same results for thousands of questions about each pack.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use toml::Table;
 
 use super::reference::{self, Question};
 
-/// The packs that are asked about, with their text.
+/// The packs of the questions, with their text.
 fn packs() -> [(&'static str, &'static str); 8] {
     macro_rules! fixture {
         ($code:literal) => {
@@ -34,8 +34,7 @@ fn names(pack: &Pack) -> Vec<String> {
         .collect()
 }
 
-/// The figures of the pack itself, and what they are a period: pays on an edge, where laws say "up
-/// to" or "from".
+/// The figures of the pack, also per period: pay on an edge, where laws say "up to" or "from".
 fn edges(text: &str, pack: &Pack) -> Vec<i64> {
     let words = text.split(|letter: char| !letter.is_ascii_digit());
     let figures: BTreeSet<i64> = words.filter_map(|word| word.parse().ok()).collect();
@@ -43,8 +42,8 @@ fn edges(text: &str, pack: &Pack) -> Vec<i64> {
     figures.iter().flat_map(|figure| divisors().map(move |divisor| figure / divisor)).collect()
 }
 
-/// A question to one pack: amounts from nothing to far beyond any salary, often on a round number,
-/// where ties are.
+/// A question about one pack: amounts from zero to far beyond any salary, often round numbers, because ties
+/// occur there.
 fn question(code: &'static str, text: &'static str) -> impl Strategy<Value = Question> {
     let pack = Pack::parse(code, text).unwrap();
     let edges = edges(text, &pack);
@@ -117,8 +116,7 @@ fn by_engine(pack: &Pack, question: &Question) -> Vec<i64> {
     pay.unwrap().amounts
 }
 
-/// Every pack, so many questions each; proptest prints the smallest question that the two answer
-/// differently.
+/// Asks questions about every pack; proptest prints the smallest question with two different answers.
 macro_rules! agreement {
     ($($name:ident: $index:literal),+ $(,)?) => {
         proptest! {

@@ -1,4 +1,4 @@
-//! Every published case within its tolerance, through the subcommand that a user would run.
+//! Every published case is within its tolerance, calculated by the subcommand.
 
 use std::fs;
 use std::io::Cursor;
@@ -36,7 +36,7 @@ impl Case {
         .to_string()
     }
 
-    /// What the answer says about the case's line.
+    /// The result for the line of the case.
     fn actual(&self, answer: &Value) -> Result<i64, String> {
         if let Some(error) = answer.get("error") {
             return Err(error.to_string());
@@ -80,7 +80,7 @@ fn cells(line: &str) -> Vec<String> {
     cells
 }
 
-/// Runs all cases in one go and says what is wrong with each that is.
+/// Runs all cases at once and lists the wrong ones.
 fn failures(cases: &[Case]) -> Vec<String> {
     #[derive(Parser)]
     struct Command {
@@ -149,7 +149,7 @@ fn every_authority_case_is_within_its_tolerance() {
     assert_all_pass(&cases);
 }
 
-/// The control run: a checker that lets a wrong figure through checks nothing.
+/// The control run: the checker must notice a wrong figure.
 #[test]
 fn a_wrong_expected_value_is_noticed_in_every_row() {
     let mut cases = sample_cases();
@@ -162,7 +162,7 @@ fn a_wrong_expected_value_is_noticed_in_every_row() {
     assert_eq!(failures(&cases).len(), cases.len());
 }
 
-/// A line the pack does not have must fail too, not count as zero.
+/// A line that the pack does not have must fail, not count as zero.
 #[test]
 fn an_unknown_line_is_noticed() {
     let mut cases = sample_cases();

@@ -1,12 +1,11 @@
-//! What holds of every pack, whatever its figures.
+//! Properties of every pack, with any figures.
 
 use sandbox::model::payroll::{
     Attributes, Day, Due, Frequency, Match, Pack, Pay, PayError, PayInput, PayPeriod, Role,
     YearToDate, library,
 };
 
-/// Minor units: nothing, a minor unit, everyday salaries either side of round figures, and far
-/// beyond.
+/// Minor units: zero, one, everyday salaries around round figures, and far beyond.
 const SALARIES: [i64; 12] = [
     0,
     1,
@@ -89,8 +88,8 @@ fn net_and_deductions_are_gross_in_every_case() {
     }
 }
 
-/// Fixed charges aside: Kenya's SHIF has a minimum (not on nothing), its training levy is an amount
-/// a head.
+/// Except fixed charges: Kenya's SHIF has a minimum (not for zero pay), and its training levy is an amount
+/// per employee.
 #[test]
 fn nothing_earned_is_nothing_withheld() {
     for (pack, period, attributes) in cases() {
@@ -124,18 +123,17 @@ fn net_does_not_fall_as_gross_rises_but_at_nigerias_exemption() {
     }
 }
 
-/// The control of the above: the exemption is a cliff, in the pack that has it.
+/// The control run of the test above: the exemption is a cliff in the pack that has it.
 #[test]
 fn a_kobo_over_the_minimum_wage_costs_the_exemption() {
     let pack = library().pack("NG").unwrap();
-    // A pension would bring the minimum wage below the first taxed naira, and the cliff to nothing.
+    // A pension contribution would lower the minimum wage below the first taxed naira, and remove the cliff.
     let attributes = pack.with_attribute(pack.default_attributes(), "pension", "false").unwrap();
     let net = |gross| pay(pack, PayPeriod::Monthly, attributes, 1, gross, &YearToDate::start()).net;
     assert_eq!((net(7_000_000), net(7_000_001)), (7_000_000, 6_950_001));
 }
 
-/// A pay in the last month of a cumulative year brings its tax to what one look at the whole year
-/// would charge.
+/// Pay in the last month of a cumulative year brings the tax to the tax of the whole year.
 #[test]
 fn a_cumulative_year_is_the_sum_of_its_months() {
     let pack = library().pack("GB").unwrap();
@@ -150,7 +148,7 @@ fn a_cumulative_year_is_the_sum_of_its_months() {
         let names = ytd.to_names(pack);
         assert_eq!(names["income_tax"], taxes);
         assert_eq!(names["gross"], salaries.iter().sum::<i64>());
-        // The whole year in its last month, with nothing taken before: the same totals in one step.
+        // The whole year in its last month, without earlier pay: the same totals in one step.
         let total = salaries.iter().sum();
         let at_once = pay(pack, PayPeriod::Monthly, attributes, 12, total, &YearToDate::start());
         assert_eq!(at_once.tax, taxes);
@@ -235,7 +233,7 @@ fn what_cannot_be_computed_is_refused() {
     assert!(matches!(evaluate(PayPeriod::Biweekly, 1, &[1]), PayError::UnsupportedPeriod { .. }));
 }
 
-/// Numbers far beyond money neither panic nor wrap: they are computed, or refused by name.
+/// Very large numbers neither panic nor wrap: they are calculated or refused by name.
 #[test]
 fn absurd_amounts_are_computed_or_refused() {
     for (pack, period, attributes) in cases() {
@@ -293,7 +291,7 @@ fn due_dates_are_kept_whole() {
 }
 
 #[test]
-fn the_placeholder_says_that_it_is_one() {
+fn the_placeholder_pack_is_marked_as_one() {
     let found = library().in_force("FR", jiff::civil::date(2026, 5, 1));
     assert_eq!(found.fit, Match::Placeholder);
     assert!(found.pack.name.contains("Placeholder"));

@@ -1,4 +1,4 @@
-//! What a pack is refused for, and that the message says where.
+//! Refusals of packs, with the position in the message.
 
 use sandbox::model::payroll::{Pack, PayError, PayInput, PayPeriod, YearToDate, library};
 
@@ -56,7 +56,7 @@ fn the_good_pack_passes() {
     assert_eq!(pack.lines()[0].authority.as_deref(), Some("ZTA"));
 }
 
-/// (what is written instead of what, and words of the message).
+/// (original text, replacement, words of the message).
 const REFUSED: &[(&str, &str, &str)] = &[
     // Unknown keys, at every level.
     ("schema = 1", "schema = 1\nmotto = 2", "unknown field `motto`"),
@@ -120,7 +120,7 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ("[1000, \"0.2\"]", "[1000, \"20%\"]", "`20%` is not a rate"),
     ("[1000, \"0.2\"]", "[1000]", "is not a band"),
     ("[[0, \"0.1\"], [1000, \"0.2\"]]", "[]", "there is no band"),
-    // Keys of other kinds, missing keys, bad values.
+    // Keys of other line kinds, missing keys, invalid values.
     (
         "kind = \"const\"",
         "kind = \"const\"\nrate = \"0.1\"",
@@ -151,7 +151,7 @@ const REFUSED: &[(&str, &str, &str)] = &[
 ];
 
 #[test]
-fn what_is_wrong_is_refused_with_where_and_why() {
+fn a_faulty_pack_is_refused_with_position_and_reason() {
     for (good, bad, words) in REFUSED {
         let text = GOOD.replacen(good, bad, 1);
         assert_ne!(text, GOOD, "`{good}` is not in the pack");
@@ -168,8 +168,8 @@ fn what_is_wrong_is_refused_with_where_and_why() {
     }
 }
 
-/// Where nothing else of a pack depends on the number of the period, a window on what keeps no year
-/// to date still does.
+/// A window on a value without a year to date depends on the number of the period, even if nothing else in
+/// the pack does.
 #[test]
 fn a_window_to_date_on_a_memo_takes_it_as_the_same_every_period() {
     let line = r#"

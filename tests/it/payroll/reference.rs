@@ -1,6 +1,6 @@
-//! A second evaluator of schema 1, written from its description over the bare TOML with a library's
-//! fractions, sharing no code with the first: slow and plain. `agreement` asks both the same
-//! questions.
+//! A second evaluator of schema 1, written from its description over the plain TOML with a library's
+//! fractions. It shares no code with the engine; it is slow and
+//! simple. `agreement` compares the two.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ pub(super) struct Question {
     pub(super) totals: BTreeMap<String, i64>,
 }
 
-/// A line that was computed.
+/// A calculated line.
 struct Known {
     value: Fraction,
     frame: String,

@@ -1,4 +1,4 @@
-//! `sandbox gross-to-net` as a user meets it: tables, JSON, cases, refusals.
+//! `sandbox gross-to-net`: tables, JSON, cases, refusals.
 
 use std::io::Cursor;
 
@@ -92,7 +92,7 @@ fn the_pay_date_chooses_the_tax_year_and_the_number() {
 }
 
 #[test]
-fn a_country_without_a_pack_gets_the_placeholder_and_is_told() {
+fn a_country_without_a_pack_gets_the_placeholder_and_a_note() {
     let table = printed(&["--country", "DE", "--gross", "1000"]);
     assert!(table.contains("There is no pack for this country"), "{table}");
     assert!(table.contains("850.00"), "{table}");
@@ -139,7 +139,7 @@ fn what_cannot_be_meant_is_refused_in_words() {
         ),
         (
             &["--country", "NG", "--gross", "1", "--input", "annual_rent=1.5"],
-            "a whole number is expected",
+            "must be a whole number",
         ),
         (&["--country", "GB", "--gross", "1", "--number", "13"], "numbered 1 to 12"),
         (&["--country", "GB", "--gross", "1", "--ytd", "no-such-file"], "no-such-file"),

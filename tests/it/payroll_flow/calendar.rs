@@ -1,17 +1,17 @@
-//! Weekends, holidays and cut-offs of the company's country, seen from outside.
+//! Weekends, holidays and cut-offs of the company's country.
 
 use serde_json::{Value, json};
 
 use crate::harness::Caller;
 use crate::harness::world::id;
 
-/// The first company of that country.
+/// The first company of this country.
 fn company_in(caller: &Caller, country: &str) -> String {
     let companies = caller.all(&format!("/api/business/companies?country={country}"));
     id(companies.first().expect("a company there")).to_owned()
 }
 
-/// When a run for one payday came to each of its statuses, with nothing in its way.
+/// The time at which an undisturbed run for one pay day reaches each of its statuses.
 fn times(country: &str, period: &str) -> Vec<(String, String)> {
     let caller = Caller::manual();
     let company = company_in(&caller, country);
@@ -61,7 +61,7 @@ fn after_the_last_cut_off_before_easter_wages_are_paid_after_easter() {
 }
 
 #[test]
-fn a_world_that_begins_on_new_years_day_pays_nobody_on_it() {
+fn a_world_that_begins_on_new_years_day_does_not_pay_on_it() {
     let caller = Caller::manual();
     let company = company_in(&caller, "NG");
     assert!(caller.now().starts_with("2026-01-01"));

@@ -35,7 +35,7 @@ fn a_runs_sums_are_those_of_its_items_in_every_country() {
 }
 
 #[test]
-fn a_payslip_adds_up_and_says_what_its_item_and_payout_say() {
+fn a_payslip_adds_up_and_agrees_with_its_item_and_payout() {
     let caller = Caller::instant();
     for company in 0..3 {
         let company = caller.company(company);
@@ -104,7 +104,7 @@ fn a_new_tax_year_begins_its_totals_anew() {
         assert_eq!(payslip["ytd"]["gross"], payslip["gross"]);
         assert_eq!(payslip["ytd"]["net"], payslip["net"]);
     }
-    // The United Kingdom's begins on 6 April: January is its tenth month, and nine lie behind it.
+    // The United Kingdom's tax year begins on 6 April: January is its tenth month, after nine others.
     let run = caller.run_payroll(&caller.company(1), "2026-01");
     for payslip in payslips(&caller, &run) {
         assert!(number(&payslip["ytd"]["gross"]) > 5 * number(&payslip["gross"]), "{payslip}");
@@ -112,7 +112,7 @@ fn a_new_tax_year_begins_its_totals_anew() {
 }
 
 #[test]
-fn the_wallet_pays_the_employer_cost_and_keeps_what_is_owed_in_reserve() {
+fn the_wallet_pays_the_employer_cost_and_reserves_the_liabilities() {
     let caller = Caller::instant();
     let company = caller.company(0);
     let (before, owed) = (wallet(&caller, &company), balances(&caller, &company));
@@ -132,7 +132,7 @@ fn the_wallet_pays_the_employer_cost_and_keeps_what_is_owed_in_reserve() {
     let change = |account: &str| owing[account] - owed.get(account).copied().unwrap_or(0);
     assert_eq!(change("wages"), number(&totals["gross"]));
     assert_eq!(change("employer_contributions"), number(&totals["employer_contributions"]));
-    assert_eq!(change("wages_payable"), 0, "everybody was paid");
+    assert_eq!(change("wages_payable"), 0, "every employee was paid");
     let payable =
         owing.keys().filter(|code| code.starts_with("tax_payable:") || *code == "pension_payable");
     assert_eq!(payable.map(|code| change(code)).sum::<i64>(), kept);

@@ -1,4 +1,4 @@
-//! Statuses and events, by either clock.
+//! Statuses and events with both clocks.
 
 use serde_json::{Value, json};
 
@@ -132,7 +132,7 @@ fn blockers_of(run: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn a_short_wallet_fails_the_funding_and_pays_nobody() {
+fn a_short_wallet_fails_the_funding_and_pays_no_employee() {
     let caller = Caller::instant();
     let company = caller.company(0);
     let run = (0..60)
@@ -150,7 +150,7 @@ fn a_short_wallet_fails_the_funding_and_pays_nobody() {
     let funding = &run["funding"];
     assert_eq!(funding["required"], run["totals"]["employer_cost"]);
     assert_eq!(funding["reserved"], 0);
-    // Runs of an instant world are all of one month: what was sent before has moved the later ones into cheaper tiers.
+    // All runs of an instant world are in one month: the earlier volume moves later ones into cheaper tiers.
     let without = number(&funding["required"]) - number(&wallet["available"]);
     let shortfall = number(&funding["shortfall"]);
     assert!(shortfall > without && shortfall <= without + platform_fee(&run), "{run}");

@@ -1,4 +1,5 @@
-//! A payroll run from the call to the payslips: its lifecycle by either clock, and figures that agree wherever they are shown.
+//! A payroll run from the call to the payslips: its lifecycle with both clocks, and figures that agree in all
+//! places.
 
 mod calendar;
 mod figures;
@@ -11,7 +12,7 @@ use serde_json::Value;
 use crate::harness::Caller;
 use crate::harness::world::{id, number};
 
-/// What a run goes through when nothing goes wrong.
+/// The events of an undisturbed run.
 const LIFE: [&str; 6] = ["calculating", "calculated", "approved", "funding", "processing", "paid"];
 
 fn statuses(resource: &Value) -> Vec<&str> {

@@ -1,4 +1,4 @@
-//! Drafts: nothing of them is in the books until somebody approves them.
+//! Drafts: they have no entries in the books until they are approved.
 
 use serde_json::json;
 
@@ -75,7 +75,7 @@ fn an_edited_run_is_a_draft_again_and_keeps_the_items_of_those_who_stay() {
 }
 
 #[test]
-fn whoever_cannot_be_paid_any_more_is_blocked_and_left_out() {
+fn an_employee_who_is_no_longer_payable_is_blocked_and_left_out() {
     let caller = Caller::manual();
     let people = &caller.payable(&caller.company(0))[..2];
     let run = draft_of(&caller, "regular", people);

@@ -1,4 +1,5 @@
-//! Runs that are drafted, edited and calculated; taken back; their wages sent again. And what part of a month is paid.
+//! Runs that are drafted, edited, calculated and reversed; wages that are sent again; pay for a part of a
+//! month.
 
 mod drafts;
 mod parts;
@@ -17,7 +18,7 @@ fn draft(caller: &Caller, body: &Value) -> Value {
     caller.post(RUNS, body).made()
 }
 
-/// A draft of that kind, of these people of the first company.
+/// A draft of this type with these employees of the first company.
 fn draft_of(caller: &Caller, kind: &str, people: &[String]) -> Value {
     let body = json!({
         "company_id": caller.company(0), "period": "2026-01", "type": kind, "employee_ids": people,
@@ -33,7 +34,7 @@ fn edit(caller: &Caller, run: &Value, body: &Value) -> Answer {
     caller.patch(&format!("{RUNS}/{}", id(run)), body)
 }
 
-/// The run as calculated.
+/// The calculated run.
 fn calculated(caller: &Caller, run: &Value) -> Value {
     verb(caller, run, "calculate", &json!({})).expect(202);
     caller.advance(&json!({"by": "2s"}));
@@ -44,7 +45,7 @@ fn items(caller: &Caller, run: &Value) -> Vec<Value> {
     caller.all(&format!("{RUNS}/{}/items", id(run)))
 }
 
-/// Approves a calculated run, and lets it come to its end.
+/// Approves a calculated run, and waits for its end.
 fn paid(caller: &Caller, run: &Value) -> Value {
     verb(caller, run, "approve", &json!({})).expect(200);
     caller.advance(&json!({"by": "40d"}));

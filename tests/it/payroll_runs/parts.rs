@@ -1,4 +1,4 @@
-//! The part of a month that is paid, and months that are paid late.
+//! Pay for a part of a month, and months that are paid late.
 
 use serde_json::{Value, json};
 
@@ -33,7 +33,8 @@ fn terms_that_change_within_the_month_count_on_their_own_days() {
     set_pay(&caller, &person[0], 660_000_000, "2026-01-15");
     let run = calculated(&caller, &draft_of(&caller, "regular", person));
     let item = items(&caller, &run).remove(0);
-    // January 2026 has 22 working days, ten of them before the 15th; December is owed the difference, too.
+    // January 2026 has 22 working days, ten of them before the 15th. The difference for December is also
+    // owed.
     let december =
         caller.all(&format!("/api/business/payslips?employee_id={}&period=2025-12", person[0]));
     let arrears = 440_000_000 - number(&december[0]["gross"]);
@@ -87,7 +88,7 @@ fn unpaid_leave_is_not_paid_and_annual_leave_is() {
 }
 
 #[test]
-fn somebody_who_joins_within_the_month_is_paid_from_the_first_day_on() {
+fn an_employee_who_joins_within_the_month_is_paid_from_the_first_day() {
     let caller = Caller::instant();
     let body = json!({
         "company_id": caller.company(0), "name": "Ada Obi", "role": "Clerk", "department": "Finance",

@@ -1,4 +1,4 @@
-//! What drafts, edits and reversals refuse, and that a refusal changes nothing.
+//! Refusals of drafts, edits and reversals, which change nothing.
 
 use serde_json::{Value, json};
 
@@ -94,7 +94,7 @@ fn an_edit_is_held_to_its_schema_and_to_the_runs_state() {
 }
 
 #[test]
-fn a_draft_of_nobody_cannot_be_calculated() {
+fn a_draft_without_employees_cannot_be_calculated() {
     let caller = Caller::manual();
     let body = json!({"company_id": caller.company(0), "period": "2026-01", "type": "off_cycle"});
     let run = caller.post(RUNS, &body).made();

@@ -1,4 +1,4 @@
-//! Runs that are taken back, and wages that are sent again.
+//! Reversed runs, and wages that are sent again.
 
 use serde_json::{Value, json};
 
@@ -33,7 +33,7 @@ fn a_reversed_run_leaves_the_books_as_they_were_and_its_people_free() {
     assert_eq!(number(&original["totals"]["net"]), -number(&reversal["totals"]["net"]));
     assert!(payslips(&caller, &run).iter().all(|payslip| payslip["status"] == "voided"));
     assert!(items(&caller, &run).iter().all(|item| item["status"] == "reversed"));
-    // Wages that were called back had been paid: the service keeps its fee.
+    // The reversed wages had been paid, so the service keeps its fee.
     let fee = platform_fee(&original);
     let with_fee = before.into_iter().map(|(code, balance)| match code.as_str() {
         Some("cash_available") => (code, json!(number(&balance) - fee)),
@@ -162,7 +162,7 @@ fn wages_that_came_back_late_are_sent_again_without_a_second_payslip() {
 }
 
 #[test]
-fn a_run_that_paid_nobody_leaves_nothing_in_the_books() {
+fn a_run_that_paid_no_employee_leaves_no_entries_in_the_books() {
     let caller = Caller::instant();
     let people = &caller.payable(&caller.company(0))[..1];
     account(&caller, &people[0], "9999999902");
@@ -206,7 +206,7 @@ fn a_partial_run_pays_whom_the_wallet_covers_and_the_others_when_there_is_more()
     let people = &caller.payable(&company)[..2];
     let settings = json!({"payroll_settings": {"partial_runs": true}});
     caller.patch(&format!("/api/business/companies/{company}"), &settings).expect(200);
-    // Pay that no wallet covers.
+    // Pay beyond the balance of any wallet.
     let path = format!("/api/business/employees/{}/compensation", people[1]);
     let pay = json!({"amount": 100_000_000_000_i64, "currency": "NGN", "interval": "month"});
     caller.send(&caller.request("PUT", &path).json(&pay)).expect(200);

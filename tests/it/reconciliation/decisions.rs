@@ -1,4 +1,4 @@
-//! What somebody decides about a row, and every move of both machines.
+//! Decisions about a row, and every transition of both lifecycles.
 
 use serde_json::{Value, json};
 
@@ -85,7 +85,7 @@ fn every_move_of_a_row_is_made_and_every_other_refused() {
 fn a_suggestion_can_be_rejected_and_holds_nothing() {
     let (account, _, rows) = prepared();
     let suggested = &rows[1];
-    // Another line with the right reference takes what was only suggested.
+    // Another line with the right reference takes a transaction that was only suggested.
     let wanted = suggested["transaction_ids"][0].clone();
     let all = account.transactions();
     let transaction = all.iter().find(|one| one["id"] == wanted).unwrap();
@@ -124,7 +124,7 @@ fn a_fee_is_posted_and_matched_by_hand() {
 }
 
 #[test]
-fn a_match_by_hand_names_free_transactions_of_the_wallet_that_come_to_the_amount() {
+fn a_manual_match_needs_free_transactions_that_sum_to_the_amount() {
     let (account, _, rows) = prepared();
     let before = account.caller.digest();
     let fault = |body: Value, pointer: &str, code: &str| {
@@ -173,7 +173,7 @@ fn a_match_by_hand_names_free_transactions_of_the_wallet_that_come_to_the_amount
 }
 
 #[test]
-fn a_hand_moves_both_machines_where_they_lead() {
+fn manual_transitions_of_statements_and_matches_follow_their_lifecycles() {
     let account = Account::manual();
     let transition = |id: &str, to: &str| {
         let path = format!("/_sandbox/resources/{id}/transition");
@@ -202,7 +202,11 @@ fn a_hand_moves_both_machines_where_they_lead() {
     let missing = &rows[3];
     refused(&transition(id(missing), "matched"), "exception", &["ignored"]);
     assert_eq!(transition(id(missing), "ignored").expect(200)["resource"]["status"], "ignored");
-    assert_eq!(account.caller.advance(&json!({"by": "10s"})), [""; 0], "it was imported once");
+    assert_eq!(
+        account.caller.advance(&json!({"by": "10s"})),
+        [""; 0],
+        "the statement is imported only once"
+    );
     account.audit();
 }
 

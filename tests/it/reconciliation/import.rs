@@ -1,4 +1,4 @@
-//! What is taken for a statement and what is refused.
+//! Accepted and refused statements.
 
 use serde_json::{Value, json};
 
@@ -60,7 +60,7 @@ fn a_clean_statement_is_the_wallet_and_everything_is_found() {
 }
 
 #[test]
-fn heavy_noise_leaves_exceptions_and_the_truth_says_why() {
+fn heavy_noise_leaves_exceptions_and_the_truth_explains_them() {
     let account = Account::instant();
     let rule = json!({"match": {"decision": "bank_statement.noise"}, "outcome": {"then": "heavy"}});
     account.caller.post("/_sandbox/rules", &rule).expect(201);
@@ -134,7 +134,7 @@ fn a_bad_file_is_refused_with_its_line_and_column() {
     for end in 1..lines.len() {
         refused(&lines[..end].concat(), "camt053", "line ");
     }
-    // A day of the file that is none of the statement's.
+    // A day of the file outside the statement's days.
     let more = json!({"content": MT940, "format": "mt940", "to": "2025-12-31"});
     let answer = account.import(&more).refused(422, "validation_failed");
     let told = answer["errors"][0]["detail"].as_str().unwrap();
@@ -156,7 +156,7 @@ fn euros() -> Account {
 }
 
 #[test]
-fn every_mistake_of_a_statement_is_told_together() {
+fn all_mistakes_of_a_statement_are_listed_together() {
     let account = Account::instant();
     let line = |more: Value| {
         let mut line = json!({"date": "2025-12-02", "amount": 1, "direction": "credit"});
@@ -248,7 +248,7 @@ fn ten_thousand_lines_fit_and_no_more_and_their_event_stays_small() {
 }
 
 #[test]
-fn the_bank_may_tell_of_one_line_by_itself() {
+fn an_inbound_call_reports_one_statement_line() {
     let account = Account::instant();
     let inbound = |body: &Value| account.caller.post("/_sandbox/inbound/statement_line", body);
     let transaction = account.transactions().remove(0);

@@ -1,4 +1,4 @@
-//! What lines are found to be, over TCP.
+//! The results of the matching, over TCP.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::{Account, MATCHES, counted, each, line_of};
 use crate::harness::world::{id, number};
 
 #[test]
-fn lines_are_matched_suggested_or_explained_and_missing_ones_are_told() {
+fn lines_are_matched_suggested_or_explained_and_missing_ones_are_listed() {
     let account = Account::instant();
     let all = account.transactions();
     let (first, second, third) = (&all[0], &all[1], &all[2]);
@@ -68,7 +68,7 @@ fn without_nulls(mut line: Value) -> Value {
 }
 
 #[test]
-fn a_transaction_is_matched_once_whatever_the_statement() {
+fn a_transaction_is_matched_once_over_all_statements() {
     let account = Account::instant();
     let all = account.transactions();
     let one = line_of(&all[0], &json!({}));
@@ -76,10 +76,10 @@ fn a_transaction_is_matched_once_whatever_the_statement() {
     assert_eq!(rows[0]["status"], "matched");
     let missed = rows.iter().filter(|row| row["side"] == "ledger").count();
     assert_eq!(missed, all.len() - 1);
-    // What is told of once is not told of again.
+    // A missing line is reported once.
     let (_, again) = account.lines(&[one]);
     assert_eq!(each(&again, "exception"), ["duplicate_line"]);
-    // A line that comes later ends what said that it was missing.
+    // A later line ends the row that reported it as missing.
     let late = line_of(&all[1], &json!({}));
     let (_, later) = account.lines(&[late]);
     assert_eq!(each(&later, "status"), ["matched"]);

@@ -1,4 +1,4 @@
-//! Bank statements and their reconciliation: what is imported, what is found, what somebody decides.
+//! Bank statements and their reconciliation: imports, matches and decisions.
 
 mod decisions;
 mod import;
@@ -36,7 +36,7 @@ impl Account {
         Self::of(Caller::manual())
     }
 
-    /// A statement of December, with these members as well.
+    /// A statement of December with these additional members.
     fn body(&self, more: &Value) -> Value {
         let mut body = json!({
             "company_id": self.company, "wallet_id": self.wallet, "from": "2025-12-01", "to": "2025-12-31",
@@ -51,7 +51,7 @@ impl Account {
         self.caller.post(STATEMENTS, &self.body(more))
     }
 
-    /// A statement that was taken, as it stands when its lines are matched.
+    /// An accepted statement after its lines are matched.
     fn imported(&self, more: &Value) -> Value {
         let taken = self.import(more).expect(202);
         self.caller.get(&format!("{STATEMENTS}/{}", id(&taken["data"]))).data()
@@ -88,7 +88,7 @@ impl Account {
     }
 }
 
-/// A line as a transaction has it, but for these members.
+/// A line like a transaction, with these changes.
 fn line_of(transaction: &Value, more: &Value) -> Value {
     let mut line = json!({
         "date": transaction["effective_on"], "amount": transaction["amount"], "direction": transaction["type"],
@@ -105,7 +105,7 @@ fn each(rows: &[Value], name: &str) -> Vec<Value> {
     rows.iter().map(|row| row[name].clone()).collect()
 }
 
-/// How many rows of a statement stand where, counted.
+/// The number of a statement's rows in each status.
 fn counted(rows: &[Value]) -> Value {
     let count = |status: &str| rows.iter().filter(|row| row["status"] == status).count();
     json!({

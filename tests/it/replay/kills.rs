@@ -17,10 +17,10 @@ use super::path;
 
 const CLIENTS: u64 = 8;
 const KEYS: u64 = 3;
-/// Kills that one journal lives through.
+/// The number of kills for one write-ahead log.
 const KILLS: u64 = 6;
 
-/// What clients were told, by key: the employees that are there.
+/// What clients received, by key: the existing employees.
 type Told = Mutex<Vec<(u64, String)>>;
 
 #[test]
@@ -47,7 +47,7 @@ fn nothing_acknowledged_is_lost_when_the_process_is_killed_under_load() {
             let mut server = Some(server);
             while server.is_some() {
                 if started.elapsed() >= patience {
-                    server = None; // dropped, and so killed
+                    server = None; // a drop kills it
                 }
                 std::thread::yield_now();
             }
@@ -62,10 +62,10 @@ fn nothing_acknowledged_is_lost_when_the_process_is_killed_under_load() {
         }
     }
     println!("{rounds} kills, {acknowledged} acknowledged writes, none lost");
-    assert!(acknowledged > rounds, "the load was none: {acknowledged} writes");
+    assert!(acknowledged > rounds, "there was no load: {acknowledged} writes");
 }
 
-/// Hires on one connection until it breaks.
+/// Creates employees on one connection until it breaks.
 fn load(port: u16, key: u64, told: &Told, asked: &AtomicU64, enough: &AtomicBool) {
     let Ok(mut stream) = TcpStream::connect(("127.0.0.1", port)) else {
         return;
@@ -85,7 +85,7 @@ fn load(port: u16, key: u64, told: &Told, asked: &AtomicU64, enough: &AtomicBool
     }
 }
 
-/// One request on a kept connection; none if the server is gone.
+/// One request on a persistent connection; none if the server has ended.
 fn ask(stream: &mut TcpStream, key: u64, method: &str, path: &str, body: &str) -> Option<Value> {
     let request = format!(
         "{method} {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer test_{key}\r\n\
@@ -98,8 +98,8 @@ fn ask(stream: &mut TcpStream, key: u64, method: &str, path: &str, body: &str) -
     Some(answer.json())
 }
 
-/// Everything that was told is there, and nothing that nobody asked for; what was asked and not answered is there as a whole
-/// or not at all.
+/// Every acknowledged employee exists, and no employee exists without a request. An unanswered request has
+/// either all its effects or none.
 fn check(server: &Arc<Server>, told: &Told, asked: u64) {
     let told = told.lock().unwrap();
     let mut there = 0;

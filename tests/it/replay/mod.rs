@@ -1,8 +1,8 @@
-//! What a server keeps of its inputs: recordings that lead where they led, and journals that lose nothing.
+//! Stored inputs: recordings whose replay agrees, and write-ahead logs that lose nothing.
 
-mod journal;
 mod kills;
 mod recording;
+mod write_ahead_log;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ fn session(caller: &Caller) {
         caller.send(&request.header("Idempotency-Key", key))
     };
     keyed("first").expect(201);
-    keyed("first").expect(201); // the same answer again is no input
+    keyed("first").expect(201); // a replayed answer is no input
     keyed("second").refused(409, "payroll_period_already_run");
     caller.post("/v1/payroll/run", &json!({})).refused(422, "validation_failed");
     caller.advance(&json!({"by": "10bd"}));

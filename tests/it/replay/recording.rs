@@ -21,20 +21,20 @@ fn recorded(folder: &Path, flags: &[&str]) -> (PathBuf, Vec<String>) {
     other.run_payroll(&other.company(1), "2026-01");
     let digests = vec![caller.digest(), other.digest()];
     drop((caller, other));
-    let server = std::sync::Arc::into_inner(server).expect("nobody else has it");
+    let server = std::sync::Arc::into_inner(server).expect("the only owner");
     server.end();
     (file, digests)
 }
 
 #[test]
-fn a_recording_leads_to_the_digests_it_led_to() {
+fn a_replay_reaches_the_recorded_digests() {
     for clock in ["instant", "manual"] {
         let folder = tempfile::tempdir().unwrap();
         let flags = ["--seed", "7", "--companies", "2", "--clock", clock];
         let (file, digests) = recorded(folder.path(), &flags);
         let (code, out, err) = run(&["replay", path(&file)]);
         assert_eq!(code, 0, "{err}");
-        assert!(out.contains("as do the digests at its end"), "{out}");
+        assert!(out.contains("so do the digests at its end"), "{out}");
         for digest in &digests {
             assert!(out.contains(digest), "{digest} is not in {out}");
         }
@@ -47,9 +47,9 @@ fn a_recording_leads_to_the_digests_it_led_to() {
     }
 }
 
-/// Whatever the table offers, two callers at a time, and over the first mark of a whole digest.
+/// All operations of the table, with two concurrent callers, and enough calls for the first whole digest.
 #[test]
-fn random_walks_are_played_again() {
+fn a_replay_of_random_walks_agrees() {
     for (seed, clock) in [(11, "instant"), (12, "manual"), (13, "real:50000")] {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("walk.ndjson");
@@ -65,17 +65,17 @@ fn random_walks_are_played_again() {
             }
         });
         drop((caller, other));
-        std::sync::Arc::into_inner(server).expect("nobody else has it").end();
+        std::sync::Arc::into_inner(server).expect("the only owner").end();
         let marks = lines(&file).iter().filter(|line| line.get("mark").is_some()).count();
         assert!(marks > 0, "no digest on the way");
         let (code, out, err) = run(&["replay", path(&file)]);
         assert_eq!(code, 0, "seed {seed}, clock {clock}: {err}");
-        assert!(out.contains("as do the digests at its end"), "{out}");
+        assert!(out.contains("so do the digests at its end"), "{out}");
     }
 }
 
 #[test]
-fn reads_and_refusals_that_are_not_remembered_are_not_recorded() {
+fn reads_and_refusals_without_effect_are_not_recorded() {
     let folder = tempfile::tempdir().unwrap();
     let (file, _) = recorded(folder.path(), &[]);
     let inputs: Vec<Value> =
@@ -104,7 +104,7 @@ fn reads_and_refusals_that_are_not_remembered_are_not_recorded() {
 }
 
 #[test]
-fn the_first_input_that_differs_is_named_with_what_was_expected_and_what_came() {
+fn the_first_different_input_is_named_with_both_results() {
     let folder = tempfile::tempdir().unwrap();
     let (file, _) = recorded(folder.path(), &[]);
     let text = std::fs::read_to_string(&file).unwrap();
@@ -115,14 +115,14 @@ fn the_first_input_that_differs_is_named_with_what_was_expected_and_what_came() 
         assert_eq!((code, out.as_str()), (1, ""), "{err}");
         err
     };
-    // A name is in no request id and no count of events: the hash of what happened tells.
+    // A name is in no request id and no event count, so only the hash of the changes shows the difference.
     let err = doctored("Ada Obi", "Ada Oba");
     assert!(err.contains("input 5") && err.contains("POST /api/business/employees"), "{err}");
     assert!(err.contains("\"check\""), "{err}");
-    // What was refused then goes through now.
+    // The refused request succeeds now.
     let err = doctored("\"idempotency-key\":\"second\"", "\"idempotency-key\":\"first\"");
     assert!(err.contains("input 2") && err.contains("nothing was changed"), "{err}");
-    // The header decides what everything grows from: the first input is the first to notice.
+    // The header decides the whole world, so the first input is the first to differ.
     let err = doctored("\"seed\":42", "\"seed\":43");
     assert!(err.contains("input 1 "), "{err}");
     assert!(err.contains("\"status\":404") && err.contains("\"status\":201"), "{err}");
@@ -136,7 +136,7 @@ fn the_first_input_that_differs_is_named_with_what_was_expected_and_what_came() 
 }
 
 #[test]
-fn a_replay_stops_where_it_is_told_and_serves_each_world_under_its_own_key() {
+fn a_replay_stops_at_until_and_serves_each_world_under_its_own_key() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("session.ndjson");
     let (server, caller) = serve(&["--record", path(&file)], KEY);
@@ -147,24 +147,24 @@ fn a_replay_stops_where_it_is_told_and_serves_each_world_under_its_own_key() {
     let other = Caller::with_key(&server, "test_other");
     other.run_payroll(&company, "2026-01");
     let ends = [caller.digest(), other.digest()];
-    wait_for(&file, "/v1/payroll/run"); // it is written beside the calls
+    wait_for(&file, "/v1/payroll/run"); // another thread writes it
     drop((server, caller, other)); // killed: the recording has no end
 
     let (code, out, err) = run(&["replay", path(&file), "--until", "1"]);
     assert_eq!(code, 0, "{err}");
-    assert!(out.contains("1 input played") && out.contains(&after_one), "{out}");
+    assert!(out.contains("1 input replayed") && out.contains(&after_one), "{out}");
 
     let replay = ["replay", path(&file), "--serve", "--port", "0"];
     let server = std::sync::Arc::new(Server::spawn_after(&mut command(&replay)));
     for (key, digest) in [KEY, "test_other"].into_iter().zip(&ends) {
         assert_eq!(&Caller::with_key(&server, key).digest(), digest);
     }
-    // It goes on from there, and a key that was not recorded opens a fresh world.
+    // It continues from there, and a key that was not recorded opens a fresh world.
     let caller = Caller::with_key(&server, KEY);
     hire(&caller, &company, "Cem Obi").expect(201);
     let fresh = Caller::with_key(&server, "test_third").get("/_sandbox/events");
     assert_eq!(fresh.expect(200)["meta"]["total"], 0);
-    // The name under which a world was played again is no way into it.
+    // The internal name of a replayed world is no key.
     let hash = lines(&file)[1]["world"]["key"].as_str().unwrap().to_owned();
     Request::new("GET", "/_sandbox/clock")
         .key(&format!("recorded_{hash}"))
@@ -173,7 +173,7 @@ fn a_replay_stops_where_it_is_told_and_serves_each_world_under_its_own_key() {
 }
 
 #[test]
-fn a_recording_overwrites_nothing() {
+fn a_recording_overwrites_no_file() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("there.txt");
     std::fs::write(&file, "a shopping list\n").unwrap();
@@ -187,7 +187,7 @@ fn a_recording_overwrites_nothing() {
         }
         let (code, _, err) = run(&arguments);
         assert_eq!(code, 1, "{err}");
-        assert!(err.contains("there already and not empty"), "{err}");
+        assert!(err.contains("exists and is not empty"), "{err}");
     }
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "a shopping list\n");
 }
@@ -203,11 +203,11 @@ fn a_file_that_is_no_recording_is_refused_with_its_line() {
     let lost: Vec<&str> = lost.map(|(_, line)| line).collect();
     for (content, said) in [
         (String::new(), "it is empty"),
-        ("hello\n".to_owned(), "line 1, column 1: this is no line of a recording"),
-        (text.replacen(header, "", 1), "line 2: a recording begins with its header"),
+        ("hello\n".to_owned(), "line 1, column 1: this is not a line of a recording"),
+        (text.replacen(header, "", 1), "line 2: a recording must begin with its header"),
         (newer, "line 1: it has format 2"),
         (format!("{text}{text}"), "a second recording begins here"),
-        (lost.join("\n"), "line 4: input 3 stands where input 2 is expected"),
+        (lost.join("\n"), "line 4: expected input 2, found input 3"),
         (header.replace("\"NG\"", "\"XX\""), "no country \"XX\""),
         (text.replace("\"method\":\"POST\"", "\"method\":\"PO ST\""), "line 3: "),
     ] {
@@ -216,17 +216,17 @@ fn a_file_that_is_no_recording_is_refused_with_its_line() {
         assert_eq!(code, 1, "{err}");
         assert!(err.contains(said), "{said:?} is not in {err}");
     }
-    // What a killed process left of its last line is no reason not to play the rest.
+    // An incomplete last line of a killed process does not prevent the replay.
     let cut = text.rfind("{\"end\"").unwrap() + 10;
     std::fs::write(&file, &text[..cut]).unwrap();
     let (code, out, err) = run(&["replay", path(&file)]);
     assert_eq!(code, 0, "{err}");
-    assert!(err.contains("ends early and is left out"), "{err}");
-    assert!(out.contains("it has no end"), "{out}");
+    assert!(err.contains("is incomplete and ignored"), "{err}");
+    assert!(out.contains("the recording has no end"), "{out}");
 }
 
 #[test]
-fn a_bundle_holds_the_recording_and_the_files_and_is_played_like_one() {
+fn a_bundle_contains_the_recording_and_the_files_and_can_be_replayed() {
     let folder = tempfile::tempdir().unwrap();
     let (file, digests) = recorded(folder.path(), &["--seed", "9"]);
     let scenario = folder.path().join("late.toml");
@@ -241,14 +241,14 @@ fn a_bundle_holds_the_recording_and_the_files_and_is_played_like_one() {
     assert_eq!(packed["text"], std::fs::read_to_string(&scenario).unwrap());
     let (code, played, err) = run(&["replay", path(&out)]);
     assert_eq!(code, 0, "{err}");
-    assert!(played.contains(&digests[0]) && played.contains("as do the digests"), "{played}");
-    // Without a recording it is a world to be, and a journal can be packed as well.
+    assert!(played.contains(&digests[0]) && played.contains("so do the digests"), "{played}");
+    // Without a recording, a bundle describes a fresh world. A write-ahead log can be bundled, too.
     let (code, printed, _) = run(&["bundle", "--seed", "11", "-o", "-"]);
     let header: Value = serde_json::from_str(&printed).unwrap();
     assert_eq!((code, &header["recording"]["seed"]), (0, &json!(11)));
 }
 
-/// Waits until a recording has a line with that text in it.
+/// Waits until a recording has a line with this text.
 fn wait_for(file: &std::path::Path, text: &str) {
     let until = std::time::Instant::now() + std::time::Duration::from_secs(30);
     while !std::fs::read_to_string(file).unwrap().lines().any(|line| line.contains(text)) {

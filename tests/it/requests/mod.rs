@@ -12,7 +12,7 @@ const RUN: &str = "/v1/payroll/run";
 const EMPLOYEES: &str = "/api/business/employees";
 const REQUESTS: &str = "/_sandbox/requests";
 
-/// A caller of a server whose journals keep so many requests.
+/// A caller of a server whose request logs keep this many requests.
 fn keeping(most: &str) -> Caller {
     let server = Arc::new(Server::start(&["--seed", "42", "--max-requests", most]));
     Caller::of(&server)
@@ -23,7 +23,7 @@ fn run(caller: &Caller, company: &str, key: &str) -> Request {
     caller.request("POST", RUN).header("Idempotency-Key", key).json(&body)
 }
 
-/// Members of each request of the journal, a line a request; a dash for null.
+/// Members of each request in the log, one request on each line; a dash for null.
 fn listed(caller: &Caller, query: &str, members: &str) -> Vec<String> {
     let shown = |value: &Value| match value {
         Value::Null => "-".to_owned(),
@@ -38,7 +38,7 @@ fn listed(caller: &Caller, query: &str, members: &str) -> Vec<String> {
     rows.iter().map(line).collect()
 }
 
-/// Calls that are answered, replayed and refused in every way.
+/// Calls that are answered, replayed and refused in all ways.
 fn call_in_every_way(caller: &Caller) -> Answer {
     let company = caller.company(0);
     let first = caller.send(&run(caller, &company, "k"));
@@ -63,7 +63,7 @@ fn call_in_every_way(caller: &Caller) -> Answer {
 }
 
 #[test]
-fn every_call_of_the_product_is_noted_with_what_came_of_it() {
+fn every_call_of_the_product_is_logged_with_its_result() {
     let caller = Caller::instant();
     call_in_every_way(&caller);
     let members = "number operation method path query status error idempotency";
@@ -84,7 +84,7 @@ fn every_call_of_the_product_is_noted_with_what_came_of_it() {
 }
 
 #[test]
-fn the_journal_is_filtered_by_what_was_asked_and_answered() {
+fn the_request_log_is_filtered_by_request_and_answer() {
     let caller = Caller::instant();
     let first = call_in_every_way(&caller);
     let by_id = format!("?request_id={}", first.header("request-id").unwrap());
@@ -125,7 +125,7 @@ fn a_request_leads_to_its_events_and_each_event_to_its_changes() {
 }
 
 #[test]
-fn keys_never_stand_in_the_journal_and_see_only_their_own() {
+fn the_request_log_contains_no_keys_and_only_the_calls_of_its_own_key() {
     let server = Server::instant();
     let secret = "sk_test_shown_to_nobody";
     let (caller, other) = (Caller::with_key(&server, secret), Caller::of(&server));
@@ -136,7 +136,7 @@ fn keys_never_stand_in_the_journal_and_see_only_their_own() {
 }
 
 #[test]
-fn a_large_body_is_noted_by_its_size_and_one_that_is_no_json_as_text() {
+fn a_large_body_is_logged_by_size_and_other_text_as_text() {
     let caller = Caller::instant();
     let large = json!({"company_id": "x".repeat(20_000)});
     caller.post(RUN, &large);
@@ -148,7 +148,7 @@ fn a_large_body_is_noted_by_its_size_and_one_that_is_no_json_as_text() {
 }
 
 #[test]
-fn a_full_journal_forgets_the_oldest_and_clearing_it_starts_anew() {
+fn a_full_request_log_drops_the_oldest_and_clearing_it_starts_again() {
     let caller = keeping("2");
     for page in 1..=3 {
         caller.get(&format!("{EMPLOYEES}?page={page}")).expect(200);

@@ -11,7 +11,7 @@ fn verify(caller: &Caller, what: &Value) -> Value {
 }
 
 #[test]
-fn what_was_sent_passes_and_what_was_not_fails_with_the_nearest_miss() {
+fn a_sent_request_passes_and_a_missing_one_fails_with_the_nearest_miss() {
     let caller = Caller::instant();
     let company = caller.company(0);
     let answer = caller.send(&run(&caller, &company, "k"));
@@ -49,7 +49,7 @@ fn what_was_sent_passes_and_what_was_not_fails_with_the_nearest_miss() {
 }
 
 #[test]
-fn what_was_forgotten_makes_a_verdict_unknown_and_never_pass() {
+fn dropped_requests_make_a_verdict_unknown() {
     let caller = keeping("2");
     for page in 1..=3 {
         caller.get(&format!("{EMPLOYEES}?page={page}")).expect(200);
@@ -69,11 +69,11 @@ fn what_was_forgotten_makes_a_verdict_unknown_and_never_pass() {
     }
     caller.send(&caller.request("DELETE", REQUESTS)).expect(200);
     let none = verify(&caller, &json!({"operation": "runPayroll", "times": 0}));
-    assert_eq!(none["verdict"], "pass", "a cleared journal is whole again");
+    assert_eq!(none["verdict"], "pass", "a cleared request log is complete again");
 }
 
 #[test]
-fn without_a_journal_nothing_is_known() {
+fn without_a_request_log_every_verdict_is_unknown() {
     let caller = keeping("0");
     caller.get(EMPLOYEES).expect(200);
     let found = verify(&caller, &json!({"operation": "listEmployees"}));
@@ -82,7 +82,7 @@ fn without_a_journal_nothing_is_known() {
 }
 
 #[test]
-fn a_pattern_that_could_never_match_is_refused_and_the_right_word_named() {
+fn a_pattern_that_cannot_match_is_refused_with_the_nearest_word() {
     let caller = Caller::instant();
     for (what, pointer, near) in [
         (json!({"operation": "runPayrol"}), "/operation", "runPayroll"),
@@ -97,7 +97,7 @@ fn a_pattern_that_could_never_match_is_refused_and_the_right_word_named() {
 }
 
 #[test]
-fn events_are_verified_by_what_they_are_and_in_which_order_they_came() {
+fn events_are_verified_by_content_and_order() {
     let caller = Caller::instant();
     let company = caller.company(0);
     caller.run_payroll(&company, "2026-01");

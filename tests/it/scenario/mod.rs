@@ -1,4 +1,4 @@
-//! `sandbox scenario`: from outside, and every shipped file.
+//! `sandbox scenario`, and every shipped file.
 
 use std::path::Path;
 
@@ -34,7 +34,7 @@ fn shipped() -> Vec<(String, String)> {
 }
 
 #[test]
-fn check_tells_every_mistake_of_every_file_and_its_exit_code_whether_they_can_be_used() {
+fn check_prints_every_mistake_and_its_exit_code_is_1_if_there_is_one() {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
     write("good.toml", "title = \"x\"\n");
@@ -62,7 +62,7 @@ fn fifty_megabytes_are_refused_without_reading_them() {
 }
 
 #[test]
-fn list_and_show_tell_what_ships_and_the_nearest_name() {
+fn list_and_show_print_the_shipped_scenarios_and_suggest_the_nearest_name() {
     let (code, out, _) = run(here(), &["list"]);
     assert_eq!((code, out.lines().count()), (0, shipped().len()));
     let (code, out, _) = run(here(), &["list", "--json"]);
@@ -102,7 +102,7 @@ fn a_new_file_passes_the_check_and_none_is_overwritten() {
     let (code, _, err) = run(folder.path(), &["new", "mine.toml", "--from", "flaky-503"]);
     assert_eq!(
         (code, err.as_str()),
-        (1, "error: mine.toml exists already, and is left as it is\n")
+        (1, "error: mine.toml exists and is unchanged; give another name\n")
     );
     assert_eq!(run(folder.path(), &["new", "other", "--from", "flaky-503"]).0, 0);
     let written = std::fs::read_to_string(folder.path().join("other.toml")).unwrap();
@@ -139,7 +139,7 @@ fn every_shipped_file_validates_against_the_schema() {
 }
 
 #[test]
-fn every_shipped_scenario_comes_as_it_says_twice() {
+fn every_shipped_scenario_passes_its_test_twice() {
     let files = shipped();
     let mut arguments = vec!["test", "--json"];
     arguments.extend(files.iter().map(|(name, _)| name.as_str()));
@@ -155,7 +155,7 @@ fn every_shipped_scenario_comes_as_it_says_twice() {
 }
 
 #[test]
-fn what_does_not_come_as_expected_is_told_with_its_line() {
+fn a_different_result_is_printed_with_its_line() {
     let folder = tempfile::tempdir().unwrap();
     let file = "[[step]]\ncall = \"listCompanies\"\nexpect = { status = 404, body = { data = [] } }\n\n\
         [expect]\nevents = [\"payroll_run.created\"]\n";
@@ -170,7 +170,7 @@ fn what_does_not_come_as_expected_is_told_with_its_line() {
          NOT events: expected payroll_run.created\n        came none\n  \
          3 differences, 0 events\n"
     );
-    assert_eq!(err, "error: what came is not what was expected\n");
+    assert_eq!(err, "error: the result differs from the expected one\n");
     let (code, _, err) = run(folder.path(), &["test", "hapy-path"]);
     assert_eq!(code, 1);
     assert!(err.contains("did you mean happy-path?"), "{err}");

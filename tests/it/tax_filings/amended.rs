@@ -1,4 +1,4 @@
-//! Returns that are amended: what they add is paid, what they take away is a credit, and what was rejected is mended.
+//! Amended returns: additions are paid, reductions become a credit, and rejected returns are corrected.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::harness::Caller;
 use crate::harness::http::{Answer, pointers};
 use crate::harness::world::{id, number};
 
-/// A company whose January was declared and paid to the state's tax office.
+/// A company whose January taxes were filed and paid to the state's tax office.
 fn filed(caller: &Caller) -> (String, Value) {
     let company = caller.company(0);
     caller.run_payroll(&company, "2026-01");
@@ -88,7 +88,7 @@ fn what_an_amended_return_takes_away_is_used_by_the_next() {
     assert_eq!(reserved - wallet(&caller, &company, "reserved"), number(&sent["amount"]));
     assert_eq!(owed(&caller, &company, "tax_payable:SIRS"), december);
     assert_eq!(events_after(&caller, logged)[..2], ["tax_filing.submitted", "wallet.credited"]);
-    // What was used up is owed again where the first return turns out to have been right.
+    // The used credit is owed again if the first return was right.
     let more = json!([{"amount": 90_000, "reason": "The person had not left"}]);
     let third = amend(&caller, &second, &more).expect(201)["data"].take();
     let available = wallet(&caller, &company, "available");
@@ -96,7 +96,7 @@ fn what_an_amended_return_takes_away_is_used_by_the_next() {
     assert_eq!(sent["credit_used"], -90_000);
     assert_eq!(available - wallet(&caller, &company, "available"), 90_000);
     assert_eq!(owed(&caller, &company, "tax_payable:SIRS"), december);
-    // An amended return does not use a credit again that it has used.
+    // An amended return does not use the same credit twice.
     let fourth = amend(&caller, &february, &json!([])).expect(201)["data"].take();
     let available = wallet(&caller, &company, "available");
     submit(&caller, &fourth).expect(202);

@@ -1,4 +1,4 @@
-//! When what is owed is due, and what happens when it is not paid.
+//! The due dates of liabilities, and the effects of late payment.
 
 use serde_json::{Value, json};
 
@@ -20,14 +20,14 @@ fn statuses(resource: &Value) -> Vec<&str> {
     history.map(|change| change["status"].as_str().unwrap()).collect()
 }
 
-/// Types of those events that are about taxes.
+/// The types of the events about taxes.
 fn of_taxes(events: Vec<String>) -> Vec<String> {
     let about = |name: &String| name.starts_with("tax_") || name.starts_with("compliance");
     events.into_iter().filter(about).collect()
 }
 
 #[test]
-fn what_is_owed_falls_due_on_its_day_and_is_late_on_the_next() {
+fn a_liability_is_due_on_its_day_and_late_on_the_next() {
     let caller = Caller::manual();
     let company = caller.company(0);
     caller.run_payroll(&company, "2026-01");

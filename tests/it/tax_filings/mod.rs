@@ -1,4 +1,5 @@
-//! Returns: what is owed, declared and paid, by either clock, and those of the months before the world's start.
+//! Tax returns: liabilities, filings and payments with both clocks, and those of the months before the
+//! world's start.
 
 mod amended;
 mod deadlines;
@@ -149,7 +150,7 @@ fn an_amended_return_pays_nothing_twice() {
 }
 
 #[test]
-fn returns_of_the_past_are_what_the_journal_says() {
+fn returns_of_the_history_agree_with_the_journal() {
     let caller = Caller::instant();
     for place in 0..3 {
         let company = caller.company(place);
@@ -201,7 +202,7 @@ fn the_return_that_is_open_at_the_start_can_be_sent() {
 }
 
 #[test]
-fn a_return_names_the_companys_country_and_something_owed() {
+fn a_return_needs_the_companys_country_and_a_liability() {
     let caller = Caller::instant();
     let company = caller.company(0);
     let body = json!({

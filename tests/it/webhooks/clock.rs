@@ -1,4 +1,4 @@
-//! The clock and webhooks: advancing waits for what falls due, and a world that the wall clock drives sends by itself.
+//! The clock and webhooks: advancing waits for due deliveries, and a world with a wall clock sends by itself.
 
 use std::sync::{Arc, OnceLock};
 
@@ -11,7 +11,7 @@ use crate::harness::{Caller, Request, Server};
 const ADVANCE: &str = "/_sandbox/clock/advance";
 
 #[test]
-fn advancing_tells_of_every_attempt_that_it_caused() {
+fn advancing_returns_every_attempt_on_the_way() {
     let caller = Caller::manual();
     let receiver =
         Receiver::start(|_, number| Reaction::status(if number == 2 { 500 } else { 200 }));
@@ -47,7 +47,7 @@ fn the_clock_lists_deliveries_that_are_due() {
 }
 
 #[test]
-fn the_clock_does_not_run_back_and_says_what_does() {
+fn the_clock_does_not_go_back_and_the_refusal_names_snapshots() {
     let caller = Caller::manual();
     let receiver = Receiver::taking();
     endpoint(&caller, &receiver, &json!({}));
@@ -58,7 +58,7 @@ fn the_clock_does_not_run_back_and_says_what_does() {
     assert!(problem["detail"].as_str().unwrap().contains("snapshot"), "{problem}");
 }
 
-/// The receiver reads and writes the very world that is being advanced.
+/// The receiver calls the world that is being advanced.
 #[test]
 fn a_receiver_may_call_back_while_the_clock_is_advanced() {
     static CALLER: OnceLock<Caller> = OnceLock::new();
@@ -81,7 +81,7 @@ fn a_receiver_may_call_back_while_the_clock_is_advanced() {
 }
 
 #[test]
-fn a_year_with_a_receiver_that_is_not_there_takes_no_year() {
+fn a_year_with_an_unreachable_receiver_passes_quickly() {
     let caller = Caller::manual();
     let made = caller
         .post("/_sandbox/webhook-endpoints", &json!({"url": "http://127.0.0.1:9/"}))
@@ -99,7 +99,7 @@ fn a_year_with_a_receiver_that_is_not_there_takes_no_year() {
 }
 
 #[test]
-fn a_world_that_the_wall_clock_drives_sends_without_being_asked() {
+fn a_world_with_a_wall_clock_sends_by_itself() {
     let server = Arc::new(Server::start(&["--clock", "real:1000000"]));
     let (caller, receiver) = (Caller::with_key(&server, "test_real"), Receiver::taking());
     endpoint(&caller, &receiver, &json!({"events": ["payroll_run.*"]}));
@@ -108,7 +108,7 @@ fn a_world_that_the_wall_clock_drives_sends_without_being_asked() {
 }
 
 #[test]
-fn a_reset_sends_nothing_of_what_was_undone() {
+fn a_reset_cancels_the_waiting_deliveries() {
     let caller = Caller::manual();
     let receiver = Receiver::start(|_, _| Reaction::status(500));
     let (id, _) = endpoint(&caller, &receiver, &json!({"events": ["payroll_run.created"]}));

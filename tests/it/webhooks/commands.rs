@@ -11,7 +11,7 @@ use crate::harness::{Caller, Server, command, finish};
 
 const SECRET: &str = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
 
-/// `sandbox listen` with those flags, and its URL.
+/// `sandbox listen` with these flags, and its URL.
 fn listen(flags: &[&str]) -> (Server, String) {
     let server = Server::spawn(command(&["listen", "--port", "0"]).args(flags));
     let url = format!("http://127.0.0.1:{}/", server.port());
@@ -46,7 +46,7 @@ fn listen_checks_signatures_and_prints_events_as_they_come() {
 }
 
 #[test]
-fn listen_passes_on_what_it_gets_and_answers_what_it_is_answered() {
+fn listen_forwards_deliveries_and_returns_the_answers() {
     let target = Receiver::start(|_, _| Reaction::status(418));
     let (_listener, url) = listen(&["--forward-to", &target.url()]);
     let caller = Caller::manual();
@@ -61,7 +61,7 @@ fn listen_passes_on_what_it_gets_and_answers_what_it_is_answered() {
 }
 
 #[test]
-fn listen_prints_a_line_of_json_for_each_delivery_and_nothing_else() {
+fn listen_prints_only_a_line_of_json_for_each_delivery() {
     let mut child = command(&["listen", "--port", "0", "--json", "--secret", SECRET])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -86,11 +86,11 @@ fn listen_prints_a_line_of_json_for_each_delivery_and_nothing_else() {
     assert_eq!(marks, expected);
     let duplicates: Vec<usize> = (0..12).filter(|&at| lines[at]["duplicate"] == true).collect();
     assert_eq!(duplicates, [1, 11]);
-    assert_eq!(code, Some(0), "listen is a good receiver");
+    assert_eq!(code, Some(0), "listen is a correct receiver");
 }
 
 #[test]
-fn webhook_test_finds_what_a_careless_receiver_takes_and_a_strict_one_refuses() {
+fn webhook_test_finds_the_mistakes_of_careless_and_strict_receivers() {
     let (code, out) = webhook_test(&Receiver::taking().url(), &["--json"]);
     assert_eq!(code, Some(1));
     let report: Value = serde_json::from_str(&out).unwrap();
@@ -110,7 +110,7 @@ fn webhook_test_finds_what_a_careless_receiver_takes_and_a_strict_one_refuses() 
     let refusing = Receiver::start(|_, _| Reaction::status(400));
     let (code, out) = webhook_test(&refusing.url(), &[]);
     assert_eq!(code, Some(1));
-    assert_eq!(out.matches("WRONG: should have been taken").count(), 7, "{out}");
+    assert_eq!(out.matches("WRONG: must be accepted").count(), 7, "{out}");
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn webhook_test_sends_the_same_set_for_the_same_seed() {
 }
 
 #[test]
-fn a_target_that_cannot_be_tested_is_wrong_usage_and_one_that_is_not_there_a_failure() {
+fn an_invalid_target_is_wrong_usage_and_an_unreachable_one_a_failure() {
     let (code, _) = webhook_test("https://example.com/", &[]);
     assert_eq!(code, Some(2));
     let (code, out) = webhook_test("http://127.0.0.1:9/", &[]);

@@ -1,4 +1,4 @@
-//! Deliveries: signed, in order, tried again, and told of.
+//! Deliveries: signed, in order, retried, and logged.
 
 use serde_json::json;
 
@@ -64,7 +64,7 @@ fn filters_choose_events_and_lists_choose_deliveries() {
 }
 
 #[test]
-fn retries_follow_the_schedule_to_the_second_and_then_it_is_sent_again_by_hand() {
+fn retries_follow_the_schedule_to_the_second_and_resend_starts_again() {
     let caller = Caller::manual();
     let receiver =
         Receiver::start(|_, number| Reaction::status(if number <= 10 { 500 } else { 204 }));
@@ -85,7 +85,7 @@ fn retries_follow_the_schedule_to_the_second_and_then_it_is_sent_again_by_hand()
         "2026-01-03T03:35:05.001Z",
         "2026-01-04T03:35:05.001Z",
     ];
-    // The first attempt is made when it happens, or when the clock's caller comes: before the one or within the other.
+    // The first attempt is made at the event, or during the advance of the clock.
     let rows = deliveries(&caller, &id);
     let all = rows[0]["attempts"].as_array().unwrap();
     let zero = all[0]["at"].as_str().unwrap();
@@ -141,7 +141,7 @@ fn a_rotated_secret_gives_two_signatures_and_both_are_good() {
 }
 
 #[test]
-fn gone_disables_the_endpoint_until_it_is_enabled_by_hand() {
+fn status_410_disables_the_endpoint_until_a_caller_enables_it() {
     let caller = Caller::manual();
     let receiver =
         Receiver::start(|_, number| Reaction::status(if number == 1 { 410 } else { 200 }));
@@ -173,7 +173,7 @@ fn a_redirect_is_not_followed() {
 }
 
 #[test]
-fn endpoints_do_not_share_a_fate_and_change_nothing_of_the_world() {
+fn endpoints_are_independent_and_do_not_change_the_world() {
     let (caller, alone) = (Caller::manual(), Caller::manual());
     let receivers: Vec<Receiver> = (0..8)
         .map(|place| {

@@ -1,4 +1,4 @@
-//! Endpoints: made, changed, refused; given at the start.
+//! Endpoints: created, changed, refused; given at the start.
 
 use std::sync::Arc;
 
@@ -47,7 +47,7 @@ fn endpoints_of_one_key_are_not_those_of_another() {
 }
 
 #[test]
-fn what_is_wrong_with_an_endpoint_is_said_all_at_once_and_a_secret_is_not_repeated() {
+fn all_faults_of_an_endpoint_are_listed_and_a_secret_is_not_repeated() {
     let caller = Caller::manual();
     let body = json!({
         "url": "https://example.com/",
@@ -90,7 +90,7 @@ fn a_world_has_a_bounded_number_of_endpoints() {
 }
 
 #[test]
-fn endpoints_given_at_the_start_are_those_of_every_key_and_their_secret_is_nowhere_shown() {
+fn endpoints_of_the_flags_belong_to_every_key_and_their_secret_is_not_shown() {
     let (all, paid) = (Receiver::taking(), Receiver::taking());
     let filtered = format!("{}=payroll_run.paid,payout.paid", paid.url());
     let flags = ["--clock", "manual", "--webhook", &all.url(), "--webhook", &filtered];

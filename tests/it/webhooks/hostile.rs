@@ -1,4 +1,5 @@
-//! Receivers that hang, drip, flood and reset: the server answers others, and waits for them one deadline and no longer.
+//! Receivers that hang, drip, flood and reset: the server still answers other callers, and waits for such a
+//! receiver at most one deadline.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -36,7 +37,7 @@ fn receivers_of_every_bad_kind_cost_one_deadline_and_little_memory() {
     let advance = std::thread::spawn(move || {
         waiting.post("/_sandbox/clock/advance", &json!({"by": "30d"})).expect(200)
     });
-    // Meanwhile the good receiver gets its deliveries, and callers their answers.
+    // Meanwhile the correct receiver gets its deliveries, and callers their answers.
     good.wait_for(1);
     let other = Caller::with_key(&server, "test_other");
     for _ in 0..50 {

@@ -1,4 +1,4 @@
-//! Webhooks from outside: what a receiver gets, when, and what its answers do.
+//! Webhooks: what a receiver gets and when, and the effects of its answers.
 
 mod clock;
 mod commands;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::harness::Caller;
 use crate::harness::receiver::Receiver;
 
-/// Makes an endpoint for that receiver and gives its id and its secret.
+/// Creates an endpoint for this receiver and returns its id and its secret.
 fn endpoint(caller: &Caller, receiver: &Receiver, more: &Value) -> (String, String) {
     let mut body = json!({"url": receiver.url()});
     for (name, value) in more.as_object().unwrap() {
@@ -27,7 +27,7 @@ fn deliveries(caller: &Caller, endpoint: &str) -> Vec<Value> {
     caller.all(&format!("/_sandbox/webhook-endpoints/{endpoint}/deliveries"))
 }
 
-/// Something that is one event at once: a run of a payroll.
+/// A call that emits one event at once: a payroll run.
 fn run_payroll(caller: &Caller) {
     let company = caller.company(0);
     caller.run_payroll(&company, "2026-01");

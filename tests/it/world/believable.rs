@@ -1,4 +1,4 @@
-//! What the default world looks like.
+//! The content of the default world.
 
 use std::collections::BTreeSet;
 
@@ -34,13 +34,13 @@ fn the_default_world_is_three_companies_of_twenty_five_people() {
             assert!(text(employee, member).len() > 1, "{member}");
         }
         assert!(text(employee, "name").contains(' '));
-        assert!(text(employee, "email").ends_with(".example.com"), "nobody real is written to");
+        assert!(text(employee, "email").ends_with(".example.com"), "no real address is used");
     }
     assert!(distinct(employees(&world), "name").len() > 70, "names hardly repeat");
 }
 
 #[test]
-fn what_is_printed_is_what_is_served() {
+fn the_printed_world_is_the_served_world() {
     let (world, caller) = (printed(&[]), Caller::instant());
     let served = caller.all("/api/business/employees");
     let printed: Vec<&str> = employees(&world).map(id).collect();
@@ -60,7 +60,7 @@ fn what_is_printed_is_what_is_served() {
 }
 
 #[test]
-fn the_first_company_has_people_in_every_status_and_most_can_be_paid() {
+fn the_first_company_has_employees_in_every_status_and_most_are_payable() {
     for seed in ["42", "7", "1"] {
         let world = printed(&["--seed", seed]);
         let first = companies(&world)[0]["employees"].as_array().unwrap();
@@ -76,7 +76,7 @@ fn the_first_company_has_people_in_every_status_and_most_can_be_paid() {
 }
 
 #[test]
-fn heads_earn_more_than_most_and_everybody_earns_a_wage() {
+fn heads_earn_more_than_most_and_every_employee_has_a_wage() {
     let world = printed(&[]);
     for company in companies(&world) {
         let people = company["employees"].as_array().unwrap();
@@ -116,7 +116,7 @@ fn wallets_hold_three_months_of_payroll() {
 }
 
 #[test]
-fn twelve_paid_months_lie_behind_every_company() {
+fn every_company_has_a_history_of_twelve_paid_months() {
     let caller = Caller::instant();
     for company in 0..3 {
         let company = caller.company(company);

@@ -1,4 +1,4 @@
-//! Account numbers, against the public rules written down a second time.
+//! Checks account numbers by the public rules, implemented a second time.
 
 use super::{employees, printed, text};
 
@@ -32,9 +32,9 @@ fn routing_holds(number: &str) -> bool {
     number.len() == 9 && sum.is_multiple_of(10)
 }
 
-/// The control run of the three rules: published examples hold, and no longer with one digit changed.
+/// The control run of the three rules: published examples pass, and fail with one changed digit.
 #[test]
-fn the_check_digit_rules_tell_right_from_wrong() {
+fn the_check_digit_rules_accept_valid_and_refuse_invalid_numbers() {
     assert!(iban_holds("GB82WEST12345698765432") && !iban_holds("GB82WEST12345698765431"));
     assert!(iban_holds("DE89370400440532013000") && !iban_holds("DE98370400440532013000"));
     assert!(nuban_holds("011", "0000014579") && !nuban_holds("011", "0000014578"));

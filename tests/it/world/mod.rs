@@ -1,4 +1,4 @@
-//! The grown world: believable, of the shape that was asked for, and quick to open however large.
+//! The grown world: plausible, of the requested shape, and quick to open in any size.
 
 mod believable;
 mod check_digits;
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::harness::command;
 
-/// The world of those flags, as `sandbox world` prints it.
+/// The world of these flags, as `sandbox world` prints it.
 fn printed(flags: &[&str]) -> Value {
     let output = command(&["world"]).args(flags).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

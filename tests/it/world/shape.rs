@@ -10,7 +10,7 @@ use crate::harness::{Caller, Server};
 use super::{companies, printed, text};
 
 #[test]
-fn the_shape_is_the_one_that_was_asked_for() {
+fn the_world_has_the_requested_shape() {
     let world = printed(&[
         "--companies",
         "5",
@@ -61,9 +61,10 @@ fn every_country_can_run_its_payroll() {
     caller.audit();
 }
 
-/// Their history is another: its streams are keyed by a place in the list of all months of all companies.
+/// Their history differs, because its streams have a position in the list of all months of all companies as
+/// their key.
 #[test]
-fn more_companies_leave_companies_and_people_as_they_were() {
+fn more_companies_do_not_change_the_existing_ones() {
     let (few, many) = (printed(&["--companies", "2"]), printed(&["--companies", "4"]));
     for (one, other) in companies(&few).iter().zip(companies(&many)) {
         let history = |name: &str| matches!(name, "wallet" | "payroll_runs" | "journal_entries");
@@ -73,8 +74,8 @@ fn more_companies_leave_companies_and_people_as_they_were() {
     }
 }
 
-/// What is linear in the number of people would not end within the client's patience here: the last page of ten million, a filter,
-/// and a person of it.
+/// A linear cost in the number of people would exceed the client's patience here: the last page of ten
+/// million, a filter, and one of its people.
 #[test]
 fn a_world_of_ten_million_opens_and_serves_any_page() {
     let flags = ["--companies", "400", "--employees-per-company", "25000"];

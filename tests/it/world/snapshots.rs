@@ -1,4 +1,4 @@
-//! Snapshots, forks, differences and fingerprints, over the wire.
+//! Snapshots, forks, diffs and fingerprints, over HTTP.
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ fn hire(caller: &Caller, name: &str) -> Value {
     caller.post("/api/business/employees", &body).expect(201)["data"].take()
 }
 
-/// Everything of an answer but the wall clock's date.
+/// An answer without the date of the wall clock.
 fn lasting(answer: &Answer) -> (u16, Vec<(String, String)>, String) {
     let headers = answer.headers.iter().filter(|(name, _)| name != "date");
     let headers = headers.cloned().collect();
@@ -44,7 +44,7 @@ fn lasting(answer: &Answer) -> (u16, Vec<(String, String)>, String) {
 }
 
 #[test]
-fn going_back_undoes_and_the_same_call_gets_the_same_bytes() {
+fn after_a_restore_the_same_call_gets_the_same_bytes() {
     let caller = Caller::instant();
     let company = caller.company(0);
     let body = json!({"company_id": company, "period": "2026-01"});
@@ -65,7 +65,7 @@ fn going_back_undoes_and_the_same_call_gets_the_same_bytes() {
 }
 
 #[test]
-fn reads_are_not_stale_after_going_back() {
+fn reads_are_not_stale_after_a_restore() {
     let caller = Caller::instant();
     let total = || number(&caller.get("/api/business/employees").expect(200)["meta"]["total"]);
     let before = take(&caller, "before");
@@ -77,7 +77,7 @@ fn reads_are_not_stale_after_going_back() {
 }
 
 #[test]
-fn a_fork_and_its_origin_know_nothing_of_each_other() {
+fn a_fork_and_its_origin_are_independent() {
     let server = Arc::new(Server::start(&[]));
     let one = Caller::with_key(&server, "test_one");
     let other = Caller::with_key(&server, "test_other");
@@ -121,7 +121,7 @@ fn keys_that_cannot_be_opened_are_refused_and_not_repeated() {
 }
 
 #[test]
-fn what_is_deleted_is_gone_and_the_rest_stays() {
+fn a_deleted_snapshot_is_gone_and_the_others_remain() {
     let caller = Caller::instant();
     let (first, second) = (take(&caller, "first"), take(&caller, "second"));
     let delete = || caller.send(&caller.request("DELETE", &format!("{SNAPSHOTS}/{first}")));
@@ -134,7 +134,7 @@ fn what_is_deleted_is_gone_and_the_rest_stays() {
 }
 
 #[test]
-fn a_hundred_snapshots_are_the_most() {
+fn a_key_has_at_most_a_hundred_snapshots() {
     let caller = Caller::instant();
     for number in 0..100 {
         take(&caller, &format!("number {number}"));
@@ -146,7 +146,7 @@ fn a_hundred_snapshots_are_the_most() {
 }
 
 #[test]
-fn differences_are_told_field_by_field() {
+fn differences_are_listed_field_by_field() {
     let caller = Caller::instant();
     let employee = caller.all("/api/business/employees")[0].clone();
     let path = format!("/api/business/employees/{}", id(&employee));
@@ -171,7 +171,7 @@ fn differences_are_told_field_by_field() {
     let types = found["events"]["types"].as_object().unwrap();
     let all: i64 = types.values().map(number).sum();
     assert_eq!(number(&found["events"]["added"]), all);
-    // The other way round it is undone.
+    // In the other direction it is undone.
     let undone = diff(&caller, &format!("from=now&to={before}"));
     assert_eq!(undone["kinds"]["employee"]["removed"], 1);
     assert_eq!(undone["events"]["removed"], all);
@@ -210,9 +210,9 @@ fn differences_of_a_payroll_run_reach_the_wallets_balance() {
     assert_eq!((&field["before"], &field["after"]), (&before, &after));
 }
 
-/// Done again after going back, the same is no difference: values are compared, not how they came about.
+/// The same change after a restore is no difference, because values are compared.
 #[test]
-fn the_same_done_twice_is_no_difference() {
+fn the_same_change_made_twice_is_no_difference() {
     let caller = Caller::instant();
     let company = caller.company(0);
     let before = take(&caller, "before");
@@ -279,7 +279,7 @@ fn open_worlds_are_listed_without_their_keys() {
 }
 
 #[test]
-fn a_bounded_log_says_that_its_audit_is_partial() {
+fn a_bounded_log_reports_that_its_audit_is_partial() {
     let server = Arc::new(Server::start(&["--max-events", "20"]));
     let caller = Caller::of(&server);
     let company = caller.company(0);

@@ -1,4 +1,4 @@
-//! `--journal`: what it refuses, what it mends, and that it goes on.
+//! `--journal`: its refusals, its repair of a torn end, and its continuation after a restart.
 
 use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
@@ -14,19 +14,19 @@ fn file(folder: &Path) -> PathBuf {
     folder.join("journal.sandbox")
 }
 
-/// Serves with a journal until the guard is dropped, which kills.
-fn keep(folder: &Path, flags: &[&str]) -> (Arc<Server>, Caller) {
+/// Serves with a write-ahead log until the server is dropped, which kills it.
+fn serve_logged(folder: &Path, flags: &[&str]) -> (Arc<Server>, Caller) {
     serve(&[&["--journal", path(folder)], flags].concat(), "test_secret_key")
 }
 
 #[test]
-fn a_killed_server_comes_back_as_it_was() {
+fn a_killed_server_restarts_in_the_same_state() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path().join("made/when/needed");
     for clock in ["instant", "manual"] {
         let folder = folder.join(clock);
         let flags = ["--clock", clock];
-        let (server, caller) = keep(&folder, &flags);
+        let (server, caller) = serve_logged(&folder, &flags);
         session(&caller);
         let request = caller.request("POST", "/_sandbox/clock/advance");
         caller.send(&request.json(&json!({"by": "1h"}))).expect(200);
@@ -42,9 +42,9 @@ fn a_killed_server_comes_back_as_it_was() {
 
         let bytes = std::fs::read(file(&folder)).unwrap();
         let text = String::from_utf8_lossy(&bytes);
-        assert!(!text.contains("test_secret_key"), "a key is in the journal");
+        assert!(!text.contains("test_secret_key"), "a key is in the write-ahead log");
 
-        let (server, caller) = keep(&folder, &flags);
+        let (server, caller) = serve_logged(&folder, &flags);
         assert_eq!(caller.digest(), digest);
         assert_eq!(caller.events(), events);
         // A retry after the crash is still a retry.
@@ -52,11 +52,11 @@ fn a_killed_server_comes_back_as_it_was() {
         assert_eq!(again.header("idempotent-replayed"), Some("true"));
         assert_eq!(again.body, first.body);
         assert_eq!(caller.digest(), digest);
-        // And it goes on from there, over another restart.
+        // It continues from there, over another restart.
         hire(&caller, &company, "Second Life").expect(201);
         let digest = caller.digest();
         drop((server, caller));
-        let (server, caller) = keep(&folder, &flags);
+        let (server, caller) = serve_logged(&folder, &flags);
         assert_eq!(caller.digest(), digest);
         caller.audit();
         drop((server, caller));
@@ -67,21 +67,21 @@ fn a_killed_server_comes_back_as_it_was() {
 }
 
 #[test]
-fn a_wall_clock_goes_on_where_it_was() {
+fn a_wall_clock_continues_after_a_restart() {
     let folder = tempfile::tempdir().unwrap();
     let flags = ["--clock", "real:1000000"]; // eleven days a second
-    let (server, caller) = keep(folder.path(), &flags);
+    let (server, caller) = serve_logged(folder.path(), &flags);
     let run = caller.run_payroll(&caller.company(0), "2026-01");
     let id = crate::harness::world::id(&run).to_owned();
     let status = |caller: &Caller| caller.run(&id)["status"].as_str().unwrap().to_owned();
     until("the run is paid", || status(&caller) == "paid");
     let (now, events) = (caller.now(), caller.events());
     drop((server, caller));
-    let (_server, caller) = keep(folder.path(), &flags);
-    // Whatever was seen to happen has happened, at the instants at which it was seen to.
+    let (_server, caller) = serve_logged(folder.path(), &flags);
+    // All events that a client saw are there, with their times.
     assert_eq!(status(&caller), "paid");
     assert_eq!(caller.events()[..events.len()], events);
-    until("time goes on", || caller.now() > now);
+    until("the time moves", || caller.now() > now);
     caller.audit();
 }
 
@@ -89,35 +89,35 @@ fn a_wall_clock_goes_on_where_it_was() {
 fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let started = std::time::Instant::now();
     while !holds() {
-        assert!(started.elapsed().as_secs() < 60, "{what}: it never came");
+        assert!(started.elapsed().as_secs() < 60, "{what}: this never happened");
         std::thread::yield_now();
     }
 }
 
 #[test]
-fn a_journal_has_one_process_at_a_time() {
+fn a_write_ahead_log_has_one_process_at_a_time() {
     let folder = tempfile::tempdir().unwrap();
-    let (server, caller) = keep(folder.path(), &[]);
+    let (server, caller) = serve_logged(folder.path(), &[]);
     let (code, _, err) = run(&["--port", "0", "--journal", path(folder.path())]);
     assert_eq!(code, 1);
     assert!(err.contains("in use by another sandbox"), "{err}");
     hire(&caller, &caller.company(0), "Still Served").expect(201);
     drop((server, caller));
-    keep(folder.path(), &[]); // the lock died with its process
+    serve_logged(folder.path(), &[]); // the end of the process releases the lock
 }
 
 #[test]
-fn a_journal_is_not_served_as_other_worlds() {
+fn a_write_ahead_log_is_not_served_with_other_worlds() {
     let folder = tempfile::tempdir().unwrap();
-    let (server, caller) = keep(folder.path(), &["--seed", "5"]);
+    let (server, caller) = serve_logged(folder.path(), &["--seed", "5"]);
     hire(&caller, &caller.company(0), "Ada Obi").expect(201);
     drop((server, caller));
     let before = std::fs::read(file(folder.path())).unwrap();
     for (flags, said) in [
-        (vec!["--seed", "6"], "--seed 5 (asked for: 6)"),
-        (vec!["--seed", "5", "--clock", "manual"], "--clock instant (asked for: manual)"),
-        (vec!["--seed", "5", "--companies", "4"], "--companies 3 (asked for: 4)"),
-        (vec!["--seed", "5", "--countries", "NG"], "--countries NG,GB,US,KE,ZA,CA (asked for: NG)"),
+        (vec!["--seed", "6"], "--seed 5 (given: 6)"),
+        (vec!["--seed", "5", "--clock", "manual"], "--clock instant (given: manual)"),
+        (vec!["--seed", "5", "--companies", "4"], "--companies 3 (given: 4)"),
+        (vec!["--seed", "5", "--countries", "NG"], "--countries NG,GB,US,KE,ZA,CA (given: NG)"),
     ] {
         let (code, _, err) =
             run(&[&["--port", "0", "--journal", path(folder.path())], &flags[..]].concat());
@@ -127,7 +127,7 @@ fn a_journal_is_not_served_as_other_worlds() {
     assert_eq!(std::fs::read(file(folder.path())).unwrap(), before);
 }
 
-/// The frame of a payload, reckoned apart from the code under test.
+/// The frame of a payload, calculated without the code under test.
 fn frame(payload: &[u8]) -> Vec<u8> {
     let length = u32::try_from(payload.len()).unwrap().to_le_bytes();
     let sum = |bytes: &[u8]| crc32(bytes).to_le_bytes();
@@ -144,9 +144,9 @@ fn crc32(bytes: &[u8]) -> u32 {
 }
 
 #[test]
-fn a_journal_of_a_newer_sandbox_is_refused_and_left_as_it_is() {
+fn a_write_ahead_log_of_a_newer_sandbox_is_refused_and_unchanged() {
     let folder = tempfile::tempdir().unwrap();
-    drop(keep(folder.path(), &[]));
+    drop(serve_logged(folder.path(), &[]));
     let bytes = std::fs::read(file(folder.path())).unwrap();
     let header = String::from_utf8(bytes[16..bytes.len() - 4].to_vec()).unwrap();
     assert_eq!(bytes, [b"SANDBX01", &frame(header.as_bytes())[..]].concat());
@@ -172,62 +172,60 @@ fn a_journal_of_a_newer_sandbox_is_refused_and_left_as_it_is() {
     std::fs::write(file(folder.path()), b"SANDBX02 and more").unwrap();
     let (code, _, err) = run(&["--port", "0", "--journal", path(folder.path())]);
     assert_eq!(code, 1);
-    assert!(err.contains("another version of its form"), "{err}");
+    assert!(err.contains("another format version"), "{err}");
 }
 
-/// Every byte of the last three frames is tried in the unit tests of the frames and of the journal; here, that the process does
-/// as they say.
+/// Unit tests try every byte of the last three frames; this test checks the behaviour of the process.
 #[test]
 fn a_torn_end_is_cut_off_and_damage_is_refused_with_its_offset() {
     let folder = tempfile::tempdir().unwrap();
-    let journal = file(folder.path());
-    let (server, caller) = keep(folder.path(), &[]);
+    let log = file(folder.path());
+    let (server, caller) = serve_logged(folder.path(), &[]);
     let company = caller.company(0);
     let mut states = Vec::new();
     for name in ["Ada Obi", "Ben Obi", "Cem Obi"] {
         hire(&caller, &company, name).expect(201);
-        states.push((std::fs::metadata(&journal).unwrap().len(), caller.digest()));
+        states.push((std::fs::metadata(&log).unwrap().len(), caller.digest()));
     }
     drop((server, caller));
-    let whole = std::fs::read(&journal).unwrap();
-    assert_eq!(whole.len() as u64, states[2].0, "an answer left before its frame");
+    let whole = std::fs::read(&log).unwrap();
+    assert_eq!(whole.len() as u64, states[2].0, "an answer was sent before its frame was written");
     for torn in [states[2].0 - 1, states[1].0 + 9, states[1].0 + 1] {
-        let file = OpenOptions::new().write(true).open(&journal).unwrap();
+        let file = OpenOptions::new().write(true).open(&log).unwrap();
         file.set_len(torn).unwrap();
-        let (server, caller) = keep(folder.path(), &[]);
+        let (server, caller) = serve_logged(folder.path(), &[]);
         assert_eq!(caller.digest(), states[1].1);
         hire(&caller, &company, "Dan Obi").expect(201);
         let digest = caller.digest();
         drop((server, caller));
-        let (server, caller) = keep(folder.path(), &[]);
-        assert_eq!(caller.digest(), digest, "what came after the cut is kept");
+        let (server, caller) = serve_logged(folder.path(), &[]);
+        assert_eq!(caller.digest(), digest, "entries after the cut are stored");
         drop((server, caller));
-        std::fs::write(&journal, &whole).unwrap();
+        std::fs::write(&log, &whole).unwrap();
     }
     let start = usize::try_from(states[1].0).unwrap();
     for flipped in [start + 1, start + 5, start + 40, whole.len() - 1] {
         let mut damaged = whole.clone();
         damaged[flipped] ^= 0x10;
-        std::fs::write(&journal, &damaged).unwrap();
+        std::fs::write(&log, &damaged).unwrap();
         let (code, _, err) = run(&["--port", "0", "--journal", path(folder.path())]);
         assert_eq!(code, 1, "{err}");
         assert!(err.contains(&format!("byte {start}")), "{err}");
-        assert_eq!(std::fs::read(&journal).unwrap(), damaged, "it is left as it is");
+        assert_eq!(std::fs::read(&log).unwrap(), damaged, "the file is unchanged");
     }
 }
 
 #[cfg(unix)]
 #[test]
-fn a_full_disk_is_said_and_nothing_is_acknowledged() {
+fn a_full_disk_is_reported_and_no_write_is_acknowledged() {
     use std::process::Command;
 
     let folder = tempfile::tempdir().unwrap();
-    // Files may not grow beyond 4 blocks of 512 bytes, as a full disk would have it.
+    // Files may not grow beyond 4 blocks of 512 bytes, which simulates a full disk.
     let program = env!("CARGO_BIN_EXE_sandbox");
-    let journal = path(folder.path());
-    let script = format!(
-        "trap '' XFSZ; ulimit -f 4; exec '{program}' --port 0 --quiet --journal '{journal}'"
-    );
+    let log = path(folder.path());
+    let script =
+        format!("trap '' XFSZ; ulimit -f 4; exec '{program}' --port 0 --quiet --journal '{log}'");
     let server = Arc::new(Server::spawn(Command::new("sh").args(["-c", &script])));
     let caller = Caller::with_key(&server, "test_full");
     let company = caller.company(0);
@@ -242,16 +240,16 @@ fn a_full_disk_is_said_and_nothing_is_acknowledged() {
     assert!(acknowledged > 0);
     let problem = refusal.refused(500, "internal_error");
     assert!(problem["detail"].as_str().unwrap().contains("cannot be written"), "{problem}");
-    // Nothing is read of what may be lost, other worlds are read, and no write is taken at all.
+    // The affected world cannot be read, other worlds can, and no write is accepted.
     caller.get("/api/business/companies").refused(500, "internal_error");
     let other = Caller::with_key(&server, "test_other");
     other.get("/api/business/companies").expect(200);
     hire(&other, &company, "Ada Obi").refused(500, "internal_error");
     drop((caller, other));
-    let (_, err) = Arc::into_inner(server).expect("nobody else has it").stop();
-    assert!(err.contains("cannot be written down"), "{err}");
+    let (_, err) = Arc::into_inner(server).expect("the only owner").stop();
+    assert!(err.contains("inputs cannot be written"), "{err}");
 
-    let (server, caller) = keep(folder.path(), &[]);
+    let (server, caller) = serve_logged(folder.path(), &[]);
     assert_eq!(caller.get("/_sandbox/events").expect(200)["meta"]["total"], 0);
     let caller = Caller::with_key(&server, "test_full");
     let employees = caller.events();
@@ -259,13 +257,13 @@ fn a_full_disk_is_said_and_nothing_is_acknowledged() {
 }
 
 #[test]
-fn a_journal_that_cannot_be_made_is_said_before_anything_is_served() {
+fn a_write_ahead_log_that_cannot_be_created_stops_the_server() {
     let folder = tempfile::tempdir().unwrap();
     let in_the_way = folder.path().join("file");
     std::fs::write(&in_the_way, "").unwrap();
     let (code, _, err) = run(&["--port", "0", "--journal", path(&in_the_way)]);
     assert_eq!(code, 1);
-    assert!(err.contains("cannot make the folder of"), "{err}");
+    assert!(err.contains("cannot create the folder of"), "{err}");
     let mut both = command(&["--record", "a", "--journal", "b"]);
     assert_eq!(crate::harness::finish(&mut both).status.code(), Some(2));
 }
