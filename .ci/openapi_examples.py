@@ -1,4 +1,4 @@
-"""Checks every example of OpenAPI documents against the schema that it stands beside.
+"""Checks every example of OpenAPI documents against the schema beside it.
 
 The validator of the specification looks at the document's shape alone. Exits 1 and lists what does not fit.
 """

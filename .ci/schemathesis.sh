@@ -1,10 +1,10 @@
 #!/bin/sh
-# Runs schemathesis against a served sandbox: calls made from the OpenAPI document by somebody else's program, each answer held
-# against the document by that program. No 5xx, no status, content type or body that the document does not promise.
+# Runs schemathesis against a served sandbox. It makes calls from the OpenAPI document and checks each answer against
+# the document: no 5xx, and no status, content type or body that the document does not allow.
 #
 #   .ci/schemathesis.sh target/release/sandbox [SECONDS]
 #
-# What is configured, and why, stands in .ci/schemathesis.toml.
+# The configuration and its reasons are in .ci/schemathesis.toml.
 set -eu
 
 binary=${1:?usage: $0 BINARY [SECONDS]}

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Checks webhook signatures against the `standardwebhooks` packages of PyPI and npm, which share no code with the binary:
-# they verify what it sends, and `sandbox listen` judges what they sign.
+# they verify its deliveries, and `sandbox listen` checks their signatures.
 #
 #   .ci/webhooks.sh target/debug/sandbox
 set -eu

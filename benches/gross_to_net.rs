@@ -1,7 +1,8 @@
-//! Gross to net: nanoseconds an employee-month, by pack. Target ≤ 2 µs, aim ≤ 0.5 µs.
+//! Gross to net: nanoseconds for each employee-month, by pack. Target ≤ 2 µs, aim ≤ 0.5 µs.
 //!
-//! Each round pays 4,096 different salaries through one reused `Pay`; the figure is the median of
-//! the rounds. Wall clock on shared cores: compare packs of one run, not runs.
+//! Each round calculates 4,096 different salaries with one reused `Pay`; the figure is the median of the
+//! rounds. This is wall-clock time on shared cores: compare packs of one run, not
+//! figures of two runs.
 
 #![allow(
     missing_docs,
@@ -28,7 +29,7 @@ fn main() {
     }
 }
 
-/// Median nanoseconds of one evaluation, mid-year with totals to date.
+/// The median nanoseconds of one evaluation, in the middle of the year with totals to date.
 fn measure(pack: &Pack) -> u128 {
     let mut ytd = YearToDate::start();
     let basic = pack.component("basic");

@@ -1,4 +1,4 @@
-//! The yardstick: hyper with constant bytes, on the same runtime as the sandbox, and nothing else.
+//! The reference: hyper with constant bytes, on the same runtime as the sandbox.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -13,7 +13,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpListener;
 
-/// Serves a body of so many bytes to every request, until it is killed.
+/// Serves a body of this many bytes to every request, until it is killed.
 pub(crate) fn serve(body_bytes: usize) -> std::io::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {

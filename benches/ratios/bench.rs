@@ -1,4 +1,4 @@
-//! The bench itself: starts servers, runs rounds of one and the other in turn, and says what came of it.
+//! The bench itself: starts servers, runs rounds of both in turn, and prints the results.
 
 use std::time::Duration;
 
@@ -19,12 +19,12 @@ pub(crate) struct Bench {
     pub(crate) rounds: u64,
     pub(crate) requests: u64,
     pub(crate) memory_requests: u64,
-    /// The number of the next request: no two of a run are alike.
+    /// The number of the next request; all requests of a run differ.
     pub(crate) next: u64,
 }
 
 impl Bench {
-    /// What the command line asks for.
+    /// The options of the command line.
     pub(crate) fn from_arguments(arguments: &[String]) -> Result<Self, String> {
         let bare = std::env::current_exe().map_err(|error| error.to_string())?;
         let mut bench = Self {
@@ -39,7 +39,7 @@ impl Bench {
         let mut arguments = arguments.iter();
         while let Some(argument) = arguments.next() {
             match argument.as_str() {
-                "--bench" => {} // cargo says it to every bench
+                "--bench" => {} // cargo passes it to every bench
                 "--quick" => {
                     (bench.rounds, bench.requests, bench.memory_requests) = (3, 8_000, 50_000);
                 }
@@ -54,13 +54,13 @@ impl Bench {
         Ok(bench)
     }
 
-    /// The program that is measured.
+    /// The measured program.
     pub(crate) fn program(&self) -> &str {
         &self.sandbox
     }
 
-    /// Measures the rows asked for and prints them as they are done. A row that cannot be measured says why, and is
-    /// an error at the end.
+    /// Measures the selected rows and prints each when it is done. A row that cannot be measured prints the
+    /// reason, and is an error at the end.
     pub(crate) fn run(&mut self) -> Result<(), String> {
         if self.filters.iter().any(|filter| filter == "--list") {
             for row in ROWS {
@@ -92,7 +92,7 @@ impl Bench {
         Child::start(&self.bare, &bare_arguments(body_bytes), "/")
     }
 
-    /// Requests over all connections; the server's CPU in hundredths of a microsecond a request.
+    /// Requests over all connections; the server's CPU time in hundredths of a microsecond for each request.
     pub(crate) fn round(&mut self, server: &Child, write: &Write) -> Result<(Round, u64), String> {
         let cpu = server.cpu_us();
         let first = self.next;
@@ -105,7 +105,7 @@ impl Bench {
         Ok((round, (server.cpu_us() - cpu) * 100 / round.requests))
     }
 
-    /// Rounds of one server and the other in turn, after one of each that does not count.
+    /// Rounds of both servers in turn, after one uncounted round of each.
     pub(crate) fn against(
         &mut self,
         (one, ask_one): (&Child, &Write),
@@ -190,7 +190,7 @@ pub(crate) fn ok(got: Got) -> Result<Got, String> {
     }
 }
 
-/// Rounds of two servers: requests a second, and hundredths of a microsecond of CPU a request.
+/// Rounds of two servers: requests per second, and hundredths of a microsecond of CPU time for each request.
 #[derive(Default)]
 pub(crate) struct Comparison {
     per_second: Vec<(u64, u64)>,

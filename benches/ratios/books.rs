@@ -1,4 +1,4 @@
-//! Reports and scores: over books with many entries, and the first one of a company whose books nobody has opened yet.
+//! Reports and scores: over books with many entries, and the first one of a company that was not read before.
 
 use std::time::Instant;
 
@@ -11,7 +11,7 @@ const ENTRIES: u64 = 100_000;
 pub(crate) const JOURNAL: &str = "/api/business/journal-entries";
 const SCORES: &str = "/api/capital/credit-scores";
 
-/// Each report once a round, of days that nobody asked for before, over entries of two currencies on days of a year.
+/// Each report once in each round, for new days, over entries of two currencies on days of a year.
 pub(crate) fn reports(bench: &mut Bench) -> Result<String, String> {
     let sandbox = bench.sandbox(false)?;
     let company = companies(&sandbox)?.swap_remove(0);
@@ -58,7 +58,8 @@ fn grow(bench: &mut Bench, sandbox: &Child, company: &str) -> Result<(), String>
     Ok(())
 }
 
-/// Credit scores of a company with so many entries, each asked for and read once it is there; in days that pass.
+/// Credit scores of a company with this many entries, each requested and then read when it is ready, on
+/// passing days.
 pub(crate) fn credit_score(bench: &mut Bench) -> Result<String, String> {
     let sandbox = bench.sandbox(false)?;
     let company = companies(&sandbox)?.swap_remove(0);
@@ -80,7 +81,7 @@ pub(crate) fn credit_score(bench: &mut Bench) -> Result<String, String> {
     Ok(format!("{} us, {worst} us at worst", median(times)))
 }
 
-/// The first report of each company of a fresh world: its year of history is grown for it.
+/// The first report of each company of a fresh world; its year of history is grown first.
 pub(crate) fn first_report(bench: &mut Bench) -> Result<String, String> {
     let mut times = Vec::new();
     for _ in 0..bench.rounds {

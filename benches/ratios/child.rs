@@ -1,4 +1,4 @@
-//! A server as a child process: started, asked, measured from outside, ended.
+//! A server as a child process: started, called, measured from outside, ended.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -11,11 +11,11 @@ use crate::load::number_after;
 pub(crate) struct Child {
     process: Process,
     pub(crate) address: SocketAddr,
-    /// From exec to the first whole reply.
+    /// The time from exec to the first complete reply.
     pub(crate) first_reply: Duration,
 }
 
-/// A whole reply.
+/// A complete reply.
 pub(crate) struct Got {
     pub(crate) status: u16,
     pub(crate) head: String,
@@ -29,7 +29,7 @@ impl Got {
         lines.find(|(field, _)| field.eq_ignore_ascii_case(name)).map(|(_, value)| value)
     }
 
-    /// The strings that stand as values of a member, in order, wherever it occurs.
+    /// The string values of a member, in order, at any depth.
     pub(crate) fn strings(&self, member: &str) -> Vec<String> {
         let key = format!("\"{member}\":\"");
         let parts = self.body.split(&key).skip(1);
@@ -38,7 +38,7 @@ impl Got {
 }
 
 impl Child {
-    /// Starts a program that prints `listening on http://ADDRESS`, and asks it for `path` once.
+    /// Starts a program that prints `listening on http://ADDRESS`, and reads `path` from it once.
     pub(crate) fn start(program: &str, arguments: &[String], path: &str) -> Result<Self, String> {
         let started = Instant::now();
         let mut process = Command::new(program)
@@ -51,7 +51,7 @@ impl Child {
         let address = match ready_line(&mut process) {
             Ok(address) => address,
             Err(error) => {
-                // It is of no use without an address, and an error here means that it ended by itself.
+                // It is useless without an address, and an error here means that it has already ended.
                 let _ = process.kill();
                 let _ = process.wait();
                 return Err(format!("{program} {arguments:?}: {error}"));
@@ -77,7 +77,7 @@ impl Child {
         post(self.address, path, key, body)
     }
 
-    /// Microseconds of CPU that all its threads took so far.
+    /// The microseconds of CPU time of all its threads so far.
     pub(crate) fn cpu_us(&self) -> u64 {
         let tasks = format!("/proc/{}/task", self.pid());
         let tasks = std::fs::read_dir(tasks).into_iter().flatten().flatten();
@@ -88,15 +88,15 @@ impl Child {
         nanos.sum::<u64>() / 1_000
     }
 
-    /// Kilobytes of memory that it holds.
+    /// The kilobytes of memory that it uses.
     pub(crate) fn memory_kb(&self) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid()));
         status.ok().and_then(|text| number_after(text.as_bytes(), b"VmRSS:")).unwrap_or_default()
     }
 
-    /// Asks it to end, and what it wrote to standard error goes where ours goes.
+    /// Ends the program, and copies its standard error to ours.
     pub(crate) fn end(mut self) {
-        // No crate for one signal: `kill` is on every machine that has /proc.
+        // `kill` replaces a crate for one signal: it is on every machine that has /proc.
         let _ = Command::new("kill").arg(self.pid().to_string()).status();
         let _ = self.process.wait();
     }
@@ -104,7 +104,7 @@ impl Child {
 
 impl Drop for Child {
     fn drop(&mut self) {
-        // Both fail only if it is gone already.
+        // Both fail only if it has already ended.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
@@ -160,7 +160,7 @@ fn ready_line(process: &mut Process) -> Result<SocketAddr, String> {
         .find(|line| line.contains("listening on http://"))
         .ok_or("it ended without a ready line")?;
     let address = line.split("http://").nth(1).unwrap_or_default().trim_end_matches('/');
-    // Whoever prints more must not stop at a closed pipe.
+    // A program that prints more must not stop at a closed pipe.
     std::thread::spawn(move || lines.for_each(drop));
     address.parse().map_err(|error| format!("{line:?}: {error}"))
 }

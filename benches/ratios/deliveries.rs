@@ -1,6 +1,7 @@
-//! Webhook deliveries: a sandbox's and a raw socket's, the same bytes to the same receiver, in turns.
+//! Webhook deliveries of a sandbox and of a raw socket: the same bytes to the same receiver, in turns.
 //!
-//! The receiver holds the first delivery of each connection back until everything has happened, so that only carrying is measured.
+//! The receiver delays the first delivery of each connection until all events have happened, so that only the
+//! sending is measured.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -17,7 +18,7 @@ const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 const PEOPLE: u64 = 300;
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// What one ordered lane carries, as a share of a raw socket.
+/// The throughput of one ordered endpoint, as a share of a raw socket.
 pub(crate) fn one_lane(bench: &mut Bench) -> Result<String, String> {
     measure(bench, 1)
 }
@@ -27,7 +28,7 @@ pub(crate) fn eight_lanes(bench: &mut Bench) -> Result<String, String> {
     measure(bench, 8)
 }
 
-/// Seven endpoints with an eighth that takes what comes and never answers, against the seven alone.
+/// Seven endpoints with an eighth that accepts connections and never answers, against the seven alone.
 pub(crate) fn beside_a_dead_one(bench: &mut Bench) -> Result<String, String> {
     const LANES: usize = 7;
     let sandbox = start(bench)?;
@@ -91,7 +92,7 @@ fn measure(bench: &mut Bench, lanes: usize) -> Result<String, String> {
     Ok(format!("{} x raw; {}/s of {}/s", hundredths(median(ratios)), median(ours), median(raw)))
 }
 
-/// Makes the endpoints, lets the payroll of three companies happen, and tells how many events that are.
+/// Creates the endpoints, runs the payroll of three companies, and returns the number of events.
 fn happen(sandbox: &Child, key: &str, lanes: usize, receiver: SocketAddr) -> Result<usize, String> {
     for _ in 0..lanes {
         let body = format!("{{\"url\":\"http://{receiver}/hook\"}}");
@@ -125,7 +126,7 @@ fn replay(requests: &[Vec<u8>], address: SocketAddr) -> io::Result<()> {
 struct State {
     open: bool,
     seen: usize,
-    /// Requests of the connection that came first.
+    /// The requests of the first connection.
     kept: Vec<Vec<u8>>,
 }
 
@@ -150,7 +151,7 @@ impl Receiver {
         Ok(receiver)
     }
 
-    /// Lets deliveries through, and tells how long so many took.
+    /// Releases the deliveries, and returns the time of this number of them.
     fn open(&self, total: usize) -> Result<Duration, String> {
         let (state, changed) = &*self.shared;
         let started = Instant::now();
@@ -207,7 +208,7 @@ fn serve(mut stream: TcpStream, keeps: bool, (state, changed): &(Mutex<State>, C
     }
 }
 
-/// Bytes of a whole request, once its head is there.
+/// The bytes of a whole request, after its head.
 fn length_of(bytes: &[u8]) -> Option<usize> {
     let end = bytes.windows(4).position(|window| window == b"\r\n\r\n")? + 4;
     let head = String::from_utf8_lossy(&bytes[..end]).to_ascii_lowercase();

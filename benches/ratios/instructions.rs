@@ -1,24 +1,25 @@
-//! Instructions a request, counted by valgrind: what a busy machine cannot blur.
+//! Instructions for each request, counted by valgrind: a busy machine does not change them.
 //!
-//! A server runs twice, with N requests and with 3 N; the difference over 2 N is a request, free of the start and the end.
+//! A server runs twice, with N requests and with 3 N. The difference divided by 2 N is one request, without
+//! the start and the end.
 
 use std::process::{Command, Stdio};
 
 use crate::child::Child;
 use crate::load::{self, Write};
 
-/// Requests of the shorter run.
+/// The requests of the shorter run.
 const REQUESTS: u64 = 1_000;
-/// Few connections: under valgrind threads take turns, and idle ones would only add waking.
+/// Few connections: with valgrind threads take turns, and idle ones would only add switches.
 const CONNECTIONS: u64 = 4;
 
-/// Whether valgrind is there.
+/// Whether valgrind is installed.
 pub(crate) fn are_countable() -> bool {
     let version = Command::new("valgrind").arg("--version").stdout(Stdio::null()).status();
     version.is_ok_and(|status| status.success())
 }
 
-/// Instructions of one request to the program, started with these arguments.
+/// The instructions of one request to the program with these arguments.
 pub(crate) fn per_request(
     program: &str,
     arguments: &[String],
@@ -46,7 +47,7 @@ fn total(program: &str, arguments: &[String], write: &Write, requests: u64) -> R
         return Err(format!("refused with {status}"));
     }
     let text = std::fs::read(&counts).map_err(|error| format!("{}: {error}", counts.display()))?;
-    // It is ours, and what is left of it does no harm.
+    // The file is ours, and its rest does no harm.
     let _ = std::fs::remove_file(&counts);
     let total = load::number_after(&text, b"\ntotals:");
     let total = total.or_else(|| load::number_after(&text, b"\nsummary:"));

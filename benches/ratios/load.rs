@@ -1,6 +1,6 @@
-//! The load: raw kept connections, one request at a time on each, on one thread.
+//! The load: raw persistent connections, one request at a time on each, on one thread.
 //!
-//! Light, so that the server is what is measured: requests are written into a buffer that is used again, and of a reply
+//! It is light, so that the server is measured: requests are written into a reused buffer, and of a reply
 //! only status and length are read.
 
 use std::cell::Cell;
@@ -12,13 +12,13 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// Connections at a time.
+/// The number of connections.
 pub(crate) const CONNECTIONS: u64 = 64;
 
-/// Writes the request with that number, which is never the same twice in the life of this process.
+/// Writes the request with this number, which is unique in this process.
 pub(crate) type Write = Rc<dyn Fn(u64, &mut Vec<u8>)>;
 
-/// What a round came to.
+/// The result of a round.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Round {
     pub(crate) requests: u64,
@@ -34,7 +34,7 @@ impl Round {
     }
 }
 
-/// Sends so many requests, numbered from `first`, over the connections, and reads their replies.
+/// Sends this many requests, numbered from `first`, over the connections, and reads their replies.
 pub(crate) fn run(
     address: SocketAddr,
     connections: u64,
@@ -61,14 +61,14 @@ pub(crate) fn run(
     })
 }
 
-/// What the lanes of a round share.
+/// The shared state of a round's connections.
 struct Work {
     left: Cell<u64>,
     first: u64,
     refused: Cell<Option<u16>>,
 }
 
-/// One connection's part, until nothing is left to ask.
+/// Sends requests on one connection, until none is left.
 async fn lane(mut stream: TcpStream, work: Rc<Work>, write: Write) -> io::Result<()> {
     let (mut request, mut reply) = (Vec::with_capacity(2_048), vec![0; 64 * 1024]);
     while let Some(left) = work.left.get().checked_sub(1) {
@@ -84,7 +84,7 @@ async fn lane(mut stream: TcpStream, work: Rc<Work>, write: Write) -> io::Result
     Ok(())
 }
 
-/// Reads one reply into the buffer, over whatever it held. Returns the status.
+/// Reads one reply into the buffer, overwriting its content. Returns the status.
 async fn read(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> io::Result<u16> {
     let (mut filled, mut whole) = (0, None);
     loop {
@@ -115,7 +115,7 @@ fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
     haystack.windows(needle.len()).position(|window| window == needle)
 }
 
-/// The number that follows a label and blanks.
+/// The number after a label and spaces.
 pub(crate) fn number_after(text: &[u8], label: &[u8]) -> Option<u64> {
     let rest = &text[find(text, label)? + label.len()..];
     let digits = rest.iter().skip_while(|byte| byte.is_ascii_whitespace());

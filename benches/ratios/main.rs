@@ -1,10 +1,12 @@
-//! The sandbox against a bare hyper server with the same bytes, side by side in one run.
+//! Compares the sandbox with a bare hyper server that sends the same bytes, side by side in one run.
 //!
-//! `cargo bench --bench ratios -- [FILTER…] [--quick] [--sandbox PROGRAM] [--list]`. A filter keeps the rows whose name
-//! contains it. Speed is said as a ratio inside a round, with the median of the rounds: on shared cores nothing else
-//! repeats. CPU is the server's own, from the kernel's count. Instructions: the rows `instructions…`, which need valgrind.
+//! `cargo bench --bench ratios -- [FILTER…] [--quick] [--sandbox PROGRAM] [--list]`. A filter selects the
+//! rows whose name contains it. Speed is a ratio within a round, with the median over the
+//! rounds, because nothing else repeats on shared cores. CPU is the server's own, as the kernel counts it.
+//! The rows `instructions…` need valgrind.
 //!
-//! Speaks the documented interface only: HTTP, and the library's methods where a row says so. Whole numbers throughout: a ratio is in hundredths.
+//! Uses only the documented interface: HTTP, and the library's methods in some rows. All numbers are whole: a
+//! ratio is in hundredths.
 
 #![allow(
     clippy::disallowed_methods,
@@ -29,7 +31,7 @@ use std::process::ExitCode;
 
 use crate::bench::Bench;
 
-/// Makes this very program the yardstick; it follows the size of the body.
+/// Makes this program the reference; the size of the body follows.
 const BARE: &str = "--bare-server";
 
 fn main() -> ExitCode {

@@ -1,4 +1,4 @@
-//! Names: subjects who are screened against a list that has grown long.
+//! Names: subjects that are screened against a long list.
 
 use std::rc::Rc;
 
@@ -9,7 +9,7 @@ use crate::requests::{self, KEY};
 
 const LISTED: u64 = 50_000;
 const SCREENED: u64 = 10_000;
-/// Of so many subjects one bears a name of the list.
+/// One of this many subjects has a name on the list.
 const ONE_OF: u64 = 100;
 const ONSETS: &[&str] = &[
     "b", "br", "d", "dr", "f", "g", "gl", "gr", "h", "k", "kr", "l", "m", "n", "p", "pr", "r", "s",
@@ -19,7 +19,7 @@ const RIMES: &[&str] = &[
     "a", "ak", "am", "ar", "eg", "el", "en", "ist", "im", "ok", "ol", "on", "or", "ul", "un", "ur",
 ];
 
-/// Every subject of a world once, in one round, against what was added to its lists.
+/// Every subject of a world once, in one round, against the added list entries.
 pub(crate) fn screened(bench: &mut Bench) -> Result<String, String> {
     let (mut times, mut alerts) = (Vec::new(), 0);
     for _ in 0..bench.rounds.min(3) {
@@ -43,7 +43,7 @@ pub(crate) fn screened(bench: &mut Bench) -> Result<String, String> {
             let place = usize::try_from(number).unwrap_or_default();
             format!(r#"{{"subject_id":"{}"}}"#, ids[place])
         };
-        // The clock is instant: what was asked first is answered before the last answer comes.
+        // The clock is instant: the first screenings are complete before the last answer.
         times.push(send(bench, &sandbox, SCREENED, "/api/identity/aml-screenings", screen)?);
         let found = ok(sandbox.get("/api/identity/aml-alerts?per_page=1", KEY)?)?;
         alerts = number_after(found.body.as_bytes(), b"\"total\":").unwrap_or_default();
@@ -57,7 +57,7 @@ pub(crate) fn screened(bench: &mut Bench) -> Result<String, String> {
 
 const SUBJECTS: &str = "/api/identity/subjects";
 
-/// Sends so many bodies, by numbers from 0, and says how many microseconds that took.
+/// Sends this many bodies, numbered from 0, and returns the microseconds.
 fn send(
     bench: &mut Bench,
     sandbox: &Child,
@@ -87,7 +87,7 @@ fn subjects(sandbox: &Child) -> Result<Vec<String>, String> {
     Ok(ids)
 }
 
-/// A name of two words that nobody bears: one of many millions.
+/// An invented name of two words: one of many millions.
 fn name(number: u64) -> String {
     let mut bits = requests::mix(number);
     let mut word = |syllables| -> String {

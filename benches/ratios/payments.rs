@@ -1,4 +1,4 @@
-//! Money out, books that have grown long, and statements that are reconciled.
+//! Payouts, long books, and reconciled statements.
 
 use std::time::Instant;
 
@@ -10,10 +10,10 @@ use crate::requests::{self, KEY};
 
 const PAYOUTS: &str = "/api/payments/payouts";
 const STATEMENTS: &str = "/api/payments/bank-statements";
-/// Entries of the company whose books are short, and of the one whose books are long.
+/// The number of entries of the company with short books, and of the one with long books.
 const SHORT: u64 = 1_000;
 const LONG: u64 = 1_000_000;
-/// Calls that are timed in each of a round's two companies.
+/// The timed calls in each of a round's two companies.
 const TIMED: u64 = 500;
 
 /// A company that pays: the body of its next payout, with `#` for the number.
@@ -24,7 +24,7 @@ struct Payer {
 }
 
 impl Payer {
-    /// The grown company with that number, with money to spend and somebody to pay.
+    /// The grown company with this number, with money and a beneficiary.
     fn of(sandbox: &Child, number: usize) -> Result<Self, String> {
         let company = books::companies(sandbox)?
             .into_iter()
@@ -55,13 +55,14 @@ impl Payer {
     }
 }
 
-/// One payout a request, each with its entries and events, in a world whose clock waits.
+/// One payout for each request, each with its entries and events, in a world with a manual clock.
 pub(crate) fn payouts(bench: &mut Bench) -> Result<String, String> {
     bench.post_against_bare(|sandbox| Ok(requests::post(PAYOUTS, Payer::of(sandbox, 0)?.payout)))
 }
 
-/// A balance, a page of the statement and a payout: each asked of a company with a million entries and of one with a thousand, one
-/// after the other. A payout comes first, so that nothing is answered from memory.
+/// A balance, a page of the statement and a payout: each from a company with a million entries and from one
+/// with a thousand, in turn. A payout comes first, so that no answer is
+/// cached.
 pub(crate) fn long_books(bench: &mut Bench) -> Result<String, String> {
     let sandbox = bench.sandbox(false)?;
     let (short, long) = (Payer::of(&sandbox, 0)?, Payer::of(&sandbox, 1)?);
@@ -87,7 +88,7 @@ pub(crate) fn long_books(bench: &mut Bench) -> Result<String, String> {
     Ok(told.collect::<Vec<_>>().join(", "))
 }
 
-/// Posts entries that move the wallet, until the company has so many.
+/// Posts entries that move the wallet, until the company has this many.
 fn fill(bench: &mut Bench, sandbox: &Child, payer: &Payer, entries: u64) -> Result<(), String> {
     let wallet = ok(sandbox.get(&format!("/api/payments/wallets/{}", payer.wallet), KEY)?)?;
     let currency = wallet.strings("currency").into_iter().next();
@@ -127,8 +128,8 @@ fn timed(bench: &mut Bench, sandbox: &Child, payer: &Payer) -> Result<[u64; 3], 
     Ok(times.map(median))
 }
 
-/// A statement from its import to the last match, of ten thousand lines and of a thousand; each in a world of its own, whose company
-/// has as many movements, and the noise of every day.
+/// A statement from its import to the last match, of ten thousand lines and of a thousand. Each is in its own
+/// world, whose company has as many movements, with the usual noise.
 pub(crate) fn reconciled(bench: &mut Bench) -> Result<String, String> {
     let (mut large, mut small) = (Vec::new(), Vec::new());
     for _ in 0..bench.rounds {
@@ -143,14 +144,14 @@ pub(crate) fn reconciled(bench: &mut Bench) -> Result<String, String> {
 fn reconciling(bench: &mut Bench, lines: u64) -> Result<u64, String> {
     let sandbox = bench.sandbox(false)?;
     let payer = Payer::of(&sandbox, 0)?;
-    // The money that it was given is a line as well.
+    // The incoming money is also a line.
     fill(bench, &sandbox, &payer, lines - 1)?;
     let body = format!(
         r#"{{"company_id":"{}","wallet_id":"{}","from":"2026-01-01","to":"2026-01-01"}}"#,
         payer.company, payer.wallet
     );
     let started = Instant::now();
-    // The clock is instant: the answer comes when all that follows from the import has happened.
+    // The clock is instant: the answer comes after all effects of the import.
     let made = ok(sandbox.post(STATEMENTS, KEY, &body)?)?;
     let took = micros(started.elapsed());
     let id = made.strings("id").into_iter().next().ok_or("no id")?;

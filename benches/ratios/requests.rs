@@ -1,4 +1,4 @@
-//! The requests that are measured, as bytes.
+//! The measured requests, as bytes.
 
 use std::io::Write as _;
 use std::rc::Rc;
@@ -7,13 +7,13 @@ use crate::load::Write;
 
 pub(crate) const KEY: &str = "test_key";
 
-/// The same GET again and again.
+/// The same GET each time.
 pub(crate) fn get(path: &str) -> Write {
     let bytes = head("GET", path, KEY, "") + "\r\n";
     Rc::new(move |_, out| out.extend_from_slice(bytes.as_bytes()))
 }
 
-/// A page at a random place of so many.
+/// A page at a random position of this many.
 pub(crate) fn random_page(path: &'static str, pages: u64) -> Write {
     let tail = head("GET", "", KEY, "");
     let tail = tail.strip_prefix("GET ").unwrap_or(&tail).to_owned() + "\r\n";
@@ -23,7 +23,7 @@ pub(crate) fn random_page(path: &'static str, pages: u64) -> Write {
     })
 }
 
-/// A GET with a key that nobody used before.
+/// A GET with an unused key.
 pub(crate) fn get_by_new_key(path: &'static str, prefix: &'static str) -> Write {
     Rc::new(move |number, out| {
         let head = head("GET", path, &format!("{prefix}{number}"), "\r\n");
@@ -31,7 +31,7 @@ pub(crate) fn get_by_new_key(path: &'static str, prefix: &'static str) -> Write 
     })
 }
 
-/// A POST with an idempotency key of its own. `body` may hold `#`, which becomes the request's number.
+/// A POST with a new idempotency key. `body` may contain `#`, which becomes the request's number.
 pub(crate) fn post(path: &'static str, body: String) -> Write {
     Rc::new(move |number, out| {
         let body = body.replace('#', &number.to_string());
@@ -39,7 +39,7 @@ pub(crate) fn post(path: &'static str, body: String) -> Write {
     })
 }
 
-/// The same by a key that nobody used before: a first request to a fresh world.
+/// The same with an unused key: a first request to a fresh world.
 pub(crate) fn post_by_new_key(path: &'static str, body: String) -> Write {
     Rc::new(move |number, out| post_to(out, path, &format!("test_p{number}"), number, &body))
 }
@@ -59,7 +59,7 @@ fn head(method: &str, path: &str, key: &str, rest: &str) -> String {
     )
 }
 
-/// Scatters numbers that follow one another (the finaliser of splitmix64).
+/// Scatters consecutive numbers (the finaliser of splitmix64).
 pub(crate) fn mix(number: u64) -> u64 {
     let mut bits = number.wrapping_add(0x9E37_79B9_7F4A_7C15);
     bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

@@ -1,4 +1,4 @@
-//! The rows of the table: what is asked of whom, and the target it is held against.
+//! The rows of the table: the request, the server, and the target.
 
 use std::time::Instant;
 
@@ -19,7 +19,7 @@ const FILTERED: &str = "/api/business/employees?status=on_leave&";
 /// The last page of ten million people.
 const LARGE_PAGES: u64 = 400_000;
 
-/// A row: its name, its target, and how it is measured.
+/// A row: its name, its target, and its measurement.
 pub(crate) struct Row {
     pub(crate) name: &'static str,
     pub(crate) target: &'static str,
@@ -50,7 +50,7 @@ pub(crate) const ROWS: &[Row] = &[
     row("a run of 10,000, library", "<= 1 s, <= 100 MB, tenth <= 1/8", worlds::large_run),
     row("fork of 10,000 records, HTTP", "both <= 1 ms", worlds::fork_by_http),
     row("fork of 10,000 records, library", "both <= 1 ms", worlds::fork_in_process),
-    row("journal and recording", ">= 3000 writes/s", worlds::kept),
+    row("write-ahead log and recording", ">= 3000 writes/s", worlds::kept),
     row("reports over 100,000 entries", "<= 20 ms", books::reports),
     row("credit score over 100,000 entries", "<= 20 ms", books::credit_score),
     row("first report", "<= 5 ms", books::first_report),
@@ -107,7 +107,8 @@ fn filtered(bench: &mut Bench) -> Result<String, String> {
     Ok(format!("{}; {total} match", bench.against((&one, &some), (&other, &all))?))
 }
 
-/// The time that a key nobody used costs over one that is known; one connection, one request after the other.
+/// The additional time for an unused key compared with a known one; one connection, one request after
+/// another.
 fn new_world(bench: &mut Bench) -> Result<String, String> {
     let sandbox = bench.sandbox(false)?;
     let path = employee_path(&sandbox)?.leak();
@@ -132,7 +133,7 @@ fn new_world(bench: &mut Bench) -> Result<String, String> {
     Ok(format!("{extra} us more than a known one ({fresh} us a request, round trip)"))
 }
 
-/// The path of one employee of the world that every key sees.
+/// The path of one employee of the world of every key.
 fn employee_path(sandbox: &Child) -> Result<String, String> {
     let ids = ok(sandbox.get(PAGE, KEY)?)?.strings("id");
     let id = ids.first().ok_or("the first page has no id")?;
@@ -160,7 +161,7 @@ fn ask_for_company() -> Write {
     requests::post("/api/business/companies", body.to_owned())
 }
 
-/// Every run in a world of its own: a person is paid once a period.
+/// Every run in its own world, because an employee is paid once in a period.
 fn payroll(bench: &mut Bench) -> Result<String, String> {
     bench.requests /= 8;
     let measured = bench.post_against_bare(|sandbox| {
@@ -169,7 +170,7 @@ fn payroll(bench: &mut Bench) -> Result<String, String> {
             format!("{LIST}company_id={company}&payroll_status=verified&status=active&per_page=25");
         let people = ok(sandbox.get(&list, KEY)?)?.strings("id");
         if people.is_empty() {
-            return Err("nobody can be paid".to_owned());
+            return Err("no employee is payable".to_owned());
         }
         let people = people.join("\",\"");
         let body =
@@ -180,7 +181,7 @@ fn payroll(bench: &mut Bench) -> Result<String, String> {
     measured
 }
 
-/// The first company, and the month that its world is in.
+/// The first company, and the current month of its world.
 fn company_and_period(sandbox: &Child) -> Result<(String, String), String> {
     let got = ok(sandbox.get("/api/business/companies?per_page=1", KEY)?)?;
     let company = got.strings("id").first().cloned().ok_or("there is no company")?;
@@ -238,7 +239,7 @@ fn memory_of_worlds(bench: &mut Bench) -> Result<String, String> {
     let (worlds, started) = (10_000, Instant::now());
     let per_round = bench.requests;
     bench.requests = worlds;
-    // Connections and buffers are there before the count.
+    // Connections and buffers exist before the count.
     let warm = bench.round(&sandbox, &requests::get(PAGE));
     let before_kb = sandbox.memory_kb();
     let opened = bench.round(&sandbox, &requests::get_by_new_key(PAGE, "test_m"));

@@ -1,6 +1,6 @@
-//! Whole worlds: a year of payroll, snapshots and forks of a world that has changed much, and worlds that are kept on disk.
+//! Whole worlds: a year of payroll, snapshots and forks of a world with many changes, and worlds on disk.
 //!
-//! What is measured in process goes through the library's own methods; the world is filled over HTTP in both cases.
+//! Measurements in the process use the library's methods; HTTP fills the world in both cases.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -14,15 +14,15 @@ use crate::load::{self, CONNECTIONS, Write, number_after};
 use crate::requests::{self, KEY};
 use crate::rows::PAGE;
 
-/// Resources that differ from the grown world, or more.
+/// The minimum number of resources that differ from the grown world.
 const RECORDS: u64 = 10_000;
-/// Snapshots of a round, fewer than a key may have.
+/// The snapshots of a round; a key may have more.
 const SNAPSHOTS: u64 = 50;
 
 // A year.
 
-/// Twelve payroll runs of each company, submitted on the first day; then the year goes by in one call, whose reply lists all that
-/// happened.
+/// Twelve payroll runs of each company, created on the first day. Then one call advances the clock by a year,
+/// and its reply lists all events.
 pub(crate) fn year_by_http(bench: &mut Bench) -> Result<String, String> {
     let program = bench.program().to_owned();
     double_years(bench, |companies| {
@@ -40,7 +40,7 @@ pub(crate) fn year_by_http(bench: &mut Bench) -> Result<String, String> {
     })
 }
 
-/// The same through the library, which lists nothing.
+/// The same through the library, which returns no list.
 pub(crate) fn year_in_process(bench: &mut Bench) -> Result<String, String> {
     let told = |error: sandbox::SandboxError| error.to_string();
     double_years(bench, |companies| {
@@ -56,7 +56,8 @@ pub(crate) fn year_in_process(bench: &mut Bench) -> Result<String, String> {
     })
 }
 
-/// One run of 10,000 people through the library, from the call to the last payslip, and one of a tenth of them.
+/// One run of 10,000 people through the library, from the call to the last payslip, and one of a tenth of
+/// them.
 pub(crate) fn large_run(bench: &mut Bench) -> Result<String, String> {
     let (mut large, mut small, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
     let (mut paid, mut grown) = (0, 0);
@@ -77,7 +78,8 @@ pub(crate) fn large_run(bench: &mut Bench) -> Result<String, String> {
     ))
 }
 
-/// Microseconds from the call until everybody of such a company is paid, how many they are, and kilobytes that it took.
+/// The microseconds from the call until every employee of such a company is paid, the number of employees,
+/// and the kilobytes of memory.
 fn run_of(employees: u64) -> Result<(u64, u64, u64), String> {
     let told = |error: sandbox::SandboxError| error.to_string();
     let shape = Sandbox::builder().companies(1).employees_per_company(employees);
@@ -98,7 +100,7 @@ fn run_of(employees: u64) -> Result<(u64, u64, u64), String> {
     Ok((took, paid, grown))
 }
 
-/// Memory that this process holds.
+/// The memory of this process.
 fn resident_kilobytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
@@ -106,7 +108,7 @@ fn resident_kilobytes() -> u64 {
     digits.and_then(|digits| digits.parse().ok()).unwrap_or_default()
 }
 
-/// Microseconds and events of a year, and how many times as long it takes with twice as many companies.
+/// The microseconds and events of a year, and the factor for twice as many companies.
 fn double_years(
     bench: &Bench,
     year: impl Fn(u64) -> Result<(u64, u64), String>,
@@ -156,7 +158,8 @@ fn events(address: SocketAddr) -> Result<u64, String> {
 
 // Snapshots and forks.
 
-/// Snapshot and fork by HTTP, a connection each; and the first write after, against the one that follows it.
+/// Snapshot and fork by HTTP, each on its own connection; and the first write after them, compared with the
+/// next one.
 pub(crate) fn fork_by_http(bench: &mut Bench) -> Result<String, String> {
     let sandbox = bench.sandbox(false)?;
     let employee = fill(bench, sandbox.address)?;
@@ -199,7 +202,7 @@ pub(crate) fn fork_in_process(bench: &mut Bench) -> Result<String, String> {
     Ok(format!("snapshot {snapshot} us, fork {fork} us"))
 }
 
-/// Creates the records, and gives the body of one more.
+/// Creates the records, and returns the body of one more.
 fn fill(bench: &mut Bench, address: SocketAddr) -> Result<String, String> {
     let companies =
         ok(child::get(address, "/api/business/companies?per_page=1", KEY)?)?.strings("id");
@@ -221,7 +224,7 @@ fn employee(company: &str) -> String {
     )
 }
 
-/// Sends so many requests, and tells how many a second were answered.
+/// Sends this many requests, and returns the number of answers per second.
 fn send(bench: &mut Bench, address: SocketAddr, count: u64, ask: &Write) -> Result<u64, String> {
     let first = bench.next;
     bench.next += count;
@@ -235,7 +238,8 @@ fn send(bench: &mut Bench, address: SocketAddr, count: u64, ask: &Write) -> Resu
 
 // On disk.
 
-/// Acknowledged writes of 64 clients to one world kept in a journal, against one that is not; then the same recorded to a file.
+/// Acknowledged writes of 64 clients to one world with a write-ahead log, compared with one without; then the
+/// same with a recording.
 pub(crate) fn kept(bench: &mut Bench) -> Result<String, String> {
     let folder = Folder::new("journal")?;
     let record = folder.0.join("recording");
@@ -275,7 +279,7 @@ fn text(path: &Path) -> Result<&str, String> {
     path.to_str().ok_or_else(|| "a folder without a name in UTF-8".to_owned())
 }
 
-/// A folder on a disk, not in memory; gone when dropped.
+/// A folder on a disk, not in memory; removed on drop.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -289,7 +293,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // It is ours, and what is left of it does no harm.
+        // The folder is ours, and left files do no harm.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }

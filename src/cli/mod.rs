@@ -195,7 +195,7 @@ fn failed(failure: &Failure) -> ExitCode {
         Failure::Usage(message) => complain(message, 2),
         Failure::Impossible(message) => complain(message, 1),
         Failure::Report(report) => {
-            // A closed stderr leaves nobody to tell.
+            // If stderr is closed, the message is lost.
             let _ = io::stderr().write_all(report.as_bytes());
             ExitCode::from(1)
         }
@@ -212,7 +212,7 @@ fn gross_to_net_exit(args: &gross_to_net::Args) -> ExitCode {
 }
 
 fn complain(message: &str, code: u8) -> ExitCode {
-    // A closed stderr leaves nobody to tell.
+    // If stderr is closed, the message is lost.
     let _ = writeln!(io::stderr(), "error: {message}");
     ExitCode::from(code)
 }

@@ -117,7 +117,7 @@ fn play_all(args: &WebhookTestArgs) -> Result<bool, Failure> {
 struct Maker<'a> {
     key: Key,
     secret: &'a Secret,
-    nobody: Secret,
+    wrong: Secret,
     seconds: i64,
 }
 
@@ -183,7 +183,7 @@ fn cases(key: Key, secret: &Secret, now: Timestamp) -> Vec<Case> {
     let maker = Maker {
         key,
         secret,
-        nobody: Secret::drawn(key.with("nobody's secret")),
+        wrong: Secret::drawn(key.with("nobody's secret")),
         seconds: now.millis() / 1_000,
     };
     let mut cases = ordinary(&maker);
@@ -202,7 +202,7 @@ fn ordinary(maker: &Maker<'_>) -> Vec<Case> {
 
 fn forged(maker: &Maker<'_>) -> Vec<Case> {
     let bad = maker.paid("bad_signature", "signed with a wrong secret", 3);
-    let forged = bad.signed_with(&maker.nobody);
+    let forged = bad.signed_with(&maker.wrong);
     let missing = maker.paid("missing_signature", "without webhook-signature", 4);
     let stale = maker.paid("stale_timestamp", "signed ten minutes ago", 5);
     let future = maker.paid("future_timestamp", "signed ten minutes ahead", 6);
@@ -217,7 +217,7 @@ fn forged(maker: &Maker<'_>) -> Vec<Case> {
 fn unusual(maker: &Maker<'_>, now: Timestamp) -> Vec<Case> {
     let unknown = maker.event(7, "hovercraft.landed", maker.seconds);
     let rotated = maker.paid("rotated_secret", "two signatures, the second is right", 8);
-    let (old, new) = (rotated.signed_with(&maker.nobody), rotated.signed_with(maker.secret));
+    let (old, new) = (rotated.signed_with(&maker.wrong), rotated.signed_with(maker.secret));
     let big = big(maker.key, &maker.id(9), now);
     let mut cut = maker.paid("truncated_body", "half of the signed body", 10);
     cut.body.truncate(cut.body.len() / 2);

@@ -1,7 +1,9 @@
-//! Advancing the clock of a world that has webhook endpoints: step by step, and between steps the deliveries that are due are awaited.
+//! Advances the clock of a world with webhook endpoints in steps, and waits for the due deliveries between
+//! the steps.
 //!
-//! The world's lock is held for a step and never while a receiver answers: it may call back. Without endpoints none of this is used, and
-//! the clock is moved in one go.
+//! The world's lock is held for a step and never while a receiver answers, because a receiver may call the
+//! server. A world without endpoints advances in
+//! one step without this module.
 
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,13 +24,14 @@ use crate::tester::outbox::delivery::Attempted;
 use crate::value::{ApiError, Span, Timestamp};
 use crate::world::World;
 
-/// In a reply's extensions: the rest of it, to be awaited by the edge. What it replies to has been accepted and goes on, whether its
-/// caller waits or not.
+/// In a reply's extensions: the rest of the reply, which the network layer awaits. The advance was accepted,
+/// so it continues even if the caller
+/// disconnects.
 #[derive(Clone)]
 pub(crate) struct Unfinished(Arc<Mutex<Option<Run>>>);
 
 impl Unfinished {
-    /// The finished reply, made of the one that it came in.
+    /// The finished reply, made from the first one.
     pub(crate) async fn finish(self, response: Response<Bytes>) -> Response<Bytes> {
         let run = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         match run {
@@ -38,7 +41,8 @@ impl Unfinished {
     }
 }
 
-/// The start of an answer to `advanceClock` in a world with endpoints; none for anything else, refusals included.
+/// The start of an answer to `advanceClock` in a world with endpoints; none for all other cases, refusals
+/// included.
 pub(super) fn begin(request: &Request<'_>, slot: &Arc<Slot>) -> Option<Response<Bytes>> {
     let operation = request.route.operation;
     let advances = operation.name == "advance_clock" && operation.contract == Contract::Control;
@@ -59,7 +63,7 @@ pub(super) fn begin(request: &Request<'_>, slot: &Arc<Slot>) -> Option<Response<
     Some(response)
 }
 
-/// Moves a world's clock on by a length of time.
+/// Advances a world's clock by a duration.
 pub(super) async fn by(slot: &Arc<Slot>, span: Span) -> Result<Timestamp, ApiError> {
     let advance = Advance::by(&slot.world(), span);
     let mut run = Run::new(slot, advance);
@@ -68,7 +72,7 @@ pub(super) async fn by(slot: &Arc<Slot>, span: Span) -> Result<Timestamp, ApiErr
     Ok(now)
 }
 
-/// An advance on its way.
+/// An advance in progress.
 struct Run {
     slot: Arc<Slot>,
     advance: Advance,
@@ -117,7 +121,7 @@ impl Run {
         }
     }
 
-    /// Moves the world on until a delivery is due; false at the end.
+    /// Advances the world until a delivery is due; false at the end.
     fn step(&mut self) -> Result<bool, ApiError> {
         let slot = Arc::clone(&self.slot);
         let world = &mut *slot.world_mut();
@@ -136,7 +140,7 @@ impl Run {
             let delivery = {
                 let outbox = &self.slot.tester().outbox;
                 let due = world.timers().next().is_some_and(|timer| timer.due <= world.now());
-                // What is due at the same instant is one moment: nothing comes between its parts.
+                // All work of one instant belongs together: no delivery comes in between.
                 if !due && !outbox.is_quiet() && self.slot.has_post() {
                     return Ok(true);
                 }
@@ -162,7 +166,7 @@ impl Run {
         let mut tester = self.slot.tester();
         let mut attempted = tester.outbox.unwatch(from);
         attempted.retain(|one| self.advance.caused(one));
-        // What a receiver that hangs was spared while somebody waited is due now.
+        // Deliveries to a hanging receiver that were postponed during the wait are due now.
         self.slot.stir(&tester);
         attempted
     }

@@ -1,4 +1,4 @@
-//! Answers of reads, kept while their world stays as it is.
+//! A cache of the answers of reads, valid until their world changes.
 
 #![expect(
     clippy::disallowed_types,
@@ -13,11 +13,11 @@ use http::HeaderValue;
 use crate::engine::represent::Form;
 use crate::value::Key;
 
-/// Bytes of answers kept for all untouched worlds together.
+/// The bytes of cached answers for all unchanged worlds together.
 pub(super) const SHARED_BYTES: usize = 4 * 1_024 * 1_024;
-/// Bytes of answers kept for one world.
+/// The bytes of cached answers for one world.
 pub(super) const WORLD_BYTES: usize = 256 * 1_024;
-/// What an answer costs beside its bytes.
+/// The cost of an answer in addition to its bytes.
 const OVERHEAD: usize = 256;
 
 /// One answer.
@@ -33,12 +33,14 @@ pub(super) struct Cached {
     pub(super) varies: bool,
 }
 
-/// Answers by path and query, and by their form where it is not JSON. When it is full it starts again: what is asked for often is soon back.
+/// Answers by path and query, and by their form if it is not JSON. A full cache is emptied; frequent requests
+/// soon fill it again.
 #[derive(Debug)]
 pub(super) struct ReadCache {
     answers: HashMap<Box<str>, Cached>,
-    /// Hashes of what was asked for once. Only what is asked for again is kept: a walk over the pages of a large world
-    /// would else turn the whole cache over for nothing.
+    /// Hashes of requests that came once. Only a repeated request is cached, because a walk over the pages of
+    /// a large world would otherwise replace the whole
+    /// cache for nothing.
     asked: Box<[u64]>,
     bytes: usize,
     most: usize,
@@ -53,7 +55,7 @@ impl ReadCache {
         self.answers.get(target).cloned()
     }
 
-    /// Keeps an answer, unless it alone would fill the cache, and gives it back.
+    /// Caches an answer, unless it would fill the cache alone, and returns it.
     pub(super) fn put(&mut self, target: &str, cached: Cached) -> Cached {
         let size = target.len() + cached.body.len() + OVERHEAD;
         if size > self.most / 4 || self.is_new(target) {
@@ -67,7 +69,7 @@ impl ReadCache {
         cached
     }
 
-    /// Whether it was not asked for lately; from now on it was.
+    /// Whether the request did not come recently; marks it as recent.
     fn is_new(&mut self, target: &str) -> bool {
         const PLACES: usize = 256;
         if self.asked.is_empty() {

@@ -1,7 +1,9 @@
-//! Between a world's outbox and whoever carries its deliveries: wakes workers when something is due, and whoever waits for quiet.
+//! Connects a world's outbox with the senders of its deliveries: wakes workers when a delivery is due, and
+//! callers that wait until all are attempted.
 //!
-//! The engine knows no runtime: a [`Courier`] at the edge runs one [`Worker`] after another, and tells the machine's time. Locks are taken
-//! in the order world, tester, crew; a worker never takes the world's, so that a receiver may call back while it is being called.
+//! The engine knows no runtime: a [`Courier`] of the network layer runs the [`Worker`]s and reports the
+//! machine's time. Locks are taken in the order
+//! world, tester, crew. A worker never takes the world's lock, so that a receiver may call the server.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,16 +17,16 @@ use crate::tester::outbox::{Job, Outbox, Settings};
 use crate::value::Timestamp;
 use crate::world::World;
 
-/// Who carries deliveries.
+/// Runs the workers.
 pub(crate) trait Courier: Send + Sync {
     /// The machine's clock.
     fn wall(&self) -> Timestamp;
 
-    /// Lets a worker work until it has nothing left to do.
+    /// Runs a worker until it has no more deliveries.
     fn start(&self, worker: Worker);
 }
 
-/// What all worlds share: set once, before the first of them opens.
+/// The state that all worlds share. It is set once, before the first of them opens.
 #[derive(Default)]
 pub(super) struct DeliveryWaker {
     settings: OnceLock<Arc<Settings>>,
@@ -34,7 +36,7 @@ pub(super) struct DeliveryWaker {
 }
 
 impl DeliveryWaker {
-    /// From now on deliveries are carried. A second call changes nothing.
+    /// Starts sending deliveries. A second call changes nothing.
     pub(super) fn open(&self, settings: Arc<Settings>, courier: Arc<dyn Courier>) {
         self.settings.get_or_init(|| settings);
         self.courier.get_or_init(|| courier);
@@ -47,7 +49,7 @@ impl DeliveryWaker {
         }
     }
 
-    /// Worlds with endpoints that are still open.
+    /// The open worlds with endpoints.
     pub(super) fn watched(&self) -> Vec<Arc<Slot>> {
         let mut watched = lock(&self.watched);
         watched.retain(|slot| slot.strong_count() > 0);
@@ -58,14 +60,14 @@ impl DeliveryWaker {
 /// One world's part.
 pub(super) struct Post {
     office: Arc<DeliveryWaker>,
-    /// Whether there are endpoints: all that a world without any pays for is a look at this.
+    /// Whether there are endpoints. This is the only cost for a world without any.
     active: AtomicBool,
-    /// Whether the tester was used at all: what is on it cannot be grown again.
+    /// Whether the tester was used at all: its content cannot be grown again.
     used: AtomicBool,
     crew: Mutex<Crew>,
 }
 
-/// Who works for a world's endpoints, and who waits for it to be quiet.
+/// The workers of a world's endpoints, and the callers that wait for them.
 #[derive(Default)]
 struct Crew {
     hands: BTreeMap<String, Hands>,
@@ -90,12 +92,12 @@ impl Post {
         }
     }
 
-    /// Whether somebody would carry a delivery of this world.
+    /// Whether there is a courier for this world.
     pub(super) fn is_active(&self) -> bool {
         self.active.load(Ordering::Acquire)
     }
 
-    /// Whether the tester holds what a fresh one does not.
+    /// Whether the tester differs from a new one.
     pub(super) fn is_used(&self) -> bool {
         self.used.load(Ordering::Relaxed)
     }
@@ -109,18 +111,19 @@ impl Post {
     }
 }
 
-/// A panic while one of these locks was held cannot have left half a change: each is one call of a collection.
+/// A panic under one of these locks cannot leave half a change, because each change is one call of a
+/// collection.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Slot {
-    /// Whether endpoints wait for what happens here, and somebody carries it to them.
+    /// Whether there are endpoints and a courier.
     pub(super) fn has_post(&self) -> bool {
         self.post().is_active() && self.post().courier().is_some()
     }
 
-    /// A row acted on the tester.
+    /// Updates the state after a call to the tester.
     pub(super) fn tester_used(self: &Arc<Self>) {
         self.post().used.store(true, Ordering::Relaxed);
         self.tester_changed();
@@ -134,12 +137,12 @@ impl Slot {
             lock(&post.office.watched).push(Arc::downgrade(self));
         }
         if before && !active {
-            // Nothing is on its way any more: whoever waits need not.
+            // No delivery is in flight any more, so the waiting callers continue.
             self.stir(&self.tester());
         }
     }
 
-    /// Something happened: events become deliveries, and what is due is sent off.
+    /// Turns new events into deliveries, and sends the due ones.
     pub(super) fn post_events(self: &Arc<Self>, world: &World) {
         if self.post().is_active() {
             let mut tester = self.tester();
@@ -148,12 +151,12 @@ impl Slot {
         }
     }
 
-    /// Whether a delivery is due by that instant of a virtual clock which nobody has looked at yet.
+    /// Whether an unchecked delivery is due by this instant of a virtual clock.
     pub(super) fn is_due_by(&self, now: Timestamp) -> bool {
         self.tester().outbox.next_virtual().is_some_and(|due| due <= now)
     }
 
-    /// Sends off what is due, and wakes who waits for quiet.
+    /// Sends the due deliveries, and wakes the waiting callers.
     pub(super) fn stir(self: &Arc<Self>, tester: &Tester) {
         let outbox = &tester.outbox;
         let due = outbox.due().map(|endpoint| endpoint.id.as_str());
@@ -165,7 +168,7 @@ impl Slot {
         self.wake_waiters(tester);
     }
 
-    /// Wakes a worker of an endpoint that has something to do, or has one started.
+    /// Wakes a worker of an endpoint with due deliveries, or starts one.
     fn rouse(self: &Arc<Self>, tester: &Tester, endpoint: &str) {
         let lane = tester.outbox.lane(endpoint);
         let (Some(courier), Some(lane)) = (self.post().courier(), lane) else {
@@ -196,7 +199,7 @@ impl Slot {
         }
     }
 
-    /// Whether everything that was due has been attempted; whoever polls is woken when it has.
+    /// Whether all due deliveries were attempted. The polling task is woken when they are.
     pub(super) fn poll_quiet(&self, cx: &mut Context<'_>) -> Poll<()> {
         let tester = self.tester();
         if tester.outbox.is_quiet() || !self.has_post() {
@@ -210,7 +213,7 @@ impl Slot {
     }
 }
 
-/// One of those who carry deliveries to an endpoint, one at a time. When dropped, it has left.
+/// A worker that sends the deliveries of an endpoint, one at a time. Dropping it ends it.
 pub(crate) struct Worker {
     slot: Arc<Slot>,
     endpoint: String,
@@ -218,15 +221,15 @@ pub(crate) struct Worker {
     flying: Option<u64>,
 }
 
-/// What a worker is to do.
+/// The next action of a worker.
 pub(crate) enum Duty {
     Carry(Box<Job>),
-    /// Nothing is due; something will be at that instant of the machine's clock, if that is known.
+    /// Nothing is due. The next delivery is due at this instant of the machine's clock, if it is known.
     Wait(Option<Timestamp>),
 }
 
 impl Worker {
-    /// The next delivery, or how long to wait for one; then `poll_woken` says when to ask again.
+    /// The next delivery, or how long to wait for one; then `poll_woken` says when to try again.
     pub(crate) fn next(&mut self, cx: &Context<'_>) -> Duty {
         let mut tester = self.slot.tester();
         let job = tester.outbox.take(&self.endpoint, self.slot.post().wall());
@@ -237,7 +240,7 @@ impl Worker {
             }
             return Duty::Carry(Box::new(job));
         }
-        // What was taken and not even tried may have been the last.
+        // A delivery that was taken and not attempted may have been the last.
         self.slot.wake_waiters(&tester);
         let next = tester.outbox.next_wall(&self.endpoint);
         let mut crew = lock(&self.slot.post().crew);
@@ -246,7 +249,7 @@ impl Worker {
         Duty::Wait(next)
     }
 
-    /// Ready when there may be something to do.
+    /// Ready when there may be a delivery.
     pub(crate) fn poll_woken(&self, cx: &mut Context<'_>) -> Poll<()> {
         let mut crew = lock(&self.slot.post().crew);
         let hands = crew.hands.get_mut(&self.endpoint);
@@ -259,7 +262,7 @@ impl Worker {
         }
     }
 
-    /// What came of the delivery that it carries.
+    /// Reports the result of the current delivery.
     pub(crate) fn report(&mut self, outcome: AttemptOutcome) {
         if let Some(order) = self.flying.take() {
             let mut tester = self.slot.tester();
@@ -269,7 +272,7 @@ impl Worker {
         }
     }
 
-    /// Whether it may leave: nothing is due, now or at a time that is known.
+    /// Whether it may end: no delivery is due, now or at a known time.
     pub(crate) fn may_leave(&mut self) -> bool {
         let slot = Arc::clone(&self.slot);
         let tester = slot.tester();
@@ -298,7 +301,7 @@ impl Worker {
 }
 
 impl Drop for Worker {
-    /// A worker that ends in the middle, by a bug or with the process, leaves its delivery to the next one.
+    /// A worker that ends early, by a bug or with the process, leaves its delivery to the next one.
     fn drop(&mut self) {
         self.report(AttemptOutcome {
             result: Err(Unanswered {

@@ -1,8 +1,10 @@
-//! Faults of the wire on their way through the engine: judged once the key is known, acted on before or after the commit.
+//! Faults of the wire: selected once the key is known, applied before or after the commit.
 //!
-//! What is refused before the commit changes nothing and leaves no idempotency record; what goes wrong after it has happened all
-//! the same, and a retry under the same key gets the success. Deliberately absent: which row acts (`tester::wire`), and what the
-//! edge does to connections and bytes (`io`), which is told by [`Transport`].
+//! A refusal before the commit changes nothing and leaves no idempotency record. After a fault behind the
+//! commit, the call has happened, and a retry
+//! with the same key gets the success. Deliberately absent: the selection of the row (`tester::wire`), and
+//! the effects on connections and bytes (`io`), which
+//! reads [`Transport`].
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -25,13 +27,13 @@ const SANDBOX_DECISION: HeaderName = HeaderName::from_static("sandbox-decision")
 const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 
-/// Where a reply says that a limit, and no row, made it.
+/// The source in a reply that a limit, and no row, refused.
 const LIMITS: &str = "limits";
 
-/// Why a request goes no further than its head.
+/// Why a request ends after its head.
 pub(super) enum Refused {
     Error(ApiError),
-    /// A fault, as it is to be sent, or not.
+    /// A fault: a refusal to send, or a dropped request.
     Injected(Box<Response<Bytes>>),
 }
 
@@ -41,23 +43,24 @@ impl From<ApiError> for Refused {
     }
 }
 
-/// What the journal says of a fault before the commit; in the refusal's extensions.
+/// The entry of a fault before the commit for the request log; in the refusal's extensions.
 #[derive(Clone, Debug)]
 pub(super) struct Acted(pub(super) Option<Applied>);
 
 impl Engine {
-    /// Whether somebody needs the time of the wall clock.
+    /// Whether the wall clock is needed.
     pub(crate) fn wants_time() -> bool {
         ever_armed()
     }
 
-    /// Tells how long the edge has been serving. Threads may tell out of order; time does not run back.
+    /// Reports how long the server has been running. Threads may report out of order; the time never goes
+    /// back.
     pub(crate) fn tell_time(&self, elapsed: Duration) {
         let ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
         self.edge_ms.fetch_max(ms, Ordering::Relaxed);
     }
 
-    /// What is to happen to an exchange; an error is what happens before the commit.
+    /// Selects the faults of an exchange. An error is what happens before the commit.
     pub(super) fn judge(
         &self,
         operation: &Operation,
@@ -66,13 +69,13 @@ impl Engine {
     ) -> Result<Option<Box<ExchangePlan>>, Refused> {
         let asked = asked(head)?;
         if self.is_replaying() {
-            return Ok(None); // what was recorded is what really happened
+            return Ok(None); // a replay repeats what really happened
         }
         let armed = slot.filter(|slot| slot.is_armed() && !is_exempt(operation));
         if asked.is_none() && armed.is_none() {
             return Ok(None);
         }
-        // The tag of a domain is its name; asked for only where something is armed.
+        // The tag of a domain is its name; it is read only if there are rows.
         let domain = format!("{:?}", operation.domain).to_ascii_lowercase();
         let exchange = Exchange {
             operation: operation.name,
@@ -104,12 +107,12 @@ impl Engine {
     }
 }
 
-/// Rows by which faults and limits are taken away again: no fault may lock its maker out.
+/// The operations that remove faults and limits are never faulted, so that a caller cannot lock itself out.
 fn is_exempt(operation: &Operation) -> bool {
     ["/_sandbox/faults", "/_sandbox/limits"].iter().any(|path| operation.path.starts_with(path))
 }
 
-/// The fault that the request's own header asks for.
+/// The fault in the header of the request.
 fn asked(head: &Parts) -> Result<Option<Fault>, ApiError> {
     let mut values = head.headers.get_all(&SANDBOX_FAULT).iter();
     let Some(value) = values.next() else {
@@ -122,13 +125,13 @@ fn asked(head: &Parts) -> Result<Option<Fault>, ApiError> {
         ApiError::new(ErrorCode::InvalidHeader, detail)
     };
     if values.next().is_some() {
-        return Err(refused("it is sent twice"));
+        return Err(refused("the header is sent twice"));
     }
-    let text = value.to_str().map_err(|_| refused("it is no ASCII text"))?;
+    let text = value.to_str().map_err(|_| refused("the value is not ASCII text"))?;
     fault::parse(text).map(Some).map_err(|error| refused(&error))
 }
 
-/// The refusal in place of the call: one that a limit or a fault makes, or that nobody will see.
+/// The refusal instead of the call: by a limit, by a fault, or one that is never sent.
 fn before_commit(verdict: &ExchangePlan, head: &Parts, key: Key) -> Option<Response<Bytes>> {
     let id = |source: &str, place: u64| {
         let key = key.with("faulted").with(source).at(place);
@@ -137,7 +140,7 @@ fn before_commit(verdict: &ExchangePlan, head: &Parts, key: Key) -> Option<Respo
     if let Some(at) = verdict.allowance.filter(|at| at.exceeded) {
         let seconds = at.reset_ms.div_ceil(1_000).max(1);
         let detail = format!(
-            "more than {} requests in {}: the next window begins in {seconds} s",
+            "more than {} requests in {}; retry in {seconds} s",
             at.rate.requests,
             shown_ms(at.rate.window_ms),
         );
@@ -158,7 +161,7 @@ fn before_commit(verdict: &ExchangePlan, head: &Parts, key: Key) -> Option<Respo
     }
     let (status, id) = (status.unwrap_or(503), id(&applied.source, applied.place));
     let mut refusal =
-        problem::reply_with(&error(applied, status, "nothing has happened"), status, &id);
+        problem::reply_with(&error(applied, status, "the call changed nothing"), status, &id);
     decided(&mut refusal, &applied.source);
     let transport = Transport { lost, ..Transport::default() };
     wire_up(verdict, &mut refusal, transport);
@@ -166,7 +169,7 @@ fn before_commit(verdict: &ExchangePlan, head: &Parts, key: Key) -> Option<Respo
     Some(refusal)
 }
 
-/// What happens to the reply to a call that has been answered, and recorded under its key.
+/// Changes the reply to a call that is answered and recorded under its key.
 pub(super) fn after_commit(verdict: &ExchangePlan, response: &mut Response<Bytes>) {
     let mut transport = Transport::default();
     if let Some(applied) = &verdict.fault {
@@ -186,13 +189,13 @@ pub(super) fn after_commit(verdict: &ExchangePlan, response: &mut Response<Bytes
     wire_up(verdict, response, transport);
 }
 
-/// Puts a refusal in the place of a reply that stays what was recorded.
+/// Replaces the reply by a refusal; the recorded answer stays.
 fn replace(response: &mut Response<Bytes>, applied: &Applied, status: u16) {
     let kept = [REQUEST_ID, SANDBOX_TIME, SANDBOX_DECISION]
         .map(|name| response.headers().get(&name).cloned().map(|value| (name, value)));
     let id = response.headers().get(REQUEST_ID).cloned();
     let id = id.unwrap_or(HeaderValue::from_static(""));
-    let error = error(applied, status, "what was asked may have happened all the same");
+    let error = error(applied, status, "the call may have taken effect");
     let mut refusal = problem::reply_with(&error, status, &id);
     for (name, value) in kept.into_iter().flatten() {
         refusal.headers_mut().insert(name, value);
@@ -204,7 +207,7 @@ fn replace(response: &mut Response<Bytes>, applied: &Applied, status: u16) {
     *response = refusal;
 }
 
-/// The refusal of a fault with that status.
+/// The refusal of a fault with this status.
 fn error(applied: &Applied, status: u16, what: &str) -> ApiError {
     let code = match status {
         403 => ErrorCode::Forbidden,
@@ -217,7 +220,7 @@ fn error(applied: &Applied, status: u16, what: &str) -> ApiError {
         504 => ErrorCode::UpstreamTimeout,
         _ => ErrorCode::InjectedFault,
     };
-    let detail = format!("a fault asked for by {}; {what}", applied.source);
+    let detail = format!("a fault from {}; {what}", applied.source);
     let mut error = ApiError::new(code, detail);
     if let Some(Span::Millis(ms)) = applied.fault.retry_after {
         let seconds = u64::try_from(ms).unwrap_or_default().div_ceil(1_000);
@@ -226,7 +229,7 @@ fn error(applied: &Applied, status: u16, what: &str) -> ApiError {
     error
 }
 
-/// Delays and rate headers, which every reply has while they are set.
+/// Adds the delay and rate headers of every reply while limits are set.
 fn wire_up(verdict: &ExchangePlan, response: &mut Response<Bytes>, mut transport: Transport) {
     let of_fault = verdict.fault.as_ref().and_then(|applied| applied.fault.latency_ms);
     transport.delay = Duration::from_millis(verdict.latency_ms + of_fault.unwrap_or(0));
@@ -236,7 +239,8 @@ fn wire_up(verdict: &ExchangePlan, response: &mut Response<Bytes>, mut transport
     let Some(Allowance { rate, remaining, reset_ms, .. }) = verdict.allowance else {
         return;
     };
-    // draft-ietf-httpapi-ratelimit-headers: a policy has a quota and a window, a limit what remains and until when.
+    // draft-ietf-httpapi-ratelimit-headers: a policy has a quota and a window; a limit has the remaining
+    // requests and the reset time.
     let window = rate.window_ms.div_ceil(1_000).max(1);
     let policy = format!("\"default\";q={};w={window}", rate.requests);
     let reset = reset_ms.div_ceil(1_000).max(1);
@@ -247,7 +251,7 @@ fn wire_up(verdict: &ExchangePlan, response: &mut Response<Bytes>, mut transport
     }
 }
 
-/// Says on the reply whence its fault comes, behind what else was decided.
+/// Adds the source of the fault to the decisions of the reply.
 fn decided(response: &mut Response<Bytes>, source: &str) {
     let headers = response.headers_mut();
     let mut value = headers
@@ -256,12 +260,12 @@ fn decided(response: &mut Response<Bytes>, source: &str) {
         .unwrap_or_default();
     value.extend_from_slice(b"fault=");
     value.extend_from_slice(source.as_bytes());
-    // The name of a file may hold anything; then at least that there was a fault is said.
+    // A file name may contain any character; then only the existence of a fault is stated.
     let value = HeaderValue::try_from(value).unwrap_or(HeaderValue::from_static("fault"));
     headers.insert(SANDBOX_DECISION, value);
 }
 
-/// As many bytes, drawn from those that were to be sent, that are neither JSON nor UTF-8.
+/// The same number of bytes, derived from the original ones, that are neither JSON nor UTF-8.
 fn garbage(body: &Bytes) -> Bytes {
     let key = Key::new(0).with("garbage").with_bytes(body);
     let byte =

@@ -1,4 +1,4 @@
-//! What headers decide before a body is read.
+//! Checks of headers before a body is read.
 
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderName, HeaderValue};
@@ -8,23 +8,23 @@ use crate::world::API_VERSION;
 
 const API_VERSION_HEADER: HeaderName = HeaderName::from_static("api-version");
 
-/// The version of the API is known or refused; never passed over.
+/// An unknown version of the API is refused, never ignored.
 pub(super) fn check_headers(headers: &HeaderMap) -> Result<(), ApiError> {
     if let Some(version) = headers.get(API_VERSION_HEADER)
         && version.as_bytes() != API_VERSION.as_bytes()
     {
-        let detail = format!("the Api-Version is not known: send {API_VERSION} or leave it out");
+        let detail = format!("the Api-Version is unknown: send {API_VERSION} or omit it");
         return Err(ApiError::new(ErrorCode::InvalidHeader, detail));
     }
     Ok(())
 }
 
-/// A body is JSON in UTF-8. Without a body no type is needed.
+/// A body must be JSON in UTF-8. Without a body no type is needed.
 pub(super) fn check_content_type(headers: &HeaderMap) -> Result<(), ApiError> {
     let unsupported = |detail: &str| Err(ApiError::new(ErrorCode::UnsupportedMediaType, detail));
     let coding = headers.get(http::header::CONTENT_ENCODING).map(HeaderValue::as_bytes);
     if !matches!(coding, None | Some(b"identity")) {
-        return unsupported("a body is taken as it is, without a Content-Encoding");
+        return unsupported("a Content-Encoding is not supported: send the body without one");
     }
     let mut types = headers.get_all(CONTENT_TYPE).iter();
     let Some(content_type) = types.next() else {

@@ -1,4 +1,5 @@
-//! Idempotency keys: the same request twice is one request (IETF draft semantics; `docs/conventions.md`).
+//! Idempotency keys: a request that is sent twice is one request (IETF draft semantics;
+//! `docs/conventions.md`).
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,12 +14,12 @@ use crate::engine::REPLAYED;
 use crate::tester::request_log::KeyOutcome;
 use crate::value::{ApiError, ErrorCode, Timestamp, Violation};
 
-/// How long an answer is kept, in virtual time.
+/// How long an answer is stored, in virtual time.
 const LIFETIME_MS: i64 = 24 * 60 * 60 * 1_000;
-/// Answers kept a world; beyond it the oldest go.
+/// The most answers that a world stores; beyond it the oldest are dropped.
 const MOST: usize = 10_000;
 
-/// A key in its scope: method and path. The world is whose table it stands in.
+/// A key in its scope: method and path. The table belongs to a world.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct IdempotencyKey {
     key: String,
@@ -26,12 +27,12 @@ pub(super) struct IdempotencyKey {
 }
 
 impl IdempotencyKey {
-    /// The key of a POST, if it has one, as it must where one is required.
+    /// The key of a POST, if it has one. A required key must be present.
     pub(super) fn of(head: &Parts, required: bool) -> Result<Option<Self>, ApiError> {
         let mut values = head.headers.get_all("idempotency-key").iter();
         let (Some(value), Method::POST) = (values.next(), head.method.clone()) else {
             if required {
-                let detail = "this operation asks for an Idempotency-Key: send one that is new for every new request";
+                let detail = "this operation requires an Idempotency-Key: send a new one with every new request";
                 return Err(ApiError::new(ErrorCode::IdempotencyKeyInvalid, detail));
             }
             return Ok(None);
@@ -48,36 +49,36 @@ impl IdempotencyKey {
                 Ok(Some(Self { key: key.to_owned(), path: head.uri.path().to_owned() }))
             }
             _ => {
-                let detail = "an Idempotency-Key is sent once and has 1 to 255 visible ASCII characters, quoted or bare";
+                let detail = "an Idempotency-Key must be sent once and have 1 to 255 visible ASCII characters, quoted or bare";
                 Err(ApiError::new(ErrorCode::IdempotencyKeyInvalid, detail))
             }
         }
     }
 
-    /// The key as it was sent, without quotes.
+    /// The key without quotes.
     pub(super) fn text(&self) -> String {
         self.key.clone()
     }
 }
 
-/// Whether an answer is kept: every one that was produced after execution began. What was refused before, and may be mended
-/// by the caller, is asked anew.
+/// Whether an answer is stored: all answers from the execution on are. A refusal before it is not, because
+/// the caller may correct and repeat the request.
 pub(super) fn is_kept(status: StatusCode) -> bool {
     !matches!(status.as_u16(), 400 | 401 | 403 | 404 | 412 | 429 | 500..)
 }
 
-/// What is known of a key.
+/// The state of a key.
 pub(super) enum Seen {
-    /// Nothing; from now on its request is running.
+    /// Unknown; its request is running from now on.
     Never,
-    /// The same request is being answered.
+    /// The same request is being processed.
     Running(ApiError),
     Replay(Response<Bytes>),
     OtherBody(ApiError),
 }
 
 impl Seen {
-    /// What the request log says of it.
+    /// Its entry in the request log.
     pub(super) const fn outcome(&self) -> KeyOutcome {
         match self {
             Self::Never => KeyOutcome::Fresh,
@@ -93,15 +94,15 @@ impl Seen {
 pub(super) struct SeenKeys {
     answers: Answers,
     running: BTreeSet<IdempotencyKey>,
-    /// Counts how often all answers were exchanged: one that was given before that is not kept after it.
+    /// Counts the replacements of all answers. An answer from before a replacement is not stored after it.
     age: u64,
 }
 
-/// The answers that are kept. A clone shares them.
+/// The stored answers. A clone shares them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Answers {
     by_key: OrdMap<Arc<IdempotencyKey>, Arc<Kept>>,
-    /// Keys by the instant at which they are forgotten, and their number.
+    /// Keys by the instant at which they expire, and their number.
     expiry: OrdMap<(Timestamp, u64), Arc<IdempotencyKey>>,
     kept: u64,
 }
@@ -112,12 +113,12 @@ struct Kept {
     status: StatusCode,
     headers: HeaderMap,
     answer: Bytes,
-    /// Of a refusal, for the request log.
+    /// The code of a refusal, for the request log.
     error: Option<ErrorCode>,
 }
 
 impl SeenKeys {
-    /// What is known of a key, sent with that canonical body. A key that is new is running until its `end`.
+    /// The state of a key for this canonical body. A new key is running until its `end`.
     pub(super) fn begin(&mut self, key: &IdempotencyKey, body: &[u8], now: Timestamp) -> Seen {
         self.answers.forget(now);
         match self.answers.by_key.get(key) {
@@ -125,14 +126,13 @@ impl SeenKeys {
             Some(kept) => Seen::OtherBody(other_body(&kept.body, body)),
             None if self.running.insert(key.clone()) => Seen::Never,
             None => {
-                let detail =
-                    "a request with this key is still being answered: ask again in a moment";
+                let detail = "a request with this key is still being processed: retry in a moment";
                 Seen::Running(ApiError::new(ErrorCode::RequestInProgress, detail))
             }
         }
     }
 
-    /// The request of a key is no longer running.
+    /// The request of a key has ended.
     pub(super) fn end(&mut self, key: &IdempotencyKey) {
         self.running.remove(key);
     }
@@ -142,19 +142,19 @@ impl SeenKeys {
         self.age
     }
 
-    /// The answers as they stand.
+    /// The current answers.
     pub(super) const fn answers(&self) -> &Answers {
         &self.answers
     }
 
-    /// Forgets every answer but these: the world starts again, or from where they were kept. A request that is being answered
-    /// belongs to the world as it was: its answer is not kept.
+    /// Replaces all answers by these, because the world was reset or restored. A running request belongs to
+    /// the old world, so its answer is not stored.
     pub(super) fn exchange(&mut self, answers: Answers) {
         self.answers = answers;
         self.age += 1;
     }
 
-    /// Keeps an answer.
+    /// Stores an answer.
     pub(super) fn store(
         &mut self,
         key: IdempotencyKey,
@@ -208,14 +208,12 @@ impl Kept {
 fn other_body(kept: &[u8], sent: &[u8]) -> ApiError {
     let parse = |text: &[u8]| serde_json::from_slice(text).unwrap_or_default();
     let pointers = json::differing_pointers(&parse(kept), &parse(sent));
-    let detail =
-        format!("this key came with another body before: they differ at {}", pointers.join(", "));
+    let detail = format!(
+        "this key was used with another body: the bodies differ at {}",
+        pointers.join(", ")
+    );
     let differs = |pointer| {
-        Violation::new(
-            pointer,
-            "differs",
-            "differs from the request that this key came with before",
-        )
+        Violation::new(pointer, "differs", "differs from the earlier request with this key")
     };
     ApiError::new(ErrorCode::IdempotencyKeyReused, detail)
         .with_errors(pointers.into_iter().map(differs).collect())

@@ -1,8 +1,11 @@
-//! The engine: from the head and body of a request to its reply, through the one order of refusal.
+//! The engine: makes a reply from the head and body of a request, in the fixed order of refusal.
 //!
-//! route → key → headers → injected fault before the commit → content type → parse → idempotency → shape → handler (existence,
-//! permission, state, money) → commit → record → injected fault after the commit → reply. May import everything to its left and the plain types of `http`; knows no socket and no clock but
-//! what it is told. Each world is behind its own lock, held for the step and not for the writing of the reply.
+//! route → key → headers → injected fault before the commit → content type → parse → idempotency → shape →
+//! handler (existence, permission, state,
+//! money) → commit → record → injected fault after the commit → reply. May import everything to its left and
+//! the plain types of `http`. It
+//! knows no socket, and only the clocks it is given. Each world has its own lock, held for the step and not
+//! while the reply is written.
 
 mod advance;
 mod cache;
@@ -68,33 +71,33 @@ const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
-/// What a reply asks of the wire beyond its bytes: put into its extensions by an injected fault, read by the edge.
+/// How the network layer must send a reply. An injected fault puts it into the reply's extensions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Transport {
-    /// Hold the finished reply back for so long.
+    /// Delay the finished reply by this time.
     pub(crate) delay: Duration,
     /// Close the connection instead of replying.
     pub(crate) lost: bool,
-    /// How the body goes out.
+    /// How the body is sent.
     pub(crate) body: Delivery,
 }
 
-/// How a body goes out.
+/// How a body is sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Delivery {
     #[default]
     Whole,
-    /// Its first half, and then the end of the connection.
+    /// Its first half, then the end of the connection.
     Truncated,
     /// A few bytes at a time.
     Slow,
 }
 
-/// A short hash that names the world in the log, in a reply's extensions. Not the key, nor anything to guess it from.
+/// A short hash that names the world in the log, in a reply's extensions. The key cannot be guessed from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WorldTag(pub(crate) u32);
 
-/// A page that is no operation: the documents and the viewer.
+/// A page that is not an operation: the documents and the viewer.
 #[derive(Clone, Debug)]
 pub(crate) struct Page {
     pub(crate) content_type: &'static str,
@@ -105,13 +108,13 @@ pub(crate) struct Page {
     pub(crate) csp: &'static str,
 }
 
-/// Finds a page by its path. Given from outside: pages are rendered to the right of the engine.
+/// Finds a page by its path. The caller passes it in, because pages are rendered to the right of the engine.
 pub(crate) type Pages = fn(&str, &Overlay) -> Option<Page>;
 
-/// Events that a world keeps if nothing else is said: some gigabytes, and weeks of calls.
+/// The default number of events that a world keeps: some gigabytes, and weeks of calls.
 pub(crate) const MAX_EVENTS: u64 = 1_000_000;
 
-/// How worlds are opened.
+/// The configuration of an engine.
 #[derive(Clone, Debug)]
 pub(crate) struct Config {
     pub(crate) seed: u64,
@@ -119,7 +122,7 @@ pub(crate) struct Config {
     pub(crate) mode: ClockMode,
     /// The only keys that open a world; any but live-looking ones if empty.
     pub(crate) api_keys: Vec<String>,
-    /// What differs from our assumptions. Its keys are taken beside those above.
+    /// The contract overlay. Its keys are accepted in addition to those above.
     pub(crate) contract: Overlay,
     pub(crate) max_worlds: usize,
     /// Events that each world keeps; all of them if none.
@@ -127,29 +130,29 @@ pub(crate) struct Config {
     pub(crate) pages: Pages,
     /// Scenarios that can be loaded by name.
     pub(crate) scenarios: Vec<Arc<Scenario>>,
-    /// Keeps every input that changes a world.
+    /// Records every input that changes a world.
     pub(crate) recorder: Option<Arc<dyn Recorder>>,
 }
 
 impl std::fmt::Debug for Engine {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // Its configuration holds keys, its worlds are many.
+        // Its configuration contains keys, and it has many worlds.
         f.debug_struct("Engine").field("seed", &self.config.seed).finish_non_exhaustive()
     }
 }
 
-/// All worlds and the way to them. Shared by every thread.
+/// All worlds and the access to them. Shared by all threads.
 pub(crate) struct Engine {
     config: Config,
     router: Router,
     worlds: Worlds,
-    /// Reads of worlds in which nothing has happened yet: all of them give the same answers.
+    /// The cached reads of unchanged worlds, which all return the same answers.
     untouched: std::sync::Mutex<ReadCache>,
     /// Virtual time in a world driven by the wall clock.
     wall: AtomicI64,
-    /// Where it began: the start of virtual time, or where a recording ended that goes on.
+    /// Its start: the start of virtual time, or the end of a continued recording.
     wall_origin: AtomicI64,
-    /// Milliseconds of the wall clock since the edge began, as it last told: what rates are measured by.
+    /// Milliseconds of the wall clock since the server started, as last reported. Rates are measured by it.
     edge_ms: AtomicU64,
     /// Scenarios that can be loaded by name: the shipped ones, and those of files.
     scenarios: RwLock<Vec<Arc<Scenario>>>,
@@ -164,9 +167,9 @@ enum Target {
         route: &'static Route,
         params: Vec<(&'static str, String)>,
         slot: Option<Arc<Slot>>,
-        /// What the outside world is to answer.
+        /// The outcomes that the request chooses.
         outcomes: Vec<OutcomeRule>,
-        /// What is to happen to the exchange, where anything is.
+        /// The faults of the exchange, if there are any.
         verdict: Option<Box<ExchangePlan>>,
     },
 }
@@ -197,13 +200,13 @@ impl Engine {
         }
     }
 
-    /// Runs scenarios in every world from its start. To be said before the first request.
+    /// Starts every world with these scenarios. Must be called before the first request.
     pub(crate) fn with_started(mut self, scenarios: Vec<Arc<Scenario>>) -> Self {
         self.worlds.started = RwLock::new(scenarios);
         self
     }
 
-    /// Knows these scenarios by name from now on, in place of those before. Worlds in which one of them runs go on with its new
+    /// Replaces the scenarios that can be loaded by name. Worlds that run one of them continue with its new
     /// rows.
     pub(crate) fn renew_scenarios(&self, scenarios: Vec<Arc<Scenario>>) {
         let mut known = self.scenarios.write().unwrap_or_else(PoisonError::into_inner);
@@ -233,7 +236,7 @@ impl Engine {
         }
     }
 
-    /// How time passes in a fresh world.
+    /// The clock of a fresh world.
     pub(crate) const fn mode(&self) -> ClockMode {
         self.config.mode
     }
@@ -243,12 +246,12 @@ impl Engine {
         self.worlds.base()
     }
 
-    /// Whether only listed keys open a world.
+    /// Whether only listed keys are accepted.
     pub(crate) fn is_closed(&self) -> bool {
         !(self.config.api_keys.is_empty() && self.config.contract.auth.keys.is_empty())
     }
 
-    /// Tells the engine how far virtual time is in worlds that the wall clock drives.
+    /// Reports the virtual time of worlds that the wall clock drives.
     pub(crate) fn tick(&self, since_start: Duration, speed: u32) {
         let ms = i64::try_from(since_start.as_millis())
             .unwrap_or(i64::MAX)
@@ -261,8 +264,9 @@ impl Engine {
         }
     }
 
-    /// From now on webhooks are carried: of worlds that are there already (a journal's), what happens from now on. To be called
-    /// before the first request.
+    /// Starts sending webhooks. In existing worlds (restored from a write-ahead log), only new events are
+    /// sent. Must be called before the first
+    /// request.
     pub(crate) fn open_post(&self, settings: Settings, courier: Arc<dyn Courier>) {
         let office = self.worlds.office();
         office.open(Arc::new(settings), courier);
@@ -276,7 +280,7 @@ impl Engine {
         }
     }
 
-    /// Everything that is decided before a body is read. An error is the finished refusal.
+    /// All checks before a body is read. An error is the finished refusal.
     pub(crate) fn admit(&self, head: &Parts) -> Result<Admitted, Response<Bytes>> {
         self.target(head).map(Admitted).map_err(|refused| {
             let mut refusal = match refused {
@@ -315,7 +319,7 @@ impl Engine {
         Ok(Target::Operation { route, params, slot, outcomes, verdict })
     }
 
-    /// The rest, given the whole body, which is empty when there was none.
+    /// The rest, with the complete body, which is empty if there was none.
     pub(crate) fn answer(&self, admitted: Admitted, head: &Parts, body: Bytes) -> Response<Bytes> {
         let (route, params, slot, outcomes, verdict) = match admitted.0 {
             Target::Page(page) => return page_reply(page),
@@ -402,18 +406,18 @@ impl Engine {
         response
     }
 
-    /// Gives the headers of a request the names that they have within, before anybody looks at them.
+    /// Gives the headers of a request their internal names, before all other code.
     pub(crate) fn enter(&self, head: &mut Parts) {
         let dialect = &self.config.contract.dialect;
         dialect.enter(head.uri.path(), &mut head.headers);
     }
 
-    /// Headers of replies that a page of another origin may read, by the names that the contract gives them.
+    /// Reply headers that a page of another origin may read, by their names in the contract.
     pub(crate) fn exposed_headers(&self) -> Vec<String> {
         self.config.contract.dialect.reply_headers()
     }
 
-    /// Puts a reply into the dialect of the contract: the last that is done to it.
+    /// Translates a reply into the dialect of the contract. This is the last change of a reply.
     fn leave(&self, head: &Parts, response: Response<Bytes>) -> Response<Bytes> {
         let dialect = &self.config.contract.dialect;
         dialect.leave(head.uri.path(), response)
@@ -427,7 +431,7 @@ impl Engine {
             system::follow(world, now);
             Ok(())
         });
-        followed.ok(); // a bug there was logged; what was asked is answered all the same
+        followed.ok(); // a bug there was logged; the request is still answered
         if let Some(tape) = &slot.tape {
             tape.followed(now, before, world);
         }
@@ -437,13 +441,14 @@ impl Engine {
         slot.post_events(world);
     }
 
-    /// A read is a pure function of the world's version, path and query: its answer is kept until the world changes.
+    /// A read is a pure function of the world's version, path and query. Its answer is cached until the world
+    /// changes.
     fn read(&self, request: &Request<'_>, slot: &Slot, call: ReadCall) -> Response<Bytes> {
         let form = Form::wanted(request.route.operation, &request.head.headers);
         let (place, world) = (form.place(request.target()), slot.world());
         request.trace.now.set(Some(world.now()));
         let untouched = world.version() == 0 && world.is_fresh();
-        // Where the wall clock drives the world, time alone changes what is read.
+        // If the wall clock drives the world, time alone changes the answers.
         let is_lasting = world.mode() != ClockMode::Real;
         let (kept, time) = {
             let mut memory = slot.memory();
@@ -471,7 +476,7 @@ impl Engine {
         response
     }
 
-    /// A panic while the lock was held cannot have left half an answer: they are put in whole.
+    /// A panic under the lock cannot leave half an answer, because each is inserted as a whole.
     fn shared_cache(&self) -> std::sync::MutexGuard<'_, ReadCache> {
         self.untouched.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
@@ -489,7 +494,7 @@ impl Engine {
         response
     }
 
-    /// A refusal that the edge itself decided.
+    /// A refusal that the network layer decided.
     pub(crate) fn refuse(
         &self,
         head: Option<&Parts>,
@@ -505,7 +510,7 @@ impl Engine {
         dialect.leave("", problem::reply(&error, &id))
     }
 
-    /// One call in process, without a socket: what a recording is played again by.
+    /// One call in the process, without a socket; used by replays.
     pub(crate) fn call(&self, request: http::Request<Bytes>) -> Response<Bytes> {
         let (mut head, body) = request.into_parts();
         self.enter(&mut head);
@@ -518,7 +523,7 @@ impl Engine {
         }
     }
 
-    /// Looks at the world of a key, which opens if it was not.
+    /// Reads the world of a key, which opens if it is new.
     pub(crate) fn with_world<T>(
         &self,
         key: &str,
@@ -527,12 +532,12 @@ impl Engine {
         Ok(look(&self.worlds.open(key)?.world()))
     }
 
-    /// Moves the clock of a key's world on, attempts the deliveries that fall due on the way, and tells what time it is then.
+    /// Advances the clock of a key's world, attempts the due deliveries on the way, and returns the new time.
     pub(crate) async fn advance(&self, key: &str, by: Span) -> Result<Timestamp, ApiError> {
         advance::by(&self.worlds.open(key)?, by).await
     }
 
-    /// A world with endpoints goes with the wall clock by itself, so that its webhooks go out without anybody asking.
+    /// A world with endpoints follows the wall clock by itself, so that its webhooks are sent without a call.
     fn follow_eagerly(&self, slot: &Arc<Slot>) {
         let now = Timestamp::from_millis(self.wall.load(Ordering::Relaxed));
         let due = |world: &World| world.timers().next().is_some_and(|timer| timer.due <= now);
@@ -542,7 +547,7 @@ impl Engine {
         }
     }
 
-    /// Acts on a key's world and tester, as a row of the control plane does.
+    /// Calls a control row on a key's world and tester.
     pub(crate) fn at_tester<T>(
         &self,
         key: &str,
@@ -585,7 +590,7 @@ impl Host for Engine {
     }
 }
 
-/// A caller's trace goes on through every reply.
+/// Every reply returns the caller's trace.
 fn echo_trace(head: &Parts, response: &mut Response<Bytes>) {
     if let Some(trace) = head.headers.get(TRACEPARENT) {
         response.headers_mut().insert(TRACEPARENT, trace.clone());
@@ -636,19 +641,19 @@ fn page_reply(page: Page) -> Response<Bytes> {
     response
 }
 
-/// `Allow` and the like, as an error carries them.
+/// The headers of an error, such as `Allow`.
 fn error_header(name: &str) -> HeaderName {
     HeaderName::try_from(name).unwrap_or(ALLOW)
 }
 
 impl Cached {
-    /// The reply, or 304 where the caller has it already.
+    /// The reply, or 304 if the caller already has it.
     fn reply(&self, headers: &HeaderMap) -> Response<Bytes> {
         let mut response = Response::new(Bytes::new());
         let known = self.etag.as_ref().zip(headers.get(IF_NONE_MATCH));
         if known.is_some_and(|(etag, sent)| {
             sent.to_str().is_ok_and(|tags| {
-                // Compared weakly, as RFC 9110 (§13.1.2) wants it.
+                // Uses the weak comparison of RFC 9110 (§13.1.2).
                 let strong = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
                 tags.split(',')
                     .any(|tag| tag.trim() == "*" || strong(tag).as_bytes() == etag.as_bytes())

@@ -1,4 +1,4 @@
-//! Outcomes by header: `Sandbox-Scenario` on the way in, `Sandbox-Decision` on the way out.
+//! Outcomes by header: reads `Sandbox-Scenario` and writes `Sandbox-Decision`.
 
 use std::sync::Arc;
 
@@ -13,11 +13,12 @@ use crate::world::{Decided, Why, World};
 
 const SANDBOX_SCENARIO: HeaderName = HeaderName::from_static("sandbox-scenario");
 pub(super) const SANDBOX_DECISION: HeaderName = HeaderName::from_static("sandbox-decision");
-/// Kinds of decisions that one header lists.
+/// The most decisions that one header lists.
 const MOST_LISTED: usize = 16;
 
-/// The outcomes that a request asks for: `payout.settle=returned;code=R02`, several with commas between, or a scenario's name
-/// for all of its outcomes. An unknown name is refused, never passed over.
+/// The outcomes that a request chooses: `payout.settle=returned;code=R02`, several separated by commas, or a
+/// scenario's name for all of its outcomes.
+/// An unknown name is refused, never ignored.
 pub(super) fn wanted(headers: &HeaderMap, host: &dyn Host) -> Result<Vec<OutcomeRule>, ApiError> {
     let mut outcomes = Vec::new();
     for value in headers.get_all(SANDBOX_SCENARIO) {
@@ -44,7 +45,7 @@ fn outcome(text: &str) -> Result<OutcomeRule, ApiError> {
     let Some(decision) = Decision::find(name) else {
         let known: Vec<&str> = DECISIONS.iter().map(|row| row.name).collect();
         return Err(unknown(format!(
-            "no decision is called {name:?}: expected {}",
+            "there is no decision {name:?}: expected {}",
             known.join(", ")
         )));
     };
@@ -79,7 +80,7 @@ fn outcome(text: &str) -> Result<OutcomeRule, ApiError> {
     Ok(outcome)
 }
 
-/// What was decided after that many decisions.
+/// The decisions after this number.
 pub(super) fn since(world: &World, sequence: u64) -> Vec<Arc<Decided>> {
     let decided = world.decided().iter().rev();
     let mut new: Vec<_> =
@@ -88,12 +89,12 @@ pub(super) fn since(world: &World, sequence: u64) -> Vec<Arc<Decided>> {
     new
 }
 
-/// How many decisions a world has taken.
+/// The number of decisions of a world.
 pub(super) fn count(world: &World) -> u64 {
     world.decided().last().map_or(0, |last| last.sequence)
 }
 
-/// `Sandbox-Decision`: `payout.settle=returned;code=R02;why=rule;times=2`, those that somebody asked for first.
+/// `Sandbox-Decision`: `payout.settle=returned;code=R02;why=rule;times=2`. Chosen outcomes come first.
 pub(super) fn header(decided: &[Arc<Decided>]) -> Option<HeaderValue> {
     let mut kinds: Vec<(&Decided, u64)> = Vec::new();
     for decided in decided {

@@ -1,4 +1,4 @@
-//! In which form a reply is given: JSON, unless a caller would rather have paper and the row has it.
+//! The form of a reply: JSON, or PDF if the caller prefers it and the row has it.
 
 use http::HeaderMap;
 use http::header::ACCEPT;
@@ -6,7 +6,7 @@ use http::header::ACCEPT;
 use crate::api::operation::Operation;
 use crate::api::pdf::PDF;
 
-/// In which form a resource is shown.
+/// The form of a resource.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Form {
     #[default]
@@ -15,7 +15,8 @@ pub(super) enum Form {
 }
 
 impl Form {
-    /// What the caller wants of those that the row has. Whoever wants none of them gets JSON, as from every other row.
+    /// The form that the caller prefers among those of the row. If none fits, it is JSON, as from every other
+    /// row.
     pub(super) fn wanted(row: &Operation, headers: &HeaderMap) -> Self {
         if row.pdf.is_none() {
             return Self::Json;
@@ -29,17 +30,18 @@ impl Form {
         }
     }
 
-    /// The key under which an answer is kept.
+    /// The key of a cached answer.
     pub(super) fn place(self, target: &str) -> std::borrow::Cow<'_, str> {
         match self {
             Self::Json => target.into(),
-            // No target has a blank.
+            // A target never contains a space.
             Self::Pdf => format!("{target} pdf").into(),
         }
     }
 }
 
-/// How much a media type is wanted, in thousandths: what the most specific range says that holds it (RFC 9110, §12.5.1).
+/// The weight of a media type in thousandths, by the most specific range that contains it (RFC 9110,
+/// §12.5.1).
 fn preference(accept: &[&str], wanted: &str) -> u32 {
     let family = wanted.split('/').next().unwrap_or_default();
     let mut found = (0, 0);
@@ -60,7 +62,7 @@ fn preference(accept: &[&str], wanted: &str) -> u32 {
     found.1
 }
 
-/// `0.8` as 800; what is no weight weighs nothing.
+/// `0.8` as 800; an invalid weight is 0.
 fn thousandths(weight: &str) -> u32 {
     let (whole, part) = weight.split_once('.').unwrap_or((weight, ""));
     let digits = part.bytes().all(|byte| byte.is_ascii_digit());
@@ -77,9 +79,9 @@ mod tests {
     use crate::api;
 
     #[test]
-    fn paper_is_given_to_who_would_rather_have_it() {
+    fn a_pdf_is_returned_if_the_caller_prefers_it() {
         let rows: Vec<&Operation> = api::product().collect();
-        let row = rows.iter().find(|row| row.pdf.is_some()).expect("a row with paper");
+        let row = rows.iter().find(|row| row.pdf.is_some()).expect("a row with a PDF");
         let form = |accept: &[&'static str]| {
             let mut headers = HeaderMap::new();
             for value in accept {

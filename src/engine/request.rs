@@ -1,4 +1,4 @@
-//! A request on its way through a world, and the ids of replies.
+//! A request while a world processes it, and the ids of replies.
 
 use bytes::Bytes;
 use http::HeaderValue;
@@ -14,25 +14,26 @@ use crate::value::{ApiError, Key};
 use crate::world::World;
 use crate::world::script::OutcomeRule;
 
-/// One request on its way through a world.
+/// One request while a world processes it.
 pub(super) struct Request<'a> {
     pub(super) route: &'static Route,
     pub(super) params: &'a [(&'static str, String)],
     pub(super) head: &'a Parts,
     pub(super) body: &'a Bytes,
-    /// What the outside world is to answer.
+    /// The outcomes that the request chooses.
     pub(super) outcomes: &'a [OutcomeRule],
-    /// What is learned of it on its way, for the journal.
+    /// Data for the request log, collected during the processing.
     pub(super) trace: Trace,
 }
 
 impl Request<'_> {
-    /// Path and query as they were sent.
+    /// Path and query as sent.
     pub(super) fn target(&self) -> &str {
         self.head.uri.path_and_query().map_or("/", http::uri::PathAndQuery::as_str)
     }
 
-    /// The body as JSON; none for a method without one. An empty body is an empty object where that is enough.
+    /// The body as JSON; none for a method without one. An empty body counts as an empty object if the
+    /// operation allows it.
     pub(super) fn parse(&self) -> Result<Option<Value>, ApiError> {
         if !self.route.operation.method.has_body() {
             return Ok(None);
@@ -52,7 +53,8 @@ impl Request<'_> {
         Ok(input)
     }
 
-    /// The id of a reply that changed nothing: of what was asked and the world it was asked of, so that it shifts nothing.
+    /// The id of a reply that changed nothing. It depends on the request and the state of the world, so it
+    /// shifts no other id.
     pub(super) fn refused_id(&self, world: &World) -> HeaderValue {
         let key =
             world.base().key().with("refused").at(world.version()).with(self.head.method.as_str());
@@ -60,12 +62,12 @@ impl Request<'_> {
     }
 }
 
-/// An id of a reply, from the place it is drawn from.
+/// An id of a reply, from its key.
 pub(super) fn request_id(key: Key) -> HeaderValue {
     HeaderValue::try_from(format!("req_{}", encode_to_string(key.hash()))).expect("an id is ASCII")
 }
 
-/// The tag of a representation: equal for equal bytes.
+/// The tag of a representation; equal bytes have equal tags.
 pub(super) fn etag(body: &[u8]) -> HeaderValue {
     let hash = Key::new(0).with_bytes(body).hash();
     HeaderValue::try_from(format!("\"{}\"", encode_to_string(hash))).expect("a tag is ASCII")

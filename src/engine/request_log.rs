@@ -1,4 +1,4 @@
-//! What the request log is told: once a reply, and once a refusal that came before its request had reached a handler.
+//! Writes the request log: once for each reply, and once for each refusal before the handler.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -19,20 +19,20 @@ use crate::value::{ErrorCode, Timestamp};
 use crate::world::World;
 use crate::world::script::Lose;
 
-/// What is learned of a request on its way.
+/// Data of a request, collected during its processing.
 #[derive(Default)]
 pub(super) struct Trace {
-    /// Virtual time at which its turn came.
+    /// The virtual time at the start of its execution.
     pub(super) now: Cell<Option<Timestamp>>,
     pub(super) key: Cell<Option<KeyOutcome>>,
-    /// Places in the log of the first and last event that it caused itself.
+    /// The positions of its first and last own event in the event log.
     pub(super) events: Cell<Option<(u64, u64)>>,
     /// The single resource that it wrote.
     pub(super) resource: Cell<Option<String>>,
 }
 
 impl Trace {
-    /// Notes the events that stand in a log which had that length before.
+    /// Stores the events after this length of the event log.
     pub(super) fn caused(&self, logged: u64, world: &World) {
         let last = world.log().len();
         if last > logged {
@@ -41,14 +41,14 @@ impl Trace {
     }
 }
 
-/// A refusal that the journal is to be told of when its body was read; in its extensions.
+/// A refusal that is logged after its body is read; in its extensions.
 #[derive(Clone)]
 struct Marked {
     slot: Arc<Slot>,
     operation: Option<&'static Operation>,
 }
 
-/// Notes a request that was answered.
+/// Logs a request that was answered.
 pub(super) fn note(
     request: &Request<'_>,
     slot: &Slot,
@@ -73,7 +73,7 @@ fn write(
     fault: Option<&Applied>,
     response: &Response<Bytes>,
 ) {
-    // The world's lock is asked for before the tester's, and only where nobody has looked at the world yet.
+    // The world's lock is taken before the tester's, and only if the world was not read yet.
     let now = trace.now.get().unwrap_or_else(|| slot.world().now());
     let mut tester = slot.tester();
     let Some(entry) = tester.requests.next(now) else {
@@ -113,13 +113,13 @@ fn key(head: &Parts, outcome: Option<KeyOutcome>) -> Option<KeyUse> {
 }
 
 impl Engine {
-    /// The same with journals of at most so many requests a world.
+    /// The same with request logs of at most this many requests for each world.
     pub(crate) fn with_max_requests(mut self, most: usize) -> Self {
         self.worlds.most_requests = most;
         self
     }
 
-    /// Marks a refusal of a request to the product that came with a key which opens a world.
+    /// Marks the refusal of a request to the product whose key opens a world.
     pub(super) fn mark(&self, head: &Parts, refusal: &mut Response<Bytes>) {
         let path = head.uri.path();
         if path == "/_sandbox" || path.starts_with("/_sandbox/") {
@@ -136,7 +136,7 @@ impl Engine {
         refusal.extensions_mut().insert(Marked { slot, operation });
     }
 
-    /// Notes a request that was refused by its head, now that its body was read.
+    /// Logs a request that was refused by its head, after its body was read.
     pub(crate) fn refused(head: &Parts, body: &Bytes, refusal: &Response<Bytes>) {
         let Some(Marked { slot, operation }) = refusal.extensions().get() else {
             return;
@@ -147,7 +147,7 @@ impl Engine {
         write(slot, *operation, head, Body::of(body), &trace, fault, refusal);
     }
 
-    /// Notes a request whose body could not be read.
+    /// Logs a request whose body could not be read.
     pub(crate) fn unread(admitted: &Admitted, head: &Parts, refusal: &Response<Bytes>) {
         let Target::Operation { route, slot: Some(slot), .. } = &admitted.0 else {
             return;

@@ -1,4 +1,5 @@
-//! The router: the tables' paths, each with its methods, so that 404 and 405 fall out of one look-up.
+//! The router: the paths of the tables with their methods, so that one look-up gives the row, the 404 or the
+//! 405.
 
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -13,21 +14,21 @@ use crate::api::{self, crud, operation};
 use crate::engine::contract::{Paging, Rows};
 use crate::value::{ApiError, ErrorCode};
 
-/// A row with what is derived from it once.
+/// A row with the data derived from it.
 pub(super) struct Route {
     pub(super) operation: &'static Operation,
     /// The status of its success.
     pub(super) status: u16,
-    /// How many rows a page has, where it takes `per_page`.
+    /// The page sizes, if it takes `per_page`.
     pub(super) paging: Paging,
     /// Whether it needs an `Idempotency-Key`.
     pub(super) key_required: bool,
     /// Further paths.
     aliases: Vec<&'static str>,
     checker: OnceLock<Checker>,
-    /// Where what it creates can be read.
+    /// The path of the resources that it creates.
     created_at: OnceLock<Option<String>>,
-    /// The row that reads what this one acts on.
+    /// The row that reads the resource on which this one acts.
     resource: OnceLock<Option<&'static Route>>,
     all: OnceLock<&'static [Route]>,
 }
@@ -53,7 +54,7 @@ impl Route {
         core::iter::once(self.operation.path).chain(self.aliases.iter().copied())
     }
 
-    /// What a page without `per_page` has, and what one may have at most.
+    /// The default and the maximum of `per_page`.
     pub(super) fn settle_paging(&self, input: &mut Value) {
         let Paging { default, most } = self.paging;
         if let Some(rows) = input.get_mut("per_page") {
@@ -70,7 +71,8 @@ impl Route {
         self.checker.get_or_init(|| compile(self.operation))
     }
 
-    /// The row that reads the resource which this one changes: at the same path, or at the path without the verb.
+    /// The row that reads the resource that this one changes: at the same path, or at the path without the
+    /// verb.
     pub(super) fn reads_resource(&self) -> Option<&'static Route> {
         *self.resource.get_or_init(|| {
             let path = self.operation.path;
@@ -80,11 +82,11 @@ impl Route {
         })
     }
 
-    /// Where what this row creates can be read, with `{}` for its id.
+    /// The path of the resources that this row creates, with `{}` for the id.
     pub(super) fn reads_at(&self) -> Option<&str> {
         let find = || {
             let collection = match self.operation.path {
-                // The published path is a verb; what it makes is a run.
+                // The published path is a verb; it creates a run.
                 "/v1/payroll/run" => "/api/business/payroll-runs",
                 path => path,
             };
@@ -105,14 +107,14 @@ impl Route {
     }
 }
 
-/// What a request asked for.
+/// The result of a look-up.
 pub(super) enum Found {
     Route(&'static Route, Vec<(&'static str, String)>),
     /// No path of the tables; the 404 names the closest one.
     Nothing(ApiError),
 }
 
-/// One path: a row a method.
+/// One path, with a row for each method.
 type Methods = [Option<&'static Route>; operation::Method::ALL.len()];
 
 /// All paths of both tables.
@@ -141,12 +143,12 @@ impl Router {
         for (path, row) in methods {
             paths
                 .insert(path, row)
-                .expect("the tables' paths do not conflict, and aliases were held against them");
+                .expect("the tables' paths do not conflict, and aliases were checked");
         }
         Self { paths, routes }
     }
 
-    /// The row of a method and path, with what is in the path.
+    /// The row of a method and path, with the values of its parameters.
     pub(super) fn find(&self, method: &Method, path: &str) -> Result<Found, ApiError> {
         let Ok(matched) = self.paths.at(path) else {
             return Ok(Found::Nothing(self.no_route(path)));
@@ -159,7 +161,7 @@ impl Router {
         if matched.params.is_empty() {
             return Ok(Found::Route(route, Vec::new()));
         }
-        // By name: an alias may have them in another order.
+        // By name, because an alias may have them in another order.
         let names = route.operation.path_parameters();
         let params = names.filter_map(|name| Some((name, matched.params.get(name)?.to_owned())));
         Ok(Found::Route(route, params.collect()))
@@ -173,15 +175,16 @@ impl Router {
         let detail = match closest {
             Some((known, route)) => {
                 let method = route.operation.method.name();
-                format!("no route {shown}; the closest is {method} {known}")
+                format!("there is no route {shown}; the closest is {method} {known}")
             }
-            None => format!("no route {shown}"),
+            None => format!("there is no route {shown}"),
         };
         ApiError::new(ErrorCode::RouteNotFound, detail)
     }
 }
 
-/// Made once a process for every set of rows, of which nearly all engines have the same; so they may live as long as it does.
+/// Made once in a process for every set of rows. Nearly all engines have the same set, so it may live as long
+/// as the process.
 fn routes(rows: &Rows) -> &'static [Route] {
     static MADE: Mutex<Vec<(Rows, &'static [Route])>> = Mutex::new(Vec::new());
     let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -205,7 +208,7 @@ fn routes(rows: &Rows) -> &'static [Route] {
     routes
 }
 
-/// The checker of a row's input: the schema that the document shows.
+/// The checker of a row's input, from the schema in the document.
 fn compile(operation: &Operation) -> Checker {
     let mut generator = SchemaGenerator::new(SchemaSettings::draft2020_12());
     let schema = Value::from((operation.input)(&mut generator));
@@ -218,12 +221,12 @@ fn allow(methods: &Methods) -> String {
     names.join(", ")
 }
 
-/// 405 with the methods that the path takes.
+/// 405 with the allowed methods of the path.
 pub(super) fn not_allowed(method: &str, allow: String) -> ApiError {
     let shown: String = method.chars().take(20).collect();
     let mut error = ApiError::new(
         ErrorCode::MethodNotAllowed,
-        format!("this path does not take {shown}, only {allow}"),
+        format!("this path does not allow {shown}, only {allow}"),
     );
     error.header = Some(("allow", allow));
     error

@@ -1,5 +1,5 @@
-//! The engine in process: the order of refusal, undoing, and a random walk over the whole table with an audit after
-//! every step.
+//! Tests of the engine in the process: the order of refusal, the undoing of changes, and a random walk over
+//! the whole table with an audit after every step.
 
 #![expect(clippy::cast_possible_truncation, reason = "draws below the lengths of short lists")]
 
@@ -66,7 +66,7 @@ fn digest(engine: &Engine) -> String {
 }
 
 #[test]
-fn each_stage_refuses_before_the_next_one_looks() {
+fn each_stage_refuses_before_the_next_one() {
     let engine = engine(42, ClockMode::Instant);
     let code = |request: Request<Bytes>| {
         let response = engine.call(request);
@@ -109,7 +109,7 @@ fn a_refused_write_leaves_the_digest_as_it_was() {
 }
 
 #[test]
-fn a_world_survives_being_written_out_and_read_back() {
+fn a_world_can_be_serialised_and_read_back() {
     let engine = engine(9, ClockMode::Manual);
     let company = first_id(&engine, "/api/business/companies");
     let body = json!({ "company_id": company, "period": "2026-01" }).to_string();
@@ -123,10 +123,11 @@ fn a_world_survives_being_written_out_and_read_back() {
     assert_eq!(call(&engine, "POST", "/_sandbox/clock/advance", later).status(), 200);
     let later = "2026-06-30T00:00:00Z".parse().expect("an instant");
     api::system::advance(&mut copy, later);
-    assert_eq!(copy.digest(), digest(&engine), "the copy goes on as the original does");
+    assert_eq!(copy.digest(), digest(&engine), "the copy behaves like the original");
 }
 
-/// One step of the walk: a row, called with its example, with ids of the world, with noise, or with nothing.
+/// One step of the walk: a row, called with its example, with ids of the world, with random input, or with
+/// nothing.
 fn step(engine: &Engine, row: &Operation, key: Key) -> (String, String) {
     let ids: Vec<String> = ["companies", "employees", "payroll-runs", "payslips", "tax-filings"]
         .iter()
@@ -232,11 +233,11 @@ fn a_random_walk_over_the_table_never_breaks_an_invariant() {
                 row.name
             );
         }
-        assert!(writes > 20 && refused > 20, "{writes} writes and {refused} refusals tell little");
+        assert!(writes > 20 && refused > 20, "{writes} writes and {refused} refusals are too few");
     }
 }
 
-/// What every row may refuse with, and what the row says itself.
+/// The codes that every row may return, and the row's own codes.
 fn may_refuse(row: &Operation, code: &str) -> bool {
     ["validation_failed", "resource_not_found", "malformed_json"].contains(&code)
         || row.errors.iter().any(|declared| declared.code() == code)
@@ -272,7 +273,7 @@ fn gross_to_date(engine: &Engine, employee: &str) -> Vec<(String, i64)> {
 }
 
 #[test]
-fn the_year_to_date_is_what_was_paid_whatever_the_order_and_the_clock() {
+fn the_year_to_date_is_what_was_paid_in_any_order_and_clock() {
     for (mode, months) in [
         (ClockMode::Instant, ["03", "01", "02"]),
         (ClockMode::Manual, ["01", "02", "03"]),

@@ -2,7 +2,7 @@
 
 #![expect(
     clippy::disallowed_types,
-    reason = "looked up by key; iterated only to drop worlds that nobody can tell from new ones"
+    reason = "looked up by key; iterated only to drop worlds that equal new ones"
 )]
 
 use std::collections::{BTreeMap, HashMap};
@@ -28,46 +28,47 @@ use crate::value::{ApiError, ErrorCode, Id, Timestamp, Violation};
 use crate::world::script::Scenario;
 use crate::world::{Base, ClockMode, World};
 
-/// Turns of the loop that waits for a step to end: some ten microseconds.
+/// Iterations of the loop that waits for a step to end: about ten microseconds.
 const SPINS: u32 = 300;
 
-/// One key's world. Reads share it; a step has it alone. The tester beside it and what is remembered of requests have locks of
-/// their own, taken in the order in which they stand here; the last is held for a look-up only.
+/// One key's world. Reads share it; a step has it alone. The tester and the idempotency answers have their
+/// own locks, taken in the order of these
+/// fields. The last one is held only for a look-up.
 pub(super) struct Slot {
     world: RwLock<World>,
     tester: Mutex<Tester>,
     memory: Mutex<Memory>,
     post: Post,
     tag: WorldTag,
-    /// Where its inputs are recorded, if they are.
+    /// The recorder of its inputs, if there is one.
     pub(super) tape: Option<Tape>,
-    /// Whether there are faults or limits: of most worlds never, and then no request looks further.
+    /// Whether there are faults or limits. Most worlds have none, and then requests check nothing else.
     armed: AtomicBool,
 }
 
-/// Whether any world of the process ever had faults or limits. Until then nobody needs to tell the time.
+/// Whether any world of the process ever had faults or limits. Before that, the time is not needed.
 static EVER_ARMED: AtomicBool = AtomicBool::new(false);
 
-/// Whether a rate may have to be measured.
+/// Whether a rate may need measurement.
 pub(super) fn ever_armed() -> bool {
     EVER_ARMED.load(Ordering::Relaxed)
 }
 
-/// What is remembered of the requests to a world.
+/// The idempotency answers of a world.
 pub(super) struct Memory {
     pub(super) seen: SeenKeys,
     pub(super) reads: ReadCache,
-    /// `Sandbox-Time`, made anew when the clock has moved.
+    /// `Sandbox-Time`, formatted again after the clock has moved.
     time: Option<(Timestamp, HeaderValue)>,
-    /// What stood in `seen` when each snapshot was taken.
+    /// The content of `seen` at each snapshot.
     snapshots: BTreeMap<Id<Snapshot>, Answers>,
-    /// Where the world stood after its last change: told to whoever may not wait for its lock.
+    /// The state of the world after its last change, for readers that may not wait for its lock.
     stands: OpenWorld,
-    /// What it was grown from when it stood there.
+    /// The base of the world at that time.
     base: Arc<Base>,
-    /// Calls that acted on the tester: numbers their ids.
+    /// The number of calls that acted on the tester; it numbers their ids.
     tester_calls: u64,
-    /// Those of them that no recording keeps.
+    /// The number of these calls that are not recorded.
     calls_beside: u64,
 }
 
@@ -78,18 +79,19 @@ impl Memory {
         self.tester_calls
     }
 
-    /// A call at the tester was refused: it has no number.
+    /// A call to the tester was refused: it gets no number.
     pub(super) const fn uncount_desk_call(&mut self) {
         self.tester_calls -= 1;
     }
 
-    /// The number of the next one that no recording keeps.
+    /// The number of the next call that is not recorded.
     pub(super) const fn next_call_beside(&mut self) -> u64 {
         self.calls_beside += 1;
         self.calls_beside
     }
 
-    /// Forgets answers that the last write may have made wrong; of a world that started again, its keys, too.
+    /// Drops cached answers that the last write may have changed; for a reset world, its idempotency answers,
+    /// too.
     fn changed(&mut self, world: &World) {
         self.reads.clear();
         let again = world.version() < self.stands.version
@@ -104,7 +106,7 @@ impl Memory {
         self.stands.snapshots = self.snapshots.len() as u64;
     }
 
-    /// What is kept under keys follows the snapshots: answers given since are forgotten with what they tell of.
+    /// Idempotency answers follow the snapshots: later ones are dropped with the changes that they describe.
     fn follow(&mut self, acts: &[Act]) {
         for act in acts {
             match act {
@@ -178,12 +180,13 @@ impl Slot {
         slot
     }
 
-    /// What carries its webhooks.
+    /// The sender of its webhooks.
     pub(super) const fn post(&self) -> &Post {
         &self.post
     }
 
-    /// To be told after whatever may have changed the world or the tester, before the world's lock is given back.
+    /// Must be called after each possible change of the world or the tester, before the world's lock is
+    /// released.
     pub(super) fn changed(&self, world: &World) {
         let acts = self.tester().snapshots.take_acts();
         let mut memory = self.memory();
@@ -191,20 +194,20 @@ impl Slot {
         memory.follow(&acts);
     }
 
-    /// Whether a new world could take this one's place and nobody would notice.
+    /// Whether a new world would equal this one.
     fn is_untouched(&self) -> bool {
         self.world().version() == 0 && self.memory().tester_calls == 0
     }
 
-    /// The world, to look at.
+    /// The world for reading.
     pub(super) fn world(&self) -> RwLockReadGuard<'_, World> {
         self.world.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The world, for one step. A panic inside a step is caught and undone before the lock is given back, so a poisoned
-    /// lock guards a whole world.
+    /// The world for one step. A panic inside a step is caught and undone before the lock is released, so a
+    /// poisoned lock still protects a valid world.
     ///
-    /// A step takes microseconds: waiting for it awake is cheaper than being put to sleep and woken.
+    /// A step takes microseconds, so a busy wait is cheaper than sleeping.
     pub(super) fn world_mut(&self) -> RwLockWriteGuard<'_, World> {
         for _ in 0..SPINS {
             match self.world.try_write() {
@@ -216,17 +219,17 @@ impl Slot {
         self.world.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What the tester holds beside the world.
+    /// The tester of the world.
     pub(super) fn tester(&self) -> MutexGuard<'_, Tester> {
         self.tester.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether requests are to be held against the tester's faults and limits.
+    /// Whether requests must be checked for faults and limits.
     pub(super) fn is_armed(&self) -> bool {
         self.armed.load(Ordering::Relaxed)
     }
 
-    /// To be called when the tester's faults or limits may have changed.
+    /// Must be called after a possible change of the tester's faults or limits.
     pub(super) fn rearm(&self, tester: &Tester) {
         let armed = tester.wire.is_armed();
         self.armed.store(armed, Ordering::Relaxed);
@@ -235,12 +238,12 @@ impl Slot {
         }
     }
 
-    /// What is remembered.
+    /// The idempotency answers.
     pub(super) fn memory(&self) -> MutexGuard<'_, Memory> {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What names the world in the log.
+    /// The name of the world in the log.
     pub(super) const fn tag(&self) -> WorldTag {
         self.tag
     }
@@ -250,21 +253,21 @@ impl Slot {
 pub(super) struct Worlds {
     base: Arc<Base>,
     mode: ClockMode,
-    /// The only keys taken; any if empty.
+    /// The only accepted keys; any if empty.
     keys: Vec<String>,
     /// Whether keys that look live are refused.
     refuse_live: bool,
     most: usize,
     office: Arc<DeliveryWaker>,
     recorder: Option<Arc<dyn Recorder>>,
-    /// Events that each keeps; all of them if none.
+    /// The events that each keeps; all of them if none.
     most_events: Option<u64>,
-    /// Scenarios that run in every world from its start.
+    /// The scenarios that every world starts with.
     pub(super) started: RwLock<Vec<Arc<Scenario>>>,
-    /// Requests that each world's journal keeps.
+    /// The requests that each world's request log keeps.
     pub(super) most_requests: usize,
     open: RwLock<HashMap<Box<str>, Arc<Slot>>>,
-    /// How many were ever opened: numbers them.
+    /// The number of worlds ever opened; it numbers them.
     opened: AtomicU64,
 }
 
@@ -297,7 +300,7 @@ impl Worlds {
         &self.base
     }
 
-    /// What all worlds share of webhooks.
+    /// The webhook state that all worlds share.
     pub(super) const fn office(&self) -> &Arc<DeliveryWaker> {
         &self.office
     }
@@ -306,7 +309,7 @@ impl Worlds {
         self.open.read().unwrap_or_else(PoisonError::into_inner).len() as u64
     }
 
-    /// Where every open world stands, in the order in which they were opened. Waits for no step of any of them.
+    /// The states of all open worlds, in the order of their opening. Does not wait for their steps.
     pub(super) fn list(&self) -> Vec<OpenWorld> {
         let slots: Vec<Arc<Slot>> = {
             let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
@@ -323,7 +326,7 @@ impl Worlds {
         started.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// What lies on a fresh tester.
+    /// The content of a fresh tester.
     fn part(&self) -> TesterPart {
         let mut tester = Tester { scenarios: self.started(), ..Tester::default() };
         tester.follow_scenarios(&self.base);
@@ -351,7 +354,7 @@ impl Worlds {
         Ok(Arc::clone(slot))
     }
 
-    /// Opens a key on a world that is there already; a key that has one keeps it.
+    /// Opens a key with an existing world; refuses a key that already has one.
     pub(super) fn open_on(
         &self,
         key: &str,
@@ -359,7 +362,7 @@ impl Worlds {
         part: TesterPart,
     ) -> Result<(), ApiError> {
         if !is_well_formed(key) {
-            let detail = "a key has 1 to 255 visible ASCII characters";
+            let detail = "a key must have 1 to 255 visible ASCII characters";
             return Err(ApiError::invalid(vec![Violation::new("/key", "pattern", detail)]));
         }
         self.check(key)?;
@@ -368,7 +371,7 @@ impl Worlds {
             open.insert(key.into(), known);
         }
         if open.contains_key(key) {
-            let detail = "the key has a world of its own already: take a key that was not used yet";
+            let detail = "the key already has a world: use a new key";
             return Err(ApiError::new(ErrorCode::DuplicateReference, detail));
         }
         self.make_room(&mut open, key)?;
@@ -376,14 +379,14 @@ impl Worlds {
         Ok(())
     }
 
-    /// The way to the recorder, for a world that opens.
+    /// The recorder of a world that opens.
     fn tape(&self, key: &str) -> Option<Tape> {
         let recorder = self.recorder.as_ref()?;
         let hash = KeyHash::of(recorder.salt(), key);
         Some(Tape::new(Arc::clone(recorder), hash))
     }
 
-    /// The world of a key as it was played again, when nobody had shown the key yet.
+    /// The replayed world of a key that no request has sent yet.
     fn played_again(
         &self,
         open: &mut HashMap<Box<str>, Arc<Slot>>,
@@ -394,17 +397,18 @@ impl Worlds {
         open.remove(hash.as_key().as_str())
     }
 
-    /// Every world that has a tape.
+    /// All worlds with a tape.
     pub(super) fn recorded(&self) -> Vec<Arc<Slot>> {
         let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
         open.values().map(Arc::clone).collect()
     }
 
-    /// A world whose key nobody has shown is called by the key's hash while it is played again, and by nobody else.
+    /// During a replay, the hash of the key names a world whose key is unknown. No request can use this name.
     fn check_name(&self, key: &str) -> Result<(), ApiError> {
         match &self.recorder {
             Some(recorder) if KeyHash::recorded(key).is_some() && !recorder.is_replaying() => {
-                let detail = "this name of a recorded world is not an API key: send the key itself";
+                let detail =
+                    "this is the name of a recorded world, not an API key: send the key itself";
                 Err(unauthorized(ErrorCode::InvalidApiKey, detail))
             }
             _ => Ok(()),
@@ -418,8 +422,7 @@ impl Worlds {
             return Ok(());
         }
         if self.refuse_live && looks_live(key) {
-            let detail =
-                "this looks like a live key: the sandbox takes test keys only, and has not kept it";
+            let detail = "this looks like a live key: the sandbox accepts only test keys, and has not stored it";
             return Err(unauthorized(ErrorCode::LiveKeyRefused, detail));
         }
         if !self.keys.is_empty() && !self.keys.iter().any(|known| known == key) {
@@ -437,7 +440,7 @@ impl Worlds {
         key: &str,
     ) -> Result<(), ApiError> {
         if open.len() >= self.most && !open.contains_key(key) {
-            // A world in which nothing happened can be grown again and nobody can tell.
+            // An unchanged world can be dropped, because it can be grown again.
             open.retain(|_, slot| {
                 let reset = !Arc::ptr_eq(slot.world().base(), &self.base);
                 let used =
@@ -445,8 +448,7 @@ impl Worlds {
                 used || Arc::strong_count(slot) > 1
             });
             if open.len() >= self.most {
-                let detail =
-                    format!("{} worlds are open, which is all that --max-worlds allows", self.most);
+                let detail = format!("{} worlds are open, the maximum of --max-worlds", self.most);
                 return Err(ApiError::new(ErrorCode::Overloaded, detail));
             }
         }
@@ -465,7 +467,7 @@ impl Worlds {
     }
 }
 
-/// A short hash of a key, made with a secret of this process so that nobody can find the key by trying.
+/// A short hash of a key with a secret of this process, so that the key cannot be found by trying.
 fn tag(key: &str) -> WorldTag {
     use std::hash::{BuildHasher, RandomState};
     static SECRET: std::sync::LazyLock<RandomState> = std::sync::LazyLock::new(RandomState::new);
@@ -505,7 +507,7 @@ pub(crate) fn is_usable_key(key: &str, refuse_live: bool) -> bool {
     is_well_formed(key) && !(refuse_live && looks_live(key))
 }
 
-/// Keys of live systems, by how they are usually written.
+/// The usual forms of live keys.
 pub(super) fn looks_live(key: &str) -> bool {
     let key = key.to_ascii_lowercase();
     key.starts_with("live_")

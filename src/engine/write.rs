@@ -1,4 +1,4 @@
-//! The way of a write: idempotency, shape, precondition, the step itself, its reply.
+//! The steps of a write: idempotency, shape, precondition, the step itself, its reply.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -20,19 +20,19 @@ use crate::engine::{JSON, REQUEST_ID, SANDBOX_TIME, idempotency, outcomes, probl
 use crate::value::{ApiError, ErrorCode, Timestamp};
 use crate::world::{RequestRef, World};
 
-/// What can be made of a write without looking at its world. Each part is refused only when its turn comes.
+/// The parts of a write that need no world. Each part is refused only at its place in the order.
 struct Prepared {
     key: Result<Option<IdempotencyKey>, ApiError>,
-    /// The canonical body, where there is a key to compare it under.
+    /// The canonical body, if there is an idempotency key.
     fingerprint: Option<Vec<u8>>,
     input: Result<Value, ApiError>,
 }
 
 impl Prepared {
-    /// An error is the 400 of a body that is no JSON.
+    /// An error is the 400 of a body that is not JSON.
     fn of(request: &Request<'_>) -> Result<Self, ApiError> {
         let body = request.parse()?;
-        // The control plane is no part of the product: advancing twice is advancing twice.
+        // The control plane is not part of the product: to advance twice is to advance twice.
         let key = match request.route.operation.contract {
             Contract::Control => Ok(None),
             _ => IdempotencyKey::of(request.head, request.route.key_required),
@@ -44,7 +44,7 @@ impl Prepared {
 }
 
 pub(super) fn write(request: &Request<'_>, slot: &Arc<Slot>, host: &dyn Host) -> Response<Bytes> {
-    // What needs no look at the world is done before its lock is taken, and the reply is written after it is given back.
+    // Work without the world is done before its lock is taken, and the reply is written after it is released.
     let prepared = Prepared::of(request);
     let mut held = slot.world_mut();
     let world = &mut *held;
@@ -83,7 +83,7 @@ pub(super) fn write(request: &Request<'_>, slot: &Arc<Slot>, host: &dyn Host) ->
             }
             slot.changed(world);
             request.trace.caused(logged, world);
-            // The reply tells of the moment at which it was accepted, not of what follows from it.
+            // The reply shows the state at its acceptance, not the later effects.
             let (time, now) = (time(world), world.now());
             let refusal = performed.as_ref().err().map(|error| refused(error, world));
             if settle(world) {
@@ -113,13 +113,14 @@ pub(super) fn write(request: &Request<'_>, slot: &Arc<Slot>, host: &dyn Host) ->
     }
 }
 
-/// Whether a row is a call at the tester that a recording keeps.
+/// Whether a row is a recorded call to the tester.
 fn is_numbered(row: &Operation) -> bool {
     matches!(row.call, Call::Tester(_)) && row.method != Method::Get && !recording::is_beside(row)
 }
 
-/// The id of a reply to what may change something. A call at the tester leaves no event, so that it is numbered by itself; one
-/// that only looks, or that no recording keeps, shifts no number of those that one does.
+/// The id of a reply to a possible change. A call to the tester leaves no event, so it has its own numbers. A
+/// call that only reads, or is not
+/// recorded, shifts no number of the recorded ones.
 fn write_id(request: &Request<'_>, world: &World, slot: &Slot) -> HeaderValue {
     let (row, key) = (request.route.operation, world.base().key());
     match row.call {
@@ -134,20 +135,20 @@ fn write_id(request: &Request<'_>, world: &World, slot: &Slot) -> HeaderValue {
     }
 }
 
-/// In an instant world: what follows from the request. Says whether anything did.
+/// Runs the due work of an instant world after the request. Returns whether there was any.
 pub(super) fn settle(world: &mut World) -> bool {
     let before = world.version();
     let settled = guard(world, |world| {
         system::settle(world);
         Ok(())
     });
-    settled.ok(); // a bug there was logged; what was accepted stands
+    settled.ok(); // a bug there was logged; the accepted request stays
     world.version() != before
 }
 
-/// A write whose turn has come.
+/// A write that is being executed.
 enum Ready<'a> {
-    /// It was answered before.
+    /// The key already has an answer.
     Replay(Response<Bytes>),
     Run {
         running: Running<'a>,
@@ -156,7 +157,7 @@ enum Ready<'a> {
 }
 
 impl<'a> Ready<'a> {
-    /// An error is a refusal before execution: it is not kept under its key.
+    /// An error is a refusal before execution: it is not stored under its key.
     fn of(
         request: &Request<'_>,
         prepared: Prepared,
@@ -181,11 +182,11 @@ impl<'a> Ready<'a> {
     }
 }
 
-/// A key whose request is being answered; let go of when dropped, so that no end of a request leaves it taken.
+/// A key whose request is running. A drop releases it, so that every end of a request does.
 struct Running<'a> {
     slot: &'a Slot,
     keyed: Option<(IdempotencyKey, Vec<u8>)>,
-    /// Of the answers kept when it began.
+    /// The generation of the answers at its start.
     age: u64,
 }
 
@@ -194,7 +195,7 @@ impl Running<'_> {
         self.keyed.as_ref().map(|(key, _)| key)
     }
 
-    /// Keeps the answer under the key, if it is one that is kept.
+    /// Stores the answer under the key, if it is one to store.
     fn store_reply(mut self, response: &Response<Bytes>, now: Timestamp) {
         if let Some((key, body)) = self.keyed.take() {
             let seen = &mut self.slot.memory().seen;
@@ -214,22 +215,22 @@ impl Drop for Running<'_> {
     }
 }
 
-/// Runs a step of a world. A panic is a bug: what it staged is undone, and its request alone fails.
+/// Runs a step of a world. A panic is a bug: its staged changes are undone, and only its request fails.
 pub(super) fn guard<T>(
     world: &mut World,
     step: impl FnOnce(&mut World) -> Result<T, ApiError>,
 ) -> Result<T, ApiError> {
-    // Unwind safety: what a panic leaves half done in the world is what the roll-back undoes.
+    // Unwind safety: the roll-back undoes all changes that a panic leaves incomplete in the world.
     catch_unwind(AssertUnwindSafe(|| step(world))).unwrap_or_else(|_| {
         world.roll_back();
         tracing::error!(
             seed = world.base().seed(),
             sequence = world.log().len(),
-            "a step of a world failed by a bug; what it changed is undone"
+            "a step of a world failed because of a bug; its changes are undone"
         );
         Err(ApiError::new(
             ErrorCode::InternalError,
-            "a bug of the sandbox; nothing was changed by this request",
+            "this is a bug of the sandbox; the request changed nothing",
         ))
     })
 }
@@ -238,7 +239,7 @@ fn success(request: &Request<'_>) -> StatusCode {
     StatusCode::from_u16(request.route.operation.success).expect("rows hold HTTP statuses")
 }
 
-/// The reply to a write that went through.
+/// The reply to a successful write.
 fn created(
     request: &Request<'_>,
     reply: Reply,
@@ -267,7 +268,7 @@ fn created(
     response
 }
 
-/// `If-Match` holds if the resource still is what the caller read (412 otherwise).
+/// `If-Match` requires that the resource has the version that the caller read (412 otherwise).
 fn check_if_match(request: &Request<'_>, world: &World) -> Result<(), ApiError> {
     let Some(wanted) = request.head.headers.get(IF_MATCH) else {
         return Ok(());
@@ -287,6 +288,6 @@ fn check_if_match(request: &Request<'_>, world: &World) -> Result<(), ApiError> 
     if wanted == "*" || wanted.split(',').any(|tag| tag.trim().as_bytes() == current.as_bytes()) {
         return Ok(());
     }
-    let detail = "the resource has changed since it was read: read it again and repeat the change on what it is now";
+    let detail = "the resource has changed since it was read: read it again and repeat the change";
     Err(ApiError::new(ErrorCode::PreconditionFailed, detail))
 }

@@ -1,4 +1,4 @@
-//! The list of assumptions as people and programs read it.
+//! The list of assumptions, for people and for programs.
 
 use core::fmt::Write as _;
 
@@ -7,19 +7,19 @@ use serde::Serialize;
 use crate::engine::contract::assumptions::{Assumption, all};
 use crate::engine::contract::{ErrorFormat, Header, Overlay, Paging};
 
-/// Where a line of text ends.
+/// The width of a line of text.
 const WIDTH: usize = 100;
 
-/// One assumption under a contract.
+/// One assumption with a contract.
 #[derive(Serialize)]
 struct Row<'a> {
     id: &'a str,
     section: &'a str,
     question: &'a str,
     answer: &'a str,
-    /// Keys of the contract file; empty where it cannot be overridden yet.
+    /// The keys of the contract file; empty if it cannot be replaced yet.
     overridden_by: &'a [&'a str],
-    /// Of those keys, what this contract says.
+    /// The keys that this contract sets.
     overrides: Vec<String>,
     proof: &'a str,
 }
@@ -62,7 +62,7 @@ pub(crate) fn json(overlay: &Overlay) -> String {
 /// The list for people.
 pub(crate) fn text(overlay: &Overlay) -> String {
     let said = said(overlay);
-    let mut text = String::new(); // which takes every letter
+    let mut text = String::new(); // a string accepts every character
     for one in all() {
         let row = Row::of(one, &said);
         let _ = writeln!(text, "{:<5} {}", row.section, row.question);
@@ -83,7 +83,7 @@ pub(crate) fn text(overlay: &Overlay) -> String {
     text
 }
 
-/// What a contract overrides, in a sentence's end.
+/// The replacements of a contract, as the end of a sentence.
 pub(crate) fn overridden(overlay: &Overlay) -> String {
     let said = said(overlay);
     if said.is_empty() {
@@ -93,7 +93,7 @@ pub(crate) fn overridden(overlay: &Overlay) -> String {
     keys.join(", ")
 }
 
-/// What a contract says otherwise than ours, key by key as its file has them. Keys of callers are counted, not shown.
+/// The differences of a contract, key by key in the form of its file. API keys are counted, not shown.
 fn said(overlay: &Overlay) -> Vec<(String, String)> {
     let mut said = Vec::new();
     let mut say = |key: &str, value: String| said.push((key.to_owned(), value));
@@ -144,7 +144,7 @@ fn said(overlay: &Overlay) -> Vec<(String, String)> {
     said
 }
 
-/// A text in lines of that many characters at most, broken at spaces.
+/// A text in lines of limited width, broken at spaces.
 fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {

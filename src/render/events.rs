@@ -1,4 +1,4 @@
-//! The catalogue of events: every name that a row may emit, with what causes it.
+//! The catalogue of events: every name that a row may emit, with its causes.
 
 use std::collections::BTreeMap;
 
@@ -10,18 +10,18 @@ use crate::api::system::events_of;
 pub(crate) struct EventKind {
     /// `payout.paid`.
     pub(crate) name: &'static str,
-    /// The `operationId`s that may cause it, at once or later as the clock moves; in table order.
+    /// The `operationId`s that may cause it, at once or later by the clock; in table order.
     pub(crate) caused_by: Vec<String>,
 }
 
 impl EventKind {
-    /// The kind of resource it happens to: `payout` of `payout.paid`.
+    /// The kind of its resource: `payout` of `payout.paid`.
     pub(crate) fn resource(&self) -> &'static str {
         self.name.split_once('.').map_or(self.name, |(resource, _)| resource)
     }
 }
 
-/// Every kind of event that these rows may cause, by name.
+/// Every type of event that these rows may cause, by name.
 pub(crate) fn catalogue<'a>(rows: impl IntoIterator<Item = &'a Operation>) -> Vec<EventKind> {
     let mut causes: BTreeMap<&'static str, Vec<String>> = BTreeMap::new();
     for row in rows {

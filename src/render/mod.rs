@@ -1,8 +1,9 @@
-//! What people and programs read about the operations: the OpenAPI documents, the reference pages,
-//! the catalogue of events. Loops over the table, and nothing that the table does not say.
+//! The documents about the operations: the OpenAPI documents, the reference pages, the catalogue of events.
+//! They are loops over the table and contain nothing
+//! else.
 //!
-//! May import all that stands left of `io`. Deliberately absent: sockets and files; the caller
-//! serves and prints what is made here.
+//! May import everything left of `io`. Deliberately absent: sockets and files; the caller serves and prints
+//! the documents.
 
 pub(crate) mod assumptions;
 mod events;

@@ -1,7 +1,7 @@
 //! The OpenAPI 3.1.1 documents: one of the simulated product, one of the control plane.
 //!
-//! A document is a `serde_json::Value`, put together row by row in the table's order; the schemas
-//! are those that requests are checked against.
+//! A document is a `serde_json::Value`, assembled row by row in the table's order. Its schemas are those that
+//! check requests.
 
 mod header;
 mod links;
@@ -53,7 +53,7 @@ pub(crate) fn document(plane: Plane) -> Value {
     render(plane, &plane.rows(), &mut |row| session.sample(row))
 }
 
-/// The same under a contract, which is of the product alone.
+/// The same with a contract, which concerns only the product.
 pub(crate) fn document_under(plane: Plane, contract: &Overlay) -> Value {
     match plane {
         Plane::Product => overlay::applied(document(plane), contract),
@@ -61,7 +61,7 @@ pub(crate) fn document_under(plane: Plane, contract: &Overlay) -> Value {
     }
 }
 
-/// A document as people read it, ending in a line feed.
+/// A document as formatted text that ends in a line feed.
 pub(crate) fn text(document: &Value) -> String {
     let mut text =
         serde_json::to_string_pretty(document).expect("a value of JSON is written as JSON");
@@ -111,7 +111,7 @@ fn info(plane: Plane) -> Value {
     json!({ "title": title, "version": env!("CARGO_PKG_VERSION"), "description": description.trim_end() })
 }
 
-/// The tags that rows stand under, in the rows' order, then the webhooks'.
+/// The tags of the rows in the rows' order, then the tag of the webhooks.
 fn tags(plane: Plane, rows: &[&Operation]) -> Vec<Value> {
     let mut domains: Vec<Domain> = Vec::new();
     for row in rows {
@@ -124,7 +124,7 @@ fn tags(plane: Plane, rows: &[&Operation]) -> Vec<Value> {
         .map(|domain| json!({ "name": domain, "description": about(domain) }))
         .collect();
     if plane == Plane::Product {
-        tags.push(json!({ "name": webhook::TAG, "description": "What happened, sent to the endpoints that asked for it." }));
+        tags.push(json!({ "name": webhook::TAG, "description": "Events, sent to the endpoints that subscribe to them." }));
     }
     tags
 }
@@ -134,16 +134,18 @@ const fn about(domain: Domain) -> &'static str {
         Domain::Business => {
             "Companies, the people they employ, payroll, tax, compliance and accounting."
         }
-        Domain::Payments => "Wallets, and money on its way in and out of them.",
-        Domain::Identity => "Who people and businesses are: subjects, verifications, lists, trust.",
+        Domain::Payments => "Wallets, and payments into and out of them.",
+        Domain::Identity => {
+            "Identity of people and businesses: subjects, verifications, screening, trust."
+        }
         Domain::Capital => "Readiness, due diligence, deals, scores, applications and loans.",
         Domain::Sandbox => {
-            "The simulation itself: its clock, its state, what the outside world does, and what was seen."
+            "The simulation itself: its clock, its state, the outside world, and the logs."
         }
     }
 }
 
-/// `components`, without what the document never refers to.
+/// `components`, without parts that the document never refers to.
 fn components(schemas: Schemas, links: Value, document: &Value) -> Value {
     let mut components = json!({
         "schemas": schemas.definitions,
@@ -163,14 +165,14 @@ fn components(schemas: Schemas, links: Value, document: &Value) -> Value {
         BEARER: {
             "type": "http",
             "scheme": "bearer",
-            "description": "Any key: each is a world of its own, and an unknown one opens a fresh world. Keys that look live are \
+            "description": "Any key. Each key has its own world, and an unknown key opens a new one. Keys that look live are \
                 refused.",
         },
     });
     components
 }
 
-/// Adds the pointers into `components` of all that `part` refers to, directly or not.
+/// Adds all pointers into `components` to which `part` refers, directly or indirectly.
 fn follow(part: &Value, components: &Value, used: &mut BTreeSet<String>) {
     if let Some(pointer) =
         part.get("$ref").and_then(Value::as_str).and_then(|to| to.strip_prefix("#/components"))

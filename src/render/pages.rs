@@ -1,8 +1,9 @@
-//! What is served beside the operations: the OpenAPI documents, and under `/docs` RapiDoc over
-//! them, all of it in the binary.
+//! The pages beside the operations: the OpenAPI documents, and RapiDoc under `/docs`. The binary contains all
+//! of them.
 //!
-//! The pages load nothing from elsewhere, and their policy would not let them. Deliberately absent:
-//! compression; the viewer is kept as it is sent, and the rest is small.
+//! The pages load nothing from other servers, and their policy forbids it. Deliberately absent: compression;
+//! the viewer is stored compressed, and the rest is
+//! small.
 
 use std::sync::OnceLock;
 
@@ -17,20 +18,20 @@ const PRODUCT_DOCUMENT: &str = "/openapi.json";
 /// The control plane's document.
 const CONTROL_DOCUMENT: &str = "/_sandbox/openapi.json";
 
-/// RapiDoc 9.3.8, minified and gzipped, with no other form beside it: every browser takes this one.
+/// RapiDoc 9.3.8, minified and gzipped; there is no other form, because every browser accepts this one.
 /// Licence: `assets/rapidoc-LICENSE.txt`.
 const RAPIDOC: &[u8] = include_bytes!("assets/rapidoc-min.js.gz");
 
-/// RapiDoc puts its styles into the page as it renders, hence `unsafe-inline` for styles; scripts
-/// stay our own file.
+/// RapiDoc adds styles to the page while it renders, so styles need `unsafe-inline`; scripts come only from
+/// our own file.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
     font-src 'self' data:; connect-src 'self'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'";
 
-/// The page at that path, if there is one.
+/// The page of a path, if there is one.
 pub(crate) fn page(path: &str, overlay: &Overlay) -> Option<Page> {
     match path {
         PRODUCT_DOCUMENT if *overlay != Overlay::default() => {
-            // Not kept: it is asked for rarely, and an overlay is one of many.
+            // Not cached: it is read rarely, and there are many overlays.
             Some(document_page(document_under(Plane::Product, overlay).to_string().into()))
         }
         PRODUCT_DOCUMENT => Some(json(Plane::Product)),
@@ -47,7 +48,7 @@ pub(crate) fn page(path: &str, overlay: &Overlay) -> Option<Page> {
     }
 }
 
-/// A document, built when it is first asked for.
+/// A document, built at its first request.
 fn json(plane: Plane) -> Page {
     static PRODUCT: OnceLock<Bytes> = OnceLock::new();
     static CONTROL: OnceLock<Bytes> = OnceLock::new();
@@ -91,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pages_load_nothing_from_elsewhere() {
+    fn pages_load_nothing_from_other_servers() {
         for path in ["/docs", "/docs/control"] {
             let page = super::page(path, &Overlay::default()).expect("it is listed");
             let html = String::from_utf8(page.body.to_vec()).expect("it is text");

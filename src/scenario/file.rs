@@ -1,6 +1,6 @@
-//! From a file, with what it includes, to a checked scenario, or to everything that is wrong with it.
+//! Reads a file and its includes, and returns a checked scenario or all of its mistakes.
 //!
-//! Files are read through a function of the caller's, so that nothing here touches a disk.
+//! A function of the caller reads the files, so this module does no IO.
 
 use core::ops::Range;
 use std::fmt::Write as _;
@@ -16,35 +16,35 @@ use crate::value::diagnostic::report;
 use crate::value::{Diagnostic, Look};
 use crate::world::script::{Limits, Scenario, WorldPart};
 
-/// The largest file that is read: a scenario is written by hand.
+/// The largest allowed file; a scenario is written by hand.
 pub(crate) const MOST_BYTES: usize = 1 << 20;
-/// Files within files within files.
+/// The deepest allowed level of includes.
 const DEEPEST: usize = 8;
 
-/// Reads the file at a path; an error says why it cannot be, in words that follow the path.
+/// Reads the file at a path. An error is the reason, in words that follow the path.
 pub(crate) type Read<'r> = dyn Fn(&str) -> Result<Vec<u8>, String> + 'r;
 
-/// What became of a file.
+/// The result for a file.
 #[derive(Debug)]
 pub(crate) struct Checked {
-    /// The scenario, if nothing is wrong with it.
+    /// The scenario, if there is no mistake.
     pub(crate) scenario: Option<Scenario>,
-    /// Every file that was looked at.
+    /// Every file that was read.
     files: Vec<Judged>,
 }
 
-/// One file and what is wrong with it.
+/// One file and its mistakes.
 #[derive(Debug)]
 struct Judged {
     path: String,
     source: String,
     found: Vec<Diagnostic>,
-    /// Why it was not even parsed.
+    /// Why it was not parsed.
     refused: Option<String>,
 }
 
 impl Checked {
-    /// Everything that is wrong or doubtful, as text; empty if nothing is.
+    /// All mistakes and warnings, as text; empty if there are none.
     pub(crate) fn report(&self, look: Look) -> String {
         let mut text = String::new();
         for file in &self.files {
@@ -90,7 +90,7 @@ fn gather(origin: Origin, read: &Read<'_>) -> Checked {
     Checked { scenario: sound.then_some(scenario), files: gathering.files }
 }
 
-/// Where a file comes from.
+/// The origin of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Origin {
     File(String),
@@ -98,7 +98,7 @@ enum Origin {
 }
 
 impl Origin {
-    /// What messages call it.
+    /// Its name in messages.
     fn path(&self) -> String {
         match self {
             Self::File(path) => path.clone(),
@@ -112,7 +112,7 @@ struct Gathering<'r> {
     files: Vec<Judged>,
     /// The files around this one, outermost first.
     open: Vec<Origin>,
-    /// Those whose rows are in: a second time they could never match.
+    /// The files whose rows are already included: a second time they could never match.
     done: Vec<Origin>,
 }
 
@@ -127,12 +127,12 @@ impl Gathering<'_> {
         };
         if bytes.len() > MOST_BYTES {
             let most = MOST_BYTES >> 10;
-            return Err(format!("is larger than {most} KiB, which no scenario is"));
+            return Err(format!("is larger than {most} KiB, the most for a scenario"));
         }
         Ok(bytes)
     }
 
-    /// What a file says, and the files that it includes.
+    /// Reads a file and the files that it includes.
     fn file(&mut self, origin: Origin, bytes: &[u8]) -> Scenario {
         let place = self.files.len();
         self.files.push(Judged {
@@ -147,7 +147,7 @@ impl Gathering<'_> {
                 let at = error.valid_up_to();
                 self.files[place].found.push(
                     Diagnostic::new(at..at + 1, "the file is not UTF-8")
-                        .expected(format!("the byte 0x{:02x} begins no letter", bytes[at]))
+                        .expected(format!("the byte 0x{:02x} begins no character", bytes[at]))
                         .help("save it as UTF-8"),
                 );
                 return Scenario::default();
@@ -214,8 +214,9 @@ impl Gathering<'_> {
         scenario
     }
 
-    /// Rows of included files follow, so that they lose to those of the file itself. Steps and expectations stay behind: they
-    /// are about the included file alone.
+    /// Rows of included files follow, so that the rows of the file itself win. Steps and expectations are not
+    /// included: they concern only the
+    /// included file.
     fn includes<'a>(
         &mut self,
         origin: &Origin,
@@ -243,12 +244,12 @@ impl Gathering<'_> {
     ) -> Result<Option<Scenario>, Diagnostic> {
         let refused = |message: String| Diagnostic::new(span.clone(), message);
         let origin = target(from, wanted).map_err(|diagnostic| {
-            let refusal = refused(format!("no shipped scenario is called {}", quoted(wanted)))
+            let refusal = refused(format!("there is no shipped scenario {}", quoted(wanted)))
                 .expected("unknown name");
             match diagnostic {
                 Missing::Shipped => meant(refusal, wanted, &shipped::names()),
                 Missing::FileOfShipped => {
-                    refusal.help("a shipped scenario includes shipped ones only, by name")
+                    refusal.help("a shipped scenario can include only shipped ones, by name")
                 }
             }
         })?;
@@ -257,14 +258,14 @@ impl Gathering<'_> {
                 self.open[first..].iter().chain([&origin]).map(Origin::path).collect();
             return Err(refused("this file includes itself".to_owned())
                 .expected(circle.join(" → "))
-                .help("take one of them out"));
+                .help("remove one of them"));
         }
         if self.done.contains(&origin) {
             return Ok(None);
         }
         if self.open.len() >= DEEPEST {
-            return Err(refused(format!("includes go deeper than {DEEPEST} files"))
-                .expected("one too many")
+            return Err(refused(format!("includes are nested deeper than {DEEPEST} files"))
+                .expected("one level too deep")
                 .help("include the files directly"));
         }
         match self.source(&origin) {
@@ -280,12 +281,12 @@ pub(crate) struct Placed<T> {
     pub(crate) row: T,
     /// Its head.
     pub(crate) span: Range<usize>,
-    /// Whether nothing is wrong with it: of another it is not known what it would match.
+    /// Whether it has no mistake. What a faulty row would match is unknown.
     pub(crate) sound: bool,
 }
 
 impl<'a> Reading<'a> {
-    /// What the rows under that key say, with their places.
+    /// The rows of a key, with their positions.
     fn each<T>(
         &mut self,
         file: &Fields<'a>,
@@ -307,7 +308,7 @@ fn rows<T>(placed: Vec<Placed<T>>) -> Vec<T> {
     placed.into_iter().map(|placed| placed.row).collect()
 }
 
-/// Why an include names nothing.
+/// Why an include cannot be found.
 enum Missing {
     Shipped,
     FileOfShipped,
@@ -332,7 +333,7 @@ fn target(from: &Origin, wanted: &str) -> Result<Origin, Missing> {
     }
 }
 
-/// One spelling for a path, so that a circle is seen: without `.` and inner `..`.
+/// The normalised path, without `.` and inner `..`, so that a cycle is found.
 fn normal(path: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split('/') {
@@ -347,7 +348,7 @@ fn normal(path: &str) -> String {
     parts.join("/")
 }
 
-/// The file's own word is kept where both say something.
+/// The value of the file itself wins over an included one.
 fn merge(scenario: &mut Scenario, other: Scenario) {
     scenario.outcomes.extend(other.outcomes);
     scenario.webhooks.extend(other.webhooks);
@@ -370,7 +371,8 @@ fn merge(scenario: &mut Scenario, other: Scenario) {
     };
 }
 
-/// Broken syntax, and what else is wrong; of a table whose syntax is broken only that, for what follows from it is guesswork.
+/// Reports invalid syntax and other mistakes. For a table with invalid syntax, only the syntax is reported,
+/// because other messages would be guesses.
 fn beside(source: &str, broken: &[toml::de::Error], found: Vec<Diagnostic>) -> Vec<Diagnostic> {
     let heads: Vec<usize> = source
         .match_indices('\n')

@@ -1,7 +1,8 @@
-//! The form of a scenario file: every table, its keys, and what each takes.
+//! The form of a scenario file: every table, its keys, and their values.
 //!
-//! The one description: the reader takes only keys that stand here, and the JSON Schema for editors is made from it.
-//! Deliberately absent: what keys mean together, which the readers of the rows say.
+//! This is the only description: the reader accepts only these keys, and the JSON Schema for editors is made
+//! from it. Deliberately absent: the
+//! combinations of keys, which the readers of the rows check.
 
 use crate::model::decision::DECISIONS;
 use crate::scenario::vocabulary::vocabulary;
@@ -9,7 +10,7 @@ use crate::scenario::vocabulary::vocabulary;
 /// A table of the file.
 #[derive(Debug)]
 pub(crate) struct Table {
-    /// What messages call it: `[[outcome]]`, `a step's expect`.
+    /// Its name in messages: `[[outcome]]`, `a step's expect`.
     pub(crate) name: &'static str,
     pub(crate) about: &'static str,
     pub(crate) keys: &'static [Key],
@@ -24,11 +25,11 @@ pub(crate) struct Key {
     pub(crate) required: bool,
 }
 
-/// What a key takes.
+/// The type of a key's value.
 #[derive(Debug)]
 pub(crate) enum Takes {
     Text,
-    /// A text that says something in a form of its own.
+    /// A text in a special form.
     Spelt(Spelling),
     /// A whole number in these bounds.
     Count(u64, u64),
@@ -37,13 +38,13 @@ pub(crate) enum Takes {
     Truth,
     /// One of these names.
     Name(fn() -> Vec<String>),
-    /// A list of such.
+    /// A list of these values.
     List(&'static Takes),
     /// Any one of these.
     Either(&'static [Takes]),
-    /// Free names, each with such a value.
+    /// Free names, each with this type of value.
     Each(&'static Takes),
-    /// Whatever JSON can say in a table, with references.
+    /// Any JSON object in a table, with references.
     Members,
     /// A table.
     Part(&'static Table),
@@ -71,10 +72,10 @@ pub(crate) enum Spelling {
 }
 
 impl Spelling {
-    /// What a message says is expected.
+    /// The expected value, for messages.
     pub(crate) const fn expected(self) -> &'static str {
         match self {
-            Self::Span => "expected a length of time such as \"2bd\", \"90s\" or \"1h30m\"",
+            Self::Span => "expected a duration such as \"2bd\", \"90s\" or \"1h30m\"",
             Self::Instant => "expected an instant such as \"2026-03-20T08:00:00Z\"",
             Self::Moment => "expected \"+3d\" or an instant such as \"2026-03-20T08:00:00Z\"",
             Self::ReturnCode => "expected a return code from \"R01\" to \"R85\"",
@@ -116,7 +117,7 @@ const fn required(name: &'static str, takes: Takes, about: &'static str) -> Key 
 
 const SPAN: Takes = Takes::Spelt(Spelling::Span);
 
-/// Which times a row acts.
+/// The occurrences on which a row acts.
 const NTH: Key = key(
     "nth",
     Takes::Either(&[
@@ -124,22 +125,22 @@ const NTH: Key = key(
         Takes::List(&Takes::Count(1, MOST)),
         Takes::Spelt(Spelling::Places),
     ]),
-    "Only those times, counted from 1 over what the row matches: 1, [1, 2], \"2..\" or \"2..4\".",
+    "Act only on these matches, counted from 1: 1, [1, 2], \"2..\" or \"2..4\".",
 );
-const TIMES: Key = key("times", Takes::Count(1, MOST), "At most so often.");
+const TIMES: Key = key("times", Takes::Count(1, MOST), "The most times that the row acts.");
 const CHANCE: Key = key(
     "chance",
     Takes::Chance,
-    "In this share of cases, from 0 to 1; drawn from the seed, so it is the same every run.",
+    "The share of matches on which the row acts, from 0 to 1. It depends on the seed, so it is the same in every run.",
 );
 
 /// The file.
 pub(crate) static FILE: Table = Table {
     name: "a scenario",
-    about: "What the outside world does, as `sandbox --scenario FILE` plays it.",
+    about: "What the outside world does. Serve with it by `sandbox --scenario FILE`.",
     keys: &[
-        key("title", Takes::Text, "What happens, in a few words."),
-        key("about", Takes::Text, "What happens, in sentences."),
+        key("title", Takes::Text, "A short title."),
+        key("about", Takes::Text, "A description in sentences."),
         key(
             "include",
             Takes::List(&Takes::Text),
@@ -159,25 +160,25 @@ pub(crate) static FILE: Table = Table {
 /// `[world]`.
 pub(crate) static WORLD: Table = Table {
     name: "[world]",
-    about: "How the world is grown when the scenario starts it.",
+    about: "The shape of the world that the scenario starts.",
     keys: &[
-        key("seed", Takes::Count(0, MOST), "What it is grown from."),
+        key("seed", Takes::Count(0, MOST), "The seed of the world."),
         key("companies", Takes::Count(1, 1_000_000_000), "Companies."),
-        key("employees_per_company", Takes::Count(0, 1_000_000_000), "Employees of each."),
+        key("employees_per_company", Takes::Count(0, 1_000_000_000), "Employees of each company."),
         key(
             "countries",
             Takes::List(&Takes::Text),
-            "ISO 3166-1 codes of the companies' countries, dealt out in turn.",
+            "ISO 3166-1 codes of the companies' countries, in turn.",
         ),
-        key("start", Takes::Spelt(Spelling::Instant), "Where virtual time begins."),
-        key("clock", Takes::Name(clocks), "How time passes."),
+        key("start", Takes::Spelt(Spelling::Instant), "The start of the virtual time."),
+        key("clock", Takes::Name(clocks), "The clock."),
     ],
 };
 
 /// `[[outcome]]`.
 pub(crate) static OUTCOME: Table = Table {
     name: "[[outcome]]",
-    about: "A decision of the outside world; the first row that matches wins.",
+    about: "A decision of the outside world; the first row that matches applies.",
     keys: &[
         required(
             "on",
@@ -187,40 +188,44 @@ pub(crate) static OUTCOME: Table = Table {
         key(
             "where",
             Takes::Members,
-            "What must be true of the subject: members, or a kind with an ordinal, an id or a reference.",
+            "Conditions on the subject: members, or a kind with an ordinal, an id or a reference.",
         ),
         NTH,
         TIMES,
         CHANCE,
-        required("then", Takes::Name(choices), "What is decided."),
+        required("then", Takes::Name(choices), "The choice."),
         key("code", Takes::Spelt(Spelling::ReturnCode), "The rail's return code."),
-        key("after", SPAN, "Instead of the normal timing."),
+        key("after", SPAN, "A duration that replaces the normal one."),
     ],
 };
 
 /// `[[webhook]]`.
 pub(crate) static WEBHOOK: Table = Table {
     name: "[[webhook]]",
-    about: "What happens to deliveries of matching events; the first row that matches wins.",
+    about: "What happens to deliveries of matching events; the first row that matches applies.",
     keys: &[
         required(
             "on",
             Takes::Name(matched),
             "A type of event, all of a resource (`payroll_run.*`), or `*`.",
         ),
-        key("where", Takes::Members, "What must be true of what the event is about."),
+        key("where", Takes::Members, "Conditions on the resource of the event."),
         NTH,
         TIMES,
         CHANCE,
-        required("do", Takes::Name(shapings), "What happens to the delivery."),
-        key("delay", SPAN, "How late: a duplicate's copy, a delayed delivery, or one held back."),
+        required("do", Takes::Name(shapings), "The change of the delivery."),
+        key(
+            "delay",
+            SPAN,
+            "The delay of a duplicate's copy, of a delayed delivery, or of a reordered one.",
+        ),
     ],
 };
 
 /// `[[fault]]`.
 pub(crate) static FAULT: Table = Table {
     name: "[[fault]]",
-    about: "What happens to the caller's own HTTP exchange; the first row that matches wins.",
+    about: "What happens to the caller's own HTTP exchange; the first row that matches applies.",
     keys: &[
         required(
             "on",
@@ -231,31 +236,31 @@ pub(crate) static FAULT: Table = Table {
         TIMES,
         CHANCE,
         key("status", Takes::Count(400, 599), "Refuse with this status before anything happens."),
-        key("after_commit", Takes::Truth, "The status comes after what was asked has happened."),
+        key("after_commit", Takes::Truth, "The call takes effect before the status is sent."),
         key("retry_after", SPAN, "`Retry-After` of the refusal."),
-        key("latency", SPAN, "Hold the reply back, on the wall clock."),
+        key("latency", SPAN, "Delay the reply, by the wall clock."),
         key(
             "lose",
             Takes::Name(halves),
-            "Lose the request before it acts, or the reply after it has.",
+            "Lose the request before it takes effect, or the reply after it.",
         ),
-        key("body", Takes::Name(bodies), "Spoil the reply's body."),
+        key("body", Takes::Name(bodies), "Damage the reply's body."),
     ],
 };
 
 /// `[[timeline]]`.
 pub(crate) static TIMELINE: Table = Table {
     name: "[[timeline]]",
-    about: "Something that happens on a date.",
+    about: "A call or an inbound event on a date.",
     keys: &[
         key(
             "at",
             Takes::Spelt(Spelling::Moment),
-            "So long after the start, or after the event that `after` names (`+3d`), or an instant.",
+            "A duration after the start, or after the event of `after` (`+3d`), or an instant.",
         ),
-        key("after", Takes::Name(events), "When an event of this type happens first."),
+        key("after", Takes::Name(events), "The first event of this type."),
         key("call", Takes::Name(operations), "The operation that the system calls."),
-        key("inbound", Takes::Name(inbound), "What the outside world does."),
+        key("inbound", Takes::Name(inbound), "The action of the outside world."),
         key("with", Takes::Members, "Its input."),
     ],
 };
@@ -263,22 +268,22 @@ pub(crate) static TIMELINE: Table = Table {
 /// `[limits]`.
 pub(crate) static LIMITS: Table = Table {
     name: "[limits]",
-    about: "Rate limit, latency of every call, and what the service charges.",
+    about: "Rate limit, latency of every call, and the platform fee.",
     keys: &[
         key(
             "rate",
             Takes::Spelt(Spelling::Rate),
-            "So many requests in a second, minute or hour of the wall clock.",
+            "The most requests in a second, minute or hour of the wall clock.",
         ),
         key(
             "latency",
             Takes::Either(&[SPAN, Takes::Part(&LATENCY)]),
-            "Of every call, on the wall clock.",
+            "The latency of every call, by the wall clock.",
         ),
         key(
             "platform_fee",
             Takes::Either(&[Takes::Name(fees), Takes::Rows(&FEE_TIER)]),
-            "What the service charges for moving money: its own tiers, nothing, or tiers of the scenario's.",
+            "The price for moving money: the service's tiers, none, or tiers of the scenario.",
         ),
     ],
 };
@@ -286,12 +291,12 @@ pub(crate) static LIMITS: Table = Table {
 /// One tier of `platform_fee`.
 pub(crate) static FEE_TIER: Table = Table {
     name: "[[limits.platform_fee]]",
-    about: "What the service charges on a month's volume, and from where on.",
+    about: "A rate, and the volume of the month from which it applies.",
     keys: &[
         required(
             "from",
             Takes::Count(0, MOST),
-            "The volume of the month from which it holds, in minor units; of the first tier 0.",
+            "The volume of the month from which it applies, in minor units; 0 for the first tier.",
         ),
         required(
             "basis_points",
@@ -307,14 +312,14 @@ pub(crate) static LATENCY: Table = Table {
     about: "Evenly between mean - spread and mean + spread.",
     keys: &[
         required("mean", SPAN, "The mean."),
-        key("spread", SPAN, "How far a call may be from it."),
+        key("spread", SPAN, "The largest difference from the mean."),
     ],
 };
 
 /// `[[step]]`.
 pub(crate) static STEP: Table = Table {
     name: "[[step]]",
-    about: "What `sandbox scenario test` does: a call, or moving the clock.",
+    about: "A step of `sandbox scenario test`: a call, or an advance of the clock.",
     keys: &[
         key("call", Takes::Name(callable), "The operation to call."),
         key("with", Takes::Members, "Members of its path, query and body, by name."),
@@ -323,52 +328,52 @@ pub(crate) static STEP: Table = Table {
         key(
             "save",
             Takes::Spelt(Spelling::Identifier),
-            "Keep the reply's body under this name, for `@name.data.id`.",
+            "Store the reply's body under this name, for `@name.data.id`.",
         ),
-        key("advance", SPAN, "Move the clock on."),
-        key("idle", Takes::Truth, "Move the clock until nothing is due."),
+        key("advance", SPAN, "Advance the clock."),
+        key("idle", Takes::Truth, "Advance the clock until no work is pending."),
     ],
 };
 
 /// `expect` of a step.
 pub(crate) static REACTION: Table = Table {
     name: "expect of a step",
-    about: "What the reply must be.",
+    about: "The expected reply.",
     keys: &[
         key("status", Takes::Count(100, 599), "Its status."),
         key(
             "body",
             Takes::Members,
-            "Members that must be there with these values; others may be there, too.",
+            "Members that must have these values; other members are allowed.",
         ),
-        key("headers", Takes::Each(&Takes::Text), "Headers that must be there with these values."),
-        key("lost", Takes::Truth, "The exchange ends without a whole reply."),
+        key("headers", Takes::Each(&Takes::Text), "Headers that must have these values."),
+        key("lost", Takes::Truth, "The exchange ends without a complete reply."),
     ],
 };
 
 /// `[expect]`.
 pub(crate) static EXPECT: Table = Table {
     name: "[expect]",
-    about: "What must have happened when the steps are done.",
+    about: "The expected result after the steps.",
     keys: &[
         key(
             "events",
             Takes::List(&Takes::Text),
-            "Types of events in order; \"…\" for any in between.",
+            "Event types in order; \"…\" matches any number of events.",
         ),
         key(
             "deliveries",
             Takes::Each(&Takes::Count(0, MOST)),
-            "Deliveries that a receiver got, by type of event.",
+            "The number of deliveries that a receiver got, by event type.",
         ),
     ],
 };
 
-/// What `do` of a webhook row takes.
+/// The values of `do` of a webhook row.
 pub(crate) const SHAPINGS: [&str; 7] =
     ["duplicate", "delay", "drop", "reorder", "bad_signature", "stale_timestamp", "truncate"];
 const CLOCKS: [&str; 3] = ["instant", "manual", "real"];
-/// Names in the place of tiers: nothing is charged, or what the service charges anyway.
+/// Names instead of tiers: no fee, or the service's normal fee.
 pub(crate) const FEES: [&str; 2] = ["off", "standard"];
 const HALVES: [&str; 2] = ["request", "reply"];
 const BODIES: [&str; 3] = ["truncated", "garbage", "slow"];
@@ -401,7 +406,7 @@ fn decisions() -> Vec<String> {
     DECISIONS.iter().map(|row| row.name.to_owned()).collect()
 }
 
-/// The choices of all decisions: which of them a decision has, the reader says.
+/// The choices of all decisions. The reader checks which of them a decision has.
 fn choices() -> Vec<String> {
     let mut names = Vec::new();
     for choice in DECISIONS.iter().flat_map(|decision| decision.choices) {
@@ -420,7 +425,7 @@ fn operations() -> Vec<String> {
     vocabulary().product().map(str::to_owned).collect()
 }
 
-/// Steps may call the control plane, too: to send an event again, to take a snapshot.
+/// Steps may also call the control plane, for example to resend an event or to take a snapshot.
 fn callable() -> Vec<String> {
     vocabulary().operations.keys().cloned().collect()
 }

@@ -1,4 +1,4 @@
-//! What `with`, `body` and `where` hold: JSON in TOML's clothes, and the references in it.
+//! The content of `with`, `body` and `where`: JSON written as TOML, with references.
 
 use serde_json::{Map, Value};
 use toml::de::DeValue;
@@ -8,19 +8,19 @@ use crate::scenario::reading::{Found, Reading, meant};
 use crate::scenario::vocabulary::{Callable, vocabulary};
 use crate::value::Diagnostic;
 
-/// A text that stands for something else.
+/// A text that refers to a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Reference {
     /// `@employee:2`: the second of the list, from 1.
     Nth { kind: String, place: u64 },
-    /// `@run.data.id`: what an earlier step saved.
+    /// `@run.data.id`: a value that an earlier step saved.
     Saved { name: String, path: Vec<String> },
     /// `@@text`: the text `@text` itself.
     Literal(String),
 }
 
 impl Reference {
-    /// What that text refers to, if it begins with `@`; an error says what is wrong with it.
+    /// The reference of a text that begins with `@`; an error describes its mistake.
     pub(crate) fn read(text: &str) -> Option<Result<Self, String>> {
         let rest = text.strip_prefix('@')?;
         if rest.starts_with('@') {
@@ -31,31 +31,31 @@ impl Reference {
             let place = digits.then(|| place.parse().ok()).flatten();
             return Some(match place {
                 Some(place) if place > 0 => Ok(Self::Nth { kind: kind.to_owned(), place }),
-                _ => Err(format!("expected a place from 1, such as @{kind}:1")),
+                _ => Err(format!("expected a position from 1, such as @{kind}:1")),
             });
         }
         let mut parts = rest.split('.').map(str::to_owned);
         let name = parts.next().unwrap_or_default();
         let path: Vec<String> = parts.collect();
         if name.is_empty() || path.iter().any(String::is_empty) {
-            let expected = "expected @kind:n, @saved.data.id, or @@ for an @ of its own";
+            let expected = "expected @kind:n, @saved.data.id, or @@ for a literal @";
             return Some(Err(expected.to_owned()));
         }
         Some(Ok(Self::Saved { name, path }))
     }
 }
 
-/// What a table of members may refer to.
+/// The allowed references of a table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Refers<'s> {
-    /// Kinds, and what these earlier steps saved.
+    /// Kinds, and the names that these earlier steps saved.
     ToSaves(&'s [String]),
-    /// Kinds only: no step comes before.
+    /// Only kinds, because no step comes before.
     ToKinds,
 }
 
 impl<'a> Reading<'a> {
-    /// The table of members under that key, as JSON; an empty one if it is absent.
+    /// The table of a key as JSON; an empty one if it is absent.
     pub(crate) fn members(
         &mut self,
         name: &str,
@@ -71,7 +71,7 @@ impl<'a> Reading<'a> {
         self.json(found, refers)
     }
 
-    /// A value as JSON, its references judged and kept.
+    /// A value as JSON; its references are checked and kept.
     pub(crate) fn json(&mut self, found: Found<'a>, refers: Refers<'_>) -> Value {
         match found.get_ref() {
             DeValue::String(text) => {
@@ -92,10 +92,10 @@ impl<'a> Reading<'a> {
                 self.note(
                     Diagnostic::new(
                         found.span(),
-                        format!("{} is no whole number", number.as_str()),
+                        format!("{} is not a whole number", number.as_str()),
                     )
                     .expected("expected a whole number")
-                    .help("amounts are whole minor units; the API knows no fractions"),
+                    .help("amounts are whole minor units, without fractions"),
                 );
                 Value::from(0)
             }
@@ -103,7 +103,7 @@ impl<'a> Reading<'a> {
             DeValue::Datetime(instant) => Value::from(instant.to_string()),
             DeValue::Array(items) => items.iter().map(|item| self.json(item, refers)).collect(),
             DeValue::Table(entries) => {
-                // The parser sorts names; the file's own order is what a reader expects.
+                // The parser sorts names, but a reader expects the order of the file.
                 let mut entries: Vec<_> = entries.iter().collect();
                 entries.sort_by_key(|(key, _)| key.span().start);
                 let members = entries
@@ -125,31 +125,31 @@ impl<'a> Reading<'a> {
                 let known = &vocabulary().kinds;
                 if !known.contains_key(kind.as_str()) {
                     let known: Vec<String> = known.keys().map(|&kind| kind.to_owned()).collect();
-                    let diagnostic = refused("no kind that can be listed").expected("unknown kind");
+                    let diagnostic = refused("an unknown kind").expected("unknown kind");
                     self.note(meant(diagnostic, &kind, &known));
                 }
             }
             Some(Ok(Reference::Saved { name, .. })) => match refers {
                 Refers::ToSaves(saves) if saves.contains(&name) => {}
                 Refers::ToSaves([]) => self.note(
-                    refused("nothing that was saved")
+                    refused("an unsaved name")
                         .expected(format!("no earlier step has save = \"{name}\"")),
                 ),
                 Refers::ToSaves(saves) => {
-                    let diagnostic = refused("nothing that was saved")
+                    let diagnostic = refused("an unsaved name")
                         .expected(format!("no earlier step has save = \"{name}\""));
                     self.note(meant(diagnostic, &name, saves));
                 }
                 Refers::ToKinds => self.note(
                     refused("a saved reply")
-                        .expected("only steps save, and only later steps see it")
-                        .help("refer to a resource by its kind and place: \"@company:1\""),
+                        .expected("only later steps can use a saved reply")
+                        .help("refer to a resource by its kind and position: \"@company:1\""),
                 ),
             },
         }
     }
 
-    /// What the operation's own check says about an input, references aside.
+    /// Checks an input with the schema of the operation, without its references.
     pub(crate) fn check_input(
         &mut self,
         name: &str,
@@ -178,12 +178,12 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// Whether a text stands for something else.
+/// Whether a text is a reference.
 pub(crate) fn is_reference(text: &str) -> bool {
     matches!(Reference::read(text), Some(Ok(Reference::Nth { .. } | Reference::Saved { .. })))
 }
 
-/// The place in the file of a JSON pointer: of the deepest part of it that is there.
+/// The position in the file of a JSON pointer: of its deepest existing part.
 fn place_of(found: Found<'_>, pointer: &str, of_key: bool) -> core::ops::Range<usize> {
     let (mut at, mut span) = (found, found.span());
     for part in pointer.split('/').skip(1) {

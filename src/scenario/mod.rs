@@ -1,8 +1,9 @@
-//! Scenario files: TOML to checked rows, with diagnostics that show where and how to mend; the shipped ones; and the runner of
-//! their steps.
+//! Scenario files: from TOML to checked rows, with diagnostics that show the position and the correction; the
+//! shipped scenarios; and the runner of the steps.
 //!
-//! `form` says what a file may hold, `reading` and its neighbours read it, `file` gathers it with what it includes. May import
-//! everything left of it. Deliberately absent: reading files and calling servers, which are the command line's.
+//! `form` describes the file, `reading` and the modules beside it read it, and `file` combines it with its
+//! includes. May import everything left of it. Deliberately
+//! absent: reading files and calling servers, which the command line does.
 
 mod file;
 mod form;

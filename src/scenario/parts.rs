@@ -1,4 +1,4 @@
-//! The parts that are not rows of what the outside world does: `[world]`, `[limits]`, `[[step]]`, `[expect]`.
+//! The parts that are not rows: `[world]`, `[limits]`, `[[step]]`, `[expect]`.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::world::script::{
 };
 use crate::world::{ClockMode, Shape};
 
-/// In a list of events: any in between.
+/// In a list of events: matches any number of events.
 pub(crate) const ANY: &str = "…";
 
 impl<'a> Reading<'a> {
@@ -70,17 +70,20 @@ impl<'a> Reading<'a> {
         }
         if list.is_empty() {
             let span = part.key_span("countries").unwrap_or_default();
-            self.note(Diagnostic::new(span, "a world needs at least one country"));
+            self.note(Diagnostic::new(span, "a world must have at least one country"));
         }
         Some(countries)
     }
 
-    /// Whether a world can be grown so.
+    /// Whether the shape is valid.
     fn shaped(&mut self, shape: &Shape, span: &core::ops::Range<usize>) -> bool {
         match shape.check() {
             Ok(()) => true,
             Err(why) => {
-                self.note(Diagnostic::new(span.clone(), "no world can be grown so").expected(why));
+                self.note(
+                    Diagnostic::new(span.clone(), "the shape of this world is invalid")
+                        .expected(why),
+                );
                 false
             }
         }
@@ -145,7 +148,7 @@ impl<'a> Reading<'a> {
             return Some(Latency { mean_ms, spread_ms: 0 });
         }
         if !found.get_ref().is_table() {
-            self.wrong_type("latency", found, "a length of time, or a table of mean and spread");
+            self.wrong_type("latency", found, "a duration, or a table of mean and spread");
             return None;
         }
         let table = self.part_of("latency", found, &LATENCY)?;
@@ -153,12 +156,7 @@ impl<'a> Reading<'a> {
         let spread_ms = self.wall(&table, "spread").unwrap_or(0);
         let mean_ms = mean?;
         if spread_ms > mean_ms {
-            self.contradiction(
-                &table,
-                "mean",
-                "spread",
-                "a call cannot take less than no time: the spread is at most the mean",
-            );
+            self.contradiction(&table, "mean", "spread", "the spread must not exceed the mean");
         }
         Some(Latency { mean_ms, spread_ms })
     }
@@ -178,7 +176,7 @@ impl<'a> Reading<'a> {
         let call = self.name(row, "call");
         let advance = self.spelt::<Span>(row, "advance");
         let idle = self.truth(row, "idle");
-        let two = "a step does one thing: make two steps of it";
+        let two = "a step does one thing: write two steps";
         self.contradiction(row, "call", "advance", two);
         self.contradiction(row, "call", "idle", two);
         self.contradiction(row, "advance", "idle", two);
@@ -186,7 +184,7 @@ impl<'a> Reading<'a> {
         for key in ["with", "headers", "expect", "save"] {
             if let (Some(_), None, Some(span)) = (&moves, row.key_span("call"), row.key_span(key)) {
                 self.note(
-                    Diagnostic::new(span, format!("moving the clock takes no `{key}`"))
+                    Diagnostic::new(span, format!("a step that advances the clock has no `{key}`"))
                         .expected("belongs to a step with `call`"),
                 );
             }
@@ -201,7 +199,7 @@ impl<'a> Reading<'a> {
             let span = row.key_span("idle").unwrap_or_default();
             self.note(Diagnostic::new(span, "this step does nothing").expected("leave it out"));
         }
-        // Read in any case, so that what is wrong in them is said.
+        // Always read, so that its mistakes are reported.
         let made = self.call_step(row, call, saves, source.clone());
         match (made, advance, idle) {
             (Some(call), ..) => Some(Step::Call(Box::new(call))),
@@ -255,7 +253,7 @@ impl<'a> Reading<'a> {
                     .expected("an earlier step has this name"),
             );
         }
-        // Known even if it is misspelt: what refers to it is not wrong for that.
+        // Counts as known even if it is misspelt, so that references to it are no further mistakes.
         saves.push(save.value.to_owned());
     }
 
@@ -269,7 +267,7 @@ impl<'a> Reading<'a> {
             let name = key.get_ref().as_ref();
             if http::HeaderName::try_from(name).is_err() {
                 self.note(
-                    Diagnostic::new(key.span(), format!("{} is no header", quoted(name)))
+                    Diagnostic::new(key.span(), format!("{} is not a header", quoted(name)))
                         .expected("expected the name of a header, such as Idempotency-Key"),
                 );
             }
@@ -294,7 +292,7 @@ impl<'a> Reading<'a> {
         let headers = self.headers(&part);
         let lost = self.truth(&part, "lost").is_some_and(|lost| lost.value);
         if lost {
-            let why = "of a lost exchange nothing arrives that could be compared";
+            let why = "a lost exchange has no reply to compare";
             for key in ["status", "body", "headers"] {
                 self.contradiction(&part, "lost", key, why);
             }

@@ -1,6 +1,7 @@
-//! Reading the tables of a parsed file by their form: what is there, with its place, and what is wrong with it.
+//! Reads the tables of a parsed file by their form: values with their positions, and mistakes.
 //!
-//! Every reader goes on after a mistake, so that one reading finds them all. Deliberately absent: what rows mean.
+//! Every reader continues after a mistake, so that one pass finds all. Deliberately absent: the meaning of
+//! rows.
 
 use core::ops::Range;
 use core::str::FromStr;
@@ -12,19 +13,19 @@ use crate::api::json::quoted;
 use crate::scenario::form::{Key, Spelling, Table, Takes};
 use crate::value::Diagnostic;
 
-/// A bound beyond this is no bound that a message needs to say.
+/// A larger bound is not shown in a message.
 const MOST_SAID: u64 = 1_000_000_000;
 
-/// A value of the file, with its place.
+/// A value of the file, with its position.
 pub(crate) type Found<'a> = &'a Spanned<DeValue<'a>>;
 
 /// A file that is being read.
 #[derive(Debug)]
 pub(crate) struct Reading<'a> {
-    /// The file's own name: what rows say that they come from.
+    /// The name of the file, for the sources of rows.
     name: &'a str,
     source: &'a str,
-    /// Where its lines end.
+    /// The ends of its lines.
     ends: Vec<usize>,
     pub(crate) found: Vec<Diagnostic>,
 }
@@ -38,7 +39,7 @@ pub(crate) struct Fields<'a> {
     pub(crate) span: Range<usize>,
 }
 
-/// Something read, with its place.
+/// A read value, with its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct At<T> {
     pub(crate) value: T,
@@ -46,10 +47,10 @@ pub(crate) struct At<T> {
 }
 
 impl<'a> Fields<'a> {
-    /// What stands under that key.
+    /// The value of a key.
     ///
     /// # Panics
-    /// If the form has no such key: then the schema would not tell of it either.
+    /// If the form has no such key, because then the schema would lack it, too.
     pub(crate) fn get(&self, name: &str) -> Option<Found<'a>> {
         assert!(
             self.form.keys.iter().any(|key| key.name == name),
@@ -59,7 +60,7 @@ impl<'a> Fields<'a> {
         self.entry(name).map(|(_, value)| value)
     }
 
-    /// Where that key itself stands.
+    /// The position of the key itself.
     pub(crate) fn key_span(&self, name: &str) -> Option<Range<usize>> {
         self.entry(name).map(|(key, _)| key)
     }
@@ -78,7 +79,7 @@ impl<'a> Fields<'a> {
 }
 
 impl<'a> Reading<'a> {
-    /// Nothing is wrong yet.
+    /// A new reader without mistakes.
     pub(crate) fn new(name: &'a str, source: &'a str) -> Self {
         Self {
             name,
@@ -88,7 +89,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Notes what is wrong.
+    /// Adds a mistake.
     pub(crate) fn note(&mut self, diagnostic: Diagnostic) {
         self.found.push(diagnostic);
     }
@@ -99,12 +100,12 @@ impl<'a> Reading<'a> {
         format!("{}:{line}", self.name)
     }
 
-    /// The text of the file there.
+    /// The text of the file at this position.
     pub(crate) fn text_at(&self, span: &Range<usize>) -> &'a str {
         self.source.get(span.clone()).unwrap_or_default()
     }
 
-    /// A table by its form: strangers among its keys, and those that must be there and are not.
+    /// Reads a table by its form, and reports its unknown and missing keys.
     pub(crate) fn table(
         &mut self,
         entries: &'a DeTable<'a>,
@@ -141,12 +142,12 @@ impl<'a> Reading<'a> {
     pub(crate) fn part(&mut self, fields: &Fields<'a>, name: &str) -> Option<Fields<'a>> {
         let found = fields.get(name)?;
         let Takes::Part(form) = *fields.takes(name) else {
-            unreachable!("{name} is no table of the form")
+            unreachable!("{name} is not a table of the form")
         };
         self.part_of(name, found, form)
     }
 
-    /// The table that this value is.
+    /// This value as a table.
     pub(crate) fn part_of(
         &mut self,
         name: &str,
@@ -169,13 +170,14 @@ impl<'a> Reading<'a> {
     /// The rows under that key.
     pub(crate) fn rows(&mut self, fields: &Fields<'a>, name: &str) -> Vec<Fields<'a>> {
         let Takes::Rows(form) = *fields.takes(name) else {
-            unreachable!("{name} is no table of rows")
+            unreachable!("{name} is not a table of rows")
         };
         let Some(found) = fields.get(name) else {
             return Vec::new();
         };
         let Some(rows) = found.get_ref().as_array() else {
-            let message = format!("`{name}` is a list of rows, not {}", kind(found.get_ref()));
+            let message =
+                format!("`{name}` must be a list of rows, and is {}", kind(found.get_ref()));
             self.note(
                 Diagnostic::new(found.span(), message)
                     .expected("expected a list of tables")
@@ -192,7 +194,7 @@ impl<'a> Reading<'a> {
         self.text_of(name, found)
     }
 
-    /// The text that this value is.
+    /// This value as a text.
     pub(crate) fn text_of(&mut self, name: &str, found: Found<'a>) -> Option<At<&'a str>> {
         let text = found.get_ref().as_str();
         if text.is_none() {
@@ -201,14 +203,14 @@ impl<'a> Reading<'a> {
         text.map(|value| At { value, span: found.span() })
     }
 
-    /// A text that is spelt in a form of its own.
+    /// A text in a special form.
     pub(crate) fn spelt<T: FromStr<Err = &'static str>>(
         &mut self,
         fields: &Fields<'a>,
         name: &str,
     ) -> Option<At<T>> {
         let found = fields.get(name)?;
-        // An instant may stand without quotes: TOML knows them.
+        // An instant may have no quotes, because TOML has this type.
         let bare = match (fields.takes(name), found.get_ref()) {
             (Takes::Spelt(Spelling::Instant | Spelling::Moment), DeValue::Datetime(instant)) => {
                 Some(instant.to_string())
@@ -228,7 +230,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// A text that is not spelt as it must be.
+    /// Reports a text in a wrong form.
     pub(crate) fn misspelt(&mut self, name: &str, text: &At<&str>, expected: &str) {
         let message = format!("`{name}` cannot be {}", quoted(text.value));
         self.note(Diagnostic::new(text.span.clone(), message).expected(expected));
@@ -249,7 +251,7 @@ impl<'a> Reading<'a> {
         None
     }
 
-    /// A name that is not among the known ones.
+    /// Reports an unknown name.
     pub(crate) fn stranger(
         &mut self,
         span: Range<usize>,
@@ -270,7 +272,7 @@ impl<'a> Reading<'a> {
         self.count_of(name, found, least, most)
     }
 
-    /// The number that this value is.
+    /// This value as a number.
     pub(crate) fn count_of(
         &mut self,
         name: &str,
@@ -315,7 +317,7 @@ impl<'a> Reading<'a> {
         list
     }
 
-    /// A value of another type than the key takes.
+    /// Reports a value of the wrong type.
     pub(crate) fn wrong_type(&mut self, name: &str, found: Found<'a>, expected: &str) {
         let message = format!("`{name}` is {expected}, not {}", kind(found.get_ref()));
         self.note(Diagnostic::new(found.span(), message).expected(format!("expected {expected}")));
@@ -336,14 +338,14 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// With the name that was perhaps meant; of many names only that, or how to see them.
+/// Suggests the nearest name. Without one, lists the names if they are few.
 pub(crate) fn meant(diagnostic: Diagnostic, word: &str, known: &[String]) -> Diagnostic {
     use crate::value::diagnostic::nearest;
     const MOST_LISTED: usize = 12;
     if let Some(near) = nearest(word, known.iter().map(String::as_str)) {
         return diagnostic.help(format!("did you mean `{near}`?"));
     }
-    // `payrol.run` is far from `payroll_run.fund`, but near to what stands before its point.
+    // `payrol.run` is far from `payroll_run.fund`, but near to the part before its point.
     let group = |name: &str| Some(name.split_once('.')?.0.to_owned());
     let mut groups: Vec<String> = known.iter().filter_map(|name| group(name)).collect();
     groups.dedup();
@@ -358,21 +360,21 @@ pub(crate) fn meant(diagnostic: Diagnostic, word: &str, known: &[String]) -> Dia
         ));
     }
     match known.len() {
-        0 => diagnostic.help("this version knows none"),
+        0 => diagnostic.help("this version has none"),
         1..=MOST_LISTED => {
-            diagnostic.help(format!("known are {}", listed(known.iter().map(String::as_str))))
+            diagnostic.help(format!("known names: {}", listed(known.iter().map(String::as_str))))
         }
-        many => diagnostic.help(format!("none of the {many} known names is near it")),
+        many => diagnostic.help(format!("none of the {many} known names is similar")),
     }
 }
 
-/// Names as a message lists them.
+/// A list of names for a message.
 pub(crate) fn listed<'n>(names: impl Iterator<Item = &'n str>) -> String {
     let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
     names.join(", ")
 }
 
-/// What a value is, in words.
+/// The type of a value, in words.
 pub(crate) fn kind(value: &DeValue<'_>) -> &'static str {
     match value {
         DeValue::String(_) => "a text",

@@ -19,10 +19,10 @@ use crate::world::script::{
     TimelineRow, WebhookRow, When,
 };
 
-/// The longest that a reply is held back: longer, and a client's patience is what is tested, not its code.
+/// The longest delay of a reply. A longer one would test a client's patience, not its code.
 const LONGEST_LATENCY_MS: i64 = 5 * 60 * 1_000;
 
-/// Whether a choice takes something.
+/// Whether a choice takes an option.
 type Takes = fn(&Choice) -> bool;
 
 impl<'a> Reading<'a> {
@@ -52,7 +52,7 @@ impl<'a> Reading<'a> {
                 place.map(one).into_iter().collect()
             }
             DeValue::Array(places) if places.is_empty() => {
-                self.wrong_type("nth", found, "at least one place");
+                self.wrong_type("nth", found, "at least one position");
                 Vec::new()
             }
             DeValue::Array(places) => places
@@ -74,7 +74,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// A share of cases, from the digits themselves.
+    /// A share of cases, read exactly from its digits.
     fn chance(&mut self, found: Found<'a>) -> Option<u32> {
         let text = match found.get_ref() {
             DeValue::Integer(number) if number.radix() == 10 => number.as_str(),
@@ -95,7 +95,7 @@ impl<'a> Reading<'a> {
         chance
     }
 
-    /// A length of wall-clock time under that key, in milliseconds.
+    /// A duration of the wall clock, in milliseconds.
     pub(crate) fn wall(&mut self, row: &Fields<'a>, name: &str) -> Option<u64> {
         let span = self.spelt::<Span>(row, name)?;
         if let Span::Millis(ms @ 0..=LONGEST_LATENCY_MS) = span.value {
@@ -118,7 +118,7 @@ impl<'a> Reading<'a> {
             let kinds = kinds_of(decision);
             self.selectors(row.get("where"), &kinds, &[])
         } else {
-            // Its members are those of the decision that was meant: only that it is a table is known.
+            // The intended decision is unknown, so only the type of the table is checked.
             row.get("where").map(|found| self.entries("where", found));
             Vec::new()
         };
@@ -166,7 +166,7 @@ impl<'a> Reading<'a> {
         known
     }
 
-    /// A code or a time given to a choice that takes none.
+    /// Reports a code or a time for a choice that takes none.
     fn carried(&mut self, row: &Fields<'a>, decision: &Decision, choice: &Choice) {
         let takers = |takes: Takes| {
             listed(decision.choices.iter().filter(|&it| takes(it)).map(|it| it.name))
@@ -183,7 +183,7 @@ impl<'a> Reading<'a> {
             let help = if takers.is_empty() {
                 format!("no choice of {} takes `{key}`", decision.name)
             } else {
-                format!("of {} these take `{key}`: {takers}", decision.name)
+                format!("these choices of {} take `{key}`: {takers}", decision.name)
             };
             let message = format!("{:?} takes no `{key}`", choice.name);
             self.note(Diagnostic::new(span, message).expected("has no meaning here").help(help));
@@ -206,7 +206,10 @@ impl<'a> Reading<'a> {
                     let span = row.key_span("where").unwrap_or_else(|| on.span.clone());
                     self.note(
                         Diagnostic::new(span, "`where` needs events of one resource")
-                            .expected(format!("of what, if `on` is {}?", quoted(on.value)))
+                            .expected(format!(
+                                "`on` is {}, which names no resource",
+                                quoted(on.value)
+                            ))
                             .help("name a type of event or all of a resource: \"payroll_run.*\""),
                     );
                     Vec::new()
@@ -227,9 +230,9 @@ impl<'a> Reading<'a> {
             }
             if shape == Shaping::Delay && row.key_span("delay").is_none() {
                 self.note(
-                    Diagnostic::new(row.span.clone(), "a delay of how long?")
+                    Diagnostic::new(row.span.clone(), "the length of the delay is missing")
                         .expected("`delay` is missing")
-                        .help("say it as delay = \"5m\""),
+                        .help("add delay = \"5m\""),
                 );
             }
         }
@@ -242,11 +245,11 @@ impl<'a> Reading<'a> {
         })
     }
 
-    /// Whether events of this type exist.
+    /// Reports an unknown event type.
     pub(crate) fn is_event(&mut self, name: &At<&str>) -> bool {
         let known = vocabulary().events.contains(name.value);
         if !known {
-            let message = format!("no event is called {}", quoted(name.value));
+            let message = format!("there is no event {}", quoted(name.value));
             let all: Vec<String> = vocabulary().events.iter().cloned().collect();
             self.stranger(name.span.clone(), message, name.value, &all);
         }
@@ -270,8 +273,7 @@ impl<'a> Reading<'a> {
         self.contradiction(row, "lose", "status", whole);
         self.contradiction(row, "lose", "body", whole);
         self.contradiction(row, "lose", "latency", whole);
-        let spoilt =
-            "a refusal's body is not spoilt: use two rows, one with nth = 1, one with nth = 2";
+        let spoilt = "the body of a refusal cannot be damaged: use two rows, one with nth = 1, one with nth = 2";
         self.contradiction(row, "status", "body", spoilt);
         let has = |key: &str| row.key_span(key);
         for key in ["retry_after", "after_commit"] {
@@ -288,13 +290,13 @@ impl<'a> Reading<'a> {
             self.note(
                 Diagnostic::new(row.span.clone(), "this fault does nothing")
                     .expected("one of `status`, `latency`, `lose`, `body` is missing")
-                    .help("say what goes wrong: status = 503"),
+                    .help("add a fault: status = 503"),
             );
         }
         Some(FaultRow { on: on?.value.to_owned(), when, fault, source: self.place(&row.span) })
     }
 
-    /// A `[[timeline]]` row of a world that starts then.
+    /// A `[[timeline]]` row of a world with this start.
     pub(crate) fn timeline(
         &mut self,
         row: &Fields<'a>,
@@ -315,9 +317,9 @@ impl<'a> Reading<'a> {
             (None, None) => {
                 if row.key_span("after").is_none() {
                     self.note(
-                        Diagnostic::new(row.span.clone(), "when does this happen?")
+                        Diagnostic::new(row.span.clone(), "the time of this row is missing")
                             .expected("`at` or `after` is missing")
-                            .help("say at = \"+3d\", or after = \"payroll_run.paid\""),
+                            .help("add at = \"+3d\" or after = \"payroll_run.paid\""),
                     );
                 }
                 None
@@ -328,7 +330,7 @@ impl<'a> Reading<'a> {
                     if start.is_some_and(|start| instant < start) {
                         let start = start.map(|it| it.to_string()).unwrap_or_default();
                         self.note(
-                            Diagnostic::new(at.span, "this is before the world begins")
+                            Diagnostic::new(at.span, "this is before the start of the world")
                                 .expected(format!("expected an instant from {start}")),
                         );
                     }
@@ -342,7 +344,7 @@ impl<'a> Reading<'a> {
                     known.then(|| Moment::After { event: event.value.to_owned(), delay })
                 }
                 Offset::At(_) => {
-                    let why = "with `after`, `at` is how long after the event: at = \"+3d\"";
+                    let why = "with `after`, `at` must be a duration after the event: at = \"+3d\"";
                     self.contradiction(row, "after", "at", why);
                     None
                 }
@@ -353,7 +355,7 @@ impl<'a> Reading<'a> {
     fn deed(&mut self, row: &Fields<'a>) -> Option<Deed> {
         let call = self.name(row, "call");
         let inbound = self.name(row, "inbound");
-        self.contradiction(row, "call", "inbound", "make two rows of it");
+        self.contradiction(row, "call", "inbound", "write two rows");
         let with = self.members("with", row.get("with"), Refers::ToKinds);
         let head = row.span.clone();
         match (call, inbound) {
@@ -365,7 +367,7 @@ impl<'a> Reading<'a> {
             (None, Some(inbound)) => {
                 let callable = vocabulary().inbound.get(inbound.value)?;
                 let mut input = with.clone();
-                // Where one row serves every kind, the kind is in its path.
+                // If one row serves every kind, the kind is in its path.
                 for member in callable.operation.path_parameters() {
                     input[member] = Value::from(inbound.value);
                 }
@@ -386,18 +388,18 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// What a selector of this decision may look at.
+/// The resources that a selector of this decision may use.
 fn kinds_of(decision: &Decision) -> Vec<Kind> {
     [decision.subject].into_iter().chain(decision.related.iter().copied()).collect()
 }
 
-/// What events of this type are about.
+/// The resources of events of this type.
 fn subject_of(on: &str) -> Option<Kind> {
     let resource = on.split_once('.')?.0;
     Kind::ALL.iter().find(|kind| kind.name() == resource).copied()
 }
 
-/// The variant of that word, as it is serialised.
+/// The variant of this word, by its serialised form.
 fn one_of<T: serde::de::DeserializeOwned>(word: &str) -> Option<T> {
     serde_json::from_value(Value::from(word)).ok()
 }

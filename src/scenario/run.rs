@@ -1,7 +1,8 @@
-//! The runner of a scenario's steps: against whatever can be called, told what came of each.
+//! The runner of a scenario's steps.
 //!
-//! Pure: the server, the clock and the receiver of webhooks are behind [`Runner`]. Of the events only those of the resources
-//! that `[expect]` names are looked at, so that a list of a run's states is not disturbed by its payouts.
+//! It does no IO: the server, the clock and the receiver of webhooks are behind [`Runner`]. Only events of
+//! the resources that `[expect]` names are
+//! compared, so that a list of a run's states is not mixed with its payouts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +17,7 @@ use crate::scenario::vocabulary::{Places, vocabulary};
 use crate::value::Span;
 use crate::world::script::{CallStep, Expectation, Reaction, Scenario, Step};
 
-/// What steps are run against: a fresh world with the scenario loaded. An error ends the run.
+/// Runs the steps in a fresh world with the scenario loaded. An error ends the run.
 pub(crate) trait Runner {
     /// Calls an operation with an input without references.
     fn call(
@@ -26,25 +27,26 @@ pub(crate) trait Runner {
         headers: &BTreeMap<String, String>,
     ) -> Result<Came, String>;
 
-    /// The id of what stands at that place of its kind, from 1: as the world counts them, so that a timeline means the same.
+    /// The id of the resource at a position of its kind, from 1, counted as the world counts, so that a
+    /// timeline means the same.
     fn nth(&mut self, kind: &str, places: Places, place: u64) -> Result<Option<String>, String>;
 
-    /// Moves the clock on.
+    /// Advances the clock.
     fn advance(&mut self, by: Span) -> Result<(), String>;
 
-    /// Moves the clock until nothing is due.
+    /// Advances the clock until no work is pending.
     fn idle(&mut self) -> Result<(), String>;
 
-    /// The whole log.
+    /// All events.
     fn events(&mut self) -> Result<Vec<Value>, String>;
 
-    /// Deliveries by type of event, once there are as many as wanted or nothing more comes.
+    /// Deliveries by event type, as soon as the wanted number has arrived, or no more arrive.
     fn deliveries(
         &mut self,
         wanted: &BTreeMap<String, u64>,
     ) -> Result<BTreeMap<String, u64>, String>;
 
-    /// How often each row of the scenario has acted.
+    /// How often each row of the scenario acted.
     fn coverage(&mut self) -> Result<Vec<RowHits>, String>;
 }
 
@@ -52,55 +54,55 @@ pub(crate) trait Runner {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Came {
     Reply(Reply),
-    /// Without a whole reply.
+    /// Without a complete reply.
     Lost,
 }
 
-/// A whole reply.
+/// With a complete reply.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Reply {
     pub(crate) status: u16,
     /// By lower-case name.
     pub(crate) headers: BTreeMap<String, String>,
-    /// What is no JSON is a text.
+    /// The body; text if it is not JSON.
     pub(crate) body: Value,
 }
 
-/// How often a row has acted.
+/// How often a row acted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct RowHits {
     /// `partial-failure.toml:14`.
     pub(crate) source: String,
     pub(crate) hits: u64,
-    /// Why what it did was refused.
+    /// Why its call was refused.
     pub(crate) refused: Option<String>,
 }
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct RunReport {
     pub(crate) steps: Vec<Ran>,
-    /// What `[expect]` says and what came.
+    /// The differences from `[expect]`.
     pub(crate) differences: Vec<Difference>,
-    /// Rows of the scenario and how often each has acted.
+    /// The rows of the scenario and how often each acted.
     pub(crate) rows: Vec<RowHits>,
     #[serde(skip)]
     pub(crate) events: Vec<Value>,
 }
 
-/// What came of a step.
+/// The result of a step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Ran {
     /// `partial-failure.toml:20`.
     pub(crate) source: String,
     /// `runPayroll`, `advance 10d`.
     pub(crate) step: String,
-    /// The status, or `lost`; none if no reply was waited for.
+    /// The status, or `lost`; none if the step waits for no reply.
     pub(crate) came: Option<String>,
     pub(crate) differences: Vec<Difference>,
 }
 
-/// What was expected at a place, and what came.
+/// An expected value and the actual one, at a position.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Difference {
     /// `status`, `body/data/status`, `header Retry-After`, `events`.
@@ -116,19 +118,19 @@ impl Difference {
 }
 
 impl RunReport {
-    /// Whether everything came as expected.
+    /// Whether there is no difference.
     pub(crate) fn passed(&self) -> bool {
         self.differences() == 0
     }
 
-    /// How much did not.
+    /// The number of differences.
     pub(crate) fn differences(&self) -> usize {
         let of_steps = self.steps.iter().map(|step| step.differences.len());
         of_steps.sum::<usize>() + self.differences.len()
     }
 }
 
-/// Runs every step and compares what came.
+/// Runs every step and compares the results.
 pub(crate) fn run(scenario: &Scenario, runner: &mut dyn Runner) -> Result<RunReport, String> {
     let mut outcome = RunReport::default();
     let mut saves = BTreeMap::new();
@@ -168,7 +170,7 @@ fn call(step: &CallStep, saves: &mut Saves, runner: &mut dyn Runner) -> Result<R
         differences: Vec::new(),
     };
     let found = vocabulary().operations.get(&step.call);
-    let operation = found.ok_or_else(|| format!("no operation is called {}", step.call))?;
+    let operation = found.ok_or_else(|| format!("there is no operation {}", step.call))?;
     let mut missing = Vec::new();
     let input = resolve(&step.with, saves, runner, &mut missing)?;
     let body = match &step.expect.body {
@@ -176,12 +178,12 @@ fn call(step: &CallStep, saves: &mut Saves, runner: &mut dyn Runner) -> Result<R
         None => None,
     };
     if !missing.is_empty() {
-        // What an earlier step did not save cannot be sent; that is what is wrong here.
+        // A value that an earlier step did not save cannot be sent, so it is reported here.
         ran.differences = missing;
         return Ok(ran);
     }
     let Value::Object(input) = input else {
-        return Err(format!("{}: the input is no table", step.source));
+        return Err(format!("{}: the input must be a table", step.source));
     };
     let came = runner.call(operation.operation, &input, &step.headers)?;
     ran.came = Some(match &came {
@@ -195,7 +197,7 @@ fn call(step: &CallStep, saves: &mut Saves, runner: &mut dyn Runner) -> Result<R
     Ok(ran)
 }
 
-/// The value without references; what refers to nothing is told in `missing`.
+/// The value with its references resolved. Unresolved ones are added to `missing`.
 fn resolve(
     value: &Value,
     saves: &Saves,
@@ -214,7 +216,7 @@ fn resolve(
             Some(Ok(reference)) => {
                 let found = referred(&reference, saves, runner)?;
                 found.unwrap_or_else(|| {
-                    missing.push(Difference::new(text, "something there", "nothing"));
+                    missing.push(Difference::new(text, "a value", "no value"));
                     Value::Null
                 })
             }
@@ -245,23 +247,23 @@ fn referred(
     }
 }
 
-/// What a reply should have been and was not.
+/// The differences of a reply from the expected one.
 fn reaction(expected: &Reaction, body: Option<&Value>, came: &Came) -> Vec<Difference> {
     let reply = match (came, expected.lost) {
         (Came::Lost, true) => return Vec::new(),
         (Came::Lost, false) => {
             let wanted = expected.status.map_or_else(|| "a reply".to_owned(), |it| it.to_string());
-            return vec![Difference::new("status", wanted, "no whole reply")];
+            return vec![Difference::new("status", wanted, "no complete reply")];
         }
         (Came::Reply(reply), true) => {
             let came = reply.status.to_string();
-            return vec![Difference::new("status", "no whole reply", came)];
+            return vec![Difference::new("status", "no complete reply", came)];
         }
         (Came::Reply(reply), false) => reply,
     };
     let mut found = Vec::new();
     if let Some(status) = expected.status.filter(|&status| status != reply.status) {
-        // Why it was refused is what whoever reads this wants to know.
+        // The reader needs the reason of the refusal.
         let detail = reply.body["detail"].as_str().map(|why| format!(": {why}"));
         let came = format!("{}{}", reply.status, detail.unwrap_or_default());
         found.push(Difference::new("status", status.to_string(), came));
@@ -279,7 +281,7 @@ fn reaction(expected: &Reaction, body: Option<&Value>, came: &Came) -> Vec<Diffe
     found
 }
 
-/// Every member that is wanted must be there; lists must be as long as they are wanted.
+/// Every expected member must exist, and lists must have the same length.
 fn compare(wanted: &Value, came: &Value, at: &str, found: &mut Vec<Difference>) {
     match (wanted, came) {
         (Value::Object(wanted), Value::Object(came)) => {
@@ -309,7 +311,7 @@ fn compare(wanted: &Value, came: &Value, at: &str, found: &mut Vec<Difference>) 
     }
 }
 
-/// A value as a difference shows it, short.
+/// A value in short form, for a difference.
 fn shown(value: &Value) -> String {
     const MOST_CHARACTERS: usize = 80;
     let text = value.to_string();
@@ -343,9 +345,9 @@ fn expectation<'e>(
     found
 }
 
-/// Whether the names come in that order and nothing else does, but where `…` lets anything.
+/// Whether the names are in this order and complete; `…` matches any number of names.
 fn follows(pattern: &[String], names: &[&str]) -> bool {
-    // As a match of `*` goes: after a miss, the last gap takes one more.
+    // Like the match of `*`: after a mismatch, the last gap takes one more name.
     let (mut at, mut place) = (0, 0);
     let mut gap: Option<(usize, usize)> = None;
     while place < names.len() {

@@ -1,6 +1,6 @@
-//! The JSON Schema of scenario files, for editors: a loop over the form that the reader itself goes by.
+//! The JSON Schema of scenario files for editors, made from the same form that the reader uses.
 //!
-//! What one key means for another (a code where the choice takes one, `status` or `lose`) is said by `check` alone.
+//! Only `check` reports wrong combinations of keys (a code for a choice that takes none, `status` or `lose`).
 
 use serde_json::{Map, Value, json};
 
@@ -70,7 +70,7 @@ mod tests {
     use crate::scenario::file::check;
     use crate::value::Look;
 
-    /// Every table of the form, with what stands before its keys in a file.
+    /// Every table of the form, with the text before its keys in a file.
     fn tables() -> Vec<(&'static Table, &'static str)> {
         use crate::scenario::form::{
             EXPECT, FAULT, FEE_TIER, LATENCY, LIMITS, OUTCOME, REACTION, STEP, TIMELINE, WEBHOOK,
@@ -116,7 +116,7 @@ mod tests {
         assert_eq!(found, listed);
     }
 
-    /// A time of day is what no key takes: a reader that looks at its key says so at the value.
+    /// No key takes a time of day, so a reader that reads its key reports this value.
     #[test]
     fn every_key_of_the_form_is_read() {
         for (form, head) in tables() {

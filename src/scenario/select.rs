@@ -1,4 +1,5 @@
-//! `where`: conditions on the members of what a decision or an event is about, known from the published schemas.
+//! `where`: conditions on the members of the subject of a decision or an event, known from the published
+//! schemas.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -18,13 +19,13 @@ use crate::value::id::parse;
 use crate::value::{Date, Diagnostic, Period, Timestamp};
 use crate::world::script::{Comparison, Selector, Wanted};
 
-/// What a member of a resource can be compared with.
+/// The values with which a member of a resource can be compared.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Member {
     number: bool,
     text: bool,
     truth: bool,
-    /// The only texts, if there is a list of them.
+    /// The allowed texts, if there is a list of them.
     words: Vec<String>,
     format: Option<String>,
 }
@@ -72,10 +73,10 @@ impl Member {
     }
 }
 
-/// The members of a kind of resource, as the API shows it; none of a kind that it does not show.
+/// The members of a kind of resource in the API; none for a kind that the API does not show.
 fn members_of(kind: Kind) -> BTreeMap<String, Member> {
     static KNOWN: Mutex<BTreeMap<Kind, BTreeMap<String, Member>>> = Mutex::new(BTreeMap::new());
-    // Put in whole, so that a panic elsewhere leaves nothing half done.
+    // Inserted as a whole, so that a panic leaves nothing incomplete.
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     known.entry(kind).or_insert_with(|| shown(kind)).clone()
 }
@@ -108,7 +109,8 @@ fn collect(schema: &Value, definitions: &Map<String, Value>, found: &mut BTreeMa
 }
 
 impl<'a> Reading<'a> {
-    /// The conditions of a `where` about these kinds, the nearest first; of `named` ones only which one it is, not its members.
+    /// The conditions of a `where` about these kinds, the nearest first. For `named` kinds, a condition
+    /// selects the resource, not its members.
     pub(crate) fn selectors(
         &mut self,
         found: Option<Found<'a>>,
@@ -147,7 +149,7 @@ impl<'a> Reading<'a> {
             known.extend(plain.map(|(name, _)| name));
         }
         let of = listed(kinds.iter().map(|kind| kind.name()));
-        let diagnostic = Diagnostic::new(span, format!("`where` knows no {}", quoted(name)))
+        let diagnostic = Diagnostic::new(span, format!("`where` has no member {}", quoted(name)))
             .expected(format!("expected a member of {of}, or one of these kinds"));
         self.note(meant(diagnostic, name, &known));
     }
@@ -202,7 +204,7 @@ impl<'a> Reading<'a> {
             let expected = if member.is_plain() {
                 format!("expected {}", member.expected())
             } else {
-                "this member is no single value: choose one that is".to_owned()
+                "this member is not a single value: use one that is".to_owned()
             };
             let message = format!("`{name}` cannot be {}", self.shown(found));
             self.note(Diagnostic::new(found.span(), message).expected(expected));
@@ -237,7 +239,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// A value as a message shows it.
+    /// A value for a message.
     fn shown(&self, found: Found<'a>) -> String {
         match found.get_ref() {
             DeValue::String(text) => quoted(text),
@@ -248,7 +250,7 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// Kinds of which a resource names one: `employee` of what has an `employee_id`.
+/// Kinds that a resource names: `employee` for a resource with an `employee_id`.
 pub(crate) fn named_by(kind: Kind) -> Vec<Kind> {
     let members = members_of(kind);
     let named = |other: &Kind| members.contains_key(&format!("{}_id", other.name()));

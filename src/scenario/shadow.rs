@@ -1,4 +1,4 @@
-//! Rows that can never match, because an earlier row of the same file takes everything that they would.
+//! Warns of rows that can never match, because an earlier row of the same file matches all of their cases.
 
 use core::ops::Range as Bytes;
 
@@ -7,15 +7,15 @@ use crate::scenario::reading::Reading;
 use crate::value::Diagnostic;
 use crate::world::script::{FaultRow, OutcomeRule, Range, Selector, WebhookRow, When};
 
-/// Earlier rows that a row is held against: more than a file for people has.
+/// The most earlier rows that a row is compared with; a file written by hand has fewer.
 const MOST_COMPARED: usize = 1_000;
 
-/// A row that acts on what its `on` names.
+/// A row with an `on`.
 pub(crate) trait Acts {
     fn on(&self) -> &str;
     fn when(&self) -> &When;
 
-    /// What it says, where two rows about the same contradict one another by it.
+    /// The value by which two rows about the same subject contradict each other.
     fn says(&self) -> Option<&str> {
         None
     }
@@ -56,7 +56,7 @@ impl Acts for FaultRow {
 }
 
 impl Reading<'_> {
-    /// Warns of rows that can never match, or not as often as they say.
+    /// Warns of rows that can never match, or match less often than they state.
     pub(crate) fn shadowed<R: Acts>(&mut self, rows: &[Placed<R>]) {
         let mut greedy: Vec<&Placed<R>> = Vec::new();
         for placed in rows.iter().filter(|placed| placed.sound) {
@@ -67,15 +67,17 @@ impl Reading<'_> {
                     let says = earlier.row.says().unwrap_or_default();
                     self.note(
                         Diagnostic::new(span.clone(), "this row contradicts an earlier one")
-                            .expected(format!("of the same subjects the row at {at} says {says:?}"))
-                            .help("leave one of them out, or say by `nth` which time each is for"),
+                            .expected(format!(
+                                "for the same subjects, the row at {at} has {says:?}"
+                            ))
+                            .help("remove one of them, or add `nth` to both"),
                     );
                     continue;
                 }
                 self.note(
                     Diagnostic::new(span.clone(), "this row can never match")
-                        .expected(format!("whatever it matches, the row at {at} takes first"))
-                        .help("put the narrower row first, or narrow the earlier one")
+                        .expected(format!("the row at {at} matches all of its cases first"))
+                        .help("put the more specific row first, or restrict the earlier one")
                         .warning(),
                 );
             }
@@ -87,7 +89,7 @@ impl Reading<'_> {
         }
     }
 
-    /// Places of `nth` beyond what `times` allows.
+    /// Positions of `nth` beyond the limit of `times`.
     fn beyond(&mut self, when: &When, span: &Bytes<usize>) {
         let (Some(times), false) = (when.times, when.nth.is_empty()) else {
             return;
@@ -100,14 +102,14 @@ impl Reading<'_> {
             self.note(
                 Diagnostic::new(span.clone(), "this row acts less often than its `nth` says")
                     .expected(format!("`times` stops it after {times}"))
-                    .help("leave `times` out: `nth` already says how often")
+                    .help("remove `times`: `nth` already limits the row")
                     .warning(),
             );
         }
     }
 }
 
-/// Whether two rows are about the very same, and say different things.
+/// Whether two rows have the same subject and different values.
 fn contradicts<R: Acts>(one: &R, other: &R) -> bool {
     one.on() == other.on() && one.when() == other.when() && one.says() != other.says()
 }
@@ -125,7 +127,7 @@ fn takes_all<R: Acts>(earlier: &R, later: &R) -> bool {
                 && other.nth.iter().all(|place| covers(&one.nth, place))))
 }
 
-/// Whether everything that `other` names is named by `one`.
+/// Whether `one` covers all that `other` names.
 fn covers_name(one: &str, other: &str) -> bool {
     let within = |group: &str| {
         let rest = other.strip_prefix(group);
@@ -134,7 +136,7 @@ fn covers_name(one: &str, other: &str) -> bool {
     one == "*" || one == other || one.strip_suffix(".*").is_some_and(within)
 }
 
-/// Whether one of the ranges holds all of that one.
+/// Whether one of the ranges contains all of this one.
 fn covers(ranges: &[Range], place: &Range) -> bool {
     ranges.iter().any(|range| {
         range.first <= place.first

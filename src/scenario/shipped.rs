@@ -62,23 +62,23 @@ pub(crate) fn shipped() -> Vec<Arc<Scenario>> {
     SHIPPED.get_or_init(read).clone()
 }
 
-/// The shipped scenario of that name, or the refusal that names the nearest.
+/// The shipped scenario of a name, or a refusal with the nearest name.
 pub(crate) fn find(name: &str) -> Result<Arc<Scenario>, ApiError> {
     let found = shipped().into_iter().find(|scenario| scenario.name == name);
     found.ok_or_else(|| ApiError::new(ErrorCode::UnknownScenario, unknown(name)))
 }
 
-/// That there is no such scenario, with the nearest name or all of them.
+/// The message for an unknown scenario, with the nearest name or all of them.
 pub(crate) fn unknown(name: &str) -> String {
     let names = FILES.iter().map(|(name, _)| *name);
     let hint = match nearest(name, names.clone()) {
         Some(near) => format!("did you mean {near}?"),
-        None => format!("shipped are {}", names.collect::<Vec<_>>().join(", ")),
+        None => format!("the shipped scenarios are {}", names.collect::<Vec<_>>().join(", ")),
     };
     format!("there is no scenario {}; {hint}", quoted(name))
 }
 
-/// The name as the list has it, if it does.
+/// The name in the list, if it is there.
 pub(crate) fn known(name: &str) -> Option<&'static str> {
     FILES.iter().map(|(known, _)| *known).find(|known| *known == name)
 }
@@ -88,7 +88,7 @@ pub(crate) fn names() -> Vec<String> {
     FILES.iter().map(|(name, _)| (*name).to_owned()).collect()
 }
 
-/// The text of the file of that name.
+/// The text of the file with this name.
 pub(crate) fn source(name: &str) -> Option<&'static str> {
     let found = FILES.iter().find(|(known, _)| *known == name);
     found.map(|(_, source)| *source)
@@ -107,12 +107,12 @@ mod tests {
             let scenario = checked.scenario.expect("nothing is wrong with it");
             assert_eq!(scenario.name, *name);
             assert!(!scenario.title.is_empty() && !scenario.about.is_empty(), "{name}");
-            assert!(!scenario.steps.is_empty(), "{name} shows nothing");
+            assert!(!scenario.steps.is_empty(), "{name} has no steps");
         }
     }
 
     #[test]
-    #[expect(clippy::disallowed_methods, reason = "a test looks at the repository")]
+    #[expect(clippy::disallowed_methods, reason = "a test reads the repository")]
     fn the_list_is_the_folder() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/scenarios");
         let mut files: Vec<String> = std::fs::read_dir(folder)
@@ -126,9 +126,14 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_scenario_is_told_the_nearest() {
+    fn the_refusal_of_an_unknown_scenario_names_the_nearest() {
         let refusal = find("hapy-path").expect_err("misspelt");
         assert_eq!(refusal.detail, "there is no scenario \"hapy-path\"; did you mean happy-path?");
-        assert!(find("x").expect_err("unknown").detail.contains("shipped are happy-path, "));
+        assert!(
+            find("x")
+                .expect_err("unknown")
+                .detail
+                .contains("the shipped scenarios are happy-path, ")
+        );
     }
 }

@@ -1,6 +1,7 @@
-//! What is said about files: every golden beside its file in `fixtures/scenarios/`, compared whole.
+//! Tests of the messages about files: each golden is beside its file in `fixtures/scenarios/`, and compared
+//! as a whole.
 
-#![expect(clippy::disallowed_methods, reason = "a test looks at the repository")]
+#![expect(clippy::disallowed_methods, reason = "a test reads the repository")]
 
 use std::collections::BTreeMap;
 
@@ -52,7 +53,7 @@ fn a_file_that_is_not_utf8_is_refused_with_the_byte() {
          --> u.toml:1:10\n  \
          |\n\
          1 | title = \"\u{fffd}\"\n  \
-         |          ^ the byte 0xff begins no letter\n  \
+         |          ^ the byte 0xff begins no character\n  \
          |\n  \
          = help: save it as UTF-8\n\n\
          1 mistake in u.toml\n"
@@ -62,7 +63,7 @@ fn a_file_that_is_not_utf8_is_refused_with_the_byte() {
 #[test]
 fn a_file_that_is_too_large_is_not_parsed() {
     let files = [("big.toml", vec![b'#'; MOST_BYTES + 1])].into();
-    let refusal = "error: big.toml: is larger than 1024 KiB, which no scenario is\n";
+    let refusal = "error: big.toml: is larger than 1024 KiB, the most for a scenario\n";
     assert_eq!(told("big.toml", &files), refusal);
     let files = [("full.toml", vec![b'#'; MOST_BYTES])].into();
     assert_eq!(told("full.toml", &files), "");
@@ -70,7 +71,7 @@ fn a_file_that_is_too_large_is_not_parsed() {
 }
 
 #[test]
-fn includes_go_no_deeper_than_people_read() {
+fn the_depth_of_includes_is_limited() {
     let names: Vec<String> = (0..10).map(|depth| format!("{depth}.toml")).collect();
     let including = |depth: usize| format!("include = [\"{}.toml\"]\n", depth + 1).into_bytes();
     let mut files: BTreeMap<&str, Vec<u8>> = BTreeMap::new();
@@ -78,12 +79,12 @@ fn includes_go_no_deeper_than_people_read() {
         files.insert(name, including(depth));
     }
     files.insert("9.toml", Vec::new());
-    assert!(told("0.toml", &files).contains("includes go deeper than 8 files"));
+    assert!(told("0.toml", &files).contains("includes are nested deeper than 8 files"));
     assert_eq!(told("2.toml", &files), "");
 }
 
 #[test]
-fn rows_of_the_including_file_come_first_and_its_own_word_counts() {
+fn rows_and_values_of_the_including_file_come_first() {
     let own = "include = [\"x/other.toml\", \"flaky-503\"]\n[world]\ncompanies = 2\n\
         [[fault]]\non = \"*\"\nlatency = \"1s\"\n";
     let other = "title = \"other\"\n[world]\ncompanies = 5\nseed = 7\n\
@@ -105,7 +106,7 @@ fn rows_of_the_including_file_come_first_and_its_own_word_counts() {
 }
 
 #[test]
-fn rows_say_what_their_file_says() {
+fn rows_contain_the_values_of_their_file() {
     let scenario = one(r#"
 [[outcome]]
 on = "payout.settle"
@@ -161,9 +162,9 @@ with = { payroll_run_id = "@@literal" }
 }
 
 #[test]
-fn the_starter_and_hostile_files_are_survived() {
+fn the_starter_is_valid_and_hostile_files_do_not_panic() {
     let starter = include_str!("../cli/scenario/starter.toml");
-    assert_eq!(one(starter).title, "One payout comes back");
+    assert_eq!(one(starter).title, "One payout is returned");
     let deep = format!("a = {}1{}", "[".repeat(10_000), "]".repeat(10_000));
     let rows = "[[outcome]]\non = \"payout.settle\"\nwhere = { employee = 1 }\nthen = \"x\"\n";
     for source in [deep, rows.repeat(MOST_BYTES / rows.len()), "\u{1b}[2J = 1".to_owned()] {

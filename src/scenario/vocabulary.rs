@@ -1,4 +1,5 @@
-//! The names that a scenario may use, read from the tables that the program runs on: nothing here is a list of its own.
+//! The names that a scenario may use, read from the tables of the program. This module has no list of its
+//! own.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
@@ -11,7 +12,7 @@ use crate::api::operation::{Contract, Operation};
 use crate::api::{self, system};
 use crate::model::Kind;
 
-/// Every name that is not a decision's.
+/// All names except those of decisions.
 pub(crate) struct Vocabulary {
     /// Types of events.
     pub(crate) events: BTreeSet<String>,
@@ -21,20 +22,20 @@ pub(crate) struct Vocabulary {
     pub(crate) domains: BTreeSet<String>,
     /// Kinds that `@kind:n` can name.
     pub(crate) kinds: BTreeMap<&'static str, Places>,
-    /// What the outside world can do on its own, with the row that does it.
+    /// The inbound kinds, with the rows that execute them.
     pub(crate) inbound: BTreeMap<String, Callable>,
 }
 
-/// What the places of a kind are counted over.
+/// The list in which positions of a kind are counted.
 #[derive(Clone, Copy)]
 pub(crate) enum Places {
-    /// Everything that this row lists.
+    /// The resources that this row lists.
     Listed(&'static Operation),
-    /// What was made since the world's start.
+    /// The resources created since the world's start.
     Made,
 }
 
-/// An operation, with what its input must be.
+/// An operation, with the schema of its input.
 pub(crate) struct Callable {
     pub(crate) operation: &'static Operation,
     checker: OnceLock<Checker>,
@@ -51,12 +52,12 @@ impl Callable {
         Self { operation, checker: OnceLock::new() }
     }
 
-    /// The checker of its input, compiled when it is first asked for.
+    /// The checker of its input, compiled at the first use.
     pub(crate) fn checker(&self) -> &Checker {
         self.checker.get_or_init(|| self.operation.checker())
     }
 
-    /// Whether it is the product's and not the sandbox's.
+    /// Whether it belongs to the product, not to the control plane.
     pub(crate) fn is_product(&self) -> bool {
         self.operation.contract != Contract::Control
     }
@@ -82,7 +83,7 @@ impl Vocabulary {
             let listed = format!("list_{}", plural(kind.name()));
             let row = product.iter().find(|row| row.name == listed);
             match (kind, row) {
-                // As the world itself counts them.
+                // The counting of the world.
                 (Kind::Company | Kind::Employee | Kind::Wallet, Some(row)) => {
                     Some(Places::Listed(row))
                 }
@@ -99,7 +100,7 @@ impl Vocabulary {
         }
     }
 
-    /// operationIds of the product.
+    /// The operationIds of the product.
     pub(crate) fn product(&self) -> impl Iterator<Item = &str> + Clone {
         self.operations
             .iter()
@@ -121,7 +122,7 @@ pub(crate) fn plural(noun: &str) -> String {
     }
 }
 
-/// What the outside world can do, each with the row that takes its input.
+/// The inbound kinds, each with the row that takes its input.
 fn inbound(control: &[&'static Operation]) -> BTreeMap<String, Callable> {
     let row = control.iter().find(|row| row.path == "/_sandbox/inbound/{kind}");
     let named = |row: &&'static Operation| {
@@ -131,7 +132,7 @@ fn inbound(control: &[&'static Operation]) -> BTreeMap<String, Callable> {
     row.map(named).unwrap_or_default()
 }
 
-/// The words that a schema of text allows: `enum`, or one form a word with its own remark.
+/// The words that a text schema allows: `enum`, or one variant for each word with its own description.
 pub(crate) fn words(schema: &Value, definitions: &Map<String, Value>) -> Vec<String> {
     let schema = resolved(schema, definitions);
     let own = schema["enum"].as_array().into_iter().flatten();
@@ -148,7 +149,7 @@ pub(crate) fn words(schema: &Value, definitions: &Map<String, Value>) -> Vec<Str
 /// The schema behind a `$ref`.
 pub(crate) fn resolved<'a>(schema: &'a Value, definitions: &'a Map<String, Value>) -> &'a Value {
     let mut schema = schema;
-    // A chain of references that is longer than the list of definitions would be a circle.
+    // A chain of references longer than the list of definitions is a cycle.
     for _ in 0..=definitions.len() {
         let name = schema["$ref"].as_str().and_then(|target| target.strip_prefix("#/$defs/"));
         match name.and_then(|name| definitions.get(name)) {
@@ -182,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn every_task_of_the_clock_is_asked_for_its_events() {
+    fn the_events_of_every_timer_are_known() {
         // A new task does not compile here: it belongs into Task::ONE_OF_EACH as well.
         let place = |task: &Task| match task {
             Task::CalculateRun(_) => 0,

@@ -1,4 +1,4 @@
-//! Every invariant of a world, checked from the records themselves.
+//! Checks every invariant of a world, from the records themselves.
 
 use std::collections::BTreeMap;
 
@@ -9,18 +9,19 @@ use crate::world::World;
 use crate::world::books::Sums;
 use crate::world::days::Days;
 
-/// What an audit has looked at, and what it found wrong.
+/// What an audit has checked, and its findings.
 #[derive(Debug, Default)]
 pub(crate) struct Audit {
     pub(crate) entries: u64,
     pub(crate) events: u64,
-    /// The first event looked at, where older ones were dropped: what no later event changed cannot be checked.
+    /// The first event checked, if older ones were dropped. A record that no later event changed cannot be
+    /// checked.
     pub(crate) begins: Option<u64>,
     pub(crate) findings: Vec<String>,
 }
 
 impl World {
-    /// Checks every invariant of the companies of this world that have been touched, or of all of a small one.
+    /// Checks every invariant of the changed companies of this world, or of all companies of a small one.
     pub(crate) fn audit(&self) -> Audit {
         let mut audit = Audit::default();
         for company in self.audited() {
@@ -31,7 +32,7 @@ impl World {
         audit
     }
 
-    /// All companies of a small world; of a large one, those with books of their own.
+    /// All companies of a small world; for a large one, those with stored books.
     fn audited(&self) -> Vec<Id<Company>> {
         const SMALL: u64 = 16;
         let grown = self.base.shape().companies;
@@ -44,7 +45,8 @@ impl World {
         companies
     }
 
-    /// Entries balance and have a source; totals and statement are folds of the entries; no wallet is overdrawn.
+    /// Entries balance and have a source. Totals and statements are sums of the entries. No wallet is
+    /// overdrawn.
     fn audit_books(&self, company: Id<Company>, audit: &mut Audit) {
         let history = self.base.history(company);
         let grown = history.iter().flat_map(|history| history.entries.iter());
@@ -63,7 +65,7 @@ impl World {
         for (currency, account, totals) in sums.iter() {
             if totals != self.totals(company, currency, account) {
                 audit.findings.push(format!(
-                    "{company}: the total of {account} {currency} is not the fold of its entries"
+                    "{company}: the total of {account} {currency} is not the sum of its entries"
                 ));
             }
             if account == Account::CashAvailable && totals.net() < 0 {
@@ -75,7 +77,7 @@ impl World {
         if indexed(grown.chain(since)) != days {
             audit
                 .findings
-                .push(format!("{company}: the sums by day are not the fold of the entries"));
+                .push(format!("{company}: the sums by day are not the sums of the entries"));
         }
         let statement = history.iter().flat_map(|history| history.statement.iter());
         let statement = statement.chain(book.into_iter().flat_map(|book| book.statement.iter()));
@@ -91,9 +93,9 @@ impl World {
             audit.findings.push(format!("{} does not balance", entry.id));
         }
         if entry.lines.iter().any(|line| line.amount <= 0) {
-            audit.findings.push(format!("{} has a line of nothing", entry.id));
+            audit.findings.push(format!("{} has a line without an amount", entry.id));
         }
-        // Asked of the records alone: the scan of a book for each of its entries would be a square.
+        // Reads the records alone: a scan of the book for each of its entries would be quadratic.
         let changed = self.overlay.get(Kind::JournalEntry, entry.id.bits());
         let mirrored = changed
             .and_then(JournalEntry::of_record)
@@ -111,7 +113,8 @@ impl World {
         }
     }
 
-    /// Sequence numbers have no gap, time never runs back, and the last change of each record is what stands there.
+    /// Sequence numbers have no gap, time never goes back, and the last change of each record is its stored
+    /// state.
     fn audit_log(&self, audit: &mut Audit) {
         let mut last: BTreeMap<(Kind, u64), &Record> = BTreeMap::new();
         let mut at = self.base.shape().start;
@@ -130,10 +133,12 @@ impl World {
         for (kind, id, record) in self.records() {
             let logged = last.remove(&(kind, id));
             if logged.is_none() && audit.begins.is_some() {
-                continue; // the event that left it so was dropped
+                continue; // the event of its last change was dropped
             }
             if !logged.is_some_and(|logged| logged.is(record)) {
-                audit.findings.push(format!("a {} is not what the log last made it", kind.name()));
+                audit
+                    .findings
+                    .push(format!("a {} differs from its last change in the log", kind.name()));
             }
         }
         let unknown = last.keys().filter(|(kind, _)| *kind != Kind::JournalEntry).count();
@@ -153,7 +158,7 @@ impl World {
     }
 }
 
-/// Debits less credits by day, currency and account: all of them, and those that stand against cash.
+/// Debits less credits by day, currency and account: all of them, and those of lines against cash.
 type ByDay = BTreeMap<(Date, Currency, Account), (i128, i128)>;
 
 /// Adds an entry's lines to its day.
@@ -170,7 +175,7 @@ fn by_day(entry: &JournalEntry, days: &mut ByDay) {
     }
 }
 
-/// The same from the indexes of a company's books.
+/// The same, from the indexes of a company's books.
 fn indexed<'a>(indexes: impl Iterator<Item = &'a Days>) -> ByDay {
     let mut found = ByDay::new();
     for (date, day) in indexes.flat_map(Days::iter) {
@@ -184,7 +189,7 @@ fn indexed<'a>(indexes: impl Iterator<Item = &'a Days>) -> ByDay {
     found
 }
 
-/// Currencies in which an entry moves available money.
+/// The currencies in which an entry moves available money.
 fn moved_wallets(entry: &JournalEntry) -> Vec<Currency> {
     let mut found = Vec::new();
     for line in &entry.lines {
@@ -195,7 +200,8 @@ fn moved_wallets(entry: &JournalEntry) -> Vec<Currency> {
     found
 }
 
-/// The statement has one line for each entry and wallet whose available money it moves, and its balances run on without a gap.
+/// The statement has one line for each entry and wallet whose available money it moves, and its balances have
+/// no gap.
 fn audit_statement(
     company: Id<Company>,
     cash: &[(&JournalEntry, Currency)],

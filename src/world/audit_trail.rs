@@ -1,7 +1,7 @@
-//! Who did what, when, to which resource: one audit record for each event of the log, chained by hashes.
+//! The audit log: one record for each event, with actor, operation, time and resource, chained by hashes.
 //!
-//! Deliberately absent: anything that is kept. A record is made from its event when somebody asks for it, and so is its hash;
-//! hashes once reckoned are remembered by the log's [`Chain`].
+//! Deliberately absent: stored records. A record and its hash are calculated when a call reads them. The
+//! log's [`Chain`] stores calculated hashes.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -21,7 +21,7 @@ use crate::world::envelope::event_id;
 use crate::world::event::members;
 use crate::world::{Change, Event};
 
-/// One thing that happened: who did what, when, to which resource.
+/// An audit record: who did what to which resource, and when.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "AuditLog")]
 pub(crate) struct AuditRow {
@@ -30,23 +30,24 @@ pub(crate) struct AuditRow {
     /// Always `audit_log`.
     #[schemars(extend("const" = "audit_log"))]
     object: &'static str,
-    /// Its place in the log, from 1.
+    /// The position in the log, from 1.
     sequence: u64,
-    /// When, in virtual time.
+    /// The virtual time.
     at: Timestamp,
-    /// The company it happened to; null where it is nobody's: a subject without one.
+    /// The company of the resource; null if it belongs to no company.
     company_id: Option<Id<Company>>,
-    /// Who did it.
+    /// The actor.
     actor: Actor,
-    /// The operationId of the call, or of the call that set the clock's timer; null where nobody called.
+    /// The operationId of the call, or of the call that set the timer; null if there was no call.
     operation: Option<String>,
     /// The event: `payout.paid`.
     event: String,
     /// Its id, as in webhooks.
     event_id: String,
-    /// What it happened to.
+    /// The resource.
     resource: AnyId,
-    /// Members of the resource that changed; empty where it is new, or where only what belongs to it changed.
+    /// The members of the resource that changed; empty for a new resource, or if only a related resource
+    /// changed.
     changed_fields: Vec<String>,
 }
 
@@ -54,10 +55,10 @@ pub(crate) struct AuditRow {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "AuditActor")]
 struct Actor {
-    /// Somebody with the key, or the clock.
+    /// A caller with the key, or the clock.
     #[serde(rename = "type")]
     kind: ActorType,
-    /// `Request-Id` of the call; of what the clock did, that of the call that set its timer.
+    /// `Request-Id` of the call; for the clock, of the call that set the timer.
     request_id: Option<String>,
     /// The call's `Idempotency-Key`.
     idempotency_key: Option<String>,
@@ -71,37 +72,38 @@ pub(crate) enum ActorType {
     Clock,
 }
 
-/// A record with what it changed, and its place in the chain.
+/// A record with its changes and its position in the chain.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "AuditLogDetail")]
 pub(crate) struct AuditRecord {
     #[serde(flatten)]
     row: AuditRow,
-    /// The resource as it was; null where it is new, or was not itself written.
+    /// The resource before the event; null if it is new, or was not changed itself.
     before: Option<Map<String, Value>>,
-    /// The resource as it was left.
+    /// The resource after the event.
     after: Map<String, Value>,
-    /// Everything else that was written with it, in order.
+    /// All other resources that changed with it, in order.
     changes: Vec<Written>,
-    /// `hash` of the record before this one; 64 zeros for the first of all. Where older records were dropped, the oldest that is
-    /// kept still names the hash of the one before it.
+    /// `hash` of the record before this one; 64 zeros for the first record of all. If older records were
+    /// dropped, the oldest stored one still has the hash
+    /// of the one before it.
     previous_hash: String,
-    /// SHA-256 in hexadecimal digits of this record without `hash`: its JSON in UTF-8, without white space, members sorted by
-    /// name at every level.
+    /// SHA-256 in hexadecimal digits of this record without `hash`: its JSON in UTF-8, without white space,
+    /// with members sorted by name at every level.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     hash: Option<String>,
 }
 
-/// Another resource that was written with it.
+/// Another resource that changed with it.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "AuditChange")]
 struct Written {
-    /// What was written.
+    /// The kind of resource.
     resource: AnyId,
-    /// The members that changed, as they were; null where it is new.
+    /// The old values of the members that changed; null for a new resource.
     before: Option<Map<String, Value>>,
-    /// The same members as they are since; the whole resource where it is new.
+    /// The new values of the same members; the whole resource if it is new.
     after: Map<String, Value>,
 }
 
@@ -118,7 +120,7 @@ impl AuditRecord {
 }
 
 impl AuditRow {
-    /// The record of an event, without what it changed.
+    /// The record of an event, without its changes.
     pub(crate) fn of(event: &Event) -> Self {
         let before = subject_before(event);
         let after = members(&event.object);
@@ -164,7 +166,7 @@ fn audit_id(event: &Event) -> String {
     format!("{}_{}", Kind::AuditLog.prefix(), encode_to_string(event.id))
 }
 
-/// The whole record of an event that follows a record with that hash.
+/// The complete record of an event after a record with this hash.
 pub(crate) fn record(event: &Event, previous: Hash, hash: Option<Hash>) -> AuditRecord {
     let before = subject_before(event);
     let after = members(&event.object);
@@ -181,7 +183,7 @@ pub(crate) fn record(event: &Event, previous: Hash, hash: Option<Hash>) -> Audit
     }
 }
 
-/// The subject as it stood before the event wrote it.
+/// The subject before the event.
 fn subject_before(event: &Event) -> Option<Map<String, Value>> {
     let change = event.changes.iter().find(|change| {
         change.kind == event.subject.kind && change.after.bits() == event.subject.bits
@@ -198,7 +200,7 @@ fn written(change: &Change) -> Written {
 /// SHA-256 of a record.
 pub(crate) type Hash = [u8; 32];
 
-/// What the first record of all follows.
+/// The hash before the first record.
 const NOTHING_BEFORE: Hash = [0; 32];
 
 fn hash_of(event: &Event, previous: Hash) -> Hash {
@@ -217,7 +219,7 @@ fn hex(hash: Hash) -> String {
     digits.collect()
 }
 
-/// JSON without white space, members sorted by name at every level.
+/// JSON without white space, with members sorted by name at every level.
 fn write_canonical(value: &Value, out: &mut impl Write) -> io::Result<()> {
     match value {
         Value::Array(items) => {
@@ -261,13 +263,14 @@ impl Write for Sink {
     }
 }
 
-/// Hashes of a log's events, reckoned when somebody asks for one: a world whose audit log nobody reads pays nothing for it, and
-/// a log that is read is hashed once. An event that is dropped leaves its hash behind, so that the chain goes on.
+/// The hashes of a log's events, calculated when a call reads one. A world whose audit log is never read pays
+/// nothing, and a log is hashed only once. A dropped event
+/// leaves its hash, so that the chain continues.
 #[derive(Debug, Default)]
 pub(crate) struct Chain {
-    /// Of the last event that was dropped.
+    /// The hash of the last dropped event.
     dropped: Option<Hash>,
-    /// Of the oldest events that are kept, in order.
+    /// The hashes of the oldest stored events, in order.
     known: Mutex<Vector<Hash>>,
 }
 
@@ -278,7 +281,7 @@ impl Clone for Chain {
 }
 
 impl Chain {
-    /// Hashes of the event at that place of those kept, and of the one before it.
+    /// The hashes of the event at this position of the stored ones, and of the one before it.
     pub(crate) fn at(&self, events: &Vector<Arc<Event>>, place: usize) -> (Hash, Hash) {
         let mut known = self.known();
         let first = self.dropped.unwrap_or(NOTHING_BEFORE);
@@ -291,19 +294,19 @@ impl Chain {
         (previous, known[place])
     }
 
-    /// The oldest event goes.
+    /// Drops the oldest event.
     pub(crate) fn drop_first(&mut self, event: &Event) {
         let previous = self.dropped.unwrap_or(NOTHING_BEFORE);
         let known = self.known().pop_front();
         self.dropped = Some(known.unwrap_or_else(|| hash_of(event, previous)));
     }
 
-    /// Events beyond so many were taken back.
+    /// Removes the hashes of events that were undone.
     pub(crate) fn truncate(&mut self, events: usize) {
         self.known().truncate(events);
     }
 
-    /// A panic while the lock was held cannot have left half a hash behind it.
+    /// A panic under the lock cannot leave an incomplete hash.
     fn known(&self) -> MutexGuard<'_, Vector<Hash>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }

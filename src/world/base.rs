@@ -1,7 +1,8 @@
-//! The base of a world: what it is grown from, and the arithmetic between indexes and ids.
+//! The base of a world: its seed and shape, and the arithmetic between indexes and ids.
 //!
-//! Rule: opening a world and reading any page costs the same for 25 and for 10,000,000 employees. Nothing here is a
-//! table of objects; the one cache holds the histories of companies that were looked at.
+//! Rule: opening a world and reading any page costs the same for 25 and for 10,000,000 employees. There is no
+//! table of resources here. The one cache holds the
+//! histories of companies that were read.
 
 #![expect(
     clippy::cast_possible_truncation,
@@ -26,31 +27,31 @@ use crate::value::{Currency, Date, Id, Key, Period, Timestamp};
 use crate::world::Grow;
 use crate::world::history::{ENTRIES_A_COMPANY, History};
 
-/// Months of history behind a world's start.
+/// The months of history before a world's start.
 pub(crate) const HISTORY_MONTHS: u64 = 12;
-/// Invoices a company sends in a month of its history.
+/// The invoices that a company sends in a month of its history.
 pub(crate) const INVOICES_A_MONTH: u64 = 4;
-/// Suppliers a company pays in a month of its history; the first is the landlord.
+/// The suppliers that a company pays in a month of its history; the first is the landlord.
 pub(crate) const VENDORS_A_MONTH: u64 = 4;
-/// Histories that are kept: a few megabytes.
+/// The most cached histories: a few megabytes.
 const KEPT_HISTORIES: usize = 64;
 
-/// Filters whose counts are kept.
+/// The most filters with cached counts.
 const KEPT_COUNTS: usize = 16;
 
-/// A filter that arithmetic answers: standings and department.
+/// A filter that arithmetic answers: pairs of statuses, and department.
 pub(crate) type CountKey = (Slots, Option<String>);
 
-/// How a world is grown.
+/// The shape of a world.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Shape {
     /// Companies.
     pub companies: u64,
-    /// Employees of each.
+    /// Employees of each company.
     pub employees_per_company: u64,
-    /// ISO 3166-1 codes of the companies' countries, dealt out in turn.
+    /// ISO 3166-1 codes of the companies' countries, in turn.
     pub countries: Vec<String>,
-    /// Where virtual time begins.
+    /// The start of the virtual time.
     pub start: Timestamp,
 }
 
@@ -66,31 +67,31 @@ impl Default for Shape {
 }
 
 impl Shape {
-    /// Companies and employees to which the index arithmetic is exact, with room to spare.
+    /// The most companies and employees for which the index arithmetic is exact.
     pub(crate) const MOST: u64 = 1_000_000_000;
 
-    /// Whether a world can be grown so, or why not.
+    /// Checks the shape; an error is the reason why it is invalid.
     pub(crate) fn check(&self) -> Result<(), String> {
         let people = self.companies.checked_mul(self.employees_per_company);
         if people.is_none_or(|people| people > Self::MOST) || self.companies > Self::MOST {
-            return Err(format!("a world has at most {} companies and employees", Self::MOST));
+            return Err(format!("a world can have at most {} companies and employees", Self::MOST));
         }
         if self.countries.is_empty() {
-            return Err("a world needs at least one country".to_owned());
+            return Err("a world must have at least one country".to_owned());
         }
         let known = || countries::codes().collect::<Vec<_>>().join(", ");
         if let Some(unknown) = self.countries.iter().find(|code| countries::find(code).is_none()) {
-            return Err(format!("no country {unknown:?}: known are {}", known()));
+            return Err(format!("there is no country {unknown:?}; the countries are {}", known()));
         }
         let year = self.start.date().period().year();
         if !(2001..=2098).contains(&year) {
-            return Err("a world starts between 2001 and 2098".to_owned());
+            return Err("a world must start between 2001 and 2098".to_owned());
         }
         Ok(())
     }
 }
 
-/// What a world is grown from.
+/// The seed and shape of a world, and its caches.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(from = "Seeded", into = "Seeded")]
 pub(crate) struct Base {
@@ -98,21 +99,21 @@ pub(crate) struct Base {
     shape: Shape,
     key: Key,
     countries: Vec<(&'static Country, Currency)>,
-    /// Where in the list of industries the first company stands.
+    /// The position of the first company in the list of industries.
     first_industry: u64,
     /// By kind.
     permutations: Vec<Permutation>,
-    /// What was grown lately.
+    /// The resources that were grown recently.
     grown: Mutex<Grown>,
-    /// Running counts of the people whom a filter accepts.
+    /// Running counts of the people that match a filter.
     counts: Mutex<BTreeMap<CountKey, Arc<Vec<u64>>>>,
-    /// Reference rates, with the paths of the months that were asked about.
+    /// Reference rates, with the random paths of the months that were read.
     rates: Mutex<Rates>,
-    /// Grown on first look, and shared by every world of this base.
+    /// Grown at the first read, and shared by every world of this base.
     histories: Mutex<BTreeMap<u64, Arc<History>>>,
 }
 
-/// A base on paper.
+/// The serialised form of a base.
 #[derive(Serialize, Deserialize)]
 struct Seeded {
     seed: u64,
@@ -137,7 +138,8 @@ impl Clone for Base {
     }
 }
 
-/// Records grown lately, so that worlds of one base do not each grow the same people. When it is full it starts again.
+/// Records that were grown recently, so that worlds of one base do not grow the same people again. A full
+/// cache is emptied.
 #[derive(Debug, Default)]
 struct Grown(BTreeMap<(Kind, u64), Record>);
 
@@ -157,28 +159,28 @@ impl Grown {
     }
 }
 
-/// A panic while a lock was held cannot have left half a value behind it: they are put in whole.
+/// A panic under a lock cannot leave an incomplete value, because values are inserted as a whole.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What one grown company is made of.
+/// The plan of one grown company.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
     pub(crate) index: u64,
     pub(crate) key: Key,
     pub(crate) country: &'static Country,
     pub(crate) industry: &'static Industry,
-    /// Its place in the list of industries.
+    /// Its position in the list of industries.
     pub(crate) industry_place: usize,
-    /// What people are drawn from, by their number.
+    /// The key of its people, by their number.
     pub(crate) people: Key,
     pub(crate) currency: Currency,
     pub(crate) workforce: Workforce,
 }
 
 impl Base {
-    /// The base of that seed and shape, which [`Shape::check`] has passed.
+    /// The base of a seed and a shape that passed [`Shape::check`].
     pub(crate) fn new(seed: u64, shape: Shape) -> Self {
         let country = |code: &String| {
             let country = countries::find(code).expect("the shape was checked");
@@ -209,24 +211,24 @@ impl Base {
         &self.shape
     }
 
-    /// The root of everything random in the world.
+    /// The root key of all random values of the world.
     pub(crate) const fn key(&self) -> Key {
         self.key
     }
 
-    /// Units of one currency for one of another on that day, where both have a reference rate.
+    /// The units of one currency for one of another on a day, if both have a reference rate.
     pub(crate) fn mid_rate(&self, from: Currency, to: Currency, day: Date) -> Option<Rate> {
         lock(&self.rates).mid(from, to, day)
     }
 
-    /// How many of a kind are grown.
+    /// The number of grown resources of a kind.
     pub(crate) const fn count(&self, kind: Kind) -> u64 {
         let companies = self.shape.companies;
         let people = companies * self.shape.employees_per_company;
         match kind {
             Kind::Company | Kind::Wallet => companies,
             Kind::Employee => people,
-            // Where nobody works nothing was run, and nothing sold.
+            // A company without employees has no runs and no sales.
             Kind::PayrollRun | Kind::TaxFiling | Kind::Invoice | Kind::Collection
                 if people == 0 =>
             {
@@ -241,7 +243,7 @@ impl Base {
         }
     }
 
-    /// The id of the grown resource with that index.
+    /// The id of the grown resource with this index.
     pub(crate) fn id_at<T: Entity>(&self, index: u64) -> Id<T> {
         Id::from_bits(self.any_at(T::KIND, index).bits)
     }
@@ -251,13 +253,13 @@ impl Base {
         AnyId { kind, bits: self.permutation(kind).apply(index) }
     }
 
-    /// The index of a grown resource; none for an id that was not grown.
+    /// The index of a grown resource; none for any other id.
     pub(crate) fn index_of<T: Entity>(&self, id: Id<T>) -> Option<u64> {
         let index = self.permutation(T::KIND).invert(id.bits());
         (index < self.count(T::KIND)).then_some(index)
     }
 
-    /// Whether a resource of any kind was grown with that id.
+    /// Whether a grown resource of any kind has this id.
     pub(crate) fn has(&self, id: AnyId) -> bool {
         self.permutation(id.kind).invert(id.bits) < self.count(id.kind)
     }
@@ -266,7 +268,7 @@ impl Base {
         &self.permutations[kind as usize]
     }
 
-    /// What the company with that index is made of.
+    /// The plan of the company with this index.
     pub(crate) fn plan(&self, index: u64) -> Plan {
         let key = self.key.with("company").at(index);
         let (country, currency) = self.countries[(index % self.countries.len() as u64) as usize];
@@ -285,7 +287,7 @@ impl Base {
         }
     }
 
-    /// The record grown with that index, from memory where it was grown lately.
+    /// The record grown with this index, from the cache if it was grown recently.
     pub(crate) fn record<T: Grow>(&self, index: u64) -> Option<Arc<T>> {
         let place = (T::KIND, index);
         if let Some(record) = lock(&self.grown).get(place) {
@@ -296,7 +298,7 @@ impl Base {
         Some(grown)
     }
 
-    /// Running counts of people by company, from memory where that filter was used before.
+    /// Running counts of people by company, from the cache if the filter was used before.
     pub(crate) fn counts(&self, key: CountKey, count: impl FnOnce() -> Vec<u64>) -> Arc<Vec<u64>> {
         if let Some(counts) = lock(&self.counts).get(&key) {
             return Arc::clone(counts);
@@ -315,9 +317,9 @@ impl Base {
         self.index_of(company).map(|index| self.history_at(index))
     }
 
-    /// The history of the company with that index.
+    /// The history of the company with this index.
     pub(crate) fn history_at(&self, index: u64) -> Arc<History> {
-        // Grown outside the lock: two threads may grow the same history once each, and both get the same one.
+        // Grown outside the lock: two threads may both grow the same history, with the same result.
         if let Some(history) = lock(&self.histories).get(&index) {
             return Arc::clone(history);
         }
@@ -330,7 +332,7 @@ impl Base {
         grown
     }
 
-    /// The last pay in history of the employee with that index that counts.
+    /// The last valid pay in the history of the employee with this index.
     pub(crate) fn last_paid(
         &self,
         employee: u64,
@@ -346,12 +348,12 @@ impl Base {
         paid.find(|pay| counts(pay)).cloned()
     }
 
-    /// The month of history with that number, 0 being the first.
+    /// The month of history with this number, from 0.
     pub(crate) fn period(&self, month: u64) -> Period {
         self.shape.start.date().period().plus_months(month as i32 - HISTORY_MONTHS as i32)
     }
 
-    /// The number of that month of history.
+    /// The number of this month of history.
     pub(crate) fn month_of(&self, period: Period) -> Option<u64> {
         let months = period.months_since(self.period(0));
         u64::try_from(months).ok().filter(|&month| month < HISTORY_MONTHS)
@@ -363,46 +365,46 @@ impl Base {
     }
 }
 
-/// Indexes of what is grown once a month. Months come first, then companies, so that indexes ascend in the order in which
-/// things happened.
+/// Indexes of resources that are grown once a month. Months come first, then companies, so that the order of
+/// indexes is the order of time.
 impl Base {
-    /// The run of that month and company.
+    /// The run of this month and company.
     pub(crate) const fn run(&self, month: u64, company: u64) -> u64 {
         month * self.shape.companies + company
     }
 
-    /// Month and company of a run.
+    /// The month and the company of a run.
     pub(crate) const fn run_place(&self, index: u64) -> (u64, u64) {
         (index / self.shape.companies, index % self.shape.companies)
     }
 
-    /// The item, and the payslip, of that employee's part of a run.
+    /// The item and the payslip of this employee in a run.
     pub(crate) const fn item(&self, run: u64, employee: u64) -> u64 {
         run * self.shape.employees_per_company + employee
     }
 
-    /// Run and employee of an item.
+    /// The run and the employee of an item.
     pub(crate) const fn item_place(&self, index: u64) -> (u64, u64) {
         (index / self.shape.employees_per_company, index % self.shape.employees_per_company)
     }
 
-    /// Payouts of one month: everybody's wages, then every company's suppliers.
+    /// The payouts of one month: all wages, then the suppliers of every company.
     const fn payouts_a_month(&self) -> u64 {
         self.shape.companies * (self.shape.employees_per_company + VENDORS_A_MONTH)
     }
 
-    /// The invoice of that month and company with that number, and the collection that it was paid by.
+    /// The invoice with this number of this month and company, and the collection that paid it.
     pub(crate) const fn invoice(&self, month: u64, company: u64, number: u64) -> u64 {
         (month * INVOICES_A_MONTH + number) * self.shape.companies + company
     }
 
-    /// Month, company and number of an invoice.
+    /// The month, the company and the number of an invoice.
     pub(crate) const fn invoice_place(&self, index: u64) -> (u64, u64, u64) {
         let (nth, company) = (index / self.shape.companies, index % self.shape.companies);
         (nth / INVOICES_A_MONTH, company, nth % INVOICES_A_MONTH)
     }
 
-    /// The payout that carried an item.
+    /// The payout of an item.
     pub(crate) const fn salary_payout(&self, month: u64, company: u64, employee: u64) -> u64 {
         month * self.payouts_a_month() + company * self.shape.employees_per_company + employee
     }

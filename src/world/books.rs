@@ -1,4 +1,4 @@
-//! The ledger: every company's journal since growth, its totals, and the statements of its wallets.
+//! The ledger: the journal of every company since its start, its totals, and the statements of its wallets.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::value::Currency;
 use crate::world::days::Days;
 use crate::world::statement::WalletLines;
 
-/// Gross debits and credits of one account, in minor units. Both are kept, so that turnover is not lost in a net.
+/// Gross debits and credits of one account, in minor units. Both are stored, so that the turnover is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Totals {
     pub(crate) debits: i128,
@@ -29,7 +29,7 @@ impl Totals {
         Self { debits: self.debits + other.debits, credits: self.credits + other.credits }
     }
 
-    /// Adds a line, or takes it back.
+    /// Adds a line, or removes it.
     fn apply(&mut self, line: &EntryLine, sign: i128) {
         match line.direction {
             Direction::Debit => self.debits += sign * i128::from(line.amount),
@@ -51,7 +51,7 @@ impl Sums {
         }
     }
 
-    /// Takes every line of an entry back.
+    /// Removes every line of an entry.
     pub(crate) fn remove(&mut self, lines: &[EntryLine]) {
         for line in lines {
             let totals = self.0.entry((line.currency, line.account)).or_default();
@@ -62,12 +62,12 @@ impl Sums {
         }
     }
 
-    /// Whether nothing was added, or all of it taken back.
+    /// Whether nothing was added, or all of it was removed.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Adds what others come to.
+    /// Adds other totals.
     pub(crate) fn absorb(&mut self, other: &Self) {
         for (&row, &totals) in &other.0 {
             let own = self.0.entry(row).or_default();
@@ -80,7 +80,7 @@ impl Sums {
         self.0.get(&(currency, account)).copied().unwrap_or_default()
     }
 
-    /// Every account that was ever touched, ordered by currency and account.
+    /// All accounts with entries, ordered by currency and account.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Currency, Account, Totals)> {
         self.0.iter().map(|(&(currency, account), &totals)| (currency, account, totals))
     }
@@ -108,17 +108,17 @@ impl From<Sums> for Vec<(Currency, Account, Totals)> {
 pub(crate) struct Book {
     pub(crate) entries: Vector<Arc<JournalEntry>>,
     pub(crate) sums: Sums,
-    /// What moved in available balances, of all the company's wallets, in order.
+    /// The movements of available balances, of all the company's wallets, in order.
     pub(crate) statement: Vector<Arc<WalletTransaction>>,
-    /// The same by wallet: an index, made again like the next one.
+    /// The same by wallet: an index, which is rebuilt like the next one.
     #[serde(skip)]
     pub(crate) by_wallet: OrdMap<u64, WalletLines>,
-    /// The same entries by day: an index, which is made again when the book is read.
+    /// The same entries by day: an index, which is rebuilt when the book is read.
     #[serde(skip)]
     pub(crate) days: Days,
 }
 
-/// A book as it is written down.
+/// The serialised form of a book.
 #[derive(Deserialize)]
 struct WrittenBook {
     entries: Vector<Arc<JournalEntry>>,
@@ -147,12 +147,13 @@ impl From<WrittenBook> for Book {
     }
 }
 
-/// Every company's books since growth. A clone shares them; the first posting to a company after it copies that company's totals.
+/// The books of every company since its start. A clone shares them. The first posting to a company after a
+/// clone copies that company's totals.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Books(OrdMap<u64, Arc<Book>>);
 
 impl Books {
-    /// The book of that company, if anything was posted to it.
+    /// The book of this company, if it has entries.
     pub(crate) fn get(&self, company: u64) -> Option<&Book> {
         self.0.get(&company).map(AsRef::as_ref)
     }
@@ -162,7 +163,7 @@ impl Books {
         self.0.iter().map(|(&company, book)| (company, &**book))
     }
 
-    /// Companies whose books are not one and the same in both.
+    /// The companies whose books differ between both.
     pub(crate) fn differing(&self, other: &Self) -> Vec<u64> {
         let differs = |company: &&u64| match (self.0.get(*company), other.0.get(*company)) {
             (Some(one), Some(other)) => !Arc::ptr_eq(one, other),
@@ -188,7 +189,7 @@ impl Books {
         }
     }
 
-    /// Takes the company's last entry back.
+    /// Removes the company's last entry.
     pub(crate) fn undo_post(&mut self, company: u64) {
         let book = self.0.get_mut(&company).expect("what is undone was posted");
         let book = Arc::make_mut(book);

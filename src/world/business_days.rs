@@ -1,4 +1,4 @@
-//! Whose business days count: those of the country of the company that something belongs to.
+//! Selects the business days: those of the country of a resource's company.
 
 use crate::model::business::{Company, Employee, PayrollItem, PayrollRun, Payslip, TaxFiling};
 use crate::model::calendar::Calendar;
@@ -8,13 +8,13 @@ use crate::value::{Id, Span, Timestamp};
 use crate::world::{Grow, World};
 
 impl World {
-    /// The business days of the country that a company is registered in.
+    /// The business days of the country in which a company is registered.
     pub(crate) fn calendar_of(&self, company: Id<Company>) -> &'static Calendar {
         let company = self.find(company);
         Calendar::of(company.as_ref().map_or("", |company| &company.country))
     }
 
-    /// Those of the company that a resource belongs to.
+    /// The business days of the company of a resource.
     pub(crate) fn calendar_behind(&self, id: AnyId) -> &'static Calendar {
         let company = match self.overlay.get(id.kind, id.bits) {
             Some(record) => Some(record.company()),
@@ -23,7 +23,7 @@ impl World {
         company.map_or(Calendar::of(""), |company| self.calendar_of(company))
     }
 
-    /// The instant one span from now, in the business days of what it is about.
+    /// The instant after a span from now, by the business days of the resource.
     pub(crate) fn after(&self, span: Span, about: Option<AnyId>) -> Timestamp {
         match (span, about) {
             (Span::BusinessDays(_), Some(id)) => self.calendar_behind(id).after(self.now, span),

@@ -1,4 +1,4 @@
-//! What entries came to by day, so that a report is a fold of days and not of entries.
+//! Totals of entries by day, so that a report sums days instead of entries.
 
 use std::sync::Arc;
 
@@ -8,17 +8,17 @@ use crate::model::{EntryLine, JournalEntry};
 use crate::value::Date;
 use crate::world::books::Sums;
 
-/// What a company's entries came to on each day on which any counts.
+/// The totals of a company's entries on each day with entries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Days(OrdMap<Date, Arc<Day>>);
 
-/// What the entries of one day came to.
+/// The totals of the entries of one day.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Day {
     /// Every line.
     pub(crate) sums: Sums,
-    /// What stands against cash: of entries that touch cash in a currency, their other lines in that currency. What cash
-    /// moved by, by what it moved for.
+    /// The lines against cash: for entries that move cash in a currency, their other lines in that currency.
+    /// They show the reasons of cash movements.
     pub(crate) against_cash: Sums,
 }
 
@@ -32,7 +32,7 @@ impl Days {
         }
     }
 
-    /// Takes an entry back.
+    /// Removes an entry.
     pub(crate) fn remove(&mut self, entry: &JournalEntry) {
         let Some(day) = self.0.get_mut(&entry.effective_on) else {
             return;
@@ -60,7 +60,8 @@ impl Days {
     }
 }
 
-/// The lines that say what cash moved for. In a currency in which an entry moves no cash it tells of none.
+/// The lines that show the reasons of cash movements. In a currency in which an entry moves no cash, there
+/// are none.
 fn against_cash(lines: &[EntryLine]) -> impl Iterator<Item = &EntryLine> {
     let moves_cash = |line: &EntryLine| {
         let mut others = lines.iter();

@@ -1,8 +1,10 @@
-//! Decisions: after growth, chance has this one door.
+//! Decisions: the only random choices after growth.
 //!
-//! The outside world decides (bank, tax office, payer), our own state never does. Order: rule of the running scenario →
-//! `Sandbox-Scenario` header → magic value → default. A draw is keyed by (seed, decision, subject), so that an unrelated
-//! call changes nothing; every answer is logged with its reason.
+//! Decisions are made by the outside world (bank, tax office, payer), never by the world's own state. Order:
+//! rule of the running scenario →
+//! `Sandbox-Scenario` header → magic value → default. The key of a draw is (seed, decision, subject), so that
+//! an unrelated call changes nothing. Every answer is logged with
+//! its reason.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -18,24 +20,24 @@ use crate::world::script::{Moment, OutcomeRule, Range, Scenario, TimelineRow, Wh
 use crate::world::transaction::Undo;
 use crate::world::{RequestRef, World};
 
-/// Decisions that are remembered; beyond them the oldest go.
+/// The most decisions that are stored; beyond it the oldest are dropped.
 const MOST_DECIDED: usize = 100_000;
-/// A chance is so many in a million.
+/// A chance is a number of cases in a million.
 const MILLION: u64 = 1_000_000;
 
-/// What the outside world answered.
+/// The answer of the outside world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct DecisionAnswer {
     /// The name of the choice.
     pub(crate) choice: &'static str,
-    /// The return code, where the choice has one.
+    /// The return code, if the choice has one.
     pub(crate) code: Option<ReturnCode>,
-    /// Instead of the normal timing.
+    /// A duration that replaces the normal one.
     pub(crate) after: Option<Span>,
 }
 
 impl DecisionAnswer {
-    /// That choice, with its own code and the normal timing.
+    /// This choice, with its own code and the normal timing.
     pub(crate) fn plain(decision: &'static Decision, choice: &str) -> Self {
         let choice = decision.choice(choice).expect("a choice of the table");
         let code = choice.code.map(str::parse);
@@ -47,7 +49,7 @@ impl DecisionAnswer {
     }
 }
 
-/// Why an answer is what it is.
+/// The reason of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Why {
@@ -57,12 +59,12 @@ pub(crate) enum Why {
     Header,
     /// A reserved value in the data.
     MagicValue,
-    /// Nobody said otherwise.
+    /// The default.
     Default,
 }
 
 impl Why {
-    /// The word for it on the wire.
+    /// The name on the wire.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Rule => "rule",
@@ -73,10 +75,10 @@ impl Why {
     }
 }
 
-/// A decision that was taken.
+/// A logged decision.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Decided {
-    /// Its place among the world's decisions, from 1.
+    /// Its position among the world's decisions, from 1.
     pub(crate) sequence: u64,
     pub(crate) at: Timestamp,
     pub(crate) decision: Cow<'static, str>,
@@ -89,53 +91,53 @@ pub(crate) struct Decided {
     pub(crate) source: Option<String>,
 }
 
-/// What travels from a request to everything that follows from it.
+/// The data that a request passes to all its effects.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Cause {
     pub(crate) request: Arc<RequestRef>,
-    /// Outcomes that its header asked for.
+    /// The outcomes of its header.
     pub(crate) outcomes: Vec<OutcomeRule>,
 }
 
-/// Rows that decide, and what they did so far.
+/// The rows that decide, and their counts.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Script {
     pub(crate) outcomes: Vec<OutcomeState>,
     pub(crate) timeline: Vec<TimelineState>,
-    /// Rules made at run time so far: numbers the next one.
+    /// The number of rules made at run time; it numbers the next one.
     pub(crate) rules: u64,
-    /// What the service charges for moving money.
+    /// The platform fee.
     #[serde(default, skip_serializing_if = "FeeSchedule::is_standard")]
     pub(crate) platform_fee: FeeSchedule,
 }
 
-/// An outcome row and what it did so far.
+/// An outcome row and its counts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct OutcomeState {
     pub(crate) row: OutcomeRule,
-    /// The scenario it came with; none for a rule made at run time.
+    /// The scenario of the row; none for a rule made at run time.
     pub(crate) scenario: Option<String>,
     /// The rule's own number, if it is one.
     pub(crate) rule: Option<u64>,
-    /// How often its selectors let a subject through.
+    /// How often its selectors matched.
     pub(crate) asked: u64,
     /// How often it decided.
     pub(crate) hits: u64,
 }
 
-/// A timeline row and what it did so far.
+/// A timeline row and its state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct TimelineState {
     pub(crate) row: TimelineRow,
     pub(crate) scenario: Option<String>,
-    /// Its timer is set, or has gone off.
+    /// Its timer is set or has run.
     pub(crate) armed: bool,
     pub(crate) hits: u64,
-    /// Why what it did last was refused, if it was.
+    /// Why its last call was refused, if it was.
     pub(crate) refused: Option<String>,
 }
 
-/// Whether a row acts the `asked`th time that its selectors let something through, having acted `hits` times.
+/// Whether a row acts on the `asked`th match of its selectors, after `hits` actions.
 pub(crate) fn in_turn(when: &When, asked: u64, hits: u64) -> bool {
     let place = |range: &Range| range.first <= asked && range.last.is_none_or(|last| asked <= last);
     (when.nth.is_empty() || when.nth.iter().any(place))
@@ -143,7 +145,7 @@ pub(crate) fn in_turn(when: &When, asked: u64, hits: u64) -> bool {
 }
 
 impl World {
-    /// What the outside world answers about that subject.
+    /// The answer of the outside world about this subject.
     pub(crate) fn decide(
         &mut self,
         decision: &'static Decision,
@@ -180,8 +182,8 @@ impl World {
         answer
     }
 
-    /// The first row that says something about the subject. A row is asked when its selectors let the subject through, whether
-    /// or not it then acts.
+    /// The first row that decides about the subject. A row counts a match when its selectors match, even if
+    /// it does not act.
     fn by_rule(
         &mut self,
         decision: &'static Decision,
@@ -214,7 +216,7 @@ impl World {
         None
     }
 
-    /// What the header of the request behind it asked for. Its rows do not count how often they are asked.
+    /// The choice in the header of the original request. Its rows do not count their matches.
     fn by_header(
         &self,
         decision: &'static Decision,
@@ -237,11 +239,11 @@ impl World {
         };
         let key = self.base.key().with("decision").with(decision);
         let key = key.with(subject.kind.name()).at(subject.bits);
-        // Two rows about one subject draw apart.
+        // Two rows about one subject have separate draws.
         key.with(then).below(MILLION) < u64::from(chance)
     }
 
-    /// Decisions that are remembered, in order.
+    /// The stored decisions, in order.
     pub(crate) const fn decided(&self) -> &Vector<Arc<Decided>> {
         &self.decided
     }
@@ -251,7 +253,7 @@ impl World {
         &self.script
     }
 
-    /// Adds the rows of a scenario behind those that are there, and sets the timers of its dates.
+    /// Adds the rows of a scenario after the existing ones, and sets the timers of its dates.
     pub(crate) fn load(&mut self, scenario: &Scenario) {
         self.begin(None);
         self.keep_script();
@@ -287,7 +289,7 @@ impl World {
         self.commit();
     }
 
-    /// From now on the service charges so.
+    /// Sets the platform fee.
     pub(crate) fn charge_by(&mut self, schedule: FeeSchedule) {
         self.begin(None);
         if self.script.platform_fee != schedule {
@@ -297,12 +299,12 @@ impl World {
         self.commit();
     }
 
-    /// What was loaded up to now is how the world began, not something that has happened in it.
+    /// The loaded scenarios are part of the world's start, and count as no change.
     pub(crate) const fn begins_here(&mut self) {
         self.version = 0;
     }
 
-    /// Ends every scenario: its rows and what they were waiting for. Rules made at run time stay.
+    /// Ends every scenario, with its rows and their timers. Rules made at run time stay.
     pub(crate) fn unload(&mut self) {
         self.begin(None);
         self.keep_script();
@@ -313,7 +315,7 @@ impl World {
         self.commit();
     }
 
-    /// Puts a rule before every row that is there: the last word is the tester's. Gives back its number.
+    /// Puts a rule before all other rows, because the tester decides last. Returns its number.
     pub(crate) fn add_rule(&mut self, row: OutcomeRule) -> u64 {
         self.begin(None);
         self.keep_script();
@@ -325,7 +327,7 @@ impl World {
         rule
     }
 
-    /// Takes rules away: one by its number, or all. Gives back how many went.
+    /// Removes one rule by its number, or all. Returns how many were removed.
     pub(crate) fn remove_rules(&mut self, number: Option<u64>) -> usize {
         self.begin(None);
         let goes = |state: &OutcomeState| {
@@ -340,7 +342,7 @@ impl World {
         gone
     }
 
-    /// A timeline row has gone off.
+    /// A timeline row has run.
     pub(crate) fn scripted(&mut self, place: u32) -> Option<TimelineRow> {
         let place = usize::try_from(place).ok()?;
         let row = self.script.timeline.get(place)?.row.clone();
@@ -349,7 +351,7 @@ impl World {
         Some(row)
     }
 
-    /// What a timeline row did was refused.
+    /// The call of a timeline row was refused.
     pub(crate) fn script_refused(&mut self, place: u32, why: String) {
         self.begin(None);
         self.keep_script();
@@ -389,7 +391,7 @@ impl World {
     }
 }
 
-/// What a row answers: it was checked against the table when it was read.
+/// The answer of a row; it was checked against the table when it was read.
 fn answer(decision: &'static Decision, row: &OutcomeRule) -> DecisionAnswer {
     let plain = DecisionAnswer::plain(decision, &row.then);
     let code = row.code.as_deref().map(str::parse);

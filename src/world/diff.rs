@@ -1,6 +1,8 @@
-//! What two worlds of one growth differ in: records, books and the balances that follow from them.
+//! The differences between two worlds with the same base: records, books and the balances that follow from
+//! them.
 //!
-//! Deliberately absent: how a difference is shown. Parts that both worlds share are the same allocation, and are not looked into.
+//! Deliberately absent: the display of a difference. Parts that both worlds share are the same allocation,
+//! and are not compared.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,24 +18,24 @@ use crate::value::Id;
 use crate::world::books::Book;
 use crate::world::{Base, Grow, World, digest};
 
-/// One resource that stands otherwise in the two worlds, or in one of them only.
+/// One resource that differs between the two worlds, or exists in only one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Difference {
     pub(crate) before: Option<Record>,
     pub(crate) after: Option<Record>,
 }
 
-/// Differences by what they are about.
+/// The differences by resource.
 pub(crate) type Differences = BTreeMap<AnyId, Difference>;
 
-/// Everything in which `after` differs from `before`. Both were grown from the same seed and shape.
+/// All differences of `after` from `before`. Both have the same seed and shape.
 pub(crate) fn differences(before: &World, after: &World) -> Differences {
     let mut found = Differences::new();
     for (kind, bits, record) in after.records() {
         let id = AnyId { kind, bits };
         let stood = before.overlay.get(kind, bits);
         if !stood.is_some_and(|stood| stood.is(record)) {
-            // What only one of them has in its overlay stands in the other as it was grown, if it was.
+            // A record in the overlay of only one world exists in the other as it was grown, if it was.
             let stood = stood.cloned().or_else(|| untouched(before, id));
             let after = Some(record.clone());
             found.insert(id, Difference { before: stood, after });
@@ -59,16 +61,16 @@ pub(crate) fn differences(before: &World, after: &World) -> Differences {
     found
 }
 
-/// How many events both have, before their histories part.
+/// The number of common events, before their histories part.
 pub(crate) fn common_events(before: &World, after: &World) -> u64 {
     let (one, other) = (before.log(), after.log());
     let both = one.len().min(other.len());
     let same = |sequence: u64| match (one.get(sequence), other.get(sequence)) {
         (Some(one), Some(other)) => Arc::ptr_eq(one, other) || digest::of(one) == digest::of(other),
-        // Dropped from one of them: too long ago to tell, and whatever is kept says better where they part.
+        // Dropped from one of them. The remaining events show better where the histories part.
         _ => true,
     };
-    // Histories that have parted stay apart: times and ids of an event follow from those before it.
+    // Parted histories stay different: times and ids of an event depend on the events before it.
     let (mut low, mut high) = (0, both);
     while low < high {
         let middle = low + (high - low) / 2;
@@ -88,7 +90,7 @@ impl Difference {
         Wallet::of_record(record).map(|wallet| wallet.company_id.bits())
     }
 
-    /// Whether the two sides really differ. A record that was written again as it stood does not.
+    /// Whether the two sides really differ. A record that was written again without a change does not.
     fn is_one(&self) -> bool {
         match (&self.before, &self.after) {
             (Some(one), Some(other)) => !one.is(other) && digest::of(one) != digest::of(other),
@@ -112,7 +114,7 @@ fn note(found: &mut Differences, id: AnyId, side: Side, record: Record) {
     }
 }
 
-/// Entries and lines of the statement that only one of two books has, or that they have in different forms.
+/// The entries and statement lines that only one of two books has, or that differ.
 fn books(found: &mut Differences, before: Option<&Book>, after: Option<&Book>) {
     let none = Book::default();
     let (before, after) = (before.unwrap_or(&none), after.unwrap_or(&none));
@@ -120,14 +122,14 @@ fn books(found: &mut Differences, before: Option<&Book>, after: Option<&Book>) {
     tails(found, &before.statement, &after.statement);
 }
 
-/// What two lists that only ever grow hold beyond their common beginning.
+/// The parts of two append-only lists after their common beginning.
 fn tails<T: Entity>(found: &mut Differences, before: &Vector<Arc<T>>, after: &Vector<Arc<T>>) {
     let pairs = before.iter().zip(after.iter());
     let common = pairs.take_while(|(one, other)| Arc::ptr_eq(one, other));
     let common = common.count();
     for (list, side) in [(before, Side::Before), (after, Side::After)] {
         for row in list.iter().skip(common) {
-            // As it stands, where the records told it; as it was posted else.
+            // Its current state if the records have it; otherwise as it was posted.
             let difference = found.entry(AnyId::of(row.id())).or_default();
             let place = match side {
                 Side::Before => &mut difference.before,
@@ -138,7 +140,7 @@ fn tails<T: Entity>(found: &mut Differences, before: &Vector<Arc<T>>, after: &Ve
     }
 }
 
-/// The company's wallets with the balances that follow from its books.
+/// The company's wallets with their balances.
 fn wallets(found: &mut Differences, world: &World, company: Id<Company>, side: Side) {
     let grown = world.base().index_of(company);
     let grown = grown.and_then(|index| world.at::<Wallet>(index));
@@ -150,7 +152,7 @@ fn wallets(found: &mut Differences, world: &World, company: Id<Company>, side: S
     }
 }
 
-/// The resource as it is where no record changed it: an entry as it was posted, the rest as it was grown.
+/// The resource without a changed record: an entry as posted, all others as grown.
 fn untouched(world: &World, id: AnyId) -> Option<Record> {
     match id.kind {
         Kind::JournalEntry => world.entry(Id::from_bits(id.bits)).map(Entity::into_record),
@@ -174,7 +176,7 @@ fn grown(base: &Base, id: AnyId) -> Option<Record> {
         Kind::ComplianceRequirement => of::<ComplianceRequirement>(base, id),
         Kind::Wallet => of::<Wallet>(base, id),
         Kind::Payout => of::<Payout>(base, id),
-        // The rest is not kept as records.
+        // The other kinds are not stored as records.
         _ => None,
     }
 }

@@ -1,4 +1,4 @@
-//! One hash of a whole world: equal for equal worlds, whatever machine or build reckoned it.
+//! One hash of a whole world: equal worlds have equal hashes on every machine and in every build.
 
 use core::fmt::Write as _;
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use crate::model::Kind;
 use crate::world::World;
 
-/// Feeds what is serialised into the hash, without a copy of the whole.
+/// Writes the serialised form into the hash, without a copy of the whole.
 struct Sink(Sha256);
 
 impl io::Write for Sink {
@@ -38,7 +38,7 @@ impl Sink {
     }
 }
 
-/// The hash of anything that serialises, as 64 hexadecimal digits.
+/// The hash of any serialisable value, as 64 hexadecimal digits.
 pub(crate) fn of(value: &impl serde::Serialize) -> String {
     let mut sink = Sink(Sha256::new());
     sink.add(value);
@@ -46,32 +46,32 @@ pub(crate) fn of(value: &impl serde::Serialize) -> String {
 }
 
 impl World {
-    /// The world's hash: its seed and shape, and everything that happened since.
+    /// The world's hash: its seed and shape, and all changes.
     pub(crate) fn digest(&self) -> String {
         of(self)
     }
 }
 
-/// Hashes of the parts of a world: two worlds that differ, differ in one of them.
+/// The hashes of the parts of a world. Two different worlds differ in at least one.
 #[derive(Debug)]
 pub(crate) struct Parts {
-    /// What it was grown from, its clock and its version.
+    /// Its base, its clock and its version.
     pub(crate) frame: String,
     /// Records created or changed since growth, and how many there are.
     pub(crate) records: BTreeMap<Kind, (u64, String)>,
-    /// In which order they were created, and what is known to be changed.
+    /// The order of their creation, and the changed grown resources.
     pub(crate) order: String,
     pub(crate) books: String,
     pub(crate) log: String,
     pub(crate) timers: String,
-    /// The rows that decide, and what was decided.
+    /// The rows that decide, and the logged decisions.
     pub(crate) decisions: String,
 }
 
 impl World {
     /// The hash of each part.
     pub(crate) fn parts(&self) -> Parts {
-        // Named one by one, so that a part that is new is not forgotten here.
+        // All fields are named, so that a new part is not forgotten here.
         let Self {
             base,
             mode,

@@ -1,4 +1,4 @@
-//! An event as a webhook carries it, and filters over types of events.
+//! An event in the form of a webhook, and filters of event types.
 
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
@@ -11,60 +11,60 @@ use crate::value::id::encode_to_string;
 use crate::value::{Id, Span, Timestamp};
 use crate::world::{Decided, Event, Why};
 
-/// Where an event stands in the API's versions.
+/// The API version of an event.
 pub(crate) const API_VERSION: &str = "2026-01-01";
 
-/// An event, as a webhook carries it.
+/// An event in the form of a webhook.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Event")]
 pub(crate) struct EventShape {
-    /// The event's id, the same on every delivery.
+    /// The event's id; it is the same for every delivery.
     id: String,
-    /// What happened.
+    /// The event type.
     #[serde(rename = "type")]
     name: String,
-    /// When, in virtual time.
+    /// The virtual time.
     timestamp: Timestamp,
-    /// Its place in the world's log, from 1.
+    /// The position in the world's event log, from 1.
     sequence: u64,
-    /// The version of the API that shaped it.
+    /// The version of the API.
     api_version: &'static str,
-    /// The company it happened to; null where it is nobody's: a subject without one.
+    /// The company of the resource; null if it belongs to no company.
     company_id: Option<Id<Company>>,
-    /// Always false: no real money moves here.
+    /// Always false, because no real money moves.
     livemode: bool,
-    /// The request behind it; null where the clock did it.
+    /// The request that caused it; null if the clock caused it.
     request: Option<EventRequest>,
-    /// What the outside world decided just before; absent where it was not asked.
+    /// The decision of the outside world that led to it; absent if there was none.
     #[serde(skip_serializing_if = "Option::is_none")]
     decision: Option<DecisionShape>,
-    /// What it is about.
+    /// The resource.
     data: EventData,
 }
 
-/// What the outside world decided, and why.
+/// A decision of the outside world, with its reason.
 #[derive(Clone, Serialize, JsonSchema)]
 #[schemars(rename = "Decision")]
 pub(crate) struct DecisionShape {
-    /// The decision's place among those of the world, from 1.
+    /// The position among the world's decisions, from 1.
     sequence: u64,
-    /// When it was taken, in virtual time.
+    /// The virtual time of the decision.
     at: Timestamp,
     /// Its name: `payout.settle`.
     decision: String,
-    /// What it was about.
+    /// The subject.
     subject_id: String,
-    /// Every answer that there could have been.
+    /// All possible choices.
     choices: Vec<&'static str>,
-    /// The answer.
+    /// The choice.
     chosen: String,
-    /// The return code that it carries.
+    /// The return code of the choice.
     #[serde(skip_serializing_if = "Option::is_none")]
     code: Option<String>,
-    /// The time that was named instead of the normal one.
+    /// The duration that replaced the normal one.
     #[serde(skip_serializing_if = "Option::is_none")]
     after: Option<Span>,
-    /// Why it is this one.
+    /// The reason.
     why: Why,
     /// The row, header or value that decided.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -72,7 +72,7 @@ pub(crate) struct DecisionShape {
 }
 
 impl DecisionShape {
-    /// A decision as it is shown.
+    /// The shown form of a decision.
     pub(crate) fn of(decided: &Decided) -> Self {
         let choices = Decision::find(&decided.decision).map_or(&[][..], |row| row.choices);
         Self {
@@ -90,7 +90,7 @@ impl DecisionShape {
     }
 }
 
-/// The request behind an event.
+/// The request that caused an event.
 #[derive(Serialize, JsonSchema)]
 struct EventRequest {
     /// `Request-Id` of its reply.
@@ -99,17 +99,17 @@ struct EventRequest {
     idempotency_key: Option<String>,
 }
 
-/// What an event is about.
+/// The resource of an event.
 #[derive(Serialize, JsonSchema)]
 struct EventData {
-    /// The whole resource as the event left it.
+    /// The whole resource after the event.
     #[schemars(with = "Value")]
     object: Wired,
-    /// Members that the event changed, as they were before; empty for a new resource.
+    /// The old values of the members that the event changed; empty for a new resource.
     previous: Value,
 }
 
-/// A resource in the form in which callers see it, written when it is needed.
+/// A resource in the form that callers see, written when it is needed.
 struct Wired(Record);
 
 impl Serialize for Wired {
@@ -119,7 +119,7 @@ impl Serialize for Wired {
 }
 
 impl EventShape {
-    /// The event as a webhook carries it.
+    /// The event in the form of a webhook.
     pub(crate) fn of(event: &Event) -> Self {
         let object = Wired(event.object.clone());
         let previous = previous(event);
@@ -141,12 +141,12 @@ impl EventShape {
     }
 }
 
-/// The event's id, the same on every delivery.
+/// The event's id; it is the same for every delivery.
 pub(crate) fn event_id(event: &Event) -> String {
     format!("{}_{}", Kind::Event.prefix(), encode_to_string(event.id))
 }
 
-/// Members that differ from what stood before.
+/// The members that differ from the state before.
 fn previous(event: &Event) -> Value {
     let subject = |record: &Record| record.bits() == event.subject.bits;
     let change = event
@@ -155,7 +155,7 @@ fn previous(event: &Event) -> Value {
         .find(|change| change.kind == event.subject.kind && subject(&change.after));
     let before = change.and_then(|change| change.before.as_ref()).map(Record::to_wire);
     let Some(Value::Object(before)) = before else {
-        return Value::Object(serde_json::Map::new()); // nothing stood there: most events are of this kind
+        return Value::Object(serde_json::Map::new()); // a new resource: most events are of this kind
     };
     let object = event.object.to_wire();
     Value::Object(
@@ -163,7 +163,7 @@ fn previous(event: &Event) -> Value {
     )
 }
 
-/// Whether a filter names that type of event.
+/// Whether a filter matches an event type.
 pub(crate) fn named(filter: &str, name: &str) -> bool {
     match filter.strip_suffix(".*") {
         Some(resource) => name.split_once('.').is_some_and(|(of, _)| of == resource),

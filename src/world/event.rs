@@ -1,4 +1,4 @@
-//! The log: one sealed event for each thing that happened, with every change it made.
+//! The events: each sealed event has all of its changes.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -11,53 +11,53 @@ use crate::model::{AnyId, Kind, Record};
 use crate::value::{Id, Timestamp};
 use crate::world::Decided;
 
-/// Something that happened.
+/// An event.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Event {
-    /// Place in the world's log, from 1.
+    /// The position in the world's event log, from 1.
     pub(crate) sequence: u64,
-    /// When, in virtual time.
+    /// The virtual time.
     pub(crate) at: Timestamp,
     /// `payout.paid`.
     pub(crate) name: Cow<'static, str>,
     /// The bits of the event's id: derived from the subject and its own count of events, not from the sequence, so
     /// that an unrelated event shifts no id.
     pub(crate) id: u64,
-    /// What it happened to.
+    /// The subject.
     pub(crate) subject: AnyId,
-    /// The subject's company; that of no company where it has none.
+    /// The subject's company, or the value for no company.
     pub(crate) company: u64,
-    /// The subject as it was left.
+    /// The subject after the event.
     pub(crate) object: Record,
-    /// The request behind it; none where the clock did it.
+    /// The request that caused it; none if the clock did.
     pub(crate) request: Option<Arc<RequestRef>>,
-    /// The request that set the clock's timer, where the clock did it.
+    /// The request that set the timer, if the clock caused it.
     pub(crate) cause: Option<Arc<RequestRef>>,
-    /// What the outside world decided just before, if it was asked.
+    /// The decision of the outside world that led to it, if there was one.
     pub(crate) decision: Option<Arc<Decided>>,
-    /// Everything that changed, in order.
+    /// All changes, in order.
     pub(crate) changes: Vec<Change>,
 }
 
 impl Event {
-    /// The subject's company, where it has one.
+    /// The subject's company, if it has one.
     pub(crate) fn company_id(&self) -> Option<Id<Company>> {
         Some(Id::from_bits(self.company)).filter(|id| *id != Id::UNKNOWN)
     }
 }
 
-/// The request behind an event.
+/// The request that caused an event.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct RequestRef {
     /// `Request-Id` of the reply.
     pub(crate) id: String,
-    /// What was called.
+    /// The operation.
     pub(crate) operation: Cow<'static, str>,
     /// The caller's `Idempotency-Key`.
     pub(crate) idempotency_key: Option<String>,
 }
 
-/// One record written, with what stood there before.
+/// One changed record, with its state before.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Change {
     pub(crate) kind: Kind,
@@ -66,7 +66,7 @@ pub(crate) struct Change {
 }
 
 impl Change {
-    /// The members that it changed, as they were and as they are since; nothing and the whole record where it is new.
+    /// The changed members with their old and new values; for a new record, nothing and the whole record.
     pub(crate) fn differing(&self) -> (Option<Map<String, Value>>, Map<String, Value>) {
         let mut after = members(&self.after);
         let Some(mut before) = self.before.as_ref().map(members) else {
@@ -83,7 +83,7 @@ impl Change {
     }
 }
 
-/// A resource's members, as callers see them.
+/// A resource's members in the form that callers see.
 pub(crate) fn members(record: &Record) -> Map<String, Value> {
     match record.to_wire() {
         Value::Object(members) => members,

@@ -1,4 +1,5 @@
-//! What scenario rows may look at: a resource of any kind, what it is related to, and references such as `@employee:3`.
+//! The facts that scenario rows may select by: a resource of any kind, its related resources, and references
+//! such as `@employee:3`.
 
 use serde_json::Value;
 
@@ -24,16 +25,16 @@ use crate::value::id::parse;
 use crate::world::World;
 use crate::world::script::{Comparison, Selector, Wanted};
 
-/// One thing that a selector may look at.
+/// One resource that a selector may use.
 pub(crate) struct Fact {
     pub(crate) id: AnyId,
-    /// Its place in what it belongs to, from 1: an employee's in the run that is asked about.
+    /// Its position in its parent, from 1: the position of an employee in the run.
     place: Option<u64>,
     wire: Value,
 }
 
 impl World {
-    /// The resource of that id, whatever its kind.
+    /// The resource with this id, of any kind.
     pub(crate) fn any(&self, id: AnyId) -> Option<Record> {
         macro_rules! found {
             ($($kind:ident),* $(,)?) => {
@@ -89,7 +90,7 @@ impl World {
         )
     }
 
-    /// The resource and what it is related to, nearest first.
+    /// The resource and its related resources, the nearest first.
     pub(crate) fn facts(&self, subject: AnyId) -> Vec<Fact> {
         let mut ids = vec![(subject, None)];
         let bits = |id: AnyId| id.bits;
@@ -117,7 +118,7 @@ impl World {
                 Some(Fact { id, place, wire })
             })
             .collect();
-        // Of somebody's case the person or business is asked about, too, and the employee that a person is.
+        // For a case, also the person or business that it concerns, and the employee that a person is.
         let named = |fact: Option<&Fact>, member: &str, kind: Kind| {
             let id = fact?.wire.get(member)?.as_str()?;
             let bits = parse(kind.prefix(), id)?;
@@ -141,7 +142,7 @@ impl World {
         facts
     }
 
-    /// The collection behind a refund or a dispute, and the invoice behind a collection.
+    /// The collection of a refund or a dispute, and the invoice of a collection.
     fn collected_by(&self, subject: AnyId) -> impl Iterator<Item = AnyId> {
         let collection = match subject.kind {
             Kind::Collection => Some(subject),
@@ -162,7 +163,7 @@ impl World {
         behind.into_iter().chain(invoice.map(AnyId::of))
     }
 
-    /// Whether a selector lets those facts through.
+    /// Whether a selector matches these facts.
     pub(crate) fn selects(&self, selector: &Selector, facts: &[Fact]) -> bool {
         let kind = kind_named(&selector.field);
         if let Some(kind) = kind {
@@ -181,18 +182,19 @@ impl World {
         members.next().is_some_and(|value| holds(&wanted, value))
     }
 
-    /// `company_id = "@company:2"`: the id that is meant. What stands for nothing equals nothing.
+    /// `company_id = "@company:2"`: resolves the reference. An unresolved one matches nothing.
     fn resolved(&self, wanted: &Wanted) -> Wanted {
         let mut wanted = wanted.clone();
         if let Wanted::Is(value) = &mut wanted {
-            // An error leaves the reference as it is, which no member is.
+            // After an error the reference stays, and no member equals it.
             let _ = self.resolve(value);
         }
         wanted
     }
 
-    /// The id of the resource at a place of the world, from 1: of companies, employees and wallets as lists show them; of
-    /// other kinds the ones that were made since the world's start.
+    /// The id of the resource at a position of the world, from 1: for companies, employees and wallets in the
+    /// order of lists; for other kinds, in the order of
+    /// creation since the world's start.
     pub(crate) fn at_place(&self, kind: Kind, place: u64) -> Option<AnyId> {
         let index = place.checked_sub(1)?;
         let grown = match kind {
@@ -226,7 +228,7 @@ impl World {
         }
     }
 
-    /// Replaces every reference in a value by the id that it stands for; an error names the one that stands for nothing.
+    /// Replaces every reference in a value by its id; an error names an unresolved one.
     pub(crate) fn resolve(&self, value: &mut Value) -> Result<(), String> {
         match value {
             Value::String(text) => {
@@ -237,7 +239,7 @@ impl World {
                 let kind = kind_named(name).zip(place.parse().ok());
                 let id = kind.and_then(|(kind, place)| self.at_place(kind, place));
                 *text = id
-                    .ok_or_else(|| format!("{text} stands for nothing in this world"))?
+                    .ok_or_else(|| format!("{text} refers to no resource of this world"))?
                     .to_string();
                 Ok(())
             }
@@ -250,7 +252,7 @@ impl World {
     }
 }
 
-/// The kind of that name.
+/// The kind with this name.
 pub(crate) fn kind_named(name: &str) -> Option<Kind> {
     Kind::ALL.iter().copied().find(|kind| kind.name() == name)
 }

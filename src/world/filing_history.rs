@@ -1,5 +1,6 @@
-//! The tax returns of the months before the world's start: one a month and company, for all that was owed. The last one is
-//! often still to be sent when the world begins.
+//! The tax returns of the months before the world's start: one for each month and company, for all its
+//! liabilities. The last one is often not sent yet when the world
+//! begins.
 
 use crate::model::business::tax_filing::MONTHLY;
 use crate::model::business::tax_return::code_of;
@@ -9,10 +10,10 @@ use crate::value::{Date, Metadata};
 use crate::world::history::POSTING_HOUR;
 use crate::world::{Base, Grow};
 
-/// Day of the month by which last month's withholdings and sales tax are paid.
+/// The day of the month by which the last month's withholdings and sales tax must be paid.
 const FILING_DAY: i8 = 9;
 
-/// The day on which what was owed for a month of history is declared and paid.
+/// The day on which the liabilities of a month of history are filed and paid.
 pub(crate) fn filing_day(base: &Base, month: u64) -> Date {
     let next = base.period(month).plus_months(1);
     next.day(FILING_DAY).or_business_day_before()

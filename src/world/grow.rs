@@ -1,6 +1,7 @@
-//! Growth: every resource of a fresh world as a function of its index.
+//! Growth: calculates every resource of a fresh world from its index.
 //!
-//! `created_at` ascends with the index by a millisecond each, so that creation order and index order are one.
+//! `created_at` increases by a millisecond with the index, so that the order of creation is the order of the
+//! index.
 
 #![expect(
     clippy::cast_possible_truncation,
@@ -38,13 +39,13 @@ use crate::world::history::{VENDOR_DAY, arrival};
 use crate::world::payroll_history::pay_date;
 use crate::world::{Base, Plan};
 
-/// A resource that a fresh world may hold.
+/// A resource that a fresh world may contain.
 pub(crate) trait Grow: Entity {
-    /// The resource with that index, if the fresh world has it.
+    /// The resource with this index, if the fresh world has it.
     fn grow(base: &Base, index: u64) -> Option<Self>;
 }
 
-/// Kinds that come into being by calls alone.
+/// Kinds that only calls create.
 macro_rules! never_grown {
     ($($kind:ty),* $(,)?) => {
         $(impl Grow for $kind {
@@ -100,12 +101,12 @@ pub(crate) struct Face {
     pub(crate) place: Place,
 }
 
-/// The name of the person with that number in the company of that plan.
+/// The name of the person with this number in the company of this plan.
 pub(crate) fn person(plan: &Plan, number: u64) -> names::Person {
     names::person(plan.country, person_key(plan, number))
 }
 
-/// What the published list shows of the person with that number in the company of that plan.
+/// The published members of the person with this number in the company of this plan.
 pub(crate) fn face(plan: &Plan, number: u64) -> Face {
     let place = plan.workforce.place(number);
     let role = &plan.industry.roles[usize::from(place.role)];
@@ -221,7 +222,7 @@ impl Grow for Employee {
     }
 }
 
-/// Every status that a person of the months before the start had. Whoever is away, or gone, was there on the last pay day.
+/// All statuses that a grown person had. A person who is away or has left worked on the last pay day.
 fn status_history(
     base: &Base,
     key: Key,
@@ -244,8 +245,9 @@ fn status_history(
     }
 }
 
-/// People paid through history began at least a year before it, so that their year to date is whole; the
-/// newcomer in its last weeks; those still to come, after the start.
+/// People who were paid in the history began at least a year before it, so that their year to date is
+/// complete. A newcomer began in its last weeks, and a future
+/// employee begins after the start.
 fn start_date(base: &Base, key: Key, status: EmployeeStatus, payroll: PayrollStatus) -> Date {
     let days = key.with("start_date").below(2_500) as i32;
     let start = base.shape().start.date();
@@ -277,10 +279,10 @@ impl Grow for Wallet {
     }
 }
 
-/// Employees that a run of history names: beyond it a list of runs would be a hundred megabytes.
+/// The most employees that a run of history lists: a list of runs could otherwise have a hundred megabytes.
 const MOST_NAMED: u64 = 1_000;
 
-/// When the steps of a run of history happened.
+/// The times of the steps of a run of history.
 struct RunTimes {
     created: Timestamp,
     approved: Timestamp,
@@ -355,7 +357,7 @@ impl Grow for PayrollRun {
     }
 }
 
-/// What items, payslips and salary payouts of history share.
+/// The common data of items, payslips and salary payouts of history.
 struct PaidPerson {
     month: u64,
     company: u64,

@@ -1,4 +1,4 @@
-//! Twelve months of books behind a grown company, posted by the same rules as live work.
+//! The twelve months of books of a grown company, posted by the same rules as live calls.
 
 #![expect(
     clippy::cast_possible_truncation,
@@ -18,16 +18,16 @@ use crate::world::filing_history::filing_day;
 use crate::world::payroll_history::PayrollHistory;
 use crate::world::{Base, Grow, HISTORY_MONTHS, INVOICES_A_MONTH, Plan, VENDORS_A_MONTH};
 
-/// Months of payroll that the owners paid in.
+/// The months of payroll that the owners paid in as capital.
 const SEED_MONTHS: i64 = 6;
-/// Hour of the day at which history posts.
+/// The hour of the day at which history posts.
 pub(crate) const POSTING_HOUR: i64 = 10;
-/// Ids of entries that a company's history has: more than it ever posts.
+/// The number of entry ids for a company's history; it never posts more.
 pub(crate) const ENTRIES_A_COMPANY: u64 = 4_096;
-/// Day of the month on which suppliers are paid.
+/// The day of the month on which suppliers are paid.
 pub(crate) const VENDOR_DAY: i8 = 26;
 
-/// Twelve months of a grown company's books.
+/// The twelve months of a grown company's books.
 #[derive(Debug)]
 pub(crate) struct History {
     pub(crate) sums: Sums,
@@ -37,14 +37,14 @@ pub(crate) struct History {
     pub(crate) payroll: PayrollHistory,
     /// Sales tax on each month's invoices.
     pub(crate) vat: Vec<i64>,
-    /// What each invoice of a month came to: without tax, and the tax.
+    /// The amount of each invoice of a month: without tax, and the tax.
     pub(crate) invoices: Vec<[(i64, i64); INVOICES_A_MONTH as usize]>,
-    /// What each supplier was paid, by month.
+    /// The amounts paid to each supplier, by month.
     vendors: Vec<[i64; VENDORS_A_MONTH as usize]>,
 }
 
 impl History {
-    /// Grows the books of the company of that plan.
+    /// Grows the books of the company of this plan.
     pub(crate) fn grow(base: &Base, plan: &Plan) -> Self {
         let payroll = PayrollHistory::grow(base, plan);
         let mut journal = Journal {
@@ -64,17 +64,17 @@ impl History {
         journal.close(payroll)
     }
 
-    /// What a supplier was paid in that month.
+    /// The amount paid to a supplier in this month.
     pub(crate) fn vendor(&self, month: u64, vendor: u64) -> Option<i64> {
         self.vendors.get(usize::try_from(month).ok()?)?.get(usize::try_from(vendor).ok()?).copied()
     }
 }
 
-/// The books while they are written.
+/// The books while they are built.
 struct Journal<'a> {
     base: &'a Base,
     plan: &'a Plan,
-    /// In any order; sorted by day when they are closed.
+    /// In any order; sorted by day at the end.
     postings: Vec<(Date, Posting)>,
     vat: Vec<i64>,
     invoices: Vec<[(i64, i64); INVOICES_A_MONTH as usize]>,
@@ -82,7 +82,7 @@ struct Journal<'a> {
 }
 
 impl Journal<'_> {
-    /// Posts on a day of the past; what would come after the world's start has not happened.
+    /// Posts on a past day. Postings after the world's start are left out.
     fn post(&mut self, day: Date, posting: Posting) -> bool {
         let past = day < self.base.shape().start.date();
         if past && !posting.lines.is_empty() {
@@ -100,7 +100,7 @@ impl Journal<'_> {
         self.post(self.base.first_day(), posting::seed_money(company, self.plan.currency, amount));
     }
 
-    /// One run: approved, funded, sent and paid, and next month what was withheld.
+    /// One run: approved, funded, sent and paid; its withholdings are paid in the next month.
     fn payroll(&mut self, payroll: &PayrollHistory, month: u64) {
         let paid = &payroll.months[month as usize];
         let (currency, totals) = (self.plan.currency, &paid.totals);
@@ -194,9 +194,9 @@ impl Journal<'_> {
         self.vendors.push(amounts);
     }
 
-    /// Puts the postings in order and writes them into the books.
+    /// Sorts the postings and writes them into the books.
     fn close(mut self, payroll: PayrollHistory) -> History {
-        self.postings.sort_by_key(|(day, _)| *day); // stable: within a day as they were posted
+        self.postings.sort_by_key(|(day, _)| *day); // stable: keeps the order of postings within a day
         let company: Id<Company> = self.base.id_at(self.plan.index);
         let wallet = self.base.record::<Wallet>(self.plan.index);
         let wallet = wallet.expect("a company is grown with a wallet");
@@ -262,8 +262,8 @@ impl Grow for JournalEntry {
     }
 }
 
-/// The day on which wages sent on `day` arrive: two business days later, and within the month, so that every run of
-/// history is over when the world starts.
+/// The day on which wages sent on `day` arrive: two business days later, but within the month, so that every
+/// run of history has ended when the world starts.
 pub(crate) fn arrival(day: Date) -> Date {
     day.plus_business_days(2).min(day.period().last_day())
 }
@@ -274,7 +274,7 @@ fn scale(amount: i64, numerator: u64, denominator: u64) -> i64 {
     i64::try_from(scaled).expect("sales and purchases are small multiples of a payroll")
 }
 
-/// When the steps of an invoice happened, or will.
+/// The times of the steps of an invoice, past or future.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InvoiceDays {
     pub(crate) sent: Date,
@@ -283,7 +283,7 @@ pub(crate) struct InvoiceDays {
 }
 
 impl InvoiceDays {
-    /// Those of an invoice of history.
+    /// The times for an invoice of history.
     pub(crate) fn of(base: &Base, plan: &Plan, month: u64, number: u64) -> Self {
         let key = plan.key.with("payer").at(month).at(number);
         let sent = base.period(month).day(3 + 7 * number as i8).or_business_day_after();

@@ -1,4 +1,5 @@
-//! The journal: entries are appended, and never edited. A reversal appends the mirror, and marks the entry that it mirrors.
+//! The journal: entries are appended, and never edited. A reversal appends the mirror, and marks the original
+//! entry.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use crate::world::transaction::Undo;
 use crate::world::{Change, Origin, World};
 
 impl World {
-    /// The entry of that id as it stands, whatever caused it.
+    /// The current state of the entry with this id, with any source.
     pub(crate) fn entry(&self, id: Id<JournalEntry>) -> Option<Arc<JournalEntry>> {
         let posted = || {
             let mut entries = self.books.iter().flat_map(|(_, book)| book.entries.iter());
@@ -22,17 +23,17 @@ impl World {
         self.find(id).or_else(posted)
     }
 
-    /// The entry as it stands: a book has it as it was posted.
+    /// The current state of an entry; a book has it as it was posted.
     pub(crate) fn as_it_stands(&self, entry: &Arc<JournalEntry>) -> Arc<JournalEntry> {
         let changed = self.overlay.get(Kind::JournalEntry, entry.id.bits());
         let changed = changed.and_then(JournalEntry::of_record);
         Arc::clone(changed.unwrap_or(entry))
     }
 
-    /// Posts an entry, to count for that day in reports. None where it has no lines: nothing moved.
+    /// Posts an entry that counts on this day in reports. None if it has no lines, because nothing moved.
     ///
     /// # Panics
-    /// If debits and credits differ: a cause of `posting` is wrong, and the request that met it is undone.
+    /// If debits and credits differ: a function of `posting` is wrong, and the request is undone.
     pub(crate) fn post_on(
         &mut self,
         company: Id<Company>,
@@ -47,7 +48,7 @@ impl World {
         Some(entry)
     }
 
-    /// Posts an entry that stands for itself: one that a caller wrote. It is its own source, and is found by its id.
+    /// Posts an entry of a caller. It is its own source, and is found by its id.
     pub(crate) fn post_manual(
         &mut self,
         company: Id<Company>,
@@ -62,7 +63,8 @@ impl World {
         entry
     }
 
-    /// Posts the mirror of an entry, and marks it as reversed. Gives the mirror and the entry as it stands then.
+    /// Posts the mirror of an entry, and marks the entry as reversed. Returns the mirror and the marked
+    /// entry.
     pub(crate) fn reverse(
         &mut self,
         entry: &Arc<JournalEntry>,
@@ -87,7 +89,7 @@ impl World {
         (mirror, reversed)
     }
 
-    /// The id of the entry that is posted next to that company's books.
+    /// The id of the next entry in this company's books.
     pub(crate) fn next_entry_id(&self, company: Id<Company>) -> Id<JournalEntry> {
         let ordinal = self.book(company).map_or(0, |book| book.entries.len()) as u64;
         let key = self.base.key().with("entry").at(company.bits());
@@ -130,7 +132,7 @@ impl World {
         self.transaction.undo.push(Undo::Post { company: entry.company_id.bits() });
     }
 
-    /// Keeps an entry where its id finds it. That it was posted is told already.
+    /// Stores an entry so that it is found by its id. Another event reports the posting.
     fn file(&mut self, entry: &Arc<JournalEntry>) {
         let (kind, id) = (Kind::JournalEntry, entry.id.bits());
         let parent = entry.parent();
@@ -140,7 +142,7 @@ impl World {
         self.transaction.undo.push(Undo::Put { kind, id, before, origin });
     }
 
-    /// The wallets' views of an entry about to be posted: one of each whose available money it moves.
+    /// The statement lines of a new entry: one for each wallet whose available money it moves.
     fn views(&self, entry: &JournalEntry) -> Vec<WalletTransaction> {
         let company = entry.company_id;
         let key = self.base.key().with("statement").at(company.bits());

@@ -1,7 +1,8 @@
-//! The log: every event in the order of its sequence, or the last so many of them.
+//! The event log: all events in the order of their sequence, or the last ones.
 //!
-//! A position in the log is a sequence number: how many events there had been. It keeps its meaning when the oldest events are
-//! dropped. Deliberately absent: anything that looks inside an event; `audit_trail` does.
+//! A position in the log is a sequence number: the number of events before. It keeps its meaning when the
+//! oldest events are dropped. Deliberately absent: code that reads
+//! the content of an event; `audit_trail` does.
 
 use std::sync::Arc;
 
@@ -16,21 +17,21 @@ use crate::world::audit_trail::{Chain, Hash};
 #[serde(transparent)]
 pub(crate) struct Log {
     events: Vector<Arc<Event>>,
-    /// Events kept; the oldest go beyond it. All are kept if none.
+    /// The most stored events; beyond it the oldest are dropped. All are stored if none.
     #[serde(skip)]
     most: Option<u64>,
-    /// Remembers hashes of the audit log; they follow from the events.
+    /// Caches the hashes of the audit log, which follow from the events.
     #[serde(skip)]
     chain: Chain,
 }
 
 impl Log {
-    /// How many events there ever were, dropped ones included: the sequence of the last.
+    /// The number of events, dropped ones included: the sequence of the last.
     pub(crate) fn len(&self) -> u64 {
         self.events.back().map_or(0, |event| event.sequence)
     }
 
-    /// The sequence of the oldest event that is kept, or of the first to come.
+    /// The sequence of the oldest stored event, or of the first future one.
     pub(crate) fn first_sequence(&self) -> u64 {
         self.events.front().map_or(1, |event| event.sequence)
     }
@@ -40,7 +41,7 @@ impl Log {
         self.first_sequence() > 1
     }
 
-    /// The event with that sequence, if it is kept.
+    /// The event with this sequence, if it is stored.
     pub(crate) fn get(&self, sequence: u64) -> Option<&Arc<Event>> {
         self.events.get(self.place(sequence)?)
     }
@@ -50,12 +51,12 @@ impl Log {
         self.events.back()
     }
 
-    /// Every event that is kept, oldest first.
+    /// All stored events, the oldest first.
     pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &Arc<Event>> + ExactSizeIterator {
         self.events.iter()
     }
 
-    /// What happened after the first `length` events, as far as it is kept.
+    /// The events after the first `length` ones, as far as they are stored.
     pub(crate) fn since(
         &self,
         length: u64,
@@ -71,18 +72,18 @@ impl Log {
         (place < self.events.len()).then_some(place)
     }
 
-    /// Hashes of the audit record before the one of that event, and of that one.
+    /// The hashes of the audit record before this event, and of this event.
     pub(crate) fn hashes(&self, sequence: u64) -> Option<(Hash, Hash)> {
         Some(self.chain.at(&self.events, self.place(sequence)?))
     }
 
-    /// Keeps so many events from now on; all of them if none.
+    /// Sets the most stored events; all of them if none.
     pub(crate) fn set_limit(&mut self, most: Option<u64>) {
         self.most = most;
         self.trim();
     }
 
-    /// How many events it keeps; all of them if none.
+    /// The most stored events; all of them if none.
     pub(crate) const fn kept(&self) -> Option<u64> {
         self.most
     }
@@ -96,7 +97,8 @@ impl Log {
         self.chain.truncate(self.events.len());
     }
 
-    /// Drops the oldest beyond the bound; the last one stays, since it numbers the next. Called where nothing can be undone.
+    /// Drops the oldest events beyond the limit. The last one stays, because it numbers the next. Called only
+    /// where nothing can be undone.
     pub(super) fn trim(&mut self) {
         if let Some(most) = self.most {
             while self.events.len() > size(most.max(1)) {
@@ -108,7 +110,7 @@ impl Log {
     }
 }
 
-/// A number of events as one of places.
+/// A number of events as a number of positions.
 fn size(count: u64) -> usize {
     usize::try_from(count).unwrap_or(usize::MAX)
 }

@@ -1,5 +1,6 @@
-//! What is found by more than its id: open collections by reference, account and invoice, invoices by number, entries of lists by
-//! names that are like theirs. What happened since growth is found by an index, what was grown by arithmetic.
+//! Look-ups by other values than the id: open collections by reference, account and invoice, invoices by
+//! number, list entries by similar names. Indexes find resources
+//! since the start, and arithmetic finds grown ones.
 
 use std::sync::Arc;
 
@@ -10,11 +11,11 @@ use crate::model::{Entity, Kind};
 use crate::value::Id;
 use crate::world::{HISTORY_MONTHS, INVOICES_A_MONTH, World};
 
-/// Last months of history of which invoices may still be open: customers pay within six weeks.
+/// The last months of history with possibly open invoices: customers pay within six weeks.
 const OPEN_MONTHS: usize = 3;
 
 impl World {
-    /// The company's open collection with that name: `Collection::by_reference` and its like.
+    /// The company's open collection with this name: `Collection::by_reference` and similar.
     pub(crate) fn open_collection(
         &self,
         company: Id<Company>,
@@ -24,10 +25,10 @@ impl World {
         since.map(Id::from_bits).or_else(|| self.open_since_growth(company, name))
     }
 
-    /// The same of those that the world began with and that have not changed.
+    /// The same for grown collections that have not changed.
     fn open_since_growth(&self, company: Id<Company>, name: &str) -> Option<Id<Collection>> {
         let company = self.base.index_of(company)?;
-        // Theirs are the numbers of their invoices.
+        // Their references are the numbers of their invoices.
         let reference = name.strip_prefix("reference:");
         if reference.is_some_and(|text| invoice::read_number(text).is_none()) {
             return None;
@@ -48,7 +49,7 @@ impl World {
         })
     }
 
-    /// Entries that were added to the lists and may be like that name, the oldest first.
+    /// Added list entries that may be similar to this name, the oldest first.
     pub(crate) fn listed_alike(&self, name: &Name) -> Vec<Arc<WatchlistEntry>> {
         let ids: Vec<u64> = name_index::met(name, |keys| self.overlay.under(keys));
         let found = ids.into_iter().filter_map(|bits| self.find(Id::from_bits(bits)));

@@ -1,8 +1,9 @@
-//! A world: `grow(seed, shape)` and what happened since. All state is here, in one serialisable value.
+//! A world: `grow(seed, shape)` and all later changes. All state is here, in one serialisable value.
 //!
-//! May import `value` and `model`. A handler reads with `get`, `all` and `children`, stages with `put` and `post`, and seals
-//! what it staged with `emit`; on an error the engine calls `roll_back`, and nothing of it remains.
-//! Deliberately absent: routes, requests as bytes, sockets, the wall clock.
+//! May import `value` and `model`. A handler reads with `get`, `all` and `children`, stages with `put` and
+//! `post`, and seals the staged changes with `emit`. After an
+//! error the engine calls `roll_back`, which removes them. Deliberately absent: routes, requests as bytes,
+//! sockets, the wall clock.
 
 pub(crate) mod audit;
 pub(crate) mod audit_trail;
@@ -56,13 +57,13 @@ use crate::world::reconciled::Reconciled;
 use crate::world::timers::{Timer, Timers};
 use crate::world::transaction::{Transaction, Undo};
 
-/// How time passes in a world.
+/// The clock of a world.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum ClockMode {
-    /// What follows from a request has happened before the next one; dates wait for the clock to be advanced.
+    /// All effects of a request have happened before the next one; dates wait until the clock is advanced.
     #[default]
     Instant,
     /// Nothing moves until the clock is advanced.
@@ -72,7 +73,7 @@ pub enum ClockMode {
 }
 
 impl ClockMode {
-    /// The word for it on the command line and on the wire.
+    /// The name on the command line and on the wire.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -89,22 +90,22 @@ pub(crate) struct World {
     base: Arc<Base>,
     mode: ClockMode,
     now: Timestamp,
-    /// Counts commits; a read is a pure function of it, the path and the query.
+    /// Counts commits. A read is a pure function of it, the path and the query.
     version: u64,
     overlay: Overlay,
     books: Books,
     log: Log,
-    /// Events of each subject so far: numbers its next one.
+    /// The number of events of each subject; it numbers the next one.
     event_counts: OrdMap<u64, u64>,
     timers: Timers,
     /// Rows that decide for the outside world.
     script: Script,
-    /// What was decided, in order.
+    /// The decisions, in order.
     decided: Vector<Arc<Decided>>,
-    /// Which transactions are in which rows of reconciliations.
+    /// The transactions in rows of reconciliations.
     #[serde(default, skip_serializing_if = "Reconciled::is_empty")]
     reconciled: Reconciled,
-    /// Opened as every world of its process is, and not started again in its own way.
+    /// Whether it has the default start of its process.
     #[serde(skip)]
     fresh: bool,
     #[serde(skip)]
@@ -112,7 +113,7 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// A fresh world: grown, and nothing happened yet.
+    /// A fresh world without changes.
     pub(crate) fn new(base: Arc<Base>, mode: ClockMode) -> Self {
         Self {
             now: base.shape().start,
@@ -132,12 +133,12 @@ impl World {
         }
     }
 
-    /// What it was grown from.
+    /// The base of the world.
     pub(crate) fn base(&self) -> &Arc<Base> {
         &self.base
     }
 
-    /// How time passes here.
+    /// The clock of the world.
     pub(crate) const fn mode(&self) -> ClockMode {
         self.mode
     }
@@ -152,44 +153,45 @@ impl World {
         self.now.date()
     }
 
-    /// Whether it was opened as every world of its process is: until its first change all of these answer alike.
+    /// Whether it has the default start of its process: until their first change, all such worlds return the
+    /// same answers.
     pub(crate) const fn is_fresh(&self) -> bool {
         self.fresh
     }
 
-    /// It is opened as every world of its process is.
+    /// Marks that it has the default start of its process.
     pub(crate) const fn is_like_every_fresh_one(&mut self) {
         self.fresh = true;
     }
 
-    /// How often it has changed.
+    /// The number of changes.
     pub(crate) const fn version(&self) -> u64 {
         self.version
     }
 
-    /// How much has happened so far.
+    /// The number of events.
     pub(crate) fn log_length(&self) -> u64 {
         self.log.len()
     }
 
-    /// Everything that happened, in order.
+    /// The events, in order.
     pub(crate) const fn log(&self) -> &Log {
         &self.log
     }
 
-    /// How many resources were created or changed since growth.
+    /// The number of resources created or changed since the start.
     pub(crate) fn record_count(&self) -> u64 {
         self.overlay.len() as u64
     }
 
-    /// Keeps so many events from now on; all of them if none.
+    /// Sets the most stored events; all of them if none.
     pub(crate) fn keep_events(&mut self, most: Option<u64>) {
         self.log.set_limit(most);
     }
 
     // --- reading ---------------------------------------------------------------------------------------------------
 
-    /// The resource, or the 404 that says which.
+    /// The resource, or a 404 that names it.
     pub(crate) fn get<T: Grow>(&self, id: Id<T>) -> Result<Arc<T>, ApiError> {
         self.find(id).ok_or_else(|| not_found(id))
     }
@@ -202,17 +204,17 @@ impl World {
         }
     }
 
-    /// The resource, if it was created or changed since growth: one that was not is asked for nothing that only a call can bring.
+    /// The resource, if it was created or changed since the start; a resource as grown is not returned.
     pub(crate) fn touched<T: Entity>(&self, id: Id<T>) -> Option<Arc<T>> {
         T::of_record(self.overlay.get(T::KIND, id.bits())?).cloned()
     }
 
-    /// The resource grown with that index, as it stands now.
+    /// The current state of the resource grown with this index.
     pub(crate) fn at<T: Grow>(&self, index: u64) -> Option<Arc<T>> {
         self.find(self.base.id_at(index))
     }
 
-    /// Ids of those created below that parent since growth, in order.
+    /// The ids of the resources created below this parent since the start, in order.
     pub(crate) fn children<T: Entity>(
         &self,
         parent: u64,
@@ -220,14 +222,14 @@ impl World {
         self.overlay.children(T::KIND, parent).iter().map(|&bits| Id::from_bits(bits))
     }
 
-    /// Ids of all created since growth, in order.
+    /// The ids of all resources created since the start, in order.
     pub(crate) fn created<T: Entity>(
         &self,
     ) -> impl DoubleEndedIterator<Item = Id<T>> + ExactSizeIterator {
         self.overlay.created(T::KIND).iter().map(|&bits| Id::from_bits(bits))
     }
 
-    /// Indexes of the grown ones that have changed since, ascending.
+    /// The indexes of changed grown resources, ascending.
     pub(crate) fn changed<T: Entity>(&self) -> impl Iterator<Item = u64> {
         self.overlay.changed(T::KIND)
     }
@@ -237,7 +239,7 @@ impl World {
         self.overlay.records()
     }
 
-    /// Whether a resource of any kind exists: what a journal entry may name as its source.
+    /// Whether a resource of any kind exists, so that a journal entry may name it as its source.
     pub(crate) fn exists(&self, id: AnyId) -> bool {
         match id.kind {
             Kind::JournalEntry => self.entry(Id::from_bits(id.bits)).is_some(),
@@ -245,12 +247,12 @@ impl World {
         }
     }
 
-    /// The company's books since growth, if anything was posted.
+    /// The company's books since the start, if it has entries.
     pub(crate) fn book(&self, company: Id<Company>) -> Option<&Book> {
         self.books.get(company.bits())
     }
 
-    /// Totals of one account: history and since.
+    /// The totals of one account, history included.
     pub(crate) fn totals(
         &self,
         company: Id<Company>,
@@ -263,7 +265,7 @@ impl World {
         grown.plus(since)
     }
 
-    /// What the company's wallet of that currency holds: a fold of the ledger.
+    /// The balance of the company's wallet in this currency: a sum of the ledger.
     pub(crate) fn balances(&self, company: Id<Company>, currency: Currency) -> Balances {
         let balance = |account| {
             let net = self.totals(company, currency, account).net();
@@ -278,7 +280,7 @@ impl World {
         }
     }
 
-    /// The wallet as it is shown: with its balances filled in, and when they last moved.
+    /// The shown form of the wallet, with its balances and the time of their last change.
     pub(crate) fn with_balances(&self, wallet: &Wallet) -> Wallet {
         let statement = self.statement(wallet);
         let moved = statement.last().map(|line| line.created_at);
@@ -289,7 +291,7 @@ impl World {
         }
     }
 
-    /// The company's wallet of that currency, opened where it has none.
+    /// The company's wallet of this currency, opened if there is none.
     pub(crate) fn wallet_for(&mut self, company: Id<Company>, currency: Currency) -> Arc<Wallet> {
         if let Some(wallet) = self.wallet_of(company, currency) {
             return wallet;
@@ -299,7 +301,7 @@ impl World {
         self.record("wallet.created", wallet)
     }
 
-    /// The company's wallet of that currency, if it has one.
+    /// The company's wallet of this currency, if there is one.
     pub(crate) fn wallet_of(
         &self,
         company: Id<Company>,
@@ -312,8 +314,8 @@ impl World {
 
     // --- staging ---------------------------------------------------------------------------------------------------
 
-    /// The id of the next `T` below that parent. Depends on the parent and its own children alone, so that nothing else
-    /// that happens shifts it.
+    /// The id of the next `T` below this parent. It depends on the parent and its children alone, so that no
+    /// other change shifts it.
     pub(crate) fn next_id<T: Grow>(&self, parent: u64) -> Id<T> {
         let ordinal = self.overlay.children(T::KIND, parent).len() as u64;
         let key = self.base.key().with("created").with(T::PREFIX).at(parent).at(ordinal);
@@ -347,7 +349,7 @@ impl World {
         resource
     }
 
-    /// Stages a resource and seals it into the event that tells of it.
+    /// Stages a resource and seals it with its event.
     pub(crate) fn record<T: Grow>(&mut self, event: &'static str, resource: T) -> Arc<T> {
         let resource = self.stage(resource);
         self.emit(event, &resource);
@@ -361,10 +363,11 @@ impl World {
         }
     }
 
-    /// Posts a journal entry for today, and the wallet's view of it. None where it has no lines: nothing moved.
+    /// Posts a journal entry for today, and the wallet's line. None if it has no lines, because nothing
+    /// moved.
     ///
     /// # Panics
-    /// If debits and credits differ: a cause of `posting` is wrong, and the request that met it is undone.
+    /// If debits and credits differ: a function of `posting` is wrong, and the request is undone.
     pub(crate) fn post(
         &mut self,
         company: Id<Company>,
@@ -373,7 +376,7 @@ impl World {
         self.post_on(company, posting, self.today())
     }
 
-    /// Seals what was staged into one event about `subject`, which is named as it stands.
+    /// Seals the staged changes into one event about `subject`, in its current state.
     pub(crate) fn emit<T: Entity>(&mut self, name: &'static str, subject: &Arc<T>) {
         let id = subject.id().bits();
         let count = self.event_counts.entry(id).or_default();
@@ -397,14 +400,14 @@ impl World {
         self.arm_after(name);
     }
 
-    /// The request that set the timer behind an event, where the clock is the direct cause.
+    /// The request that set the timer of an event, if the clock is the direct cause.
     fn cause_of_event(&self) -> Option<Arc<RequestRef>> {
         let clock = self.transaction.request.is_none();
         let cause = self.transaction.cause.as_ref().filter(|_| clock)?;
         Some(Arc::clone(&cause.request))
     }
 
-    /// Emits an event about a wallet, which is shown with its balances.
+    /// Emits an event about a wallet, with its balances.
     pub(crate) fn emit_wallet(&mut self, name: &'static str, wallet: &Wallet) {
         let shown = Arc::new(self.with_balances(wallet));
         self.emit(name, &shown);
@@ -412,7 +415,7 @@ impl World {
 
     // --- time ------------------------------------------------------------------------------------------------------
 
-    /// Sets a timer for what the outside world does next. In an instant world that is at once, whatever the delay.
+    /// Sets a timer for the next action of the outside world. In an instant world it is due at once.
     pub(crate) fn settle_at(&mut self, due: Timestamp, task: Task) {
         if self.mode == ClockMode::Instant {
             self.remind_at(self.now, task);
@@ -421,7 +424,7 @@ impl World {
         }
     }
 
-    /// Sets a timer for a date of the calendar, which waits for its date in every mode.
+    /// Sets a timer for a date, which waits for its date with every clock.
     pub(crate) fn remind_at(&mut self, due: Timestamp, task: Task) {
         let timer = Timer {
             due: due.max(self.now),
@@ -435,7 +438,7 @@ impl World {
         self.transaction.undo.push(Undo::SetTimer { timer });
     }
 
-    /// Sets a timer after the normal delay, or on its date if the outside world named one.
+    /// Sets a timer after the normal delay, or on its date if the outside world set one.
     pub(crate) fn settle_when(&mut self, normal: Span, named: Option<Span>, task: Task) {
         match named {
             Some(span) => self.remind_at(self.after(span, task.subject()), task),
@@ -443,7 +446,7 @@ impl World {
         }
     }
 
-    /// Takes away every timer of such a task.
+    /// Removes every timer of this task.
     pub(crate) fn drop_timers(&mut self, of: impl Fn(Task) -> bool) {
         while let Some(timer) = self.timers.take_first(|timer| of(timer.task)) {
             self.transaction.undo.push(Undo::TakeTimer { timer });
@@ -455,7 +458,7 @@ impl World {
         self.settle_at(self.after(delay, task.subject()), task);
     }
 
-    /// What was set since `begin`.
+    /// The timers set since `begin`.
     pub(crate) fn timers_set(&self) -> impl Iterator<Item = Task> {
         self.transaction.undo.iter().filter_map(|undo| match undo {
             Undo::SetTimer { timer } => Some(timer.task),
@@ -463,7 +466,7 @@ impl World {
         })
     }
 
-    /// Timers in the order in which they fall due.
+    /// The timers in the order of their due times.
     pub(crate) fn timers(&self) -> impl ExactSizeIterator<Item = &Timer> {
         self.timers.iter()
     }
@@ -476,8 +479,8 @@ impl World {
         Some(timer)
     }
 
-    /// Takes the first timer that a request set, directly or by what followed from it, and does not wait for it; of deadlines
-    /// only if they are wanted.
+    /// Takes the first timer that a request set, directly or indirectly, without waiting for it; deadlines
+    /// only on request.
     pub(crate) fn take_caused(&mut self, request: &str, deadlines: bool) -> Option<Timer> {
         let caused = |timer: &Timer| {
             let cause = timer.cause.as_ref();
@@ -489,7 +492,7 @@ impl World {
         Some(timer)
     }
 
-    /// What runs now follows from what set the timer.
+    /// The effects that run now have the cause of the timer.
     fn taken(&mut self, timer: &Timer) {
         let timer = timer.clone();
         self.transaction.cause.clone_from(&timer.cause);
@@ -498,19 +501,19 @@ impl World {
         self.transaction.undo.push(Undo::TakeTimer { timer });
     }
 
-    /// Moves the clock forward; never back.
+    /// Moves the clock forward, never back.
     pub(crate) fn move_clock(&mut self, to: Timestamp) {
         self.transaction.undo.push(Undo::Clock { now: self.now });
         self.now = self.now.max(to);
     }
 
-    /// Lets the clock run on outside any transaction: the wall clock's way.
+    /// Moves the clock outside a transaction, for the wall clock.
     pub(crate) fn follow_clock(&mut self, to: Timestamp) {
         self.now = self.now.max(to);
     }
 }
 
-/// The 404 for an id that nothing has; one that is no id of its kind is not repeated.
+/// The 404 for an unknown id. An id of a wrong form is not repeated.
 fn not_found<T: Entity>(id: Id<T>) -> ApiError {
     let error = ApiError::not_found(T::NAME);
     if id == Id::UNKNOWN { error } else { error.about(id) }

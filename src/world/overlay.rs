@@ -1,7 +1,8 @@
-//! What was created or changed since growth, found by id, by creation order and by parent.
+//! The resources created or changed since the start, found by id, by order of creation and by parent.
 //!
-//! Every map and list is persistent: a clone shares all of it, and the first write after a clone copies the path to what it
-//! changes. That is what makes a snapshot pointer work, whatever has happened before it.
+//! Every map and list is persistent: a clone shares all data, and the first write after it copies the path to
+//! the change. So a snapshot copies only pointers,
+//! for any number of changes.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -12,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::{Kind, Record};
 
-/// What was created or changed since growth.
+/// The resources created or changed since the start.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(from = "WrittenOverlay")]
 pub(crate) struct Overlay {
@@ -21,20 +22,21 @@ pub(crate) struct Overlay {
     /// Ids in creation order. Records are never deleted, so the order never changes. Kinds are few: this map is copied.
     #[serde(with = "pairs")]
     created: BTreeMap<Kind, Vector<u64>>,
-    /// The same below each parent: what numbers the next child.
+    /// The same below each parent; it numbers the next child.
     #[serde(with = "pairs")]
     children: OrdMap<(Kind, u64), Vector<u64>>,
     /// Indexes of grown objects that have changed.
     changed: OrdSet<(Kind, u64)>,
-    /// What records are found by beside their ids, by kind and company: an index, which is made again when the overlay is read.
+    /// Other values that find records, by kind and company: an index, which is rebuilt when the overlay is
+    /// read.
     #[serde(skip)]
     names: OrdMap<(Kind, u64, String), u64>,
-    /// Ids of what is found by names that are like its own, by what they stand under: an index as well.
+    /// The ids of resources that are found by similar names, by their look-up keys: an index as well.
     #[serde(skip)]
     alike: OrdSet<(u64, u64)>,
 }
 
-/// An overlay as it is written down.
+/// The serialised form of an overlay.
 #[derive(Deserialize)]
 struct WrittenOverlay {
     #[serde(with = "pairs")]
@@ -64,15 +66,15 @@ impl From<WrittenOverlay> for Overlay {
     }
 }
 
-/// What a kind or a parent without a list of its own has.
+/// The list of a kind or a parent without entries.
 static NO_IDS: LazyLock<Vector<u64>> = LazyLock::new(Vector::new);
 
-/// How a record came to be in the overlay.
+/// How a record came into the overlay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
-    /// Created since growth, below that parent.
+    /// Created since the start, below this parent.
     Created { parent: u64 },
-    /// Grown with that index, and changed since.
+    /// Grown with this index, and changed since.
     Grown { index: u64 },
 }
 
@@ -81,7 +83,7 @@ impl Overlay {
         self.records.get(&(kind, id))
     }
 
-    /// Puts a record there and says what stood there before.
+    /// Stores a record and returns the one before it.
     pub(crate) fn put(
         &mut self,
         kind: Kind,
@@ -105,7 +107,7 @@ impl Overlay {
         before
     }
 
-    /// Takes back the last `put` of that record.
+    /// Undoes the last `put` of this record.
     pub(crate) fn undo_put(&mut self, kind: Kind, id: u64, before: Option<Record>, origin: Origin) {
         let undone = self.records.remove(&(kind, id));
         self.name(kind, id, undone.as_ref(), before.as_ref());
@@ -128,7 +130,7 @@ impl Overlay {
         }
     }
 
-    /// A record is found by what it is called now, and no longer by what it was called before.
+    /// A record is found by its current names, and no longer by its old ones.
     fn name(&mut self, kind: Kind, id: u64, before: Option<&Record>, after: Option<&Record>) {
         if let Some(record) = before {
             for name in record.names() {
@@ -148,40 +150,41 @@ impl Overlay {
         }
     }
 
-    /// The record of that kind and company with that name.
+    /// The record of this kind and company with this name.
     pub(crate) fn named(&self, kind: Kind, company: u64, name: String) -> Option<u64> {
         self.names.get(&(kind, company, name)).copied()
     }
 
-    /// What stands under such keys, and the ids of those that do.
+    /// The look-up keys and the ids of their resources.
     pub(crate) fn under(&self, keys: RangeInclusive<u64>) -> impl Iterator<Item = (u64, u64)> {
         let (from, to) = ((*keys.start(), 0), (*keys.end(), u64::MAX));
         self.alike.range(from..=to).copied()
     }
 
-    /// The last record of that kind and company, by name, whose name begins so.
+    /// The last record of this kind and company, by name, whose name has this prefix.
     pub(crate) fn last_named(&self, kind: Kind, company: u64, prefix: &str) -> Option<u64> {
         let from = (kind, company, prefix.to_owned());
         let to = (kind, company, format!("{prefix}\u{7f}"));
         self.names.range(from..to).next_back().map(|(_, id)| *id)
     }
 
-    /// Ids of that kind in creation order.
+    /// The ids of this kind in order of creation.
     pub(crate) fn created(&self, kind: Kind) -> &Vector<u64> {
         self.created.get(&kind).unwrap_or(&NO_IDS)
     }
 
-    /// Ids of that kind below a parent, in creation order.
+    /// The ids of this kind below a parent, in order of creation.
     pub(crate) fn children(&self, kind: Kind, parent: u64) -> &Vector<u64> {
         self.children.get(&(kind, parent)).unwrap_or(&NO_IDS)
     }
 
-    /// Indexes of grown objects of that kind that have changed, ascending.
+    /// The indexes of changed grown resources of this kind, ascending.
     pub(crate) fn changed(&self, kind: Kind) -> impl Iterator<Item = u64> {
         self.changed.range((kind, 0)..=(kind, u64::MAX)).map(|&(_, index)| index)
     }
 
-    /// In which order records were created, and which grown ones have changed: what the records alone do not say.
+    /// The order of creation, and the changed grown resources: the data that the records alone do not
+    /// contain.
     pub(crate) fn order(&self) -> impl Serialize {
         #[derive(Serialize)]
         struct Order<'a> {
@@ -207,8 +210,9 @@ impl Overlay {
     }
 }
 
-/// Removes the last id of a list, which is `id`, and says whether it was the only one: then the list goes, too, so that an
-/// undone transaction leaves no trace.
+/// Removes the last id of a list, which is `id`, and returns whether it was the only one. Then the list is
+/// removed, too, so that an undone transaction leaves no
+/// trace.
 fn pop(list: Option<&mut Vector<u64>>, id: u64) -> bool {
     let list = list.expect("what is undone was put");
     assert_eq!(list.pop_back(), Some(id), "changes are undone in reverse");

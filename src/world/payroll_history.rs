@@ -1,6 +1,8 @@
-//! Twelve months of payroll behind a grown company, reckoned once a pay class and not once a person.
+//! The twelve months of payroll of a grown company, calculated once for each pay class instead of each
+//! person.
 //!
-//! People of one role slot and step earn the same, so a company of three million costs what one of two hundred does.
+//! People with the same role slot and step earn the same, so a company of three million costs as much as one
+//! of two hundred.
 
 #![expect(
     clippy::cast_possible_truncation,
@@ -26,9 +28,9 @@ type Class = (u8, u8);
 /// Twelve months of payroll.
 #[derive(Debug)]
 pub(crate) struct PayrollHistory {
-    /// How many people were paid each month.
+    /// The number of people paid in each month.
     pub(crate) head_count: u64,
-    /// By pay class: one calculation a month.
+    /// By pay class, with one calculation for each month.
     calculations: BTreeMap<Class, Vec<Arc<Calculation>>>,
     pub(crate) months: Vec<PaidMonth>,
 }
@@ -42,7 +44,7 @@ pub(crate) struct PaidMonth {
 }
 
 impl PayrollHistory {
-    /// Reckons the payroll of the company of that plan.
+    /// Calculates the payroll of the company of this plan.
     pub(crate) fn grow(base: &Base, plan: &Plan) -> Self {
         let counts = plan.workforce.classes(Selection::PAID_IN_HISTORY);
         let mut calculations = BTreeMap::new();
@@ -62,7 +64,7 @@ impl PayrollHistory {
         Self { head_count, calculations, months }
     }
 
-    /// What people in that place were paid in that month.
+    /// The pay of people in this pay class in this month.
     pub(crate) fn calculation(&self, place: Place, month: u64) -> Option<&Arc<Calculation>> {
         self.calculations.get(&(place.role, place.step))?.get(usize::try_from(month).ok()?)
     }
@@ -80,14 +82,15 @@ impl PaidMonth {
     }
 }
 
-/// The pay date of a month of history: every grown company pays on the default day, so that histories of several
-/// companies interleave in the order in which they happened.
+/// The pay date of a month of history. Every grown company pays on the default day, so that the histories of
+/// several companies are in the order of time.
 pub(crate) fn pay_date(period: Period) -> Date {
     period.day(PayrollSettings::default().pay_day).or_business_day_before()
 }
 
-/// Twelve months of one pay class. The months of the tax year before them are reckoned too and dropped: they are what the
-/// year to date of the first month holds.
+/// The twelve months of one pay class. The earlier months of the tax year are also calculated and then
+/// dropped, because the year to date of the first month includes
+/// them.
 fn class_history(base: &Base, plan: &Plan, role: u8, step: u8) -> Vec<Arc<Calculation>> {
     let compensation = people::compensation(
         plan.country,

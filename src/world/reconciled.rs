@@ -1,4 +1,4 @@
-//! Which rows of reconciliations wallets' transactions are in: what keeps a transaction from being matched twice.
+//! The reconciliation rows of wallet transactions. They prevent that a transaction is matched twice.
 
 use imbl::OrdMap;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,8 @@ use crate::value::Id;
 use crate::world::World;
 use crate::world::transaction::Undo;
 
-/// Rows by transaction. A transaction that was on no statement is in the row that says so, until a line comes.
+/// Rows by transaction. A transaction without a statement line is in the row that reports it, until a line
+/// arrives.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct Reconciled(OrdMap<u64, u64>);
@@ -28,7 +29,7 @@ impl Reconciled {
 }
 
 impl World {
-    /// The row that a transaction is in.
+    /// The row of a transaction.
     pub(crate) fn reconciled(
         &self,
         transaction: Id<WalletTransaction>,
@@ -37,7 +38,7 @@ impl World {
         row.map(|&row| Id::from_bits(row))
     }
 
-    /// Puts a transaction into a row, or takes it out of every one.
+    /// Puts a transaction into a row, or removes it from all rows.
     pub(crate) fn set_reconciled(
         &mut self,
         transaction: Id<WalletTransaction>,

@@ -1,5 +1,5 @@
-//! The invoices of the months before the world's start, and the collections that they were paid by: the same arithmetic as the
-//! entries that they are the sources of.
+//! The invoices of the months before the world's start, and the collections that paid them, calculated like
+//! the entries whose sources they are.
 
 #![expect(
     clippy::cast_possible_truncation,
@@ -18,22 +18,22 @@ use crate::value::{Date, Metadata, Timestamp};
 use crate::world::history::{InvoiceDays, POSTING_HOUR};
 use crate::world::{Base, Grow, HISTORY_MONTHS, INVOICES_A_MONTH, Plan};
 
-/// Days in which customers are to pay.
+/// The days within which customers must pay.
 const TERMS: i32 = 30;
-/// Days for which a request for an invoice's money stands beyond its last day.
+/// The days after the due date for which the collection of an invoice stays open.
 pub(crate) const GRACE: i32 = 60;
-/// Customers that a company sells to again and again.
+/// The number of regular customers of a company.
 const CUSTOMERS: u64 = 6;
 
 impl Base {
-    /// Invoices that a company of history sent in that year.
+    /// The invoices that a grown company sent in this year.
     pub(crate) fn invoices_of(&self, year: i16) -> u64 {
         let months = (0..HISTORY_MONTHS).filter(|month| self.period(*month).year() == year);
         months.count() as u64 * INVOICES_A_MONTH
     }
 }
 
-/// An invoice of history, and what became of it.
+/// An invoice of history, and its payment.
 struct Sale {
     plan: Plan,
     company: u64,
@@ -44,7 +44,7 @@ struct Sale {
     number: String,
     customer: Customer,
     sold: &'static str,
-    /// Later than those of companies before it by so much.
+    /// The offset after the companies before it.
     nth: i64,
     start: Date,
 }
@@ -89,7 +89,7 @@ impl Sale {
         self.days.sent.plus_days(TERMS)
     }
 
-    /// Those of the steps that had happened when the world began.
+    /// The steps that had happened when the world began.
     fn past<S>(&self, steps: impl IntoIterator<Item = (S, Date)>) -> Vec<StatusChange<S>> {
         let past = steps.into_iter().filter(|(_, day)| *day < self.start);
         past.map(|(status, day)| StatusChange::plain(status, self.at(day))).collect()
@@ -219,7 +219,7 @@ mod tests {
     use crate::world::Shape;
 
     #[test]
-    fn every_invoice_of_history_is_about_something_and_adds_up() {
+    fn every_invoice_of_history_has_lines_and_sums() {
         for (seed, people) in [(1, 1), (2, 2), (42, 25), (7, 3)] {
             let shape = Shape { employees_per_company: people, companies: 7, ..Shape::default() };
             let base = Base::new(seed, shape);

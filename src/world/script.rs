@@ -1,6 +1,7 @@
-//! What the outside world was told to do: the rows of a scenario as plain data, checked where they were read.
+//! The rows of a scenario as plain data, checked when they were read.
 //!
-//! A file is parsed to the right of the engine; here stand only the types that the world and a tester act on.
+//! Files are parsed to the right of the engine. This module has only the types that the world and the tester
+//! use.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -16,7 +17,7 @@ use crate::world::{Base, Shape};
 /// A whole scenario, checked.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Scenario {
-    /// Its name: the file's, without the ending.
+    /// Its name: the file name without its extension.
     pub(crate) name: String,
     pub(crate) title: String,
     pub(crate) about: String,
@@ -30,7 +31,7 @@ pub(crate) struct Scenario {
     pub(crate) expect: Expectation,
 }
 
-/// `[world]`: how the world is grown when the scenario starts it; what is absent stays as it was.
+/// `[world]`: the shape of the world that the scenario starts. An absent key does not change it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct WorldPart {
     pub(crate) seed: Option<u64>,
@@ -42,12 +43,12 @@ pub(crate) struct WorldPart {
 }
 
 impl WorldPart {
-    /// Whether it says nothing.
+    /// Whether it is empty.
     pub(crate) fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// The base that it describes: of another one, with what it says instead.
+    /// The described base: another base with these changes.
     pub(crate) fn base(&self, of: &Arc<Base>) -> Result<Arc<Base>, String> {
         let shape = self.shape(of.shape().clone());
         let seed = self.seed.unwrap_or(of.seed());
@@ -58,7 +59,7 @@ impl WorldPart {
         Ok(Arc::new(Base::new(seed, shape)))
     }
 
-    /// A shape with what this part says instead.
+    /// A shape with these changes.
     pub(crate) fn shape(&self, mut shape: Shape) -> Shape {
         if let Some(companies) = self.companies {
             shape.companies = companies;
@@ -76,20 +77,20 @@ impl WorldPart {
     }
 }
 
-/// How often a row acts: every part must hold.
+/// When a row acts: all conditions must match.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct When {
-    /// What must be true of the subject.
+    /// The conditions on the subject.
     pub(crate) select: Vec<Selector>,
-    /// Only those times that it is asked, counted from 1 over what the selectors let through; every time if empty.
+    /// Only these matches, counted from 1 among the matches of the selectors; every match if empty.
     pub(crate) nth: Vec<Range>,
-    /// At most so often.
+    /// The most times that it acts.
     pub(crate) times: Option<u64>,
-    /// In so many of a million cases, drawn by (seed, decision, subject).
+    /// The number of cases in a million in which it acts, drawn by (seed, decision, subject).
     pub(crate) chance_ppm: Option<u32>,
 }
 
-/// Places from `first` to `last`, without end if there is none.
+/// Positions from `first` to `last`; without an end if `last` is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Range {
     pub(crate) first: u64,
@@ -97,13 +98,13 @@ pub(crate) struct Range {
 }
 
 impl Range {
-    /// That place alone.
+    /// This position alone.
     pub(crate) const fn only(place: u64) -> Self {
         Self { first: place, last: Some(place) }
     }
 }
 
-/// One condition on a field of the subject, or of what is related to it.
+/// One condition on a field of the subject or of a related resource.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Selector {
     /// `department`, `amount`, `period`; or a kind: `employee`, `company`, `payroll_run`.
@@ -111,17 +112,17 @@ pub(crate) struct Selector {
     pub(crate) wanted: Wanted,
 }
 
-/// What a selector wants to see.
+/// The value that a selector requires.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Wanted {
-    /// This value exactly; of a kind, this id.
+    /// Exactly this value; for a kind, this id.
     Is(Value),
-    /// A number in this relation to that one.
+    /// A number with this relation to the given one.
     Compare(Comparison, i64),
-    /// Of a kind: the one at this place in what it belongs to, from 1: the third of the run.
+    /// For a kind: the resource at this position in its parent, from 1: the third of the run.
     Ordinal(u64),
-    /// Of a kind: `@employee:3`, the one grown at this place of the world, from 1.
+    /// For a kind: `@employee:3`, the resource grown at this position of the world, from 1.
     Reference(u64),
 }
 
@@ -137,7 +138,7 @@ pub(crate) enum Comparison {
     Greater,
 }
 
-/// `[[outcome]]`: what the outside world decides.
+/// `[[outcome]]`: a choice for a decision.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct OutcomeRule {
     /// The decision's name, one of [`crate::model::decision::DECISIONS`].
@@ -147,25 +148,26 @@ pub(crate) struct OutcomeRule {
     pub(crate) then: Cow<'static, str>,
     /// A return code `R01` … `R85`.
     pub(crate) code: Option<String>,
-    /// Instead of the normal timing.
+    /// A duration that replaces the normal one.
     pub(crate) after: Option<Span>,
-    /// Where the row stands, for whoever asks why: `partial-failure.toml:14`, `rule rul_…`, `Sandbox-Scenario`.
+    /// The source of the row, for the reason of a decision: `partial-failure.toml:14`, `rule rul_…`,
+    /// `Sandbox-Scenario`.
     pub(crate) source: String,
 }
 
-/// `[[webhook]]`: what happens to deliveries of matching events.
+/// `[[webhook]]`: a change of deliveries of matching events.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct WebhookRow {
     /// `payroll_run.paid`, `payroll_run.*`, `*`.
     pub(crate) on: String,
     pub(crate) when: When,
     pub(crate) shape: Shaping,
-    /// How late: of a duplicate its copy, of a delay the delivery, of a reorder how long it is held back.
+    /// The delay: of a duplicate's copy, of a delayed delivery, or the longest delay of a reordered one.
     pub(crate) delay: Option<Span>,
     pub(crate) source: String,
 }
 
-/// What can happen to a delivery.
+/// The change of a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Shaping {
@@ -178,7 +180,7 @@ pub(crate) enum Shaping {
     Truncate,
 }
 
-/// `[[fault]]`: what happens to the caller's own exchange.
+/// `[[fault]]`: a fault of the caller's own exchange.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct FaultRow {
     /// An operationId (`runPayroll`), a domain (`payments.*`), or `*`.
@@ -188,40 +190,40 @@ pub(crate) struct FaultRow {
     pub(crate) source: String,
 }
 
-/// What goes wrong with an exchange.
+/// The fault of an exchange.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Fault {
-    /// Refused with this status before anything happens, unless `after_commit`.
+    /// Refused with this status before the call changes anything, unless `after_commit`.
     pub(crate) status: Option<u16>,
-    /// The status comes after the commit: what was asked has happened all the same.
+    /// The status comes after the commit: the call has taken effect.
     pub(crate) after_commit: bool,
     /// `Retry-After` of that refusal.
     pub(crate) retry_after: Option<Span>,
-    /// The reply is held back, on the wall clock; what was asked has happened by then.
+    /// The reply is delayed, by the wall clock; the call has taken effect by then.
     pub(crate) latency_ms: Option<u64>,
     pub(crate) lose: Option<Lose>,
     pub(crate) body: Option<BodyFault>,
 }
 
-/// Which half of an exchange is lost.
+/// The lost half of an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Lose {
-    /// Before the commit: nothing has happened.
+    /// Before the commit: the call changes nothing.
     Request,
-    /// After the commit: everything has.
+    /// After the commit: the call has taken effect.
     Reply,
 }
 
-/// What becomes of a reply's body.
+/// The fault of a reply's body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum BodyFault {
     /// Ends before its `Content-Length`.
     Truncated,
-    /// No JSON.
+    /// Not JSON.
     Garbage,
-    /// Comes a few bytes at a time.
+    /// Sent a few bytes at a time.
     Slow,
 }
 
@@ -230,26 +232,27 @@ pub(crate) enum BodyFault {
 pub(crate) struct Limits {
     pub(crate) rate: Option<Rate>,
     pub(crate) latency: Option<Latency>,
-    /// What the service charges: part of the world, unlike the others.
+    /// The platform fee. It is part of the world, unlike the others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) platform_fee: Option<FeeSchedule>,
 }
 
-/// `100/min`: so many requests in a window of wall-clock time.
+/// `100/min`: the most requests in a window of the wall clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Rate {
     pub(crate) requests: u64,
     pub(crate) window_ms: u64,
 }
 
-/// Latency of every call: evenly between `mean - spread` and `mean + spread`, drawn by the request's number.
+/// The latency of every call: evenly between `mean - spread` and `mean + spread`, drawn by the request's
+/// number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Latency {
     pub(crate) mean_ms: u64,
     pub(crate) spread_ms: u64,
 }
 
-/// `[[timeline]]`: something that happens on a date.
+/// `[[timeline]]`: a call or an inbound event on a date.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct TimelineRow {
     pub(crate) at: Moment,
@@ -261,28 +264,28 @@ pub(crate) struct TimelineRow {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Moment {
-    /// So long after the scenario was loaded.
+    /// This duration after the load of the scenario.
     In(Span),
     At(Timestamp),
-    /// When an event of this type happens first, and so long after it.
+    /// After the first event of this type, and this duration.
     After {
         event: String,
         delay: Span,
     },
 }
 
-/// What a timeline row does.
+/// The action of a timeline row.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Deed {
-    /// An operation by its operationId, as the system; its input may hold references.
+    /// An operation by its operationId, called by the system; its input may contain references.
     Call { operation: String, with: Value },
-    /// Something that the outside world does: a kind of `/_sandbox/inbound/{kind}`.
+    /// An inbound event: a kind of `/_sandbox/inbound/{kind}`.
     Inbound { kind: String, with: Value },
 }
 
 impl Deed {
-    /// What it calls, or receives.
+    /// The operation or the inbound kind.
     pub(crate) fn name(&self) -> &str {
         match self {
             Self::Call { operation, .. } => operation,
@@ -291,17 +294,17 @@ impl Deed {
     }
 }
 
-/// `[[step]]`: what `sandbox scenario test` does.
+/// `[[step]]`: a step of `sandbox scenario test`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Step {
     Call(Box<CallStep>),
-    /// Moves the clock on.
+    /// Advances the clock.
     Advance {
         by: Span,
         source: String,
     },
-    /// Until nothing is due.
+    /// Advances the clock until no work is pending.
     Idle {
         source: String,
     },
@@ -310,46 +313,47 @@ pub(crate) enum Step {
 /// A step that calls an operation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct CallStep {
-    /// operationId.
+    /// The operationId.
     pub(crate) call: String,
-    /// Path, query and body members together, by name; references inside.
+    /// The members of path, query and body, by name; they may contain references.
     pub(crate) with: Value,
     /// Further request headers: `Idempotency-Key`, `Sandbox-Scenario`.
     pub(crate) headers: BTreeMap<String, String>,
     pub(crate) expect: Reaction,
-    /// Keeps the reply's body under this name, for `@name.data.id`.
+    /// Stores the reply's body under this name, for `@name.data.id`.
     pub(crate) save: Option<String>,
     pub(crate) source: String,
 }
 
-/// What a step expects of its reply.
+/// The expected reply of a step.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Reaction {
     pub(crate) status: Option<u16>,
-    /// Members that must be there with these values; others may be there, too.
+    /// Members that must have these values; other members are allowed.
     pub(crate) body: Option<Value>,
     pub(crate) headers: BTreeMap<String, String>,
-    /// The exchange ends without a whole reply.
+    /// The exchange ends without a complete reply.
     pub(crate) lost: bool,
 }
 
-/// `[expect]`: what must have happened in the end.
+/// `[expect]`: the expected result at the end.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Expectation {
-    /// Types of events in order; `…` for any in between.
+    /// Event types in order; `…` matches any number of events.
     pub(crate) events: Vec<String>,
-    /// Deliveries that a receiver got, by type of event.
+    /// The number of deliveries that a receiver got, by event type.
     pub(crate) deliveries: BTreeMap<String, u64>,
 }
 
 impl Selector {
-    /// A condition as a row writes it: `department = "Engineering"`, `amount = ">= 500000"`, `employee = 3`,
-    /// `employee = "@employee:3"`. `is_kind` says whether the field names a kind of resource.
+    /// Parses a condition of a row: `department = "Engineering"`, `amount = ">= 500000"`, `employee = 3`,
+    /// `employee = "@employee:3"`. `is_kind` says whether the
+    /// field is a kind of resource.
     pub(crate) fn of(field: &str, is_kind: bool, wanted: &Value) -> Result<Self, &'static str> {
         let wanted = match wanted {
             Value::Number(number) if is_kind => {
                 let place = number.as_u64().filter(|place| *place > 0);
-                Wanted::Ordinal(place.ok_or("expected a place from 1")?)
+                Wanted::Ordinal(place.ok_or("expected a position from 1")?)
             }
             Value::String(text) if is_kind => match text.strip_prefix('@') {
                 Some(reference) => {
@@ -359,7 +363,7 @@ impl Selector {
                 }
                 None => Wanted::Is(Value::String(text.clone())),
             },
-            _ if is_kind => return Err("expected a place from 1, an id, or a reference"),
+            _ if is_kind => return Err("expected a position from 1, an id, or a reference"),
             Value::String(text) => match Comparison::split(text) {
                 Some((relation, number)) => {
                     let number = number.parse();
@@ -381,7 +385,7 @@ impl Selector {
 }
 
 impl Comparison {
-    /// The relation at the start of a text, and what follows it.
+    /// The relation at the start of a text, and the rest.
     fn split(text: &str) -> Option<(Self, &str)> {
         const RELATIONS: [(&str, Comparison); 7] = [
             (">=", Comparison::GreaterOrEqual),

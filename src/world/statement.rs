@@ -1,6 +1,6 @@
-//! Statements: what moved in the available balance of one wallet, found by its place, its day or its time.
+//! Statements: the movements of one wallet's available balance, found by position, day or time.
 //!
-//! A page costs the same however much has happened before it.
+//! A page costs the same for a statement of any length.
 
 use std::sync::Arc;
 
@@ -12,11 +12,11 @@ use crate::value::{Date, Timestamp};
 use crate::world::World;
 use crate::world::history::History;
 
-/// The lines of one wallet since growth, in the order in which they were posted.
+/// The lines of one wallet since the start, in the order of posting.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WalletLines {
     lines: Vector<Arc<WalletTransaction>>,
-    /// Lines that count for an earlier day than the one before them: entries written by hand for days gone by.
+    /// The number of lines with an earlier day than the line before: posted entries for past days.
     back: u64,
 }
 
@@ -42,7 +42,7 @@ impl WalletLines {
     }
 }
 
-/// One wallet's statement: history and since.
+/// One wallet's statement, history included.
 pub(crate) struct Statement<'a> {
     history: Option<Arc<History>>,
     since: Option<&'a WalletLines>,
@@ -52,7 +52,7 @@ impl World {
     /// The wallet's statement.
     pub(crate) fn statement(&self, wallet: &Wallet) -> Statement<'_> {
         let history = self.base.history(wallet.company_id);
-        // A company was grown with one wallet: others have no history.
+        // A grown company has one wallet with a history; others have none.
         let own = |history: &Arc<History>| {
             let first = history.statement.first();
             first.is_some_and(|line| line.wallet_id == wallet.id)
@@ -70,12 +70,12 @@ impl Statement<'_> {
         self.history.as_ref().map_or(&[], |history| &history.statement)
     }
 
-    /// How many lines it has.
+    /// The number of lines.
     pub(crate) fn len(&self) -> usize {
         self.grown().len() + self.since.map_or(0, |since| since.lines.len())
     }
 
-    /// The line at that place, from 0 for the oldest.
+    /// The line at this position, from 0 for the oldest.
     pub(crate) fn get(&self, place: usize) -> Option<&Arc<WalletTransaction>> {
         match place.checked_sub(self.grown().len()) {
             None => self.grown().get(place),
@@ -94,7 +94,7 @@ impl Statement<'_> {
         self.grown().iter().chain(since)
     }
 
-    /// Whether the lines stand in the order of their days, too.
+    /// Whether the lines are also in the order of their days.
     pub(crate) fn is_by_day(&self) -> bool {
         let since = self.since.and_then(|since| since.lines.front());
         let after = |first: &Arc<WalletTransaction>| {
@@ -104,20 +104,20 @@ impl Statement<'_> {
         self.since.is_none_or(|since| since.back == 0) && since.is_none_or(after)
     }
 
-    /// Places of the lines of some days, both included: of a statement in the order of its days.
+    /// The positions of the lines of a range of days, both included, in a statement ordered by day.
     pub(crate) fn between(&self, from: Option<Date>, to: Option<Date>) -> core::ops::Range<usize> {
         let first = from.map_or(0, |from| self.split(|line| line.effective_on < from));
         let end = to.map_or(self.len(), |to| self.split(|line| line.effective_on <= to));
         first..end.max(first)
     }
 
-    /// Places of the lines that were made at one instant.
+    /// The positions of the lines of one instant.
     pub(crate) fn made_at(&self, instant: Timestamp) -> core::ops::Range<usize> {
         let first = self.split(|line| line.created_at < instant);
         first..self.split(|line| line.created_at <= instant)
     }
 
-    /// How many lines at the beginning are on the near side.
+    /// The number of lines at the beginning that match.
     fn split(&self, near: impl Fn(&WalletTransaction) -> bool) -> usize {
         let (mut low, mut high) = (0, self.len());
         while low < high {

@@ -1,4 +1,4 @@
-//! What waits for the clock.
+//! The timers.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::model::Task;
 use crate::value::Timestamp;
 use crate::world::{Cause, Decided};
 
-/// What waits for the clock, ordered by the instant it falls due and the order in which it was set.
+/// The timers, ordered by their due time and the order in which they were set.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Timers {
     pub(super) next: u64,
@@ -17,15 +17,15 @@ pub(super) struct Timers {
     due: OrdMap<(Timestamp, u64), Timer>,
 }
 
-/// One thing that waits.
+/// One timer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Timer {
     pub(crate) due: Timestamp,
     pub(super) sequence: u64,
     pub(crate) task: Task,
-    /// What set it.
+    /// The cause that set it.
     pub(crate) cause: Option<Arc<Cause>>,
-    /// What was decided about its subject when it was set.
+    /// The decision about its subject when it was set.
     pub(crate) decided: Option<Arc<Decided>>,
 }
 
@@ -36,7 +36,7 @@ impl Timer {
 }
 
 impl Timers {
-    /// In the order in which they fall due.
+    /// In the order of their due times.
     pub(super) fn iter(&self) -> impl ExactSizeIterator<Item = &Timer> {
         self.due.values()
     }
@@ -45,26 +45,26 @@ impl Timers {
         self.due.insert(timer.key(), timer);
     }
 
-    /// Takes the first, if it falls due by that instant.
+    /// Takes the first timer, if it is due by this instant.
     pub(super) fn take_due(&mut self, instant: Timestamp) -> Option<Timer> {
         let &key = self.due.get_min().map(|(key, _)| key)?;
         (key.0 <= instant).then(|| self.due.remove(&key)).flatten()
     }
 
-    /// Takes the first that a question is true of.
+    /// Takes the first timer that matches a condition.
     pub(super) fn take_first(&mut self, of: impl Fn(&Timer) -> bool) -> Option<Timer> {
         let key = self.iter().find(|timer| of(timer)).map(Timer::key)?;
         self.due.remove(&key)
     }
 
-    /// Takes a timer back as if it had never been set.
+    /// Removes a timer as if it had never been set.
     pub(super) fn remove(&mut self, timer: &Timer) {
         self.due.remove(&timer.key());
         self.next = timer.sequence;
     }
 }
 
-/// As a list, the first to fall due at its end.
+/// As a list, with the first due timer at its end.
 mod listed {
     use imbl::OrdMap;
     use serde::{Deserialize, Deserializer, Serializer};

@@ -1,4 +1,4 @@
-//! Wholly or not at all: what a step has staged, and how to take it back.
+//! Transactions: the staged changes of a step, and their undoing.
 
 use std::sync::Arc;
 
@@ -8,23 +8,23 @@ use crate::world::script::OutcomeRule;
 use crate::world::timers::Timer;
 use crate::world::{Base, Cause, Change, ClockMode, Decided, Origin, RequestRef, Script, World};
 
-/// What is staged, and how to take back what is not committed.
+/// The staged changes, and how to undo those that are not committed.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Transaction {
     pub(super) request: Option<Arc<RequestRef>>,
-    /// What all of it follows from: the request itself, or the one that set the timer.
+    /// The cause: the request itself, or the one that set the timer.
     pub(super) cause: Option<Arc<Cause>>,
-    /// What was decided since the last event.
+    /// The decisions since the last event.
     pub(super) decided: Option<Arc<Decided>>,
-    /// What was decided last.
+    /// The last decision.
     pub(super) latest: Option<Arc<Decided>>,
-    /// Written since the last event.
+    /// The changes since the last event.
     pub(super) staged: Vec<Change>,
     pub(super) undo: Vec<Undo>,
 }
 
 impl Transaction {
-    /// The decision behind a timer about that subject.
+    /// The decision of a timer about this subject.
     pub(super) fn behind(&self, subject: Option<AnyId>) -> Option<Arc<Decided>> {
         let latest = self.latest.as_ref();
         latest.filter(|latest| Some(latest.subject) == subject).cloned()
@@ -54,11 +54,11 @@ pub(super) enum Undo {
     Clock {
         now: Timestamp,
     },
-    /// One more decision; the oldest went for it, if the list was full.
+    /// One more decision. If the list was full, it contains the dropped oldest one.
     Decided {
         dropped: Option<Arc<Decided>>,
     },
-    /// A row was asked.
+    /// A row counted a match.
     Asked {
         place: usize,
         asked: u64,
@@ -77,7 +77,7 @@ pub(super) enum Undo {
 }
 
 impl World {
-    /// Begins what a request does.
+    /// Begins the transaction of a request.
     pub(crate) fn begin(&mut self, request: Option<Arc<RequestRef>>) {
         assert!(self.transaction.undo.is_empty(), "a transaction began inside another");
         self.transaction.cause = request
@@ -89,23 +89,23 @@ impl World {
         }
     }
 
-    /// Begins what a request does that says what the outside world is to answer.
+    /// Begins the transaction of a request that chooses outcomes.
     pub(crate) fn begin_with(&mut self, request: Arc<RequestRef>, outcomes: Vec<OutcomeRule>) {
         self.begin(Some(Arc::clone(&request)));
         self.transaction.cause = Some(Arc::new(Cause { request, outcomes }));
     }
 
-    /// Starts again from a base, as if nothing had ever happened.
+    /// Resets the world to a base, as if nothing had happened.
     pub(crate) fn restart(&mut self, base: Arc<Base>, mode: ClockMode) {
         let most_events = self.log.kept();
         *self = Self::new(base, mode);
         self.log.set_limit(most_events);
     }
 
-    /// Makes what was done since `begin` final.
+    /// Makes all changes since `begin` final.
     ///
     /// # Panics
-    /// If something was staged after the last event: a change that no event tells of is a bug.
+    /// If a change was staged after the last event: a change without an event is a bug.
     pub(crate) fn commit(&mut self) {
         assert!(self.transaction.staged.is_empty(), "a change was not sealed by an event");
         let moved = self.transaction.undo.len() > usize::from(self.mode == ClockMode::Instant);
@@ -114,7 +114,7 @@ impl World {
             self.transaction.undo.clear();
             self.log.trim();
         } else {
-            self.roll_back(); // nothing happened: not even the tick of the clock
+            self.roll_back(); // nothing happened, so the clock does not move either
         }
         self.transaction.request = None;
         self.transaction.cause = None;
@@ -122,7 +122,7 @@ impl World {
         self.transaction.latest = None;
     }
 
-    /// Takes back everything since `begin`.
+    /// Undoes all changes since `begin`.
     pub(crate) fn roll_back(&mut self) {
         self.transaction.staged.clear();
         self.transaction.request = None;

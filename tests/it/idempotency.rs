@@ -145,8 +145,8 @@ fn a_request_refused_before_execution_may_be_corrected_under_the_same_key() {
     caller.send(&malformed).refused(400, "malformed_json");
     let shape = json!({"company_id": caller.company(0), "period": "2026-13"});
     send(&caller, RUN, "k", &shape).refused(422, "validation_failed");
-    let nobody = json!({"company_id": "com_0000000000000", "period": "2026-01"});
-    send(&caller, RUN, "k", &nobody).refused(404, "resource_not_found");
+    let missing = json!({"company_id": "com_0000000000000", "period": "2026-01"});
+    send(&caller, RUN, "k", &missing).refused(404, "resource_not_found");
     let new = json!({"legal_name": "Lagos Bakery Ltd", "country": "NG", "currency": "NGN"});
     let pending = caller.post("/api/business/companies", &new).expect(201);
     let blocked = json!({"company_id": id(&pending["data"]), "period": "2026-01"});

@@ -1,7 +1,8 @@
-//! The dialect that the doors speak: names of headers, and the form of refusals.
+//! The dialect of the server: the names of headers and the form of refusals.
 //!
-//! Within, headers have our names and a refusal is a problem document. What comes in is renamed before anybody looks at it,
-//! what goes out after everybody has, so no layer, the edge included, can answer in the wrong dialect.
+//! Internally, headers have our names and a refusal is a problem document. A request is renamed before all
+//! other code reads it, and a reply after all
+//! other code has written it. So no layer, the network layer included, can answer in the wrong dialect.
 
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
@@ -10,11 +11,11 @@ use serde_json::{Map, Value, json};
 
 use crate::engine::REQUEST_ID;
 
-/// The request's id for the log, in a reply's extensions: its header may be called otherwise, or be off.
+/// The request's id for the log, in a reply's extensions, because its header may be renamed or off.
 #[derive(Clone, Debug)]
 pub(crate) struct LoggedId(pub(crate) HeaderValue);
 
-/// How refusals look.
+/// The form of refusals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum ErrorFormat {
     /// RFC 9457.
@@ -27,13 +28,13 @@ pub(crate) enum ErrorFormat {
 /// A header that the specification does not mention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
-    /// In the overlay.
+    /// The name in the overlay.
     pub(crate) key: &'static str,
-    /// Ours, as it is written in documents.
+    /// Our name, as documents write it.
     pub(crate) name: &'static str,
-    /// Ours, as it is compared.
+    /// Our name in the form for comparison.
     lower: &'static str,
-    /// Whether it comes with requests; with replies otherwise.
+    /// Whether it is a header of requests; otherwise it is one of replies.
     pub(crate) of_requests: bool,
 }
 
@@ -57,53 +58,54 @@ impl Header {
         Self::new("api_version", "Api-Version", "api-version", true),
     ];
 
-    /// Ours, on the wire.
+    /// Our name on the wire.
     pub(crate) fn own(self) -> HeaderName {
         HeaderName::from_static(self.lower)
     }
 }
 
-/// What a header is called; `None` where it is not used at all.
+/// The name of a header; `None` if it is off.
 pub(crate) type Renamed = (Header, Option<Name>);
 
-/// A header's name, as it was written and as it is compared.
+/// A header's name, as written and in the form for comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Name {
     pub(crate) written: String,
     pub(crate) wire: HeaderName,
 }
 
-/// Names of headers and the form of refusals; ours by default.
+/// The names of headers and the form of refusals; the default is ours.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Dialect {
     pub(crate) errors: ErrorFormat,
-    /// Only those that are not called what we call them.
+    /// Only the headers with other names than ours.
     pub(crate) headers: Vec<Renamed>,
 }
 
 impl Dialect {
-    /// Whether there is nothing to translate.
+    /// Whether it equals the default.
     pub(crate) fn is_own(&self) -> bool {
         self.errors == ErrorFormat::Problem && self.headers.is_empty()
     }
 
-    /// The names of reply headers that are not ours.
+    /// The reply headers with other names than ours.
     pub(crate) fn reply_headers(&self) -> Vec<String> {
         let names = self.renames(false).filter_map(|(_, name)| name.as_ref());
         names.map(|name| name.written.clone()).collect()
     }
 
-    /// The headers, of requests or of replies, that are not called what we call them.
+    /// The headers, of requests or of replies, with other names than ours.
     fn renames(&self, of_requests: bool) -> impl Iterator<Item = &Renamed> {
         self.headers.iter().filter(move |(header, _)| header.of_requests == of_requests)
     }
 
-    /// Gives the headers of a request our names. One that is called otherwise, or not used, is not heard under ours.
+    /// Gives the headers of a request our names. A header that is renamed or off is not accepted under our
+    /// name.
     pub(crate) fn enter(&self, path: &str, headers: &mut HeaderMap) {
         if self.headers.is_empty() || is_control(path) {
             return;
         }
-        // All are taken out before the first is put back: two may have swapped their names.
+        // All are removed before the first is added again, because two headers may have swapped their names.
         let taken: Vec<(HeaderName, Vec<HeaderValue>)> = self
             .renames(true)
             .filter_map(|(header, name)| {
@@ -124,7 +126,7 @@ impl Dialect {
         }
     }
 
-    /// Puts a reply into this dialect.
+    /// Translates a reply into this dialect.
     pub(crate) fn leave(&self, path: &str, mut response: Response<Bytes>) -> Response<Bytes> {
         if self.is_own() || is_control(path) {
             return response;
@@ -157,7 +159,7 @@ impl Dialect {
         response
     }
 
-    /// A problem document in the form that refusals have here, with headers called by their names.
+    /// A problem document in the form of this dialect's refusals, with its header names.
     pub(crate) fn refusal(&self, mut problem: Value) -> Value {
         for member in ["title", "detail"] {
             if let Some(Value::String(text)) = problem.get_mut(member) {
@@ -170,7 +172,7 @@ impl Dialect {
         }
     }
 
-    /// A sentence that calls headers by the names they have here.
+    /// A sentence with the header names of this dialect.
     pub(crate) fn words(&self, text: &str) -> String {
         let mut words = text.to_owned();
         for (header, name) in &self.headers {
@@ -182,7 +184,7 @@ impl Dialect {
     }
 }
 
-/// `{"error": {code, message, status, request_id, …}}`: what a problem document says, but for its links.
+/// `{"error": {code, message, status, request_id, …}}`: the content of a problem document without its links.
 fn envelope(mut problem: Value) -> Value {
     let mut error = Map::new();
     let mut member = |from: &str, to: &str| {
@@ -196,7 +198,7 @@ fn envelope(mut problem: Value) -> Value {
     json!({ "error": error })
 }
 
-/// Members of a problem document, and what an envelope calls them, in its order.
+/// Members of a problem document and their names in an envelope, in its order.
 pub(crate) const ENVELOPE: [(&str, &str); 9] = [
     ("code", "code"),
     ("detail", "message"),
@@ -209,7 +211,8 @@ pub(crate) const ENVELOPE: [(&str, &str); 9] = [
     ("retryable", "retryable"),
 ];
 
-/// The control plane is no part of the product: it keeps our dialect, so that what drives a sandbox works under any overlay.
+/// The control plane is not part of the product. It keeps our dialect, so that test tools work with any
+/// overlay.
 fn is_control(path: &str) -> bool {
     path.strip_prefix("/_sandbox").is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }

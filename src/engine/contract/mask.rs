@@ -1,19 +1,20 @@
-//! What of an overlay's text may be shown: everything but keys.
+//! The part of an overlay's text that a report may show: everything except keys.
 //!
-//! It works on lines and knows no TOML, so that a key is hidden, too, where the file is broken, where its section is
-//! misspelt, and where it stands in the wrong one. Every byte keeps its place: columns stay right.
+//! It works on lines and does not parse TOML. So a key is also hidden if the file is invalid, or its section
+//! is misspelt or wrong. Every byte
+//! keeps its position, so that columns stay right.
 
 use crate::engine::contract::values::KEYS;
 use crate::value::diagnostic::nearest;
 
-/// Sections, and the one key beside them, in which nothing is secret.
+/// Sections, and the one key outside them, without secrets.
 const HARMLESS: [&str; 6] = ["operations", "errors", "paging", "idempotency", "headers", "serve"];
 
-/// The text with stars for what may be a key.
+/// The text with stars for possible keys.
 pub(super) fn masked(source: &str) -> String {
     let mut text = String::with_capacity(source.len());
     let mut section = String::new();
-    // Whether a value that is hidden goes on.
+    // Whether a hidden value continues.
     let mut open = false;
     for line in source.split_inclusive('\n') {
         let trimmed = line.trim_start();
@@ -48,7 +49,7 @@ pub(super) fn masked(source: &str) -> String {
     text
 }
 
-/// Whether the value of that key may be one of an API.
+/// Whether the value of this key may be an API key.
 fn is_secret(section: &str, key: &str) -> bool {
     let own = first_word(key);
     let names_keys = key
@@ -59,7 +60,8 @@ fn is_secret(section: &str, key: &str) -> bool {
     (names_keys && !of_headers) || !HARMLESS.contains(&section)
 }
 
-/// Whether the name before the `=` is one that the file has, or a slip of one; else it may be a key of an API itself.
+/// Whether the name before the `=` is a name of the file or nearly one; otherwise it may be an API key
+/// itself.
 fn is_known(section: &str, key: &str) -> bool {
     let known = KEYS.iter().flat_map(|known| [known.section, known.name]).chain(["key"]);
     let own = first_word(key);
@@ -77,7 +79,7 @@ fn first_word(text: &str) -> String {
         .collect()
 }
 
-/// Stars for everything but what holds a list together; a key may hold any other letter.
+/// Stars for all characters except those of list syntax, because a key may contain any other character.
 fn stars(text: &str) -> String {
     let harmless =
         |letter: char| matches!(letter, '[' | ']' | ',' | '"' | '\'' | '\n' | '\r' | ' ');

@@ -1,12 +1,14 @@
-//! The contract overlay: what of our assumptions the real service turned out to do otherwise, as data.
+//! The contract overlay: the differences between the real service and our assumptions, as data.
 //!
-//! The table of operations stays as it is. An overlay says which rows are served, where, and with which status
-//! ([`Rows`], applied by the router), how many rows a page has, who may come in ([`Auth`]), and which dialect the doors
-//! speak ([`dialect`]): names of headers and the form of refusals are translated as requests come in and replies go out, so
-//! that nothing between the doors knows of them. The control plane is the sandbox's own and stays as it is.
+//! The operation table does not change. An overlay says which rows are served, with which paths and statuses
+//! ([`Rows`], applied by the router), how
+//! many rows a page has, which keys are accepted ([`Auth`]), and which dialect is used ([`dialect`]). Names
+//! of headers and the form of refusals are
+//! translated as requests come in and replies go out, so that no other code knows of them. The overlay does
+//! not affect the control plane.
 //!
-//! Deliberately absent: reading files. A wrong overlay is told apart from a right one by [`Overlay::parse`] alone, with
-//! every mistake at once.
+//! Deliberately absent: reading files. [`Overlay::parse`] checks an overlay and reports every mistake at
+//! once.
 
 pub(crate) mod assumptions;
 mod dialect;
@@ -27,7 +29,7 @@ use crate::value::diagnostic::report;
 
 pub(crate) use self::dialect::{Dialect, ENVELOPE, ErrorFormat, Header, LoggedId};
 
-/// What differs from our assumptions; nothing by default.
+/// The differences from our assumptions; none by default.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub(crate) struct Overlay {
     pub(crate) rows: Rows,
@@ -46,12 +48,12 @@ impl fmt::Debug for Overlay {
 }
 
 impl Overlay {
-    /// The overlay of a file's text. An error is the report of every mistake in it, in which no key is shown.
+    /// Parses the overlay of a file. An error is the report of all its mistakes, and shows no key.
     pub(crate) fn parse(file: &str, source: &str, look: Look) -> Result<Self, String> {
         read::read(source).map_err(|found| report(file, &mask::masked(source), &found, look))
     }
 
-    /// What the header of that key is called; `None` where it is off.
+    /// The name of the header with this key; `None` if it is off.
     pub(crate) fn called(&self, key: &str) -> Option<&str> {
         let changed = self.dialect.headers.iter().find(|(header, _)| header.key == key);
         match changed {
@@ -60,16 +62,16 @@ impl Overlay {
         }
     }
 
-    /// Nothing but the two operations that the specification shows.
+    /// Only the two published operations.
     pub(crate) fn published() -> Self {
         Self { rows: Rows { published_only: true, ..Rows::default() }, ..Self::default() }
     }
 }
 
-/// Which rows of the product are served, and how.
+/// The rows of the product that are served, and their changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Rows {
-    /// Whether rows that we assumed are left out.
+    /// Whether assumed rows are left out.
     pub(crate) published_only: bool,
     /// By the row's name.
     pub(crate) changed: BTreeMap<&'static str, Row>,
@@ -78,7 +80,7 @@ pub(crate) struct Rows {
     pub(crate) key_required: bool,
 }
 
-/// What is otherwise of one row.
+/// The changes of one row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Row {
     pub(crate) status: Option<u16>,
@@ -108,12 +110,12 @@ impl Rows {
     }
 }
 
-/// How many rows a page has.
+/// The number of rows of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Paging {
-    /// Without `per_page`.
+    /// The default without `per_page`.
     pub(crate) default: u64,
-    /// At most; more is taken as this.
+    /// The maximum; larger values count as it.
     pub(crate) most: u64,
 }
 
@@ -124,14 +126,14 @@ impl Default for Paging {
 }
 
 impl Paging {
-    /// What the document says of `per_page`.
+    /// The description of `per_page` in the document.
     pub(crate) fn words(self) -> String {
         let Self { default, most } = self;
         format!("Rows a page, from 1; more than {most} is taken as {most}. {default} if absent.")
     }
 }
 
-/// Whose requests are taken.
+/// The accepted keys.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Auth {
     /// The only keys that open a world; any if empty.

@@ -1,4 +1,4 @@
-//! From the text of an overlay to its value, or to everything that is wrong with it.
+//! Reads the text of an overlay, or reports all of its mistakes.
 
 use core::ops::Range;
 
@@ -16,7 +16,7 @@ use crate::value::diagnostic::nearest;
 /// Sections of the file.
 const SECTIONS: [&str; 6] = ["operations", "errors", "paging", "auth", "idempotency", "headers"];
 
-/// Headers with a meaning of their own, which no other may take.
+/// Headers with their own meaning, whose names an overlay cannot use.
 const TAKEN: [&str; 22] = [
     "accept",
     "allow",
@@ -50,11 +50,13 @@ pub(super) fn read(source: &str) -> Result<Overlay, Vec<Diagnostic>> {
     for error in errors {
         let span = error.span().unwrap_or_default();
         broken.push(line_of(source, span.start));
-        reader.found.push(Diagnostic::new(span, "this is no TOML").expected(error.message()));
+        reader
+            .found
+            .push(Diagnostic::new(span, "this is not valid TOML").expected(error.message()));
     }
     let mut overlay = Overlay::default();
     reader.root(&mut overlay, document.get_ref());
-    // What is said of a line that could not be read is a guess.
+    // A message about an unreadable line is a guess.
     let syntax = broken.len();
     let mut place = 0;
     reader.found.retain(|one| {
@@ -112,11 +114,12 @@ impl Reader {
         self.found.extend(rows::collisions(overlay, &aliases));
     }
 
-    /// A table of the root, with its unknown keys reported.
+    /// A table of the root; reports its unknown keys.
     fn section<'t>(&mut self, name: &'static str, root: Section<'t>) -> Option<Section<'t>> {
         let (key, value) = root.get(name)?;
         let Some(table) = value.get_ref().as_table() else {
-            let message = format!("`{name}` is a section, and {} here", kind(value.get_ref()));
+            let message =
+                format!("`{name}` must be a section, and is {} here", kind(value.get_ref()));
             self.found
                 .push(Diagnostic::new(key.span(), message).expected(format!("expected [{name}]")));
             return None;
@@ -131,11 +134,11 @@ impl Reader {
         for (key, _) in section.table {
             let name: &str = key.get_ref();
             if section.name == "auth" && nearest(name, known.clone()).is_none() {
-                // It may be a key of an API, written in the wrong place.
+                // It may be an API key in the wrong place.
                 self.found.push(
                     Diagnostic::new(key.span(), "`auth` has no such key")
                         .expected("unknown key")
-                        .help("there are `keys`, `refuse_live`"),
+                        .help("use `keys` or `refuse_live`"),
                 );
             } else if !known.clone().any(|known| known == name) {
                 self.found.push(
@@ -166,19 +169,19 @@ impl Reader {
             most: most.as_ref().map_or(ours.most, |(rows, _)| *rows),
         };
         if paging.default > paging.most {
-            let message = "a page has more rows by default than at most";
+            let message = "the default number of rows of a page exceeds the maximum";
             let found = match (default, most) {
                 (Some((rows, span)), Some((most, other))) => Diagnostic::new(span, message)
                     .expected(format!("{rows} by default"))
                     .against(other, format!("{most} at most")),
                 (Some((rows, span)), None) => Diagnostic::new(span, message)
                     .expected(format!("{rows} by default, and {} at most", ours.most))
-                    .help("say `per_page_max`, too"),
+                    .help("set `per_page_max`, too"),
                 (_, most) => {
-                    let (most, span) = most.expect("one of both is not ours");
+                    let (most, span) = most.expect("one of both is set");
                     Diagnostic::new(span, message)
                         .expected(format!("{most} at most, and {} by default", ours.default))
-                        .help("say `per_page_default`, too")
+                        .help("set `per_page_default`, too")
                 }
             };
             self.found.push(found);
@@ -204,7 +207,7 @@ impl Reader {
         }
     }
 
-    /// No message of this names a key.
+    /// Its messages contain no key.
     fn auth(&mut self, overlay: &mut Overlay, section: Section<'_>) {
         let refuse = self.switch(section, "refuse_live");
         overlay.auth.refuse_live = refuse.as_ref().is_none_or(|(on, _)| *on);
@@ -214,9 +217,9 @@ impl Reader {
             .filter(|(_, value)| value.get_ref().as_array().is_some_and(|keys| keys.is_empty()));
         if let Some((_, value)) = listed {
             self.found.push(
-                Diagnostic::new(value.span(), "nobody could come in")
-                    .expected("expected a key at least")
-                    .help("leave `keys` out to take any test key"),
+                Diagnostic::new(value.span(), "no key could open a world")
+                    .expected("expected at least one key")
+                    .help("leave `keys` out to accept any test key"),
             );
         }
         let mut seen: Vec<(&str, Range<usize>)> = Vec::new();
@@ -233,7 +236,7 @@ impl Reader {
                         "this key looks like one of a live system, and those are refused",
                     )
                     .expected("expected a test key")
-                    .help("say `refuse_live = false` if this is how test keys look, too"),
+                    .help("set `refuse_live = false` if test keys look like this, too"),
                 );
             } else if let Some((_, first)) = seen.iter().find(|(other, _)| *other == key) {
                 self.found.push(
@@ -297,7 +300,7 @@ impl Reader {
         }
     }
 
-    /// A key that is required must have a header to come in.
+    /// A required key needs a header.
     fn required_key(
         &mut self,
         overlay: &Overlay,
@@ -312,7 +315,7 @@ impl Reader {
         let off = off.then(|| section.get("idempotency_key")).flatten();
         if let (Some((true, span)), Some((key, _))) = (required, off) {
             self.found.push(
-                Diagnostic::new(span, "an idempotency key is required and cannot be sent")
+                Diagnostic::new(span, "an idempotency key is required, but its header is off")
                     .expected("required here")
                     .against(key.span(), "and its header is off"),
             );

@@ -1,4 +1,4 @@
-//! What an overlay says of operations; aliases are held against the paths that are served already.
+//! The operations of an overlay. Aliases are compared with the existing paths.
 
 use core::ops::Range;
 
@@ -11,12 +11,12 @@ use crate::engine::contract::{Overlay, Row};
 use crate::value::Diagnostic;
 use crate::value::diagnostic::nearest;
 
-/// Paths under which something else is served.
+/// Paths that the sandbox uses itself.
 const RESERVED: [&str; 3] = ["/_sandbox", "/docs", "/openapi.json"];
-/// A path longer than this is a mistake.
+/// The longest allowed path.
 const LONGEST: usize = 200;
 
-/// An alias as it stands in the file.
+/// An alias in the file.
 pub(super) struct Alias {
     pub(super) row: &'static Operation,
     pub(super) path: String,
@@ -24,14 +24,15 @@ pub(super) struct Alias {
 }
 
 impl Reader {
-    /// `[operations]`, a section an operation.
+    /// `[operations]`, with one section for each operation.
     pub(super) fn operations<'t>(&mut self, overlay: &mut Overlay, root: &'t DeTable<'t>) {
         let root = Section { name: "", table: root };
         let Some((key, value)) = root.get("operations") else {
             return;
         };
         let Some(table) = value.get_ref().as_table() else {
-            let message = format!("`operations` is a section, and {} here", kind(value.get_ref()));
+            let message =
+                format!("`operations` must be a section, and is {} here", kind(value.get_ref()));
             self.found.push(
                 Diagnostic::new(key.span(), message).expected("expected [operations.runPayroll]"),
             );
@@ -74,7 +75,7 @@ impl Reader {
                     changed.status = self.status(row, status, span);
                 }
                 _ => self.found.push(
-                    Diagnostic::new(span, format!("{status} is no status of a success"))
+                    Diagnostic::new(span, format!("{status} is not a success status"))
                         .expected(expected(section, "status")),
                 ),
             }
@@ -103,14 +104,14 @@ impl Reader {
                 self.found.push(
                     Diagnostic::new(span, message)
                         .expected("off here")
-                        .against(other.span(), "and this of an operation that nobody can call"),
+                        .against(other.span(), "and this changes an operation that is off"),
                 );
             }
         }
         changed
     }
 
-    /// The status that a row may answer with.
+    /// The statuses that a row may use.
     fn status(&mut self, row: &Operation, status: u16, span: Range<usize>) -> Option<u16> {
         if row.name == "list_employees" && status != row.success {
             self.found.push(
@@ -134,13 +135,12 @@ fn find(id: &str) -> Option<&'static Operation> {
     api::product().find(|row| row.operation_id() == id)
 }
 
-/// What is wrong with an `operationId` that no row of the product has.
+/// The mistake of an `operationId` that is not in the product.
 fn unknown(id: &str, span: Range<usize>) -> Diagnostic {
     let found = Diagnostic::new(span, format!("there is no operation `{id}`"))
         .expected("expected an operationId of the product");
     if api::control().any(|row| row.operation_id() == id) {
-        return found
-            .help("operations of the control plane are the sandbox's own and stay as they are");
+        return found.help("operations of the control plane cannot be changed");
     }
     let ids: Vec<String> = api::product().map(Operation::operation_id).collect();
     match nearest(id, ids.iter().map(String::as_str)) {
@@ -149,23 +149,26 @@ fn unknown(id: &str, span: Range<usize>) -> Diagnostic {
     }
 }
 
-/// What is wrong with an alias by itself.
+/// The mistake of an alias by itself.
 fn check(alias: &Alias) -> Option<Diagnostic> {
     let wrong = |message: String, label: &str| {
         Some(Diagnostic::new(alias.span.clone(), message).expected(label))
     };
     let path = alias.path.as_str();
     if path.len() > LONGEST {
-        return wrong(format!("an alias has {LONGEST} characters at most"), "this is longer");
+        return wrong(format!("an alias must have at most {LONGEST} characters"), "this is longer");
     }
     if !path.starts_with('/') || path.len() < 2 || path.ends_with('/') || path.contains("//") {
-        return wrong("an alias is a path".to_owned(), "expected the like of \"/v2/payroll/run\"");
+        return wrong(
+            "an alias must be a path".to_owned(),
+            "expected a path such as \"/v2/payroll/run\"",
+        );
     }
     let reserved = RESERVED.iter().find(|reserved| {
         path.strip_prefix(**reserved).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     });
     if let Some(reserved) = reserved {
-        return wrong(format!("{reserved} is the sandbox's own"), "expected another path");
+        return wrong(format!("{reserved} is reserved for the sandbox"), "expected another path");
     }
     for part in path.split('/').skip(1) {
         let name = part.strip_prefix('{').and_then(|part| part.strip_suffix('}'));
@@ -173,7 +176,7 @@ fn check(alias: &Alias) -> Option<Diagnostic> {
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
         if letters.is_empty() || !letters.bytes().all(plain) {
             return wrong(
-                format!("`{part}` is no part of a path"),
+                format!("`{part}` is not a valid part of a path"),
                 "expected letters, digits, `-`, `.`, `_`, `~`, or a whole `{parameter}`",
             );
         }
@@ -187,13 +190,13 @@ fn check(alias: &Alias) -> Option<Diagnostic> {
             names => format!("expected exactly {{{}}}", names.join("}, {")),
         };
         let message =
-            format!("the parameters of an alias are those of its operation, {}", alias.row.path);
+            format!("an alias must have the parameters of its operation, {}", alias.row.path);
         return Some(Diagnostic::new(alias.span.clone(), message).expected(expected));
     }
     None
 }
 
-/// What is wrong with the aliases of an overlay together.
+/// The mistakes of an overlay's aliases together.
 pub(super) fn collisions(overlay: &Overlay, aliases: &[Alias]) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let served = || api::product().filter(|row| overlay.rows.serves(row));
@@ -202,7 +205,7 @@ pub(super) fn collisions(overlay: &Overlay, aliases: &[Alias]) -> Vec<Diagnostic
         let own =
             served().find(|row| self::shape(row.path) == shape && row.method == alias.row.method);
         if let Some(row) = own {
-            let message = format!("{} is a path already", alias.path);
+            let message = format!("{} is already a path", alias.path);
             let taken = format!("{} {} is {}", row.method.name(), row.path, row.operation_id());
             found.push(Diagnostic::new(alias.span.clone(), message).expected(taken));
             continue;
@@ -215,16 +218,16 @@ pub(super) fn collisions(overlay: &Overlay, aliases: &[Alias]) -> Vec<Diagnostic
             let message = format!("{} is the alias of two operations", alias.path);
             found.push(
                 Diagnostic::new(alias.span.clone(), message)
-                    .expected(format!("here of {}", alias.row.operation_id()))
-                    .against(other.span.clone(), format!("here of {}", other.row.operation_id())),
+                    .expected(format!("here for {}", alias.row.operation_id()))
+                    .against(other.span.clone(), format!("here for {}", other.row.operation_id())),
             );
             continue;
         }
-        // Of another method, the path may be shared, if both call its parameters the same.
+        // Another method may share the path if both use the same parameter names.
         let paths = served().map(|row| row.path);
         let mut paths = paths.chain(earlier.iter().map(|other| other.path.as_str()));
         if let Some(other) = paths.find(|path| self::shape(path) == shape && *path != alias.path) {
-            let message = format!("{} calls its parameters otherwise than {other}", alias.path);
+            let message = format!("{} has other parameter names than {other}", alias.path);
             found.push(
                 Diagnostic::new(alias.span.clone(), message)
                     .expected(format!("expected {other:?}")),
@@ -238,7 +241,7 @@ fn parameters(path: &str) -> Vec<&str> {
     path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}')).collect()
 }
 
-/// The path with every parameter alike: what a router cannot tell apart is equal.
+/// The path without parameter names: a router cannot distinguish equal ones.
 fn shape(path: &str) -> String {
     let parts = path.split('/').map(|part| if part.starts_with('{') { "{}" } else { part });
     parts.collect::<Vec<_>>().join("/")

@@ -1,4 +1,4 @@
-//! Every kind of mistake with its report, and the list of assumptions against the code.
+//! Tests of every kind of mistake and its report, and of the list of assumptions.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ fn good(source: &str) -> Overlay {
     Overlay::parse("c.toml", source, Look::Plain).unwrap_or_else(|report| panic!("{report}"))
 }
 
-/// Source, the mistake, where it is, what stands under the caret, and how to mend it.
+/// Source, mistake, position, text under the caret, and help.
 type Mistake = (&'static str, &'static str, &'static str, &'static str, &'static str);
 
 #[rustfmt::skip] // a table
@@ -28,16 +28,16 @@ const MISTAKES: &[Mistake] = &[
     ("[errors]\nformta = \"problem\"", "`errors` has no key `formta`", "2:1", "unknown key", "did you mean `format`?"),
     ("[errors]\nformat = \"envelop\"", "`format` cannot be \"envelop\"", "2:10", "expected \"problem\" or \"envelope\"", "did you mean `envelope`?"),
     ("[errors]\nformat = 3", "`format` is an integer", "2:10", "expected \"problem\" or \"envelope\"", ""),
-    ("errors = \"problem\"", "`errors` is a section, and a string here", "1:1", "expected [errors]", ""),
+    ("errors = \"problem\"", "`errors` must be a section, and is a string here", "1:1", "expected [errors]", ""),
     ("serve = \"publish\"", "`serve` cannot be \"publish\"", "1:9", "expected \"all\" or \"published\"", "did you mean `published`?"),
-    ("operations = 1", "`operations` is a section, and an integer here", "1:1", "expected [operations.runPayroll]", ""),
+    ("operations = 1", "`operations` must be a section, and is an integer here", "1:1", "expected [operations.runPayroll]", ""),
     ("[operations.runPayrol]\nstatus = 202", "there is no operation `runPayrol`", "1:13", "expected an operationId of the product", "did you mean `runPayroll`?"),
     ("[operations.zzzzzzzzz]", "there is no operation `zzzzzzzzz`", "1:13", "expected an operationId of the product", "`sandbox openapi` lists every operationId"),
-    ("[operations.getClock]\nstatus = 202", "there is no operation `getClock`", "1:13", "expected an operationId of the product", "operations of the control plane are the sandbox's own"),
+    ("[operations.getClock]\nstatus = 202", "there is no operation `getClock`", "1:13", "expected an operationId of the product", "operations of the control plane cannot be changed"),
     ("[operations]\nrunPayroll = 202", "`operations.runPayroll` is an integer", "2:1", "expected [operations.runPayroll]", ""),
     ("[operations.runPayroll]\nstats = 202", "`operations.runPayroll` has no key `stats`", "2:1", "unknown key", "did you mean `status`?"),
-    ("[operations.runPayroll]\nstatus = 302", "302 is no status of a success", "2:10", "expected a status from 200 to 299", ""),
-    ("[operations.runPayroll]\nstatus = -1", "-1 is no status of a success", "2:10", "expected a status from 200 to 299", ""),
+    ("[operations.runPayroll]\nstatus = 302", "302 is not a success status", "2:10", "expected a status from 200 to 299", ""),
+    ("[operations.runPayroll]\nstatus = -1", "-1 is not a success status", "2:10", "expected a status from 200 to 299", ""),
     ("[operations.runPayroll]\nstatus = 204", "`runPayroll` answers with a whole body", "2:10", "this status has none", ""),
     ("[operations.listEmployees]\nstatus = 203", "the status of `listEmployees` is published", "2:10", "the specification, §4.2, shows 200 OK", ""),
     ("[operations.runPayroll]\nstatus = \"202\"", "`status` is a string", "2:10", "expected a status from 200 to 299", ""),
@@ -45,34 +45,34 @@ const MISTAKES: &[Mistake] = &[
     ("[operations.getCompany]\nstatus = 203\nenabled = false", "`getCompany` is switched off and described at the same time", "3:11", "off here", ""),
     ("[operations.runPayroll]\naliases = \"/v2\"", "`aliases` is a string", "2:11", "expected a list of paths", ""),
     ("[operations.runPayroll]\naliases = [2]", "`aliases` is an integer", "2:12", "expected a list of paths", ""),
-    ("[operations.runPayroll]\naliases = [\"v2/run\"]", "an alias is a path", "2:12", "expected the like of \"/v2/payroll/run\"", ""),
-    ("[operations.runPayroll]\naliases = [\"/v2/run/\"]", "an alias is a path", "2:12", "expected the like of", ""),
-    ("[operations.runPayroll]\naliases = [\"/v2/r?n\"]", "`r?n` is no part of a path", "2:12", "expected letters, digits", ""),
-    ("[operations.runPayroll]\naliases = [\"/v2/{*x}\"]", "`{*x}` is no part of a path", "2:12", "expected letters, digits", ""),
-    ("[operations.runPayroll]\naliases = [\"/v2/{id}\"]", "the parameters of an alias are those of its operation, /v1/payroll/run", "2:12", "expected a path without parameters", ""),
-    ("[operations.getCompany]\naliases = [\"/c/{id}\"]", "the parameters of an alias are those of its operation", "2:12", "expected exactly {company_id}", ""),
-    ("[operations.runPayroll]\naliases = [\"/_sandbox/run\"]", "/_sandbox is the sandbox's own", "2:12", "expected another path", ""),
-    ("[operations.runPayroll]\naliases = [\"/docs\"]", "/docs is the sandbox's own", "2:12", "expected another path", ""),
-    ("[operations.runPayroll]\naliases = [\"/api/business/companies\"]", "/api/business/companies is a path already", "2:12", "POST /api/business/companies is createCompany", ""),
-    ("[operations.getCompany]\naliases = [\"/x/{company_id}\"]\n[operations.getPayslip]\naliases = [\"/x/{payslip_id}\"]", "is the alias of two operations", "4:12", "here of getPayslip", ""),
-    ("[operations.updateCompany]\naliases = [\"/api/business/employees/{company_id}\"]", "is a path already", "2:12", "updateEmployee", ""),
-    ("[operations.updateCompany]\naliases = [\"/api/business/payslips/{company_id}\"]", "calls its parameters otherwise than /api/business/payslips/{payslip_id}", "2:12", "expected \"/api/business/payslips/{payslip_id}\"", ""),
+    ("[operations.runPayroll]\naliases = [\"v2/run\"]", "an alias must be a path", "2:12", "expected a path such as \"/v2/payroll/run\"", ""),
+    ("[operations.runPayroll]\naliases = [\"/v2/run/\"]", "an alias must be a path", "2:12", "expected a path such as", ""),
+    ("[operations.runPayroll]\naliases = [\"/v2/r?n\"]", "`r?n` is not a valid part of a path", "2:12", "expected letters, digits", ""),
+    ("[operations.runPayroll]\naliases = [\"/v2/{*x}\"]", "`{*x}` is not a valid part of a path", "2:12", "expected letters, digits", ""),
+    ("[operations.runPayroll]\naliases = [\"/v2/{id}\"]", "an alias must have the parameters of its operation, /v1/payroll/run", "2:12", "expected a path without parameters", ""),
+    ("[operations.getCompany]\naliases = [\"/c/{id}\"]", "an alias must have the parameters of its operation", "2:12", "expected exactly {company_id}", ""),
+    ("[operations.runPayroll]\naliases = [\"/_sandbox/run\"]", "/_sandbox is reserved for the sandbox", "2:12", "expected another path", ""),
+    ("[operations.runPayroll]\naliases = [\"/docs\"]", "/docs is reserved for the sandbox", "2:12", "expected another path", ""),
+    ("[operations.runPayroll]\naliases = [\"/api/business/companies\"]", "/api/business/companies is already a path", "2:12", "POST /api/business/companies is createCompany", ""),
+    ("[operations.getCompany]\naliases = [\"/x/{company_id}\"]\n[operations.getPayslip]\naliases = [\"/x/{payslip_id}\"]", "is the alias of two operations", "4:12", "here for getPayslip", ""),
+    ("[operations.updateCompany]\naliases = [\"/api/business/employees/{company_id}\"]", "is already a path", "2:12", "updateEmployee", ""),
+    ("[operations.updateCompany]\naliases = [\"/api/business/payslips/{company_id}\"]", "has other parameter names than /api/business/payslips/{payslip_id}", "2:12", "expected \"/api/business/payslips/{payslip_id}\"", ""),
     ("serve = \"published\"\n[operations.getCompany]\nstatus = 203", "`getCompany` is not served", "2:13", "left out by serve = \"published\"", ""),
     ("[paging]\nper_page_max = 0", "a page cannot have 0 rows", "2:16", "expected an integer from 1 to 1000", ""),
     ("[paging]\nper_page_max = 1001", "a page cannot have 1001 rows", "2:16", "expected an integer from 1 to 1000", ""),
     ("[paging]\nper_page_default = 1.5", "`per_page_default` is a number with a fraction", "2:20", "expected an integer from 1 to 1000", ""),
-    ("[paging]\nper_page_default = 50\nper_page_max = 20", "a page has more rows by default than at most", "2:20", "50 by default", ""),
-    ("[paging]\nper_page_default = 200", "a page has more rows by default than at most", "2:20", "200 by default, and 100 at most", "say `per_page_max`, too"),
-    ("[paging]\nper_page_max = 10", "a page has more rows by default than at most", "2:16", "10 at most, and 25 by default", "say `per_page_default`, too"),
-    ("[auth]\nkeys = []", "nobody could come in", "2:8", "expected a key at least", "leave `keys` out to take any test key"),
+    ("[paging]\nper_page_default = 50\nper_page_max = 20", "the default number of rows of a page exceeds the maximum", "2:20", "50 by default", ""),
+    ("[paging]\nper_page_default = 200", "the default number of rows of a page exceeds the maximum", "2:20", "200 by default, and 100 at most", "set `per_page_max`, too"),
+    ("[paging]\nper_page_max = 10", "the default number of rows of a page exceeds the maximum", "2:16", "10 at most, and 25 by default", "set `per_page_default`, too"),
+    ("[auth]\nkeys = []", "no key could open a world", "2:8", "expected at least one key", "leave `keys` out to accept any test key"),
     ("[auth]\nkeys = \"a\"", "`keys` is a string", "2:8", "expected a list of keys", ""),
     ("[auth]\nkeys = [\"a b\"]", "no request can send this key", "2:9", "expected 1 to 255 visible ASCII characters", ""),
     ("[auth]\nkeys = [\"\"]", "no request can send this key", "2:9", "expected 1 to 255 visible ASCII characters", ""),
-    ("[auth]\nkeys = [\"sk_live_a\"]", "this key looks like one of a live system", "2:9", "expected a test key", "say `refuse_live = false`"),
+    ("[auth]\nkeys = [\"sk_live_a\"]", "this key looks like one of a live system", "2:9", "expected a test key", "set `refuse_live = false`"),
     ("[auth]\nkeys = [\"a\", \"a\"]", "a key is listed twice", "2:14", "again here", ""),
     ("[auth]\nrefuse_live = \"no\"", "`refuse_live` is a string", "2:15", "expected true or false", ""),
     ("[idempotency]\nrequired = 1", "`required` is an integer", "2:12", "expected true or false", ""),
-    ("[idempotency]\nrequired = true\n[headers]\nidempotency_key = false", "an idempotency key is required and cannot be sent", "2:12", "required here", ""),
+    ("[idempotency]\nrequired = true\n[headers]\nidempotency_key = false", "an idempotency key is required, but its header is off", "2:12", "required here", ""),
     ("[headers]\nrequest_id = \"a b\"", "\"a b\" cannot be the name of this header", "2:14", "expected letters, digits and hyphens", ""),
     ("[headers]\nrequest_id = \"Content-Length\"", "\"Content-Length\" cannot be the name of this header", "2:14", "expected letters, digits and hyphens", ""),
     ("[headers]\nrequest_id = 3", "`request_id` is an integer", "2:14", "expected a header's name, or false", ""),
@@ -80,12 +80,12 @@ const MISTAKES: &[Mistake] = &[
     ("[headers]\nrequest_id = \"Sandbox-Time\"", "request_id and sandbox_time have the same name", "2:14", "taken", ""),
     ("[headers]\nrequest_id = \"X\"\nsandbox_time = \"x\"", "request_id and sandbox_time have the same name", "3:16", "taken", ""),
     ("[headers]\nrequst_id = \"X\"", "`headers` has no key `requst_id`", "2:1", "unknown key", "did you mean `request_id`?"),
-    ("[errors]\nformat = \"problem", "this is no TOML", "2:", "", ""),
-    ("[errors]\nformat = \"problem\"\nformat = \"problem\"", "this is no TOML", "3:1", "duplicate key", ""),
+    ("[errors]\nformat = \"problem", "this is not valid TOML", "2:", "", ""),
+    ("[errors]\nformat = \"problem\"\nformat = \"problem\"", "this is not valid TOML", "3:1", "duplicate key", ""),
 ];
 
 #[test]
-fn every_kind_of_mistake_is_shown_with_its_place_and_how_to_mend_it() {
+fn every_kind_of_mistake_is_shown_with_its_position_and_help() {
     for (source, message, place, label, help) in MISTAKES {
         let report = report(source);
         for expected in
@@ -144,17 +144,17 @@ error: there is no operation `nope`
   |
   = help: `sandbox openapi` lists every operationId
 
-error: 500 is no status of a success
+error: 500 is not a success status
  --> c.toml:8:10
   |
 8 | status = 500
   |          ^^^ expected a status from 200 to 299
 
-error: an alias is a path
+error: an alias must be a path
  --> c.toml:9:12
   |
 9 | aliases = [\"x\", 3]
-  |            ^^^ expected the like of \"/v2/payroll/run\"
+  |            ^^^ expected a path such as \"/v2/payroll/run\"
 
 error: `aliases` is an integer
  --> c.toml:9:17
@@ -168,9 +168,9 @@ error: `aliases` is an integer
 }
 
 #[test]
-fn a_mistake_of_the_language_hides_no_other() {
+fn a_toml_mistake_hides_no_other() {
     let report = report("[errors]\nformat = \n[paging]\nper_page_max = 0\n");
-    assert!(report.contains("this is no TOML"), "{report}");
+    assert!(report.contains("this is not valid TOML"), "{report}");
     assert!(report.contains("a page cannot have 0 rows"), "{report}");
     assert!(report.ends_with("2 mistakes in c.toml\n"), "{report}");
 }
@@ -211,7 +211,7 @@ fn no_text_makes_it_panic() {
 }
 
 #[test]
-fn what_says_our_own_assumptions_changes_nothing() {
+fn an_overlay_with_our_own_assumptions_changes_nothing() {
     let ours = "serve = \"all\"\n[operations.getCompany]\nenabled = true\n[errors]\nformat = \"problem\"\n[paging]\n\
                 per_page_default = 25\nper_page_max = 100\n[auth]\nrefuse_live = true\n[idempotency]\nrequired = false\n\
                 [headers]\nrequest_id = \"Request-Id\"\n";
@@ -244,7 +244,7 @@ fn the_headers_of_the_overlay_are_those_of_its_keys() {
     assert_eq!(Header::ALL.map(|header| header.key).to_vec(), keys);
 }
 
-/// What is missing in the list of assumptions, whatever it may be.
+/// Keys that the list of assumptions must have.
 fn missing() -> Vec<String> {
     let mut missing = Vec::new();
     let answered = |word: &str| all().any(|one| one.answer.contains(&format!("`{word}")));
@@ -281,7 +281,7 @@ fn no_assumption_is_without_a_row() {
 fn every_row_of_the_list_is_whole() {
     let mut ids = BTreeSet::new();
     for one in all() {
-        assert!(ids.insert(one.id), "{} is there twice", one.id);
+        assert!(ids.insert(one.id), "{} appears twice", one.id);
         assert!(one.section.starts_with('§'), "{}", one.id);
         assert!(
             one.question.ends_with('?') && !one.answer.is_empty() && !one.answer.ends_with('.'),

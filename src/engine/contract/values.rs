@@ -1,4 +1,4 @@
-//! The keys of an overlay, and how the value of each is taken out of its table: as the type that is expected, or as a mistake.
+//! The keys of an overlay. The value of each is read as the expected type, or reported as a mistake.
 
 use core::ops::Range;
 
@@ -8,7 +8,7 @@ use toml::de::{DeString, DeTable, DeValue};
 use crate::engine::contract::rows::Alias;
 use crate::value::Diagnostic;
 
-/// A key of the file: its section, its name, and what is expected of its value.
+/// A key of the file: its section, its name, and its expected value.
 pub(crate) struct Key {
     pub(crate) section: &'static str,
     pub(crate) name: &'static str,
@@ -22,7 +22,7 @@ const fn key(section: &'static str, name: &'static str, expected: &'static str) 
 const HEADER: &str = "expected a header's name, or false to switch it off";
 const SWITCH: &str = "expected true or false";
 
-/// Every key that there is. A section named `operations.*` is one an operation.
+/// All keys. `operations.*` is one section for each operation.
 pub(crate) const KEYS: &[Key] = &[
     key("", "serve", "expected \"all\" or \"published\""),
     key("operations.*", "status", "expected a status from 200 to 299"),
@@ -47,7 +47,7 @@ pub(super) type Entry<'t> = (&'t Spanned<DeString<'t>>, &'t Spanned<DeValue<'t>>
 /// One table of the file.
 #[derive(Clone, Copy)]
 pub(super) struct Section<'t> {
-    /// As [`KEYS`] has it.
+    /// The name in [`KEYS`].
     pub(super) name: &'static str,
     pub(super) table: &'t DeTable<'t>,
 }
@@ -58,11 +58,11 @@ impl<'t> Section<'t> {
     }
 }
 
-/// What was found so far.
+/// The mistakes so far.
 #[derive(Default)]
 pub(super) struct Reader {
     pub(super) found: Vec<Diagnostic>,
-    /// Aliases that are right by themselves.
+    /// Aliases that are valid by themselves.
     pub(super) aliases: Vec<Alias>,
 }
 
@@ -135,7 +135,7 @@ impl Reader {
         texts
     }
 
-    /// A value of another type than its key's.
+    /// A value of the wrong type.
     pub(super) fn mismatch(
         &mut self,
         section: Section<'_>,
@@ -147,7 +147,7 @@ impl Reader {
         self.found.push(Diagnostic::new(span, message).expected(expected(section, name)));
     }
 
-    /// A word that is none of those that the key takes.
+    /// A word that the key does not accept.
     pub(super) fn value(
         &mut self,
         section: Section<'_>,
@@ -165,7 +165,7 @@ impl Reader {
     }
 }
 
-/// What is expected of a key.
+/// The expected value of a key.
 pub(super) fn expected(section: Section<'_>, name: &str) -> &'static str {
     KEYS.iter()
         .find(|key| key.section == section.name && key.name == name)

@@ -1,4 +1,4 @@
-//! What stands in a recording: its header, and one entry after the other, each a JSON object on its own.
+//! The content of a recording: its header, then one entry after another, each a separate JSON object.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,16 +14,16 @@ use crate::value::Timestamp;
 use crate::world::script::Scenario;
 use crate::world::{ClockMode, Event, Shape};
 
-/// The form of what is described here.
+/// The version of this format.
 pub(crate) const FORMAT: u32 = 1;
 
-/// One line of a recording, or one frame of a journal.
+/// One line of a recording, or one frame of a write-ahead log.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Entry {
     /// The first.
     Recording(Box<Header>),
-    /// A world that the next entries speak of.
+    /// A world that the next entries use.
     World(Named),
     Input(Box<Input>),
     Clock(ClockMove),
@@ -31,11 +31,11 @@ pub(crate) enum Entry {
     End(End),
 }
 
-/// What the worlds were grown from, and by whom.
+/// The seed, shape and program of the worlds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Header {
     pub(crate) format: u32,
-    /// Version of the program.
+    /// The version of the program.
     pub(crate) engine: String,
     pub(crate) world_version: u32,
     pub(crate) seed: u64,
@@ -45,13 +45,13 @@ pub(crate) struct Header {
     /// Scenarios beyond the shipped ones that could be loaded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) scenarios: Vec<Arc<Scenario>>,
-    /// Names of those that ran in every world from its start.
+    /// The names of those that every world starts with.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) started: Vec<String>,
 }
 
 impl Header {
-    /// The header of a recording that begins now.
+    /// The header of a new recording.
     pub(crate) fn new(seed: u64, shape: Shape, clock: ClockMode, salt: Salt) -> Self {
         Self {
             format: FORMAT,
@@ -66,7 +66,7 @@ impl Header {
         }
     }
 
-    /// Why worlds like these cannot be grown by this program, if they cannot.
+    /// Why this program cannot replay such worlds, if it cannot.
     pub(crate) fn check(&self) -> Result<(), String> {
         if self.format != FORMAT {
             return Err(format!(
@@ -78,7 +78,7 @@ impl Header {
         }
         if self.world_version != WORLD_VERSION {
             return Err(format!(
-                "it is of world version {} (sandbox {}); this is sandbox {}, whose seeds grow into world version {WORLD_VERSION}",
+                "it is of world version {} (sandbox {}); this is sandbox {}, whose seeds produce world version {WORLD_VERSION}",
                 self.world_version,
                 self.engine,
                 env!("CARGO_PKG_VERSION")
@@ -92,17 +92,17 @@ impl Header {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Named {
     pub(crate) world: u32,
-    /// Hash of its key.
+    /// The hash of its key.
     pub(crate) key: KeyHash,
 }
 
-/// A request that a world took.
+/// A request that a world accepted.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Input {
-    /// Place in the recording, from 1.
+    /// The number in the recording, from 1.
     pub(crate) seq: u64,
     pub(crate) world: u32,
-    /// The wall clock's virtual time, where it drives the world.
+    /// The wall clock's virtual time, if it drives the world.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) wall: Option<Timestamp>,
     /// Virtual time before.
@@ -112,26 +112,26 @@ pub(crate) struct Input {
     pub(crate) path: String,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) headers: BTreeMap<String, String>,
-    /// As it was sent, but for line ends.
+    /// The body as sent, without line ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) body: Option<Box<RawValue>>,
     pub(crate) reply: Reply,
     pub(crate) after: After,
 }
 
-/// What a reply is held to.
+/// The recorded reply.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Reply {
     pub(crate) status: u16,
     pub(crate) request_id: String,
 }
 
-/// What a world is held to after each input.
+/// The recorded state of a world after each input.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct After {
     /// Virtual time.
     pub(crate) now: Timestamp,
-    /// How often the world has changed.
+    /// The number of changes of the world.
     pub(crate) version: u64,
     /// Length of the log.
     pub(crate) log: u64,
@@ -139,27 +139,27 @@ pub(crate) struct After {
     pub(crate) check: String,
 }
 
-/// Something fell due by the wall clock.
+/// Due work by the wall clock.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct ClockMove {
     pub(crate) seq: u64,
     pub(crate) world: u32,
     pub(crate) wall: Timestamp,
-    /// How many tasks ran, where an advance that waited for deliveries stopped between two of one instant; all that are due if
-    /// absent.
+    /// The number of timers that ran, if an advance with deliveries stopped between two of one instant;
+    /// absent if all due ones ran.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) tasks: Option<u64>,
     pub(crate) after: After,
 }
 
-/// A world's whole digest after the input before it.
+/// A world's digest after the input before it.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Mark {
     pub(crate) world: u32,
     pub(crate) digest: String,
 }
 
-/// Every world when the recording ended.
+/// All worlds at the end of the recording.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct End {
     pub(crate) worlds: Vec<EndOf>,
@@ -177,19 +177,19 @@ pub(crate) struct EndOf {
 }
 
 impl Step {
-    /// Where the step left its world. Serialises every event: not for a thread that holds the world.
+    /// The state of the world after the step. Serialises every event: do not call it while holding the world.
     pub(crate) fn after(&self) -> After {
         After { now: self.now, version: self.version, log: self.log, check: check(&self.events) }
     }
 
-    /// The reply's part of it; none of the wall clock.
+    /// The part about the reply; none for the wall clock.
     pub(crate) fn reply(&self) -> Option<Reply> {
         self.call
             .as_ref()
             .map(|call| Reply { status: call.status, request_id: call.request_id.clone() })
     }
 
-    /// As it is recorded.
+    /// The recorded form.
     pub(crate) fn into_entry(self, seq: u64, world: u32, salt: Salt) -> Entry {
         let after = self.after();
         let Some(call) = self.call else {
@@ -212,7 +212,7 @@ impl Step {
     }
 }
 
-/// A hash of events, cut to 64 bits: enough to notice what differs, and every input has its own.
+/// A hash of events, cut to 64 bits: enough to notice a difference, because every input has its own.
 fn check(events: &[Arc<Event>]) -> String {
     let json = serde_json::to_vec(events).expect("events have string keys and no failing member");
     let digest = Sha256::digest(json);
@@ -220,8 +220,9 @@ fn check(events: &[Arc<Event>]) -> String {
     format!("{bits:016x}")
 }
 
-/// The body on one line. What was accepted is JSON, in which a line end is never part of a value. A key of another world, in
-/// a body of the control plane, is recorded as its hash.
+/// The body on one line. An accepted body is JSON, in which a line end is never part of a value. The key of
+/// another world, in a body of the control
+/// plane, is recorded as its hash.
 fn body(sent: &[u8], is_control: bool, salt: Salt) -> Option<Box<RawValue>> {
     let line_end = |byte: &u8| {
         if matches!(byte, b'\n' | b'\r') { b' ' } else { *byte }

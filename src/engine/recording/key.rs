@@ -1,4 +1,4 @@
-//! Keys are secrets: what is recorded is a hash of them, by which their worlds are found again.
+//! Keys are secrets: a recording contains their hashes, which also identify the worlds.
 
 use core::fmt;
 use core::str::FromStr;
@@ -6,10 +6,10 @@ use core::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use sha2::{Digest, Sha256};
 
-/// What a world is called by where its key is not known: a key of this form opens only what is played again.
+/// The name of a world whose key is unknown. A key of this form opens only replayed worlds.
 const RECORDED: &str = "recorded_";
 
-/// Drawn once a recording, so that hashes of two recordings cannot be held against one another.
+/// Random for each recording, so that hashes of two recordings cannot be compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Salt(pub(crate) [u8; 16]);
 
@@ -18,7 +18,7 @@ pub(crate) struct Salt(pub(crate) [u8; 16]);
 pub(crate) struct KeyHash([u8; 16]);
 
 impl KeyHash {
-    /// The hash of a key; of a key that is made from a hash, that hash.
+    /// The hash of a key. For a key that was made from a hash, this hash.
     pub(crate) fn of(salt: Salt, key: &str) -> Self {
         Self::recorded(key).unwrap_or_else(|| {
             let digest = Sha256::new().chain_update(salt.0).chain_update(key).finalize();
@@ -28,12 +28,12 @@ impl KeyHash {
         })
     }
 
-    /// The hash that a key was made from.
+    /// The hash from which a key was made.
     pub(crate) fn recorded(key: &str) -> Option<Self> {
         key.strip_prefix(RECORDED)?.parse().ok()
     }
 
-    /// A key that stands for the one that was hashed.
+    /// The key that represents a hash.
     pub(crate) fn as_key(self) -> String {
         format!("{RECORDED}{self}")
     }

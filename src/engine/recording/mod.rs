@@ -1,10 +1,10 @@
-//! What is written down of a session so that it can be played again: every input that changed a world, in the order in
-//! which the world took it.
+//! Records a session for a replay: every input that changed a world, in the world's order.
 //!
-//! An input is recorded under its world's lock, by the world's [`Tape`], and handed to a [`Recorder`], which is whatever
-//! keeps it. Reads are not recorded, nor what was refused: neither changes anything. One refusal is: an answer that is kept
-//! under an idempotency key, since a retry must get it again. Deliberately absent: files and threads, which are `io`'s; the
-//! endpoints of webhooks, which are beside the world and hold secrets.
+//! An input is recorded under its world's lock, by the world's [`Tape`], and passed to a [`Recorder`]. Reads
+//! and refusals are not recorded,
+//! because they change nothing. One kind of refusal is: an answer that is stored under an idempotency key,
+//! because a retry must get it again. Deliberately absent: files
+//! and threads, which belong to `io`; webhook endpoints, which are not part of the world and contain secrets.
 
 mod entry;
 mod key;
@@ -23,35 +23,36 @@ pub(crate) use entry::{ClockMove, End, EndOf, Entry, FORMAT, Header, Input, Mark
 pub(crate) use key::{KeyHash, Salt};
 pub(super) use tape::{Before, Tape, is_beside};
 
-/// Place of an input in what is recorded, from 1. It travels in a reply's extensions: whoever promised that nothing
-/// acknowledged is lost holds the reply back until that place is on the disk.
+/// The number of an input in the recording, from 1. It is in a reply's extensions. With a write-ahead log,
+/// the reply waits until this input is on
+/// disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Ticket(pub(crate) u64);
 
-/// What keeps inputs.
+/// Stores inputs.
 pub(crate) trait Recorder: Send + Sync + fmt::Debug {
-    /// What keys are hashed with.
+    /// The salt of key hashes.
     fn salt(&self) -> Salt;
 
-    /// Whether inputs are being played again, which opens worlds by the hashes of their keys.
+    /// Whether a replay is running, which opens worlds by the hashes of their keys.
     fn is_replaying(&self) -> bool;
 
-    /// Whether another input can be kept; an error is the refusal of a request that would be one.
+    /// Whether another input can be stored; an error is the refusal of a request that would be one.
     fn accepts(&self) -> Result<(), ApiError>;
 
-    /// Takes an input that the world, still held, has just taken.
+    /// Stores an input that the world, still locked, has just executed.
     fn record(&self, step: Step, world: &World) -> Ticket;
 }
 
-/// One input that changed a world, and what came of it.
+/// One input that changed a world, and its result.
 #[derive(Debug)]
 pub(crate) struct Step {
     pub(crate) world: KeyHash,
     /// The wall clock's virtual time, where it drives the world.
     pub(crate) wall: Option<Timestamp>,
-    /// None where the clock alone moved the world.
+    /// None if only the clock moved the world.
     pub(crate) call: Option<Call>,
-    /// How many tasks the clock ran, where it may have left others of the same instant.
+    /// The number of timers that ran, if others of the same instant may be left.
     pub(crate) tasks: Option<u64>,
     /// Virtual time before.
     pub(crate) at: Timestamp,
@@ -61,7 +62,7 @@ pub(crate) struct Step {
     pub(crate) version: u64,
     /// The length of the log after it.
     pub(crate) log: u64,
-    /// What it put there.
+    /// The new events.
     pub(crate) events: Vec<Arc<Event>>,
 }
 
@@ -71,7 +72,7 @@ pub(crate) struct Call {
     pub(crate) method: &'static str,
     /// Path and query.
     pub(crate) target: String,
-    /// Those that have a say in what the request does. Never a credential.
+    /// The headers that affect the request, never a credential.
     pub(crate) headers: Vec<(&'static str, String)>,
     pub(crate) body: Bytes,
     /// Whether it is a row of the control plane, in whose body a member `key` names another world.

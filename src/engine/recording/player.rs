@@ -1,4 +1,4 @@
-//! What the engine offers to whoever plays a recording again.
+//! The methods of the engine for a replay.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -16,16 +16,16 @@ use crate::value::{ApiError, Timestamp};
 use crate::world::World;
 
 impl Engine {
-    /// Whether inputs are being played again.
+    /// Whether a replay is running.
     pub(crate) fn is_replaying(&self) -> bool {
         let recorder = self.config.recorder.as_ref();
         recorder.is_some_and(|recorder| recorder.is_replaying())
     }
 
-    /// Sends a recorded request to the world of that key.
+    /// Sends a recorded request to the world of a key.
     ///
     /// # Errors
-    /// If it is no request: somebody has edited the recording.
+    /// If it is not a valid request, because the recording was edited.
     pub(crate) fn play(&self, input: &Input, world: KeyHash) -> Result<Response<Bytes>, String> {
         if let Some(wall) = input.wall {
             self.wall.store(wall.millis(), Ordering::Relaxed);
@@ -45,7 +45,7 @@ impl Engine {
         Ok(self.call(request.map_err(|error| error.to_string())?))
     }
 
-    /// Lets the clock move the world of that key, as it was recorded.
+    /// Moves the world of a key by the clock, as recorded.
     pub(crate) fn play_clock(&self, moved: &ClockMove, world: KeyHash) -> Result<(), ApiError> {
         let slot = self.worlds.open(&world.as_key())?;
         let Some(tasks) = moved.tasks else {
@@ -73,19 +73,19 @@ impl Engine {
         self.follow_wall(slot);
     }
 
-    /// Lets the wall clock move the world of that key to where a recording ended.
+    /// Moves the world of a key to the wall clock's time at the end of the recording.
     pub(crate) fn play_end(&self, wall: Timestamp, world: KeyHash) -> Result<(), ApiError> {
         self.play_wall(wall, &self.worlds.open(&world.as_key())?);
         Ok(())
     }
 
-    /// Goes on where the wall clock of a recording ended.
+    /// Continues from the wall clock's time of a recording.
     pub(crate) fn resume_wall(&self, wall: Timestamp) {
         self.wall.store(wall.millis(), Ordering::Relaxed);
         self.wall_origin.store(wall.millis(), Ordering::Relaxed);
     }
 
-    /// Looks at the world of a key that was played.
+    /// Reads the world of a replayed key.
     pub(crate) fn played<T>(
         &self,
         world: KeyHash,
@@ -94,7 +94,7 @@ impl Engine {
         self.with_world(&world.as_key(), look)
     }
 
-    /// Where the worlds stand to which `number` gives a number, by it.
+    /// The final states of the worlds that have a `number`, by that number.
     pub(crate) fn ends(&self, number: impl Fn(KeyHash) -> Option<u32>) -> Vec<EndOf> {
         let end = |slot: Arc<Slot>| {
             let tape = slot.tape.as_ref()?;

@@ -1,4 +1,4 @@
-//! One world's way to what is recorded. Everything here is called while the world is held.
+//! Records the inputs of one world. All functions are called while the world is locked.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,11 +14,10 @@ use crate::engine::request::{Request, request_id};
 use crate::value::{ApiError, Timestamp};
 use crate::world::{ClockMode, World};
 
-/// Headers that have a say in what a write does. The type of a body that was accepted is known.
+/// Headers that affect a write. The type of an accepted body is known.
 const HEADERS: [&str; 3] = ["idempotency-key", "if-match", "sandbox-scenario"];
 
-/// Rows that act on what stands beside the world and is not recorded: endpoints of webhooks, whose bodies hold secrets, and
-/// questions that are asked by POST.
+/// Rows that are not recorded: webhook endpoints, whose bodies contain secrets, and reads by POST.
 const BESIDE: [&str; 4] = [
     "/_sandbox/webhook-endpoints",
     "/_sandbox/deliveries",
@@ -26,12 +25,12 @@ const BESIDE: [&str; 4] = [
     "/_sandbox/requests",
 ];
 
-/// Whether a row acts on what stands beside the world and is not recorded.
+/// Whether a row is not recorded.
 pub(in crate::engine) fn is_beside(row: &Operation) -> bool {
     BESIDE.iter().any(|path| row.path.starts_with(path))
 }
 
-/// Where a world stood before a step.
+/// The state of a world before a step.
 #[derive(Clone, Copy)]
 pub(in crate::engine) struct Before {
     at: Timestamp,
@@ -49,13 +48,13 @@ impl Before {
     }
 }
 
-/// One world's way to the recorder.
+/// The recorder of one world.
 pub(in crate::engine) struct Tape {
     recorder: Arc<dyn Recorder>,
     world: KeyHash,
-    /// Place of the world's last input; 0 before the first.
+    /// The number of the world's last input; 0 before the first.
     last: AtomicU64,
-    /// Where the wall clock last moved the world.
+    /// The last time to which the wall clock moved the world.
     wall: AtomicI64,
 }
 
@@ -78,20 +77,20 @@ impl Tape {
         self.world
     }
 
-    /// What must be on the disk before anybody is told of the world as it was seen up to now.
+    /// The input that must be on disk before a reply may show the current world.
     pub(in crate::engine) fn ticket(&self) -> Option<Ticket> {
         let last = self.last.load(Ordering::Acquire);
         (last > 0).then_some(Ticket(last))
     }
 
-    /// The wall clock's virtual time as the world last saw it.
+    /// The wall clock's virtual time that the world saw last.
     pub(in crate::engine) fn wall(&self, world: &World) -> Option<Timestamp> {
         let wall = Timestamp::from_millis(self.wall.load(Ordering::Relaxed));
         (world.mode() == ClockMode::Real).then_some(wall)
     }
 
-    /// The wall clock has moved the world there. It is an input only if something fell due: of two moves in a row the second
-    /// alone makes the same world.
+    /// The wall clock has moved the world. This is an input only if work was due: of two moves in a row, the
+    /// second alone gives the same world.
     pub(in crate::engine) fn followed(&self, wall: Timestamp, before: Before, world: &World) {
         self.wall.store(wall.millis(), Ordering::Relaxed);
         if world.version() != before.version {
@@ -99,7 +98,7 @@ impl Tape {
         }
     }
 
-    /// A request was executed, with that status, by the world as it stands now.
+    /// A request was executed with this status; the world is in its state after it.
     pub(in crate::engine) fn wrote(
         &self,
         request: &Request<'_>,
@@ -134,7 +133,7 @@ impl Tape {
         self.append(Step { call, ..step }, world);
     }
 
-    /// The clock was moved there while deliveries were awaited. `reached` says whether it was moved to the end.
+    /// The clock was moved during an advance with deliveries. `reached` says whether it arrived at the end.
     pub(in crate::engine) fn advanced(
         &self,
         before: Before,
@@ -165,7 +164,7 @@ impl Tape {
     }
 
     fn step(&self, before: Before, world: &World) -> Step {
-        // A world that was reset or restored may have a shorter log.
+        // A reset or restored world may have a shorter log.
         let events = world.log().since(before.log).cloned().collect();
         Step {
             world: self.world,

@@ -1,5 +1,5 @@
-//! Going back: a world that was restored goes on as if nothing had come between; forks keep to themselves; a bounded log keeps
-//! its places.
+//! Tests of restores and forks: a restored world continues as if nothing had come between; forks are
+//! independent; a bounded log keeps its positions.
 
 use http::Response;
 
@@ -7,7 +7,7 @@ use super::*;
 use crate::api::operation::Call;
 use crate::value::ApiError;
 
-/// The steps of a walk over every row that acts on a world alone, with idempotency keys that come again now and then.
+/// The steps of a walk over every row that acts only on a world, with some repeated idempotency keys.
 fn walk(engine: &Engine, seed: u64, numbers: std::ops::Range<u64>) -> Vec<String> {
     let rows = api::product().chain(api::control());
     let rows: Vec<&Operation> = rows
@@ -28,7 +28,7 @@ fn walk(engine: &Engine, seed: u64, numbers: std::ops::Range<u64>) -> Vec<String
     numbers.map(step).collect()
 }
 
-/// All that a caller sees of an answer.
+/// The parts of an answer that a caller sees.
 fn shown(response: &Response<Bytes>) -> String {
     let (head, body) = (response.headers(), response.body());
     format!("{} {head:?} {}", response.status(), String::from_utf8_lossy(body))
@@ -46,7 +46,7 @@ fn restore(engine: &Engine, id: &str) {
 }
 
 #[test]
-fn a_restored_world_goes_on_as_the_uninterrupted_one() {
+fn a_restored_world_behaves_like_an_uninterrupted_one() {
     for (seed, mode) in [
         (11, ClockMode::Instant),
         (12, ClockMode::Manual),
@@ -59,7 +59,7 @@ fn a_restored_world_goes_on_as_the_uninterrupted_one() {
         let id = snapshot(&crooked);
         let at_snapshot = digest(&crooked);
         walk(&crooked, seed, 1_000..1_060);
-        assert_ne!(digest(&crooked), at_snapshot, "the way aside led somewhere");
+        assert_ne!(digest(&crooked), at_snapshot, "the other walk changed the world");
         restore(&crooked, &id);
         assert_eq!(digest(&crooked), at_snapshot);
         let answers = walk(&straight, seed, 60..120);
@@ -70,9 +70,9 @@ fn a_restored_world_goes_on_as_the_uninterrupted_one() {
     }
 }
 
-/// What was taken later is not lost by going further back, and the answers kept under keys go with the world they tell of.
+/// Snapshots that were taken later remain after a restore, and idempotency answers follow the restored world.
 #[test]
-fn one_can_go_forth_again_and_keys_go_along() {
+fn a_later_snapshot_can_be_restored_with_its_idempotency_keys() {
     let engine = engine(3, ClockMode::Manual);
     let company = first_id(&engine, "/api/business/companies");
     let body = json!({ "company_id": company, "period": "2026-01" }).to_string();
@@ -91,16 +91,16 @@ fn one_can_go_forth_again_and_keys_go_along() {
     let digest_after = digest(&engine);
     restore(&engine, &before);
     let second = run();
-    assert!(!replayed(&second), "it has not happened any more");
+    assert!(!replayed(&second), "the call is undone");
     assert_eq!(shown(&first), shown(&second));
     restore(&engine, &before);
     restore(&engine, &after);
     assert_eq!(digest(&engine), digest_after);
-    assert!(replayed(&run()), "there it has happened");
+    assert!(replayed(&run()), "the call is there again");
 }
 
 #[test]
-fn an_answer_that_a_restore_overtakes_is_not_kept() {
+fn an_answer_from_before_a_restore_is_not_stored() {
     use crate::engine::idempotency::{Answers, IdempotencyKey, SeenKeys};
     let head = request("POST", "/v1/payroll/run", Some(KEY), "{}");
     let (mut head, _) = head.into_parts();
@@ -115,7 +115,7 @@ fn an_answer_that_a_restore_overtakes_is_not_kept() {
 }
 
 #[test]
-fn a_bounded_log_keeps_its_places_and_its_books() {
+fn a_bounded_log_keeps_its_positions_and_its_books() {
     let most = 40;
     let bounded = Engine::new(Config {
         max_events: Some(most),
@@ -139,7 +139,7 @@ fn a_bounded_log_keeps_its_places_and_its_books() {
     let (kept, all) = (&lists["meta"]["total"], wholes["meta"]["total"].as_u64());
     let all = all.expect("a number");
     assert_eq!(*kept, most);
-    assert!(all > 2 * most, "{all} events tell little");
+    assert!(all > 2 * most, "{all} events are too few");
     assert_eq!(lists["data"][0]["sequence"], all - most + 1);
     for target in [
         format!("/_sandbox/events?after={}", all - 5),
@@ -160,7 +160,7 @@ fn a_bounded_log_keeps_its_places_and_its_books() {
 }
 
 #[test]
-fn a_fork_takes_its_world_along_and_leaves_the_other_alone() {
+fn a_fork_copies_its_world_and_does_not_change_the_other() {
     let engine = engine(8, ClockMode::Manual);
     let forked = engine.at_tester(KEY, |session| {
         let (world, part) = (session.world.clone(), session.tester.part());

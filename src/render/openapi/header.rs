@@ -1,15 +1,15 @@
-//! Headers: those that requests may carry, and those that replies do.
+//! The headers of requests and of replies.
 
 use serde_json::{Map, Value, json};
 
 use crate::render::openapi::problem::REQUEST_ID;
 
-/// The parameter of that name.
+/// The parameter with this name.
 pub(crate) fn parameter(name: &str) -> Value {
     json!({ "$ref": format!("#/components/parameters/{name}") })
 }
 
-/// The reply's header of that name.
+/// The reply header with this name.
 pub(crate) fn reference(name: &str) -> Value {
     json!({ "$ref": format!("#/components/headers/{name}") })
 }
@@ -36,7 +36,7 @@ pub(crate) fn parameters() -> Map<String, Value> {
         (
             "If-Match",
             false,
-            "The `ETag` that was read: the write is refused with 412 if the resource has changed since.",
+            "The `ETag` of the version that was read. The write is refused with 412 if the resource has changed since.",
             text(255),
         ),
         (
@@ -49,7 +49,7 @@ pub(crate) fn parameters() -> Map<String, Value> {
         (
             "Sandbox-Fault",
             false,
-            "What goes wrong with this exchange: `status=503;retry_after=1s`, `status=500;after_commit=true`, `lose=request`, \
+            "A fault of this exchange: `status=503;retry_after=1s`, `status=500;after_commit=true`, `lose=request`, \
              `lose=reply`, `latency=2s`, `body=truncated`, `body=garbage` or `body=slow`. An unknown one is refused with 400.",
             text(255),
         ),
@@ -92,13 +92,13 @@ pub(crate) fn components() -> Map<String, Value> {
         ),
         (
             "Sandbox-Time",
-            "Now, in the virtual time of this key's world.",
+            "The virtual time of this key's world.",
             json!({ "type": "string", "format": "date-time", "examples": ["2026-01-05T09:00:00.000Z"] }),
         ),
         ("ETag", "This version of the resource, for `If-Match`.", text("\"09nq3t8c5ywka\"")),
         (
             "Location",
-            "Where the new resource is.",
+            "The path of the new resource.",
             json!({ "type": "string", "format": "uri-reference" }),
         ),
         (
@@ -108,17 +108,17 @@ pub(crate) fn components() -> Map<String, Value> {
         ),
         (
             "Sandbox-Decision",
-            "What was decided about this request that is no property of the world: `fault=` and where the fault stands.",
+            "The decisions about this request that do not belong to the world: `fault=` and the source of the fault.",
             text("fault=rule flt_09nq3t8c5ywka"),
         ),
         (
             "RateLimit-Policy",
-            "Requests in a window of so many seconds; only where a limit is set.",
+            "The allowed requests in a window of seconds; only if a limit is set.",
             text("\"default\";q=100;w=60"),
         ),
         (
             "RateLimit",
-            "Requests that remain, and seconds until the window ends; only where a limit is set.",
+            "The remaining requests, and the seconds until the window ends; only if a limit is set.",
             text("\"default\";r=99;t=60"),
         ),
         (

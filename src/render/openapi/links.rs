@@ -1,4 +1,4 @@
-//! Links: what can be called with the id that an answer gives, so that programs that walk a document find their way.
+//! Links: the operations that take the id of an answer, for programs that follow a document.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,22 +6,23 @@ use serde_json::{Map, Value, json};
 
 use crate::render::openapi::schemas::referred;
 
-/// Where an answer has its id, and what its links are called by.
+/// The position of an answer's id, and the prefix of its link names.
 const ONE: (&str, &str) = ("$response.body#/data/id", "");
 const FIRST: (&str, &str) = ("$response.body#/data/0/id", "OfFirst");
 
-/// What a call answers with that makes something.
+/// The answers of calls that create a resource.
 const MADE: [&str; 2] = ["201", "202"];
 
-/// An operation, and the parameter by which it names one resource of a kind.
+/// An operation, and its parameter for a resource of a kind.
 struct Target {
     operation: String,
     parameter: String,
     kind: String,
 }
 
-/// Gives each answer that makes or reads a resource the links to what takes its id; returns `components.links`. A list leads on only
-/// where no call makes such a resource: its first row may not be there.
+/// Adds links to each answer that creates or reads a resource; returns `components.links`. A list has links
+/// only if no call creates such a
+/// resource, because its first row may not exist.
 pub(crate) fn add(paths: &mut Map<String, Value>, schemas: &BTreeMap<String, Value>) -> Value {
     let targets = targets(paths);
     let mut made = BTreeSet::new();
@@ -60,7 +61,7 @@ pub(crate) fn add(paths: &mut Map<String, Value>, schemas: &BTreeMap<String, Val
     links.into()
 }
 
-/// Takes away the links that lead to these operations.
+/// Removes the links to these operations.
 pub(crate) fn without(paths: &mut Map<String, Value>, gone: &BTreeSet<String>) {
     for (_, operation) in paths.values_mut().flat_map(operations) {
         let responses = operation["responses"].as_object_mut();
@@ -80,7 +81,7 @@ fn operations(path: &mut Value) -> impl Iterator<Item = (&String, &mut Value)> {
     path.as_object_mut().into_iter().flatten()
 }
 
-/// What names one resource in its path, or has to name one in its query.
+/// The parameters that name one resource in the path, or are required in the query.
 fn targets(paths: &mut Map<String, Value>) -> Vec<Target> {
     let mut found = Vec::new();
     for (path, methods) in paths {
@@ -104,7 +105,8 @@ fn targets(paths: &mut Map<String, Value>) -> Vec<Target> {
     found
 }
 
-/// The kind that a parameter means: in a path that of the collection before it, which may say more than its own name.
+/// The kind of a parameter. In a path it is the kind of the collection before it, which can be more exact
+/// than the name.
 fn meant(path: &str, parameter: &str) -> String {
     let before = path.split_once(&format!("/{{{parameter}}}"));
     let Some((_, collection)) = before.and_then(|(before, _)| before.rsplit_once('/')) else {
@@ -118,7 +120,7 @@ fn meant(path: &str, parameter: &str) -> String {
     }
 }
 
-/// The kind of the resource that an answer shows, and where its id stands.
+/// The kind of the resource in an answer, and the position of its id.
 fn shown<'a>(
     response: &Value,
     schemas: &'a BTreeMap<String, Value>,

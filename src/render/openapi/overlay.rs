@@ -1,4 +1,4 @@
-//! A contract overlay, applied to the product's document: what the engine serves under it is what the document then says.
+//! Applies a contract overlay to the product's document, so that the document agrees with the engine.
 
 use serde_json::{Map, Value, json};
 
@@ -7,7 +7,7 @@ use crate::api::operation::Operation;
 use crate::engine::contract::{Dialect, ENVELOPE, ErrorFormat, Header, Overlay, Paging};
 use crate::render::openapi::{follow, links, problem};
 
-/// The document under that contract.
+/// The document with this contract.
 pub(crate) fn applied(mut document: Value, contract: &Overlay) -> Value {
     if *contract == Overlay::default() {
         return document;
@@ -37,17 +37,17 @@ pub(crate) fn applied(mut document: Value, contract: &Overlay) -> Value {
     }
     if !contract.auth.keys.is_empty() {
         document["components"]["securitySchemes"][super::BEARER]["description"] =
-            "One of the keys that this sandbox was started with: each is a world of its own."
+            "One of the keys that this sandbox was started with. Each key has its own world."
                 .into();
     } else if !contract.auth.refuse_live {
         document["components"]["securitySchemes"][super::BEARER]["description"] =
-            "Any key: each is a world of its own, and an unknown one opens a fresh world.".into();
+            "Any key. Each key has its own world, and an unknown key opens a new one.".into();
     }
     without_unused(&mut document);
     document
 }
 
-/// Leaves a row out, or says how it differs.
+/// Removes a row, or changes it.
 fn apply_row(document: &mut Value, row: &Operation, contract: &Overlay) {
     let method = row.method.name().to_ascii_lowercase();
     let Some(paths) = document["paths"].as_object_mut() else {
@@ -92,7 +92,7 @@ fn apply_row(document: &mut Value, row: &Operation, contract: &Overlay) {
     }
 }
 
-/// Moves a row's success to another status, in the place where the first one stood.
+/// Changes the success status of a row, at the position of the old one.
 fn restate(operation: &mut Value, from: u16, to: u16) {
     let Some(responses) = operation["responses"].as_object_mut() else {
         return;
@@ -109,7 +109,7 @@ fn restate(operation: &mut Value, from: u16, to: u16) {
     }
 }
 
-/// Puts every refusal into the form that it has, and calls headers by their names in every text.
+/// Changes the form of all refusals, and the header names in all texts.
 fn translate(part: &mut Value, dialect: &Dialect) {
     match part {
         Value::Array(items) => items.iter_mut().for_each(|item| translate(item, dialect)),
@@ -132,7 +132,7 @@ fn translate(part: &mut Value, dialect: &Dialect) {
     }
 }
 
-/// The content of a response that refuses, and its media type.
+/// The content of a refusal, and its media type.
 fn refusals(mut content: Value, dialect: &Dialect) -> (&'static str, Value) {
     for (_, example) in content["examples"].as_object_mut().into_iter().flatten() {
         example["value"] = dialect.refusal(example["value"].take());
@@ -140,7 +140,8 @@ fn refusals(mut content: Value, dialect: &Dialect) -> (&'static str, Value) {
     if dialect.errors == ErrorFormat::Problem {
         return ("application/problem+json", content);
     }
-    // Beside the reference stand the status and the codes of this response; they are within `error` now.
+    // The status and the codes of this response are beside the reference; with an envelope they are within
+    // `error`.
     if let Some(schema) = content["schema"].as_object_mut()
         && let Some(own) = schema.shift_remove("properties")
     {
@@ -149,7 +150,7 @@ fn refusals(mut content: Value, dialect: &Dialect) -> (&'static str, Value) {
     ("application/json", content)
 }
 
-/// The schema of a refusal in an envelope: the members of a problem that it keeps, by its names.
+/// The schema of an envelope: the members of a problem that it keeps, by its names.
 fn envelope_schema() -> Value {
     let mut problem = problem::schema();
     let required: Vec<Value> = problem["required"].as_array().cloned().unwrap_or_default();
@@ -171,7 +172,7 @@ fn envelope_schema() -> Value {
     })
 }
 
-/// Calls a header otherwise, or leaves it out.
+/// Renames a header, or removes it.
 fn rename(document: &mut Value, header: Header, name: Option<&str>) {
     let section = if header.of_requests { "parameters" } else { "headers" };
     if let Some(components) = document["components"][section].as_object_mut()
@@ -188,7 +189,7 @@ fn rename(document: &mut Value, header: Header, name: Option<&str>) {
     refer(document, header, &old, name.map(|name| (name, reference(name))));
 }
 
-/// Follows a header's new name, or its end, wherever it is referred to.
+/// Applies the new name or the removal of a header to all references.
 fn refer(part: &mut Value, header: Header, old: &str, new: Option<(&str, String)>) {
     let is_old = |value: &Value| value["$ref"] == old;
     match part {
@@ -202,7 +203,7 @@ fn refer(part: &mut Value, header: Header, old: &str, new: Option<(&str, String)
         }
         Value::Object(members) => {
             if members.get(header.name).is_some_and(is_old) {
-                // The order of the others stays.
+                // The order of the others does not change.
                 let all = core::mem::take(members);
                 for (name, member) in all {
                     match &new {
@@ -225,7 +226,7 @@ fn refer(part: &mut Value, header: Header, old: &str, new: Option<(&str, String)
     }
 }
 
-/// Takes out of `components` and the tags what nothing refers to any more.
+/// Removes unused parts of `components` and unused tags.
 fn without_unused(document: &mut Value) {
     let mut components = document["components"].take();
     let mut used = std::collections::BTreeSet::new();

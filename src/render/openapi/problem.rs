@@ -1,4 +1,4 @@
-//! Refusals: the schema of a problem, and the responses that carry one.
+//! Refusals: the schema of a problem, and the responses that contain one.
 
 use std::collections::BTreeMap;
 
@@ -62,10 +62,10 @@ pub(crate) fn components() -> Map<String, Value> {
         .collect()
 }
 
-/// By status, every refusal that this row may answer with: its own, and those that any row may.
+/// All refusals of this row by status: its own, and those of every row.
 pub(crate) fn responses(row: &Operation, input: &Value) -> Map<String, Value> {
     let mut by_status: BTreeMap<u16, Vec<ErrorCode>> = BTreeMap::new();
-    // The table's order decides, so that equal sets are equal lists.
+    // Uses the table's order, so that equal sets are equal lists.
     for &code in ErrorCode::ALL {
         if row.errors.contains(&code) || any_row_may_refuse(row, input, code) {
             by_status.entry(code.status()).or_default().push(code);
@@ -77,7 +77,7 @@ pub(crate) fn responses(row: &Operation, input: &Value) -> Map<String, Value> {
         .collect()
 }
 
-/// Whether the engine, and not the handler, may refuse such a request with that code.
+/// Whether the engine, not the handler, may refuse the request with this code.
 fn any_row_may_refuse(row: &Operation, input: &Value, code: ErrorCode) -> bool {
     match code {
         ErrorCode::InvalidHeader
@@ -88,7 +88,8 @@ fn any_row_may_refuse(row: &Operation, input: &Value, code: ErrorCode) -> bool {
         | ErrorCode::InternalError
         | ErrorCode::Maintenance
         | ErrorCode::Overloaded => true,
-        // The last two by a fault alone; so is any other status that a test asks for, which no document can list.
+        // Only a fault causes the last two. A fault can also set any other status, which a document cannot
+        // list.
         ErrorCode::UnknownScenario | ErrorCode::UpstreamRailError | ErrorCode::UpstreamTimeout => {
             is_product(row)
         }
@@ -106,8 +107,8 @@ fn any_row_may_refuse(row: &Operation, input: &Value, code: ErrorCode) -> bool {
     }
 }
 
-/// Whether the request names something that may not exist. A filter of a list does not: it matches
-/// nothing.
+/// Whether the request names a resource that may not exist. A filter of a list does not: it then matches no
+/// rows.
 fn names_a_resource(row: &Operation, input: &Value) -> bool {
     let in_path = row.path_parameters().next().is_some();
     let members =
@@ -157,7 +158,7 @@ fn response(status: u16, codes: &[ErrorCode]) -> Value {
     })
 }
 
-/// The words that HTTP has for a status.
+/// The HTTP reason phrase of a status.
 pub(crate) fn reason(status: u16) -> &'static str {
     StatusCode::from_u16(status)
         .ok()
@@ -192,7 +193,7 @@ fn example(code: ErrorCode) -> Value {
     json!({ "summary": code.title(), "value": problem })
 }
 
-/// Titles begin like sentences; details do not.
+/// Titles begin with a capital letter, details do not.
 fn lower_first(title: &str) -> String {
     let mut letters = title.chars();
     letters.next().map(|first| first.to_ascii_lowercase()).into_iter().chain(letters).collect()
@@ -206,22 +207,22 @@ pub(crate) fn schema() -> Value {
         "description": "Why a request was refused, after RFC 9457. Members without a value are left out.",
         "properties": {
             "type": { "type": "string", "format": "uri", "description": "`urn:sandbox:problem:` and the code." },
-            "title": { "type": "string", "description": "The code in words, the same for every occurrence." },
+            "title": { "type": "string", "description": "A title of the code, the same for every occurrence." },
             "status": { "type": "integer", "format": "int32", "description": "The HTTP status." },
-            "detail": { "type": "string", "description": "What was wrong with this request." },
+            "detail": { "type": "string", "description": "The fault of this request." },
             "instance": { "type": "string", "description": "`/requests/` and the request's id." },
             "code": { "type": "string", "description": "The reason, for programs.", "enum": codes },
             "request_id": { "type": "string", "description": "The same as the `Request-Id` header." },
             "errors": {
                 "type": "array",
-                "description": "Every violation that was found.",
+                "description": "All violations.",
                 "items": reference("Violation"),
             },
-            "resource_id": { "type": "string", "description": "The resource that it is about." },
-            "current": { "type": "string", "description": "The state which that resource is in." },
+            "resource_id": { "type": "string", "description": "The resource that the refusal is about." },
+            "current": { "type": "string", "description": "The current state of that resource." },
             "allowed": {
                 "type": "array",
-                "description": "The states which that state may change to.",
+                "description": "The possible next states.",
                 "items": { "type": "string" },
             },
             "retryable": { "type": "boolean", "description": "Whether the same request may succeed later." },
@@ -234,14 +235,14 @@ pub(crate) fn schema() -> Value {
 pub(crate) fn violation_schema() -> Value {
     json!({
         "type": "object",
-        "description": "One thing that is wrong, and where.",
+        "description": "One violation and its position.",
         "properties": {
             "pointer": {
                 "type": "string",
                 "description": "JSON pointer into the body; `/name` of a path or query parameter.",
             },
             "code": { "type": "string", "description": "The kind of fault, for programs: `required`, `type` …" },
-            "detail": { "type": "string", "description": "What was expected, for people." },
+            "detail": { "type": "string", "description": "The expected value, for people." },
         },
         "required": ["pointer", "code", "detail"],
     })
@@ -268,6 +269,6 @@ mod tests {
         let codes = &found["422"]["content"][MEDIA_TYPE]["schema"]["properties"]["code"]["enum"];
         assert_eq!(*codes, json!(["validation_failed", "quote_expired", "idempotency_key_reused"]));
         assert!(found.contains_key("402"));
-        assert!(!found.contains_key("404"), "nothing is named that could be missing");
+        assert!(!found.contains_key("404"), "the request names no resource that could be missing");
     }
 }

@@ -44,14 +44,14 @@ pub(crate) fn operation(
         "x-contract": row.contract,
     });
     if row.contract == Contract::Published {
-        operation["x-badges"] = json!([{ "label": "published", "color": "green" }]); // what RapiDoc shows of it
+        operation["x-badges"] = json!([{ "label": "published", "color": "green" }]); // RapiDoc shows badges
     }
     let events = events_of(row);
     if !events.is_empty() {
         operation["x-emits"] = json!(events);
     }
     if matches!(row.call, Call::Open(_)) {
-        operation["security"] = json!([{}, { super::BEARER: [] }]); // no key is needed, and one is taken
+        operation["security"] = json!([{}, { super::BEARER: [] }]); // a key is optional
     }
     let parameters = parameters(row, &shape.input, sample);
     if !parameters.is_empty() {
@@ -67,7 +67,7 @@ pub(crate) fn operation(
     operation
 }
 
-/// The row's own words, and what it emits for viewers that do not show `x-emits`.
+/// The row's description, and its events for viewers that do not show `x-emits`.
 fn description(row: &Operation) -> String {
     let events = events_of(row);
     if events.is_empty() {
@@ -78,7 +78,7 @@ fn description(row: &Operation) -> String {
     paragraphs.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n\n")
 }
 
-/// The members of an input that travel in its path or query, then the headers.
+/// The members of an input in its path or query, then the headers.
 fn parameters(row: &Operation, input: &Value, sample: &Sample) -> Vec<Value> {
     let members = &members(input);
     let in_path: Vec<&str> = row.path_parameters().collect();
@@ -111,7 +111,7 @@ fn headers(row: &Operation) -> impl Iterator<Item = Value> {
 fn parameter(name: &str, place: &str, required: bool, member: &Value, sample: &Sample) -> Value {
     let mut schema = without_null(member.clone());
     let description = schema.as_object_mut().and_then(|members| members.remove("description"));
-    // Of what is optional only a sample's value: a viewer would fill in a filter that matches
+    // An optional parameter has only a sample value in its text: a viewer would fill in a filter that matches
     // nothing.
     let usual = schema["examples"].get(0).filter(|_| required);
     let example = sample.input.as_ref().and_then(|input| input.get(name)).or(usual).cloned();
@@ -126,7 +126,7 @@ fn parameter(name: &str, place: &str, required: bool, member: &Value, sample: &S
     parameter
 }
 
-/// A parameter is there or it is not: a URL has no null.
+/// A parameter exists or not: a URL has no null.
 fn without_null(mut schema: Value) -> Value {
     let Some(members) = schema.as_object_mut() else {
         return schema;
@@ -155,8 +155,8 @@ fn without_null(mut schema: Value) -> Value {
     schema
 }
 
-/// The members of an input. Of one that has several forms those that all of them have: what tells the forms apart is one of the
-/// constants that it is in each.
+/// The members of an input. For an input with several forms, those that all forms have. The forms differ by a
+/// constant.
 fn members(input: &Value) -> Map<String, Value> {
     if let Some(members) = input["properties"].as_object() {
         return members.clone();
@@ -182,7 +182,7 @@ fn members(input: &Value) -> Map<String, Value> {
     common
 }
 
-/// The forms of an input as those of its body: without what travels in the path.
+/// The forms of an input's body, without the members in the path.
 fn forms_of_body(input: &mut Value, in_path: &[&str]) {
     let Some(Value::Array(mut forms)) = input.as_object_mut().and_then(|it| it.remove("oneOf"))
     else {
@@ -196,11 +196,11 @@ fn forms_of_body(input: &mut Value, in_path: &[&str]) {
             names.retain(|name| in_path.iter().all(|parameter| name != parameter));
         }
     }
-    // Without what told them apart a body may be of several of them.
+    // Without the constant, a body may match several forms.
     input["anyOf"] = forms.into();
 }
 
-/// The members of an input that travel in its body; none if it has none.
+/// The members of an input in its body; none if it has none.
 fn body(
     row: &Operation,
     mut input: Value,
@@ -235,7 +235,7 @@ fn body(
     Some(json!({ "required": required, "content": { "application/json": content } }))
 }
 
-/// The answer to a request that is not refused.
+/// The answer to an accepted request.
 fn success(row: &Operation, output: Value, sample: &Sample, schemas: &mut Schemas) -> Value {
     let single =
         output["properties"]["data"].as_object().is_some_and(|data| !data.contains_key("items"));
@@ -262,8 +262,7 @@ fn success(row: &Operation, output: Value, sample: &Sample, schemas: &mut Schema
     response
 }
 
-/// An answer's schema, published under the name of what it wraps, so that generated clients have
-/// one type for it.
+/// An answer's schema, named after the resource in it, so that generated clients have one type for it.
 fn answer(output: Value, schemas: &mut Schemas) -> Value {
     let data = &output["properties"]["data"];
     let name = match (referred(data), referred(&data["items"])) {
@@ -274,7 +273,7 @@ fn answer(output: Value, schemas: &mut Schemas) -> Value {
     schemas.define(name, output)
 }
 
-/// One named example: RapiDoc overlooks the plain `example`.
+/// One named example, because RapiDoc ignores the plain `example`.
 fn examples(value: Value) -> Value {
     json!({ "fresh": { "summary": "In a fresh world of seed 42", "value": value } })
 }

@@ -1,9 +1,8 @@
-//! The schemas of all rows, and `components/schemas` with what they refer to.
+//! The schemas of all rows, and `components/schemas` with the referenced definitions.
 //!
-//! A type may look different on the way in (an absent `Option` is fine) and on the way out (it is
-//! there, perhaps null), so inputs and answers have a generator each. Where both made the same
-//! definition it is published once; where they differ, the one of the inputs gets the suffix
-//! `Input`.
+//! A type may differ between input (an absent `Option` is allowed) and output (it exists, perhaps null), so
+//! inputs and answers have separate
+//! generators. An equal definition is published once. A different one of the inputs gets the suffix `Input`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,11 +14,10 @@ use crate::api::check::close;
 use crate::api::operation::Operation;
 use crate::world::EventShape;
 
-/// Where definitions stand in the document.
+/// The position of definitions in the document.
 const DEFINITIONS: &str = "#/components/schemas/";
 
-/// Of every row, in the rows' order, what it takes and what it answers; and the definitions that
-/// these refer to.
+/// The input and the answer of every row, in the rows' order, and the referenced definitions.
 pub(crate) struct Schemas {
     pub(crate) rows: Vec<RowSchemas>,
     /// The envelope of events.
@@ -27,7 +25,7 @@ pub(crate) struct Schemas {
     pub(crate) definitions: BTreeMap<String, Value>,
 }
 
-/// What one row takes and answers.
+/// The input and the answer of one row.
 pub(crate) struct RowSchemas {
     pub(crate) input: Value,
     pub(crate) output: Value,
@@ -68,12 +66,12 @@ impl Schemas {
     }
 }
 
-/// `{"$ref": …}` to that definition.
+/// `{"$ref": …}` to a definition.
 pub(crate) fn reference(name: &str) -> Value {
     json!({ "$ref": format!("{DEFINITIONS}{name}") })
 }
 
-/// The definition that a schema is nothing but a reference to.
+/// The definition of a schema that is only a reference.
 pub(crate) fn referred(schema: &Value) -> Option<&str> {
     schema.get("$ref")?.as_str()?.strip_prefix(DEFINITIONS)
 }
@@ -101,7 +99,7 @@ fn closed_definitions(generator: &mut SchemaGenerator) -> BTreeMap<String, Value
 
 fn define(definitions: &mut BTreeMap<String, Value>, name: String, schema: Value) {
     if let Some(other) = definitions.get(&name) {
-        assert_eq!(*other, schema, "two schemas want to be called {name}");
+        assert_eq!(*other, schema, "two schemas have the name {name}");
         return;
     }
     definitions.insert(name, schema);
@@ -111,8 +109,7 @@ fn input_name(name: &str) -> String {
     format!("{name}Input")
 }
 
-/// Names of the inputs' definitions that the answers define otherwise, themselves or through what
-/// they refer to.
+/// The names of input definitions that differ in the answers, directly or in a referenced definition.
 fn differing(
     inputs: &BTreeMap<String, Value>,
     outputs: &BTreeMap<String, Value>,
@@ -163,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_refers_to_a_differing_definition_differs_too() {
+    fn a_reference_to_a_different_definition_differs_too() {
         let map = |leaf: &str| {
             BTreeMap::from([
                 ("Leaf".to_owned(), json!({ "type": leaf })),
@@ -181,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "two schemas want to be called Leaf")]
+    #[should_panic(expected = "two schemas have the name Leaf")]
     fn one_name_for_two_schemas_is_refused() {
         let mut definitions = BTreeMap::from([("Leaf".to_owned(), json!({ "type": "string" }))]);
         define(&mut definitions, "Leaf".to_owned(), json!({ "type": "integer" }));

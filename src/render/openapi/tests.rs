@@ -1,4 +1,4 @@
-//! Tests of both documents as wholes: what every row, reference, schema and example owes.
+//! Tests of both complete documents: the rules for every row, reference, schema and example.
 
 mod walk;
 
@@ -15,7 +15,7 @@ use walk::{fault, holders, of, resolved, schemas};
 
 const PLANES: [Plane; 2] = [Plane::Product, Plane::Control];
 
-/// Keywords of JSON Schema that say what is valid, as far as documents may use them.
+/// Keywords of JSON Schema for validation that documents may use.
 const CONSTRAINTS: &[&str] = &[
     "$ref",
     "additionalProperties",
@@ -46,10 +46,10 @@ const CONSTRAINTS: &[&str] = &[
     "uniqueItems",
 ];
 
-/// Keywords that say something to people alone, and may therefore stand beside `$ref`.
+/// Keywords only for people, which may stand beside `$ref`.
 const ANNOTATIONS: &[&str] = &["default", "deprecated", "description", "examples", "title"];
 
-/// Both documents, and the product's under contracts that change much.
+/// Both documents, and the product's with contracts that change much.
 fn documents() -> Vec<Value> {
     const MUCH: &str = "[operations.runPayroll]\nstatus = 202\naliases = [\"/v2/payroll/run\", \"/v3/run\"]\n\
         [operations.listPayslips]\nenabled = false\n[operations.getPayslip]\nenabled = false\n\
@@ -104,7 +104,7 @@ fn operation_ids_are_unique_webhooks_included() {
 }
 
 #[test]
-fn every_reference_leads_somewhere_and_every_component_is_referred_to() {
+fn every_reference_has_a_target_and_every_component_is_used() {
     for document in documents() {
         let references: BTreeSet<&str> =
             of(&document, "$ref").into_iter().filter_map(Value::as_str).collect();
@@ -147,11 +147,11 @@ fn schemas_use_known_keywords_only() {
     }
 }
 
-/// schemars drops a constraint on a field whose type is a reference, and client generators read
-/// none that stands there. The one exception narrows `Problem` to a response's codes, for readers
-/// who look.
+/// schemars drops a constraint on a field whose type is a reference, and client generators ignore one beside
+/// it. The one exception restricts
+/// `Problem` to the codes of a response, for people.
 #[test]
-fn nothing_but_annotations_stands_beside_a_reference() {
+fn only_annotations_are_beside_a_reference() {
     for document in documents() {
         for (pointer, schema) in schemas(&document) {
             let Some(to) = schema.get("$ref") else {
@@ -171,8 +171,8 @@ fn nothing_but_annotations_stands_beside_a_reference() {
     }
 }
 
-/// schemars numbers types of the same name in the order in which it meets them: a new row would
-/// rename the others.
+/// schemars numbers types of the same name in the order of their appearance: a new row would rename the
+/// others.
 #[test]
 fn no_definition_got_its_name_from_a_counter() {
     for document in documents() {

@@ -1,4 +1,4 @@
-//! The webhooks: one for each kind of event, in the envelope that they share.
+//! The webhooks: one for each event type, in the common envelope.
 
 use serde_json::{Map, Value, json};
 
@@ -6,8 +6,8 @@ use crate::render::events::EventKind;
 use crate::render::openapi::header;
 use crate::render::openapi::schemas::{Schemas, reference, referred};
 
-/// The tag of every webhook: without one, client generators put them into the class of the
-/// product's operations.
+/// The tag of every webhook. Without one, client generators put them into the class of the product's
+/// operations.
 pub(crate) const TAG: &str = "Webhooks";
 
 /// `webhooks` of the document.
@@ -33,25 +33,24 @@ fn webhook(kind: &EventKind, event: &Value) -> Value {
     json!({
         "operationId": format!("on{}", pascal(kind.name)),
         "summary": kind.name,
-        "description": format!("Caused, at once or later as the clock moves, by {}.", causes.join(", ")),
+        "description": format!("Caused by {}, at once or later by the clock.", causes.join(", ")),
         "tags": [TAG],
         "security": [],
         "parameters": headers,
         "requestBody": { "required": true, "content": { "application/json": { "schema": event } } },
         "responses": {
-            "2XX": { "description": "Delivered. The body is not looked at." },
-            "410": { "description": "Delivered, and nothing more is sent to this endpoint." },
+            "2XX": { "description": "Delivered. The body is ignored." },
+            "410": { "description": "The endpoint is disabled and receives nothing more." },
             "default": { "description": "Not delivered: sent again later." },
         },
     })
 }
 
-/// The envelope of a resource's events: that of all events, with the names it may carry and what it
-/// is about.
+/// The envelope of a resource's events: the common envelope with their names and their resource.
 fn envelope(kinds: &[EventKind], schemas: &Schemas) -> Value {
     let kind = kinds[0].resource();
     let mut envelope = schemas.event.clone();
-    envelope["description"] = format!("Something that happened to a {kind}.").into();
+    envelope["description"] = format!("An event of a {kind}.").into();
     let members = &mut envelope["properties"];
     members["type"]["enum"] = kinds.iter().map(|kind| kind.name).collect();
     if let Some(mut data) =
@@ -69,8 +68,7 @@ fn envelope(kinds: &[EventKind], schemas: &Schemas) -> Value {
     envelope
 }
 
-/// The definition whose `object` member says that it is this kind of resource: the one of the same
-/// name, or the first.
+/// The definition whose `object` member is this kind of resource: the one with the same name, or the first.
 fn resource(kind: &str, schemas: &Schemas) -> Option<Value> {
     let own = resource_of(kind, schemas)?;
     let other = ALSO.iter().find(|(of, _)| *of == kind);
@@ -81,7 +79,8 @@ fn resource(kind: &str, schemas: &Schemas) -> Option<Value> {
     })
 }
 
-/// Kinds whose events tell of another kind, too: an employee's account is checked with the rest of what payroll needs.
+/// Kinds whose events can contain another kind, too: the check of an employee's account is part of the
+/// payroll checks.
 const ALSO: &[(&str, &str)] = &[("bank_account_verification", "payroll_verification")];
 
 fn resource_of(kind: &str, schemas: &Schemas) -> Option<Value> {

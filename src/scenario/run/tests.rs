@@ -4,7 +4,7 @@ use super::*;
 use crate::scenario::file::check;
 use crate::value::Look;
 
-/// Answers what it is told to, and remembers what it was asked.
+/// Returns the prepared answers, and stores the calls.
 #[derive(Default)]
 struct Played {
     replies: Vec<Came>,
@@ -73,7 +73,7 @@ fn told(differences: &[Difference]) -> Vec<String> {
 }
 
 #[test]
-fn references_become_ids_and_what_was_saved() {
+fn references_become_ids_and_saved_values() {
     let file = r#"
 [[step]]
 call = "runPayroll"
@@ -110,7 +110,7 @@ expect = { body = { data = { id = "@run.data.ids.1" } } }
 }
 
 #[test]
-fn every_difference_of_a_reply_is_told_with_its_place() {
+fn every_difference_of_a_reply_is_reported_with_its_position() {
     let file = r#"
 [[step]]
 call = "runPayroll"
@@ -144,7 +144,7 @@ expect = { status = 201, headers = { Retry-After = "2", X = "y" }, body = { data
 }
 
 #[test]
-fn a_lost_exchange_is_told_from_a_reply() {
+fn a_lost_exchange_differs_from_a_reply() {
     let file = r#"
 [[step]]
 call = "listCompanies"
@@ -163,12 +163,12 @@ expect = { status = 200 }
     let (outcome, _) = played(file, runner);
     let steps: Vec<_> = outcome.steps.iter().map(|step| told(&step.differences)).collect();
     assert!(steps[0].is_empty());
-    assert_eq!(steps[1], ["status: no whole reply but 200"]);
-    assert_eq!(steps[2], ["status: 200 but no whole reply"]);
+    assert_eq!(steps[1], ["status: no complete reply but 200"]);
+    assert_eq!(steps[2], ["status: 200 but no complete reply"]);
 }
 
 #[test]
-fn what_refers_to_nothing_is_not_sent() {
+fn an_input_with_an_unresolved_reference_is_not_sent() {
     let file = r#"
 [[step]]
 call = "listCompanies"
@@ -183,11 +183,8 @@ with = { company_id = "@company:9" }
     let runner = Played { replies: vec![replied(200, json!({ "data": [] }))], ..Played::default() };
     let (outcome, asked) = played(file, runner);
     assert_eq!(asked.len(), 1);
-    assert_eq!(
-        told(&outcome.steps[1].differences),
-        ["@all.data.0.id: something there but nothing"]
-    );
-    assert_eq!(told(&outcome.steps[2].differences), ["@company:9: something there but nothing"]);
+    assert_eq!(told(&outcome.steps[1].differences), ["@all.data.0.id: a value but no value"]);
+    assert_eq!(told(&outcome.steps[2].differences), ["@company:9: a value but no value"]);
 }
 
 #[test]
@@ -224,7 +221,7 @@ deliveries = { "payroll_run.paid" = 2, "payroll_run.created" = 0 }
 }
 
 #[test]
-fn a_gap_takes_any_number_of_events_and_nothing_else_is_left_over() {
+fn a_gap_matches_any_number_of_events() {
     let follows = |pattern: &str, names: &str| {
         let pattern: Vec<String> = pattern.split_whitespace().map(str::to_owned).collect();
         let names: Vec<&str> = names.split_whitespace().collect();

@@ -188,7 +188,7 @@ fn years(books: &Books, found: &mut Vec<String>, looked: &mut Looked) {
 
 /// All pay by employee, and the employees whose pay was taken back.
 fn pays<'a>(books: &'a Books, undone: &mut BTreeSet<&'a str>) -> BTreeMap<&'a str, Vec<Pay<'a>>> {
-    let mut reckoned: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    let mut calculated: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     let mut void: BTreeMap<&str, usize> = BTreeMap::new();
     for (place, event) in books.events.iter().enumerate() {
         let run = &event["data"]["object"];
@@ -196,7 +196,7 @@ fn pays<'a>(books: &'a Books, undone: &mut BTreeSet<&'a str>) -> BTreeMap<&'a st
             continue;
         }
         if event["type"] == "payroll_run.calculated" {
-            reckoned.entry(id(run)).or_insert((place + 1, 0)).1 = place + 1;
+            calculated.entry(id(run)).or_insert((place + 1, 0)).1 = place + 1;
         }
         // Such an event can concern some of its employees; the status concerns the whole run.
         if matches!(text(&run["status"]), "cancelled" | "failed" | "reversed") {
@@ -205,7 +205,7 @@ fn pays<'a>(books: &'a Books, undone: &mut BTreeSet<&'a str>) -> BTreeMap<&'a st
     }
     let mut pays: BTreeMap<&str, Vec<Pay<'_>>> = BTreeMap::new();
     for (run, items) in &books.runs {
-        let (first, last) = reckoned.get(id(run)).copied().unwrap_or_default();
+        let (first, last) = calculated.get(id(run)).copied().unwrap_or_default();
         for item in items {
             let employee = text(&item["employee_id"]);
             if !run["reverses"].is_null() || item["status"] == "reversed" {

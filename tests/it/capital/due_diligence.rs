@@ -230,12 +230,12 @@ fn an_answer_has_content_and_names_only_the_companys_documents() {
     let good = document(&caller, Some(&company), "tok_ok");
     let forged = document(&caller, Some(&company), "tok_forged");
     let other = document(&caller, Some(&caller.company(1)), "tok_ok");
-    let nobody = document(&caller, None, "tok_ok");
+    let missing = document(&caller, None, "tok_ok");
     let before = caller.digest();
     let body = json!({"document_ids": [good, "doc_0000000000000"]});
     let problem = act(&caller, one, "submit", &body).refused(404, "resource_not_found");
     assert_eq!(pointers(&problem), ["/document_ids/1"]);
-    let body = json!({"document_ids": [good, forged, other, nobody, good],
+    let body = json!({"document_ids": [good, forged, other, missing, good],
         "report_ref": {"report": "balance-sheet", "from": "2026-01-01", "as_of": "2026-01-02"}});
     let problem = act(&caller, one, "submit", &body).refused(422, "validation_failed");
     let codes = problem["errors"].as_array().unwrap().iter();

@@ -15,7 +15,7 @@ fn path_of(operation: &str) -> String {
         let row = rows.values().find(|row| row["operationId"] == operation)?;
         row.is_object().then(|| path.clone())
     });
-    found.unwrap_or_else(|| panic!("no operation is called {operation}"))
+    found.unwrap_or_else(|| panic!("there is no operation {operation}"))
 }
 
 /// Calls the operation in a factor's evidence.

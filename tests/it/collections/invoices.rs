@@ -247,8 +247,8 @@ fn bad_invoices_are_refused_with_every_fault() {
     assert_eq!(refused(&most), "/lines");
     let taxed = json!({"lines": [{"description": "X", "quantity": 1, "unit_amount": 1_000_000_000_000_000_i64}]});
     assert_eq!(refused(&taxed), "/lines");
-    let nobody = wanted(&caller, &json!({"company_id": "com_0000000000000"}));
-    caller.post(INVOICES, &nobody).refused(404, "resource_not_found");
+    let missing = wanted(&caller, &json!({"company_id": "com_0000000000000"}));
+    caller.post(INVOICES, &missing).refused(404, "resource_not_found");
     for (verb, body) in [("send", json!({})), ("void", json!({"reason": "X"}))] {
         let target = format!("{INVOICES}/inv_0000000000000/{verb}");
         caller.post(&target, &body).refused(404, "resource_not_found");

@@ -167,8 +167,8 @@ fn records_are_found_by_company_resource_operation_and_day() {
     for wrong in ["from=yesterday", "colour=red", "sort=at"] {
         caller.get(&format!("{LOG}?{wrong}")).refused(422, "validation_failed");
     }
-    for nobody in ["aud_0000000000000", "emp_1", "aud_"] {
-        caller.get(&format!("{LOG}/{nobody}")).refused(404, "resource_not_found");
+    for missing in ["aud_0000000000000", "emp_1", "aud_"] {
+        caller.get(&format!("{LOG}/{missing}")).refused(404, "resource_not_found");
     }
 }
 

@@ -255,6 +255,6 @@ fn a_report_is_of_a_company_and_a_month_that_has_begun() {
         let refused = caller.post(&target, &body).refused(422, "validation_failed");
         assert_eq!(pointers(&refused), ["/declaration"]);
     }
-    let nobody = format!("{REPORTS}/rgr_0000000000000/submit");
-    caller.post(&nobody, &json!({"declaration": "Ada"})).refused(404, "resource_not_found");
+    let missing = format!("{REPORTS}/rgr_0000000000000/submit");
+    caller.post(&missing, &json!({"declaration": "Ada"})).refused(404, "resource_not_found");
 }

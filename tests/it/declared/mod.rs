@@ -154,7 +154,7 @@ fn known(caller: &Caller, rows: &[Row]) -> BTreeMap<String, String> {
 
 /// The refusals that every row of this shape can return, requested from one row.
 fn general(caller: &Caller, row: &Row, ids: &BTreeMap<String, String>) -> Vec<Answer> {
-    let nobody: BTreeMap<String, String> =
+    let missing: BTreeMap<String, String> =
         ids.keys().map(|prefix| (prefix.clone(), format!("{prefix}_0000000000000"))).collect();
     let mut answers = Vec::new();
     let mut send = |request: &Request| answers.push(caller.send(request));
@@ -163,8 +163,8 @@ fn general(caller: &Caller, row: &Row, ids: &BTreeMap<String, String>) -> Vec<An
         None => request,
     };
     let (body, plain) = (row.body(ids), row.request(caller, ids));
-    send(&with(row.request(caller, &nobody), &row.body(&nobody)));
-    send(&with(row.request(caller, &nobody), &body));
+    send(&with(row.request(caller, &missing), &row.body(&missing)));
+    send(&with(row.request(caller, &missing), &body));
     let join = if plain.path().contains('?') { '&' } else { '?' };
     let colour = caller.request(&row.method, &format!("{}{join}colour=red", plain.path()));
     send(&with(colour, &body));

@@ -98,9 +98,11 @@ fn all_missing_and_unknown_members_are_listed_together() {
         let refused = payer.caller.post(ESCROWS, &with(body(&payer), &json!({"amount": amount})));
         assert_eq!(faults(&refused.refused(422, "validation_failed"))[0].0, "/amount");
     }
-    let nobody = json!({"company_id": "com_0000000000000", "buyer_wallet_id": "w", "seller_beneficiary_id": "b"});
-    let problem =
-        payer.caller.post(ESCROWS, &with(body(&payer), &nobody)).refused(404, "resource_not_found");
+    let missing = json!({"company_id": "com_0000000000000", "buyer_wallet_id": "w", "seller_beneficiary_id": "b"});
+    let problem = payer
+        .caller
+        .post(ESCROWS, &with(body(&payer), &missing))
+        .refused(404, "resource_not_found");
     assert_eq!(faults(&problem).len(), 3);
     let none = json!({"id": "esc_0000000000000"});
     for (verb, body) in [

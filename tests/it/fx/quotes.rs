@@ -90,8 +90,8 @@ fn an_invalid_quote_is_refused_with_all_its_mistakes() {
     for amount in [json!(0), json!(-1), json!(i64::MAX), json!(u64::MAX), json!(1.5), json!("5")] {
         assert_eq!(refused(json!({"source_amount": amount})).len(), 1);
     }
-    let nobody = json!({"company_id": "com_0000000000000", "source_currency": "NGN", "target_currency": "GBP", "source_amount": 5});
-    let answer = caller.post(QUOTES, &nobody);
+    let missing = json!({"company_id": "com_0000000000000", "source_currency": "NGN", "target_currency": "GBP", "source_amount": 5});
+    let answer = caller.post(QUOTES, &missing);
     assert_eq!((answer.status, code(&answer).as_str()), (404, "resource_not_found"));
     assert_eq!(caller.digest(), before);
 }

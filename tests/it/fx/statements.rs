@@ -106,8 +106,8 @@ fn a_wallet_opened_by_a_conversion_has_times_of_its_own() {
     let gbp = wallet(&caller, &company, "GBP");
     assert_eq!(gbp["created_at"], gbp["updated_at"]);
     assert_eq!(lines(&caller, &gbp, "").len(), 0);
-    let nobody = caller.get("/api/payments/wallets/wal_0000000000000/transactions");
-    assert_eq!((nobody.status, code(&nobody).as_str()), (404, "resource_not_found"));
+    let missing = caller.get("/api/payments/wallets/wal_0000000000000/transactions");
+    assert_eq!((missing.status, code(&missing).as_str()), (404, "resource_not_found"));
 }
 
 #[test]

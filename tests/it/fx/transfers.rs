@@ -136,9 +136,9 @@ fn wallets_must_be_the_companys_and_of_the_quotes_currencies() {
     let mismatch = send(&ngn, &ngn);
     assert_eq!((mismatch.status, code(&mismatch).as_str()), (422, "currency_mismatch"));
     assert_eq!(violations(&mismatch), all("currency_mismatch")[1..]);
-    let nobody = json!({"quote_id": id(&quote), "source_wallet_id": "wal_0000000000000"});
-    let nobody = caller.post(TRANSFERS, &nobody);
-    assert_eq!((nobody.status, violations(&nobody)[0].0.as_str()), (404, "/source_wallet_id"));
+    let missing = json!({"quote_id": id(&quote), "source_wallet_id": "wal_0000000000000"});
+    let missing = caller.post(TRANSFERS, &missing);
+    assert_eq!((missing.status, violations(&missing)[0].0.as_str()), (404, "/source_wallet_id"));
     let quoteless = json!({"quote_id": "fxq_0000000000000", "source_wallet_id": id(&ngn)});
     assert_eq!(caller.post(TRANSFERS, &quoteless).status, 404);
     assert_eq!(caller.digest(), before);

@@ -66,7 +66,7 @@ fn collect(path: &mut Path, company: &Value) -> i64 {
     let refund = path.get(&format!("{PAYMENTS}/refunds/{}", id(&refund)));
     assert_eq!(refund["status"], "succeeded");
     let disputes = path.get(&format!("{PAYMENTS}/disputes?company_id={}", id(company)));
-    assert_eq!(disputes[0]["status"], "lost", "nobody answered");
+    assert_eq!(disputes[0]["status"], "lost", "no answer came");
     100_000
 }
 

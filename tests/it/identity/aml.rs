@@ -36,8 +36,8 @@ fn a_name_of_a_list_is_found_however_it_is_written() {
     ] {
         let body =
             json!({"type": "person", "name": {"first": first, "last": last}, "country": "NG"});
-        let somebody = caller.post(super::SUBJECTS, &body).made();
-        let asked = screen(&caller, &somebody, &json!({}));
+        let registered = caller.post(super::SUBJECTS, &body).made();
+        let asked = screen(&caller, &registered, &json!({}));
         let found = screening(&caller, &asked);
         assert_eq!(found["status"], "needs_review", "{first} {last}");
         let hit = &found["hits"][0];
@@ -48,9 +48,9 @@ fn a_name_of_a_list_is_found_however_it_is_written() {
         assert_eq!(found["risk_score"], score);
     }
     let body = json!({"type": "person", "name": {"first": "Nevnunt", "last": "Gleigleiz"}, "country": "NG"});
-    let somebody = caller.post(super::SUBJECTS, &body).made();
+    let registered = caller.post(super::SUBJECTS, &body).made();
     for narrow in [json!({"fuzziness": 0}), json!({"lists": ["pep"]})] {
-        let asked = screen(&caller, &somebody, &narrow);
+        let asked = screen(&caller, &registered, &narrow);
         assert_eq!(screening(&caller, &asked)["status"], "clear");
     }
     caller.audit();
@@ -64,11 +64,11 @@ fn reserved_names_are_found_on_their_lists() {
         ("Pep", "pep", 100, "medium"),
         ("Lookalike", "sanctions", 87, "high"),
     ] {
-        let somebody = person(&caller, last, &json!({}));
-        let asked = screen(&caller, &somebody, &json!({}));
+        let registered = person(&caller, last, &json!({}));
+        let asked = screen(&caller, &registered, &json!({}));
         let hit = screening(&caller, &asked)["hits"][0].take();
         assert_eq!((&hit["list"], &hit["match_score"]), (&json!(list), &json!(score)));
-        assert_eq!(subject(&caller, &somebody)["risk_level"], level);
+        assert_eq!(subject(&caller, &registered)["risk_level"], level);
         let alert = caller.get(&format!("{ALERTS}/{}", alert_of(&caller, &asked))).data();
         assert_eq!((&alert["status"], &alert["severity"]), (&json!("open"), &json!(level)));
     }
@@ -78,8 +78,8 @@ fn reserved_names_are_found_on_their_lists() {
 #[test]
 fn a_dismissed_alert_clears_its_screening() {
     let caller = Caller::instant();
-    let somebody = person(&caller, "Lookalike", &json!({}));
-    let asked = screen(&caller, &somebody, &json!({}));
+    let registered = person(&caller, "Lookalike", &json!({}));
+    let asked = screen(&caller, &registered, &json!({}));
     let alert = alert_of(&caller, &asked);
     assert_eq!(resolve(&caller, &alert, "escalate").data()["status"], "escalated");
     resolve(&caller, &alert, "escalate").refused(409, "invalid_state_transition");
@@ -87,7 +87,7 @@ fn a_dismissed_alert_clears_its_screening() {
     let clear = screening(&caller, &asked);
     assert_eq!(clear["status"], "clear");
     assert_eq!(clear["hits"][0]["status"], "dismissed");
-    assert_eq!(subject(&caller, &somebody)["risk_level"], "low");
+    assert_eq!(subject(&caller, &registered)["risk_level"], "low");
     let refused =
         resolve(&caller, &alert, "true_positive").refused(409, "invalid_state_transition");
     assert_eq!((&refused["current"], &refused["allowed"]), (&json!("dismissed"), &json!([])));
@@ -97,20 +97,20 @@ fn a_dismissed_alert_clears_its_screening() {
 #[test]
 fn a_case_of_a_listed_person_waits_and_is_declined_with_the_alert() {
     let caller = Caller::manual();
-    let somebody = person(&caller, "Sanctioned", &json!({}));
-    let passport = document(&caller, &somebody, "passport", "tok_ok");
-    let kyc = open(&caller, &somebody, "standard");
+    let registered = person(&caller, "Sanctioned", &json!({}));
+    let passport = document(&caller, &registered, "passport", "tok_ok");
+    let kyc = open(&caller, &registered, "standard");
     submit(&caller, &kyc, &[&passport]).expect(202);
     caller.advance(&json!({"by": "1m"}));
     let waiting = case(&caller, &kyc);
     assert_eq!(waiting["status"], "in_review");
     assert_eq!(waiting["reject_labels"], json!(["watchlist_match"]));
-    let alerts = caller.all(&format!("{ALERTS}?subject_id={}", id(&somebody)));
+    let alerts = caller.all(&format!("{ALERTS}?subject_id={}", id(&registered)));
     resolve(&caller, id(&alerts[0]), "true_positive").expect(200);
     assert_eq!(case(&caller, &kyc)["status"], "declined");
-    let somebody = subject(&caller, &somebody);
+    let registered = subject(&caller, &registered);
     assert_eq!(
-        (&somebody["kyc_status"], &somebody["risk_level"]),
+        (&registered["kyc_status"], &registered["risk_level"]),
         (&json!("declined"), &json!("high"))
     );
     caller.audit();
@@ -119,9 +119,9 @@ fn a_case_of_a_listed_person_waits_and_is_declined_with_the_alert() {
 #[test]
 fn an_unreviewed_case_is_declined_while_an_alert_is_open() {
     let caller = Caller::manual();
-    let somebody = person(&caller, "Lookalike", &json!({}));
-    let passport = document(&caller, &somebody, "passport", "tok_ok");
-    let kyc = open(&caller, &somebody, "standard");
+    let registered = person(&caller, "Lookalike", &json!({}));
+    let passport = document(&caller, &registered, "passport", "tok_ok");
+    let kyc = open(&caller, &registered, "standard");
     submit(&caller, &kyc, &[&passport]).expect(202);
     caller.advance(&json!({"by": "2d"}));
     assert_eq!(case(&caller, &kyc)["status"], "declined");
@@ -195,21 +195,21 @@ fn screenings_and_alerts_accept_manual_transitions() {
 #[test]
 fn a_confirmed_alert_declines_regardless_of_open_cases_and_other_screenings() {
     let caller = Caller::manual();
-    let somebody = person(&caller, "Sanctioned", &json!({}));
-    let asked = screen(&caller, &somebody, &json!({}));
+    let registered = person(&caller, "Sanctioned", &json!({}));
+    let asked = screen(&caller, &registered, &json!({}));
     caller.advance(&json!({"by": "5s"}));
-    let opened = open(&caller, &somebody, "basic");
+    let opened = open(&caller, &registered, "basic");
     resolve(&caller, &alert_of(&caller, &asked), "true_positive").expect(200);
-    let kyc = || subject(&caller, &somebody)["kyc_status"].take();
+    let kyc = || subject(&caller, &registered)["kyc_status"].take();
     assert_eq!(kyc(), "declined");
     caller.advance(&json!({"by": "1d"}));
     assert_eq!(case(&caller, &opened)["status"], "expired");
     assert_eq!(kyc(), "declined");
-    let narrow = screen(&caller, &somebody, &json!({"lists": ["adverse_media"]}));
+    let narrow = screen(&caller, &registered, &json!({"lists": ["adverse_media"]}));
     caller.advance(&json!({"by": "5s"}));
     assert_eq!(screening(&caller, &narrow)["status"], "clear");
-    assert_eq!(subject(&caller, &somebody)["risk_level"], "high");
-    let again = open(&caller, &somebody, "basic");
+    assert_eq!(subject(&caller, &registered)["risk_level"], "high");
+    let again = open(&caller, &registered, "basic");
     submit(&caller, &again, &[]).expect(202);
     assert_eq!(kyc(), "pending");
     caller.advance(&json!({"by": "2s"}));
@@ -221,10 +221,10 @@ fn a_confirmed_alert_declines_regardless_of_open_cases_and_other_screenings() {
 #[test]
 fn the_risk_of_an_open_alert_remains_after_a_narrower_screening() {
     let caller = Caller::instant();
-    let somebody = person(&caller, "Sanctioned", &json!({}));
-    let risk = || subject(&caller, &somebody)["risk_level"].take();
-    let wide = screen(&caller, &somebody, &json!({}));
-    screen(&caller, &somebody, &json!({"lists": ["pep"]}));
+    let registered = person(&caller, "Sanctioned", &json!({}));
+    let risk = || subject(&caller, &registered)["risk_level"].take();
+    let wide = screen(&caller, &registered, &json!({}));
+    screen(&caller, &registered, &json!({"lists": ["pep"]}));
     assert_eq!(risk(), "high");
     resolve(&caller, &alert_of(&caller, &wide), "false_positive").expect(200);
     assert_eq!(risk(), "low");

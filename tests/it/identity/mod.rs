@@ -67,10 +67,10 @@ fn subject(caller: &Caller, of: &Value) -> Value {
 
 /// A person with this last name whose case without documents was submitted.
 fn submitted(caller: &Caller, last: &str) -> (Value, Value) {
-    let somebody = person(caller, last, &json!({}));
-    let case = open(caller, &somebody, "basic");
+    let registered = person(caller, last, &json!({}));
+    let case = open(caller, &registered, "basic");
     submit(caller, &case, &[]).expect(202);
-    (somebody, case)
+    (registered, case)
 }
 
 fn screen(caller: &Caller, subject: &Value, more: &Value) -> Value {

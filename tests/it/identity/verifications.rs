@@ -56,11 +56,11 @@ fn a_case_is_submitted_once() {
 fn a_reserved_name_chooses_the_whole_way() {
     let caller = Caller::manual();
     let way = |last: &str, spans: &[&str]| {
-        let (somebody, opened) = submitted(&caller, last);
+        let (registered, opened) = submitted(&caller, last);
         for span in spans {
             caller.advance(&json!({"by": span}));
         }
-        let (now, who) = (case(&caller, &opened), subject(&caller, &somebody));
+        let (now, who) = (case(&caller, &opened), subject(&caller, &registered));
         let status = who["kyc_status"].as_str().unwrap().to_owned();
         let passed: Vec<String> = statuses(&now).iter().map(|one| (*one).to_owned()).collect();
         (passed.join(" "), status)
@@ -88,14 +88,14 @@ fn a_reserved_name_chooses_the_whole_way() {
 #[test]
 fn a_resubmission_is_approved() {
     let caller = Caller::instant();
-    let (somebody, opened) = submitted(&caller, "Retry");
+    let (registered, opened) = submitted(&caller, "Retry");
     let asked = case(&caller, &opened);
     assert_eq!(asked["reject_type"], "retry");
     submit(&caller, &opened, &[]).expect(202);
     let done = case(&caller, &opened);
     assert_eq!((&done["status"], &done["submissions"]), (&json!("approved"), &json!(2)));
     assert_eq!(done["reject_labels"], json!([]));
-    assert_eq!(subject(&caller, &somebody)["kyc_status"], "approved");
+    assert_eq!(subject(&caller, &registered)["kyc_status"], "approved");
 }
 
 #[test]
@@ -164,13 +164,13 @@ fn a_review_decides_only_what_is_in_review() {
         ("request_resubmission", "resubmission_requested", "pending"),
     ] {
         let caller = Caller::instant();
-        let (somebody, opened) = submitted(&caller, "Review");
+        let (registered, opened) = submitted(&caller, "Review");
         assert_eq!(case(&caller, &opened)["status"], "in_review");
         let decided =
             review(&caller, &opened, &json!({"decision": decision, "note": "Seen"})).data();
         assert_eq!(decided["status"], status);
         assert_eq!(decided["note"], "Seen");
-        assert_eq!(subject(&caller, &somebody)["kyc_status"], kyc);
+        assert_eq!(subject(&caller, &registered)["kyc_status"], kyc);
         let again = review(&caller, &opened, &json!({"decision": "approve"}));
         again.refused(409, "invalid_state_transition");
         caller.audit();
@@ -192,10 +192,10 @@ fn a_case_can_be_cancelled_unless_the_bureau_is_busy_with_it() {
     assert_eq!(caller.advance(&json!({"by": "2d"})), [""; 0]);
     let (_, busy) = submitted(&caller, "Obi");
     cancel(&busy).refused(409, "invalid_state_transition");
-    let (somebody, looked_at) = submitted(&caller, "Review");
+    let (registered, looked_at) = submitted(&caller, "Review");
     caller.advance(&json!({"by": "2s"}));
     assert_eq!(cancel(&looked_at).data()["status"], "cancelled");
-    assert_eq!(subject(&caller, &somebody)["kyc_status"], "unverified");
+    assert_eq!(subject(&caller, &registered)["kyc_status"], "unverified");
     let (_, again) = submitted(&caller, "Retry");
     caller.advance(&json!({"by": "2s"}));
     assert_eq!(cancel(&again).data()["status"], "cancelled");
@@ -216,8 +216,8 @@ fn a_subject_has_one_open_case_of_the_kind_that_it_is() {
     let refused = caller.post(CASES, &body("kyc"));
     let refused = refused.refused(409, "invalid_state_transition");
     assert_eq!(refused["current"], "created");
-    let nobody = json!({"subject_id": "sub_none", "type": "kyc", "level": "basic"});
-    caller.post(CASES, &nobody).refused(404, "resource_not_found");
+    let missing = json!({"subject_id": "sub_none", "type": "kyc", "level": "basic"});
+    caller.post(CASES, &missing).refused(404, "resource_not_found");
 }
 
 #[test]
@@ -262,8 +262,8 @@ fn manual_transitions_of_a_case_cover_its_lifecycle() {
 #[test]
 fn a_declined_subject_stays_declined_when_the_next_case_expires() {
     let caller = Caller::instant();
-    let (somebody, _) = submitted(&caller, "Decline");
-    let again = open(&caller, &somebody, "basic");
+    let (registered, _) = submitted(&caller, "Decline");
+    let again = open(&caller, &registered, "basic");
     let request = caller
         .request("POST", &format!("{CASES}/{}/submit", id(&again)))
         .header("sandbox-scenario", "bureau.reply=in_review")
@@ -272,7 +272,7 @@ fn a_declined_subject_stays_declined_when_the_next_case_expires() {
     assert_eq!(case(&caller, &again)["status"], "in_review");
     caller.post(&format!("{CASES}/{}/cancel", id(&again)), &json!({})).expect(200);
     assert_eq!(
-        statuses(&subject(&caller, &somebody)),
+        statuses(&subject(&caller, &registered)),
         ["unverified", "pending", "declined", "pending", "in_review", "declined"]
     );
     caller.audit();
@@ -281,15 +281,15 @@ fn a_declined_subject_stays_declined_when_the_next_case_expires() {
 #[test]
 fn a_change_during_a_case_is_not_approved_with_it() {
     let caller = Caller::manual();
-    let (somebody, opened) = submitted(&caller, "Obi");
-    let target = format!("{}/{}", super::SUBJECTS, id(&somebody));
+    let (registered, opened) = submitted(&caller, "Obi");
+    let target = format!("{}/{}", super::SUBJECTS, id(&registered));
     let other = json!({"name": {"first": "Ada", "last": "Eze"}});
     assert_eq!(caller.patch(&target, &other).data()["kyc_status"], "pending");
     caller.advance(&json!({"by": "2s"}));
     assert_eq!(case(&caller, &opened)["status"], "approved");
-    assert_eq!(subject(&caller, &somebody)["kyc_status"], "reverify_required");
-    let again = open(&caller, &somebody, "basic");
+    assert_eq!(subject(&caller, &registered)["kyc_status"], "reverify_required");
+    let again = open(&caller, &registered, "basic");
     submit(&caller, &again, &[]).expect(202);
     caller.advance(&json!({"by": "2s"}));
-    assert_eq!(subject(&caller, &somebody)["kyc_status"], "approved");
+    assert_eq!(subject(&caller, &registered)["kyc_status"], "approved");
 }

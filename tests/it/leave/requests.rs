@@ -144,8 +144,8 @@ fn malformed_leave_is_refused_with_every_pointer() {
     let unknown = format!("{REQUESTS}/lvr_0000000000000");
     caller.get(&unknown).refused(404, "resource_not_found");
     let body = json!({"decision": "approve"});
-    let nobody = caller.post(&format!("{unknown}/decide"), &body);
-    nobody.refused(404, "resource_not_found");
+    let missing = caller.post(&format!("{unknown}/decide"), &body);
+    missing.refused(404, "resource_not_found");
     assert_eq!(request(&caller, &asked)["status"], "pending");
 }
 

@@ -97,8 +97,8 @@ fn all_faults_of_a_beneficiary_are_listed_together() {
         "/type",
     ];
     assert_eq!(found, wanted, "{problem}");
-    let nobody = with(payer.payee_body("9999999900"), &json!({"company_id": "com_0000000000000"}));
-    let problem = payer.caller.post(BENEFICIARIES, &nobody);
+    let missing = with(payer.payee_body("9999999900"), &json!({"company_id": "com_0000000000000"}));
+    let problem = payer.caller.post(BENEFICIARIES, &missing);
     let problem = problem.refused(404, "resource_not_found");
     assert_eq!(faults(&problem), [("/company_id", "not_found")]);
 }

@@ -87,9 +87,9 @@ fn wages_are_cancelled_with_their_run_alone() {
     let path = format!("{PAYOUTS}/{}/cancel", id(&queued[0]));
     let refused = caller.post(&path, &json!({})).refused(409, "invalid_state_transition");
     assert!(refused["detail"].as_str().unwrap().contains("payroll run"));
-    let nobody = format!("{PAYOUTS}/pyo_0000000000000");
-    caller.post(&format!("{nobody}/cancel"), &json!({})).refused(404, "resource_not_found");
-    caller.post(&format!("{nobody}/approve"), &json!({})).refused(404, "resource_not_found");
+    let missing = format!("{PAYOUTS}/pyo_0000000000000");
+    caller.post(&format!("{missing}/cancel"), &json!({})).refused(404, "resource_not_found");
+    caller.post(&format!("{missing}/approve"), &json!({})).refused(404, "resource_not_found");
 }
 
 #[test]

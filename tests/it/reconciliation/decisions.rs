@@ -135,12 +135,12 @@ fn a_manual_match_needs_free_transactions_that_sum_to_the_amount() {
     let ids = |ids: &[&Value]| json!({"action": "match", "transaction_ids": ids});
     let taken = &rows[0]["transaction_ids"][0];
     let free = &rows[3]["transaction_ids"][0];
-    let nobody = json!("wtx_0000000000000");
+    let missing = json!("wtx_0000000000000");
     fault(json!({"action": "match"}), "/transaction_ids", "required");
     fault(json!({"action": "match", "transaction_ids": []}), "/transaction_ids", "too_few");
     fault(json!({"action": "ignore", "transaction_ids": [free]}), "/transaction_ids", "unknown");
     fault(ids(&[free, free]), "/transaction_ids/1", "duplicate");
-    fault(ids(&[&nobody]), "/transaction_ids/0", "not_found");
+    fault(ids(&[&missing]), "/transaction_ids/0", "not_found");
     fault(ids(&[free, taken]), "/transaction_ids/1", "already_matched");
     fault(ids(&[free]), "/transaction_ids", "sum_differs");
     fault(json!({"action": "settle"}), "/action", "enum");

@@ -16,7 +16,7 @@ fn lines_are_matched_suggested_or_explained_and_missing_ones_are_listed() {
         line_of(first, &json!({})),
         json!({"date": "2025-12-31", "amount": 4200, "direction": "debit", "description": "Stamp duty"}),
         line_of(third, &json!({"amount": number(&third["amount"]) + 1})),
-        json!({"date": "2025-12-31", "amount": 77, "direction": "credit", "description": "Somebody"}),
+        json!({"date": "2025-12-31", "amount": 77, "direction": "credit", "description": "A stranger"}),
     ];
     let lines: Vec<Value> = lines.into_iter().map(without_nulls).collect();
     let (statement, rows) = account.lines(&lines);

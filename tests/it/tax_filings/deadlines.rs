@@ -128,11 +128,11 @@ fn a_wallet_that_is_named_is_the_companys_own() {
     let unknown = pay_from("wal_0000000000000").refused(404, "resource_not_found");
     assert_eq!(pointers(&unknown), ["/wallet_id"]);
     pay_from(id(&wallets[0])).expect(202);
-    let nobody = format!("{FILINGS}/txf_0000000000000");
+    let missing = format!("{FILINGS}/txf_0000000000000");
     for (verb, body) in
         [("submit", json!({"declaration": "Ada"})), ("amend", json!({"reason": "Typing error"}))]
     {
-        caller.post(&format!("{nobody}/{verb}"), &body).refused(404, "resource_not_found");
+        caller.post(&format!("{missing}/{verb}"), &body).refused(404, "resource_not_found");
     }
     for body in [json!({}), json!({"declaration": 7}), json!({"declaration": "x".repeat(201)})] {
         let refused = caller.post(&target, &body).refused(422, "validation_failed");

@@ -1,9 +1,8 @@
-//! Ways through a document, and a second, smaller reading of its schemas than the one that requests
-//! get.
+//! Walks through a document, and a second, smaller validator of its schemas.
 
 use serde_json::{Value, json};
 
-/// Everything in a document that is a schema, with its pointer.
+/// All schemas in a document, with their pointers.
 pub(super) fn schemas(document: &Value) -> Vec<(String, &Value)> {
     let mut found = Vec::new();
     let named =
@@ -17,7 +16,7 @@ pub(super) fn schemas(document: &Value) -> Vec<(String, &Value)> {
     found
 }
 
-/// Schemas under a member called `schema`, wherever one is.
+/// Schemas in members with the name `schema`, at any depth.
 fn beside<'a>(part: &'a Value, pointer: String, found: &mut Vec<(String, &'a Value)>) {
     match part {
         Value::Array(items) => {
@@ -65,7 +64,7 @@ fn nested<'a>(schema: &'a Value, pointer: String, found: &mut Vec<(String, &'a V
     }
 }
 
-/// Every member of that name, at any depth.
+/// Every member with this name, at any depth.
 fn all<'a>(part: &'a Value, name: &str, found: &mut Vec<&'a Value>) {
     match part {
         Value::Array(items) => items.iter().for_each(|item| all(item, name, found)),
@@ -83,7 +82,7 @@ pub(super) fn of<'a>(part: &'a Value, name: &str) -> Vec<&'a Value> {
     found
 }
 
-/// Every object with a schema, and perhaps examples, beside one another.
+/// Every object with a schema, and its examples if there are any.
 pub(super) fn holders(document: &Value) -> Vec<(String, &Value)> {
     fn walk<'a>(part: &'a Value, pointer: String, found: &mut Vec<(String, &'a Value)>) {
         match part {
@@ -117,13 +116,12 @@ pub(super) fn resolved<'a>(document: &'a Value, part: &'a Value) -> &'a Value {
     to.map_or(part, |target| resolved(document, target))
 }
 
-/// The first thing that is wrong with a value: a second, smaller reading of the schemas than the
-/// one that requests get.
+/// The first fault of a value, by a validator that requests do not use.
 pub(super) fn fault(document: &Value, schema: &Value, value: &Value) -> Option<String> {
     if let Some(to) = schema.get("$ref") {
         let target = document
             .pointer(to.as_str()?.trim_start_matches('#'))
-            .expect("references lead somewhere");
+            .expect("references have a target");
         if let Some(fault) = fault(document, target, value) {
             return Some(fault);
         }
