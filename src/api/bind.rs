@@ -1,8 +1,7 @@
-//! From the parts of a request to the one value that a handler's input is decoded from.
+//! Combines the parts of a request into the value that a handler's input is decoded from.
 //!
-//! What stands in the path and the query is text on the wire; the schema's type of the member says what it means. Path,
-//! query and body are judged together, so that a caller learns everything that is wrong at once. May import `value`,
-//! `json` and `check`. Deliberately absent: routes and headers.
+//! Values in the path and the query are text; the schema's type of the member defines how to read them. Path, query and body are validated
+//! together, so a caller gets all violations at once. May import `value`, `json` and `check`. Deliberately absent: routes and headers.
 
 use std::borrow::Cow;
 
@@ -13,11 +12,10 @@ use crate::api::check::{Carried, Checker, Faults, Types, came, suggestion};
 use crate::api::json::Place;
 use crate::value::ApiError;
 
-/// The input of an operation, checked.
+/// The validated input of an operation.
 ///
-/// `path` holds the names and raw, percent-encoded texts of the path parameters; `query` is raw too. `body` is `Some` on
-/// routes that take one, `{}` where nothing was sent; there the query has no parameters. Members named by the path are
-/// none of the body's or query's.
+/// `path` contains the names and raw, percent-encoded texts of the path parameters; `query` is raw, too. `body` is `Some` on routes with a
+/// body, and `{}` if it was empty; there the query has no parameters. Members named by the path must not be in the body or query.
 ///
 /// # Errors
 ///
@@ -44,7 +42,7 @@ pub(crate) fn bind(
     binding.finish(whole)
 }
 
-/// An input in the making.
+/// An input under construction.
 struct Binding<'r> {
     checker: &'r Checker,
     path: &'r [(&'r str, &'r str)],
@@ -53,7 +51,7 @@ struct Binding<'r> {
 }
 
 impl Binding<'_> {
-    /// Whether the body is an object, whose members become the input's.
+    /// Adds the members of the body. Returns whether the body is an object.
     fn body(&mut self, body: Value) -> bool {
         match body {
             Value::Object(members) => self.members = members,
@@ -71,7 +69,7 @@ impl Binding<'_> {
         for (name, raw) in self.path {
             if self.members.contains_key(*name) {
                 self.parameter(name, "unknown_member", || {
-                    "this is said by the path and is no member of the body".to_owned()
+                    "this value is given in the path and must not be in the body".to_owned()
                 });
             }
             if let Some(text) = self.decoded(name, Cow::Borrowed(raw)) {
@@ -92,7 +90,7 @@ impl Binding<'_> {
                 let others =
                     self.checker.names().filter(|known| path.iter().all(|(path, _)| path != known));
                 self.parameter(&name, "unknown_parameter", || {
-                    format!("no query parameter has this name{}", suggestion(&name, others))
+                    format!("unknown query parameter{}", suggestion(&name, others))
                 });
                 continue;
             };
@@ -107,7 +105,7 @@ impl Binding<'_> {
                 (Some(Value::Array(items)), Value::Array(more)) => items.extend(more),
                 (Some(_), _) => {
                     self.parameter(&name, "duplicate", || {
-                        "this parameter is given more than once and takes one value".to_owned()
+                        "this parameter accepts one value but is given more than once".to_owned()
                     });
                 }
             }
@@ -117,7 +115,7 @@ impl Binding<'_> {
     fn no_query(&mut self, query: &str) {
         for (name, _) in pairs(query) {
             self.parameter(&name, "unknown_parameter", || {
-                "this operation takes its input in the body and no query parameters".to_owned()
+                "this operation accepts no query parameters: send the input in the body".to_owned()
             });
         }
     }
@@ -137,8 +135,7 @@ impl Binding<'_> {
         decoded.ok().map(Cow::Owned)
     }
 
-    /// The input, if nothing is wrong with it. Of a body that is no object nothing is said but that, so then only what
-    /// the path says is judged.
+    /// The input, if it has no violations. If the body is not an object, only the path is validated in addition.
     fn finish(self, whole: bool) -> Result<Value, ApiError> {
         let Self { checker, path, members, mut faults } = self;
         let input = Value::Object(members);
@@ -155,7 +152,7 @@ impl Binding<'_> {
 }
 
 impl Carried {
-    /// What the text stands for; text that cannot be read so stays text, which the check then refuses in its own words.
+    /// The value of a text. Text that does not parse stays text, and the check then refuses it with its own message.
     fn value(self, text: Cow<'_, str>) -> Value {
         if self.list {
             return text.split(',').map(|item| scalar(self.types, Cow::Borrowed(item))).collect();
@@ -169,7 +166,7 @@ fn scalar(types: Types, text: Cow<'_, str>) -> Value {
         _ if types.contains(Types::STRING) => None,
         "true" if types.contains(Types::BOOLEAN) => Some(Value::Bool(true)),
         "false" if types.contains(Types::BOOLEAN) => Some(Value::Bool(false)),
-        // An integer as JSON writes it, so that `1e3`, `+5` and `007` are none.
+        // An integer as in JSON, so `1e3`, `+5` and `007` are not integers.
         text if types.contains(Types::INTEGER)
             && is_digits(text.strip_prefix('-').unwrap_or(text)) =>
         {
@@ -184,7 +181,7 @@ fn is_digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
 }
 
-/// Names, decoded, and raw texts. A name that is no UTF-8 is unknown whatever it is.
+/// Decoded names with raw texts. A name that is not UTF-8 is unknown.
 fn pairs(query: &str) -> impl Iterator<Item = (Cow<'_, str>, &str)> {
     query.split('&').filter(|pair| !pair.is_empty()).map(|pair| {
         let (name, text) = pair.split_once('=').unwrap_or((pair, ""));

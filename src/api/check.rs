@@ -1,12 +1,11 @@
-//! Validation: a walk over the very JSON Schema that the document publishes.
+//! Validation with the JSON Schema that the document publishes.
 //!
-//! A schema is compiled once, when the table is built; a keyword that the walk would not enforce stops the process there,
-//! so that nothing is published that is not checked. A check finds every violation with its JSON pointer and allocates
-//! nothing where there is none. May import `value` and `json`. Deliberately absent: `serde`; what is accepted here must
-//! decode, which a test holds for every input.
+//! A schema is compiled once, when the table is built. An unsupported keyword stops the process, so everything published is enforced. A
+//! check finds every violation with its JSON pointer, and allocates nothing if there is none. May import `value` and `json`. Deliberately
+//! absent: `serde`; a test checks for every input that accepted values decode.
 //!
-//! The dialect is what schemars 1.2 emits of JSON Schema 2020-12, less what no input needs: fractions, tuples, `not`, and
-//! members beside `$ref`, `oneOf` or `anyOf`, where closing an object would need `unevaluatedProperties`.
+//! The dialect is what schemars 1.2 emits of JSON Schema 2020-12, without what no input needs: fractions, tuples, `not`, and members beside
+//! `$ref`, `oneOf` or `anyOf`, where closing an object would need `unevaluatedProperties`.
 
 mod close;
 mod compile;
@@ -30,26 +29,25 @@ pub(crate) struct Checker {
     root: NodeId,
 }
 
-/// Place of a node in [`Checker::nodes`]; schemas may refer to one another and to themselves.
+/// Index of a node in [`Checker::nodes`]. Schemas may refer to each other and to themselves.
 type NodeId = usize;
 
 impl Checker {
-    /// The checker of that schema, `$ref`s resolved in `definitions`. Both may be as schemars emits them or [closed](close).
+    /// The checker of that schema, with `$ref`s resolved in `definitions`. Both may be as schemars emits them or [closed](close).
     ///
     /// # Panics
     ///
-    /// If the schema says what the walk does not enforce, with the keyword and its place.
+    /// If the schema contains an unsupported keyword; the message names the keyword and its place.
     pub(crate) fn compile(schema: &Value, definitions: &Map<String, Value>) -> Self {
         compile::compile(schema, definitions)
     }
 
-    /// Every violation, in the order of the document, missing members after those that are there; of hundreds the first
-    /// hundred and a remark.
+    /// All violations in document order; missing members come after existing ones. At most 100, and a remark if there are more.
     pub(crate) fn check(&self, value: &Value) -> Vec<Violation> {
         walk::check(self, value)
     }
 
-    /// What a member's text in a path or query stands for; `None` where the schema has no such member.
+    /// How to read a member in a path or query; `None` if the schema does not have it.
     pub(crate) fn carried(&self, name: &str) -> Option<Carried> {
         let member = self.member(self.root, name)?;
         let types = self.types(member.node);
@@ -71,7 +69,7 @@ impl Checker {
         self.requires_only(&[])
     }
 
-    /// Whether nothing but those members is required: with the names in the path, whether a body may be left out.
+    /// Whether only those members are required. With the names in the path, it tells whether the body may be omitted.
     pub(crate) fn requires_only(&self, given: &[&str]) -> bool {
         self.is_whole(self.root, given)
     }
@@ -110,7 +108,7 @@ impl Checker {
         Box::new(own.chain(node.also.iter().flat_map(|&also| self.members(also))))
     }
 
-    /// The types that a value there may have, all considered.
+    /// The types that a value there may have.
     fn types(&self, id: NodeId) -> Types {
         let node = &self.nodes[id];
         let forms = match &node.forms {
@@ -137,16 +135,16 @@ impl Checker {
     }
 }
 
-/// How a path or query parameter is to be read.
+/// How to read a path or query parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Carried {
-    /// Of the value, or of each item of a list.
+    /// The types of the value, or of each item of a list.
     pub(crate) types: Types,
     /// Repeated keys and commas make a list.
     pub(crate) list: bool,
 }
 
-/// A set of JSON types. A number is an integer; one with a fraction is in no set but [`Types::ANY`].
+/// A set of JSON types. A number is an integer; a fraction is only in [`Types::ANY`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Types(u8);
 
@@ -161,7 +159,7 @@ impl Types {
     const FRACTION: Self = Self(64);
     pub(crate) const ANY: Self = Self(127);
 
-    /// As schemas name them.
+    /// Names in schemas and in messages.
     const NAMES: [(Self, &'static str, &'static str); 6] = [
         (Self::STRING, "string", "a string"),
         (Self::INTEGER, "integer", "an integer"),
@@ -197,7 +195,7 @@ impl Types {
     }
 }
 
-/// What one schema demands. The rules of a type apply to values of that type only, as JSON Schema has it.
+/// The rules of one schema. As in JSON Schema, the rules of a type apply only to values of that type.
 struct Node {
     types: Types,
     allowed: Option<Allowed>,
@@ -228,7 +226,7 @@ impl Default for Node {
 /// `enum` and `const`.
 struct Allowed {
     texts: Vec<String>,
-    /// Whether `texts` can be searched: true of the long lists, which are written in order.
+    /// Whether `texts` is sorted and can be searched, as the long lists are.
     sorted: bool,
     others: Vec<Value>,
 }
@@ -242,11 +240,11 @@ struct Text {
 
 struct Pattern {
     regex: Regex,
-    /// What a message says is expected: an example if the schema has one, else the pattern.
+    /// The expectation in messages: an example if the schema has one, else the pattern.
     expected: String,
 }
 
-/// What a format refuses, with the sentence that says what is expected.
+/// A parser that refuses invalid text, with a sentence that says what is expected.
 type Format = fn(&str) -> Result<(), &'static str>;
 
 struct Array {
@@ -260,7 +258,7 @@ struct Object {
     /// The bits of the required members.
     required: u128,
     patterns: Vec<(Regex, NodeId)>,
-    /// Members that neither `members` nor `patterns` has.
+    /// The schema of members that are in neither `members` nor `patterns`.
     rest: Rest,
     /// The schema of every name.
     names: Option<NodeId>,
@@ -282,10 +280,10 @@ enum Rest {
 
 /// `oneOf` and `anyOf`.
 enum Forms {
-    /// Null or this: an `Option` of what has a definition of its own.
+    /// Null or this: an `Option` of a type with its own definition.
     Nullable(NodeId),
-    /// Objects told apart by one constant member, so that a violation is one of the form that was meant.
+    /// Objects that differ in one constant member, so that violations refer to the intended form.
     Tagged { tag: String, forms: Vec<(String, NodeId)> },
-    /// Any other; `one` where no two may match.
+    /// Any other; `one` if no two may match.
     Any { forms: Vec<NodeId>, one: bool },
 }

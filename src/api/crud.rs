@@ -1,6 +1,6 @@
-//! What every resource's operations share, written once: finding one, listing many.
+//! Code shared by the operations of all resources: reading one, listing many.
 
-#![expect(clippy::cast_possible_truncation, reason = "places within rows that are held in memory")]
+#![expect(clippy::cast_possible_truncation, reason = "positions in rows that are held in memory")]
 
 use core::marker::PhantomData;
 use std::borrow::Cow;
@@ -13,47 +13,47 @@ use crate::api::reply::{Data, List, Meta, Shown};
 use crate::value::{ApiError, Id, Violation};
 use crate::world::{Grow, World};
 
-/// Rows a page without `per_page`.
+/// Default number of rows per page.
 pub(crate) const PER_PAGE: u64 = 25;
-/// Rows a page at most; more is coerced to it, by the engine as its contract says.
+/// Maximum number of rows per page; the engine reduces larger values to it, as the contract says.
 pub(crate) const MOST_PER_PAGE: u64 = 100;
-/// The most that a contract may say.
+/// The largest maximum that a contract may define.
 pub(crate) const PER_PAGE_CEILING: u64 = 1_000;
 
-/// Which page of a list.
+/// Selects a page of a list.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
 pub(crate) struct Paging {
-    /// The page, from 1. Past the end is an empty page.
+    /// Page number, from 1. A page after the end is empty.
     #[schemars(range(min = 1, max = 9_007_199_254_740_991_u64))]
     page: Option<u64>,
-    /// Rows a page, from 1; more than 100 is taken as 100. 25 if absent.
+    /// Rows per page, from 1. Values above 100 are treated as 100. Default: 25.
     #[schemars(range(min = 1, max = 9_007_199_254_740_991_u64))]
     per_page: Option<u64>,
 }
 
 impl Paging {
-    /// Which page, and how many rows.
+    /// A page number with a number of rows.
     pub(crate) const fn new(page: Option<u64>, per_page: Option<u64>) -> Self {
         Self { page, per_page }
     }
 
-    /// The page's number.
+    /// The page number.
     pub(crate) fn page(self) -> u64 {
         self.page.unwrap_or(1)
     }
 
-    /// Rows a page.
+    /// Rows per page.
     pub(crate) fn per_page(self) -> u64 {
         self.per_page.unwrap_or(PER_PAGE).min(PER_PAGE_CEILING)
     }
 
-    /// Places of its rows, of a list of that length.
+    /// Positions of the page's rows in a list of that length.
     pub(crate) fn range(self, total: u64) -> core::ops::Range<u64> {
         let start = (self.page() - 1).saturating_mul(self.per_page()).min(total);
         start..start.saturating_add(self.per_page()).min(total)
     }
 
-    /// Its rows of all of them.
+    /// The rows of the page.
     pub(crate) fn page_of<T>(self, all: &[T]) -> &[T] {
         let range = self.range(all.len() as u64);
         &all[range.start as usize..range.end as usize]
@@ -64,19 +64,19 @@ impl Paging {
     }
 }
 
-/// What rows can be sorted by.
+/// The value that rows are sorted by.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum SortKey {
     Number(i64),
     Text(String),
 }
 
-/// How to read the value that a row is sorted by.
+/// Reads the value that a row is sorted by.
 pub(crate) type KeyOf<T> = fn(&T) -> SortKey;
 
 /// A resource whose lists can be sorted.
 pub(crate) trait Sortable: Sized + 'static {
-    /// Names of the members and how to read them.
+    /// Names of the members, and how to read them.
     const KEYS: &'static [(&'static str, KeyOf<Self>)];
 }
 
@@ -88,12 +88,12 @@ pub(crate) struct Sort<T> {
 }
 
 impl<T: Sortable> Sort<T> {
-    /// Whether it is the order in which lists are anyway.
+    /// Whether it is the default order of lists.
     pub(crate) fn is_own_order(&self) -> bool {
         T::KEYS[self.key].0 == "created_at" && !self.descending
     }
 
-    /// Whether it is by the time of creation, either way.
+    /// Whether it sorts by creation time, ascending or descending.
     pub(crate) fn is_by_time(&self) -> bool {
         T::KEYS[self.key].0 == "created_at"
     }
@@ -114,7 +114,8 @@ impl<'de, T: Sortable> Deserialize<'de> for Sort<T> {
         let (descending, name) =
             text.strip_prefix('-').map_or((false, &*text), |name| (true, name));
         let key = T::KEYS.iter().position(|(known, _)| *known == name);
-        let key = key.ok_or_else(|| de::Error::custom("this list cannot be sorted by that"))?;
+        let key =
+            key.ok_or_else(|| de::Error::custom("this list cannot be sorted by this member"))?;
         Ok(Self { key, descending, of: PhantomData })
     }
 }
@@ -132,7 +133,8 @@ impl<T: Sortable> JsonSchema for Sort<T> {
         let names = T::KEYS.iter().flat_map(|(name, _)| [(*name).to_owned(), format!("-{name}")]);
         json_schema!({
             "type": "string",
-            "description": "Sort by this member, descending with a minus sign; equal rows stay in creation order.",
+            "description": "Sort by this member; a minus sign sorts descending. Equal rows stay in \
+                creation order.",
             "enum": names.collect::<Vec<_>>(),
         })
     }
@@ -143,17 +145,17 @@ pub(crate) fn show<T: Grow>(world: &World, id: Id<T>) -> Result<Data<Shown<T>>, 
     Ok(Data(Shown(world.get(id)?)))
 }
 
-/// The rows that a list may have, before what only the resource itself can tell: the grown ones by index, then those
-/// created since, each in creation order.
+/// The possible rows of a list, before filters on the resources themselves: the grown ones by index, then the created ones, each in
+/// creation order.
 pub(crate) struct Candidates<'a, T> {
     grown: u64,
-    /// Index of the grown one with that rank.
+    /// Index of the grown resource with that rank.
     index: Box<dyn Fn(u64) -> Option<u64> + 'a>,
     created: Vec<Id<T>>,
 }
 
 impl<'a, T: Grow> Candidates<'a, T> {
-    /// So many grown ones, found by rank, and these created since.
+    /// A number of grown resources, found by rank, and these created ones.
     pub(crate) fn new(
         grown: u64,
         index: impl Fn(u64) -> Option<u64> + 'a,
@@ -162,7 +164,7 @@ impl<'a, T: Grow> Candidates<'a, T> {
         Self { grown, index: Box::new(index), created: created.collect() }
     }
 
-    /// Every one of a kind whose indexes have no holes.
+    /// All resources of a kind whose indexes have no gaps.
     pub(crate) fn all(world: &'a World) -> Self {
         Self::new(world.base().count(T::KIND), Some, world.created::<T>())
     }
@@ -178,7 +180,7 @@ impl<'a, T: Grow> Candidates<'a, T> {
         }
     }
 
-    /// Every one of them, for a list that is known to be short.
+    /// All of them, for a list that is known to be short.
     pub(crate) fn every(&self, world: &World) -> Vec<Arc<T>> {
         (0..self.len()).filter_map(|rank| self.get(world, rank)).collect()
     }
@@ -201,7 +203,7 @@ impl<'a, T: Grow> Candidates<'a, T> {
         Ok(List { data: rows.map(Shown).collect(), meta: paging.meta(total) })
     }
 
-    /// The page of those candidates that `keep` accepts, which only looking at each can tell.
+    /// The page of the candidates that `keep` accepts, which requires reading each of them.
     pub(crate) fn page_where(
         self,
         world: &World,
@@ -222,22 +224,22 @@ impl<'a, T: Grow> Candidates<'a, T> {
     }
 }
 
-/// Rows that one call may look at. A scan holds what it finds in memory, and its world's writers wait for it.
+/// Maximum number of rows read by one call. A scan keeps its results in memory, and writers of the world wait for it.
 const MOST_SCANNED: u64 = 100_000;
 
-/// Refuses a call that would have to look at more rows than one call may.
+/// Refuses a call that would have to read more rows than allowed.
 pub(crate) fn may_scan(rows: u64) -> Result<(), ApiError> {
     if rows <= MOST_SCANNED {
         return Ok(());
     }
     let detail = format!(
-        "this sort or filter would look at {rows} rows, and one call looks at {MOST_SCANNED} at most: \
-         name a company, a run or an employee"
+        "this sort or filter would read {rows} rows, and one call can read at most {MOST_SCANNED}: \
+            filter by company, run or employee"
     );
     Err(ApiError::invalid(vec![Violation::new("", "too_many", detail)]))
 }
 
-/// The page of rows that are all at hand.
+/// A page of rows that are all in memory.
 pub(crate) fn page_of<T>(rows: &[Arc<T>], paging: Paging) -> List<Shown<T>> {
     let total = rows.len() as u64;
     let range = paging.range(total);

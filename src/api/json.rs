@@ -1,8 +1,7 @@
-//! JSON as callers send it: one strict reading, one canonical writing, and places in a document as JSON pointers.
+//! JSON from callers: strict parsing, canonical serialisation, and JSON pointers.
 //!
-//! May import `value`. `serde_json` alone would keep the last of two equal keys and say nothing, which is how a caller's
-//! typing mistake becomes a wrong payment; here everything doubtful is a 400 with its line and column. Deliberately
-//! absent: any knowledge of schemas.
+//! May import `value`. `serde_json` alone would keep the last of two equal keys silently, which could turn a typing mistake into a wrong
+//! payment. Here everything ambiguous is a 400 with line and column. Deliberately absent: schemas.
 
 use core::fmt;
 
@@ -12,36 +11,35 @@ use serde_json::{Map, Number, Value};
 
 use crate::value::{ApiError, ErrorCode};
 
-/// How deep arrays and objects may lie within one another.
+/// Maximum nesting depth of arrays and objects.
 pub(crate) const MAX_DEPTH: usize = 64;
 
-/// How many pointers [`differing_pointers`] lists: enough to find a mistake, and bounded for hostile bodies.
+/// Maximum number of pointers listed by [`differing_pointers`]: enough to find a mistake, and limited for hostile bodies.
 const MOST_DIFFERENCES: usize = 20;
 
-/// Up to here every whole `f64` is exactly the number that was written; beyond it neighbours collapse.
+/// Up to here every whole `f64` is exactly the written number; above it, neighbours are equal.
 const EXACT_FLOAT: f64 = 9_007_199_254_740_992.0;
 
-/// The body as a value, with whole floats such as `698.0` and `1e2` folded to integers.
+/// The body as a value; whole floats such as `698.0` and `1e2` become integers.
 ///
-/// Refused as `malformed_json`, with line and column in bytes: an empty body, a byte order mark, what is not UTF-8,
-/// broken syntax, lone surrogates, numbers beyond `f64`, a key given twice, anything deeper than [`MAX_DEPTH`], and
-/// whatever follows the value.
+/// Refused as `malformed_json`, with line and column in bytes: an empty body, a byte order mark, invalid UTF-8, syntax errors, lone
+/// surrogates, numbers beyond `f64`, duplicate keys, nesting deeper than [`MAX_DEPTH`], and text after the value.
 pub(crate) fn parse(bytes: &[u8]) -> Result<Value, ApiError> {
     let text = core::str::from_utf8(bytes).map_err(|error| {
         let before = &bytes[..error.valid_up_to()];
         let line_start = before.iter().rposition(|&b| b == b'\n').map_or(0, |newline| newline + 1);
         let line = before.split(|&b| b == b'\n').count();
-        malformed(line, before.len() - line_start + 1, "the body is not UTF-8")
+        malformed(line, before.len() - line_start + 1, "the body is not valid UTF-8")
     })?;
     if text.starts_with('\u{feff}') {
         return Err(malformed(
             1,
             1,
-            "the body begins with a byte order mark, which JSON does not have",
+            "the body starts with a byte order mark, which JSON does not allow",
         ));
     }
     if text.bytes().all(|b| matches!(b, b' ' | b'\t' | b'\r' | b'\n')) {
-        return Err(malformed(1, 1, "the body is empty where a JSON object is expected"));
+        return Err(malformed(1, 1, "the body is empty: expected a JSON object"));
     }
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let parsed = Strict { depth: 0 }.deserialize(&mut deserializer);
@@ -137,7 +135,7 @@ impl<'de> Visitor<'de> for Strict {
                 }
                 Entry::Occupied(taken) => {
                     return Err(de::Error::custom(format_args!(
-                        "the key {} is given twice",
+                        "the key {} is duplicated",
                         quoted(taken.key())
                     )));
                 }
@@ -147,7 +145,7 @@ impl<'de> Visitor<'de> for Strict {
     }
 }
 
-/// The number as an integer where it is exactly one.
+/// The number as an integer, if it is exactly one.
 #[expect(clippy::cast_possible_truncation, reason = "whole and within ±2^53")]
 fn folded(value: f64) -> Option<Number> {
     if value.fract() == 0.0 && value.abs() <= EXACT_FLOAT {
@@ -156,7 +154,7 @@ fn folded(value: f64) -> Option<Number> {
     Number::from_f64(value)
 }
 
-/// The text in quotes, control characters escaped, cut to what a message can carry.
+/// The text in quotes, with control characters escaped, shortened for messages.
 pub(crate) fn quoted(text: &str) -> String {
     const MOST_CHARACTERS: usize = 40;
     match text.char_indices().nth(MOST_CHARACTERS) {
@@ -165,7 +163,7 @@ pub(crate) fn quoted(text: &str) -> String {
     }
 }
 
-/// One spelling for equal values: keys sorted by their bytes, no spaces.
+/// One serialisation for equal values: keys sorted by their bytes, no spaces.
 pub(crate) fn canonical(value: &Value) -> Vec<u8> {
     let mut out = Vec::new();
     write_canonical(value, &mut out);
@@ -196,8 +194,8 @@ fn write_canonical(value: &Value, out: &mut Vec<u8>) {
     }
 }
 
-/// Where two values differ, deepest places first named: members and items that one lacks, and scalars that differ. The
-/// first [`MOST_DIFFERENCES`] in the order of `left`, then of what only `right` has.
+/// Where two values differ, at the deepest level: missing members and items, and different scalars. The first [`MOST_DIFFERENCES`] in the
+/// order of `left`, then of what only `right` has.
 pub(crate) fn differing_pointers(left: &Value, right: &Value) -> Vec<String> {
     let mut found = Vec::new();
     compare(left, right, Place::Root, &mut found);
@@ -238,7 +236,7 @@ fn compare_member(
     }
 }
 
-/// A place in a document, kept on the stack while walking it, so that only a finding costs an allocation.
+/// A place in a document, kept on the stack, so that only a violation allocates.
 #[derive(Clone, Copy)]
 pub(crate) enum Place<'a> {
     /// The whole document.

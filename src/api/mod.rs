@@ -1,7 +1,7 @@
 //! The operations: tables of rows, the types of their inputs, and their handlers.
 //!
-//! May import `value`, `model` and `world`. Deliberately absent: headers, keys, sockets; a handler sees a world and a
-//! decoded input and nothing else.
+//! May import `value`, `model`, `world` and `tester`. Deliberately absent: headers, keys, sockets. A handler sees only a world and a
+//! decoded input; a control handler also sees the tester.
 
 pub(crate) mod bind;
 pub(crate) mod business;
@@ -45,7 +45,7 @@ use crate::api::payments::{
     refunds, wallets,
 };
 
-/// The simulated product, domain by domain.
+/// The operations of the simulated product, by domain.
 pub(crate) fn product() -> impl Iterator<Item = &'static Operation> {
     let tables = [
         companies::OPERATIONS,
@@ -109,7 +109,7 @@ pub(crate) fn product() -> impl Iterator<Item = &'static Operation> {
     tables.into_iter().flatten()
 }
 
-/// The control plane under `/_sandbox`.
+/// The operations of the control API under `/_sandbox`.
 pub(crate) fn control() -> impl Iterator<Item = &'static Operation> {
     let tables = [
         process::OPERATIONS,

@@ -1,4 +1,4 @@
-//! The operation table's row type. Router, validation, OpenAPI document, docs, CLI and tests are loops over such rows.
+//! The row type of the operation table. Router, validation, OpenAPI document, docs, CLI and tests are loops over these rows.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::value::{ApiError, ErrorCode, Timestamp, Violation};
 use crate::world::World;
 use crate::world::script::Scenario;
 
-/// The methods that rows use. HEAD is answered as GET by the edge.
+/// The methods of rows. The edge answers HEAD like GET.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Method {
     Get,
@@ -30,7 +30,7 @@ impl Method {
     /// Every method, in the order of an `Allow` header.
     pub(crate) const ALL: [Self; 5] = [Self::Get, Self::Post, Self::Put, Self::Patch, Self::Delete];
 
-    /// The method on the wire.
+    /// The method in HTTP.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Get => "GET",
@@ -41,25 +41,25 @@ impl Method {
         }
     }
 
-    /// Whether its input travels in a body; otherwise it is in the query.
+    /// Whether its input is in the body; otherwise it is in the query.
     pub(crate) const fn has_body(self) -> bool {
         matches!(self, Self::Post | Self::Put | Self::Patch)
     }
 }
 
-/// What vouches for a row.
+/// The source of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Contract {
-    /// The specification shows it: path, method, headers and members are kept to the letter.
+    /// The specification shows it: path, method, headers and members are exactly as published.
     Published,
-    /// The specification names the area and leaves the shape open; ours.
+    /// The specification names the area but not the form, which is our own.
     Assumed,
-    /// The sandbox's own control plane, no part of the product.
+    /// The sandbox's control API, not part of the product.
     Control,
 }
 
-/// Which tag a row stands under.
+/// The tag of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(crate) enum Domain {
     Business,
@@ -70,50 +70,49 @@ pub(crate) enum Domain {
     Sandbox,
 }
 
-/// What happens when a row is called. The type says which may write.
+/// The function that a row calls. Its type says whether it may write.
 #[derive(Clone, Copy)]
 pub(crate) enum Call {
-    /// A function of the world as it stands.
+    /// A pure function of the world.
     Read(fn(&World, Value) -> Result<Reply, ApiError>),
-    /// May change the world, wholly or not at all.
+    /// May change the world, completely or not at all.
     Write(fn(&mut World, Value) -> Result<Reply, ApiError>),
-    /// Drives the world through transactions of its own: the clock, a reset. Refuses before the first of them or not at all.
+    /// Changes the world in its own transactions: the clock, a reset. A refusal is possible only before the first of them.
     Drive(fn(&mut World, Value) -> Result<Reply, ApiError>),
-    /// Acts on the tester beside the world: webhooks, the journal, snapshots, scenarios. What it does to the world is
-    /// done in transactions of its own.
+    /// Acts on the tester state: webhooks, request log, snapshots, scenarios. It changes the world in its own transactions.
     Tester(fn(&mut Session<'_>, Value) -> Result<Reply, ApiError>),
-    /// Answers about the process; needs no key, and sees the key's world where one is sent.
+    /// Returns data about the process. It needs no key, and gets the key's world if a key is sent.
     Open(fn(&Process, Option<&World>) -> Reply),
 }
 
-/// One key's world and tester, held alone, and the host around them.
+/// One key's world and tester state, locked, and the host around them.
 pub(crate) struct Session<'a> {
     pub(crate) world: &'a mut World,
     pub(crate) tester: &'a mut Tester,
     pub(crate) host: &'a dyn Host,
 }
 
-/// What a row of the control plane may ask beyond its own key: the engine answers.
+/// What a control row may access beyond its own key; the engine implements it.
 pub(crate) trait Host {
-    /// Every scenario that can be loaded by name, by name.
+    /// Every scenario that can be loaded, ordered by name.
     fn scenarios(&self) -> Vec<Arc<Scenario>>;
 
-    /// The scenario of that name; an error is the refusal that names the nearest.
+    /// The scenario with that name; the error suggests the nearest one.
     fn scenario(&self, name: &str) -> Result<Arc<Scenario>, ApiError>;
 
-    /// Opens another key on that world and with that part of a tester. It must be a key that may open one and has none yet.
+    /// Opens another key with that world and tester state. The key must be permitted and must not have a world yet.
     fn open(&self, key: &str, world: World, part: TesterPart) -> Result<(), ApiError>;
 
-    /// Where every open world stands, without waiting for any of them.
+    /// The state of every open world, without waiting for any of them.
     fn worlds(&self) -> Vec<OpenWorld>;
 }
 
-/// Where an open world stood after its last change.
+/// The state of an open world after its last change.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OpenWorld {
-    /// What the log names its key by.
+    /// The tag of its key in the log.
     pub(crate) tag: u32,
-    /// Its place among the worlds that this process has opened, from 1.
+    /// Position among the worlds that this process has opened, from 1.
     pub(crate) opened: u64,
     pub(crate) seed: u64,
     pub(crate) now: Timestamp,
@@ -124,7 +123,7 @@ pub(crate) struct OpenWorld {
 }
 
 impl OpenWorld {
-    /// Where a world stands now.
+    /// The current state of a world.
     pub(crate) fn of(world: &World, tag: u32, opened: u64) -> Self {
         Self {
             tag,
@@ -139,18 +138,18 @@ impl OpenWorld {
     }
 }
 
-/// What an open row may tell of the process.
+/// What an open row may return about the process.
 #[derive(Clone, Debug)]
 pub(crate) struct Process {
-    /// The seed and shape that an unknown key's world is grown from.
+    /// The seed and shape of a new key's world.
     pub(crate) seed: u64,
     pub(crate) shape: crate::world::base::Shape,
     pub(crate) mode: crate::world::ClockMode,
-    /// Worlds that are open.
+    /// Number of open worlds.
     pub(crate) worlds: u64,
 }
 
-/// What makes a page of a checked input.
+/// Creates a PDF document from a validated input.
 pub(crate) type PdfCall = fn(&World, Value) -> Result<PdfDocument, ApiError>;
 
 /// One operation.
@@ -159,23 +158,23 @@ pub(crate) struct Operation {
     /// The handler's name; `operationId` is the same in camelCase.
     pub(crate) name: &'static str,
     pub(crate) method: Method,
-    /// With `{name}` for what is in the path.
+    /// With `{name}` for path parameters.
     pub(crate) path: &'static str,
     pub(crate) domain: Domain,
     pub(crate) contract: Contract,
     pub(crate) summary: &'static str,
     pub(crate) description: &'static str,
-    /// A body that works on a fresh world of the default seed, as JSON; empty where none is sent.
+    /// A body as JSON that works on a fresh world of the default seed; empty if there is no body.
     pub(crate) example: &'static str,
     pub(crate) success: u16,
-    /// What the handler itself may refuse with, beyond what every row may.
+    /// The handler's own error codes, in addition to those of every row.
     pub(crate) errors: &'static [ErrorCode],
-    /// The events of the call itself.
+    /// The events emitted directly by the call.
     pub(crate) emits: &'static [&'static str],
-    /// Names of the system rows that it sets off: what they cause comes as the clock moves.
+    /// Names of the system rows whose timers it sets: their events follow later.
     pub(crate) starts: &'static [&'static str],
     pub(crate) call: Call,
-    /// The same as a page to print, where a caller accepts `application/pdf` rather than JSON: of rows that read one resource.
+    /// Creates the resource as a PDF, if a caller accepts `application/pdf` instead of JSON. Only for rows that read one resource.
     pub(crate) pdf: Option<PdfCall>,
     pub(crate) input: fn(&mut SchemaGenerator) -> Schema,
     pub(crate) output: fn(&mut SchemaGenerator) -> Schema,
@@ -194,7 +193,7 @@ impl Operation {
         id
     }
 
-    /// What checks its input as a whole, wherever its members travel. Compiled anew: for calls that no route carries.
+    /// The checker of its complete input, compiled anew, for calls without a route.
     pub(crate) fn checker(&self) -> Checker {
         let mut generator = SchemaGenerator::default();
         let schema = (self.input)(&mut generator).to_value();
@@ -202,7 +201,7 @@ impl Operation {
         Checker::compile(&schema, &definitions)
     }
 
-    /// Checks an input that no route has bound.
+    /// Validates an input that did not come through a route.
     pub(crate) fn check(&self, input: &Value) -> Result<(), ApiError> {
         match self.checker().check(input) {
             wrong if wrong.is_empty() => Ok(()),
@@ -210,13 +209,13 @@ impl Operation {
         }
     }
 
-    /// Names in braces, in the order of the path.
+    /// Names in braces, in path order.
     pub(crate) fn path_parameters(&self) -> impl Iterator<Item = &'static str> {
         self.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
     }
 }
 
-/// The part of a row that the handler's own type says: `..operation!(write create_payout)`.
+/// The members of a row that follow from the handler's type: `..operation!(write create_payout)`.
 macro_rules! operation {
     (read $handler:ident) => {
         $crate::api::operation::Operation {
@@ -286,7 +285,7 @@ pub(crate) use operation;
 #[derive(serde::Deserialize, JsonSchema)]
 pub(crate) struct Nothing {}
 
-/// What a row has before its literal fills it in.
+/// The default members of a row.
 pub(crate) const BLANK: Operation = Operation {
     name: "",
     method: Method::Get,
@@ -306,14 +305,14 @@ pub(crate) const BLANK: Operation = Operation {
     output: |generator| Nothing::json_schema(generator),
 };
 
-/// Checked input as the handler's own type. The schema has already said everything that serde could refuse; should the two
-/// ever differ, the caller still gets a 422 and not a crash.
+/// Decodes validated input to the handler's type. The schema has already refused everything that serde would refuse. If they ever differ,
+/// the caller gets a 422 and not a crash.
 pub(crate) fn decode<I: DeserializeOwned>(input: Value) -> Result<I, ApiError> {
     serde_json::from_value(input)
         .map_err(|error| ApiError::invalid(vec![Violation::new("", "shape", error.to_string())]))
 }
 
-/// A handler's answer as a reply.
+/// A handler's result as a reply.
 pub(crate) fn answer<O: IntoReply>(result: Result<O, ApiError>) -> Result<Reply, ApiError> {
     result.map(IntoReply::into_reply)
 }

@@ -1,4 +1,4 @@
-//! Who was paid in the months before a world's start, by rank: what lists of payslips and payouts page through.
+//! Employees paid before a world's start, by rank: the source of lists of payslips and payouts.
 
 use core::ops::Range;
 
@@ -7,7 +7,7 @@ use crate::api::prelude::*;
 use crate::model::business::{Employee, PayrollRun};
 use crate::model::growth::workforce::Selection;
 
-/// One person paid in one month.
+/// One employee's pay in one month.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct GrownPayment {
     pub(crate) month: u64,
@@ -15,19 +15,19 @@ pub(crate) struct GrownPayment {
     pub(crate) employee: u64,
 }
 
-/// People paid in some months by some companies; month by month, then company by company, then in creation order.
+/// Employees paid in some months by some companies: ordered by month, then company, then creation.
 pub(crate) struct GrownPayments<'a> {
     world: &'a World,
     months: Range<u64>,
     companies: Range<u64>,
-    /// One person of the one company that is left.
+    /// The only employee, if filtered.
     employee: Option<u64>,
-    /// People paid a month, by company of the range, with those of the companies before: the last is a month's sum.
+    /// Cumulative number of employees paid per month, by company; the last is a month's total.
     before: Vec<u64>,
 }
 
 impl<'a> GrownPayments<'a> {
-    /// Everybody, of the companies and the run or person that the filters leave.
+    /// All employees of the companies and the run or employee that the filters select.
     pub(crate) fn new(
         world: &'a World,
         months: Months,
@@ -83,27 +83,27 @@ impl<'a> GrownPayments<'a> {
         before
     }
 
-    /// Months that are left.
+    /// The selected months.
     pub(crate) fn months(&self) -> Range<u64> {
         self.months.clone()
     }
 
-    /// Companies that are left.
+    /// The selected companies.
     pub(crate) fn companies(&self) -> Range<u64> {
         self.companies.clone()
     }
 
-    /// How many are paid each month.
+    /// Number of employees paid each month.
     pub(crate) fn a_month(&self) -> u64 {
         self.before.last().copied().unwrap_or(0)
     }
 
-    /// How many are paid in all.
+    /// Total number of payments.
     pub(crate) fn count(&self) -> u64 {
         self.a_month() * (self.months.end - self.months.start)
     }
 
-    /// The one with that rank.
+    /// The payment with that rank.
     pub(crate) fn find(&self, rank: u64) -> Option<GrownPayment> {
         let a_month = self.a_month();
         if rank >= self.count() {

@@ -1,4 +1,4 @@
-//! Answers: the envelope of the contract, and how each kind of answer becomes bytes.
+//! Replies: the envelope of the contract, and the serialisation of each kind of reply.
 
 use std::sync::Arc;
 
@@ -7,18 +7,17 @@ use serde::{Serialize, Serializer};
 
 use crate::model::{Entity, Wire};
 
-/// An answer, with what the engine needs to know of it. Its bytes are written when they are asked for: after a step has given
-/// its world back.
+/// A reply, with what the engine needs to know about it. It is serialised on demand, after the step has released its world.
 pub(crate) struct Reply {
     write: Box<dyn FnOnce() -> Vec<u8> + Send>,
-    /// A single resource: it gets an `ETag`, and a created one a `Location`.
+    /// Whether it is a single resource: it gets an `ETag`, and a created one a `Location`.
     pub(crate) single: bool,
     /// The id of that resource.
     pub(crate) id: Option<String>,
 }
 
 impl Reply {
-    /// An answer that is no single resource.
+    /// A reply that is not a single resource.
     pub(crate) fn new(write: impl FnOnce() -> Vec<u8> + Send + 'static) -> Self {
         Self { write: Box::new(write), single: false, id: None }
     }
@@ -29,10 +28,10 @@ impl Reply {
     }
 }
 
-/// Most answers fit, and grow no further.
+/// Initial capacity: most replies fit.
 const USUAL_BYTES: usize = 1_024;
 
-/// What a handler can return.
+/// A result that a handler can return.
 pub(crate) trait IntoReply {
     /// The bytes.
     fn into_reply(self) -> Reply;
@@ -50,19 +49,19 @@ pub(crate) struct List<T> {
     pub(crate) meta: Meta,
 }
 
-/// `meta` of a page.
+/// The `meta` of a page.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub(crate) struct Meta {
-    /// How many there are in all.
+    /// Total number of rows.
     pub(crate) total: u64,
-    /// Which page this is, from 1.
+    /// Page number, from 1.
     pub(crate) page: u64,
 }
 
-/// An answer outside the product's envelope: the control plane's.
+/// A reply outside the product's envelope, for the control API.
 pub(crate) struct Plain<T>(pub(crate) T);
 
-/// A resource in the form in which callers see it.
+/// A resource in its public form.
 pub(crate) struct Shown<T>(pub(crate) Arc<T>);
 
 impl<T: Wire> Serialize for Shown<T> {
@@ -93,7 +92,7 @@ where
     }
 }
 
-/// Something with an id of its own.
+/// A type with an id.
 pub(crate) trait Identified {
     /// The id as text.
     fn id_text(&self) -> Option<String>;
@@ -147,7 +146,7 @@ impl<T: Serialize + JsonSchema + Send + 'static> IntoReply for List<T> {
     }
 }
 
-/// The published envelope around a page of `T`.
+/// The published envelope for a page of `T`.
 pub(crate) fn list_schema<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     let item = generator.subschema_for::<T>();
     let meta = generator.subschema_for::<Meta>();

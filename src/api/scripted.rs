@@ -1,4 +1,4 @@
-//! What a scenario's timeline does when its hour comes: an operation as the system, or something of the outside world.
+//! Actions of a scenario's timeline: an operation called as the system, or an action of the outside world.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ use crate::value::id::encode_to_string;
 use crate::world::RequestRef;
 use crate::world::script::{Deed, TimelineRow};
 
-/// Does what the row says. A refusal changes nothing and stands in the scenario's coverage.
+/// Runs the action of a row. A refusal changes nothing and is shown in the scenario's coverage.
 pub(crate) fn perform(world: &mut World, place: u32, row: &TimelineRow) {
     if let Err(error) = attempt(world, place, &row.does) {
         world.script_refused(place, format!("{}: {}", error.code.code(), error.detail));
@@ -36,7 +36,7 @@ fn attempt(world: &mut World, place: u32, deed: &Deed) -> Result<(), ApiError> {
             let row = product().find(|row| row.operation_id() == *operation);
             let row = row.filter(|row| matches!(row.call, Call::Write(_)));
             let row: &Operation = row.ok_or_else(|| {
-                let detail = format!("{operation} is no operation that changes anything");
+                let detail = format!("{operation} is not an operation that changes the world");
                 ApiError::new(ErrorCode::ResourceNotFound, detail)
             })?;
             let input = resolved(world, with)?;

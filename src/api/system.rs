@@ -1,4 +1,4 @@
-//! System rows: what the clock calls. Timers come through here one by one, each its own transaction.
+//! System rows: the functions that timers call. Each timer runs in its own transaction.
 
 use serde_json::Value;
 
@@ -24,7 +24,7 @@ use crate::world::script::OutcomeRule;
 use crate::world::timers::Timer;
 use crate::world::{ClockMode, Event, RequestRef};
 
-/// Calls a row that may change the world: wholly, or not at all. `outcomes` are what its request asks of the outside world.
+/// Calls a row that may change the world, completely or not at all. `outcomes` are those named by its request.
 pub(crate) fn perform(
     world: &mut World,
     operation: &Operation,
@@ -48,7 +48,7 @@ pub(crate) fn perform(
         }
         Call::Drive(call) => call(world, input),
         Call::Read(_) | Call::Open(_) | Call::Tester(_) => {
-            unreachable!("only a row that acts on a world alone is performed")
+            unreachable!("only a row that acts on a world alone can be called here")
         }
     }
 }
@@ -110,7 +110,7 @@ pub(crate) const fn row(task: Task) -> SystemRow {
         Task::CompleteScreening(..) => screenings::COMPLETE_SCREENING,
         Task::ScreenAgain(_) => screenings::SCREEN_AGAIN,
         Task::CompleteTrustScore(_) => trust_scores::COMPLETE_TRUST_SCORE,
-        // What it calls declares its own.
+        // The operation that it calls declares its own.
         Task::Scripted(_) => SystemRow { name: "scenario_timeline", ..SystemRow::LAST },
         Task::FinishVerification(_) => employee_pay::FINISH_VERIFICATION,
         Task::AcknowledgeFiling(_) => tax_clock::ACKNOWLEDGE_FILING,
@@ -125,7 +125,7 @@ pub(crate) const fn row(task: Task) -> SystemRow {
     }
 }
 
-/// What a call can cause, at once or later as the clock moves: its own events and those of every task that it sets off.
+/// All events that a call can cause, at once or later: its own and those of every task that it starts.
 pub(crate) fn events_of(operation: &Operation) -> Vec<&'static str> {
     let mut events = operation.emits.to_vec();
     let mut tasks = operation.starts.to_vec();
@@ -143,13 +143,13 @@ pub(crate) fn events_of(operation: &Operation) -> Vec<&'static str> {
     events
 }
 
-/// The row of that name.
+/// The row with that name.
 fn named(name: &str) -> SystemRow {
     let mut rows = Task::ONE_OF_EACH.iter().map(|&task| row(task));
     rows.find(|row| row.name == name).unwrap_or_else(|| panic!("no system row is called {name}"))
 }
 
-/// Holds a step to its row: what it emitted and what it set is what the row declares.
+/// Checks that a step emitted and started only what its row declares.
 fn held_to(world: &World, name: &str, logged: u64, emits: &[&str], starts: &[&str]) {
     for event in world.log().since(logged) {
         assert!(
@@ -164,7 +164,7 @@ fn held_to(world: &World, name: &str, logged: u64, emits: &[&str], starts: &[&st
     }
 }
 
-/// Every type of event that a call or the clock can cause, by name.
+/// All event types that a call or a timer can cause, by name.
 pub(crate) fn event_types() -> Vec<&'static str> {
     let rows = api::product().chain(api::control());
     let tasks = Task::ONE_OF_EACH.iter().flat_map(|task| row(*task).emits);
@@ -250,7 +250,7 @@ fn call(world: &mut World, task: Task) {
         }
         Task::ScreenAgain(screening) => screenings::again(world, screening),
         Task::CompleteTrustScore(score) => trust_scores::complete(world, score),
-        Task::Scripted(_) => unreachable!("a scenario's row has transactions of its own"),
+        Task::Scripted(_) => unreachable!("a scenario's row has its own transactions"),
         Task::FinishVerification(id) => employee_pay::finish_verification(world, id),
         Task::AcknowledgeFiling(filing) => tax_clock::acknowledge_filing(world, filing),
         Task::AcceptFiling(filing) => tax_clock::accept_filing(world, filing),
@@ -262,13 +262,12 @@ fn call(world: &mut World, task: Task) {
     }
 }
 
-/// Runs the first task due by `instant`, if there is one.
+/// Runs the first task that is due by `instant`, if any.
 pub(crate) fn run_next(world: &mut World, instant: Timestamp) -> Option<Task> {
     run(world, |world| world.take_due(instant))
 }
 
-/// Runs the next task that a request has set, directly or by what followed from it, whether it is due or not; deadlines only if
-/// they are wanted.
+/// Runs the next task that a request caused, directly or indirectly, before its due time; deadlines only if requested.
 pub(crate) fn run_caused(world: &mut World, request: &str, deadlines: bool) -> bool {
     run(world, |world| world.take_caused(request, deadlines)).is_some()
 }
@@ -295,14 +294,14 @@ fn run(world: &mut World, take: impl FnOnce(&mut World) -> Option<Timer>) -> Opt
     Some(timer.task)
 }
 
-/// In an instant world: everything that follows from the last request.
+/// In an instant world: runs everything that follows from the last request.
 pub(crate) fn settle(world: &mut World) {
     if world.mode() == ClockMode::Instant {
         while run_next(world, world.now().plus_millis(1)).is_some() {}
     }
 }
 
-/// Moves the clock to an instant, running what falls due on the way in its order.
+/// Moves the clock to an instant, and runs due tasks in order.
 pub(crate) fn advance(world: &mut World, to: Timestamp) {
     while run_next(world, to).is_some() {}
     world.begin(None);
@@ -310,7 +309,7 @@ pub(crate) fn advance(world: &mut World, to: Timestamp) {
     world.commit();
 }
 
-/// What happened since the log had that length, as far as the log still has it.
+/// The events after that length of the log, if still in the log.
 pub(crate) fn events_since(
     world: &World,
     length: u64,
@@ -318,7 +317,7 @@ pub(crate) fn events_since(
     world.log().since(length)
 }
 
-/// Moves a world that the wall clock drives to where the wall clock is. Nothing happens by this alone, so the version stays.
+/// Moves a world in `real` mode to the wall clock's time. This alone causes nothing, so the version stays.
 pub(crate) fn follow(world: &mut World, to: Timestamp) {
     while run_next(world, to).is_some() {}
     world.follow_clock(to);

@@ -20,7 +20,7 @@ pub(super) const WORLD_BYTES: usize = 256 * 1_024;
 /// The cost of an answer in addition to its bytes.
 const OVERHEAD: usize = 256;
 
-/// One answer.
+/// One choice.
 #[derive(Clone, Debug)]
 pub(super) struct Cached {
     pub(super) body: Bytes,

@@ -120,7 +120,8 @@ fn asked(head: &Parts) -> Result<Option<Fault>, ApiError> {
     };
     let refused = |detail: &str| {
         let detail = format!(
-            "Sandbox-Fault: {detail}; send such as status=503;retry_after=1s, lose=reply, latency=2s or body=garbage"
+            "Sandbox-Fault: {detail}; use, for example, status=503;retry_after=1s, lose=reply, \
+                latency=2s or body=garbage"
         );
         ApiError::new(ErrorCode::InvalidHeader, detail)
     };

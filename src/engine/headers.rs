@@ -34,7 +34,7 @@ pub(super) fn check_content_type(headers: &HeaderMap) -> Result<(), ApiError> {
         return if empty {
             Ok(())
         } else {
-            unsupported("a body needs Content-Type: application/json")
+            unsupported("a body requires Content-Type: application/json")
         };
     };
     let text = content_type.to_str().unwrap_or_default().to_ascii_lowercase();
@@ -45,6 +45,6 @@ pub(super) fn check_content_type(headers: &HeaderMap) -> Result<(), ApiError> {
     if json && utf8 {
         Ok(())
     } else {
-        unsupported("the body's type must be application/json, in UTF-8")
+        unsupported("the type of the body must be application/json, in UTF-8")
     }
 }

@@ -575,8 +575,7 @@ impl Host for Engine {
         let mut known = self.scenarios().into_iter();
         let found = known.find(|scenario| scenario.name == name);
         found.ok_or_else(|| {
-            let detail =
-                format!("there is no scenario {name:?}: GET /_sandbox/scenarios lists them");
+            let detail = format!("unknown scenario {name:?}: GET /_sandbox/scenarios lists them");
             ApiError::new(ErrorCode::UnknownScenario, detail)
         })
     }

@@ -52,7 +52,7 @@ fn outcome(text: &str) -> Result<OutcomeRule, ApiError> {
     let Some(choice) = decision.choice(then) else {
         let known: Vec<&str> = decision.choices.iter().map(|choice| choice.name).collect();
         return Err(unknown(format!(
-            "{name} has no choice {then:?}: expected {}",
+            "{name} has no choice {then:?}: expected one of {}",
             known.join(", ")
         )));
     };
@@ -74,7 +74,7 @@ fn outcome(text: &str) -> Result<OutcomeRule, ApiError> {
                 let after: Span = after.parse().map_err(|expected: &str| unknown(expected))?;
                 outcome.after = Some(after);
             }
-            _ => return Err(unknown(format!("{name}={then} does not take {part:?}"))),
+            _ => return Err(unknown(format!("{name}={then} does not support {part:?}"))),
         }
     }
     Ok(outcome)

@@ -428,7 +428,7 @@ impl Worlds {
         if !self.keys.is_empty() && !self.keys.iter().any(|known| known == key) {
             return Err(unauthorized(
                 ErrorCode::InvalidApiKey,
-                "the API key is not one of those this sandbox was started with",
+                "this sandbox was started with a list of API keys, and this key is not in it",
             ));
         }
         Ok(())
@@ -480,7 +480,7 @@ pub(super) fn bearer(headers: &HeaderMap) -> Result<&str, ApiError> {
     let Some(value) = values.next() else {
         return Err(unauthorized(
             ErrorCode::MissingCredentials,
-            "send Authorization: Bearer <API_KEY>; any test key opens a world",
+            "send Authorization: Bearer <API_KEY>; every test key opens a world",
         ));
     };
     let malformed = || {

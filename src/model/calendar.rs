@@ -1,7 +1,7 @@
 //! Business days: weekends, public holidays and the daily cut-off of a country. Data only: `fixtures/calendars.toml`.
 //!
-//! May import `value`, and the reader of embedded tables beside it. Deliberately absent: half days, and the holidays of regions.
-//! What has no country of its own (a span of the clock, the history that a world was grown with) knows weekends alone: [`Date`].
+//! May import `value` and the reader of embedded tables. Deliberately absent: half days and regional holidays. Code without a country (a
+//! span of the clock, the history of a grown world) knows weekends only: [`Date`].
 
 mod rule;
 
@@ -16,7 +16,7 @@ use self::rule::{Holiday, Moved, Sheet, Weekday};
 use crate::model::growth::Sections;
 use crate::value::{Date, Span, Timestamp};
 
-/// Years whose holidays are reckoned: those that a date of a world can lie in, and a margin.
+/// Years with known holidays: all years that a date in a world can have, and a margin.
 const YEARS: core::ops::Range<i16> = 1970..2210;
 
 /// The business days of one country.
@@ -26,17 +26,17 @@ pub(crate) struct Calendar {
     weekend: Vec<Weekday>,
     cut_off_ms: i64,
     holidays: Vec<(Holiday, Moved)>,
-    /// Days off by year, each reckoned when it is first asked for.
+    /// Days off by year, each calculated when it is first needed.
     days_off: Vec<OnceLock<Box<[Date]>>>,
 }
 
 impl Calendar {
-    /// That country's. Saturday and Sunday alone, and the usual cut-off, where it has no table.
+    /// The calendar of that country. Without a table: weekends on Saturday and Sunday, no holidays, the usual cut-off.
     pub(crate) fn of(country: &str) -> &'static Self {
         CALENDARS.find(country).unwrap_or(&PLAIN)
     }
 
-    /// Neither weekend nor holiday.
+    /// Whether the day is neither a weekend nor a holiday.
     pub(crate) fn is_business_day(&self, day: Date) -> bool {
         !self.is_weekend(day) && !self.is_day_off(day)
     }
@@ -69,12 +69,12 @@ impl Calendar {
         (0..days).fold(day, |day, _| self.or_business_day_before(day.plus_days(-1)))
     }
 
-    /// The instant on that day from which its business is the next day's.
+    /// The instant on that day after which business counts for the next day.
     pub(crate) fn cut_off(&self, day: Date) -> Timestamp {
         day.midnight().plus_millis(self.cut_off_ms)
     }
 
-    /// The first business day whose cut-off is still to come.
+    /// The first business day whose cut-off is in the future.
     pub(crate) fn open_day(&self, now: Timestamp) -> Date {
         let late = now >= self.cut_off(now.date());
         self.or_business_day_after(now.date().plus_days(i32::from(late)))
@@ -92,7 +92,7 @@ impl Calendar {
         }
     }
 
-    /// Days between two, both included, that are no weekend, holidays among them. None where the second is before the first.
+    /// Days between two dates, both included, without weekends; holidays count. 0 if the second is before the first.
     pub(crate) fn working_days(&self, from: Date, to: Date) -> u32 {
         let days = (0..=to.days_since(from)).map(|day| from.plus_days(day));
         let working = days.filter(|day| !self.is_weekend(*day)).count();
@@ -113,8 +113,8 @@ impl Calendar {
         })
     }
 
-    /// The days off of a year, those on the weekend and those that stand for them included, ascending. The years beside it are
-    /// looked at because a day may be moved across New Year.
+    /// All days off of a year, ascending, including weekend holidays and their substitutes. The adjacent years are included because a
+    /// substitute can fall in another year.
     fn reckon(&self, year: i16) -> Box<[Date]> {
         let mut off: Vec<Date> = Vec::new();
         let mut lost: Vec<(Date, Moved)> = Vec::new();
@@ -154,7 +154,7 @@ impl TryFrom<Sheet> for Calendar {
     }
 }
 
-/// The calendar of a country that has none.
+/// The calendar of a country without a table.
 static PLAIN: LazyLock<Calendar> = LazyLock::new(|| {
     Calendar::try_from(Sheet::default()).expect("an empty table says nothing that is wrong")
 });

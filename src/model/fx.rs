@@ -1,7 +1,7 @@
-//! Reference rates between currencies: the monthly rates of a customs authority (`fixtures/fx.toml`), and between them a
-//! path that the world's seed walks and that meets every published rate. No quote of a market: what statements translate by.
+//! Reference rates between currencies: monthly rates of a customs authority (`fixtures/fx.toml`). Between them, the rate follows a random
+//! path from the world's seed that meets every published rate. They are not market quotes; statements are translated with them.
 //!
-//! In integers throughout: units of a currency for one pound, times 10^8.
+//! Integers only: units of a currency for one pound, times 10^8.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -11,13 +11,13 @@ use serde::Deserialize;
 use crate::model::fx_quoting::Rate;
 use crate::value::{Currency, Date, Key, Period};
 
-/// Units for one pound are kept as so many parts of a unit.
+/// Fixed-point parts of one unit, for rates per pound.
 const PARTS: i128 = 100_000_000;
 
-/// Daily movement in basis points where the currency has no row of its own below.
+/// Default daily movement in basis points, for currencies without a row below.
 const USUAL_MOVEMENT: i128 = 40;
 
-/// How far a currency moves a day against the pound, in basis points: one standard deviation, roughly.
+/// Daily movement of a currency against the pound, in basis points: about one standard deviation.
 const MOVEMENT: &[(&str, i128)] = &[
     ("USD", 32),
     ("EUR", 39),
@@ -30,7 +30,7 @@ const MOVEMENT: &[(&str, i128)] = &[
     ("NGN", 60),
 ];
 
-/// The file as it is written.
+/// The file as written.
 #[derive(Deserialize)]
 struct File {
     base: String,
@@ -45,7 +45,7 @@ struct History {
     rates: BTreeMap<String, Vec<String>>,
 }
 
-/// Published rates: of each currency one a month, from the first month on.
+/// Published rates: one per month for each currency, starting with the first month.
 struct Published {
     base: Currency,
     first: Period,
@@ -91,14 +91,14 @@ pub(crate) fn known() -> impl ExactSizeIterator<Item = Currency> + Clone {
     PUBLISHED.anchors.keys().copied()
 }
 
-/// Paths that are kept, each a month of one currency: some hundred kilobytes.
+/// Maximum number of cached paths, each for one month of a currency: a few hundred kilobytes.
 const KEPT_PATHS: usize = 500;
 
 /// The reference rates of one world.
 #[derive(Clone, Debug)]
 pub(crate) struct Rates {
     key: Key,
-    /// Paths of the months that were asked about.
+    /// Cached paths by month.
     paths: BTreeMap<(Currency, Period), Vec<i128>>,
 }
 
@@ -108,8 +108,7 @@ impl Rates {
         Self { key: key.with("fx"), paths: BTreeMap::new() }
     }
 
-    /// An amount of minor units in the minor units of another currency, at that day's rate and to the nearest one, halves to
-    /// the even. None where one of the two has no reference rate.
+    /// Converts an amount in minor units at that day's rate, rounded half to even. None if one of the currencies has no reference rate.
     pub(crate) fn translate(
         &mut self,
         amount: i128,
@@ -125,7 +124,7 @@ impl Rates {
         amount.checked_mul(numerator).map(|scaled| half_even(scaled, denominator))
     }
 
-    /// Units of one currency for one of another on that day. None where one of the two has no reference rate.
+    /// Units of one currency for one of another on that day. None if one of them has no reference rate.
     pub(crate) fn mid(&mut self, from: Currency, to: Currency, day: Date) -> Option<Rate> {
         Some(Rate::of(self.units(to, day)?, self.units(from, day)?))
     }
@@ -157,8 +156,8 @@ impl Rates {
     }
 }
 
-/// How far the path has left the straight line between two months on each day of one, in `1 / MOVES`: steps of random size,
-/// less what leads them back to nothing by the end of the month.
+/// The distance from the straight line between two months on each day, in `1 / MOVES`: random steps, corrected so that the path ends at
+/// zero.
 fn path_of(key: Key, currency: Currency, period: Period) -> Vec<i128> {
     let row = MOVEMENT.iter().find(|(code, _)| *code == currency.code());
     let size = row.map_or(USUAL_MOVEMENT, |(_, size)| *size);
@@ -176,13 +175,13 @@ fn path_of(key: Key, currency: Currency, period: Period) -> Vec<i128> {
     (0..).zip(sums).map(back).collect()
 }
 
-/// A step is a draw from minus to plus 1,732 thousandths: evenly spread, with a standard deviation of one.
+/// A step is a uniform draw from −1,732 to 1,732 thousandths, which has a standard deviation of one.
 const HALF_WIDTH: i128 = 1_732;
 const WIDTH: u64 = 3_465;
 /// Basis points times thousandths.
 const MOVES: i128 = 10_000 * 1_000;
 
-/// To the nearest whole number, halves to the even one.
+/// Rounds to the nearest integer, half to even.
 pub(crate) fn half_even(numerator: i128, denominator: i128) -> i128 {
     let (quotient, rest) = (numerator.div_euclid(denominator), numerator.rem_euclid(denominator));
     match (rest * 2).cmp(&denominator) {

@@ -1,5 +1,4 @@
-//! What a conversion costs: an exact rate, the spread of a corridor (`fixtures/fx_spreads.toml`), and both sides in whole minor
-//! units.
+//! The cost of a conversion: an exact rate, the spread of a currency pair (`fixtures/fx_spreads.toml`), and both amounts in minor units.
 
 use core::fmt;
 use std::borrow::Cow;
@@ -12,28 +11,28 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use crate::model::fx::half_even;
 use crate::value::Currency;
 
-/// Parts of a unit in which a rate is kept.
+/// Fixed-point parts of one unit in a rate.
 const PARTS: i128 = 1_000_000_000_000;
 const PLACES: usize = 12;
-/// Basis points in a whole.
+/// Basis points in 100 %.
 const WHOLE: i128 = 10_000;
 
-/// Units of one currency for one of another, to twelve decimal places: a decimal string on the wire.
+/// Units of one currency for one of another, with twelve decimal places; a decimal string in JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Rate(i128);
 
 impl Rate {
-    /// The nearest rate to a fraction.
+    /// The rate nearest to a fraction.
     pub(crate) fn of(numerator: i128, denominator: i128) -> Self {
         Self(half_even(numerator * PARTS, denominator))
     }
 
-    /// What is left of it after a spread.
+    /// The rate less a spread.
     pub(crate) fn less(self, basis_points: u32) -> Self {
         Self(half_even(self.0 * (WHOLE - i128::from(basis_points)), WHOLE))
     }
 
-    /// What that amount of one currency comes to in the other, in minor units of each: the nearest, halves to the even one.
+    /// The amount in the other currency, in minor units, rounded half to even.
     pub(crate) fn convert(self, amount: i64, from: Currency, to: Currency) -> i128 {
         half_even(
             i128::from(amount) * self.0 * i128::from(to.minor_per_major()),
@@ -41,7 +40,7 @@ impl Rate {
         )
     }
 
-    /// What has to be converted for that amount of the other currency, the same way.
+    /// The amount to convert for that amount of the other currency, rounded half to even.
     pub(crate) fn needed(self, amount: i64, from: Currency, to: Currency) -> i128 {
         half_even(
             i128::from(amount) * PARTS * i128::from(from.minor_per_major()),
@@ -77,7 +76,7 @@ impl<'de> Deserialize<'de> for Rate {
             let whole: i128 = whole.parse().ok()?;
             Some(Self(whole.checked_mul(PARTS)? + parts.parse::<i128>().ok()?))
         };
-        read().ok_or_else(|| de::Error::custom("expected a decimal of at most twelve places"))
+        read().ok_or_else(|| de::Error::custom("expected a decimal with at most twelve places"))
     }
 }
 
@@ -126,7 +125,7 @@ struct Corridor {
     basis_points: u32,
 }
 
-/// By both currencies in the order of their codes, and by each alone.
+/// Spreads by pair of currencies in alphabetical order, and by single currency.
 struct Table {
     corridors: BTreeMap<[Currency; 2], u32>,
     classes: BTreeMap<Currency, u32>,
@@ -152,14 +151,14 @@ fn in_order(mut pair: [Currency; 2]) -> [Currency; 2] {
     pair
 }
 
-/// What a quote between two currencies takes on top of the reference rate, in basis points.
+/// The spread of a quote between two currencies, in basis points.
 pub(crate) fn spread(source: Currency, target: Currency) -> u32 {
     let of = |currency| *TABLE.classes.get(&currency).unwrap_or(&TABLE.otherwise);
     let named = TABLE.corridors.get(&in_order([source, target]));
     named.copied().unwrap_or(of(source).max(of(target)))
 }
 
-/// The part of an amount that a spread takes, in the same minor units: the nearest, halves to the even one.
+/// The part of an amount that a spread costs, in minor units, rounded half to even.
 pub(crate) fn cost_of_spread(amount: i64, basis_points: u32) -> i64 {
     let cost = half_even(i128::from(amount) * i128::from(basis_points), WHOLE);
     i64::try_from(cost).expect("a part is not more than the whole")

@@ -1,4 +1,4 @@
-//! The chart of accounts, journal entries and their lines. Which lines a cause has is in `posting` alone.
+//! The chart of accounts, journal entries and their lines. Only `posting` decides the lines of an entry.
 
 use core::fmt;
 
@@ -21,7 +21,7 @@ pub(crate) enum AccountType {
 }
 
 impl AccountType {
-    /// The side on which it grows.
+    /// The side that increases the account.
     pub(crate) const fn normal_side(self) -> Direction {
         match self {
             Self::Asset | Self::Expense => Direction::Debit,
@@ -30,19 +30,19 @@ impl AccountType {
     }
 }
 
-/// Declares the accounts that every company has.
+/// Declares the accounts of every company.
 macro_rules! chart {
     ($($account:ident $code:literal $type:ident $name:literal;)*) => {
-        /// An account of a company's chart; one balance a currency.
+        /// An account of a company's chart, with one balance per currency.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub(crate) enum Account {
             $($account,)*
-            /// Taxes and contributions owed to one authority.
+            /// Taxes and contributions payable to one authority.
             TaxPayable(Authority),
         }
 
         impl Account {
-            /// The accounts that every company has, in the chart's order.
+            /// The accounts of every company, in the chart's order.
             pub(crate) const FIXED: &'static [Self] = &[$(Self::$account,)*];
 
             /// The account's type.
@@ -50,7 +50,7 @@ macro_rules! chart {
                 match self { $(Self::$account => AccountType::$type,)* Self::TaxPayable(_) => AccountType::Liability }
             }
 
-            /// The account's name for people.
+            /// The account's display name.
             pub(crate) fn name(self) -> Cow<'static, str> {
                 match self {
                     $(Self::$account => $name.into(),)*
@@ -101,7 +101,7 @@ impl Account {
         Self::FIXED.iter().copied().find(|account| account.fixed_code() == Some(code))
     }
 
-    /// Cash in any state: what a cash-basis report counts.
+    /// Whether it is cash in any state, which a cash-basis report counts.
     pub(crate) const fn is_cash(self) -> bool {
         matches!(
             self,
@@ -178,7 +178,7 @@ pub(crate) struct EntryLine {
 }
 
 impl Direction {
-    /// The other side.
+    /// The opposite side.
     pub(crate) const fn opposite(self) -> Self {
         match self {
             Self::Debit => Self::Credit,
@@ -188,7 +188,7 @@ impl Direction {
 }
 
 impl EntryLine {
-    /// What it adds to the account's debits less credits.
+    /// Its effect on the account's debits minus credits.
     pub(crate) const fn signed(&self) -> i64 {
         match self.direction {
             Direction::Debit => self.amount,
@@ -198,7 +198,7 @@ impl EntryLine {
 }
 
 states! {
-    /// Whether an entry stands; entries are never edited, only mirrored.
+    /// Whether an entry is reversed. Entries are never edited, only reversed.
     EntryStatus { Posted "posted", Reversed "reversed" }
     "reverse": Posted => Reversed;
 }
@@ -210,41 +210,41 @@ pub(crate) struct JournalEntry {
     pub(crate) id: Id<JournalEntry>,
     /// Always `journal_entry`.
     pub(crate) object: Object<JournalEntry>,
-    /// Whose books it is in.
+    /// The company whose books contain it.
     pub(crate) company_id: Id<Company>,
-    /// Whether it stands.
+    /// Whether it is posted or reversed.
     pub(crate) status: EntryStatus,
-    /// The day it counts for in reports.
+    /// The accounting date, used in reports.
     pub(crate) effective_on: Date,
-    /// When it was written, in virtual time.
+    /// When it was posted, in virtual time.
     pub(crate) posted_at: Timestamp,
-    /// What happened, for people.
+    /// A short description.
     pub(crate) memo: Cow<'static, str>,
-    /// What caused it.
+    /// The resource that caused it.
     pub(crate) source: AnyId,
-    /// Two or more lines.
+    /// The lines, at least two.
     pub(crate) lines: Vec<EntryLine>,
-    /// The entry that this one mirrors, if it is a reversal.
+    /// The entry that this one reverses, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) reverses: Option<Id<JournalEntry>>,
-    /// The entry that mirrors this one, if it was reversed.
+    /// The entry that reverses this one, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) reversed_by: Option<Id<JournalEntry>>,
-    /// When it was created, in virtual time: when it was posted.
+    /// When it was created, in virtual time: equal to `posted_at`.
     pub(crate) created_at: Timestamp,
     /// When it last changed, in virtual time.
     pub(crate) updated_at: Timestamp,
-    /// The caller's own pairs.
+    /// Key-value pairs set by the caller.
     pub(crate) metadata: Metadata,
 }
 
 impl JournalEntry {
-    /// Whether a caller wrote it, or reversed one so written: nothing else stands behind it.
+    /// Whether a caller posted it, or the entry that it reverses.
     pub(crate) fn is_manual(&self) -> bool {
         self.source.kind == Kind::JournalEntry
     }
 
-    /// Currencies whose wallets it moves available money in, in the order of its lines.
+    /// Currencies in which it changes available wallet money, in the order of its lines.
     pub(crate) fn moves_available(&self) -> impl Iterator<Item = Currency> {
         let of_cash = |line: &&EntryLine| line.account == Account::CashAvailable;
         let places = self.lines.iter().enumerate();
@@ -265,18 +265,18 @@ impl JournalEntry {
     }
 }
 
-/// What moved in a wallet's available balance: one line of its statement.
+/// A change of a wallet's available balance: one line of its statement.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct WalletTransaction {
     /// The transaction's id.
     pub(crate) id: Id<WalletTransaction>,
     /// Always `wallet_transaction`.
     pub(crate) object: Object<WalletTransaction>,
-    /// Whose money it is.
+    /// The company that owns both wallets.
     pub(crate) company_id: Id<Company>,
     /// The wallet.
     pub(crate) wallet_id: Id<Wallet>,
-    /// Money in or out.
+    /// The direction: in or out.
     #[serde(rename = "type")]
     pub(crate) kind: TransactionType,
     /// Always `posted`.
@@ -285,25 +285,25 @@ pub(crate) struct WalletTransaction {
     pub(crate) amount: i64,
     /// Their currency.
     pub(crate) currency: Currency,
-    /// The available balance afterwards.
+    /// The available balance after it, in minor units.
     pub(crate) balance_after: i64,
-    /// What happened, for people.
+    /// A short description.
     pub(crate) description: Cow<'static, str>,
-    /// What caused it.
+    /// The resource that caused it.
     pub(crate) source: AnyId,
-    /// The entry that it is the wallet's view of.
+    /// The journal entry behind it.
     pub(crate) journal_entry_id: Id<JournalEntry>,
-    /// The day it counts for.
+    /// The effective day of the transaction.
     pub(crate) effective_on: Date,
     /// When it happened, in virtual time.
     pub(crate) created_at: Timestamp,
-    /// The same: transactions never change.
+    /// Equal to `created_at`: transactions never change.
     pub(crate) updated_at: Timestamp,
     /// Always empty.
     pub(crate) metadata: Metadata,
 }
 
-/// Money in or out.
+/// The direction: in or out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum TransactionType {
@@ -312,7 +312,7 @@ pub(crate) enum TransactionType {
 }
 
 impl WalletTransaction {
-    /// A wallet's view of an entry that moves its available money.
+    /// The wallet transaction for an entry that changes the available balance.
     pub(crate) fn of(
         entry: &JournalEntry,
         wallet: &Wallet,

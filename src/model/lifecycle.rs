@@ -1,4 +1,4 @@
-//! Lifecycles as const rows: the check, the 409 with `allowed`, the docs and the tests all read the same rows.
+//! Lifecycles as const rows. The check, the 409 with `allowed`, the docs and the tests read the same rows.
 
 use core::fmt;
 use std::borrow::Cow;
@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::value::{ApiError, ErrorCode, Timestamp};
 
-/// One arrow of a lifecycle.
+/// One transition of a lifecycle.
 pub(crate) struct Transition<S: 'static> {
-    /// The states it may start in.
+    /// The states in which it may start.
     pub(crate) from: &'static [S],
-    /// What does it, as the API names it.
+    /// The verb for it, as the API names it.
     pub(crate) verb: &'static str,
     /// The state it ends in.
     pub(crate) to: S,
@@ -20,13 +20,13 @@ pub(crate) struct Transition<S: 'static> {
 
 /// The states of one kind of resource.
 pub(crate) trait State: Copy + Eq + 'static {
-    /// Every state and its name on the wire.
+    /// Every state with its name in JSON.
     const STATES: &'static [(Self, &'static str)];
 
-    /// Every arrow; a state without one that leaves it is terminal.
+    /// Every transition. A state that no transition leaves is terminal.
     const ROWS: &'static [Transition<Self>];
 
-    /// The name on the wire.
+    /// The name in JSON.
     fn name(self) -> &'static str {
         Self::STATES.iter().find(|(state, _)| *state == self).map_or("unknown", |(_, name)| name)
     }
@@ -42,16 +42,17 @@ pub(crate) trait State: Copy + Eq + 'static {
         names
     }
 
-    /// Whether some row leads from this state to that one.
+    /// Whether a row leads from this state to that one.
     fn may_become(self, to: Self) -> bool {
         Self::ROWS.iter().any(|row| row.to == to && row.from.contains(&self))
     }
 }
 
-/// Where a verb leads from a state, or the 409 that says where it could have started.
+/// The target of a verb from a state, or the 409 that lists the states in which it may start.
 ///
 /// # Panics
-/// If the lifecycle has no such verb: the handler that asks is wrong.
+///
+/// If the lifecycle has no such verb, which is a mistake in the handler.
 pub(crate) fn step<S: State>(
     verb: &str,
     what: &str,
@@ -64,11 +65,11 @@ pub(crate) fn step<S: State>(
         return Ok(row.to);
     }
     let starts: Vec<&str> = rows().flat_map(|row| row.from).map(|state| state.name()).collect();
-    let detail = format!("{what} is {}: it would have to be {}", from.name(), starts.join(" or "));
+    let detail = format!("{what} is {}: it must be {}", from.name(), starts.join(" or "));
     Err(refused(id, from, detail))
 }
 
-/// 409 for what a resource's state does not allow.
+/// The 409 for an operation that the resource's state does not allow.
 pub(crate) fn refused<S: State>(
     id: impl core::fmt::Display,
     current: S,
@@ -80,7 +81,7 @@ pub(crate) fn refused<S: State>(
     error
 }
 
-/// Declares a status: its states in wire order and the arrows between them.
+/// Declares a status: its states in order and the transitions between them.
 macro_rules! states {
     (
         $(#[$doc:meta])* $name:ident { $($state:ident $wire:literal),* $(,)? }
@@ -100,7 +101,7 @@ macro_rules! states {
 }
 pub(crate) use states;
 
-/// One line of a `status_history`.
+/// An entry of a `status_history`.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "{S}Change")]
 pub(crate) struct StatusChange<S> {
@@ -108,32 +109,32 @@ pub(crate) struct StatusChange<S> {
     pub(crate) status: S,
     /// When, in virtual time.
     pub(crate) at: Timestamp,
-    /// Why, where more is known than the transition's own name.
+    /// Why, if there is more to say than the transition's name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) reason: Option<Cow<'static, str>>,
 }
 
 impl<S> StatusChange<S> {
-    /// Entered then, for no reason beyond the transition itself.
+    /// A change at that time, without a reason.
     pub(crate) const fn plain(status: S, at: Timestamp) -> Self {
         Self { status, at, reason: None }
     }
 }
 
-/// A resource that stands somewhere in a lifecycle and remembers where it stood.
+/// A resource with a lifecycle and a status history.
 pub(crate) trait Stateful {
     /// Its states.
     type Status: State + fmt::Debug;
 
-    /// Its status, and what changes with it.
+    /// Its status and the members that change with it.
     fn standing(&mut self) -> Standing<'_, Self::Status>;
 
-    /// Enters `status`, which the lifecycle allows: whoever calls has asked before, or is the lifecycle's own clock.
+    /// Enters `status`, which the lifecycle must allow: the caller has checked it, or it is the lifecycle's own timer.
     fn enter(&mut self, status: Self::Status, at: Timestamp) {
         self.enter_because(status, at, None);
     }
 
-    /// The same, with why.
+    /// Enters `status` with a reason.
     fn enter_because(&mut self, status: Self::Status, at: Timestamp, reason: Option<String>) {
         let standing = self.standing();
         let before = *standing.status;
@@ -146,15 +147,15 @@ pub(crate) trait Stateful {
     }
 }
 
-/// Where a resource stands.
+/// The status members of a resource.
 pub(crate) struct Standing<'a, S> {
     pub(crate) status: &'a mut S,
-    /// None where the resource reads it from its history.
+    /// None if the resource reads it from its history.
     pub(crate) updated_at: Option<&'a mut Timestamp>,
     pub(crate) history: &'a mut Vec<StatusChange<S>>,
 }
 
-/// Says where a resource keeps its status: in `status`, `status_history` and, unless it reads it from there, `updated_at`.
+/// Declares where a resource stores its status: `status`, `status_history` and, unless it reads it from there, `updated_at`.
 macro_rules! stateful {
     ($resource:ident: $status:ident) => {
         $crate::model::lifecycle::stateful!($resource: $status, |it| Some(&mut it.updated_at));
@@ -179,7 +180,7 @@ macro_rules! stateful {
 }
 pub(crate) use stateful;
 
-/// Walks every row of a lifecycle; for the test that each state can be reached and left as declared.
+/// Checks every row of a lifecycle: each state can be reached and left as declared. For tests.
 #[cfg(test)]
 pub(crate) fn assert_sound<S: State + core::fmt::Debug>(initial: S) {
     let mut reached = vec![initial];
@@ -210,6 +211,6 @@ mod tests {
         assert_eq!(error.code, ErrorCode::InvalidStateTransition);
         assert_eq!(error.current, Some("pending"));
         assert_eq!(error.allowed, Some(vec!["active", "terminated"]));
-        assert_eq!(error.detail, "the employee is pending: it would have to be active");
+        assert_eq!(error.detail, "the employee is pending: it must be active");
     }
 }

@@ -1,5 +1,4 @@
-//! Every cause of a journal entry and its lines. They stand here and nowhere else: grown history and live work post by
-//! the same functions.
+//! Every kind of journal entry and its lines. They are defined only here: grown history and live work post with the same functions.
 
 pub(crate) mod collecting;
 mod conversions;
@@ -27,7 +26,7 @@ pub(crate) struct Posting {
 }
 
 impl Posting {
-    /// An entry whose amounts are all in `currency`; lines of nothing are left out.
+    /// An entry with all amounts in `currency`; lines with amount zero are left out.
     fn new(
         memo: &'static str,
         source: AnyId,
@@ -43,12 +42,12 @@ impl Posting {
         Self { memo: Cow::Borrowed(memo), source, lines }
     }
 
-    /// What a caller wrote, as it was written.
+    /// An entry exactly as a caller wrote it.
     pub(crate) fn manual(memo: Cow<'static, str>, source: AnyId, lines: Vec<EntryLine>) -> Self {
         Self { memo, source, lines }
     }
 
-    /// The lines of an entry, each on its other side.
+    /// An entry with the lines of another one, each on the opposite side.
     pub(crate) fn mirror(entry: &JournalEntry, memo: Cow<'static, str>, source: AnyId) -> Self {
         let mirrored = entry
             .lines
@@ -57,7 +56,7 @@ impl Posting {
         Self { memo, source, lines: mirrored.collect() }
     }
 
-    /// Whether debits equal credits in every currency, all lines being positive.
+    /// Whether debits equal credits in every currency and all amounts are positive.
     pub(crate) fn balances(&self) -> bool {
         let sum = |currency| -> i128 {
             self.lines
@@ -70,7 +69,7 @@ impl Posting {
     }
 }
 
-/// A negative amount on one side is a positive one on the other: a tax refund in a run is a debit of the authority.
+/// A negative amount on one side becomes a positive one on the other: a tax refund in a run debits the authority.
 fn positive(line: EntryLine) -> EntryLine {
     if line.amount > 0 {
         return line;
@@ -85,7 +84,7 @@ pub(crate) fn vat_account() -> Account {
     Authority::VAT.account()
 }
 
-/// Money is set aside for a run, a filing or a dispute.
+/// Money is reserved for a run, a filing or a dispute.
 pub(crate) fn reserved(
     memo: &'static str,
     source: AnyId,
@@ -100,7 +99,7 @@ pub(crate) fn reserved(
     )
 }
 
-/// What was set aside is available again.
+/// Reserved money is available again.
 pub(crate) fn released(
     memo: &'static str,
     source: AnyId,
@@ -110,7 +109,7 @@ pub(crate) fn released(
     reserved(memo, source, currency, -amount)
 }
 
-/// A filing is paid out of what was reserved.
+/// A filing is paid with reserved money.
 pub(crate) fn filing_paid(
     source: AnyId,
     currency: Currency,
@@ -121,7 +120,7 @@ pub(crate) fn filing_paid(
     Posting::new("Filing paid", source, currency, &lines)
 }
 
-/// An amended return declares another sum than the one that accrued: the difference is the employer's, of sales tax the seller's.
+/// An amended filing declares another amount than the accrued one. The employer bears the difference, or for sales tax the seller.
 pub(crate) fn filing_adjusted(
     source: AnyId,
     currency: Currency,
@@ -134,7 +133,7 @@ pub(crate) fn filing_adjusted(
     Posting::new("Filing adjusted", source, currency, &lines)
 }
 
-/// An invoice is sent: revenue accrues, and the tax on it is owed.
+/// An invoice is sent: revenue accrues, and the tax on it is payable.
 pub(crate) fn invoice_sent(
     invoice: AnyId,
     currency: Currency,
@@ -150,7 +149,7 @@ pub(crate) fn invoice_sent(
     Posting::new("Invoice sent", invoice, currency, &lines)
 }
 
-/// A customer has paid, against what was owed or as a sale; the money is on its way.
+/// A customer has paid an invoice or a sale; the money is in transit.
 pub(crate) fn collection_succeeded(
     collection: AnyId,
     currency: Currency,
@@ -161,7 +160,7 @@ pub(crate) fn collection_succeeded(
     Posting::new("Collection succeeded", collection, currency, &lines)
 }
 
-/// Collected money arrives in the wallet, less what the service keeps.
+/// Collected money is settled into the wallet, less the service's fee.
 pub(crate) fn collection_settled(
     collection: AnyId,
     currency: Currency,
@@ -176,14 +175,14 @@ pub(crate) fn collection_settled(
     Posting::new("Collection settled", collection, currency, &lines)
 }
 
-/// A vendor's money leaves with the rail.
+/// A payout to a vendor is sent.
 pub(crate) fn vendor_payout_sent(payout: AnyId, currency: Currency, amount: i64) -> Posting {
     let lines =
         [(Account::PayoutsInTransit, Debit, amount), (Account::CashAvailable, Credit, amount)];
     Posting::new("Vendor payout sent", payout, currency, &lines)
 }
 
-/// A vendor's money arrives: the expense is `purchases` or `rent`.
+/// A payout to a vendor is paid: the expense is `purchases` or `rent`.
 pub(crate) fn vendor_payout_paid(
     payout: AnyId,
     currency: Currency,
@@ -194,7 +193,7 @@ pub(crate) fn vendor_payout_paid(
     Posting::new("Vendor payout paid", payout, currency, &lines)
 }
 
-/// Money arrives in the wallet by itself: the owners', or a customer's.
+/// Money arrives in the wallet without a request, from the owners or a customer.
 pub(crate) fn bank_transfer_received(
     wallet: AnyId,
     currency: Currency,
@@ -206,7 +205,7 @@ pub(crate) fn bank_transfer_received(
     Posting::new("Bank transfer received", wallet, currency, &lines)
 }
 
-/// The owners' money with which a company starts.
+/// The owners' money at the start of a company.
 pub(crate) fn seed_money(company: AnyId, currency: Currency, amount: i64) -> Posting {
     let lines = [(Account::CashAvailable, Debit, amount), (Account::OwnerEquity, Credit, amount)];
     Posting::new("Seed money", company, currency, &lines)

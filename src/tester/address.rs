@@ -1,44 +1,44 @@
-//! Where a webhook may go: the URL that a caller gave, read strictly, and every address it could lead to, judged.
+//! Decides where a webhook may be sent: parses the URL strictly, and checks every address that it can reach.
 //!
-//! A simulator that sends what it is told to wherever it is told would be a way into the network it stands in. One spelling of an
-//! address is taken, the plain one; whatever a lenient resolver might read as an address is refused, and a name is judged again by
-//! what it resolves to (`io::courier`). Deliberately absent: names and sockets; only the edge resolves.
+//! Otherwise the server could be used to reach its own network. Only the plain spelling of an address is accepted. Text that a lenient
+//! resolver might read as an address is refused. A name is checked again after it is resolved (`io::courier`). Deliberately absent: name
+//! resolution and sockets.
 
 use core::fmt;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-/// Characters of a URL at most.
+/// Maximum length of a URL.
 const MOST_CHARACTERS: usize = 2_048;
 
-/// What may be reached, by how the server itself can be reached.
+/// Which addresses may be used, depending on how the server itself can be reached.
 #[derive(Clone, Debug)]
 pub(crate) struct Policy {
-    /// Whether this machine and private networks may be: so where only this machine reaches the server.
+    /// Whether this machine and private networks are allowed: only if the server is reachable from this machine alone.
     pub(crate) private: bool,
-    /// Where the server listens: never a receiver of its own webhooks.
+    /// The server's own addresses, which never receive webhooks.
     pub(crate) own: Vec<SocketAddr>,
 }
 
 impl Default for Policy {
-    /// Of a server on loopback.
+    /// For a server on loopback.
     fn default() -> Self {
         Self { private: true, own: Vec::new() }
     }
 }
 
-/// A receiver's URL, taken apart.
+/// A receiver's URL, parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Target {
     pub(crate) host: Host,
     pub(crate) port: u16,
-    /// Path and query, from the slash.
+    /// Path and query, starting with the slash.
     pub(crate) path: String,
 }
 
-/// Whom a URL names.
+/// The host of a URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Host {
-    /// In lower case, without a dot at the end.
+    /// In lower case, without a trailing dot.
     Name(String),
     Address(IpAddr),
 }
@@ -50,7 +50,7 @@ impl fmt::Display for Target {
 }
 
 impl Target {
-    /// `Host`: without the port where it is the usual one.
+    /// The `Host` header, without the default port.
     pub(crate) fn authority(&self) -> String {
         let host = match &self.host {
             Host::Name(name) => name.clone(),
@@ -63,7 +63,7 @@ impl Target {
         }
     }
 
-    /// Reads a URL, and judges its host as far as it can be without asking for names.
+    /// Parses a URL, and checks its host without resolving names.
     pub(crate) fn parse(url: &str, policy: &Policy) -> Result<Self, String> {
         let (authority, path) = split(url)?;
         let (host, port) = host_and_port(authority)?;
@@ -76,33 +76,33 @@ impl Target {
     }
 }
 
-/// Authority, and path with query.
+/// Splits into authority, and path with query.
 fn split(url: &str) -> Result<(&str, &str), String> {
     if url.len() > MOST_CHARACTERS {
-        return Err(format!("a URL has at most {MOST_CHARACTERS} characters"));
+        return Err(format!("a URL may have at most {MOST_CHARACTERS} characters"));
     }
     if let Some(odd) = url.chars().find(|c| {
         !c.is_ascii_graphic() || matches!(c, '\\' | '"' | '<' | '>' | '^' | '`' | '{' | '|' | '}')
     }) {
         return Err(format!(
-            "{odd:?} does not belong in a URL: write host names in their ASCII form and percent-encode the path"
+            "{odd:?} is not allowed in a URL: write host names in ASCII and percent-encode the \
+                path"
         ));
     }
     let (scheme, rest) = url
         .split_once("://")
-        .ok_or("expected a whole URL such as http://127.0.0.1:8080/webhooks")?;
+        .ok_or("expected a complete URL such as http://127.0.0.1:8080/webhooks")?;
     match scheme.to_ascii_lowercase().as_str() {
         "http" => {}
         "https" => {
             return Err(
-                "this build speaks no TLS: give an http URL, or put a proxy that adds TLS in between"
-                    .to_owned(),
+                "TLS is not supported: use an http URL, or a proxy that adds TLS".to_owned()
             );
         }
-        _ => return Err(format!("webhooks go to http URLs, not to {scheme:?}")),
+        _ => return Err(format!("expected an http URL, not {scheme:?}")),
     }
     if rest.contains('#') {
-        return Err("a URL to send to has no fragment".to_owned());
+        return Err("a webhook URL must not contain a fragment".to_owned());
     }
     let end = rest.find(['/', '?']).unwrap_or(rest.len());
     let (authority, path) = rest.split_at(end);
@@ -118,12 +118,10 @@ fn split(url: &str) -> Result<(&str, &str), String> {
 
 fn host_and_port(authority: &str) -> Result<(&str, u16), String> {
     if authority.contains('@') {
-        return Err("a URL to send to names no user and no password".to_owned());
+        return Err("a webhook URL must not contain a user or a password".to_owned());
     }
     if authority.contains('%') {
-        return Err(
-            "a host is written as it is, without percent-encoding and without a zone".to_owned()
-        );
+        return Err("a host must not contain percent-encoding or a zone".to_owned());
     }
     let (host, port) = match authority.strip_prefix('[') {
         Some(rest) => {
@@ -147,7 +145,7 @@ fn host_and_port(authority: &str) -> Result<(&str, u16), String> {
             let digits = (1..=5).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit());
             let port = digits.then(|| text.parse::<u16>().ok()).flatten();
             port.filter(|port| *port > 0)
-                .ok_or("expected a port from 1 to 65535; an IPv6 address stands in brackets")?
+                .ok_or("expected a port from 1 to 65535; write an IPv6 address in brackets")?
         }
     };
     Ok((host, port))
@@ -168,7 +166,7 @@ fn read_host(text: &str) -> Result<Host, String> {
             && !label.ends_with('-')
     };
     if name.len() > 253 || !name.split('.').all(label) {
-        return Err(format!("{text:?} is no host name"));
+        return Err(format!("{text:?} is not a valid host name"));
     }
     if let Ok(address) = name.parse::<Ipv4Addr>() {
         return Ok(Host::Address(IpAddr::V4(address)));
@@ -179,27 +177,28 @@ fn read_host(text: &str) -> Result<Host, String> {
         || last.strip_prefix("0x").is_some_and(|rest| rest.bytes().all(|b| b.is_ascii_hexdigit()));
     if number {
         return Err(format!(
-            "{text:?} is no usual spelling of an address: write four decimal numbers, without zeros before them"
+            "{text:?} is an unusual spelling of an address: write four decimal numbers without \
+                leading zeros"
         ));
     }
     Ok(Host::Name(name))
 }
 
-/// An address that is IPv4 in other clothes as what it is.
+/// An IPv6 address that contains an IPv4 address, as that IPv4 address.
 fn plain(address: Ipv6Addr) -> IpAddr {
     address.to_ipv4_mapped().map_or(IpAddr::V6(address), IpAddr::V4)
 }
 
-/// What kind of place an address is.
+/// The kind of network of an address.
 enum Place {
-    /// This machine, or a network that is nobody else's.
+    /// This machine or a private network.
     Private(&'static str),
     Never(&'static str),
     Public,
 }
 
 impl Policy {
-    /// Whether a connection to that address may be made; an error says why not.
+    /// Whether a connection to that address is allowed; an error says why not.
     pub(crate) fn judge(&self, address: SocketAddr) -> Result<(), String> {
         let ip = match address.ip() {
             IpAddr::V4(ip) => IpAddr::V4(ip),
@@ -207,7 +206,7 @@ impl Policy {
         };
         if self.is_own(SocketAddr::new(ip, address.port())) {
             return Err(format!(
-                "{ip}:{} is this sandbox itself: it does not call itself",
+                "{ip}:{} is the sandbox itself and cannot receive its webhooks",
                 address.port()
             ));
         }
@@ -216,16 +215,16 @@ impl Policy {
             IpAddr::V6(ip) => place_v6(ip),
         };
         match place {
-            Place::Never(what) => Err(format!("{ip} is {what}: no webhook goes there")),
+            Place::Never(what) => Err(format!("{ip} is {what}: webhooks are never sent there")),
             Place::Private(what) if !self.private => Err(format!(
-                "{ip} is {what}: it may be sent to only where the server is bound to loopback, or where the \
-                 endpoint was given at the start with --webhook"
+                "{ip} is {what}: it is allowed only if the server is bound to loopback, or if the \
+                    endpoint was given with --webhook"
             )),
             Place::Private(_) | Place::Public => Ok(()),
         }
     }
 
-    /// Whether that is one of our own doors. All of this machine's loopback addresses count as one.
+    /// Whether it is one of the server's own addresses. All loopback addresses of this machine count as one.
     fn is_own(&self, address: SocketAddr) -> bool {
         self.own.iter().any(|own| {
             let same = own.ip() == address.ip()
@@ -235,13 +234,16 @@ impl Policy {
         })
     }
 
-    /// Names that are known without asking.
+    /// Checks names that need no resolution.
     fn judge_name(&self, name: &str, port: u16) -> Result<(), String> {
         if name == "localhost" || name.ends_with(".localhost") {
             return self.judge(SocketAddr::new(Ipv4Addr::LOCALHOST.into(), port));
         }
         if matches!(name, "metadata" | "metadata.google.internal" | "instance-data") {
-            return Err(format!("{name} is a cloud's metadata service: no webhook goes there"));
+            return Err(format!(
+                "{name} is a cloud's metadata service: webhooks are never sent \
+                there"
+            ));
         }
         Ok(())
     }
@@ -250,16 +252,16 @@ impl Policy {
 fn place_v4(ip: Ipv4Addr) -> Place {
     use Place::{Never, Private, Public};
     match ip.octets() {
-        [0, ..] => Never("no address of a host"),
-        [169, 254, ..] => Never("link-local, where clouds keep their metadata"),
+        [0, ..] => Never("not the address of a host"),
+        [169, 254, ..] => Never("link-local, where clouds provide their metadata"),
         [100, 100, 100, 200] | [168, 63, 129, 16] | [192, 0, 0, _] => {
-            Never("reserved, where clouds keep their metadata")
+            Never("reserved, where clouds provide their metadata")
         }
         [127, ..] => Private("this machine"),
         [10, ..] | [172, 16..=31, ..] | [192, 168, ..] => {
             Private("an address of a private network")
         }
-        [100, 64..=127, ..] => Private("an address of a carrier's own network"),
+        [100, 64..=127, ..] => Private("an address of a carrier's network"),
         [192, 0, 2, _] | [198, 51, 100, _] | [203, 0, 113, _] => Never("reserved for examples"),
         [198, 18..=19, ..] => Never("reserved for benchmarks"),
         [224..=239, ..] => Never("multicast"),
@@ -271,9 +273,9 @@ fn place_v4(ip: Ipv4Addr) -> Place {
 
 fn place_v6(ip: Ipv6Addr) -> Place {
     use Place::{Never, Private, Public};
-    const EMBEDS: &str = "an IPv4 address inside an IPv6 one; write it as IPv4";
+    const EMBEDS: &str = "an IPv4 address inside an IPv6 address; write it as IPv4";
     match ip.segments() {
-        [0, 0, 0, 0, 0, 0, 0, 0] => Never("no address of a host"),
+        [0, 0, 0, 0, 0, 0, 0, 0] => Never("not the address of a host"),
         [0, 0, 0, 0, 0, 0, 0, 1] => Private("this machine"),
         [0, 0, 0, 0, 0 | 0xffff, ..] | [0x64, 0xff9b, ..] | [0x2002, ..] | [0x2001, 0, ..] => {
             Never(EMBEDS)
@@ -285,7 +287,7 @@ fn place_v6(ip: Ipv6Addr) -> Place {
         [0xfec0..=0xfeff, ..] => Never("site-local"),
         [0xff00..=0xffff, ..] => Never("multicast"),
         [0x2001, 0xdb8, ..] | [0x3fff, 0..=0xfff, ..] => Never("reserved for examples"),
-        [0x100, 0, 0, 0, ..] => Never("where everything is discarded"),
+        [0x100, 0, 0, 0, ..] => Never("an address where all traffic is discarded"),
         [0x2000..=0x3fff, ..] => Public,
         _ => Never("reserved"),
     }

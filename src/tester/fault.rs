@@ -1,20 +1,20 @@
-//! Faults of the wire in words: how one is written in a header, and which parts of one do not go together.
+//! Network faults as text: the format of the header, and which parts of a fault exclude each other.
 //!
-//! `status=503;retry_after=1s`, `lose=reply`, `latency=2s`, `body=garbage`. Deliberately absent: when a fault acts (`wire`) and what
-//! it does to an exchange, which is the engine's and the edge's.
+//! `status=503;retry_after=1s`, `lose=reply`, `latency=2s`, `body=garbage`. Deliberately absent: when a fault is applied (`wire`), and its
+//! effect on a request, which the engine and the edge implement.
 
 use core::fmt;
 
 use crate::value::Span;
 use crate::world::script::{BodyFault, Fault, Lose};
 
-/// The longest that a reply is held back: beyond it any client has given up, and a connection would be kept for nothing.
+/// The maximum delay of a reply. Every client gives up before, and the connection would stay open for nothing.
 pub(crate) const LONGEST_MS: u64 = 10 * 60 * 1_000;
 
-/// What is wrong with a fault: the part, and a sentence.
+/// A mistake in a fault: the member, and a sentence.
 pub(crate) type Contradiction = (&'static str, String);
 
-/// What of a fault cannot be, or cannot be together.
+/// The first invalid member or combination of members of a fault.
 pub(crate) fn contradiction(fault: &Fault) -> Option<Contradiction> {
     let found = |part, detail: &str| Some((part, detail.to_owned()));
     let (status, lose, body) = (fault.status, fault.lose, fault.body);
@@ -25,26 +25,25 @@ pub(crate) fn contradiction(fault: &Fault) -> Option<Contradiction> {
         return found("status", "expected a status from 400 to 599");
     }
     if status.is_some() && lose.is_some() {
-        let detail =
-            "a reply that is lost has no status: take status or lose, or two rows with nth";
+        let detail = "a lost reply has no status: use status or lose, or two rows with nth";
         return found("lose", detail);
     }
     if status.is_some() && body.is_some() {
-        let detail = "a refusal's body is a problem document: take status or body";
+        let detail = "a refusal always has a problem document as its body: use status or body";
         return found("body", detail);
     }
     if lose.is_some() && body.is_some() {
-        return found("body", "a reply that is lost has no body: take lose or body");
+        return found("body", "a lost reply has no body: use lose or body");
     }
     if fault.after_commit && status.is_none() {
-        let detail = "says when a status comes, and there is none: lose = \"reply\" is after the commit anyway";
+        let detail = "requires a status; lose = \"reply\" always acts after the commit";
         return found("after_commit", detail);
     }
     if fault.retry_after.is_some() && status.is_none() {
-        return found("retry_after", "goes with a status, and there is none");
+        return found("retry_after", "requires a status");
     }
     if matches!(fault.retry_after, Some(Span::BusinessDays(_))) {
-        return found("retry_after", "is time on the caller's own clock, such as 1s or 2m");
+        return found("retry_after", "must be a wall-clock time such as 1s or 2m");
     }
     if fault.latency_ms.is_some_and(|ms| ms > LONGEST_MS) {
         return found("latency", "expected at most 10m");
@@ -52,9 +51,9 @@ pub(crate) fn contradiction(fault: &Fault) -> Option<Contradiction> {
     None
 }
 
-/// Milliseconds of the wall clock; an error says what was expected.
+/// Milliseconds of wall-clock time; an error says what was expected.
 pub(crate) fn wall_ms(text: &str) -> Result<u64, &'static str> {
-    const EXPECTED: &str = "expected a length of time such as 110ms, 2s or 1m, at most 10m";
+    const EXPECTED: &str = "expected a duration such as 110ms, 2s or 1m, at most 10m";
     match text.parse() {
         Ok(Span::Millis(ms)) => {
             u64::try_from(ms).ok().filter(|ms| *ms <= LONGEST_MS).ok_or(EXPECTED)
@@ -63,20 +62,20 @@ pub(crate) fn wall_ms(text: &str) -> Result<u64, &'static str> {
     }
 }
 
-/// The fault that a header asks for; an error is a sentence on what is wrong.
+/// Parses the fault in a header; an error is a sentence.
 pub(crate) fn parse(text: &str) -> Result<Fault, String> {
     let mut fault = Fault::default();
     let mut seen: Vec<&str> = Vec::new();
     for part in text.split(';') {
         let Some((name, value)) = part.trim().split_once('=') else {
-            return Err(format!("expected name=value, not {:?}", part.trim()));
+            return Err(format!("expected name=value, but found {:?}", part.trim()));
         };
         let (name, value) = (name.trim(), value.trim());
         if seen.contains(&name) {
-            return Err(format!("{name} is said twice"));
+            return Err(format!("{name} is given twice"));
         }
         seen.push(name);
-        let wrong = |expected: &str| format!("{name}: {expected}, not {value:?}");
+        let wrong = |expected: &str| format!("{name}: {expected}, but found {value:?}");
         match name {
             "status" => {
                 let status = value.parse().map_err(|_| wrong("expected a status"))?;
@@ -107,7 +106,8 @@ pub(crate) fn parse(text: &str) -> Result<Fault, String> {
             }
             _ => {
                 return Err(format!(
-                    "{name:?} is not known: status, after_commit, retry_after, latency, lose and body are"
+                    "{name:?} is unknown: use status, after_commit, retry_after, latency, lose or \
+                        body"
                 ));
             }
         }
@@ -119,7 +119,7 @@ pub(crate) fn parse(text: &str) -> Result<Fault, String> {
     }
 }
 
-/// As a header would ask for it.
+/// In the format of the header.
 impl fmt::Display for Fault {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut parts = Vec::new();

@@ -1,7 +1,7 @@
-//! What a tester holds beside a world: webhook endpoints and deliveries, the request log, snapshots, faults of the wire.
+//! State for testers that accompanies a world: webhook endpoints and deliveries, the request log, snapshots, network faults.
 //!
-//! All of it is outside the world's digest: whether a webhook was answered, or a reply lost, changes nothing of what happened.
-//! Pure, as the world is: it is told the time and hands out what is to be sent. May import `value`, `model` and `world`.
+//! It is not part of the world's digest: whether a webhook was answered or a reply was lost does not change what happened in the world. It
+//! is pure, like the world: callers pass the time and receive what to send. May import `value`, `model` and `world`.
 
 pub(crate) mod address;
 pub(crate) mod fault;
@@ -21,24 +21,24 @@ use crate::tester::wire::Wire;
 use crate::world::Base;
 use crate::world::script::{Limits, Scenario};
 
-/// One key's tester.
+/// The tester state of one key.
 #[derive(Debug, Default)]
 pub(crate) struct Tester {
-    /// The scenarios that are running, in the order in which they were loaded.
+    /// The running scenarios, in the order in which they were loaded.
     pub(crate) scenarios: Vec<Arc<Scenario>>,
-    /// Webhooks: who receives them, and what is on its way.
+    /// Webhook endpoints and deliveries.
     pub(crate) outbox: Outbox,
-    /// What the log names this key by; the key itself is not here.
+    /// The name of this key in the log; the key itself is not stored here.
     pub(crate) tag: u32,
     pub(crate) snapshots: Snapshots,
-    /// Faults of the wire, and limits.
+    /// Network faults and limits.
     pub(crate) wire: Wire,
     /// The request log.
     pub(crate) requests: Requests,
 }
 
 impl Tester {
-    /// Arms the rows of the scenarios that run, in their order, with counters at zero. Of several limits the first stands.
+    /// Activates the rows of the running scenarios in order, with counters at zero. The first limit applies.
     pub(crate) fn follow_scenarios(&mut self, base: &Base) {
         let faults = self.scenarios.iter().flat_map(|scenario| scenario.faults.clone());
         let limits = self.scenarios.iter().map(|scenario| scenario.limits.clone());
@@ -54,7 +54,7 @@ impl Tester {
     }
 }
 
-/// Scenarios in their new form; none if all of them are as they were.
+/// Scenarios converted to the new form; none if they are all unchanged.
 pub(crate) fn renewed(
     running: &[Arc<Scenario>],
     known: &[Arc<Scenario>],

@@ -1,8 +1,8 @@
-//! The request log: what a client sent and what it was told, for a test to look up and to verify.
+//! The request log: what a client sent and received, so that tests can inspect and verify it.
 //!
-//! The last so many of a world; what had to go is counted, so that nobody takes "not found" for "not sent". Never an
-//! `Authorization` header. Calls of the control plane are no part of it. Cheap where nothing is asked of it: an entry's text is
-//! written over that of the entry it evicts, since a slice of what was received would keep a whole buffer of the connection alive.
+//! It keeps the latest requests of a world and counts the dropped ones, so "not found" is never mistaken for "not sent". It never contains
+//! an `Authorization` header or control calls. To be cheap when it is not read, an entry reuses the text memory of the entry it replaces; a
+//! slice of the request would keep a whole connection buffer alive.
 
 use std::collections::VecDeque;
 
@@ -11,46 +11,46 @@ use http::Method;
 use crate::value::Timestamp;
 use crate::world::script::Fault;
 
-/// Entries kept without `--max-requests`.
+/// Number of entries kept without `--max-requests`.
 pub(crate) const DEFAULT_MOST: usize = 1_000;
-/// A larger body is noted by its size alone.
+/// Larger bodies are recorded by size only.
 pub(crate) const BODY_BYTES: usize = 16 * 1_024;
 
-/// One world's journal.
+/// The request log of one world.
 #[derive(Debug)]
 pub(crate) struct Requests {
     entries: VecDeque<Entry>,
     most: usize,
-    /// Entries so far: numbers the next one.
+    /// Number of entries so far; it numbers the next one.
     noted: u64,
-    /// Entries that had to go.
+    /// Number of entries that were dropped.
     evicted: u64,
 }
 
-/// One request and what came of it.
+/// One request and its result.
 #[derive(Debug)]
 pub(crate) struct Entry {
-    /// Place in the journal, from 1.
+    /// Position in the request log, from 1.
     pub(crate) number: u64,
     /// `Request-Id` of the reply.
     pub(crate) request_id: RequestId,
-    /// Virtual time at which it was answered.
+    /// Virtual time of the reply.
     pub(crate) at: Timestamp,
-    /// The operation's name, `run_payroll`; none where no route was found.
+    /// The operation's name, such as `run_payroll`; none if no route matched.
     pub(crate) operation: Option<&'static str>,
     pub(crate) method: Method,
-    /// Path and query as they were sent.
+    /// Path and query as sent.
     pub(crate) target: String,
-    /// None where the request was lost: nobody answered.
+    /// None if the request was lost and never answered.
     pub(crate) status: Option<u16>,
-    /// The code of a refusal.
+    /// The error code, if it was refused.
     pub(crate) error: Option<&'static str>,
     pub(crate) key: Option<Box<KeyUse>>,
     pub(crate) fault: Option<Box<FaultUse>>,
     pub(crate) body: Body,
-    /// The id of the single resource that was written.
+    /// The id of the resource that was written, if it was a single one.
     pub(crate) resource: Option<String>,
-    /// Places in the log of the first and last event that the request itself caused.
+    /// Positions in the log of the first and last event caused directly by the request.
     pub(crate) events: Option<(u64, u64)>,
 }
 
@@ -59,7 +59,7 @@ pub(crate) struct Entry {
 pub(crate) struct RequestId([u8; 17]);
 
 impl RequestId {
-    /// Of a header's bytes; an id that is none of ours is empty.
+    /// From a header's bytes; empty if they are not one of our ids.
     pub(crate) fn of(bytes: &[u8]) -> Self {
         Self(bytes.try_into().unwrap_or_default())
     }
@@ -69,31 +69,31 @@ impl RequestId {
     }
 }
 
-/// An `Idempotency-Key` and what became of it.
+/// An `Idempotency-Key` and how it was used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct KeyUse {
     pub(crate) text: String,
-    /// None where the request was refused before its key's turn.
+    /// None if the request was refused before its key was checked.
     pub(crate) outcome: Option<KeyOutcome>,
 }
 
-/// What an idempotency key did.
+/// The effect of an idempotency key.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum KeyOutcome {
-    /// It was new.
+    /// The key was new.
     Fresh,
-    /// The stored answer was given again.
+    /// The stored reply was returned again.
     Replayed,
-    /// It had come with another body.
+    /// The key was already used with another body.
     Reused,
-    /// Its first request was still being answered.
+    /// The first request with the key was still running.
     InProgress,
 }
 
-/// A fault that acted.
+/// A fault that was applied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FaultUse {
     pub(crate) source: std::sync::Arc<str>,
@@ -106,14 +106,14 @@ pub(crate) enum Body {
     #[default]
     None,
     Kept(Box<[u8]>),
-    /// So many bytes, not kept.
+    /// Size in bytes; the body is not kept.
     TooLarge(usize),
-    /// Refused before it was read.
+    /// Refused before the body was read.
     Unread,
 }
 
 impl Body {
-    /// A body as it is kept.
+    /// A body as it is stored.
     pub(crate) fn of(bytes: &[u8]) -> Self {
         match bytes.len() {
             0 => Self::None,
@@ -130,18 +130,18 @@ impl Default for Requests {
 }
 
 impl Requests {
-    /// A journal of at most so many entries; with 0, of none.
+    /// A request log with at most that many entries; 0 disables it.
     pub(crate) const fn new(most: usize) -> Self {
         Self { entries: VecDeque::new(), most, noted: 0, evicted: 0 }
     }
 
-    /// The next entry, blank but for its number, to be filled in; none where no journal is kept.
+    /// The next entry, empty apart from its number, to be filled in; none if the log is disabled.
     pub(crate) fn next(&mut self, at: Timestamp) -> Option<&mut Entry> {
         self.noted += 1;
         let mut text = String::new();
         if self.entries.len() >= self.most {
             self.evicted += 1;
-            // Its text's room is taken over: a full journal asks for no memory.
+            // Reuses the text memory of the oldest entry, so a full log needs no allocation.
             text = self.entries.pop_front()?.target;
             text.clear();
         }
@@ -168,17 +168,18 @@ impl Requests {
         self.entries.iter()
     }
 
-    /// The last request with that id. Equal reads of an unchanged world share one.
+    /// The latest request with that id. Equal reads of an unchanged world share an id.
     pub(crate) fn find(&self, id: &str) -> Option<&Entry> {
         self.entries().rev().find(|entry| entry.request_id.as_str() == id)
     }
 
-    /// How many had to go since the journal was cleared.
+    /// Number of entries dropped since the log was cleared.
     pub(crate) const fn evicted(&self) -> u64 {
         self.evicted
     }
 
-    /// Forgets all, evictions too: what is verified from here on is whole. Numbers go on. Gives how many there were.
+    /// Clears all entries and the count of dropped ones, so later verifications are complete. Numbering continues. Returns the number of
+    /// cleared entries.
     pub(crate) fn clear(&mut self) -> usize {
         self.evicted = 0;
         std::mem::take(&mut self.entries).len()

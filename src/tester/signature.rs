@@ -1,4 +1,4 @@
-//! Signatures of webhooks: Standard Webhooks, version 1. Made here, and checked here by `sandbox listen`.
+//! Webhook signatures: Standard Webhooks, version 1. Created here, and verified here by `sandbox listen`.
 //!
 //! Deliberately absent: asymmetric signatures (`v1a`), which no receiver of this simulator needs.
 
@@ -11,14 +11,14 @@ use sha2::Sha256;
 
 use crate::value::Key;
 
-/// What every secret begins with.
+/// The prefix of every secret.
 pub(crate) const PREFIX: &str = "whsec_";
-/// Bytes of a secret that is made here.
+/// Number of bytes of a generated secret.
 const OWN_BYTES: usize = 24;
-/// How far a timestamp may be from the receiver's clock, in seconds, before or after it.
+/// Maximum difference between a timestamp and the receiver's clock, in seconds.
 pub(crate) const TOLERANCE_SECONDS: i64 = 5 * 60;
 
-/// A secret that a sender and a receiver share. The keyed state is made once: rekeying costs as much as a short message.
+/// A secret shared by sender and receiver. The keyed state is created once, because creating it costs as much as signing a short message.
 #[derive(Clone)]
 pub(crate) struct Secret {
     text: String,
@@ -26,16 +26,16 @@ pub(crate) struct Secret {
 }
 
 impl fmt::Debug for Secret {
-    /// A secret reaches no log.
+    /// A secret never appears in a log.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str("Secret(whsec_…)")
     }
 }
 
 impl Secret {
-    /// Reads `whsec_` and base64 of 24 to 64 bytes. The error does not repeat what was given.
+    /// Parses `whsec_` and base64 of 24 to 64 bytes. The error does not repeat the input.
     pub(crate) fn parse(text: &str) -> Result<Self, &'static str> {
-        const EXPECTED: &str = "expected whsec_ and base64 of 24 to 64 bytes";
+        const EXPECTED: &str = "expected whsec_ followed by base64 of 24 to 64 bytes";
         let coded = text.strip_prefix(PREFIX).ok_or(EXPECTED)?;
         let bytes = STANDARD.decode(coded).map_err(|_| EXPECTED)?;
         if (OWN_BYTES..=64).contains(&bytes.len()) {
@@ -45,7 +45,7 @@ impl Secret {
         }
     }
 
-    /// The secret that is drawn from that place of the seed: the same in every run.
+    /// The secret for that key: the same in every run.
     pub(crate) fn drawn(key: Key) -> Self {
         let words = (0..).map(|word| key.at(word).hash().to_be_bytes());
         let bytes: Vec<u8> = words.flatten().take(OWN_BYTES).collect();
@@ -59,12 +59,12 @@ impl Secret {
         }
     }
 
-    /// The secret as it is shown once.
+    /// The secret as text; it is shown once.
     pub(crate) fn reveal(&self) -> &str {
         &self.text
     }
 
-    /// `v1,…` of a message.
+    /// The signature `v1,…` of a message.
     pub(crate) fn sign(&self, id: &str, timestamp: i64, body: &[u8]) -> String {
         let made = self.message(id, timestamp, body).finalize().into_bytes();
         format!("v1,{}", STANDARD.encode(made))
@@ -80,7 +80,7 @@ impl Secret {
         mac
     }
 
-    /// Whether one of the signatures of a header is this secret's. Compared in constant time.
+    /// Whether a signature in the header matches this secret. Compared in constant time.
     fn matches(&self, signatures: &str, id: &str, timestamp: i64, body: &[u8]) -> bool {
         signatures
             .split(' ')
@@ -90,7 +90,7 @@ impl Secret {
     }
 }
 
-/// The three headers of a delivery as they came; absent ones are none.
+/// The three headers of a delivery as received.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Signed<'a> {
     pub(crate) id: Option<&'a str>,
@@ -98,20 +98,20 @@ pub(crate) struct Signed<'a> {
     pub(crate) signatures: Option<&'a str>,
 }
 
-/// What a receiver finds.
+/// The result of a verification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum SignatureCheck {
     Valid,
-    /// Signed rightly, and too long ago or too far ahead to be no replay.
+    /// The signature is valid, but the timestamp is too old or too new; it may be a replay.
     Stale,
     /// Not signed with this secret.
     Invalid,
-    /// A header is missing or unreadable.
+    /// A header is missing or malformed.
     Unsigned,
 }
 
-/// Checks a delivery as a receiver should, `now` being its own clock in seconds.
+/// Verifies a delivery as a receiver should; `now` is its own clock in seconds.
 pub(crate) fn verify(secret: &Secret, signed: Signed<'_>, body: &[u8], now: i64) -> SignatureCheck {
     let (Some(id), Some(timestamp), Some(signatures)) =
         (signed.id, signed.timestamp, signed.signatures)

@@ -1,7 +1,7 @@
-//! Snapshots: worlds as they once stood, and what of the tester belongs to them.
+//! Snapshots: earlier states of worlds, with the tester state that belongs to them.
 //!
-//! A snapshot shares everything with its world that has not changed since, so that taking one is pointer work. Deliberately
-//! absent: answers kept for idempotency keys, which are the engine's; it is told by [`Act`]s what to do with them.
+//! A snapshot shares all unchanged data with its world, so taking one is cheap. Deliberately absent: stored replies for idempotency keys,
+//! which belong to the engine; [`Act`]s tell it what to do with them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use crate::value::{Id, Prefixed, Timestamp};
 use crate::world::World;
 use crate::world::script::Scenario;
 
-/// Snapshots that a key may have at the same time. Each holds on to whatever its world has changed or dropped since.
+/// Maximum number of snapshots per key. Each keeps the data that its world has changed or dropped since.
 pub(crate) const MOST_SNAPSHOTS: usize = 100;
 
-/// A world as it once stood.
+/// An earlier state of a world.
 #[derive(Debug)]
 pub(crate) struct Snapshot {
     pub(crate) id: Id<Self>,
@@ -30,8 +30,8 @@ impl Prefixed for Snapshot {
     const NAME: &'static str = "snapshot";
 }
 
-/// What of a tester goes back with its world, and along with a fork: what decides how the world goes on. Everything else on a tester
-/// (what was delivered, what was asked) is a record of what really happened, and stays.
+/// The part of the tester state that is restored with its world and copied to a fork: everything that determines how the world continues.
+/// The rest (deliveries, requests) is a record of what really happened and stays.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TesterPart {
     scenarios: Vec<Arc<Scenario>>,
@@ -39,7 +39,7 @@ pub(crate) struct TesterPart {
     shapes: Shapes,
 }
 
-/// Something that was done to the snapshots, in the order in which it was done.
+/// A change to the snapshots, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Act {
     Taken(Id<Snapshot>),
@@ -47,12 +47,12 @@ pub(crate) enum Act {
     Deleted(Id<Snapshot>),
 }
 
-/// One key's snapshots.
+/// The snapshots of one key.
 #[derive(Debug, Default)]
 pub(crate) struct Snapshots {
-    /// By the order in which they were taken.
+    /// In the order in which they were taken.
     kept: BTreeMap<u64, Snapshot>,
-    /// How many were ever taken: numbers the next, so that no id comes twice.
+    /// Number of snapshots ever taken; it numbers the next, so no id is reused.
     taken: u64,
     acts: Vec<Act>,
 }
@@ -71,19 +71,19 @@ impl Snapshots {
         self.iter().find(|snapshot| snapshot.id == id)
     }
 
-    /// The one taken last of those that are kept.
+    /// The latest snapshot that still exists.
     pub(crate) fn last(&self) -> Option<&Snapshot> {
         self.iter().next_back()
     }
 
-    /// What was done since this was last asked.
+    /// The changes since the last call.
     pub(crate) fn take_acts(&mut self) -> Vec<Act> {
         std::mem::take(&mut self.acts)
     }
 }
 
 impl Tester {
-    /// Takes a snapshot; none if the key has as many as it may have.
+    /// Takes a snapshot; none if the key already has the maximum.
     pub(crate) fn take_snapshot(
         &mut self,
         world: &World,
@@ -103,8 +103,8 @@ impl Tester {
         Some(snapshots.kept.entry(number).or_insert(snapshot))
     }
 
-    /// Makes a world what it was in a snapshot, its version and its place in the log included: what happens next gets the ids
-    /// that it had the first time. Says whether there is such a snapshot.
+    /// Restores a world from a snapshot, including its version and its position in the log, so later events get the same ids again. Returns
+    /// whether the snapshot exists.
     pub(crate) fn restore_snapshot(&mut self, id: Id<Snapshot>, world: &mut World) -> bool {
         let Some(snapshot) = self.snapshots.get(id) else {
             return false;
@@ -117,7 +117,7 @@ impl Tester {
         true
     }
 
-    /// Deletes a snapshot and says whether there was one.
+    /// Deletes a snapshot. Returns whether it existed.
     pub(crate) fn delete_snapshot(&mut self, id: Id<Snapshot>) -> bool {
         let before = self.snapshots.len();
         self.snapshots.kept.retain(|_, kept| kept.id != id);
@@ -128,7 +128,7 @@ impl Tester {
         deleted
     }
 
-    /// What goes with a world to wherever it goes.
+    /// The tester state that accompanies a world.
     pub(crate) fn part(&self) -> TesterPart {
         TesterPart {
             scenarios: self.scenarios.clone(),
@@ -137,7 +137,7 @@ impl Tester {
         }
     }
 
-    /// Takes what came with a world.
+    /// Sets the tester state that accompanies a world.
     pub(crate) fn put_part(&mut self, part: TesterPart) {
         let TesterPart { scenarios, wire, shapes } = part;
         self.scenarios = scenarios;
@@ -147,7 +147,7 @@ impl Tester {
 }
 
 impl Snapshot {
-    /// A world of its own that begins here, and what goes with it.
+    /// A separate world that starts from here, with its tester state.
     pub(crate) fn fork(&self) -> (World, TesterPart) {
         (self.world.clone(), self.part.clone())
     }

@@ -1,32 +1,32 @@
-//! Verification: whether so many of the things that happened look like this, and if not, which came nearest.
+//! Verification: whether the expected number of items match a pattern, and the nearest miss if not.
 //!
-//! Over JSON values, whatever they are of: requests, events, deliveries. What was forgotten might have matched, so it can make a
-//! verdict *unknown* and never *pass*. A pattern is a subset: members that it does not name may be anything; the text `…` is any
-//! value that is there; everything else must be equal.
+//! It works on JSON values: requests, events, deliveries. Items that are no longer kept might have matched, so they can make a result
+//! *unknown* but never *pass*. A pattern is a subset: members that it does not name are ignored, the text `…` matches any existing value,
+//! and everything else must be equal.
 
 use serde_json::{Map, Value};
 
-/// Any value that is there.
+/// Matches any existing value.
 pub(crate) const ANY: &str = "…";
-/// Differences that a nearest miss lists.
+/// Maximum number of differences listed for the nearest miss.
 const MOST_DIFFERENCES: usize = 20;
 
-/// Something that a pattern is held against.
+/// An item to compare with a pattern.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Candidate {
     pub(crate) id: String,
     pub(crate) value: Value,
-    /// A member of which is not known what it was.
+    /// A member whose value is unknown.
     pub(crate) hidden: Option<&'static str>,
 }
 
-/// A place at which something differs.
+/// A place where the values differ.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Difference {
     pub(crate) pointer: String,
-    /// What the pattern has there.
+    /// The value in the pattern.
     pub(crate) expected: Value,
-    /// What is there; none where nothing is.
+    /// The actual value; none if it is missing.
     pub(crate) actual: Option<Value>,
 }
 
@@ -37,27 +37,27 @@ pub(crate) struct Times {
     pub(crate) at_most: Option<u64>,
 }
 
-/// What came of it.
+/// The result of a verification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum VerifyResult {
     Pass,
     Fail,
-    /// What was forgotten could make it either.
+    /// Items that are no longer kept could make it pass or fail.
     Unknown,
 }
 
-/// A verdict and its grounds.
+/// A result with its reasons.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Verification {
     pub(crate) verdict: VerifyResult,
-    /// Ids of those that match.
+    /// Ids of the matching items.
     pub(crate) matched: Vec<String>,
-    /// The one that differs least, where none or too few match.
+    /// The item with the fewest differences, if too few match.
     pub(crate) nearest: Option<(String, Vec<Difference>)>,
 }
 
-/// Holds a pattern against candidates. `forgotten` more there were, of which nothing is known.
+/// Compares a pattern with candidates; `forgotten` more items are no longer known.
 pub(crate) fn verify(
     pattern: &Map<String, Value>,
     times: Times,
@@ -80,7 +80,7 @@ pub(crate) fn verify(
             unsure += 1;
         }
         let distance = found.iter().map(weight).sum();
-        // Of equals the latest: it is the one that a test has just caused.
+        // Among equals the latest, because the test has just caused it.
         if nearest.as_ref().is_none_or(|(least, ..)| distance <= *least) {
             nearest = Some((distance, candidate.id, found));
         }
@@ -98,7 +98,7 @@ pub(crate) fn verify(
 }
 
 impl Times {
-    /// Of something that happened so often for sure, and perhaps so many times more.
+    /// The result for a number of certain matches and a number of possible ones.
     fn judge(self, sure: u64, unsure: u64) -> VerifyResult {
         let most = sure.saturating_add(unsure);
         if sure >= self.at_least && self.at_most.is_none_or(|limit| most <= limit) {
@@ -111,7 +111,7 @@ impl Times {
     }
 }
 
-/// What something is comes before how it is: a call of another operation is further off than one with two other members.
+/// Differences in identity weigh more than others: a call of another operation is further away than one with two different members.
 fn weight(difference: &Difference) -> usize {
     match difference.pointer.as_str() {
         "/operation" | "/type" => 100,
@@ -120,7 +120,7 @@ fn weight(difference: &Difference) -> usize {
     }
 }
 
-/// Where a value is not what the pattern says.
+/// The places where a value does not match the pattern.
 pub(crate) fn differences(pattern: &Map<String, Value>, actual: &Value) -> Vec<Difference> {
     let mut found = Vec::new();
     members(pattern, actual, &mut String::new(), &mut found);
@@ -167,7 +167,7 @@ fn compare(expected: &Value, actual: Option<&Value>, at: &mut String, found: &mu
     }
 }
 
-/// The first of `patterns` that is not met, when each is to be met after the one before, with anything between.
+/// The first of `patterns` that does not match, if each must match after the one before it, with any items between.
 pub(crate) fn first_out_of_order<P, V>(
     patterns: &[P],
     values: impl IntoIterator<Item = V>,

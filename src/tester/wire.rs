@@ -1,7 +1,7 @@
-//! Faults of the wire and limits: which row acts on which exchange, counted and drawn so that it is the same every run.
+//! Network faults and limits: which row applies to which request, counted and drawn reproducibly.
 //!
-//! Told the time of the wall clock, which only the window of a rate limit looks at: whatever drives virtual time, a client's pace
-//! is measured by its own. Deliberately absent: what a fault does (the engine before and after the commit, the edge to the bytes).
+//! The rate limit uses wall-clock time, independent of virtual time, because a client's rate is measured by its own clock. Deliberately
+//! absent: the effect of a fault (the engine before and after the commit, the edge for bytes).
 
 use std::sync::Arc;
 
@@ -9,17 +9,17 @@ use crate::value::Key;
 use crate::value::id::encode_to_string;
 use crate::world::script::{Fault, FaultRow, Limits, Rate};
 
-/// One key's faults and limits.
+/// Faults and limits of one key.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Wire {
-    /// Rows added at run time, then those of scenarios: the first that matches wins.
+    /// Rows added at run time, then rows of scenarios. The first match applies.
     rows: Vec<Armed>,
     limits: Limits,
-    /// When the window of the rate limit began, by the wall clock, and how many requests came in it.
+    /// Start of the rate limit's window in wall-clock time, and the number of requests in it.
     window: Option<(u64, u64)>,
-    /// Requests since the limits were set: numbers the draws of their latency.
+    /// Number of requests since the limits were set; it keys the draws of latency.
     requests: u64,
-    /// Rows so far: numbers the ids.
+    /// Number of rows so far; it numbers the ids.
     made: u64,
 }
 
@@ -28,58 +28,58 @@ pub(crate) struct Wire {
 pub(crate) struct Armed {
     pub(crate) id: String,
     pub(crate) row: FaultRow,
-    /// How often an exchange came that its `on` names.
+    /// Number of requests that its `on` matched.
     pub(crate) asked: u64,
-    /// How often it acted.
+    /// Number of times that it was applied.
     pub(crate) hits: u64,
-    /// Added by a call, and not by a scenario.
+    /// Added by a call, not by a scenario.
     pub(crate) at_run_time: bool,
     source: Arc<str>,
 }
 
-/// What rows are matched against.
+/// The properties that rows are matched with.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Exchange<'a> {
-    /// The operation's name, `run_payroll`.
+    /// The operation's name, such as `run_payroll`.
     pub(crate) operation: &'a str,
-    /// Its domain, `payments`.
+    /// Its domain, such as `payments`.
     pub(crate) domain: &'a str,
-    /// Part of the product, and not of the control plane.
+    /// Whether it belongs to the product API, not to the control API.
     pub(crate) product: bool,
 }
 
-/// What happens to an exchange.
+/// What happens to a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ExchangePlan {
     pub(crate) fault: Option<Applied>,
-    /// Latency that every call has.
+    /// Latency that applies to every call.
     pub(crate) latency_ms: u64,
-    /// Where the caller stands with its rate, if there is a limit.
+    /// The remaining rate of the caller, if there is a limit.
     pub(crate) allowance: Option<Allowance>,
 }
 
-/// A fault that acts, and whence it comes.
+/// A fault to apply, and its source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Applied {
     /// `flaky-503.toml:7`, `rule flt_…`, `Sandbox-Fault`.
     pub(crate) source: Arc<str>,
     pub(crate) fault: Fault,
-    /// How many exchanges the row was asked about so far.
+    /// Number of requests that the row has matched so far.
     pub(crate) place: u64,
 }
 
-/// Where a caller stands in its window.
+/// The caller's remaining requests in the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Allowance {
     pub(crate) rate: Rate,
     pub(crate) remaining: u64,
-    /// Until the window ends.
+    /// Time until the window ends.
     pub(crate) reset_ms: u64,
     pub(crate) exceeded: bool,
 }
 
 impl Wire {
-    /// Takes the rows and limits of the running scenarios in place of those before. Rows added at run time stay, and come first.
+    /// Replaces the rows and limits of scenarios. Rows added at run time stay first.
     pub(crate) fn set(&mut self, rows: Vec<FaultRow>, limits: Limits, key: Key) {
         self.rows.retain(|armed| armed.at_run_time);
         for row in rows {
@@ -89,14 +89,14 @@ impl Wire {
         self.set_limits(limits);
     }
 
-    /// Sets the limits alone.
+    /// Sets only the limits.
     pub(crate) fn set_limits(&mut self, limits: Limits) {
         self.limits = limits;
         self.window = None;
         self.requests = 0;
     }
 
-    /// Adds a row at run time, behind those added before and ahead of those of scenarios. Gives its id.
+    /// Adds a row at run time, after earlier ones and before those of scenarios. Returns its id.
     pub(crate) fn add(&mut self, row: FaultRow, key: Key) -> &Armed {
         let armed = self.arm(row, true, key);
         let place = self.rows.partition_point(|armed| armed.at_run_time);
@@ -114,19 +114,19 @@ impl Wire {
         Armed { source: row.source.as_str().into(), id, row, asked: 0, hits: 0, at_run_time }
     }
 
-    /// Removes the row of that id; whether there was one.
+    /// Removes the row with that id. Returns whether it existed.
     pub(crate) fn remove(&mut self, id: &str) -> bool {
         let before = self.rows.len();
         self.rows.retain(|armed| armed.id != id);
         self.rows.len() < before
     }
 
-    /// Removes every row, those of scenarios too; how many there were. Limits stay.
+    /// Removes every row, including those of scenarios. Returns their number. Limits stay.
     pub(crate) fn clear(&mut self) -> usize {
         std::mem::take(&mut self.rows).len()
     }
 
-    /// Every row in the order in which they are asked.
+    /// Every row, in the order of evaluation.
     pub(crate) fn rows(&self) -> &[Armed] {
         &self.rows
     }
@@ -135,13 +135,13 @@ impl Wire {
         &self.limits
     }
 
-    /// Whether anything could happen to an exchange.
+    /// Whether any row or limit could apply.
     pub(crate) fn is_armed(&self) -> bool {
         !self.rows.is_empty() || self.limits != Limits::default()
     }
 
-    /// What happens to an exchange that came at that time of the wall clock. Draws are made below `key`. A fault that the request
-    /// itself asks for acts instead of the rows, which are not asked then.
+    /// What happens to a request at that wall-clock time. Draws use `key`. A fault in the request's own header applies instead of the rows,
+    /// which are then not evaluated.
     pub(crate) fn judge(
         &mut self,
         exchange: Exchange<'_>,
@@ -165,7 +165,7 @@ impl Wire {
         verdict
     }
 
-    /// The first row that acts. All rows that name the exchange count it, so that the second call is the second for each.
+    /// The first row that applies. All rows that match the request count it, so each counts its own second call.
     fn fault(&mut self, exchange: Exchange<'_>, key: Key) -> Option<Applied> {
         let mut applied = None;
         for armed in &mut self.rows {
@@ -185,7 +185,7 @@ impl Wire {
         applied
     }
 
-    /// Evenly drawn by the request's number.
+    /// Drawn uniformly, keyed by the number of the request.
     fn latency(&self, key: Key) -> u64 {
         let Some(latency) = self.limits.latency else {
             return 0;
@@ -195,7 +195,7 @@ impl Wire {
         latency.mean_ms - spread + drawn
     }
 
-    /// Counts a request in its window, which begins with the first request after the last one ended.
+    /// Counts a request in its window. A window starts with the first request after the previous one ended.
     fn allow(&mut self, wall_ms: u64) -> Option<Allowance> {
         let rate = self.limits.rate?;
         let (from, used) = self
@@ -229,7 +229,7 @@ impl Armed {
     }
 }
 
-/// Whether `on` names the exchange: `*` is the product, `payments.*` a domain, `runPayroll` an operation.
+/// Whether `on` matches the request: `*` is the whole product API, `payments.*` a domain, `runPayroll` an operation.
 fn names(on: &str, exchange: Exchange<'_>) -> bool {
     match on.strip_suffix(".*") {
         Some(domain) => domain == exchange.domain,
@@ -238,17 +238,17 @@ fn names(on: &str, exchange: Exchange<'_>) -> bool {
     }
 }
 
-/// `runPayroll` is the id of `run_payroll`. Compared without making either: it is asked of every row at every exchange.
+/// `runPayroll` is the id of `run_payroll`. Compared without allocation, because it runs for every row and request.
 pub(crate) fn is_id_of(id: &str, name: &str) -> bool {
     let letters = name.bytes().filter(|byte| *byte != b'_');
     id.len() == letters.clone().count()
         && id.bytes().zip(letters).all(|(a, b)| a.eq_ignore_ascii_case(&b))
 }
 
-/// `100/min`: an error says what was expected.
+/// Parses `100/min`; an error says what was expected.
 pub(crate) fn parse_rate(text: &str) -> Result<Rate, &'static str> {
     const EXPECTED: &str =
-        "expected requests in a window of time, such as 10/s, 100/min, 1000/h or 5/10s";
+        "expected requests per time window, such as 10/s, 100/min, 1000/h or 5/10s";
     let (requests, window) = text.split_once('/').ok_or(EXPECTED)?;
     let digits = (1..=9).contains(&requests.len()) && requests.bytes().all(|b| b.is_ascii_digit());
     let requests = requests.parse().map_err(|_| EXPECTED)?;

@@ -1,4 +1,4 @@
-//! The day on which somebody was born, which may lie before every other day that the sandbox knows.
+//! A date of birth, which may be before all other days in the sandbox.
 
 use core::fmt;
 use std::borrow::Cow;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use crate::value::Date;
 use crate::value::time::{number_parts, text_on_the_wire};
 
-/// A day of birth, `YYYY-MM-DD`, from 1900 on.
+/// A date of birth, `YYYY-MM-DD`, from 1900.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BirthDate(Date);
 
@@ -32,8 +32,7 @@ impl FromStr for BirthDate {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        const EXPECTED: &str =
-            "expected a day of the calendar such as 1961-05-31, between 1900 and 2199";
+        const EXPECTED: &str = "expected a calendar day such as 1961-05-31, between 1900 and 2199";
         let parts = number_parts(text, [4, 2, 2]);
         let born = parts.filter(|[year, ..]| (1900..=2199).contains(year));
         let day = born.and_then(|[year, month, day]| {

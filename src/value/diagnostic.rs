@@ -1,38 +1,36 @@
-//! What is wrong in a file that somebody wrote: where, what was expected, and what was perhaps meant, as text with the source
-//! line and a caret under it.
+//! Mistakes in a file: position, expectation and suggestion, printed with the source line and a caret.
 //!
-//! Of any format: a finding is a span of bytes and words. Deliberately absent: reading files and printing, which are the
-//! command line's.
+//! For any format: a mistake is a range of bytes and text. Deliberately absent: reading files and printing, which the command line does.
 
 use core::fmt::Write as _;
 use core::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 
-/// Mistakes of one file that are shown; the rest is counted.
+/// Maximum number of mistakes shown per file; the others are counted.
 const MOST_SHOWN: usize = 50;
-/// Bytes of a file of one line that are shown around a mistake; longer lines are not for people.
+/// Maximum number of bytes shown around a mistake in a very long line.
 const LONGEST_SHOWN: usize = 2_000;
 
-/// One mistake of a file.
+/// One mistake in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Diagnostic {
-    /// Bytes of the source that are wrong.
+    /// The bytes that are wrong.
     span: Range<usize>,
     /// What is wrong, a lower-case sentence without a full stop.
     message: String,
-    /// Under the caret: what was expected there.
+    /// Text under the caret: what was expected.
     label: String,
-    /// Another place that this one contradicts, and what it says.
+    /// Another place that contradicts this one, with its own text.
     against: Option<(Range<usize>, String)>,
-    /// How to mend it.
+    /// How to fix it.
     help: Option<String>,
-    /// Whether the file can be used all the same.
+    /// Whether the file can still be used.
     harmless: bool,
 }
 
 impl Diagnostic {
-    /// What is wrong with those bytes of the source.
+    /// A mistake at those bytes of the source.
     pub(crate) fn new(span: Range<usize>, message: impl Into<String>) -> Self {
         Self {
             span,
@@ -44,46 +42,46 @@ impl Diagnostic {
         }
     }
 
-    /// Where it begins.
+    /// Its first byte.
     pub(crate) fn start(&self) -> usize {
         self.span.start
     }
 
-    /// The same as a warning: the file can be used, but hardly means this.
+    /// Turns it into a warning: the file can be used, but probably has another meaning than intended.
     pub(crate) const fn warning(mut self) -> Self {
         self.harmless = true;
         self
     }
 
-    /// Whether it is a warning only.
+    /// Whether it is only a warning.
     pub(crate) const fn is_warning(&self) -> bool {
         self.harmless
     }
 
-    /// Where it is.
+    /// Its bytes.
     pub(crate) fn span(&self) -> Range<usize> {
         self.span.clone()
     }
 
-    /// The same, with what was expected there.
+    /// Adds what was expected there.
     pub(crate) fn expected(mut self, label: impl Into<String>) -> Self {
         self.label = label.into();
         self
     }
 
-    /// The same, with the other place that it contradicts.
+    /// Adds the other place that it contradicts.
     pub(crate) fn against(mut self, span: Range<usize>, label: impl Into<String>) -> Self {
         self.against = Some((span, label.into()));
         self
     }
 
-    /// The same, with how to mend it.
+    /// Adds how to fix it.
     pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 
-    /// The same, with the name that was perhaps meant, or else all that there are.
+    /// Suggests the name that was probably meant, or else lists all names.
     pub(crate) fn one_of<'a>(
         self,
         word: &str,
@@ -93,20 +91,20 @@ impl Diagnostic {
             return self.help(format!("did you mean `{near}`?"));
         }
         let listed: Vec<String> = known.map(|name| format!("`{name}`")).collect();
-        self.help(format!("there are {}", listed.join(", ")))
+        self.help(format!("expected one of {}", listed.join(", ")))
     }
 }
 
 /// Whether the text is for a terminal with colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Look {
-    /// Letters only.
+    /// Text only.
     Plain,
-    /// With the escape sequences of a terminal.
+    /// With a terminal's escape sequences.
     Coloured,
 }
 
-/// Every mistake of a file in the order of its lines, and how many there are.
+/// All mistakes of a file in order of position, and their number.
 pub(crate) fn report(file: &str, source: &str, found: &[Diagnostic], look: Look) -> String {
     let renderer = match look {
         Look::Plain => Renderer::plain(),
@@ -123,7 +121,7 @@ pub(crate) fn report(file: &str, source: &str, found: &[Diagnostic], look: Look)
     };
     let counts = [counted(found.len() - warnings, "mistake"), counted(warnings, "warning")];
     let counts: Vec<String> = counts.into_iter().flatten().collect();
-    // A string takes every letter.
+    // Writing to a string cannot fail.
     let _ = write!(text, "\n\n{} in {file}", counts.join(" and "));
     if found.len() > MOST_SHOWN {
         let _ = write!(text, "; the first {MOST_SHOWN} are shown");
@@ -164,8 +162,7 @@ fn render(renderer: &Renderer, file: &str, source: &str, one: &Diagnostic) -> St
     renderer.render(&[group])
 }
 
-/// The span, cut to what the source has, on the borders of characters, and to its first line: a table that is wrong is shown
-/// by its head.
+/// The range, limited to the source, to character boundaries, and to its first line. A wrong table is shown by its head.
 fn within(source: &str, span: &Range<usize>) -> Range<usize> {
     let border = |mut at: usize| {
         at = at.min(source.len());
@@ -180,14 +177,14 @@ fn within(source: &str, span: &Range<usize>) -> Range<usize> {
     start..line
 }
 
-/// The whole lines from one byte to another; of very long ones only what is near the first.
+/// The full lines between two bytes; of very long lines only the part near the first.
 fn lines_around(source: &str, first: usize, last: usize) -> Range<usize> {
     let start = source[..first].rfind('\n').map_or(0, |at| at + 1);
     let end = source[last..].find('\n').map_or(source.len(), |length| last + length);
     if end - start <= LONGEST_SHOWN || source[start..end].matches('\n').count() > 0 {
         return start..end;
     }
-    // The column stays right, as what comes before the mistake is kept.
+    // The column stays correct, because the text before the mistake is kept.
     let mut end = last.min(first + LONGEST_SHOWN);
     while !source.is_char_boundary(end) {
         end += 1;
@@ -195,7 +192,7 @@ fn lines_around(source: &str, first: usize, last: usize) -> Range<usize> {
     start..end
 }
 
-/// The candidate that a slip of the fingers could have turned into `word`: a third of its letters may differ, case aside.
+/// The candidate that `word` is probably a typing mistake of: at most a third of its letters differ, ignoring case.
 pub(crate) fn nearest<'a>(
     word: &str,
     candidates: impl Iterator<Item = &'a str>,
@@ -212,7 +209,7 @@ pub(crate) fn nearest<'a>(
     near.map(|(_, candidate)| candidate)
 }
 
-/// How many letters were mistyped, left out, added or swapped with their neighbour, case aside.
+/// Number of letters that are wrong, missing, added or swapped, ignoring case.
 fn distance(word: &[char], candidate: &str) -> usize {
     let candidate: Vec<char> = candidate.chars().map(|c| c.to_ascii_lowercase()).collect();
     let mut before_last = Vec::new();
@@ -312,7 +309,7 @@ mod tests {
         let found = [Diagnostic::new(0..1, "m")];
         assert!(!report("f", "x", &found, Look::Plain).contains('\u{1b}'));
         assert!(report("f", "x", &found, Look::Coloured).contains('\u{1b}'));
-        // What a file holds cannot speak to the terminal either.
+        // The contents of a file must not control the terminal either.
         assert!(!report("f", "\u{1b}[2Jx", &found, Look::Plain).contains('\u{1b}'));
     }
 

@@ -1,4 +1,4 @@
-//! What a caller is told when a request is refused: one table of codes, one type.
+//! Error responses: one table of codes and one type.
 //!
 //! Codes and statuses are an assumption (the specification, §7, shows none) and follow `docs/conventions.md`.
 
@@ -19,19 +19,19 @@ macro_rules! error_codes {
             /// Every code, in the table's order.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
-            /// The code on the wire.
+            /// The code in JSON.
             #[must_use]
             pub const fn code(self) -> &'static str {
                 match self { $(Self::$variant => $code,)* }
             }
 
-            /// The HTTP status it travels with.
+            /// The HTTP status for it.
             #[must_use]
             pub const fn status(self) -> u16 {
                 match self { $(Self::$variant => $status,)* }
             }
 
-            /// The same words for every occurrence.
+            /// The title, equal for every occurrence.
             #[must_use]
             pub const fn title(self) -> &'static str {
                 match self { $(Self::$variant => $title,)* }
@@ -41,56 +41,68 @@ macro_rules! error_codes {
 }
 
 error_codes! {
-    MalformedJson            "malformed_json"               400 "The body is not JSON";
+    MalformedJson            "malformed_json"               400 "The body is not valid JSON";
     InvalidHeader            "invalid_header"               400 "A header is missing or malformed";
     IdempotencyKeyInvalid    "idempotency_key_invalid"      400 "The Idempotency-Key is malformed";
-    UnknownScenario          "unknown_scenario"             400 "No scenario outcome has this name";
+    UnknownScenario          "unknown_scenario"             400 "There is no scenario outcome with \
+        this name";
     MissingCredentials       "missing_credentials"          401 "No API key was sent";
     InvalidApiKey            "invalid_api_key"              401 "The API key is malformed or unknown";
     LiveKeyRefused           "live_key_refused"             401 "This looks like a live key";
-    InsufficientFunds        "insufficient_funds"           402 "The wallet is short";
+    InsufficientFunds        "insufficient_funds"           402 "The wallet has insufficient funds";
     LimitExceeded            "limit_exceeded"               402 "A limit is exceeded";
-    Forbidden                "forbidden"                    403 "Not allowed";
-    ComplianceBlocked        "compliance_blocked"           403 "Open compliance requirements block this";
+    Forbidden                "forbidden"                    403 "The caller is not allowed to do \
+        this";
+    ComplianceBlocked        "compliance_blocked"           403 "Open compliance requirements \
+        block this operation";
     KycRequired              "kyc_required"                 403 "Identity must be verified first";
     CompanySuspended         "company_suspended"            403 "The company is suspended";
-    ResourceNotFound         "resource_not_found"           404 "There is no such resource";
-    RouteNotFound            "route_not_found"              404 "There is no such path";
-    MethodNotAllowed         "method_not_allowed"           405 "The path does not take this method";
+    ResourceNotFound         "resource_not_found"           404 "The resource does not exist";
+    RouteNotFound            "route_not_found"              404 "The path does not exist";
+    MethodNotAllowed         "method_not_allowed"           405 "The path does not support this \
+        method";
     RequestTimeout           "request_timeout"              408 "The request took too long to arrive";
-    InvalidStateTransition   "invalid_state_transition"     409 "The resource's state does not allow this";
+    InvalidStateTransition   "invalid_state_transition"     409 "The resource's status does not \
+        allow this operation";
     PayrollPeriodAlreadyRun  "payroll_period_already_run"   409 "Employees already have a run in this period";
-    DuplicateReference       "duplicate_reference"          409 "The reference is taken";
-    RequestInProgress        "idempotency_request_in_progress" 409 "A request with this key is still running";
-    StageGuardFailed         "stage_guard_failed"           409 "A guard of this stage is not met";
+    DuplicateReference       "duplicate_reference"          409 "The reference is already in use";
+    RequestInProgress        "idempotency_request_in_progress" 409 "A request with this \
+        Idempotency-Key is still running";
+    StageGuardFailed         "stage_guard_failed"           409 "A requirement of this stage is \
+        not met";
     CutoffPassed             "cutoff_passed"                409 "The cut-off has passed";
-    PreconditionFailed       "precondition_failed"          412 "The resource has changed since it was read";
+    PreconditionFailed       "precondition_failed"          412 "The resource has changed since it \
+        was read";
     PayloadTooLarge          "payload_too_large"            413 "The body is too large";
-    UnsupportedMediaType     "unsupported_media_type"       415 "The body's media type is not taken";
+    UnsupportedMediaType     "unsupported_media_type"       415 "The media type of the body is not \
+        supported";
     MisdirectedRequest       "misdirected_request"          421 "This host name is not served";
-    ValidationFailed         "validation_failed"            422 "The request breaks the schema or a rule of it";
+    ValidationFailed         "validation_failed"            422 "The request violates the schema \
+        or a rule";
     EmployeeNotPayable       "employee_not_payable"         422 "Employees cannot be paid";
     UnbalancedEntry          "unbalanced_entry"             422 "Debits and credits differ";
     QuoteExpired             "quote_expired"                422 "The quote has expired";
-    CurrencyMismatch         "currency_mismatch"            422 "The currencies differ";
-    IdempotencyKeyReused     "idempotency_key_reused"       422 "The Idempotency-Key was used for another body";
+    CurrencyMismatch         "currency_mismatch"            422 "The currencies do not match";
+    IdempotencyKeyReused     "idempotency_key_reused"       422 "The Idempotency-Key was used with \
+        another request";
     RateLimited              "rate_limited"                 429 "Too many requests";
-    InjectedFault            "injected_fault"               500 "A fault that a test asked for";
-    InternalError            "internal_error"               500 "A bug of the sandbox";
+    InjectedFault            "injected_fault"               500 "A fault that was injected for a \
+        test";
+    InternalError            "internal_error"               500 "An internal error of the sandbox";
     UpstreamRailError        "upstream_rail_error"          502 "The payment rail failed";
     Maintenance              "maintenance"                  503 "Down for maintenance";
-    Overloaded               "overloaded"                   503 "More requests than the sandbox serves at once";
+    Overloaded               "overloaded"                   503 "Too many requests at once";
     UpstreamTimeout          "upstream_timeout"             504 "The payment rail did not answer";
 }
 
-/// One violation: where in the request, what kind, and what was expected.
+/// One violation: its place in the request, its kind, and what was expected.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Violation {
     /// JSON pointer into the body, or `/name` of a path or query parameter.
     pub pointer: String,
-    /// A word for programs: `required`, `type`, `not_found`, `duplicate` …
+    /// Error code of the violation: `required`, `type`, `not_found`, `duplicate` …
     pub code: &'static str,
-    /// A sentence for people.
+    /// A sentence that explains it.
     pub detail: String,
 }
 
@@ -101,30 +113,30 @@ impl Violation {
     }
 }
 
-/// A refusal, as the caller gets it.
+/// An error response.
 #[derive(Clone, Debug)]
 pub struct ApiError {
-    /// Why, from the one table.
+    /// The error code.
     pub code: ErrorCode,
     /// A lower-case sentence without a full stop.
     pub detail: String,
-    /// Every violation that was found.
+    /// Every violation found.
     pub errors: Vec<Violation>,
-    /// What it is about.
+    /// The resource that the requirement is about.
     pub resource_id: Option<String>,
-    /// The state it is in.
+    /// The resource's current status.
     pub current: Option<&'static str>,
-    /// What that state would allow, where a state is the reason.
+    /// What the current status allows, if the status is the reason.
     pub allowed: Option<Vec<&'static str>>,
-    /// `Allow` for 405, `Retry-After` for 503 and the like.
+    /// `Allow` for 405, `Retry-After` for 503, and similar.
     pub header: Option<(&'static str, String)>,
 }
 
 impl ApiError {
-    /// Violations that one refusal lists: an answer is not to outgrow its request many times.
+    /// Maximum number of violations in one response, so that it stays small compared with its request.
     const MOST_ERRORS: usize = 100;
 
-    /// A refusal with that code and sentence.
+    /// An error with that code and detail.
     pub fn new(code: ErrorCode, detail: impl Into<String>) -> Self {
         Self {
             code,
@@ -137,17 +149,17 @@ impl ApiError {
         }
     }
 
-    /// 422 for a request whose parts are each well-formed and together wrong.
+    /// 422 for a request whose members are valid on their own but not together.
     #[must_use]
     pub fn invalid(errors: Vec<Violation>) -> Self {
         let detail = match errors.as_slice() {
             [one] => format!("{}: {}", shown(&one.pointer), one.detail),
-            many => format!("{} violations, listed in errors", many.len()),
+            many => format!("{} violations are listed in errors", many.len()),
         };
         Self { errors, ..Self::new(ErrorCode::ValidationFailed, detail) }
     }
 
-    /// The same for one member, which `pointer` points at.
+    /// The same for one member, at `pointer`.
     #[must_use]
     pub fn of_member(
         pointer: impl Into<String>,
@@ -157,20 +169,26 @@ impl ApiError {
         Self::invalid(vec![Violation::new(pointer, code, detail)])
     }
 
-    /// 404 for an id that nothing has.
+    /// 404 for an id that does not exist.
     #[must_use]
     pub fn not_found(kind: &str) -> Self {
-        Self::new(ErrorCode::ResourceNotFound, format!("no {kind} of this key's world has this id"))
+        Self::new(
+            ErrorCode::ResourceNotFound,
+            format!(
+                "no {kind} with this id exists in this \
+            key's world"
+            ),
+        )
     }
 
-    /// The same, about that resource.
+    /// Names the resource concerned.
     #[must_use]
     pub fn about(mut self, id: impl fmt::Display) -> Self {
         self.resource_id = Some(id.to_string());
         self
     }
 
-    /// The same, with every place that is wrong.
+    /// Adds every violation.
     #[must_use]
     pub fn with_errors(mut self, mut errors: Vec<Violation>) -> Self {
         if errors.len() > Self::MOST_ERRORS {

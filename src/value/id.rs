@@ -1,8 +1,7 @@
-//! Ids: `emp_` and thirteen base32 characters, a keyed and invertible picture of a number.
+//! Ids: `emp_` and thirteen base32 characters, a keyed and invertible encoding of a number.
 //!
-//! An id is opaque to callers. Inside it is 64 bits: for grown objects a permutation of their index, so that finding one
-//! needs no map; for created ones a hash of their parent and their number below it, so that an unrelated creation
-//! shifts no id.
+//! An id is opaque to callers. It contains 64 bits. For grown objects they are a permutation of the index, so finding one needs no map. For
+//! created objects they are a hash of the parent and the number below it, so an unrelated creation changes no id.
 
 use core::cmp::Ordering;
 use core::fmt;
@@ -16,13 +15,13 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::value::Key;
 
-/// Crockford's alphabet in lower case: no letter that can be read as a digit.
+/// Crockford's alphabet in lower case, without letters that look like digits.
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
 /// Characters of the code: 13 × 5 bits hold 64.
 pub const CODE_LENGTH: usize = 13;
 
-/// What an id identifies, as far as its text goes.
+/// The kind of resource that an id identifies.
 pub trait Prefixed {
     /// The three letters before the underscore.
     const PREFIX: &'static str;
@@ -32,15 +31,15 @@ pub trait Prefixed {
 
 /// The id of a `T`.
 ///
-/// On the wire any string: one that is no id of this kind decodes to [`Id::UNKNOWN`], which nothing has, so that a
-/// caller's typing mistake is "not found" and not a complaint about an alphabet the contract does not mention.
+/// In JSON it is any string. A string that is not an id of this kind becomes [`Id::UNKNOWN`], which no resource has. So a typing mistake
+/// results in "not found", not in an error about an alphabet that the contract does not mention.
 pub struct Id<T> {
     bits: u64,
     of: PhantomData<fn() -> T>,
 }
 
 impl<T> Id<T> {
-    /// What a string that is no id of this kind decodes to.
+    /// The value for a string that is not an id of this kind.
     pub const UNKNOWN: Self = Self::from_bits(u64::MAX);
 
     /// The id with these bits.
@@ -105,7 +104,7 @@ impl<T: Prefixed> FromStr for Id<T> {
 }
 
 impl<T: Prefixed> Serialize for Id<T> {
-    /// In one piece: character by character costs an answer more than all its figures.
+    /// Written in one piece, because writing single characters would cost more than the rest of the response.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut text = String::with_capacity(T::PREFIX.len() + 1 + CODE_LENGTH);
         write_id(&mut text, T::PREFIX, self.bits).map_err(serde::ser::Error::custom)?;
@@ -136,7 +135,7 @@ impl<T: Prefixed> JsonSchema for Id<T> {
     }
 }
 
-/// Every pair of characters: ten bits at a time is half the work of five.
+/// Every pair of characters: ten bits at a time is twice as fast as five.
 const PAIRS: [[u8; 2]; 1_024] = {
     let mut pairs = [[0; 2]; 1_024];
     let mut bits = 0;
@@ -175,7 +174,7 @@ pub fn write_id(out: &mut impl fmt::Write, prefix: &str, bits: u64) -> fmt::Resu
     out.write_str(core::str::from_utf8(&code).map_err(|_| fmt::Error)?)
 }
 
-/// The bits of `prefix_code`, if that is exactly what `text` is: one spelling an id, in lower case.
+/// The bits of `prefix_code` if `text` is exactly that. An id has one spelling, in lower case.
 #[must_use]
 pub fn parse(prefix: &str, text: &str) -> Option<u64> {
     let code = text.strip_prefix(prefix)?.strip_prefix('_')?.as_bytes();
@@ -204,7 +203,7 @@ impl Permutation {
         Self([key.at(0), key.at(1), key.at(2), key.at(3)])
     }
 
-    /// Where `index` goes.
+    /// The image of `index`.
     #[must_use]
     pub const fn apply(&self, index: u64) -> u64 {
         let (mut left, mut right) = halves(index);
@@ -216,7 +215,7 @@ impl Permutation {
         join(left, right)
     }
 
-    /// What went to `image`.
+    /// The index with that `image`.
     #[must_use]
     pub const fn invert(&self, image: u64) -> u64 {
         let (mut left, mut right) = halves(image);

@@ -1,7 +1,7 @@
-//! Values: no state, no IO, and nothing of ours imported.
+//! Values without state or IO. Imports nothing else of this crate.
 //!
-//! Everything here is parsed at the edge into a type that cannot be wrong, so that no handler re-checks a shape.
-//! Deliberately absent: anything that knows a resource, a world or a route.
+//! Values are parsed at the edge into types that cannot be invalid, so handlers never check formats again. Deliberately absent: anything
+//! about resources, worlds or routes.
 
 pub mod birth_date;
 pub(crate) mod diagnostic;

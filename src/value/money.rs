@@ -1,4 +1,4 @@
-//! Money: whole minor units in `i64`, never a float, and a currency of ISO 4217.
+//! Money: whole minor units in `i64`, never a float, with an ISO 4217 currency.
 
 use core::fmt;
 use std::borrow::Cow;
@@ -87,7 +87,7 @@ impl Currency {
         10_i64.pow(self.exponent())
     }
 
-    /// `1234.50 EUR`: for people, never for the wire.
+    /// `1234.50 EUR`: for display, not for JSON.
     #[must_use]
     pub fn display(&self, minor: i64) -> String {
         let unit = self.minor_per_major();
@@ -124,7 +124,7 @@ impl Serialize for Currency {
 impl<'de> Deserialize<'de> for Currency {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let code = Cow::<'de, str>::deserialize(deserializer)?;
-        Self::new(&code).ok_or_else(|| de::Error::custom("no currency of ISO 4217 has this code"))
+        Self::new(&code).ok_or_else(|| de::Error::custom("no ISO 4217 currency has this code"))
     }
 }
 
@@ -136,17 +136,17 @@ impl JsonSchema for Currency {
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         let codes: Vec<&str> =
             CODES.iter().filter_map(|code| core::str::from_utf8(code).ok()).collect();
-        json_schema!({ "type": "string", "description": "A currency of ISO 4217.", "enum": codes })
+        json_schema!({ "type": "string", "description": "ISO 4217 currency code.", "enum": codes })
     }
 }
 
-/// A positive sum that a caller names: minor units, from 1 to 10^15.
+/// A positive amount from a caller: minor units, from 1 to 10^15.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Amount(i64);
 
 impl Amount {
-    /// The largest sum a caller may name. A world adds up to thousands of them in `i64`, and everything wider in `i128`.
+    /// The largest amount that a caller may send. A world adds thousands of them in `i64`, and larger sums in `i128`.
     pub const MAX: i64 = 1_000_000_000_000_000;
 
     /// Minor units.

@@ -1,14 +1,14 @@
-//! Keyed randomness: every value is drawn from its own place, so nothing shifts anything else.
+//! Keyed randomness: every value is drawn with its own key, so a new draw changes no other.
 //!
-//! A [`Key`] is a hash of (seed, purpose, index). Cheap attributes take its hash; long draws open
-//! a `ChaCha8` [`Stream`] on it. There is deliberately no generator that two draws share.
+//! A [`Key`] is a hash of (seed, purpose, index). Simple attributes use its hash; long draws open a `ChaCha8` [`Stream`] with it. There is
+//! deliberately no shared generator.
 
 use core::convert::Infallible;
 
 use rand::{SeedableRng, TryRng};
 use rand_chacha::ChaCha8Rng;
 
-/// A place in the seeded world that randomness can be drawn from.
+/// A key that random values can be drawn from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Key(u64);
 
@@ -19,13 +19,13 @@ impl Key {
         Self(mix(seed ^ 0x5EED_0F5A_11D0_B0C5))
     }
 
-    /// The place below this one that `purpose` names.
+    /// The child key for `purpose`.
     #[must_use]
     pub const fn with(self, purpose: &str) -> Self {
         self.with_bytes(purpose.as_bytes())
     }
 
-    /// The place below this one that those bytes name.
+    /// The child key for those bytes.
     #[must_use]
     pub const fn with_bytes(self, bytes: &[u8]) -> Self {
         let mut hash = self.0;
@@ -37,13 +37,13 @@ impl Key {
         Self(mix(hash ^ bytes.len() as u64))
     }
 
-    /// The place below this one with that number.
+    /// The child key with that number.
     #[must_use]
     pub const fn at(self, index: u64) -> Self {
         Self(mix(self.0 ^ index.wrapping_mul(0x9E37_79B9_7F4A_7C15)))
     }
 
-    /// The place's 64 random bits.
+    /// The key's 64 random bits.
     #[must_use]
     pub const fn hash(self) -> u64 {
         self.0
@@ -62,23 +62,24 @@ impl Key {
     }
 }
 
-/// A `ChaCha8` stream; what `fake` draws from.
+/// A `ChaCha8` stream, from which `fake` draws.
 #[derive(Clone, Debug)]
 pub struct Stream(ChaCha8Rng);
 
 impl Stream {
     /// A number in `0..bound`; `bound` is at least 1.
     ///
-    /// Ours, by widening multiply: `rand` may change its samplers in any minor release.
+    /// Our own widening multiply, because `rand` may change its samplers in any minor release.
     pub fn below(&mut self, bound: u64) -> u64 {
         let Ok(bits) = self.try_next_u64();
         widen(bits, bound)
     }
 
-    /// One of `items`, which are not empty.
+    /// One of `items`.
     ///
     /// # Panics
-    /// If there are none.
+    ///
+    /// If `items` is empty.
     pub fn pick<'a, T>(&mut self, items: &'a [T]) -> &'a T {
         let index = self.below(items.len() as u64);
         &items[usize::try_from(index).expect("an index below a length fits")]

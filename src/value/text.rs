@@ -1,4 +1,4 @@
-//! Text that a caller sends, bounded and free of control characters by its type.
+//! Text from callers: the type limits its length and excludes control characters.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -6,10 +6,9 @@ use std::collections::BTreeMap;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
-/// Between 1 and `MAX` characters, none of them a control character.
+/// Between 1 and `MAX` characters, without control characters.
 ///
-/// The bounds are published in the schema and enforced by the walk over it; NUL in particular breaks C strings,
-/// terminals and databases further down the caller's line.
+/// The limits are in the schema, which validates them. NUL in particular breaks C strings, terminals and databases of the caller.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Text<const MAX: usize>(String);
@@ -42,14 +41,13 @@ impl<const MAX: usize> JsonSchema for Text<MAX> {
     }
 }
 
-/// Whether text is fit to be a name or a title: no control characters, and something beside white space. Of an empty one
-/// its length says enough.
+/// Whether text can be a name or a title: no control characters, and not only white space. The length limits cover empty text.
 pub(crate) fn plain(text: &str) -> Result<(), &'static str> {
     if text.contains(char::is_control) {
         return Err("expected text without control characters");
     }
     if !text.is_empty() && text.trim().is_empty() {
-        return Err("expected something beside white space");
+        return Err("expected more than white space");
     }
     Ok(())
 }
@@ -69,7 +67,7 @@ pub(crate) fn camel_case(name: &str) -> String {
 /// No C0 or C1 control character and no DEL.
 const NO_CONTROL: &str = "^[^\\u0000-\\u001f\\u007f-\\u009f]*$";
 
-/// Up to 50 string pairs of the caller's own: keys to 40 characters, values to 500.
+/// Up to 50 key-value pairs set by the caller: keys up to 40 characters, values up to 500.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Metadata(pub BTreeMap<String, String>);
@@ -82,7 +80,8 @@ impl JsonSchema for Metadata {
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
             "type": "object",
-            "description": "Up to 50 string pairs of the caller's own: keys to 40 characters, values to 500.",
+            "description": "Up to 50 key-value pairs set by the caller: keys up to 40 characters, \
+                values up to 500.",
             "maxProperties": 50,
             "propertyNames": { "minLength": 1, "maxLength": 40, "pattern": NO_CONTROL },
             "additionalProperties": { "type": "string", "maxLength": 500 },
@@ -90,7 +89,7 @@ impl JsonSchema for Metadata {
     }
 }
 
-/// An e-mail address, checked for its shape alone.
+/// An e-mail address; only its format is checked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Email(String);

@@ -1,6 +1,6 @@
 //! Virtual time: instants in milliseconds, dates, payroll periods, spans and business days.
 //!
-//! Nothing here reads a clock: instants come from the world, which counts its own.
+//! Nothing here reads a clock: instants come from the world.
 
 #![expect(
     clippy::cast_possible_truncation,
@@ -24,7 +24,7 @@ pub struct Timestamp(i64);
 impl Timestamp {
     /// 1970-01-01T00:00:00Z.
     pub const EPOCH: Self = Self(0);
-    /// The last instant that a world reaches, in the year 2199: dates beyond it would leave the calendar's range.
+    /// The last instant of a world, in the year 2199. Later dates would exceed the calendar's range.
     pub const MAX: Self = Self(7_258_118_399_999);
 
     /// That many milliseconds after the epoch.
@@ -42,7 +42,8 @@ impl Timestamp {
     /// The date in UTC.
     ///
     /// # Panics
-    /// Beyond the calendar's last day, which no world reaches.
+    ///
+    /// After the calendar's last day, which no world reaches.
     #[must_use]
     pub fn date(self) -> Date {
         let days =
@@ -62,7 +63,7 @@ impl Timestamp {
         Self(self.0.saturating_add(ms)).min(Self::MAX)
     }
 
-    /// The instant one span later; business days keep the time of day, and are those of no country: Monday to Friday.
+    /// The instant one span later. Business days keep the time of day and belong to no country: Monday to Friday.
     #[must_use]
     pub fn plus(self, span: Span) -> Self {
         match span {
@@ -75,7 +76,7 @@ impl Timestamp {
 }
 
 impl fmt::Display for Timestamp {
-    /// Always three decimals: a field whose width depends on its value breaks naive parsers.
+    /// Always three decimals: a varying width breaks simple parsers.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let instant =
             jiff::Timestamp::from_millisecond(self.0).expect("an instant lies within the calendar");
@@ -92,7 +93,7 @@ impl fmt::Debug for Timestamp {
 impl FromStr for Timestamp {
     type Err = &'static str;
 
-    /// Takes RFC 3339 with a zone; finer than a millisecond is cut.
+    /// Parses RFC 3339 with a zone; finer digits than milliseconds are cut off.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         const EXPECTED: &str =
             "expected an instant such as 2026-01-31T09:00:00Z, between 1970 and 2199";
@@ -113,10 +114,10 @@ const UNIX_DAY_ZERO: civil::Date = civil::date(1970, 1, 1);
 pub struct Date(civil::Date);
 
 impl Date {
-    /// Before every day that anybody can name.
+    /// Before every day that a caller can send.
     pub const FIRST: Self = Self(civil::Date::MIN);
 
-    /// The day, if the calendar has it.
+    /// The day, if it exists in the calendar.
     #[must_use]
     pub fn new(year: i16, month: i8, day: i8) -> Option<Self> {
         civil::Date::new(year, month, day).ok().map(Self)
@@ -128,13 +129,13 @@ impl Date {
         self.0
     }
 
-    /// The month it lies in.
+    /// The month that contains it.
     #[must_use]
     pub fn period(self) -> Period {
         Period { year: self.0.year(), month: self.0.month() }
     }
 
-    /// The instant at which it begins, UTC.
+    /// The start of the day, UTC.
     #[must_use]
     pub fn midnight(self) -> Timestamp {
         let days = (self.0 - UNIX_DAY_ZERO).get_days();
@@ -165,7 +166,7 @@ impl Date {
         (self.0 - earlier.0).get_days()
     }
 
-    /// Neither Saturday nor Sunday. Holidays, and other weekends, are of a country: `model::calendar`.
+    /// Whether it is neither Saturday nor Sunday. Holidays and other weekends belong to a country: `model::calendar`.
     #[must_use]
     pub fn is_business_day(self) -> bool {
         !matches!(self.0.weekday(), civil::Weekday::Saturday | civil::Weekday::Sunday)
@@ -226,8 +227,7 @@ impl FromStr for Date {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        const EXPECTED: &str =
-            "expected a day of the calendar such as 2026-01-31, between 1970 and 2199";
+        const EXPECTED: &str = "expected a calendar day such as 2026-01-31, between 1970 and 2199";
         let [year, month, day] = number_parts(text, [4, 2, 2]).ok_or(EXPECTED)?;
         let in_range = (1970..=2199).contains(&year);
         let date = in_range.then(|| civil::Date::new(year, month as i8, day as i8).ok()).flatten();
@@ -261,7 +261,7 @@ impl Period {
         Date(self.first_day().0.last_of_month())
     }
 
-    /// That day of the month, or its last one where the month is shorter.
+    /// That day of the month, or the last day of a shorter month.
     #[must_use]
     pub fn day(self, day: i8) -> Date {
         Date(civil::date(self.year, self.month, day.clamp(1, self.last_day().0.day())))
@@ -320,14 +320,14 @@ pub(super) fn number_parts<const N: usize>(text: &str, widths: [usize; N]) -> Op
 /// A length of virtual time: `90s`, `5m`, `3h`, `10d`, `2w`, or business days, `2bd`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Span {
-    /// So many milliseconds.
+    /// A number of milliseconds.
     Millis(i64),
-    /// So many business days, at the same time of day.
+    /// A number of business days, at the same time of day.
     BusinessDays(u32),
 }
 
 impl Span {
-    /// So many seconds.
+    /// A number of seconds.
     #[must_use]
     pub const fn seconds(seconds: i64) -> Self {
         Self::Millis(seconds * 1_000)
@@ -338,7 +338,8 @@ impl FromStr for Span {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        const EXPECTED: &str = "expected a length of time such as 500ms, 30s, 5m, 2h, 10d, 3w, 1h30m or 2bd, to 100 years";
+        const EXPECTED: &str = "expected a duration such as 500ms, 30s, 5m, 2h, 10d, 3w, 1h30m or \
+            2bd, up to 100 years";
         if let Some(days) = text.strip_suffix("bd") {
             let days: u32 = plain_number(days).ok_or(EXPECTED)?.try_into().map_err(|_| EXPECTED)?;
             return (days <= 26_000).then_some(Self::BusinessDays(days)).ok_or(EXPECTED);
@@ -372,7 +373,7 @@ fn plain_number(text: &str) -> Option<i64> {
     digits.then(|| text.parse().ok()).flatten()
 }
 
-/// Serde and schema of a value that the wire writes as text.
+/// Serde and schema of a value that is text in JSON.
 macro_rules! text_on_the_wire {
     ($type:ty, $name:literal, $schema:tt) => {
         impl Serialize for $type {
@@ -415,7 +416,7 @@ text_on_the_wire!(Period, "Period", {
 });
 
 impl fmt::Display for Span {
-    /// In the largest unit that says it without a rest.
+    /// In the largest unit without a remainder.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         const UNITS: [(i64, &str); 5] =
             [(DAY_MS, "d"), (3_600_000, "h"), (60_000, "m"), (1_000, "s"), (1, "ms")];

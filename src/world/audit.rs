@@ -103,7 +103,7 @@ impl World {
         if mirrored.is_some_and(|mirror| mirror.reverses != Some(entry.id)) {
             audit
                 .findings
-                .push(format!("{} is reversed by an entry that mirrors another", entry.id));
+                .push(format!("{} is reversed by an entry that reverses another one", entry.id));
         }
         if !self.exists(entry.source) {
             audit.findings.push(format!(
@@ -153,7 +153,7 @@ impl World {
             audit.findings.push("timers are out of order".to_owned());
         }
         if due.first().is_some_and(|timer| timer.due < self.now) {
-            audit.findings.push("a timer was missed".to_owned());
+            audit.findings.push("a due timer did not run".to_owned());
         }
     }
 }
@@ -228,7 +228,9 @@ fn audit_statement(
             || line.currency != *currency
             || i128::from(line.balance_after) != *balance
         {
-            audit.findings.push(format!("{}: the running balance is not the ledger's", line.id));
+            audit
+                .findings
+                .push(format!("{}: the running balance differs from the ledger's", line.id));
         }
     }
 }

@@ -25,7 +25,7 @@ use crate::world::{Change, Event};
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "AuditLog")]
 pub(crate) struct AuditRow {
-    /// The record's id: `aud_` and the code of its event.
+    /// The record's id: `aud_` and the code of its event's id.
     id: String,
     /// Always `audit_log`.
     #[schemars(extend("const" = "audit_log"))]
@@ -40,9 +40,9 @@ pub(crate) struct AuditRow {
     actor: Actor,
     /// The operationId of the call, or of the call that set the timer; null if there was no call.
     operation: Option<String>,
-    /// The event: `payout.paid`.
+    /// The type of the event, such as `payout.paid`.
     event: String,
-    /// Its id, as in webhooks.
+    /// The event's id, as in webhooks.
     event_id: String,
     /// The resource.
     resource: AnyId,
@@ -51,7 +51,7 @@ pub(crate) struct AuditRow {
     changed_fields: Vec<String>,
 }
 
-/// Who did something.
+/// Who caused the event.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "AuditActor")]
 struct Actor {
@@ -64,7 +64,7 @@ struct Actor {
     idempotency_key: Option<String>,
 }
 
-/// Who did something.
+/// Who caused the event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ActorType {

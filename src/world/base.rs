@@ -248,7 +248,7 @@ impl Base {
         Id::from_bits(self.any_at(T::KIND, index).bits)
     }
 
-    /// The same, for a kind known only at run time.
+    /// The same for a kind that is known only at run time.
     pub(crate) fn any_at(&self, kind: Kind, index: u64) -> AnyId {
         AnyId { kind, bits: self.permutation(kind).apply(index) }
     }
@@ -312,7 +312,7 @@ impl Base {
         counted
     }
 
-    /// The history of a grown company; none for one that was created.
+    /// The history of a grown company; none for a created one.
     pub(crate) fn history(&self, company: Id<Company>) -> Option<Arc<History>> {
         self.index_of(company).map(|index| self.history_at(index))
     }
@@ -409,13 +409,13 @@ impl Base {
         month * self.payouts_a_month() + company * self.shape.employees_per_company + employee
     }
 
-    /// The payout to a supplier.
+    /// The index of a payout to a supplier.
     pub(crate) const fn vendor_payout(&self, month: u64, company: u64, vendor: u64) -> u64 {
         let people = self.shape.companies * self.shape.employees_per_company;
         month * self.payouts_a_month() + people + company * VENDORS_A_MONTH + vendor
     }
 
-    /// What a payout of history paid.
+    /// The purpose of a payout of history.
     pub(crate) const fn payout_place(&self, index: u64) -> PayoutPlace {
         let (month, within) = (index / self.payouts_a_month(), index % self.payouts_a_month());
         let people = self.shape.companies * self.shape.employees_per_company;
@@ -432,7 +432,7 @@ impl Base {
     }
 }
 
-/// What a payout of history paid.
+/// The purpose of a payout of history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PayoutPlace {
     Salary { month: u64, company: u64, employee: u64 },

@@ -176,7 +176,7 @@ impl Books {
         companies
     }
 
-    /// Appends an entry and the wallets' views of it.
+    /// Appends an entry with its wallet transactions.
     pub(crate) fn post(&mut self, entry: Arc<JournalEntry>, views: Vec<WalletTransaction>) {
         let book = Arc::make_mut(self.0.entry(entry.company_id.bits()).or_default());
         book.sums.add(&entry.lines);

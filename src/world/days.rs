@@ -52,7 +52,7 @@ impl Days {
         self.0.iter().map(|(date, day)| (*date, &**day))
     }
 
-    /// The days from one to another, both included, in order.
+    /// The days of a range, both ends included, in order.
     pub(crate) fn between(&self, first: Date, last: Date) -> impl Iterator<Item = (Date, &Day)> {
         let any = first <= last;
         let days = any.then(|| self.0.range(first..=last));

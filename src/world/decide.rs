@@ -53,9 +53,9 @@ impl DecisionAnswer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Why {
-    /// A row of a scenario, or a rule made at run time.
+    /// A row of a scenario, or a rule added at run time.
     Rule,
-    /// The `Sandbox-Scenario` header of the request behind it.
+    /// The `Sandbox-Scenario` header of the request that caused it.
     Header,
     /// A reserved value in the data.
     MagicValue,
@@ -121,7 +121,7 @@ pub(crate) struct OutcomeState {
     pub(crate) rule: Option<u64>,
     /// How often its selectors matched.
     pub(crate) asked: u64,
-    /// How often it decided.
+    /// Number of decisions that it made.
     pub(crate) hits: u64,
 }
 
@@ -367,7 +367,7 @@ impl World {
         self.transaction.undo.push(Undo::Script { before });
     }
 
-    /// Sets the timers of timeline rows that wait for an event of that name.
+    /// Sets the timers of timeline rows that wait for an event of that type.
     pub(super) fn arm_after(&mut self, name: &str) {
         for place in 0..self.script.timeline.len() {
             let state = &self.script.timeline[place];

@@ -160,7 +160,7 @@ fn untouched(world: &World, id: AnyId) -> Option<Record> {
     }
 }
 
-/// The resource as it was grown, if it was.
+/// The grown resource, if there is one.
 fn grown(base: &Base, id: AnyId) -> Option<Record> {
     fn of<T: Grow>(base: &Base, id: AnyId) -> Option<Record> {
         let index = base.index_of(Id::<T>::from_bits(id.bits))?;

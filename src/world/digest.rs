@@ -57,7 +57,7 @@ impl World {
 pub(crate) struct Parts {
     /// Its base, its clock and its version.
     pub(crate) frame: String,
-    /// Records created or changed since growth, and how many there are.
+    /// Records created or changed since growth, and their number.
     pub(crate) records: BTreeMap<Kind, (u64, String)>,
     /// The order of their creation, and the changed grown resources.
     pub(crate) order: String,

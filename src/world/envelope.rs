@@ -50,7 +50,7 @@ pub(crate) struct DecisionShape {
     sequence: u64,
     /// The virtual time of the decision.
     at: Timestamp,
-    /// Its name: `payout.settle`.
+    /// The name of the decision, such as `payout.settle`.
     decision: String,
     /// The subject.
     subject_id: String,
@@ -95,7 +95,7 @@ impl DecisionShape {
 struct EventRequest {
     /// `Request-Id` of its reply.
     id: String,
-    /// Its `Idempotency-Key`.
+    /// Its `Idempotency-Key`, if it had one.
     idempotency_key: Option<String>,
 }
 

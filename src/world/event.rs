@@ -20,8 +20,8 @@ pub(crate) struct Event {
     pub(crate) at: Timestamp,
     /// `payout.paid`.
     pub(crate) name: Cow<'static, str>,
-    /// The bits of the event's id: derived from the subject and its own count of events, not from the sequence, so
-    /// that an unrelated event shifts no id.
+    /// The bits of the event's id. They depend on the subject and its own number of events, not on the sequence, so an unrelated event
+    /// changes no id.
     pub(crate) id: u64,
     /// The subject.
     pub(crate) subject: AnyId,
@@ -87,6 +87,6 @@ impl Change {
 pub(crate) fn members(record: &Record) -> Map<String, Value> {
     match record.to_wire() {
         Value::Object(members) => members,
-        other => unreachable!("a resource is an object on the wire, and not {other}"),
+        other => unreachable!("a resource must be a JSON object, not {other}"),
     }
 }

@@ -66,9 +66,9 @@ pub enum ClockMode {
     /// All effects of a request have happened before the next one; dates wait until the clock is advanced.
     #[default]
     Instant,
-    /// Nothing moves until the clock is advanced.
+    /// Time moves only when the clock is advanced.
     Manual,
-    /// The wall clock drives it.
+    /// Time follows the wall clock.
     Real,
 }
 
@@ -196,7 +196,7 @@ impl World {
         self.find(id).ok_or_else(|| not_found(id))
     }
 
-    /// The resource, if the world has it.
+    /// The resource, if it exists.
     pub(crate) fn find<T: Grow>(&self, id: Id<T>) -> Option<Arc<T>> {
         match self.overlay.get(T::KIND, id.bits()) {
             Some(record) => T::of_record(record).cloned(),
@@ -453,7 +453,7 @@ impl World {
         }
     }
 
-    /// The same, after a delay.
+    /// Sets a timer after a delay.
     pub(crate) fn settle_after(&mut self, delay: Span, task: Task) {
         self.settle_at(self.after(delay, task.subject()), task);
     }
@@ -471,7 +471,7 @@ impl World {
         self.timers.iter()
     }
 
-    /// Takes the first timer due by `instant` and moves the clock to it.
+    /// Takes the first timer that is due by `instant`, and moves the clock to it.
     pub(crate) fn take_due(&mut self, instant: Timestamp) -> Option<Timer> {
         let timer = self.timers.take_due(instant)?;
         self.taken(&timer);

@@ -19,7 +19,7 @@ use crate::model::{Kind, Record};
 pub(crate) struct Overlay {
     #[serde(with = "pairs")]
     records: OrdMap<(Kind, u64), Record>,
-    /// Ids in creation order. Records are never deleted, so the order never changes. Kinds are few: this map is copied.
+    /// Ids in creation order. Records are never deleted, so the order never changes. There are few kinds, so this map is copied.
     #[serde(with = "pairs")]
     created: BTreeMap<Kind, Vector<u64>>,
     /// The same below each parent; it numbers the next child.
@@ -219,7 +219,7 @@ fn pop(list: Option<&mut Vector<u64>>, id: u64) -> bool {
     list.is_empty()
 }
 
-/// Maps whose keys are not strings, as lists of pairs.
+/// Maps with keys that are not strings, as lists of pairs.
 mod pairs {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 

@@ -35,7 +35,7 @@ pub(crate) struct PayrollHistory {
     pub(crate) months: Vec<PaidMonth>,
 }
 
-/// One month of it.
+/// One month of payroll.
 #[derive(Debug)]
 pub(crate) struct PaidMonth {
     pub(crate) pay_date: Date,

@@ -107,7 +107,7 @@ impl Range {
 /// One condition on a field of the subject or of a related resource.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Selector {
-    /// `department`, `amount`, `period`; or a kind: `employee`, `company`, `payroll_run`.
+    /// `department`, `amount`, `period`, or a kind such as `employee`, `company`, `payroll_run`.
     pub(crate) field: String,
     pub(crate) wanted: Wanted,
 }
@@ -197,7 +197,7 @@ pub(crate) struct Fault {
     pub(crate) status: Option<u16>,
     /// The status comes after the commit: the call has taken effect.
     pub(crate) after_commit: bool,
-    /// `Retry-After` of that refusal.
+    /// `Retry-After` of the refusal.
     pub(crate) retry_after: Option<Span>,
     /// The reply is delayed, by the wall clock; the call has taken effect by then.
     pub(crate) latency_ms: Option<u64>,
@@ -317,7 +317,7 @@ pub(crate) struct CallStep {
     pub(crate) call: String,
     /// The members of path, query and body, by name; they may contain references.
     pub(crate) with: Value,
-    /// Further request headers: `Idempotency-Key`, `Sandbox-Scenario`.
+    /// Additional request headers: `Idempotency-Key`, `Sandbox-Scenario`.
     pub(crate) headers: BTreeMap<String, String>,
     pub(crate) expect: Reaction,
     /// Stores the reply's body under this name, for `@name.data.id`.

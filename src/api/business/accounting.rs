@@ -13,7 +13,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     domain: Domain::Business,
     contract: Contract::Assumed,
     summary: "List ledger accounts",
-    description: "A company's chart of accounts with balances, those of its base currency even where nothing was posted.",
+    description: "Lists a company's accounts with their balances. Accounts in the base currency \
+        are included even without entries.",
     ..operation!(read list_ledger_accounts)
 }];
 
@@ -22,14 +23,14 @@ pub(crate) struct ListLedgerAccounts {
     #[serde(flatten)]
     paging: Paging,
     sort: Option<Sort<LedgerAccount>>,
-    /// Whose chart.
+    /// The company.
     company_id: Id<Company>,
-    /// Only accounts of that type.
+    /// Filter by account type.
     #[serde(rename = "type")]
     kind: Option<AccountType>,
-    /// Only accounts in that currency.
+    /// Filter by currency.
     currency: Option<Currency>,
-    /// Balances at the end of that day; now if absent.
+    /// Balances at the end of this day. Default: now.
     as_of: Option<Date>,
 }
 
@@ -40,7 +41,7 @@ pub(crate) struct LedgerAccount {
     id: String,
     /// Always `ledger_account`.
     object: LedgerAccountObject,
-    /// Whose account it is.
+    /// The company that owns the account.
     company_id: Id<Company>,
     /// Always `active`.
     status: LedgerAccountStatus,
@@ -51,19 +52,19 @@ pub(crate) struct LedgerAccount {
     /// Its type.
     #[serde(rename = "type")]
     kind: AccountType,
-    /// The side on which it grows.
+    /// The side that increases the account.
     normal_side: Direction,
     /// Its currency.
     currency: Currency,
-    /// All debits, in minor units.
+    /// Sum of all debits, in minor units.
     debits: i64,
-    /// All credits.
+    /// Sum of all credits, in minor units.
     credits: i64,
-    /// The balance on its normal side.
+    /// The balance on the account's normal side, in minor units.
     balance: i64,
     /// When it was opened, in virtual time.
     created_at: Timestamp,
-    /// The same: accounts never change.
+    /// Equal to `created_at`: accounts never change.
     updated_at: Timestamp,
     /// Always empty.
     metadata: Metadata,

@@ -1,4 +1,4 @@
-//! The audit log: one record for each event of the world's log, made from it and never stored.
+//! The audit log: one record per event, created from the event and never stored.
 
 use crate::api::prelude::*;
 use crate::value::text::camel_case;
@@ -12,8 +12,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Business,
         contract: Contract::Assumed,
         summary: "List audit records",
-        description: "Who did what, when, to which resource, oldest first: one record for each event, a fold of the world's log. Of a \
-            long log the oldest records may be gone; each keeps its `sequence`.",
+        description: "Lists who did what to which resource and when, oldest first. There is one \
+            record per event. The oldest records of a long log may be dropped; the others keep \
+            their `sequence`.",
         ..operation!(read list_audit_logs)
     },
     Operation {
@@ -22,9 +23,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Business,
         contract: Contract::Assumed,
         summary: "Read an audit record",
-        description: "With what was written, before and after, and its place in a chain of hashes: `hash` is the SHA-256 of the record \
-            without `hash`, as JSON in UTF-8 without white space, members sorted by name at every level; `previous_hash` is that of \
-            the record before it.",
+        description: "Returns a record with all changes and its position in the hash chain. `hash` \
+            is the SHA-256 of the record without `hash`, as JSON in UTF-8 without white space, \
+            with members sorted by name at every level. `previous_hash` is the `hash` of the \
+            previous record.",
         ..operation!(read get_audit_log)
     },
 ];
@@ -33,17 +35,17 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 pub(crate) struct ListAuditLogs {
     #[serde(flatten)]
     paging: Paging,
-    /// Only what happened to that company.
+    /// Filter by company.
     company_id: Option<Id<Company>>,
-    /// Only what happened to resources of that type: `payout`.
+    /// Filter by resource type, such as `payout`.
     resource_type: Option<Text<64>>,
-    /// Only what happened to that resource.
+    /// Filter by resource.
     resource_id: Option<Text<64>>,
-    /// Only what follows from calls of that operation, at once or with the clock: `runPayroll`.
+    /// Filter by operation, such as `runPayroll`. Includes later effects by timers.
     operation: Option<Text<64>>,
-    /// Only what happened on that day (UTC) and later.
+    /// Only events on or after this day (UTC).
     from: Option<Date>,
-    /// Only what happened on that day and earlier; not before `from`.
+    /// Only events on or before this day; not before `from`.
     to: Option<Date>,
 }
 
@@ -74,7 +76,7 @@ fn list_audit_logs(world: &World, input: ListAuditLogs) -> Result<List<AuditRow>
         && input.from.is_none()
         && input.to.is_none();
     if unfiltered {
-        // A page of a log of any length costs what the page costs.
+        // The cost of a page does not depend on the length of the log.
         let before = log.first_sequence() - 1;
         let total = log.len() - before.min(log.len());
         let range = paging.range(total);
@@ -92,11 +94,11 @@ fn list_audit_logs(world: &World, input: ListAuditLogs) -> Result<List<AuditRow>
     })
 }
 
-/// 422 for days that end before they begin.
+/// The 422 for a range that ends before it starts.
 pub(crate) fn in_order(from: Option<Date>, to: Option<Date>) -> Result<(), ApiError> {
     match (from, to) {
         (Some(from), Some(to)) if to < from => {
-            let detail = format!("the days end on {to}, before they begin on {from}");
+            let detail = format!("the end {to} is before the start {from}");
             Err(ApiError::of_member("/to", "before_from", detail))
         }
         _ => Ok(()),

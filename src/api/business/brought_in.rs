@@ -1,4 +1,4 @@
-//! What a person brings along from earlier in the tax year: pay and taxes that cumulative lines and yearly caps have to know.
+//! Totals from earlier in the tax year, which cumulative taxes and yearly caps need.
 
 use std::collections::BTreeMap;
 
@@ -10,13 +10,12 @@ use crate::model::business::BroughtIn;
 use crate::model::business::calculation::tax_year;
 use crate::model::payroll::{self, Pack, YearToDate};
 
-/// What somebody was paid this tax year before.
+/// What the employee was paid earlier in this tax year, outside this payroll.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct YearToDateInput {
-    /// The first day of the tax year that they belong to; if absent that of the first day of work, or of today if it is past.
+    /// The first day of the tax year of the totals. Default: the tax year of the first day of work, or of today if that is in the past.
     tax_year_start: Option<Date>,
-    /// Totals by the names of a payslip's `ytd`; those that are not named are zero, `net` is passed over. None take back what was
-    /// brought in.
+    /// Totals by the names of a payslip's `ytd`. Missing ones are zero, and `net` is ignored. An empty object removes the totals.
     totals: Totals,
 }
 
@@ -46,10 +45,10 @@ impl JsonSchema for Totals {
     }
 }
 
-/// The total that a payslip shows and that no pack reads: it follows from the others.
+/// The total that a payslip shows but no pack reads: it follows from the others.
 const NET: &str = "net";
 
-/// What is brought in, held to the names of the payroll pack of its tax year: that of `day`, unless the caller names another.
+/// The totals, validated against the names of the payroll pack of their tax year: that of `day`, unless the caller names another.
 pub(crate) fn brought_in(
     country: &str,
     day: Date,
@@ -60,7 +59,7 @@ pub(crate) fn brought_in(
     let start = tax_year(pack, day);
     let mut wrong = unknown_names(pack, &input.totals.0);
     if input.tax_year_start.is_some_and(|said| said != start) {
-        let detail = format!("the tax year of {country} that this day lies in starts on {start}");
+        let detail = format!("the tax year of {country} that contains this day starts on {start}");
         let at = "/year_to_date/tax_year_start";
         wrong.insert(0, Violation::new(at, "not_a_tax_year", detail));
     }
@@ -89,7 +88,7 @@ fn unknown_names(pack: &Pack, totals: &BTreeMap<String, i64>) -> Vec<Violation> 
             names.dedup();
             let near = suggestion(name, known());
             let detail = format!(
-                "the payslips of {} have no total of this name{near}; they have {}",
+                "the payslips of {} have no total with this name{near}; expected one of {}",
                 pack.code,
                 names.join(", ")
             );

@@ -1,4 +1,4 @@
-//! Cash flow by the direct method: what cash came in and went out for, and how that explains the cash of two days.
+//! Cash flow by the direct method: why cash came in and went out, and how that explains the change in cash.
 
 use crate::api::business::companies::named;
 use crate::api::business::figures::{Figures, Reading, minor};
@@ -13,16 +13,18 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     domain: Domain::Business,
     contract: Contract::Assumed,
     summary: "Cash flow",
-    description: "What cash came in and went out for on some days, by the direct method. Cash is what is available, reserved, in transit \
-        or in escrow, so that moving it between these is no flow. `opening_cash` and `closing_cash` are the balance sheet's. Flows in \
-        other currencies are translated at the rates of their days; what rates did to the cash itself is `exchange_difference`.",
+    description: "Returns the cash flow of a range of days by the direct method. Cash is \
+        available, reserved, in transit or in escrow; moving it between these is not a flow. \
+        `opening_cash` and `closing_cash` are equal to the balance sheet's. Flows in other \
+        currencies are translated at the rates of their days. `exchange_difference` is the effect \
+        of rates on the cash itself.",
     example: r#"{"company_id":"@company:1","from":"2025-12-01","to":"2025-12-31"}"#,
     ..operation!(read get_cash_flow)
 }];
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct GetCashFlow {
-    /// Whose report.
+    /// The company.
     company_id: Id<Company>,
     /// The first day.
     from: Date,
@@ -30,10 +32,10 @@ pub(crate) struct GetCashFlow {
     to: Date,
 }
 
-/// What cash came in and went out for.
+/// The cash flow of a range of days, by activity.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct CashFlow {
-    /// Whose report.
+    /// The company.
     company_id: Id<Company>,
     /// The first day.
     from: Date,
@@ -41,42 +43,42 @@ pub(crate) struct CashFlow {
     to: Date,
     /// The currency of every amount.
     currency: Currency,
-    /// Cash at the end of the day before the first.
+    /// Cash at the end of the day before the first day, in minor units.
     opening_cash: i64,
-    /// The business itself.
+    /// Operating activities.
     operating: CashSection,
-    /// Owners and lenders.
+    /// Financing activities: owners and lenders.
     financing: CashSection,
-    /// Both sections together.
+    /// Net change: the sum of both sections, in minor units.
     net_change: i64,
-    /// What rates of exchange did to cash in other currencies.
+    /// The effect of exchange rates on cash in other currencies, in minor units.
     exchange_difference: i64,
-    /// Cash at the end of the last day.
+    /// Cash at the end of the last day, in minor units.
     closing_cash: i64,
-    /// Currencies without a reference rate, whose amounts are left out; absent where there are none.
+    /// Currencies without a reference rate, whose amounts are not included; absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     untranslated: Vec<Currency>,
 }
 
-/// One part of a cash flow statement.
+/// One section of a cash flow statement.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct CashSection {
-    /// By activity, those that moved anything.
+    /// One line per activity with a cash movement.
     lines: Vec<CashLine>,
-    /// Their sum.
+    /// The sum of the lines, in minor units.
     total: i64,
 }
 
-/// What cash moved for.
+/// The cash movement of one activity.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct CashLine {
-    /// What for.
+    /// The activity.
     activity: Activity,
-    /// Minor units: in if positive, out if negative.
+    /// Amount in minor units; positive for money in, negative for money out.
     amount: i64,
 }
 
-/// What cash moves for.
+/// An activity with cash movements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum Activity {
@@ -88,7 +90,7 @@ enum Activity {
     InterestPaid,
     Owners,
     Loans,
-    /// Money of one currency for money of another: what is left of both sides once they are translated.
+    /// Conversion between currencies: the difference between both sides after translation.
     CurrencyConversion,
 }
 
@@ -102,7 +104,7 @@ const OPERATING: &[Activity] = &[
 ];
 const FINANCING: &[Activity] = &[Activity::Owners, Activity::Loans, Activity::CurrencyConversion];
 
-/// What cash moved for where it moved against that account; none where that is cash itself.
+/// The activity of cash movements against that account; none if the account is cash itself.
 const fn activity(account: Account) -> Option<Activity> {
     Some(match account {
         Account::CashAvailable
@@ -160,7 +162,7 @@ fn get_cash_flow(world: &World, input: GetCashFlow) -> Result<Data<CashFlow>, Ap
 fn section(moved: &Figures, activities: &[Activity]) -> CashSection {
     let amounts = activities.iter().map(|&wanted| CashLine {
         activity: wanted,
-        // What stands on the other side of cash.
+        // The counterparts of cash.
         amount: minor(-moved.sum(|account| activity(account) == Some(wanted))),
     });
     let lines: Vec<CashLine> = amounts.filter(|line| line.amount != 0).collect();

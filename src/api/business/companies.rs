@@ -18,7 +18,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Business,
         contract: Contract::Assumed,
         summary: "List companies",
-        description: "Every company of this key's world, in creation order.",
+        description: "Lists every company of this key's world, in creation order.",
         ..operation!(read list_companies)
     },
     Operation {
@@ -27,7 +27,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Business,
         contract: Contract::Assumed,
         summary: "Create a company",
-        description: "Opens its wallet in the base currency. It is `pending`, and may pay nobody, until its business is verified: \
+        description: "Creates a company and its wallet in the base currency. The company is \
+            `pending` and cannot pay until its business is verified with \
             `resolveComplianceRequirement`.",
         example: r#"{"legal_name":"Lagos Bakery Ltd","country":"NG","currency":"NGN","industry":"food"}"#,
         success: 201,
@@ -41,7 +42,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Business,
         contract: Contract::Assumed,
         summary: "Read a company",
-        description: "With `blockers`: what it still has to show before it may pay anyone.",
+        description: "Returns a company with its `blockers`: the requirements to resolve before it \
+            can pay.",
         ..operation!(read get_company)
     },
     Operation {
@@ -50,7 +52,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Business,
         contract: Contract::Assumed,
         summary: "Update a company",
-        description: "Changes only what is sent.",
+        description: "Changes only the given members.",
         example: r#"{"payroll_settings":{"pay_day":28}}"#,
         emits: &["company.updated"],
         ..operation!(write update_company)
@@ -62,9 +64,9 @@ pub(crate) struct ListCompanies {
     #[serde(flatten)]
     paging: Paging,
     sort: Option<Sort<Company>>,
-    /// Only those that stand there.
+    /// Filter by status.
     status: Option<CompanyStatus>,
-    /// Only those registered there, ISO 3166-1 alpha-2.
+    /// Filter by country of registration, ISO 3166-1 alpha-2.
     country: Option<Country>,
 }
 
@@ -94,7 +96,7 @@ fn list_companies(world: &World, input: ListCompanies) -> Result<List<Shown<Comp
     candidates.page_where(world, input.paging, input.sort.as_ref(), keep)
 }
 
-/// What a caller may say about a new company.
+/// A new company.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct CreateCompany {
     /// The registered name.
@@ -103,31 +105,31 @@ pub(crate) struct CreateCompany {
     country: Country,
     /// The base currency.
     currency: Currency,
-    /// The number in the country's company register.
+    /// The company's number in the country's company register.
     registration_number: Option<Text<64>>,
-    /// The tax authority's number for it.
+    /// The company's number at the tax authority.
     tax_id: Option<Text<64>>,
-    /// The branch of business.
+    /// The industry.
     industry: Option<Text<64>>,
-    /// How and when it pays; what is absent takes the defaults.
+    /// Payroll settings; absent members use the defaults.
     payroll_settings: Option<PayrollSettingsChange>,
-    /// Its marks on what it pays others; what is absent takes the defaults.
+    /// Settings for payouts; absent members use the defaults.
     payment_settings: Option<PaymentSettingsChange>,
-    /// The caller's own pairs.
+    /// Key-value pairs set by the caller.
     metadata: Option<Metadata>,
 }
 
-/// Payroll settings to change; what is absent stays.
+/// Changes to payroll settings; absent members stay.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct PayrollSettingsChange {
     /// The day of the month on which wages are due.
     #[schemars(range(min = 1, max = 31))]
     pay_day: Option<i8>,
-    /// The rail that wages travel on.
+    /// The rail used for wage payouts.
     speed: Option<Rail>,
-    /// Whether somebody has to approve a calculated run.
+    /// Whether a calculated run needs approval.
     approval_required: Option<bool>,
-    /// Whether a run pays those whom the wallet covers, or nobody.
+    /// Whether a run pays the employees that the wallet can cover (true), or no employee unless it covers all (false).
     partial_runs: Option<bool>,
 }
 
@@ -178,13 +180,14 @@ fn create_company(
     Ok(Data(with_blockers(world, &company)))
 }
 
-/// A country whose banks, holidays and forms the sandbox knows; others would be accepted and then behave like none.
+/// A country whose banks, holidays and forms the sandbox knows. Others are refused, because nothing would be simulated for them.
 pub(crate) fn known_country(code: &str) -> Result<(), ApiError> {
     if countries::find(code).is_some() {
         return Ok(());
     }
     let known: Vec<&str> = countries::codes().collect();
-    let detail = format!("the sandbox does not know this country; it knows {}", known.join(", "));
+    let detail =
+        format!("the sandbox does not support this country: use one of {}", known.join(", "));
     Err(ApiError::invalid(vec![Violation::new("/country", "unknown_country", detail)]))
 }
 
@@ -194,12 +197,12 @@ pub(crate) struct OneCompany {
     company_id: Id<Company>,
 }
 
-/// A company with what stands in its way.
+/// A company with its open blocking requirements.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct CompanyWithBlockers {
     #[serde(flatten)]
     company: Company,
-    /// What it still has to show before it may pay anyone.
+    /// Requirements to resolve before it can pay.
     blockers: Vec<ComplianceRequirement>,
 }
 
@@ -219,7 +222,7 @@ fn with_blockers(world: &World, company: &Company) -> CompanyWithBlockers {
     CompanyWithBlockers { company: company.clone(), blockers: blockers.collect() }
 }
 
-/// Requirements that keep a company from paying anyone.
+/// Requirements that block a company's payments.
 pub(crate) fn blockers(
     world: &World,
     company: Id<Company>,
@@ -227,25 +230,25 @@ pub(crate) fn blockers(
     compliance::open(world, company).filter(|requirement| requirement.blocking)
 }
 
-/// What a caller may change of a company.
+/// Changes to a company.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct UpdateCompany {
     /// The company.
     company_id: Id<Company>,
-    /// Payroll settings to change; what is absent stays.
+    /// Changes to payroll settings; absent members stay.
     payroll_settings: Option<PayrollSettingsChange>,
-    /// Marks on what it pays others to change; what is absent stays.
+    /// Changes to the settings for payouts; absent members stay.
     payment_settings: Option<PaymentSettingsChange>,
-    /// The whole address.
+    /// The complete new address.
     address: Option<AddressInput>,
-    /// Contact data to change; what is absent stays.
+    /// Changes to contact details; absent members stay.
     contact: Option<ContactInput>,
-    /// Replaces all pairs.
+    /// Replaces all key-value pairs.
     metadata: Option<Metadata>,
 }
 
 impl UpdateCompany {
-    /// Whether it changes nothing: then nothing happens.
+    /// Whether it changes nothing; then there is no event.
     const fn is_empty(&self) -> bool {
         self.payroll_settings.is_none()
             && self.payment_settings.is_none()
@@ -281,7 +284,7 @@ pub(crate) struct AddressInput {
 }
 
 impl AddressInput {
-    /// As a world keeps it.
+    /// In its stored form.
     pub(crate) fn kept(self) -> Address {
         Address {
             line1: self.line1.into_string(),
@@ -293,7 +296,7 @@ impl AddressInput {
     }
 }
 
-/// How to reach a company.
+/// Contact details of a company.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct ContactInput {
     /// An e-mail address.
@@ -332,11 +335,11 @@ fn update_company(
     Ok(Data(with_blockers(world, &company)))
 }
 
-/// The company a body names, which must exist.
+/// The company named in a body; it must exist.
 pub(crate) fn named(world: &World, id: Id<Company>) -> Result<Arc<Company>, ApiError> {
     world.get(id).map_err(|error| {
         let detail = format!(
-            "no {} of this key's world has this id",
+            "no {} with this id exists in this key's world",
             <Company as crate::value::id::Prefixed>::NAME
         );
         error.with_errors(vec![Violation::new("/company_id", "not_found", detail)])

@@ -1,4 +1,4 @@
-//! Compliance requirements: what a company still has to show, and what meets it.
+//! Compliance requirements: what companies must provide, and how it is resolved.
 
 use crate::api::business::companies::blockers;
 use crate::api::prelude::*;
@@ -8,7 +8,7 @@ use crate::model::business::{
 };
 use crate::model::{Object, step};
 
-/// Days in which a requirement is to be met.
+/// Number of days to resolve a requirement.
 const DAYS_TO_MEET: i32 = 30;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
@@ -18,8 +18,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Business,
         contract: Contract::Assumed,
         summary: "List compliance requirements",
-        description: "What companies have to show, in creation order, what meets it and until when. `blocking` ones keep a company from \
-            paying anyone.",
+        description: "Lists what companies must provide, in creation order, with how to resolve it \
+            and the due date. A company with open `blocking` requirements cannot pay.",
         ..operation!(read list_compliance_requirements)
     },
     Operation {
@@ -28,8 +28,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Business,
         contract: Contract::Assumed,
         summary: "Resolve a compliance requirement",
-        description: "With evidence: a document, or a value. Any is taken. A `pending` company that has shown all that blocked it is \
-            `active`. An `overdue_filing` resolves itself when the return is submitted.",
+        description: "Resolves a requirement with evidence: a document or a value. Any evidence is \
+            accepted. A `pending` company without open blocking requirements becomes `active`. An \
+            `overdue_filing` is resolved automatically when the filing is submitted.",
         example: r#"{"evidence":{"value":"RC 1234567"}}"#,
         errors: &[ErrorCode::InvalidStateTransition],
         emits: &["compliance_requirement.resolved", "company.status_changed"],
@@ -48,13 +49,13 @@ pub(crate) struct ListComplianceRequirements {
     #[serde(flatten)]
     paging: Paging,
     sort: Option<Sort<ComplianceRequirement>>,
-    /// Only those of that company.
+    /// Filter by company.
     company_id: Option<Id<Company>>,
-    /// Only those about resources of that type: `company`, `tax_liability`.
+    /// Filter by subject type, such as `company` or `tax_liability`.
     subject_type: Option<Text<64>>,
-    /// Only those that stand there.
+    /// Filter by status.
     status: Option<RequirementStatus>,
-    /// Only those that block, or only those that do not.
+    /// Filter by whether the requirement blocks payments.
     blocking: Option<bool>,
 }
 
@@ -86,17 +87,17 @@ fn list_compliance_requirements(
 pub(crate) struct ResolveComplianceRequirement {
     /// The requirement.
     compliance_requirement_id: Id<ComplianceRequirement>,
-    /// What is shown for it.
+    /// The evidence for it.
     evidence: EvidenceInput,
 }
 
-/// What is shown: exactly one of the two.
+/// Evidence: exactly one of the two members.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct EvidenceInput {
-    /// A document's id. The sandbox keeps no documents yet: any id of a document is taken.
+    /// A document's id. The sandbox does not check it: any document id is accepted.
     #[schemars(regex(pattern = "^doc_[0-9a-z]{1,64}$"))]
     document_id: Option<String>,
-    /// A number, a name, a reference.
+    /// A number, name or reference.
     value: Option<Text<500>>,
 }
 
@@ -121,7 +122,7 @@ fn resolve_compliance_requirement(
     Ok(Data(Shown(resolved)))
 }
 
-/// A company that has shown everything may begin.
+/// Activates a company without open blocking requirements.
 pub(crate) fn activate(world: &mut World, id: Id<Company>) {
     let pending = world.find(id).filter(|company| company.status == CompanyStatus::Pending);
     if let Some(company) = pending {
@@ -131,7 +132,7 @@ pub(crate) fn activate(world: &mut World, id: Id<Company>) {
     }
 }
 
-/// What a company is to show from now on.
+/// A requirement to open.
 pub(crate) struct Requirement {
     pub(crate) company: Id<Company>,
     pub(crate) kind: RequirementType,
@@ -142,7 +143,7 @@ pub(crate) struct Requirement {
 }
 
 impl Requirement {
-    /// Who is new has to say who they are.
+    /// A new company must prove its identity.
     pub(crate) fn business_verification(company: Id<Company>) -> Self {
         Self {
             company,
@@ -157,7 +158,7 @@ impl Requirement {
     }
 }
 
-/// Opens a requirement, and sets the clock on it.
+/// Opens a requirement and sets its timer.
 pub(crate) fn require(world: &mut World, wanted: Requirement) -> Arc<ComplianceRequirement> {
     let now = world.now();
     let due_on = world.today().plus_days(DAYS_TO_MEET);
@@ -186,7 +187,7 @@ pub(crate) fn require(world: &mut World, wanted: Requirement) -> Arc<ComplianceR
     requirement
 }
 
-/// A company's requirements that are not met.
+/// A company's open requirements.
 pub(crate) fn open(
     world: &World,
     company: Id<Company>,
@@ -197,7 +198,7 @@ pub(crate) fn open(
         .filter(|requirement| requirement.status != RequirementStatus::Resolved)
 }
 
-/// The last day to meet a requirement is over.
+/// The last day to resolve a requirement has passed.
 pub(crate) fn miss(world: &mut World, id: Id<ComplianceRequirement>) {
     let open = world.find(id).filter(|requirement| requirement.status == RequirementStatus::Open);
     if let Some(requirement) = open {
@@ -207,7 +208,7 @@ pub(crate) fn miss(world: &mut World, id: Id<ComplianceRequirement>) {
     }
 }
 
-/// A requirement is met, by what was shown or by what has happened.
+/// Closes a requirement, because of evidence or of an event.
 pub(crate) fn close(
     world: &mut World,
     requirement: &ComplianceRequirement,

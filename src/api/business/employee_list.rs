@@ -1,10 +1,9 @@
-//! The published list of employees, fast: a page of a world of ten million is grown out of prepared text, straight into
-//! the response's bytes.
+//! The published list of employees, optimised: a page of a world of ten million is written from prepared text directly to the response.
 //!
-//! Grown people who have not changed are found by arithmetic (`Workforce`); those who were changed or created since are few and
-//! are merged in. Only a search by name, and a sort, look at everybody.
+//! Unchanged grown employees are found by arithmetic (`Workforce`). The few changed or created ones are merged in. Only a search by name
+//! and a sort scan all employees.
 
-#![expect(clippy::cast_possible_truncation, reason = "places within lists that are held in memory")]
+#![expect(clippy::cast_possible_truncation, reason = "positions in lists that are held in memory")]
 
 use std::io::Write as _;
 use std::sync::LazyLock;
@@ -20,7 +19,7 @@ use crate::value::id::encode;
 use crate::world::grow::person;
 use crate::world::{Base, Plan};
 
-/// Which employees.
+/// The filters of the list.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Filter {
     pub(crate) company: Option<Id<Company>>,
@@ -47,7 +46,7 @@ impl Filter {
         })
     }
 
-    /// The part of it that arithmetic answers, for one grown company.
+    /// The part of the filter that arithmetic can answer, for one grown company.
     fn selection(&self, plan: &Plan) -> Selection {
         let standings = self.standings();
         let roles = match &self.department {
@@ -67,10 +66,10 @@ impl Filter {
     }
 }
 
-/// Place of the lead's text after those of the 25 role slots.
+/// Position of the lead's text, after those of the 25 role slots.
 const LEAD: usize = CYCLE as usize;
 
-/// From the end of the name to the status, by industry and role slot.
+/// Text from the end of the name to the status, by industry and role slot.
 static ROLES: LazyLock<Vec<Vec<String>>> = LazyLock::new(|| {
     let middle = |title: &str, department: &str| {
         format!("\",\"role\":\"{title}\",\"department\":\"{department}\",\"status\":\"")
@@ -83,7 +82,7 @@ static ROLES: LazyLock<Vec<Vec<String>>> = LazyLock::new(|| {
     industries::all().iter().map(industry).collect()
 });
 
-/// From the status to the end of the row, by standing.
+/// Text from the status to the end of the row, by standing.
 static STANDINGS: LazyLock<Vec<String>> = LazyLock::new(|| {
     let tail = |place: Place| {
         let (status, payroll_status) = (place.status().name(), place.payroll_status().name());
@@ -92,7 +91,7 @@ static STANDINGS: LazyLock<Vec<String>> = LazyLock::new(|| {
     Place::standings().map(tail).collect()
 });
 
-/// A page, as the bytes of its answer.
+/// A page, as the bytes of its response.
 pub(crate) struct EmployeePage {
     body: Vec<u8>,
     rows: u64,
@@ -121,8 +120,7 @@ impl EmployeePage {
         self.rows += 1;
     }
 
-    /// Writes a person of that number as grown, out of prepared text. Names, titles and departments of the tables need no
-    /// escaping: a test holds them to it.
+    /// Writes a grown employee from prepared text. Names, titles and departments of the tables need no escaping; a test checks it.
     fn grown(&mut self, id: u64, plan: &Plan, number: u64) {
         let (place, person) = (plan.workforce.place(number), person(plan, number));
         let is_lead = place.role == 0 && number > 0;
@@ -165,7 +163,7 @@ impl EmployeePage {
     }
 }
 
-/// The page of those employees that the filter accepts.
+/// The page of the employees that match the filter.
 pub(crate) fn list(
     world: &World,
     filter: &Filter,
@@ -185,7 +183,7 @@ pub(crate) fn list(
     Ok(page.end(paging, total))
 }
 
-/// Looks at everybody: for a search by name, and for a sort.
+/// Scans all employees, for a search by name or a sort.
 fn scan(
     world: &World,
     filter: &Filter,
@@ -220,7 +218,7 @@ fn created<'a>(world: &'a World, filter: &'a Filter) -> impl Iterator<Item = Arc
     everybody.filter(|employee| filter.accepts(employee))
 }
 
-/// Grown companies that the filter looks at.
+/// Grown companies that the filter covers.
 #[derive(Clone, Copy)]
 struct Companies {
     first: u64,
@@ -239,17 +237,17 @@ impl Companies {
     }
 }
 
-/// Grown people as they were, less those changed since, with the changed and created ones that the filter accepts.
+/// Unchanged grown employees, with the changed and created ones that match the filter.
 struct Merged<'a> {
     world: &'a World,
     filter: &'a Filter,
     companies: Companies,
-    /// Indexes of grown people that changed and that the filter accepted as they were grown.
+    /// Indexes of changed grown employees that matched the filter before the change.
     gone: Vec<u64>,
-    /// Grown people that changed and that the filter accepts as they are.
+    /// Changed grown employees that match the filter now.
     come: Vec<(u64, Arc<Employee>)>,
     created: Vec<Arc<Employee>>,
-    /// How many of the grown people the filter accepts as they were grown, in the companies before each, and in all.
+    /// Number of grown employees that match the filter, in the companies before each, and in total.
     before: Before,
 }
 
@@ -287,7 +285,7 @@ impl<'a> Merged<'a> {
             + (self.come.len() + self.created.len()) as u64
     }
 
-    /// Writes so many rows from that rank on.
+    /// Writes a number of rows, starting at that rank.
     fn write(&self, start: u64, count: u64, page: &mut EmployeePage) {
         let since_growth = self.total() - self.created.len() as u64;
         if start < since_growth {
@@ -302,7 +300,7 @@ impl<'a> Merged<'a> {
         }
     }
 
-    /// How many of the grown companies before that one are on the list.
+    /// Number of matching grown employees in the companies before that one.
     fn before_company(&self, company: u64) -> u64 {
         let first = company * self.world.base().shape().employees_per_company;
         let gone = self.gone.partition_point(|&index| index < first) as u64;
@@ -310,7 +308,7 @@ impl<'a> Merged<'a> {
         self.before.company(company) - gone + come
     }
 
-    /// Finds the company in which the page begins by its rank, and walks on from there.
+    /// Finds the company in which the page starts by its rank, and continues from there.
     fn write_grown(&self, start: u64, count: u64, page: &mut EmployeePage) {
         let base = self.world.base();
         let size = base.shape().employees_per_company;
@@ -339,17 +337,17 @@ impl<'a> Merged<'a> {
     }
 }
 
-/// The people of one grown company, as merged.
+/// The employees of one grown company, after merging.
 struct People<'a> {
     merged: &'a Merged<'a>,
     plan: &'a Plan,
     selection: Selection,
-    /// World index of the company's first person.
+    /// World index of the company's first employee.
     first: u64,
 }
 
 impl People<'_> {
-    /// How many of the people before that number are on the list.
+    /// Number of matching employees before that number.
     fn before(&self, number: u64) -> u64 {
         let (from, to) = (self.first, self.first + number);
         let gone = self.merged.gone.partition_point(|&i| i < to)
@@ -359,7 +357,7 @@ impl People<'_> {
         self.plan.workforce.count_before(self.selection, number) - gone as u64 + come as u64
     }
 
-    /// Writes from that rank on until the page has its count, or the company ends.
+    /// Writes from that rank until the page is full or the company ends.
     fn write(&self, size: u64, rank: u64, count: u64, page: &mut EmployeePage) {
         let mut skip = rank;
         let mut number = if self.selection == Selection::ALL
@@ -399,7 +397,7 @@ impl People<'_> {
         }
     }
 
-    /// Whether nobody of the cycle that begins with that number is on the list.
+    /// Whether no employee of the cycle that starts with that number matches.
     fn skips_cycle(&self, number: u64) -> bool {
         let from = self.first + number;
         let come = self.merged.come.partition_point(|(i, _)| *i < from);
@@ -407,7 +405,7 @@ impl People<'_> {
         next >= from + CYCLE && Workforce::passes_over(self.selection, number / CYCLE)
     }
 
-    /// A number with at most `rank` people of the list before it, a cycle or less away from the one with that rank.
+    /// A number with at most `rank` matching employees before it, at most one cycle away from the exact one.
     fn near(&self, size: u64, rank: u64) -> u64 {
         let (mut low, mut high) = (0, size);
         while high - low > CYCLE {
@@ -422,11 +420,11 @@ impl People<'_> {
     }
 }
 
-/// Running counts of grown people whom a filter accepts, company by company.
+/// Cumulative number of grown employees that match a filter, by company.
 enum Before {
-    /// Everybody: every company has as many.
+    /// No filter: every company has the same number.
     Everybody { first: u64, each: u64 },
-    /// Counted, and kept with the base for the next page.
+    /// Counted, and cached in the base for the next page.
     Counted { first: u64, counts: Arc<Vec<u64>> },
 }
 
@@ -453,7 +451,7 @@ impl Before {
         Self::Counted { first, counts }
     }
 
-    /// How many are accepted in the companies before that one.
+    /// Number of matching employees in the companies before that one.
     fn company(&self, company: u64) -> u64 {
         match self {
             Self::Everybody { first, each } => (company - first) * each,

@@ -1,6 +1,6 @@
-//! What has to stand before wages are paid to somebody beside pay terms: an account, and the checks of all of it.
+//! Requirements for paying wages other than pay terms: the account, and the payroll verification.
 //!
-//! The bank is asked when a check begins and answers half a minute later.
+//! The bank is asked when a check starts, and answers half a minute later.
 
 use crate::api::business::employee_verbs::enter_payroll;
 use crate::api::business::payment_account::{PaymentMethodInput, payment_method};
@@ -14,7 +14,7 @@ use crate::model::decision::BANK_ACCOUNT_CHECK;
 use crate::model::step;
 use crate::world::DecisionAnswer;
 
-/// From the request to the answers, unless the outside world takes longer.
+/// From the request to the answers, unless the decision sets another delay.
 const CHECKS: Span = Span::seconds(30);
 
 pub(crate) const OPERATIONS: &[Operation] = &[
@@ -23,10 +23,12 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         path: "/api/business/employees/{employee_id}/payment-method",
         domain: Domain::Business,
         contract: Contract::Assumed,
-        summary: "Set the account that wages go to",
-        description: "Code and number are held to the rules of the employee's country. `payroll_status` is `pending` and the checks \
-            begin by themselves, as by `verifyEmployeePayroll`. The reserved numbers `9999999900` to `9999999999` are taken \
-            everywhere: they pass the check, and choose what becomes of a payout.",
+        summary: "Set the account for wages",
+        description: "Sets the account that receives the employee's wages. Bank code and number \
+            must be valid in the employee's country. `payroll_status` becomes `pending`, and the \
+            checks of `verifyEmployeePayroll` start automatically. The reserved numbers \
+            `9999999900` to `9999999999` are accepted in every country: they pass the check, and \
+            choose the result of a payout.",
         example: r#"{"type":"bank","bank_code":"058","account_number":"9999999900"}"#,
         errors: &[ErrorCode::InvalidStateTransition],
         emits: &["employee.payment_method_updated", "employee.payroll_status_changed"],
@@ -39,8 +41,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Business,
         contract: Contract::Assumed,
         summary: "Verify an employee for payroll",
-        description: "Asks the bank whether the account is open and its holder's name is the employee's, and looks for a tax number \
-            and pay terms; `checks` chooses among the three. The answers come after 30 seconds: `payroll_status` is `verified` if every check passed, else `failed`.",
+        description: "Asks the bank whether the account is open and belongs to the employee, and \
+            checks that a tax number and pay terms exist. `checks` selects among the three. After \
+            30 seconds `payroll_status` is `verified` if every check passed, otherwise `failed`.",
         success: 202,
         errors: &[ErrorCode::InvalidStateTransition],
         emits: &["employee.payroll_status_changed"],
@@ -53,7 +56,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Business,
         contract: Contract::Assumed,
         summary: "Read a payroll verification",
-        description: "Each check, and why it failed if so.",
+        description: "Returns the result of each check, with the reason for a failure.",
         ..operation!(read get_payroll_verification)
     },
 ];
@@ -99,7 +102,7 @@ fn set_employee_payment_method(
 pub(crate) struct VerifyPayroll {
     /// The employee.
     employee_id: Id<Employee>,
-    /// What is checked, each once; everything if absent. What is not checked keeps nobody from being `verified`.
+    /// The checks to run, each at most once. Default: all. A check that is not run does not prevent `verified`.
     #[schemars(length(min = 1), extend("uniqueItems" = true))]
     checks: Option<Vec<CheckName>>,
 }
@@ -118,7 +121,7 @@ fn next(employee: &Employee, verb: &str) -> Result<PayrollStatus, ApiError> {
     step(verb, "payroll of the employee", employee.id, employee.payroll_status)
 }
 
-/// The employee is `pending`, and the checks run.
+/// Sets the employee to `pending` and starts the checks.
 fn begin(
     world: &mut World,
     employee: &Arc<Employee>,
@@ -129,7 +132,7 @@ fn begin(
     (employee, verification)
 }
 
-/// Stages the checks: the event of whoever calls seals them.
+/// Stages the checks. The caller's event seals them.
 fn begin_check(
     world: &mut World,
     employee: &Employee,
@@ -158,8 +161,7 @@ fn begin_check(
     verification
 }
 
-/// The bank's answer, if there is an account to ask about. It compares names, so another holder than the employee is a
-/// mismatch unless somebody says otherwise.
+/// The bank's answer, if there is an account to check. Without a decision, a holder name that differs from the employee's is a mismatch.
 fn ask_bank(world: &mut World, employee: &Employee) -> Option<DecisionAnswer> {
     let account = employee.payment_method.as_ref()?;
     let stranger = folded(&account.account_name) != folded(&employee.name);
@@ -176,7 +178,7 @@ fn folded(name: &str) -> String {
     words.map(str::to_lowercase).collect::<Vec<_>>().join(" ")
 }
 
-/// Stages the end of the employee's running check, if there is one: its answer no longer matters.
+/// Stages the end of the employee's running check, if any: its answer no longer matters.
 pub(crate) fn cancel_check(world: &mut World, employee: Id<Employee>) {
     let last = world
         .children::<PayrollVerification>(employee.bits())
@@ -190,9 +192,9 @@ pub(crate) fn cancel_check(world: &mut World, employee: Id<Employee>) {
     world.stage(last);
 }
 
-/// The answers have come: the employee is verified, or not.
+/// The answers have arrived: the employee is verified, or not.
 pub(crate) fn finish_verification(world: &mut World, id: Id<PayrollVerification>) {
-    let found = "a check is set for what exists, and nothing is deleted";
+    let found = "timers are set for existing checks, and nothing is deleted";
     let mut verification = (*world.find(id).expect(found)).clone();
     if verification.status != VerificationStatus::Pending {
         return; // overtaken meanwhile
@@ -215,7 +217,7 @@ pub(crate) fn finish_verification(world: &mut World, id: Id<PayrollVerification>
     enter_payroll(world, &employee, payroll, None);
 }
 
-/// How a check comes out: an error is its code and its sentence.
+/// The result of a check: an error is its code and its sentence.
 fn result_of(
     check: CheckName,
     answer: Option<BankAnswer>,
@@ -224,14 +226,16 @@ fn result_of(
     let (present, detail) = match (check, answer) {
         (CheckName::BankAccount, Some(answer)) => return answer.result(),
         (CheckName::BankAccount, None) => {
-            (false, "no payment method is set: setEmployeePaymentMethod sets one")
+            (false, "no payment method is set: set one with setEmployeePaymentMethod")
         }
-        (CheckName::TaxId, _) => {
-            (employee.tax_id.is_some(), "no tax number is on record: updateEmployee takes a tax_id")
-        }
+        (CheckName::TaxId, _) => (
+            employee.tax_id.is_some(),
+            "no tax number is on record: set tax_id with \
+                updateEmployee",
+        ),
         (CheckName::Compensation, _) => (
             employee.compensation.is_some(),
-            "no pay terms are set: setEmployeeCompensation sets them",
+            "no pay terms are set: set them with setEmployeeCompensation",
         ),
     };
     if present { Ok(()) } else { Err(("missing", detail)) }

@@ -1,6 +1,6 @@
-//! What happens to an employment: it begins or resumes, is suspended, ends.
+//! Changes of an employment: start, resumption, suspension, end.
 //!
-//! A call says what is so today. What lies ahead is the clock's: a first day of work, a last one.
+//! A call changes the status of today. Future dates are handled by timers: a first day of work, a last one.
 
 use crate::api::business::employee_pay::cancel_check;
 use crate::api::business::payroll_clock::get;
@@ -19,8 +19,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Business,
         contract: Contract::Assumed,
         summary: "Suspend an employee",
-        description: "Runs leave the person out until they are activated again. Pay that was `verified` is `on_hold`; a run that \
-            includes the person already pays them.",
+        description: "Suspends an employee. Runs exclude the employee until `activateEmployee` is \
+            called. A `verified` payroll status becomes `on_hold`. A run that already includes \
+            the employee still pays them.",
         example: r#"{"reason":"Investigation of expense claims"}"#,
         errors: &[ErrorCode::InvalidStateTransition],
         emits: &["employee.suspended", "employee.payroll_status_changed"],
@@ -32,8 +33,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Business,
         contract: Contract::Assumed,
         summary: "Activate an employee",
-        description: "Work begins, or resumes after leave or a suspension; pay that the suspension held is `verified` again. An \
-            employee is paid who is active and verified.",
+        description: "Starts work, or resumes it after leave or a suspension. Pay that the \
+            suspension put on hold becomes `verified` again. An employee must be active and \
+            verified to be paid.",
         example: "{}",
         errors: &[ErrorCode::InvalidStateTransition],
         emits: &["employee.activated", "employee.payroll_status_changed"],
@@ -45,9 +47,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Business,
         contract: Contract::Assumed,
         summary: "Terminate an employment",
-        description: "Final. `final_pay` says how the last days are paid: `off_cycle` by a run of its own as soon as the employment \
-            ends, `next_run` by the regular run of that month; then payroll closes with that payslip. Otherwise it is `closed` at \
-            once: no later run includes the person; one that does already pays them.",
+        description: "Ends an employment permanently. `final_pay` sets how the last days are paid: \
+            `off_cycle` in a separate run as soon as the employment ends, `next_run` in the \
+            regular run of that month. Payroll then closes with that payslip. Without final pay, \
+            payroll is `closed` at once: later runs exclude the employee, and a run that already \
+            includes the employee still pays them.",
         example: r#"{"reason":"Resignation","last_working_day":"2025-12-31"}"#,
         errors: &[ErrorCode::InvalidStateTransition],
         emits: &[
@@ -74,7 +78,7 @@ pub(crate) const END_EMPLOYMENT: SystemRow = SystemRow {
 pub(crate) struct SuspendEmployee {
     /// The employee.
     employee_id: Id<Employee>,
-    /// Why, for the history of statuses.
+    /// The reason, for the status history.
     reason: Text<500>,
 }
 
@@ -98,8 +102,8 @@ fn suspend_employee(
 pub(crate) struct ActivateEmployee {
     /// The employee.
     employee_id: Id<Employee>,
-    /// The day on which work began or resumed, not after today; today if absent. It becomes the first day of work of someone
-    /// who was `pending`, unless that was earlier and no day is sent.
+    /// The day on which work started or resumed; not in the future. Default: today. For a `pending` employee it becomes the first day of
+    /// work. If it is absent, an earlier first day of work stays.
     effective_on: Option<Date>,
 }
 
@@ -129,7 +133,7 @@ fn activate_employee(
     Ok(Data(Shown(enter_payroll(world, &employee, PayrollStatus::Verified, None))))
 }
 
-/// The first day of work has come.
+/// The first day of work has arrived.
 pub(crate) fn begin_employment(world: &mut World, id: Id<Employee>) {
     let pending = |employee: &Arc<Employee>| employee.status == EmployeeStatus::Pending;
     let Some(employee) = world.find(id).filter(pending) else {
@@ -145,18 +149,18 @@ pub(crate) fn begin_employment(world: &mut World, id: Id<Employee>) {
 pub(crate) struct TerminateEmployee {
     /// The employee.
     employee_id: Id<Employee>,
-    /// Why, for the history of statuses.
+    /// The reason, for the status history.
     reason: Text<500>,
-    /// The last day of work, not before the first. The employment ends with it: one that lies ahead waits for its date.
+    /// The last day of work, not before the first. The employment ends after it; a future day waits for its date.
     last_working_day: Date,
-    /// How the days up to it are paid.
+    /// How the final pay is paid.
     final_pay: Option<FinalPayInput>,
 }
 
-/// How the last days of an employment are paid; by no run if absent.
+/// How the final pay of an employment is paid. Default: not at all.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct FinalPayInput {
-    /// By a run of its own, by the month's next regular run, or by none.
+    /// `off_cycle`, `next_run` or `none`.
     mode: FinalPay,
 }
 
@@ -167,11 +171,11 @@ fn terminate_employee(
     let mut employee = (*world.get(input.employee_id)?).clone();
     let began = employee.status != EmployeeStatus::Pending;
     if began && input.last_working_day < employee.start_date {
-        let detail = format!("the first day of work was {}", employee.start_date);
+        let detail = format!("must be on or after the first day of work, {}", employee.start_date);
         return Err(ApiError::of_member("/last_working_day", "before_start", detail));
     }
     if input.last_working_day >= Timestamp::MAX.date() {
-        let detail = "no world lasts as long as that".to_owned();
+        let detail = "must be before the end of virtual time".to_owned();
         return Err(ApiError::of_member("/last_working_day", "range", detail));
     }
     next(&employee, "terminate")?;
@@ -190,7 +194,7 @@ fn terminate_employee(
     Ok(Data(Shown(world.record("employee.updated", employee))))
 }
 
-/// The day after the last day of work has come.
+/// The day after the last day of work has arrived.
 pub(crate) fn end_employment(world: &mut World, id: Id<Employee>) {
     let Some(employee) = world.find(id) else {
         return;
@@ -215,7 +219,7 @@ fn terminate(world: &mut World, mut employee: Employee, reason: Option<String>) 
     close_payroll(world, &employee)
 }
 
-/// Sees to it that the last days are paid, and says whether they will be: then payroll closes with their payslip.
+/// Arranges the final pay. Returns whether there is any; then payroll closes with that payslip.
 fn begin_final_pay(world: &mut World, employee: &Employee) -> bool {
     let payable = employee.payroll_status == PayrollStatus::Verified
         && employee.compensation.is_some()
@@ -236,14 +240,14 @@ fn begin_final_pay(world: &mut World, employee: &Employee) -> bool {
     true
 }
 
-/// Nothing more is paid to somebody who has left.
+/// Closes payroll of an employee who has left.
 pub(crate) fn close_payroll(world: &mut World, employee: &Employee) -> Arc<Employee> {
     let mut employee = employee.clone();
     employee.final_pay = None;
     enter_payroll(world, &employee, PayrollStatus::Closed, None)
 }
 
-/// The last pay has arrived, or there was none: payroll of somebody who has left closes.
+/// The final pay has settled, or there was none: payroll of the employee closes.
 pub(crate) fn end_final_pay(world: &mut World, id: Id<Employee>) {
     let Some(employee) = world.touched(id) else {
         return;
@@ -258,17 +262,17 @@ fn next(employee: &Employee, verb: &str) -> Result<EmployeeStatus, ApiError> {
     step(verb, "the employee", employee.id, employee.status)
 }
 
-/// What is told has happened; what lies ahead is told when it does.
+/// A call can only report the past; timers handle future dates.
 pub(crate) fn not_ahead(world: &World, pointer: &str, day: Date) -> Result<(), ApiError> {
     let today = world.today();
     if day <= today {
         return Ok(());
     }
-    let detail = format!("this day lies ahead: today is {today}, and a call says what is so today");
+    let detail = format!("must not be in the future (today is {today})");
     Err(ApiError::of_member(pointer, "in_the_future", detail))
 }
 
-/// The employee with another payroll status, which the lifecycle allows, and the event that tells of it.
+/// The employee with another payroll status, which the lifecycle allows, and the event about it.
 pub(crate) fn enter_payroll(
     world: &mut World,
     employee: &Employee,

@@ -22,8 +22,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Business,
         contract: Contract::Published,
         summary: "List employees",
-        description: "Every employee of this key's world, of all companies, in creation order. Members and envelope are exactly \
-            those of the specification; query parameters are assumed.",
+        description: "Lists every employee of this key's world, of all companies, in creation \
+            order. Members and envelope are exactly those of the specification; query parameters \
+            are assumed.",
         ..operation!(read list_employees)
     },
     Operation {
@@ -32,8 +33,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Business,
         contract: Contract::Assumed,
         summary: "Hire an employee",
-        description: "The employee is `pending`, and `not_enrolled` for payroll until verified (`verifyEmployeePayroll`). Runs pay \
-            them once they are active, too: by the clock on a first day of work that lies ahead, or by `activateEmployee`.",
+        description: "Creates an employee, who is `pending` and `not_enrolled` for payroll. Runs \
+            pay the employee after `verifyEmployeePayroll`, and after activation: automatically \
+            on a future first day of work, or with `activateEmployee`.",
         example: r#"{"company_id":"@company:1","name":"Ada Obi","role":"Accountant","department":"Finance","start_date":"2026-02-02","compensation":{"amount":45000000,"currency":"NGN","interval":"month"},"tax_id":"1023456789"}"#,
         success: 201,
         errors: &[ErrorCode::CurrencyMismatch],
@@ -47,7 +49,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Business,
         contract: Contract::Assumed,
         summary: "Read an employee",
-        description: "The whole record: pay, bank account, tax attributes, history of statuses.",
+        description: "Returns the complete record: pay terms, bank account, tax attributes, status \
+            history.",
         ..operation!(read get_employee)
     },
     Operation {
@@ -56,7 +59,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Business,
         contract: Contract::Assumed,
         summary: "Update an employee",
-        description: "Changes only what is sent. Status is never patched: it follows from what happens.",
+        description: "Changes only the given members. The status cannot be changed here: other \
+            operations change it.",
         example: r#"{"role":"Senior Accountant"}"#,
         emits: &["employee.updated"],
         ..operation!(write update_employee)
@@ -66,22 +70,22 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct ListEmployees {
     // Not flattened from `Paging` as elsewhere: this is the busiest row, and flattening buffers every member.
-    /// The page, from 1. Past the end is an empty page.
+    /// Page number, from 1. A page after the end is empty.
     #[schemars(range(min = 1, max = 9_007_199_254_740_991_u64))]
     page: Option<u64>,
-    /// Rows a page, from 1; more than 100 is taken as 100. 25 if absent.
+    /// Rows per page, from 1. Values above 100 are treated as 100. Default: 25.
     #[schemars(range(min = 1, max = 9_007_199_254_740_991_u64))]
     per_page: Option<u64>,
     sort: Option<Sort<Employee>>,
-    /// Only those of that company.
+    /// Filter by company.
     company_id: Option<Id<Company>>,
-    /// Only those with that employment status.
+    /// Filter by employment status.
     status: Option<EmployeeStatus>,
-    /// Only those with that payroll status.
+    /// Filter by payroll status.
     payroll_status: Option<PayrollStatus>,
-    /// Only those of that department.
+    /// Filter by department.
     department: Option<Text<100>>,
-    /// Only those whose name contains this, whatever its case.
+    /// Filter by a part of the name, ignoring case.
     q: Option<Text<100>>,
 }
 
@@ -133,7 +137,7 @@ fn list_employees(world: &World, input: ListEmployees) -> Result<EmployeePage, A
     list(world, &filter, Paging::new(input.page, input.per_page), input.sort.as_ref())
 }
 
-/// What a caller may say about a new employee.
+/// A new employee.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct CreateEmployee {
     /// The employer.
@@ -144,24 +148,23 @@ pub(crate) struct CreateEmployee {
     role: Text<100>,
     /// Department.
     department: Text<100>,
-    /// Where the employee works, ISO 3166-1 alpha-2: whose law taxes the pay, and where it is paid to; the company's country if
-    /// absent.
+    /// Country of employment, ISO 3166-1 alpha-2. Its tax law applies, and wages are paid there. Default: the company's country.
     country: Option<Country>,
     /// First day of work.
     start_date: Date,
     /// Work e-mail address.
     email: Option<Email>,
-    /// Terms of employment; `full_time` if absent.
+    /// Terms of employment. Default: `full_time`.
     employment_type: Option<EmploymentType>,
-    /// What is paid.
+    /// The pay terms.
     compensation: Option<CompensationInput>,
-    /// Where it is paid to.
+    /// The account that wages are paid to.
     payment_method: Option<PaymentMethodInput>,
-    /// The tax authority's number for the person.
+    /// The employee's number at the tax authority.
     tax_id: Option<Text<64>>,
-    /// What the person was paid earlier in the tax year, by whom ever: cumulative taxes and yearly caps go on from there.
+    /// What the employee was paid earlier in the tax year by any employer. Cumulative taxes and yearly caps continue from these totals.
     year_to_date: Option<YearToDateInput>,
-    /// The caller's own pairs.
+    /// Key-value pairs set by the caller.
     metadata: Option<Metadata>,
 }
 
@@ -226,12 +229,12 @@ fn create_employee(
     Ok(Data(Shown(employee)))
 }
 
-/// What came of a part of the input, if it was sent and is in order; else its refusal is kept.
+/// The value of a part of the input, if it is valid; otherwise its error is collected.
 fn taken<T>(part: Option<Result<T, ApiError>>, refusals: &mut Vec<ApiError>) -> Option<T> {
     part?.map_err(|refusal| refusals.push(refusal)).ok()
 }
 
-/// One refusal for all parts, under the code of the first: a caller learns everything that is wrong at once.
+/// One error for all parts, with the code of the first, so that a caller gets everything at once.
 fn together(refusals: Vec<ApiError>) -> Result<(), ApiError> {
     let mut refusals = refusals.into_iter();
     let Some(first) = refusals.next() else {
@@ -255,7 +258,7 @@ fn get_employee(world: &World, input: OneEmployee) -> Result<Data<Shown<Employee
     show(world, input.employee_id)
 }
 
-/// What a caller may change of an employee.
+/// Changes to an employee.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct UpdateEmployee {
     /// The employee.
@@ -268,16 +271,16 @@ pub(crate) struct UpdateEmployee {
     department: Option<Text<100>>,
     /// Work e-mail address.
     email: Option<Email>,
-    /// The tax authority's number for the person.
+    /// The employee's number at the tax authority.
     tax_id: Option<Text<64>>,
-    /// What the person was paid earlier in the tax year; replaces what was told before.
+    /// What the employee was paid earlier in the tax year; replaces the previous totals.
     year_to_date: Option<YearToDateInput>,
-    /// Replaces all pairs.
+    /// Replaces all key-value pairs.
     metadata: Option<Metadata>,
 }
 
 impl UpdateEmployee {
-    /// Whether it changes nothing: then nothing happens.
+    /// Whether it changes nothing; then there is no event.
     const fn is_empty(&self) -> bool {
         self.name.is_none()
             && self.role.is_none()

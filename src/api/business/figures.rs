@@ -1,7 +1,7 @@
-//! What reports are made of: sums over the days of a company's books, in its own currency.
+//! The basis of reports: sums over the days of a company's books, in its own currency.
 //!
-//! Amounts of other currencies are translated at reference rates: what moved, at the rate of the day on which it counts;
-//! what stands, at the rate of the day that is asked about. The two differ, and a report shows the difference as a line.
+//! Amounts in other currencies are translated at reference rates: movements at the rate of their day, balances at the rate of the report's
+//! day. A report shows the difference between the two as a line.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use crate::world::books::{Book, Sums};
 use crate::world::days::Day;
 use crate::world::history::History;
 
-/// A sum on the wire.
+/// A sum in JSON.
 pub(crate) fn minor(sum: i128) -> i64 {
     i64::try_from(sum)
         .expect("sums of a company's books stay within 64 bits: every amount put in is bounded")
@@ -27,7 +27,7 @@ pub(crate) struct Figures {
 }
 
 impl Figures {
-    /// Debits less credits of the accounts that are asked for.
+    /// Debits less credits of the selected accounts.
     pub(crate) fn sum(&self, wanted: impl Fn(Account) -> bool) -> i128 {
         let rows = self.by_account.iter();
         rows.filter(|(account, _)| wanted(**account)).map(|(_, net)| net).sum()
@@ -46,7 +46,7 @@ impl Figures {
     }
 }
 
-/// One company's books, to be summed up.
+/// One company's books, for sums.
 pub(crate) struct Reading<'a> {
     currency: Currency,
     history: Option<Arc<History>>,
@@ -73,7 +73,7 @@ impl<'a> Reading<'a> {
         grown.chain(since.flat_map(move |book| book.days.between(first, last)))
     }
 
-    /// The first day on which an account moved that counts, to today.
+    /// The first day with a movement on a selected account, up to today.
     pub(crate) fn first_day(&self, counts: impl Fn(Account) -> bool) -> Option<Date> {
         let days = self.days(Date::FIRST, self.today);
         let moved = days.filter(|(_, day)| day.sums.iter().any(|(_, account, _)| counts(account)));
@@ -99,12 +99,12 @@ impl<'a> Reading<'a> {
         sums
     }
 
-    /// What moved on some days, both included, each day's at its own rate.
+    /// Movements of a range of days, both ends included, each at its own day's rate.
     pub(crate) fn moved(&self, first: Date, last: Date) -> Figures {
         self.moved_of(first, last, |day| &day.sums)
     }
 
-    /// The same of what stands against cash: what it moved for.
+    /// The same for the counterparts of cash.
     pub(crate) fn moved_against_cash(&self, first: Date, last: Date) -> Figures {
         self.moved_of(first, last, |day| &day.against_cash)
     }
@@ -117,7 +117,7 @@ impl<'a> Reading<'a> {
         figures
     }
 
-    /// What stands at the end of a day, at that day's rate; on a day to come, at today's.
+    /// Balances at the end of a day, at that day's rate; for a future day, at today's.
     pub(crate) fn standing(&self, as_of: Date) -> Figures {
         let (mut figures, mut rates) = (Figures::default(), self.rates.clone());
         let day = as_of.min(self.today);

@@ -1,4 +1,4 @@
-//! The journal: what happened in a company's books, entries that callers write, and their reversals.
+//! Journal entries of a company: the list, entries by callers, and reversals.
 
 use core::ops::RangeInclusive;
 use std::collections::BTreeMap;
@@ -17,7 +17,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Business,
         contract: Contract::Assumed,
         summary: "List journal entries",
-        description: "A company's journal, oldest first. Each entry balances in every currency and names what caused it.",
+        description: "Lists a company's journal entries, oldest first. Each entry balances in \
+            every currency and names its cause.",
         ..operation!(read list_journal_entries)
     },
     Operation {
@@ -26,10 +27,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Business,
         contract: Contract::Assumed,
         summary: "Post a journal entry",
-        description: "Debits equal credits in every currency, or nothing is posted. A line on `cash_available` moves the wallet of its \
-            currency and shows on its statement. Cash that is reserved, in transit or held in escrow belongs to the runs and payments \
-            that put it there, and takes no entries by hand. `effective_on` is the day on which the entry counts in reports: not \
-            before the books begin, nor in the future.",
+        description: "Posts an entry. Debits must equal credits in every currency. A line on \
+            `cash_available` changes the wallet in its currency and is shown on its statement. \
+            Cash that is reserved, in transit or in escrow cannot be changed by manual entries. \
+            `effective_on` is the accounting date: not before the start of the books, not in the \
+            future.",
         example: r#"{"company_id":"@company:1","effective_on":"2026-01-01","memo":"Office rent, accrued","lines":[
             {"account":"rent","direction":"debit","amount":45000000,"currency":"NGN"},
             {"account":"refunds_payable","direction":"credit","amount":45000000,"currency":"NGN"}]}"#,
@@ -49,8 +51,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Business,
         contract: Contract::Assumed,
         summary: "Reverse a journal entry",
-        description: "Appends the mirror of an entry that was posted by hand, and marks that one `reversed`; entries are never edited. \
-            What a run, a filing or a payment posted is reversed by reversing that: here it is a 409.",
+        description: "Reverses an entry that was posted by a call: posts the opposite entry and \
+            marks the original `reversed`. Entries are never edited. An entry of a run, a filing \
+            or a payment returns 409: reverse that resource instead.",
         success: 201,
         errors: &[
             ErrorCode::ResourceNotFound,
@@ -69,17 +72,17 @@ pub(crate) struct ListJournalEntries {
     #[serde(flatten)]
     paging: Paging,
     sort: Option<Sort<JournalEntry>>,
-    /// Whose journal.
+    /// The company.
     company_id: Id<Company>,
-    /// Only entries with a line on that account.
+    /// Only entries with a line on this account.
     account: Option<Account>,
-    /// Only entries caused by such a resource.
+    /// Filter by the type of the resource that caused the entry.
     source_type: Option<Text<64>>,
-    /// Only entries caused by this resource.
+    /// Filter by the resource that caused the entry.
     source_id: Option<Text<64>>,
-    /// Only those of that day and later.
+    /// Only entries on or after this day.
     from: Option<Date>,
-    /// Only those of that day and earlier.
+    /// Only entries on or before this day.
     to: Option<Date>,
 }
 
@@ -106,7 +109,7 @@ impl ListJournalEntries {
             && self.source_type.as_ref().is_none_or(of_type)
             && self.from.is_none_or(|from| entry.effective_on >= from)
             && self.to.is_none_or(|to| entry.effective_on <= to)
-            // Last: it writes the id.
+            // Last, because it writes the id.
             && self
                 .source_id
                 .as_ref()
@@ -152,16 +155,16 @@ fn list_journal_entries(
     Ok(List { data: page.iter().map(stands).collect(), meta: input.paging.meta(total) })
 }
 
-/// Refuses days that end before they begin.
+/// Refuses a range that ends before it starts.
 pub(crate) fn in_order(from: Date, to: Date) -> Result<(), ApiError> {
     if from <= to {
         return Ok(());
     }
-    let detail = format!("the last day, {to}, is before the first, {from}");
+    let detail = format!("the last day, {to}, is before the first day, {from}");
     Err(ApiError::invalid(vec![Violation::new("/to", "range", detail)]))
 }
 
-/// One line of an entry that a caller writes.
+/// One line of an entry by a caller.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct WrittenLine {
@@ -178,16 +181,16 @@ pub(crate) struct WrittenLine {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CreateJournalEntry {
-    /// Whose books.
+    /// The company.
     company_id: Id<Company>,
-    /// The day on which it counts in reports.
+    /// The accounting date, used in reports.
     effective_on: Date,
-    /// What happened, for people.
+    /// A short description.
     memo: Option<Text<500>>,
-    /// Debits equal credits in every currency.
+    /// The lines. Debits must equal credits in every currency.
     #[schemars(length(min = 2, max = 100))]
     lines: Vec<WrittenLine>,
-    /// The caller's own pairs.
+    /// Key-value pairs set by the caller.
     #[serde(default)]
     metadata: Metadata,
 }
@@ -227,13 +230,13 @@ fn line(written: &WrittenLine) -> EntryLine {
     }
 }
 
-/// Cash that runs and payments have put aside: they count on finding it again.
+/// Whether runs and payments reserve cash on the account, and rely on finding it again.
 const fn is_closed(account: Account) -> bool {
     (account.is_cash() && !matches!(account, Account::CashAvailable))
         || matches!(account, Account::WorldFx)
 }
 
-/// What is wrong with lines by themselves.
+/// The mistakes in single lines.
 fn wrong_lines(world: &World, company: &Company, lines: &[EntryLine]) -> Vec<Violation> {
     let mut wrong = Vec::new();
     let mut cash: Option<&EntryLine> = None;
@@ -244,7 +247,7 @@ fn wrong_lines(world: &World, company: &Company, lines: &[EntryLine]) -> Vec<Vio
         };
         if is_closed(line.account) {
             let detail = format!(
-                "{} is moved by runs and payments alone: it takes no entries by hand",
+                "{} is changed only by runs and payments, not by manual entries",
                 line.account
             );
             add("account", "account_not_open", detail);
@@ -267,7 +270,7 @@ fn wrong_lines(world: &World, company: &Company, lines: &[EntryLine]) -> Vec<Vio
         }
         let before = *cash.get_or_insert(line);
         if (before.currency, before.direction) != (line.currency, line.direction) {
-            let detail = "one entry moves one wallet, and one way";
+            let detail = "an entry can change only one wallet, in one direction";
             add("account", "moves_twice", detail.to_owned());
         }
     }
@@ -312,10 +315,10 @@ fn balanced(lines: &[EntryLine]) -> Result<(), ApiError> {
     Err(ApiError::new(ErrorCode::UnbalancedEntry, detail).with_errors(wrong))
 }
 
-/// The most that an account's turnover comes to, in its own currency and the company's: far below what 64 bits hold.
+/// The maximum turnover of an account, in its own currency and the company's: far below the limit of 64 bits.
 const MOST: i128 = i64::MAX as i128 / 1_000;
 
-/// Refuses lines that would overdraw a wallet, or carry an account's turnover beyond what sums can hold.
+/// Refuses lines that would overdraw a wallet, or exceed the maximum turnover of an account.
 fn affordable(world: &World, company: &Company, lines: &[EntryLine]) -> Result<(), ApiError> {
     for line in lines {
         let totals = world.totals(company.id, line.currency, line.account);
@@ -339,7 +342,8 @@ fn affordable(world: &World, company: &Company, lines: &[EntryLine]) -> Result<(
         let own = rates.translate(turnover, line.currency, company.currency, today);
         if turnover.max(own.unwrap_or_default()) > MOST {
             let detail = format!(
-                "an account of the sandbox turns over no more than nine quadrillion minor units, and {} would",
+                "the turnover of an account is limited to nine quadrillion minor units, and {} \
+                    would exceed it",
                 line.account
             );
             return Err(ApiError::new(ErrorCode::LimitExceeded, detail).about(company.id));
@@ -355,7 +359,7 @@ fn overdrawn(
     available: i128,
     wanted: i128,
 ) -> ApiError {
-    let detail = format!("the wallet has {available} available, and {wanted} would leave it");
+    let detail = format!("the wallet has {available} available, and the entry would take {wanted}");
     let error = ApiError::new(ErrorCode::InsufficientFunds, detail);
     match world.wallet_of(company.id, currency) {
         Some(wallet) => error.about(wallet.id),
@@ -363,7 +367,7 @@ fn overdrawn(
     }
 }
 
-/// Tells of the wallet that an entry moved.
+/// Emits the events of the wallets that an entry changed.
 fn tell_wallets(world: &mut World, entry: &JournalEntry) {
     let of_wallet = |line: &&EntryLine| line.account == Account::CashAvailable;
     let moved: i128 =
@@ -384,7 +388,7 @@ pub(crate) struct ReverseJournalEntry {
     journal_entry_id: Id<JournalEntry>,
     /// Why.
     reason: Text<500>,
-    /// The day on which the reversal counts in reports; today if absent. Not before the entry's own.
+    /// The accounting date of the reversal; not before the entry's own. Default: today.
     effective_on: Option<Date>,
 }
 
@@ -398,10 +402,7 @@ fn reverse_journal_entry(
         None => world.get(id)?,
     };
     if !entry.is_manual() {
-        let detail = format!(
-            "it was posted by {}, and is reversed by reversing or cancelling that",
-            entry.source
-        );
+        let detail = format!("it was posted by {}: reverse or cancel that instead", entry.source);
         let mut error = refused(id, entry.status, detail);
         error.allowed = Some(Vec::new());
         return Err(error);

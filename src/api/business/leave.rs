@@ -1,4 +1,4 @@
-//! Leave requests: asked for, listed, decided. What the clock makes of an approved one is `leave_clock`.
+//! Leave requests: create, list, decide. Timers of approved leave are in `leave_clock`.
 
 use crate::api::business::leave_clock;
 use crate::api::prelude::*;
@@ -12,7 +12,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Business,
         contract: Contract::Assumed,
         summary: "List leave requests",
-        description: "In creation order. People who were on leave before the world's start have none.",
+        description: "Lists leave requests in creation order. Employees on leave before the \
+            world's start have none.",
         ..operation!(read list_leave_requests)
     },
     Operation {
@@ -20,9 +21,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         path: "/api/business/leave-requests",
         domain: Domain::Business,
         contract: Contract::Assumed,
-        summary: "Ask for leave",
-        description: "Whole days, within the employment, that no other pending or approved request of the employee has. Days that \
-            are past are taken, too: somebody was ill.",
+        summary: "Request leave",
+        description: "Creates a leave request for whole days within the employment. The days must \
+            not overlap with another pending or approved request. Past days are accepted, for \
+            example for sick leave.",
         example: r#"{"employee_id":"@employee:3","type":"annual","start_date":"2026-02-09","end_date":"2026-02-13","reason":"Family visit"}"#,
         success: 201,
         errors: &[ErrorCode::InvalidStateTransition],
@@ -35,7 +37,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Business,
         contract: Contract::Assumed,
         summary: "Read a leave request",
-        description: "What was asked, what was decided and why, and when the employee was away by it.",
+        description: "Returns a leave request with the decision and the actual days of leave.",
         ..operation!(read get_leave_request)
     },
     Operation {
@@ -44,9 +46,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Business,
         contract: Contract::Assumed,
         summary: "Approve or decline a leave request",
-        description: "Of an approved request an active employee is `on_leave` from the first day and `active` again on the day after \
-            the last one, by the clock; at once where the leave has begun. Leave that is over only counts: unpaid days reduce the \
-            pay of runs that are calculated from then on.",
+        description: "Decides a leave request. Approved leave sets an active employee to \
+            `on_leave` on the first day and back to `active` on the day after the last. Leave \
+            that has already started takes effect at once. Past leave only counts: unpaid days \
+            reduce the pay of runs that are calculated afterwards.",
         example: r#"{"decision":"approve","note":"Enjoy it"}"#,
         errors: &[ErrorCode::InvalidStateTransition],
         emits: &["leave_request.decided", "employee.leave_started"],
@@ -60,13 +63,13 @@ pub(crate) struct ListLeaveRequests {
     #[serde(flatten)]
     paging: Paging,
     sort: Option<Sort<LeaveRequest>>,
-    /// Only those of that employee.
+    /// Filter by employee.
     employee_id: Option<Id<Employee>>,
-    /// Only those of that company.
+    /// Filter by company.
     company_id: Option<Id<Company>>,
-    /// Only those that stand there.
+    /// Filter by status.
     status: Option<LeaveStatus>,
-    /// Only those for that.
+    /// Filter by type of leave.
     #[serde(rename = "type")]
     kind: Option<LeaveType>,
 }
@@ -99,21 +102,21 @@ fn list_leave_requests(
     candidates.page_where(world, input.paging, input.sort.as_ref(), keep)
 }
 
-/// What a caller may say about new leave.
+/// A new leave request.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct CreateLeaveRequest {
-    /// Who asks.
+    /// The employee on leave.
     employee_id: Id<Employee>,
-    /// What the leave is for. Only `unpaid` leave changes the pay.
+    /// The type of leave. Only `unpaid` leave changes the pay.
     #[serde(rename = "type")]
     kind: LeaveType,
-    /// The first day away, not before the first day of work.
+    /// The first day of leave, not before the first day of work.
     start_date: Date,
-    /// The last day away, not before the first one, nor after the last day of work where that is known.
+    /// The last day of leave; not before the first, and not after the last day of work if known.
     end_date: Date,
-    /// Why, in the employee's words.
+    /// The employee's reason.
     reason: Option<Text<500>>,
-    /// The caller's own pairs.
+    /// Key-value pairs set by the caller.
     metadata: Option<Metadata>,
 }
 
@@ -154,11 +157,11 @@ fn still_employed(employee: &Employee) -> Result<(), ApiError> {
     if employee.status != EmployeeStatus::Terminated {
         return Ok(());
     }
-    let detail = "the employment has ended: there is nothing to be away from".to_owned();
+    let detail = "the employment has ended, so leave is not possible".to_owned();
     Err(refused(employee.id, employee.status, detail))
 }
 
-/// What is wrong with the days that are asked for.
+/// The mistakes in the requested days.
 fn faults(world: &World, employee: &Employee, asked: &CreateLeaveRequest) -> Vec<Violation> {
     let (first, last) = (asked.start_date, asked.end_date);
     let mut wrong = Vec::new();
@@ -166,24 +169,24 @@ fn faults(world: &World, employee: &Employee, asked: &CreateLeaveRequest) -> Vec
         wrong.push(Violation::new(pointer, code, detail));
     };
     if last < first {
-        let detail = format!("the leave ends before it starts, on {first}");
+        let detail = format!("must be on or after the first day of leave, {first}");
         fault("/end_date", "before_start", detail);
     }
     if first < employee.start_date {
-        let detail = format!("the first day of work is {}", employee.start_date);
+        let detail = format!("must be on or after the first day of work, {}", employee.start_date);
         fault("/start_date", "before_employment", detail);
     }
     if let Some(end) = employee.end_date.filter(|end| last > *end) {
-        let detail = format!("the last day of work is {end}");
+        let detail = format!("must be on or before the last day of work, {end}");
         fault("/end_date", "after_employment", detail);
     }
     if last >= Timestamp::MAX.date() {
-        let detail = "no world lasts as long as that".to_owned();
+        let detail = "must be before the end of virtual time".to_owned();
         fault("/end_date", "range", detail);
     }
     if let Some(other) = overlapping(world, employee.id, first, last) {
         let detail = format!(
-            "{} has {} to {}, and is {}",
+            "the days overlap with {}, from {} to {}, which is {}",
             other.id,
             other.start_date,
             other.last_day(),
@@ -194,7 +197,7 @@ fn faults(world: &World, employee: &Employee, asked: &CreateLeaveRequest) -> Vec
     wrong
 }
 
-/// A request of the employee that may still, or does, take one of those days.
+/// A pending or approved request of the employee that contains one of those days.
 fn overlapping(
     world: &World,
     employee: Id<Employee>,
@@ -219,7 +222,7 @@ fn get_leave_request(
     show(world, input.leave_request_id)
 }
 
-/// Yes or no.
+/// The decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum LeaveDecision {
@@ -231,9 +234,9 @@ pub(crate) enum LeaveDecision {
 pub(crate) struct DecideLeaveRequest {
     /// The request.
     leave_request_id: Id<LeaveRequest>,
-    /// Yes or no.
+    /// The decision.
     decision: LeaveDecision,
-    /// Why, for the history of statuses.
+    /// The reason, for the status history.
     note: Option<Text<500>>,
 }
 
@@ -246,7 +249,7 @@ fn decide_leave_request(
     show(world, input.leave_request_id)
 }
 
-/// Decides a request, and sets what the clock does of it.
+/// Decides a request, and sets the timers of approved leave.
 pub(crate) fn decide(
     world: &mut World,
     id: Id<LeaveRequest>,

@@ -1,4 +1,4 @@
-//! What leave does to an employment: away on its first day, back on the day after its last one, or when work resumes before.
+//! Effects of leave on an employment: absent on its first day, back on the day after the last one, or earlier if work resumes.
 
 use crate::api::prelude::*;
 use crate::api::system_row::SystemRow;
@@ -13,9 +13,9 @@ pub(crate) const BEGIN_LEAVE: SystemRow = SystemRow {
 pub(crate) const END_LEAVE: SystemRow =
     SystemRow { name: "end_leave", emits: &["employee.leave_ended"], ..SystemRow::LAST };
 
-/// The parts of an employee's approved unpaid leave between two days, both included: ascending, none within another. A leave
-/// that was ended early counts up to its end, and none beyond the last day of work.
-#[allow(dead_code, reason = "the calculation of pay reads it")]
+/// An employee's approved unpaid leave in a range of days, both ends included, ascending and without overlap. Leave that ended early counts
+/// up to its end, and never beyond the last day of work.
+#[allow(dead_code, reason = "the pay calculation uses it")]
 pub(crate) fn unpaid_leave(
     world: &World,
     employee: Id<Employee>,
@@ -35,7 +35,7 @@ pub(crate) fn unpaid_leave(
     parts
 }
 
-/// An employee's approved requests, in the order in which they were made.
+/// An employee's approved requests, in creation order.
 fn approved(world: &World, employee: Id<Employee>) -> impl Iterator<Item = LeaveRequest> + '_ {
     world
         .children::<LeaveRequest>(employee.bits())
@@ -44,8 +44,7 @@ fn approved(world: &World, employee: Id<Employee>) -> impl Iterator<Item = Leave
         .map(|request| (*request).clone())
 }
 
-/// Sets what the clock does on the days of a request that was just approved. Leave that has begun begins now; of leave that is
-/// over nothing is left to do but to count it.
+/// Sets the timers of a newly approved request. Leave that has started takes effect now; past leave only counts.
 pub(crate) fn follow(world: &mut World, request: &LeaveRequest) {
     let today = world.today();
     if request.last_day() < today {
@@ -60,7 +59,7 @@ pub(crate) fn follow(world: &mut World, request: &LeaveRequest) {
     world.remind_at(over, Task::EndLeave(request.id));
 }
 
-/// The first day of an approved leave has come. Who is not at work then (suspended, not begun, gone) does not go on leave.
+/// The first day of approved leave has arrived. An employee who is not working (suspended, pending, terminated) does not go on leave.
 pub(crate) fn begin_leave(world: &mut World, id: Id<LeaveRequest>) {
     let Some(request) = world.find(id) else {
         return;
@@ -90,7 +89,7 @@ pub(crate) fn begin_leave(world: &mut World, id: Id<LeaveRequest>) {
     world.record("employee.leave_started", employee);
 }
 
-/// The day after the last one has come.
+/// The day after the last day of leave has arrived.
 pub(crate) fn end_leave(world: &mut World, id: Id<LeaveRequest>) {
     let Some(request) = world.find(id).filter(|request| request.is_running()) else {
         return;
@@ -106,14 +105,13 @@ pub(crate) fn end_leave(world: &mut World, id: Id<LeaveRequest>) {
     }
     request.ended_at = Some(now);
     request.updated_at = now;
-    let why = format!("{} is over", request.kind.in_words());
+    let why = format!("{} has ended", request.kind.in_words());
     world.stage(request);
     employee.enter_because(EmployeeStatus::Active, now, Some(why));
     world.record("employee.leave_ended", employee);
 }
 
-/// Stages what work on that day makes of the employee's leave: what covers it ended the day before. The event of whoever calls
-/// seals it.
+/// Stages the effect of work on that day: leave that covers it ended the day before. The caller's event seals it.
 pub(crate) fn return_to_work(world: &mut World, employee: Id<Employee>, day: Date) {
     let (now, today) = (world.now(), world.today());
     let covering: Vec<LeaveRequest> = approved(world, employee)
@@ -129,7 +127,7 @@ pub(crate) fn return_to_work(world: &mut World, employee: Id<Employee>, day: Dat
     }
 }
 
-/// Stages the end of the employee's leave with the employment. The event of whoever calls seals it.
+/// Stages the end of the employee's leave with the employment. The caller's event seals it.
 pub(crate) fn end_with_employment(world: &mut World, employee: Id<Employee>) {
     let now = world.now();
     let all: Vec<LeaveRequest> = approved(world, employee).collect();

@@ -1,4 +1,4 @@
-//! An employee's pay terms: from which day on, how much, and what is paid or kept back every month beside it.
+//! An employee's pay terms: the first day, the amount, and monthly allowances and deductions.
 
 use std::collections::BTreeSet;
 
@@ -17,9 +17,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     domain: Domain::Business,
     contract: Contract::Assumed,
     summary: "Set an employee's pay terms",
-    description: "From `effective_from` up to the next terms that are set; those of the same day are replaced. `compensation` shows \
-        the terms in force today, `compensation_history` all, once there are several. Terms of a day to come wait for it. Runs \
-        calculated from now on use them; what was calculated stays.",
+    description: "Sets the pay terms from `effective_from` up to the next terms. Terms with the \
+        same first day are replaced. `compensation` shows the terms in force today, and \
+        `compensation_history` all terms if there are several. Future terms wait for their first \
+        day. Runs calculated from now on use the new terms; earlier calculations stay.",
     example: r#"{"amount":52000000,"currency":"NGN","interval":"month","allowances":[{"label":"Fuel","amount":1500000}]}"#,
     errors: &[ErrorCode::CurrencyMismatch, ErrorCode::InvalidStateTransition],
     emits: &["employee.compensation_changed"],
@@ -33,26 +34,26 @@ pub(crate) const CHANGE_PAY: SystemRow =
 /// Pay terms.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct CompensationInput {
-    /// Gross pay an interval, in minor units.
+    /// Gross pay for one interval, in minor units.
     amount: Amount,
-    /// Its currency: the company's, or that of the country in which the employee works.
+    /// Its currency: the company's, or that of the country of employment.
     currency: Currency,
-    /// The interval: a year is paid in twelfths, an hour as a twelfth of 52 weeks of 40 hours.
+    /// The interval. A yearly amount is paid in twelfths. A month has a twelfth of 52 weeks of 40 hours.
     interval: PayInterval,
-    /// What is paid every month on top; it is taxable. Replaced as a whole, none if absent.
+    /// Monthly additions to gross pay, which are taxable. Replaces the whole list; none if absent.
     #[serde(default)]
     #[schemars(length(max = 20))]
     allowances: Vec<AllowanceInput>,
-    /// What is kept back every month. Replaced as a whole, none if absent.
+    /// Monthly deductions. Replaces the whole list; none if absent.
     #[serde(default)]
     #[schemars(length(max = 20))]
     deductions: Vec<DeductionInput>,
 }
 
-/// What is paid every month on top.
+/// Paid every month in addition to gross pay.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct AllowanceInput {
-    /// Its name for programs, unlike that of any other in the list; made of the label if absent.
+    /// Its identifier, unique in the list. Default: derived from the label.
     id: Option<LineId>,
     /// Its name on the payslip.
     label: Text<100>,
@@ -60,23 +61,23 @@ pub(crate) struct AllowanceInput {
     amount: MonthlySum,
 }
 
-/// What is kept back every month.
+/// Deducted every month.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct DeductionInput {
-    /// Its name for programs, unlike that of any other in the list; made of the label if absent.
+    /// Its identifier, unique in the list. Default: derived from the label.
     id: Option<LineId>,
     /// Its name on the payslip.
     label: Text<100>,
-    /// Minor units a month; what exceeds the pay is not taken.
+    /// Minor units per month. An amount above the available pay is not deducted.
     amount: MonthlySum,
-    /// Before taxes or after them.
+    /// Before or after taxes.
     timing: DeductionTiming,
 }
 
-/// Characters of a line's id.
+/// Maximum length of a line's id.
 const LONGEST_ID: usize = 40;
 
-/// Lower-case letters, digits, `_` and `-`, a letter first.
+/// Lower-case letters, digits, `_` and `-`; the first is a letter.
 #[derive(Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(inline)]
@@ -96,11 +97,11 @@ pub(crate) struct SetCompensation {
     employee_id: Id<Employee>,
     #[serde(flatten)]
     terms: CompensationInput,
-    /// The first day it applies to, past or to come. If absent today, or the first day of work of somebody who has not begun.
+    /// The first day on which the terms apply, in the past or the future. Default: today, or the first day of work of a `pending` employee.
     effective_from: Option<Date>,
 }
 
-/// Terms that one employee may have. They travel with every event about the person.
+/// Maximum number of terms of one employee. Every event about the employee contains them.
 const MOST_TERMS: usize = 100;
 
 fn set_employee_compensation(
@@ -119,18 +120,20 @@ fn set_employee_compensation(
         Payee { company: &company, country: &employee.country, paid_in: employee.paid_in() };
     let terms = compensation(&payee, input.terms, from, today, "")?;
     if employee.status == EmployeeStatus::Terminated {
-        let detail = "the employment has ended: its pay terms stay as they were".to_owned();
+        let detail = "the employment has ended, so its pay terms cannot change".to_owned();
         return Err(refused(employee.id, employee.status, detail));
     }
     let end = employee.end_date.unwrap_or(Timestamp::MAX.date());
     if from > end {
-        let detail = format!("the last day of work is {end}");
+        let detail = format!("must be on or before the last day of work, {end}");
         return Err(ApiError::of_member("/effective_from", "after_employment", detail));
     }
     employee.set_terms(terms, today);
     if employee.terms().len() > MOST_TERMS {
-        let detail =
-            format!("an employee has {MOST_TERMS} terms at most: set those of a day again");
+        let detail = format!(
+            "an employee can have at most {MOST_TERMS} terms: replace the terms of an \
+                existing day"
+        );
         return Err(ApiError::of_member("/effective_from", "too_many", detail));
     }
     employee.updated_at = world.now();
@@ -143,7 +146,7 @@ fn set_employee_compensation(
     Ok(Data(Shown(employee)))
 }
 
-/// The first day of terms has come.
+/// The first day of pay terms has arrived.
 pub(crate) fn change_pay(world: &mut World, id: Id<Employee>) {
     let Some(employee) = world.find(id) else {
         return;
@@ -156,18 +159,17 @@ pub(crate) fn change_pay(world: &mut World, id: Id<Employee>) {
     }
 }
 
-/// Who is to be paid, where, and in which currency so far.
+/// The employee to be paid: the country, and the currency so far.
 pub(crate) struct Payee<'a> {
     pub(crate) company: &'a Company,
-    /// Where the employee works: whose law taxes the pay.
+    /// Country of employment, whose law taxes the pay.
     pub(crate) country: &'a str,
-    /// The currency of the terms there are.
+    /// The currency of the existing terms.
     pub(crate) paid_in: Option<Currency>,
 }
 
 impl Payee<'_> {
-    /// Currencies in which terms can be: the one of the country, which its tax tables are in, and at home the company's. Both
-    /// need a reference rate where they differ.
+    /// Allowed currencies: the country's, which its tax tables use, and at home the company's. If they differ, both need a reference rate.
     fn currencies(&self) -> Vec<Currency> {
         let company = self.company.currency;
         if let Some(currency) = self.paid_in {
@@ -183,7 +185,7 @@ impl Payee<'_> {
     }
 }
 
-/// Pay terms with a month's pay split as is usual in the employee's country; `at` points at the object that holds them.
+/// Pay terms with a month's pay split into the country's usual parts; `at` points to the object that contains them.
 pub(crate) fn compensation(
     payee: &Payee<'_>,
     terms: CompensationInput,
@@ -220,7 +222,7 @@ pub(crate) fn compensation(
     })
 }
 
-/// What is paid beside the salary; `at` points at the list.
+/// Additions to the salary; `at` points to the list.
 pub(crate) fn allowances(list: Vec<AllowanceInput>, at: &str) -> Result<Vec<Allowance>, ApiError> {
     let lines = list.iter().map(|one| (one.id.as_ref(), one.label.as_str()));
     let ids = ids(lines, "allowance", at)?;
@@ -232,7 +234,7 @@ pub(crate) fn allowances(list: Vec<AllowanceInput>, at: &str) -> Result<Vec<Allo
     Ok(named.collect())
 }
 
-/// What is kept back; `at` points at the list.
+/// Deductions; `at` points to the list.
 pub(crate) fn deductions(list: Vec<DeductionInput>, at: &str) -> Result<Vec<Deduction>, ApiError> {
     let lines = list.iter().map(|one| (one.id.as_ref(), one.label.as_str()));
     let ids = ids(lines, "deduction", at)?;
@@ -245,7 +247,7 @@ pub(crate) fn deductions(list: Vec<DeductionInput>, at: &str) -> Result<Vec<Dedu
     Ok(named.collect())
 }
 
-/// The ids of a list's lines: those that were sent, which must differ, and for the others one made of the label.
+/// The ids of a list's lines: the given ones, which must be unique, and derived ones for the others.
 fn ids<'a>(
     lines: impl Iterator<Item = (Option<&'a LineId>, &'a str)>,
     kind: &str,
@@ -256,7 +258,7 @@ fn ids<'a>(
     for (place, (id, _)) in lines.iter().enumerate() {
         let Some(LineId(id)) = id else { continue };
         if !taken.insert(id.clone()) {
-            let detail = format!("another {kind} of this list is called {id}");
+            let detail = format!("another {kind} in this list has the id {id}");
             wrong.push(Violation::new(format!("{at}/{place}/id"), "duplicate", detail));
         }
     }
@@ -270,7 +272,7 @@ fn ids<'a>(
     Ok(named.collect())
 }
 
-/// `night_shift` of `Night shift`; the kind where the label has no letter that an id may have first.
+/// `night_shift` for `Night shift`; the kind if the label has no letter that an id may start with.
 fn made_of(label: &str, kind: &str) -> String {
     let words = label.split(|c: char| !c.is_ascii_alphanumeric());
     let words: Vec<String> =
@@ -280,7 +282,7 @@ fn made_of(label: &str, kind: &str) -> String {
     if id.starts_with(|c: char| c.is_ascii_lowercase()) { id } else { kind.to_owned() }
 }
 
-/// The id, with a number behind it if it is taken.
+/// The id, with a number appended if it is already used.
 fn unlike(taken: &mut BTreeSet<String>, id: &str) -> String {
     let numbered = (2..).map(|number| format!("{id}_{number}"));
     let free = std::iter::once(id.to_owned())

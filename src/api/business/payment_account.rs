@@ -1,4 +1,4 @@
-//! The account that wages go to, as a caller sends it, held to the rules of its country.
+//! The account for wages as sent by a caller, checked against its country's rules.
 
 use crate::api::prelude::*;
 use crate::model::business::{PaymentMethod, PaymentMethodType};
@@ -6,7 +6,7 @@ use crate::model::growth::accounts::AccountFault;
 use crate::model::growth::countries::Country;
 use crate::model::growth::{accounts, countries};
 
-/// Digits of a mobile money number, the country's code included (E.164).
+/// Number of digits of a mobile money number, including the country code (E.164).
 const PHONE_DIGITS: core::ops::RangeInclusive<usize> = 7..=15;
 
 /// A bank account or a mobile money wallet.
@@ -15,15 +15,15 @@ pub(crate) struct PaymentMethodInput {
     /// Bank account or mobile money.
     #[serde(rename = "type")]
     kind: PaymentMethodType,
-    /// The bank's code in its country; of mobile money, the operator's name.
+    /// The bank's code in its country; for mobile money, the name of the operator.
     bank_code: Text<34>,
-    /// The account's number; of mobile money, the telephone's.
+    /// The account number; for mobile money, the telephone number.
     account_number: Text<34>,
-    /// The holder's name; the employee's if absent. The bank compares the two.
+    /// The holder's name. Default: the employee's. The bank compares the two.
     account_name: Option<Text<200>>,
 }
 
-/// The account, or what is wrong with it; `at` points at the object that holds it.
+/// The account, or the mistakes in it; `at` points to the object that contains it.
 pub(crate) fn payment_method(
     country: &str,
     method: PaymentMethodInput,
@@ -32,7 +32,7 @@ pub(crate) fn payment_method(
 ) -> Result<PaymentMethod, ApiError> {
     let (code, number) = (method.bank_code.as_str(), method.account_number.as_str());
     let country = countries::find(country);
-    // Reserved numbers choose an outcome and are no account: no rule of a country binds them.
+    // Reserved numbers choose a result and are not real accounts, so no country's rule applies.
     let fault = match (method.kind, country) {
         _ if accounts::is_reserved(number) => None,
         (PaymentMethodType::MobileMoney, _) => mobile_fault(number),
@@ -60,7 +60,7 @@ type Fault = (&'static str, &'static str, String);
 fn mobile_fault(number: &str) -> Option<Fault> {
     let digits = number.strip_prefix('+').unwrap_or(number);
     let fits = PHONE_DIGITS.contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit());
-    let detail = "expected a telephone number: 7 to 15 digits, after a plus sign or without one";
+    let detail = "expected a telephone number: 7 to 15 digits, with or without a plus sign";
     (!fits).then(|| ("account_number", "shape", detail.to_owned()))
 }
 

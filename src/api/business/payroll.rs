@@ -12,7 +12,7 @@ use crate::model::growth::workforce::Selection;
 
 /// From the call to the calculated run.
 pub(crate) const CALCULATION: Span = Span::seconds(2);
-/// The same, where the outside world takes its time.
+/// The same for a delayed calculation.
 const LATE_CALCULATION: Span = Span::seconds(10 * 60);
 
 pub(crate) const OPERATIONS: &[Operation] = &[
@@ -22,9 +22,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Business,
         contract: Contract::Published,
         summary: "Run payroll",
-        description: "Creates, calculates, approves and submits one regular run. Without `employees` it includes everyone payable; an \
-            employee is in at most one regular run a period. Path, method, headers and members are those of the specification; the \
-            answer is assumed. It shows the accepted state: what follows comes with the clock.",
+        description: "Creates, calculates, approves and submits one regular run. Without \
+            `employees` it includes all payable employees. An employee can be in at most one \
+            regular run per period. Path, method, headers and members are those of the \
+            specification; the response is assumed. The response shows the accepted run, and the \
+            later steps follow as the clock moves.",
         example: r#"{"company_id":"@company:1","period":"2026-01"}"#,
         success: 201,
         errors: &[
@@ -43,7 +45,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Business,
         contract: Contract::Assumed,
         summary: "List payroll runs",
-        description: "In creation order; the first are the twelve months before the world's start.",
+        description: "Lists runs in creation order, starting with the twelve months before the \
+            world's start.",
         ..operation!(read list_payroll_runs)
     },
     Operation {
@@ -52,7 +55,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Business,
         contract: Contract::Assumed,
         summary: "Read a payroll run",
-        description: "Totals, funding, blockers, warnings and every status it had; with `expand=items` its items, too.",
+        description: "Returns a run with totals, funding, blockers, warnings and status history, \
+            and with `expand=items` its items.",
         ..operation!(read get_payroll_run)
     },
     Operation {
@@ -61,20 +65,20 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Business,
         contract: Contract::Assumed,
         summary: "List a run's items",
-        description: "One line an employee, with its payout and, where it failed, why.",
+        description: "Lists one item per employee, with its payout and the reason for a failure.",
         ..operation!(read list_payroll_items)
     },
 ];
 
-/// What the specification shows of a run (§4.1).
+/// The members of a run in the specification (§4.1).
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct RunPayroll {
     /// Company whose payroll is run.
     company_id: Id<Company>,
     /// Payroll period, year and month.
     period: Period,
-    /// Identifiers of the employees included; everyone payable if absent.
-    // Null is not leaving out: a client's empty variable is not to pay the whole company.
+    /// Identifiers of the employees included. Default: all payable employees.
+    // Null is not the same as absent: an empty variable in a client must not pay the whole company.
     #[serde(default)]
     #[schemars(
         with = "Vec<Id<Employee>>",
@@ -103,7 +107,7 @@ fn run_payroll(world: &mut World, input: RunPayroll) -> Result<Data<Shown<Payrol
     Ok(Data(Shown(submit(world, &wanted, employees))))
 }
 
-/// A run that goes on by itself: calculated, approved where nobody has to be asked, funded and paid.
+/// A run without further calls: it is calculated, approved if no approval is required, funded and paid.
 pub(crate) fn submit(
     world: &mut World,
     wanted: &Wanted<'_>,
@@ -122,7 +126,7 @@ pub(crate) fn submit(
     run
 }
 
-/// A draft of a run of these employees.
+/// A draft run for these employees.
 pub(crate) fn new_run(
     world: &World,
     wanted: &Wanted<'_>,
@@ -156,7 +160,7 @@ pub(crate) fn new_run(
     }
 }
 
-/// The company's pay day of the period, or, where that has passed, the next day on which the cut-off can be met.
+/// The company's pay day of the period or, if that has passed, the next day whose cut-off is in the future.
 fn pay_date(world: &World, company: &Company, period: Period) -> Date {
     let calendar = world.calendar_of(company.id);
     let due = period.day(company.payroll_settings.pay_day);
@@ -164,7 +168,7 @@ fn pay_date(world: &World, company: &Company, period: Period) -> Date {
     due.max(first_day_to_pay(world, company))
 }
 
-/// The next day whose cut-off can be met.
+/// The next day whose cut-off is in the future.
 pub(crate) fn first_day_to_pay(world: &World, company: &Company) -> Date {
     world.calendar_of(company.id).open_day(world.now())
 }
@@ -174,13 +178,13 @@ pub(crate) struct ListPayrollRuns {
     #[serde(flatten)]
     paging: Paging,
     sort: Option<Sort<PayrollRun>>,
-    /// Only those of that company.
+    /// Filter by company.
     company_id: Option<Id<Company>>,
-    /// Only those of that month.
+    /// Filter by month.
     period: Option<Period>,
-    /// Only those that stand there.
+    /// Filter by status.
     status: Option<RunStatus>,
-    /// Only those of that kind.
+    /// Filter by type.
     #[serde(rename = "type")]
     kind: Option<RunType>,
 }
@@ -222,7 +226,7 @@ fn list_payroll_runs(
     candidates.page_where(world, input.paging, input.sort.as_ref(), keep)
 }
 
-/// Months of history that a filter by period leaves.
+/// Months of history that a filter by period selects.
 #[derive(Clone, Copy)]
 pub(crate) struct Months {
     pub(crate) first: u64,
@@ -247,24 +251,24 @@ impl Months {
 pub(crate) struct GetPayrollRun {
     /// The run.
     payroll_run_id: Id<PayrollRun>,
-    /// What to show with it.
+    /// Related data to include.
     expand: Option<Expand>,
 }
 
-/// What can be shown with a run.
+/// Related data that can be included with a run.
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum Expand {
-    /// Its items, of a run of a thousand employees at most.
+    /// The items, for a run of at most 1,000 employees.
     Items,
 }
 
-/// A run, with its items where they were asked for.
+/// A run, with its items if requested.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct RunWithItems {
     #[serde(flatten)]
     run: PayrollRun,
-    /// One line an employee, with `expand=items`.
+    /// One item per employee, with `expand=items`.
     #[serde(skip_serializing_if = "Option::is_none")]
     items: Option<Vec<Shown<PayrollItem>>>,
 }
@@ -275,14 +279,15 @@ impl Identified for RunWithItems {
     }
 }
 
-/// Employees of a run that is shown with its items; more are read by pages.
+/// Maximum number of employees of a run that is shown with its items.
 const MOST_EXPANDED: u64 = 1_000;
 
 fn get_payroll_run(world: &World, input: GetPayrollRun) -> Result<Data<RunWithItems>, ApiError> {
     let run = (*world.get(input.payroll_run_id)?).clone();
     if input.expand.is_some() && run.employee_count > MOST_EXPANDED {
         let detail = format!(
-            "the run has {} items, and one answer shows {MOST_EXPANDED}: listPayrollItems lists them",
+            "the run has {} items, and expand=items supports at most {MOST_EXPANDED}: use \
+                listPayrollItems",
             run.employee_count
         );
         return Err(ApiError::of_member("/expand", "too_many", detail));
@@ -294,7 +299,7 @@ fn get_payroll_run(world: &World, input: GetPayrollRun) -> Result<Data<RunWithIt
     Ok(Data(RunWithItems { run, items }))
 }
 
-/// The items of a run: the grown ones by arithmetic, and those since.
+/// The items of a run: grown ones by arithmetic, and created ones.
 fn items_of(world: &World, run: Id<PayrollRun>) -> Candidates<'_, PayrollItem> {
     let base = world.base();
     let created = world.children::<PayrollItem>(run.bits());
@@ -316,9 +321,9 @@ pub(crate) struct ListPayrollItems {
     sort: Option<Sort<PayrollItem>>,
     /// The run.
     payroll_run_id: Id<PayrollRun>,
-    /// Only those that stand there.
+    /// Filter by status.
     status: Option<ItemStatus>,
-    /// Only that employee's.
+    /// Filter by employee.
     employee_id: Option<Id<Employee>>,
 }
 

@@ -1,4 +1,4 @@
-//! What the clock does to a payroll run: calculate it, approve it. What follows is `payroll_funding`.
+//! Timers of a payroll run: calculation and approval. The next steps are in `payroll_funding`.
 
 use std::collections::BTreeMap;
 
@@ -31,12 +31,12 @@ pub(crate) const CALCULATE_RUN: SystemRow = SystemRow {
 pub(crate) const PREVIEW_RUN: SystemRow =
     SystemRow { name: "preview_run", emits: &["payroll_run.calculated"], ..SystemRow::LAST };
 
-/// What must stand, because the task was set by what put it there.
+/// A resource that must exist, because the task was set when it was created.
 pub(crate) fn get<T: crate::world::grow::Grow>(world: &World, id: Id<T>) -> Arc<T> {
     world.find(id).expect("a task is set for what exists, and nothing is deleted")
 }
 
-/// Gross to net of everybody in the run; then approval, unless somebody has to be asked.
+/// Calculates gross to net for all employees of the run, then approves it unless approval is required.
 pub(crate) fn calculate_run(world: &mut World, id: Id<PayrollRun>) {
     let Some(run) = calculate(world, id) else {
         return;
@@ -50,7 +50,7 @@ pub(crate) fn calculate_run(world: &mut World, id: Id<PayrollRun>) {
     }
 }
 
-/// Gross to net of everybody in a draft, which then waits for somebody to approve it.
+/// Calculates gross to net for all employees of a draft, which then waits for approval.
 pub(crate) fn preview_run(world: &mut World, id: Id<PayrollRun>) {
     calculate(world, id);
 }
@@ -105,10 +105,10 @@ fn calculate(world: &mut World, id: Id<PayrollRun>) -> Option<Arc<PayrollRun>> {
     Some(world.record("payroll_run.calculated", run))
 }
 
-/// Warnings that a run carries: they travel with each of its events.
+/// Maximum number of warnings of a run, because each of its events contains them.
 const MOST_WARNINGS: usize = 100;
 
-/// Why the run leaves that employee out. One that was asked for in one call pays whomever it named then.
+/// Why the run excludes that employee. A run created in one call pays the employees selected then.
 fn why_not(company: &Company, run: &PayrollRun, employee: &Employee) -> Option<String> {
     let drafted =
         run.status_history.first().is_some_and(|change| change.status == RunStatus::Draft);
@@ -125,7 +125,7 @@ fn items_by_employee(
     items.map(|item| (item.employee_id, item)).collect()
 }
 
-/// The employee's part of the run: that of the last calculation, if there was one.
+/// The employee's item in the run, from the last calculation if there was one.
 fn item(
     world: &World,
     run: &PayrollRun,
@@ -157,7 +157,7 @@ fn item(
     }
 }
 
-/// The pay of one employee; an error where a run in another currency cannot hold it.
+/// The pay of one employee; an error if it exceeds what a run in another currency can hold.
 fn reckon(
     world: &World,
     run: &PayrollRun,
@@ -175,10 +175,10 @@ fn reckon(
     if cost.is_ok_and(|cost| cost <= MOST_VALUE) {
         return Ok(pay);
     }
-    Err(format!("the pay in {pays_in} comes to more than a run in {} holds", run.currency))
+    Err(format!("the pay in {pays_in} exceeds the maximum of a run in {}", run.currency))
 }
 
-/// What one employee's pay in another currency comes to at most, in minor units of the run's.
+/// Maximum pay of one employee in another currency, in minor units of the run's.
 const MOST_VALUE: i128 = 1_000_000_000_000_000;
 
 fn mid_rate(world: &World, company: Currency, pays_in: Currency) -> Rate {
@@ -186,7 +186,7 @@ fn mid_rate(world: &World, company: Currency, pays_in: Currency) -> Rate {
     rate.expect("terms of pay are in a currency with a reference rate")
 }
 
-/// How the net pay of somebody who is paid in another currency is converted: at a rate of today.
+/// The conversion of net pay in another currency, at today's rate.
 fn conversion(
     world: &World,
     company: Currency,
@@ -200,7 +200,7 @@ fn conversion(
     Some(PayConversion::of(net, pays_in, company, rate, spread_bp))
 }
 
-/// The part of somebody whom the run no longer includes.
+/// The item of an employee whom the run no longer includes.
 fn reckoned_away(mut item: PayrollItem, now: Timestamp) -> PayrollItem {
     let nothing = (*item.calculation).clone().blank();
     item.calculation = Arc::new(nothing);
@@ -214,13 +214,13 @@ pub(crate) fn items(world: &World, run: Id<PayrollRun>) -> Vec<Arc<PayrollItem>>
     world.children::<PayrollItem>(run.bits()).map(|id| get(world, id)).collect()
 }
 
-/// What the run costs. Those whom it leaves out cost nothing.
+/// The cost of the run, without excluded employees.
 pub(crate) fn cost_of(world: &World, run: Id<PayrollRun>) -> RunCost {
     let items = items(world, run);
     RunCost::of(items.iter().map(AsRef::as_ref))
 }
 
-/// Wages and withholdings accrue, by the entry that is returned; the money is reserved at the cut-off of the business day before the pay date.
+/// Accrues wages and withholdings, and returns the entry. The money is reserved at the cut-off of the business day before the pay date.
 pub(crate) fn approve_run(
     world: &mut World,
     run: &PayrollRun,
@@ -259,7 +259,7 @@ pub(crate) fn approve_run(
     accrual
 }
 
-/// What a run owes an account from now on.
+/// Records what a run owes to an account.
 pub(crate) fn owe(world: &mut World, run: &PayrollRun, account: Account, amount: i64) {
     let (now, company) = (world.now(), get(world, run.company_id));
     let jurisdiction = jurisdiction(&company.country, code_of(account), run.pay_date);

@@ -1,4 +1,4 @@
-//! Drafts of payroll runs: made, edited, calculated. Nothing of a draft is in the books.
+//! Drafts of payroll runs: create, edit, calculate. A draft has no journal entries.
 
 use std::collections::BTreeSet;
 
@@ -19,9 +19,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Business,
         contract: Contract::Assumed,
         summary: "Draft a payroll run",
-        description: "`regular` pays everybody's terms, once a period; `off_cycle` and `correction` pay only what `updatePayrollRun` \
-            says beside them; `termination` pays those who leave what no other run of the month has paid. Nobody named: everyone \
-            payable in a regular run, nobody yet in the others. Calculate it, look, then approve it.",
+        description: "Creates a draft run. `regular` pays the salary of its employees, once per \
+            period. `off_cycle` and `correction` pay only the amounts set with \
+            `updatePayrollRun`. `termination` pays leaving employees what no other run of the \
+            month has paid. Without `employee_ids`, a regular run includes all payable employees, \
+            and the other types start empty. Next: calculate it, check it, approve it.",
         example: r#"{"company_id":"@company:2","period":"2026-01","type":"off_cycle","employee_ids":["@employee:27"],"notes":"Bonuses of the year"}"#,
         success: 201,
         errors: &[
@@ -38,8 +40,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Business,
         contract: Contract::Assumed,
         summary: "Edit a drafted payroll run",
-        description: "What is sent is replaced. `items` says what single employees are paid or not paid beside their terms, each entry \
-            in the place of the one before; one who is not in the run yet joins it. A calculated run is a draft again, without \
+        description: "Replaces the given members. `items` sets what single employees are paid or \
+            deducted in addition to their terms; each entry replaces the previous one, and adds \
+            the employee to the run if necessary. A calculated run becomes a draft again, without \
             totals.",
         example: r#"{"items":[{"employee_id":"@employee:27","earnings":[{"label":"Bonus","amount":5000000}]}]}"#,
         errors: &[
@@ -57,8 +60,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Business,
         contract: Contract::Assumed,
         summary: "Calculate a drafted payroll run",
-        description: "Gross to net of everybody in it, two seconds later: totals, items and `warnings`. Nothing is posted. Whoever can \
-            no longer be paid is `blocked`, and left out when the run is approved.",
+        description: "Calculates gross to net for all its employees within two seconds: totals, \
+            items and `warnings`. Nothing is posted. The item of an employee who can no longer be \
+            paid is `blocked`, and is excluded at approval.",
         success: 202,
         errors: &[ErrorCode::InvalidStateTransition],
         emits: &["payroll_run.updated"],
@@ -67,22 +71,22 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// What a caller may say about a new draft.
+/// A new draft.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct CreatePayrollRun {
-    /// Who pays.
+    /// The company that pays.
     company_id: Id<Company>,
-    /// The month that is paid.
+    /// The month of the pay.
     period: Period,
-    /// What kind of run it is; `regular` if absent.
+    /// The type of run. Default: `regular`.
     #[serde(rename = "type")]
     kind: Option<RunType>,
-    /// The day on which wages are due, whose cut-off has not passed; the company's pay day if absent.
+    /// The day on which wages are due; its cut-off must be in the future. Default: the company's pay day.
     pay_date: Option<Date>,
-    /// Whom it pays.
+    /// The employees to pay.
     #[schemars(length(min = 1, max = MOST_EMPLOYEES), extend("uniqueItems" = true))]
     employee_ids: Option<Vec<Id<Employee>>>,
-    /// What it is for.
+    /// The purpose of the score.
     notes: Option<Text<1000>>,
 }
 
@@ -110,54 +114,53 @@ fn create_payroll_run(
     Ok(Data(Shown(world.record("payroll_run.created", run))))
 }
 
-/// Refuses a pay date that no money can meet any more, or that no bank works on.
+/// Refuses a pay date whose cut-off has passed, or that is not a business day.
 fn may_pay_on(world: &World, company: &Company, day: Option<Date>) -> Result<(), ApiError> {
     let Some(day) = day else {
         return Ok(());
     };
     let first = first_day_to_pay(world, company);
     if day < first {
-        let detail =
-            format!("the cut-off of {day} has passed: the first day that can be met is {first}");
+        let detail = format!("the cut-off of {day} has passed: choose {first} or later");
         let violation = Violation::new("/pay_date", "cutoff_passed", detail.clone());
         return Err(ApiError::new(ErrorCode::CutoffPassed, detail).with_errors(vec![violation]));
     }
     if !world.calendar_of(company.id).is_business_day(day) {
-        let detail = format!("banks do not work on {day}");
+        let detail = format!("{day} is not a business day");
         return Err(ApiError::of_member("/pay_date", "no_business_day", detail));
     }
     Ok(())
 }
 
-/// What a caller may change of a draft.
+/// Changes to a draft.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct UpdatePayrollRun {
     /// The run.
     payroll_run_id: Id<PayrollRun>,
     /// The day on which wages are due.
     pay_date: Option<Date>,
-    /// Whom it pays. What `items` said of others is dropped.
+    /// The employees to pay. `items` of other employees are removed.
     #[schemars(length(min = 1, max = MOST_EMPLOYEES), extend("uniqueItems" = true))]
     employee_ids: Option<Vec<Id<Employee>>>,
-    /// What single employees are paid beside their terms.
+    /// Amounts for single employees in addition to their terms.
     #[schemars(length(max = 1000))]
     items: Option<Vec<ItemInput>>,
 }
 
-/// What one employee is paid beside the terms. Without lines: nothing.
+/// Amounts for one employee in addition to the terms. Without lines, earlier amounts are removed.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct ItemInput {
-    /// Whom it is about.
+    /// The employee concerned.
     employee_id: Id<Employee>,
-    /// Paid on top, and taxed: bonus, overtime, commission.
+    /// Taxable additions such as bonus, overtime and commission.
     #[serde(default)]
     #[schemars(length(max = 20))]
     earnings: Vec<AllowanceInput>,
-    /// Kept back.
+    /// Amounts to deduct.
     #[serde(default)]
     #[schemars(length(max = 20))]
     deductions: Vec<DeductionInput>,
-    /// Expenses paid back, outside gross pay.
+    /// Reimbursed expenses, not part of gross pay.
     #[serde(default)]
     #[schemars(length(max = 20))]
     reimbursements: Vec<AllowanceInput>,
@@ -199,7 +202,7 @@ fn update_payroll_run(
             let id = item.employee_id;
             if !seen.insert(id) {
                 let at = format!("/items/{place}/employee_id");
-                let detail = "an employee has one entry at most".to_owned();
+                let detail = "an employee can have only one entry".to_owned();
                 return Err(ApiError::of_member(at, "duplicate", detail));
             }
             if !known.contains(&id) {
@@ -223,7 +226,7 @@ fn update_payroll_run(
     Ok(Data(Shown(world.record("payroll_run.updated", run))))
 }
 
-/// What was sent about one employee; nothing, if it holds nothing.
+/// The amounts for one employee; none if there are no lines.
 fn run_input(item: ItemInput, at: &str) -> Result<Option<RunInput>, ApiError> {
     let lines = |list: Vec<AllowanceInput>, member| {
         let lines = allowances(list, &format!("{at}/{member}"))?;
@@ -258,7 +261,8 @@ fn calculate_payroll_run(
     let status = step("calculate", "the run", run.id, run.status)?;
     if run.employees.is_empty() {
         let detail =
-            "nobody is in the run: updatePayrollRun takes employee_ids or items".to_owned();
+            "the run has no employees: add some with updatePayrollRun (employee_ids or items)"
+                .to_owned();
         return Err(refused(run.id, run.status, detail));
     }
     run.enter(status, world.now());

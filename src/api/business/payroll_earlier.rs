@@ -1,6 +1,6 @@
-//! What the employees of a run were paid before: totals of the tax year, pays of the same tax period, and months by the terms.
+//! Earlier pay of the employees of a run: totals of the tax year, pays of the same tax period, and regular pay by month.
 //!
-//! Pay counts as it was reckoned, by whichever run and in whatever order, unless its run was cancelled, failed or reversed.
+//! Pay counts as it was calculated, in any run and order, unless its run was cancelled, failed or reversed.
 
 use std::collections::BTreeMap;
 
@@ -11,18 +11,18 @@ use crate::model::business::{Before, Calculation, Employee, ItemStatus, PayrollI
 use crate::model::growth::workforce::Selection;
 use crate::model::payroll::{self, YearToDate};
 
-/// What the company's employees were paid before by other runs.
+/// Earlier pay of the company's employees by other runs.
 pub(crate) struct EarlierPay {
     pay_date: Date,
-    /// Pays, of whatever tax year.
+    /// Pays, of any tax year.
     pays: BTreeMap<Id<Employee>, Vec<Arc<Calculation>>>,
-    /// What terms brought, and arrears added, by month.
+    /// Regular pay and arrears, by month.
     by_terms: BTreeMap<(Id<Employee>, Period), i64>,
-    /// Grown pays of the tax year that were reversed since.
+    /// Grown pays of the tax year that have been reversed.
     taken_back: BTreeMap<Id<Employee>, Vec<Arc<PayrollItem>>>,
 }
 
-/// What one employee was paid before in the tax year.
+/// Earlier pay of one employee in the tax year.
 #[derive(Default)]
 pub(crate) struct Earlier {
     year: YearSoFar,
@@ -30,14 +30,14 @@ pub(crate) struct Earlier {
 }
 
 impl Earlier {
-    /// The same as the calculation asks for it.
+    /// In the form that the calculation needs.
     pub(crate) fn before(&self) -> Before<'_> {
         Before { year: Some(&self.year), same_period: &self.same_period }
     }
 }
 
 impl EarlierPay {
-    /// What was paid by the company's runs but this one.
+    /// Pay by the company's other runs.
     pub(crate) fn of(world: &World, run: &PayrollRun) -> Self {
         let mut earlier = Self {
             pay_date: run.pay_date,
@@ -81,8 +81,8 @@ impl EarlierPay {
         }
     }
 
-    /// What that employee was paid before in the tax year: in the months before the world's start or, where the person came later,
-    /// by whoever paid them then; and by other runs.
+    /// Earlier pay of that employee in the tax year: before the world's start or, for a later hire, by earlier employers; and by other
+    /// runs.
     pub(crate) fn of_employee(&self, world: &World, employee: &Employee) -> Earlier {
         let country = employee.country.as_str();
         let mut earlier = Earlier { year: self.opening(world, employee), same_period: Vec::new() };
@@ -118,7 +118,7 @@ impl EarlierPay {
         YearSoFar::opened(totals.unwrap_or_default())
     }
 
-    /// What that employee was paid for that month by the terms, arrears included.
+    /// Regular pay of that employee for that month, including arrears.
     pub(crate) fn by_terms(&self, world: &World, employee: &Employee, period: Period) -> i64 {
         let since = self.by_terms.get(&(employee.id, period)).copied();
         since.unwrap_or(0) + self.in_history(world, employee, period)

@@ -1,4 +1,4 @@
-//! What the clock does to an approved run: reserve its money, and open a payout for each of its employees.
+//! Timers of an approved run: reserve its money, and create a payout for each employee.
 
 use std::collections::BTreeSet;
 
@@ -32,13 +32,13 @@ pub(crate) const FUND_RUN: SystemRow = SystemRow {
     starts: &["fund_run", "send_run_payouts"],
 };
 
-/// Hour of the pay date at which wages are handed to the rail.
+/// Hour of the pay date at which wages are sent to the rail.
 const SEND_HOUR: i64 = 9;
-/// How late late money is.
+/// The delay of late money.
 const LATE_FUNDS: Span = Span::BusinessDays(1);
 
-/// Reserves the run's money and opens its payouts. A short wallet is a fact: the run says so, unless its company pays at least
-/// those whom the wallet covers.
+/// Reserves the run's money and creates its payouts. If the wallet is short, the run fails to be funded, unless the company allows partial
+/// runs.
 pub(crate) fn fund_run(world: &mut World, id: Id<PayrollRun>, late: bool) {
     let mut run = (*get(world, id)).clone();
     if !matches!(run.status, RunStatus::Approved | RunStatus::FundingFailed) {
@@ -55,7 +55,7 @@ pub(crate) fn fund_run(world: &mut World, id: Id<PayrollRun>, late: bool) {
         let short = run.currency.display(funding.shortfall);
         let fee = run.currency.display(whole.fee);
         Some(format!(
-            "the wallet {} is short of {short}, the platform fee of {fee} included",
+            "the wallet {} is short of {short}, including the platform fee of {fee}",
             wallet.id
         ))
     } else if late {
@@ -65,7 +65,7 @@ pub(crate) fn fund_run(world: &mut World, id: Id<PayrollRun>, late: bool) {
             BankReply::Yes => None,
             BankReply::No => {
                 funding.shortfall = whole.takes();
-                Some("the company's bank says that its account is short".to_owned())
+                Some("the company's bank reports insufficient funds".to_owned())
             }
             BankReply::Later(due) => {
                 world.remind_at(due, Task::FundRunLate(id));
@@ -96,19 +96,19 @@ pub(crate) fn fund_run(world: &mut World, id: Id<PayrollRun>, late: bool) {
     open_payouts(world, &run, &wallet, &covered.without);
 }
 
-/// What is taken out of the wallet for a run.
+/// The amounts taken from the wallet for a run.
 #[derive(Clone)]
 struct Covered {
-    /// What is set aside.
+    /// The reserved amount.
     reserved: i64,
-    /// What the service charges for the wages among it.
+    /// The service's fee for the wages in it.
     fee: i64,
     /// Items that the wallet does not cover.
     without: BTreeSet<Id<PayrollItem>>,
 }
 
 impl Covered {
-    /// All of the run.
+    /// The whole run.
     fn whole(world: &World, run: &PayrollRun, required: i64) -> Self {
         let wages = wages(items(world, run.id).iter().map(AsRef::as_ref));
         Self {
@@ -123,13 +123,13 @@ impl Covered {
     }
 }
 
-/// What of those items is sent to people, in the currency of the run: what the fee is on.
+/// The wages of those items in the run's currency: the basis of the fee.
 fn wages<'a>(items: impl Iterator<Item = &'a PayrollItem>) -> i64 {
     items.map(|item| item.sending_takes().max(0)).sum()
 }
 
-/// What the wallet covers of a run that it does not cover as a whole, and the items beyond it: in the run's order, and nothing
-/// unless the company pays in part. With each item the fee on all that are covered has to be there, too.
+/// The part of a run that the wallet covers, and the other items: in the run's order, and nothing unless the company allows partial runs.
+/// The fee for all covered items must be covered, too.
 fn covered(world: &World, run: &PayrollRun, available: i64) -> Covered {
     let mut covered = Covered { reserved: 0, fee: 0, without: BTreeSet::new() };
     let settings = get(world, run.company_id).payroll_settings;
@@ -153,7 +153,7 @@ fn covered(world: &World, run: &PayrollRun, available: i64) -> Covered {
     covered
 }
 
-/// What the company's bank says when a run asks for its money.
+/// The reply of the company's bank to a request for a run's money.
 enum BankReply {
     Yes,
     No,
@@ -172,8 +172,8 @@ fn ask_bank(world: &mut World, run: Id<PayrollRun>) -> BankReply {
     }
 }
 
-/// One payout an employee. Pay of nothing needs none: such an item is skipped, and counts as paid. Items that the wallet does not
-/// cover have failed before they were sent.
+/// Creates one payout per employee. An item with net pay zero needs none: it is skipped, and counts as paid. Items that the wallet does not
+/// cover fail before they are sent.
 fn open_payouts(
     world: &mut World,
     run: &PayrollRun,
@@ -225,7 +225,7 @@ fn open_payouts(
     }
 }
 
-/// Why an item beyond the wallet was not sent.
+/// The failure of an item that the wallet does not cover.
 const NOT_COVERED: Failure = Failure {
     code: Cow::Borrowed("insufficient_funds"),
     return_code: None,
@@ -233,7 +233,7 @@ const NOT_COVERED: Failure = Failure {
     retryable: true,
 };
 
-/// A payout of what an item pays.
+/// The payout for an item.
 pub(crate) fn salary(
     world: &World,
     item: &PayrollItem,

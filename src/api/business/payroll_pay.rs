@@ -1,7 +1,7 @@
-//! What one employee is due in a run: the terms of pay over the days that count, what earlier months are owed, and what the run
-//! itself adds or keeps back.
+//! The pay of one employee in a run: regular pay for the days that count, arrears for earlier months, and the run's own additions and
+//! deductions.
 //!
-//! Deliberately absent: taxes, which are the packs' (`calculation`), and what was paid before (`payroll_earlier`).
+//! Deliberately absent: taxes, which are in the packs (`calculation`), and earlier pay (`payroll_earlier`).
 
 use crate::api::business::leave_clock::unpaid_leave;
 use crate::api::business::payroll_earlier::{Earlier, EarlierPay};
@@ -15,14 +15,14 @@ use crate::model::business::{
 use crate::model::calendar::Calendar;
 use crate::model::payroll::{self, WagePer};
 
-/// What an employee is due in a run, before taxes.
+/// The pay of an employee in a run before taxes.
 #[derive(Debug, Default)]
 pub(crate) struct Due {
     pub(crate) parts: Vec<Component>,
     pub(crate) extras: Extras,
 }
 
-/// What the run pays that employee, reckoned.
+/// The calculated pay of that employee in the run.
 pub(crate) fn calculate(
     world: &World,
     run: &PayrollRun,
@@ -33,7 +33,7 @@ pub(crate) fn calculate(
     reckon(run, employee, &earlier.of_employee(world, employee), due)
 }
 
-/// Nothing, reckoned: for an employee whom the run leaves out.
+/// A calculation of zero, for an employee whom the run excludes.
 pub(crate) fn nothing(run: &PayrollRun, employee: &Employee) -> Calculation {
     reckon(run, employee, &Earlier::default(), Due::default()).blank()
 }
@@ -49,7 +49,7 @@ fn reckon(run: &PayrollRun, employee: &Employee, earlier: &Earlier, due: Due) ->
     pay.expect("pay is bounded where it is set, so that no year of it leaves 64 bits")
 }
 
-/// What the run pays that employee, before taxes.
+/// The pay of that employee in the run before taxes.
 fn due(world: &World, run: &PayrollRun, employee: &Employee, earlier: &EarlierPay) -> Due {
     let mut due = if run.kind.pays_by_terms() {
         by_terms(world, employee, run.period)
@@ -69,7 +69,7 @@ fn due(world: &World, run: &PayrollRun, employee: &Employee, earlier: &EarlierPa
     due
 }
 
-/// Of final pay only what no other run of the month has paid.
+/// For final pay: only what no other run of the month has paid.
 fn leave_what_is_unpaid(due: &mut Due, paid: i64, period: Period) {
     if paid == 0 {
         return;
@@ -106,8 +106,8 @@ fn keep_back(extras: &mut Extras, deductions: &[Deduction]) {
     }
 }
 
-/// What the terms of pay bring in a month: all of it, or the part that the working days make that count. Days count between the
-/// first and the last day of work, unpaid leave left out; terms that change within the month count on their own days.
+/// Regular pay for a month: the whole, or the share of working days that count. Days count between the first and the last day of work,
+/// without unpaid leave. If terms change within the month, each counts on its own days.
 pub(crate) fn by_terms(world: &World, employee: &Employee, period: Period) -> Due {
     let (first, last) = (period.first_day(), period.last_day());
     let from = employee.start_date.max(first);
@@ -144,7 +144,7 @@ pub(crate) fn by_terms(world: &World, employee: &Employee, period: Period) -> Du
     due
 }
 
-/// Sums of shares by id, in the order in which they came.
+/// Sums of shares by id, in order of first appearance.
 #[derive(Default)]
 struct Shares(Vec<PayLine>);
 
@@ -158,7 +158,7 @@ impl Shares {
     }
 }
 
-/// A month's amount for some of its days, half a minor unit rounded up.
+/// A month's amount for some of its days; half a minor unit is rounded up.
 fn part_of(amount: i64, share: Proration) -> i64 {
     if share.paid_days == share.days {
         return amount;
@@ -168,8 +168,8 @@ fn part_of(amount: i64, share: Proration) -> i64 {
     i64::try_from(twice.div_euclid(days * 2)).expect("a part is no more than the whole")
 }
 
-/// The terms in force between two days, each with its own first and last of them. The first terms count before their first day,
-/// too: nobody works for nothing.
+/// The terms in force in a range of days, each with its own first and last day. The first terms also apply before their first day, so that
+/// all work is paid.
 fn stretches(
     terms: &[Compensation],
     from: Date,
@@ -183,7 +183,7 @@ fn stretches(
     })
 }
 
-/// What terms that were set for days gone by add to the months that were paid before, or take from them.
+/// Arrears: what terms with a date in the past add to months that are already paid, or take from them.
 fn arrears(
     world: &World,
     run: &PayrollRun,
@@ -208,7 +208,7 @@ fn arrears(
     owed.collect()
 }
 
-/// What may be wrong about that pay.
+/// Possible mistakes in that pay.
 pub(crate) fn warnings(
     run: &PayrollRun,
     employee: &Employee,
@@ -227,14 +227,14 @@ pub(crate) fn warnings(
     if pay.deductions() < wanted {
         let currency = employee.paid_in().unwrap_or(run.currency);
         let detail = format!(
-            "deductions of {} were lowered to {}, which is what the pay leaves",
+            "deductions of {} were reduced to {}, the pay that is available",
             currency.display(wanted),
             currency.display(pay.deductions())
         );
         warn(WarningCode::DeductionsCapped, detail);
     }
     if pay.net <= 0 {
-        warn(WarningCode::NothingToPay, "the run pays this employee nothing".to_owned());
+        warn(WarningCode::NothingToPay, "the net pay of this employee is zero".to_owned());
     }
     warnings
 }
@@ -243,7 +243,7 @@ fn wanted_deductions(run: &PayrollRun, employee: &Employee, pay: &Calculation) -
     let of_run = run.inputs.iter().filter(|input| input.employee_id == employee.id);
     let mut wanted: i64 =
         of_run.flat_map(|input| &input.deductions).map(|deduction| deduction.amount).sum();
-    // Final pay of a month that was paid already takes no deductions of the month again.
+    // Final pay for a month that is already paid does not repeat the month's deductions.
     if run.kind.pays_by_terms() && pay.by_terms() != 0 {
         let last = employee.end_date.unwrap_or(run.period.last_day());
         let terms = employee.terms_on(last.min(run.period.last_day()));
@@ -256,8 +256,8 @@ fn wanted_deductions(run: &PayrollRun, employee: &Employee, pay: &Calculation) -
     wanted
 }
 
-/// The country's minimum, where the terms pay less. Whoever works part-time has no hours on record: only an hourly rate can be
-/// compared then.
+/// The country's minimum wage, if the terms are below it. Hours of part-time employees are not on record, so only an hourly rate can be
+/// compared.
 fn below_minimum(run: &PayrollRun, employee: &Employee) -> Option<String> {
     let terms = employee.terms_on(run.period.last_day())?;
     let pack = payroll::library().in_force(&employee.country, run.pay_date.civil()).pack;
@@ -283,7 +283,7 @@ fn below_minimum(run: &PayrollRun, employee: &Employee) -> Option<String> {
     })
 }
 
-/// A minimum wage as a month's, at 40 hours and five days a week.
+/// A minimum wage per month, at 40 hours and five days per week.
 fn monthly_minimum(amount: i64, per: WagePer) -> i64 {
     match per {
         WagePer::Hour => Compensation::monthly(amount, PayInterval::Hour),

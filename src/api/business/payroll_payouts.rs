@@ -1,7 +1,6 @@
-//! What follows from the payouts of a run for its items, its payslips and itself.
+//! Effects of a run's payouts on its items, its payslips and the run.
 //!
-//! Deliberately absent: what the rails and the receiving banks do to a payout (`payout_rail`), and which payouts there are, which
-//! is the run's own business (`payroll_clock`).
+//! Deliberately absent: what rails and receiving banks do to a payout (`payout_rail`), and which payouts are created (`payroll_funding`).
 
 use crate::api::business::employee_verbs::{end_final_pay, enter_payroll};
 use crate::api::business::payroll_clock::{get, items};
@@ -23,7 +22,7 @@ pub(crate) const SEND_RUN_PAYOUTS: SystemRow = SystemRow {
     starts: &["release_payout", "settle_payout"],
 };
 
-/// Hands the run's payouts to the rail.
+/// Sends the run's payouts to the rail.
 pub(crate) fn send_run_payouts(world: &mut World, id: Id<PayrollRun>) {
     for item in items(world, id) {
         if let Some(payout) = item.payout_id {
@@ -32,7 +31,7 @@ pub(crate) fn send_run_payouts(world: &mut World, id: Id<PayrollRun>) {
     }
 }
 
-/// Wages have arrived.
+/// Wages have settled.
 pub(crate) fn arrived(world: &mut World, payout: &Payout) {
     let item = item_paid(world, &item_of(world, payout));
     settled(world, &item, "payroll_item.paid", |settlement| {
@@ -41,7 +40,7 @@ pub(crate) fn arrived(world: &mut World, payout: &Payout) {
     });
 }
 
-/// Wages did not arrive, or came back, from a payout that stood there before.
+/// Wages failed or were returned; `before` is the payout's previous status.
 pub(crate) fn bounced(world: &mut World, payout: &Payout, before: PayoutStatus) {
     let returned = payout.status == PayoutStatus::Returned;
     let failure = payout.failure.clone();
@@ -80,7 +79,7 @@ fn item_unsettled(
     world.stage(item)
 }
 
-/// Wages that came back go out again only when somebody has looked at the account.
+/// Wages that were returned are sent again only after the account was checked.
 fn hold_employee(world: &mut World, id: Id<Employee>) {
     let employee = get(world, id);
     if employee.payroll_status.may_become(PayrollStatus::OnHold) {
@@ -89,7 +88,7 @@ fn hold_employee(world: &mut World, id: Id<Employee>) {
     }
 }
 
-/// One item more has its answer: the run counts it, and ends with the last.
+/// One more item has a result: the run counts it, and ends with the last.
 fn settled(
     world: &mut World,
     item: &Arc<PayrollItem>,
@@ -112,7 +111,7 @@ fn settled(
     }
 }
 
-/// The item is paid. Its payslip is issued, unless it was before the money came back; and one that it corrects is marked.
+/// The item is paid. Its payslip is issued, unless that happened before the money was returned. A payslip that it corrects is marked.
 fn item_paid(world: &mut World, item: &PayrollItem) -> Arc<PayrollItem> {
     let mut item = item.clone();
     item.enter(ItemStatus::Paid, world.now());
@@ -149,7 +148,7 @@ fn item_paid(world: &mut World, item: &PayrollItem) -> Arc<PayrollItem> {
     item
 }
 
-/// Payslips of the employee and the month that hold.
+/// The valid payslips of the employee and month.
 fn issued(world: &World, item: &PayrollItem) -> Vec<Arc<Payslip>> {
     let base = world.base();
     let grown = || {
@@ -164,7 +163,7 @@ fn issued(world: &World, item: &PayrollItem) -> Vec<Arc<Payslip>> {
         .collect()
 }
 
-/// Every payout has been answered.
+/// Every payout has a result.
 pub(crate) fn finish(world: &mut World, run: &PayrollRun) {
     let (status, name) = match run.settlement {
         Settlement { failed: 0, .. } => (RunStatus::Paid, "payroll_run.paid"),

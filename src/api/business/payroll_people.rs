@@ -1,4 +1,4 @@
-//! Who may be in a payroll run, and who already is in one of the period.
+//! Which employees can be in a payroll run, and which already are in a run of the period.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,10 @@ use crate::model::business::{
 };
 use crate::model::growth::workforce::{Selection, standings};
 
-/// Employees that one run may hold: beyond it a run would keep its world busy for longer than a call may take.
+/// Maximum number of employees in a run: a larger run would block its world for too long.
 pub(crate) const MOST_EMPLOYEES: usize = 100_000;
 
-/// Whom a run is for.
+/// The employees to include in a run.
 pub(crate) struct Wanted<'a> {
     pub(crate) company: &'a Company,
     pub(crate) period: Period,
@@ -27,7 +27,7 @@ impl Wanted<'_> {
         format!("/{}/{place}", self.member)
     }
 
-    /// Every employee that the body names, or the 404 that lists those nobody has.
+    /// All employees named in the body, or the 404 that lists the unknown ones.
     pub(crate) fn found(
         &self,
         world: &World,
@@ -40,7 +40,7 @@ impl Wanted<'_> {
                 None => missing.push(Violation::new(
                     self.pointer(place),
                     "not_found",
-                    "no employee of this key's world has this id",
+                    "no employee with this id exists in this key's world",
                 )),
             }
         }
@@ -51,8 +51,8 @@ impl Wanted<'_> {
         Err(ApiError::new(ErrorCode::ResourceNotFound, detail).with_errors(missing))
     }
 
-    /// The named employees, all of this company and payable by such a run. Foreign ones are named before those not payable: they
-    /// are a mistake of the request and not of the world.
+    /// The named employees, who must belong to this company and be payable by such a run. Employees of other companies are reported first:
+    /// they are a mistake in the request, not in the world.
     pub(crate) fn payable(
         &self,
         employees: &[Arc<Employee>],
@@ -87,7 +87,7 @@ impl Wanted<'_> {
         Err(ApiError::new(ErrorCode::EmployeeNotPayable, detail).with_errors(refused))
     }
 
-    /// Why such a run cannot pay that person, if so.
+    /// Why such a run cannot pay that employee, if so.
     pub(crate) fn not_payable(&self, employee: &Employee) -> Option<String> {
         if let Some(why) = employee.not_payable_by(self.kind) {
             return Some(why.to_owned());
@@ -95,14 +95,14 @@ impl Wanted<'_> {
         let by_terms = self.kind.pays_by_terms();
         if by_terms && employee.start_date > self.period.last_day() {
             let first = employee.start_date;
-            return Some(format!("the employment begins on {first}, after {}", self.period));
+            return Some(format!("the employment starts on {first}, after {}", self.period));
         }
         let last = employee.end_date.filter(|_| by_terms)?;
         (last < self.period.first_day())
             .then(|| format!("the employment ended on {last}, before {}", self.period))
     }
 
-    /// Everyone of the company whom such a run can pay, in creation order.
+    /// All employees of the company whom such a run can pay, in creation order.
     pub(crate) fn everyone(&self, world: &World) -> Result<Vec<Id<Employee>>, ApiError> {
         let mut payable = match world.base().index_of(self.company.id) {
             Some(index) => self.grown(world, index)?,
@@ -126,8 +126,7 @@ impl Wanted<'_> {
         }
     }
 
-    /// Those of them that were there when the world began. Of those who have not changed since arithmetic tells, except where the
-    /// period lies before everything that was grown.
+    /// The grown ones among them. Arithmetic finds those that have not changed, except if the period is before the grown history.
     fn grown(&self, world: &World, index: u64) -> Result<Vec<Id<Employee>>, ApiError> {
         let (base, plan) = (world.base(), world.base().plan(index));
         let size = base.shape().employees_per_company;
@@ -161,14 +160,16 @@ impl Wanted<'_> {
     }
 
     fn too_many(&self) -> ApiError {
-        let detail =
-            format!("more than {MOST_EMPLOYEES} employees would be paid: name those of this run");
+        let detail = format!(
+            "more than {MOST_EMPLOYEES} employees would be paid: select the employees of \
+                this run"
+        );
         let pointer = format!("/{}", self.member);
         ApiError::invalid(vec![Violation::new(pointer, "too_many", detail)])
     }
 
-    /// An employee is in at most one regular run a period; a cancelled or failed one does not count. `named` says whether the body
-    /// names the employees: where it does not, what is wrong is the period. `but` is the run that is asked for itself.
+    /// An employee can be in at most one regular run per period; cancelled and failed runs do not count. `named` says whether the body
+    /// names the employees: if not, the error is about the period. `but` is the run itself.
     pub(crate) fn not_yet_run(
         &self,
         world: &World,
@@ -193,7 +194,7 @@ impl Wanted<'_> {
                 Some(Violation::new(
                     at(place),
                     "already_run",
-                    format!("{id} is in run {run} of {period}"),
+                    format!("{id} is already in run {run} of {period}"),
                 ))
             })
             .collect();
@@ -210,7 +211,7 @@ impl Wanted<'_> {
     }
 }
 
-/// Only an active company without blocking requirements pays anyone.
+/// Only an active company without open blocking requirements can pay.
 pub(crate) fn may_pay(world: &World, company: &Company) -> Result<(), ApiError> {
     let open: Vec<String> =
         blockers(world, company.id).map(|blocker| blocker.description.clone()).collect();
@@ -238,9 +239,9 @@ fn counts(run: &PayrollRun) -> bool {
     run.kind == RunType::Regular && !run.is_void()
 }
 
-/// Who of a company already has a regular run in a period.
+/// Employees of a company who already have a regular run in a period.
 struct EarlierRuns {
-    /// The run of the months before the world's start, which names nobody if it is large: who was in it is arithmetic.
+    /// The run before the world's start. A large one names no employees; arithmetic tells who was in it.
     grown: Option<(Id<PayrollRun>, u64)>,
     since: BTreeMap<Id<Employee>, Id<PayrollRun>>,
 }
@@ -275,7 +276,7 @@ impl EarlierRuns {
         Self { grown, since }
     }
 
-    /// The run that the employee is in.
+    /// The run that contains the employee.
     fn run_with(&self, world: &World, employee: Id<Employee>) -> Option<Id<PayrollRun>> {
         let base = world.base();
         let in_history = || {

@@ -1,4 +1,4 @@
-//! Sending wages again that did not arrive.
+//! Sending wages again after a failure.
 
 use crate::api::business::payroll_funding::salary;
 use crate::api::payments::payout_rail::hand_over;
@@ -14,9 +14,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     domain: Domain::Business,
     contract: Contract::Assumed,
     summary: "Send an item's wages again",
-    description: "After its payout failed or came back: a new payout to the account that is on record now, at once, in the place of \
-        the old one. The money is still set aside; that of an item that the wallet did not cover is set aside now, and its platform fee taken. With the last \
-        item that arrives a `partially_paid` run is `paid`. A run that failed as a whole is over: run its employees again.",
+    description: "Creates a new payout after the previous one failed or was returned. It goes at \
+        once to the account that is on record now. The money is still reserved; for an item that \
+        the wallet did not cover, it is reserved now, and the platform fee is charged. When the \
+        last item is paid, a `partially_paid` run becomes `paid`. A run that failed as a whole \
+        has ended: create another run.",
     errors: &[
         ErrorCode::InvalidStateTransition,
         ErrorCode::EmployeeNotPayable,
@@ -37,7 +39,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
 pub(crate) struct RetryItem {
     /// The run.
     payroll_run_id: Id<PayrollRun>,
-    /// The employee's part of it.
+    /// The employee's payroll item.
     payroll_item_id: Id<PayrollItem>,
 }
 
@@ -54,14 +56,14 @@ fn retry_payroll_item(
     }
     if !matches!(run.status, RunStatus::Processing | RunStatus::PartiallyPaid | RunStatus::Paid) {
         let detail = format!(
-            "the run is {}: wages are sent again while it is processing, partially_paid or paid",
+            "the run is {}: wages can be sent again while it is processing, partially_paid or paid",
             run.status.name()
         );
         return Err(refused(run.id, run.status, detail));
     }
     let status = step("pay_again", "the item", item.id, item.status)?;
     let employee = world.get(item.employee_id)?;
-    // Whoever has left is still owed these wages.
+    // An employee who has left is still owed these wages.
     let left = employee.status == EmployeeStatus::Terminated
         && employee.payroll_status == PayrollStatus::Closed;
     if let Some(why) = employee.not_payable().filter(|_| !left) {
@@ -111,7 +113,7 @@ fn retry_payroll_item(
 fn short(run: &PayrollRun, item: &PayrollItem, available: i64, cost: i64) -> ApiError {
     let shown = |minor| run.currency.display(minor);
     let detail = format!(
-        "the available balance is {}, and {} is needed, the platform fee included",
+        "the available balance is {}, but {} is required, including the platform fee",
         shown(available),
         shown(cost)
     );

@@ -1,4 +1,4 @@
-//! Taking back a run that was paid, wholly or for some of its employees: a run of its own whose entries mirror those of the first.
+//! Reversing a paid run, fully or for some employees: a separate run with the opposite entries.
 
 use std::collections::BTreeSet;
 
@@ -23,9 +23,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     domain: Domain::Business,
     contract: Contract::Assumed,
     summary: "Reverse a payroll run",
-    description: "Answers with a run of its own, of type `correction`, that takes the first one back, or the parts of `employee_ids`: \
-        wages are called back into the wallet, payslips `voided`, what is owed to authorities lowered. What was paid to one is a \
-        credit there: a negative liability. Those employees can be in another regular run of the period.",
+    description: "Reverses the run, or only the items of `employee_ids`. Returns a new run of type \
+        `correction`: wages are recalled into the wallet, payslips are `voided`, and liabilities \
+        to authorities are lowered. Amounts already paid to an authority become a credit there: a \
+        negative liability. The employees can then be in another regular run of the period.",
     example: r#"{"reason":"Paid by mistake"}"#,
     errors: &[ErrorCode::InvalidStateTransition],
     emits: &[
@@ -41,16 +42,16 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     ..operation!(write reverse_payroll_run)
 }];
 
-/// Items that one call takes back.
+/// Maximum number of items reversed in one call.
 const MOST_ITEMS: u64 = 10_000;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct ReversePayrollRun {
     /// The run.
     payroll_run_id: Id<PayrollRun>,
-    /// Why, for the history of statuses.
+    /// The reason, for the status history.
     reason: Text<500>,
-    /// Whose parts are taken back; everybody's if absent.
+    /// The employees whose items are reversed. Default: all.
     #[schemars(length(min = 1, max = MOST_ITEMS), extend("uniqueItems" = true))]
     employee_ids: Option<Vec<Id<Employee>>>,
 }
@@ -62,11 +63,12 @@ fn reverse_payroll_run(
     let run = world.get(input.payroll_run_id)?;
     let status = step("reverse", "the run", run.id, run.status)?;
     if run.reverses.is_some() {
-        let detail = "this run takes another one back: run its employees again instead".to_owned();
+        let detail = "this run is a reversal itself: run its employees again instead".to_owned();
         return Err(refused(run.id, run.status, detail));
     }
     if run.settlement.pending > 0 {
-        let detail = "payouts of this run are on their way: wait for their answers".to_owned();
+        let detail =
+            "payouts of this run are in progress: wait until they settle or fail".to_owned();
         return Err(refused(run.id, run.status, detail));
     }
     if run.employee_count > MOST_ITEMS {
@@ -104,7 +106,7 @@ fn reverse_payroll_run(
     Ok(Data(Shown(reversal)))
 }
 
-/// Items of the run that are not taken back yet, grown ones included.
+/// Items of the run that are not reversed yet, including grown ones.
 fn standing_items(world: &World, run: &PayrollRun) -> Vec<Arc<PayrollItem>> {
     let base = world.base();
     let grown = base.index_of(run.id).map(|index| {
@@ -132,7 +134,7 @@ fn chosen(
     let strangers = ids.iter().enumerate().filter(|(_, id)| !paid.contains(id));
     let wrong: Vec<_> = strangers
         .map(|(place, id)| {
-            let detail = format!("{id} has no part of {} that could be taken back", run.id);
+            let detail = format!("{id} has no item of {} that can be reversed", run.id);
             Violation::new(format!("/employee_ids/{place}"), "not_in_run", detail)
         })
         .collect();
@@ -144,7 +146,7 @@ fn chosen(
     Ok(items.cloned().collect())
 }
 
-/// The run that takes the others back: the same amounts with their signs turned, over at once.
+/// The run that reverses the others: the same amounts with reversed signs, completed at once.
 fn reversal(
     world: &mut World,
     run: &PayrollRun,
@@ -190,8 +192,7 @@ fn reversal(
     Ok((reversal, cost))
 }
 
-/// Posts what the reversal moves: the mirror of what accrued, wages that come back, and what was set aside for authorities and is
-/// owed no more.
+/// Posts the reversal: the opposite of the accrual, the recalled wages, and reserved amounts that are no longer due to authorities.
 fn give_back(
     world: &mut World,
     run: &PayrollRun,
@@ -204,7 +205,7 @@ fn give_back(
     let entry = world.post(run.company_id, mirror);
     let arrived = chosen.iter().filter(|item| item.status == ItemStatus::Paid);
     let arrived = RunCost::of(arrived.map(AsRef::as_ref));
-    // Items that the wallet did not cover had nothing set aside.
+    // Nothing was reserved for items that the wallet did not cover.
     let uncovered = chosen.iter().filter(|item| item.payout_id.is_none());
     let uncovered = RunCost::of(uncovered.map(AsRef::as_ref)).to_reserve();
     let (mut freed, mut void) = (cost.to_send() - arrived.to_send() - uncovered, Vec::new());
@@ -225,8 +226,8 @@ fn give_back(
     void
 }
 
-/// Lowers what is owed to one account: the liability that is void then, and maybe another for what is left of it. What the authority
-/// has already is a credit there.
+/// Lowers what is due to one account: the old liability is void, and a new one contains the remainder. Amounts that the authority already
+/// has become a credit.
 fn lower(
     world: &mut World,
     run: &PayrollRun,

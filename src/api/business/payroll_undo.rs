@@ -1,11 +1,11 @@
-//! Taking a run back in the books: the mirror of what accrued, and what it owed.
+//! Undoing a run in the books: reverses its accrual and its liabilities.
 
 use crate::api::business::payroll_clock::cost_of;
 use crate::api::prelude::*;
 use crate::model::business::{LiabilityStatus, PayrollRun, TaxLiability};
 use crate::model::{JournalEntry, State, posting};
 
-/// Stages the mirror of what an approved run accrued; what it owes and has not paid is void.
+/// Stages the reversal of an approved run's accrual. Its unpaid liabilities become void.
 pub(crate) fn mirror(
     world: &mut World,
     run: &PayrollRun,
@@ -26,7 +26,7 @@ pub(crate) fn mirror(
     mirror
 }
 
-/// A run that paid nobody leaves nothing behind: what accrued is taken back, and what was set aside and charged is available again.
+/// A run that paid no employee is undone: its accrual is reversed, and reserved and charged amounts are available again.
 pub(crate) fn unwind(world: &mut World, run: &PayrollRun) {
     mirror(world, run, "Payroll failed");
     let reserved = run.funding.map_or(0, |funding| funding.reserved);

@@ -1,6 +1,4 @@
-//! What people do to a payroll run that waits: approve it, give it up, or try its money again.
-//!
-//! Deliberately absent: drafts. Every run is made by the published call.
+//! Operations on a waiting payroll run: approve, cancel, retry funding.
 
 use crate::api::business::payroll_clock::{approve_run, items};
 use crate::api::business::payroll_funding::{FUND_RUN, fund_run};
@@ -18,8 +16,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Business,
         contract: Contract::Assumed,
         summary: "Approve a payroll run",
-        description: "Of a company with `approval_required`. Wages and taxes accrue; the money is reserved at the cut-off, and the \
-            run goes on as by `runPayroll`.",
+        description: "Approves a run of a company with `approval_required`. Wages and taxes \
+            accrue. The money is reserved at the cut-off, and the run continues as with \
+            `runPayroll`.",
         example: r#"{"approver":"Ada Obi","note":"Checked against the rota"}"#,
         errors: &[
             ErrorCode::InvalidStateTransition,
@@ -36,8 +35,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Business,
         contract: Contract::Assumed,
         summary: "Cancel a payroll run",
-        description: "Before its money is reserved. What was accrued is taken back by a mirror entry, its liabilities are `void`, its \
-            items `skipped`; the employees can be in another run of the period.",
+        description: "Cancels a run before its money is reserved. Its accrual is reversed, its \
+            liabilities become `void`, and its items `skipped`. The employees can then be in \
+            another run of the period.",
         example: r#"{"reason":"Wrong period"}"#,
         errors: &[ErrorCode::InvalidStateTransition],
         emits: &[
@@ -52,11 +52,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         path: "/api/business/payroll-runs/{payroll_run_id}/retry-funding",
         domain: Domain::Business,
         contract: Contract::Assumed,
-        summary: "Try a run's money again",
-        description: "After `funding_failed`, with more in the wallet. The answer shows how it came out: `processing`, or \
-            `funding_failed` again with what is short.",
+        summary: "Retry a run's funding",
+        description: "Tries again to reserve the money after `funding_failed`. The response shows \
+            the result: `processing`, or `funding_failed` again with the missing amount.",
         errors: &[ErrorCode::InvalidStateTransition],
-        // The clock's own work, done by a call.
+        // The same work as the timer's, done by a call.
         emits: FUND_RUN.emits,
         starts: FUND_RUN.starts,
         ..operation!(write retry_payroll_funding)
@@ -67,9 +67,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 pub(crate) struct ApprovePayrollRun {
     /// The run.
     payroll_run_id: Id<PayrollRun>,
-    /// Who approves, for the history of statuses.
+    /// The approver, for the status history.
     approver: Option<Text<200>>,
-    /// What they say, for the same.
+    /// The approver's note, for the status history.
     note: Option<Text<500>>,
 }
 
@@ -104,7 +104,7 @@ fn approve_payroll_run(
 pub(crate) struct CancelPayrollRun {
     /// The run.
     payroll_run_id: Id<PayrollRun>,
-    /// Why, for the history of statuses.
+    /// The reason, for the status history.
     reason: Option<Text<500>>,
 }
 
@@ -115,7 +115,7 @@ fn cancel_payroll_run(
     let mut run = (*world.get(input.payroll_run_id)?).clone();
     let status = next(&run, "cancel")?;
     let (now, reason) = (world.now(), input.reason.map(Text::into_string));
-    // What was approved has accrued, and knows what it needs; nothing is reserved before the run is processing.
+    // An approved run has accrued and knows the required amount. Nothing is reserved before it is processing.
     let mirror = match run.funding {
         Some(_) => mirror(world, &run, "Payroll cancelled"),
         None => None,

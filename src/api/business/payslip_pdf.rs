@@ -1,6 +1,6 @@
-//! A payslip as a person gets it: a page to print.
+//! A payslip as a PDF.
 //!
-//! It is made of the payslip as callers see it, so that the page and the JSON cannot differ.
+//! It is made from the payslip's JSON, so that the two cannot differ.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use crate::api::prelude::*;
 use crate::model::Wire;
 use crate::model::business::{Employee, PaymentMethod, PaymentMethodType, Payslip, PayslipStatus};
 
-/// The page of a payslip.
+/// The PDF of a payslip.
 pub(crate) fn payslip_pdf(world: &World, id: Id<Payslip>) -> Result<PdfDocument, ApiError> {
     let payslip = world.get(id)?;
     let company = world.get(payslip.company_id)?;
@@ -92,7 +92,7 @@ fn paid_to(payslip: &Payslip, employee: Option<&Employee>) -> String {
     )
 }
 
-/// Where wages go, without what would let others draw on it.
+/// The account for wages, without data that would allow debits.
 fn masked(method: &PaymentMethod) -> String {
     let shown: Vec<char> = method.account_number.chars().collect();
     let last: String = shown[shown.len().saturating_sub(4)..].iter().collect();
@@ -119,7 +119,7 @@ impl Page<'_> {
         format!("{} {}", self.currency, figure(self.currency, self.number(member)))
     }
 
-    /// Lines of a member, with their amounts and, where it is known, the year's.
+    /// Lines of a member with their amounts and, if known, the totals of the year.
     fn lines(&self, members: &[&str]) -> Vec<(String, i64, Option<i64>)> {
         let lines = members.iter().filter_map(|member| self.shown[*member].as_array()).flatten();
         lines
@@ -193,10 +193,10 @@ impl Page<'_> {
     }
 }
 
-/// Members of a payslip whose lines are kept back.
+/// Members of a payslip that contain deductions.
 const DEDUCTIONS: &[&str] = &["taxes", "contributions", "deductions"];
 
-/// `1,234,567.89`: for people.
+/// `1,234,567.89`, for display.
 pub(crate) fn figure(currency: Currency, minor: i64) -> String {
     let plain = currency.display(minor.abs());
     let plain = plain.split(' ').next().unwrap_or_default();

@@ -14,7 +14,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Business,
         contract: Contract::Assumed,
         summary: "List payslips",
-        description: "In creation order; the first are those of the twelve months before the world's start.",
+        description: "Lists payslips in creation order, starting with the twelve months before the \
+            world's start.",
         ..operation!(read list_payslips)
     },
     Operation {
@@ -23,8 +24,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Business,
         contract: Contract::Assumed,
         summary: "Read a payslip",
-        description: "Earnings, deductions line by line, employer's cost, and the totals of the tax year. With `Accept: application/pdf` \
-            the same as a page to print.",
+        description: "Returns a payslip with earnings, deductions, the employer's cost, and totals \
+            of the tax year. With `Accept: application/pdf` it returns a PDF.",
         pdf: Some(|world, input| payslip_pdf(world, decode::<OnePayslip>(input)?.payslip_id)),
         ..operation!(read get_payslip)
     },
@@ -35,11 +36,11 @@ pub(crate) struct ListPayslips {
     #[serde(flatten)]
     paging: Paging,
     sort: Option<Sort<Payslip>>,
-    /// Only that employee's.
+    /// Filter by employee.
     employee_id: Option<Id<Employee>>,
-    /// Only those of that month.
+    /// Filter by month.
     period: Option<Period>,
-    /// Only those of that run.
+    /// Filter by run.
     payroll_run_id: Option<Id<PayrollRun>>,
 }
 
@@ -63,7 +64,7 @@ fn list_payslips(world: &World, input: ListPayslips) -> Result<List<Shown<Paysli
         Some(employee) => Box::new(world.children::<Payslip>(employee.bits())),
         None => Box::new(world.created::<Payslip>()),
     };
-    // Of the grown ones the filters are answered by arithmetic; only those since are looked at.
+    // Arithmetic answers the filters for grown payslips; only created ones are read.
     let keep = |payslip: &Payslip| {
         is(input.period.as_ref(), &payslip.period)
             && is(input.payroll_run_id.as_ref(), &payslip.payroll_run_id)

@@ -1,4 +1,4 @@
-//! Regulatory reports: compiled from a company's records of one month, sent to the regulator, answered by it.
+//! Regulatory reports: compiled from a company's records of one month, submitted to the regulator, and answered.
 
 use crate::api::business::companies::named;
 use crate::api::business::report_contents::compile;
@@ -8,7 +8,7 @@ use crate::model::business::{RegulatoryReport, ReportStatus, ReportType};
 use crate::model::decision::REGULATOR;
 use crate::model::{Object, step};
 
-/// From the report to the regulator's answer.
+/// From the submission to the regulator's answer.
 const ANSWER: Span = Span::BusinessDays(1);
 
 pub(crate) const OPERATIONS: &[Operation] = &[
@@ -18,7 +18,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Business,
         contract: Contract::Assumed,
         summary: "List regulatory reports",
-        description: "In creation order.",
+        description: "Lists reports in creation order.",
         ..operation!(read list_regulatory_reports)
     },
     Operation {
@@ -27,9 +27,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Business,
         contract: Contract::Assumed,
         summary: "Compile a regulatory report",
-        description: "From the company's records of a month that has begun, as they stand now. `payroll_summary` and `pension_schedule`: \
-            what its runs have paid. `large_transactions`: money in and out of its wallets from the currency's threshold on. \
-            `suspicious_activity`: what simple rules find; it may be nothing.",
+        description: "Compiles a report from the company's current records of a month that has \
+            started. `payroll_summary` and `pension_schedule`: what its runs have paid. \
+            `large_transactions`: wallet transactions at or above the currency's threshold. \
+            `suspicious_activity`: findings of simple rules, which may be empty.",
         example: r#"{"company_id":"@company:1","type":"payroll_summary","period":"2025-12"}"#,
         success: 201,
         emits: &["regulatory_report.compiled"],
@@ -41,8 +42,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Business,
         contract: Contract::Assumed,
         summary: "Submit a regulatory report",
-        description: "The regulator answers on the next business day. A rejected report may be submitted again as it is; to correct it, \
-            compile another.",
+        description: "Submits a report. The regulator answers on the next business day. A rejected \
+            report can be submitted again unchanged; to correct it, compile another one.",
         example: r#"{"declaration":"Ada Obi, compliance officer"}"#,
         success: 202,
         errors: &[ErrorCode::InvalidStateTransition],
@@ -66,14 +67,14 @@ pub(crate) struct ListRegulatoryReports {
     #[serde(flatten)]
     paging: Paging,
     sort: Option<Sort<RegulatoryReport>>,
-    /// Only those of that company.
+    /// Filter by company.
     company_id: Option<Id<Company>>,
-    /// Only those of that type.
+    /// Filter by type.
     #[serde(rename = "type")]
     kind: Option<ReportType>,
-    /// Only those on that month.
+    /// Filter by month.
     period: Option<Period>,
-    /// Only those that stand there.
+    /// Filter by status.
     status: Option<ReportStatus>,
 }
 
@@ -98,14 +99,14 @@ fn list_regulatory_reports(
     candidates.page_where(world, input.paging, input.sort.as_ref(), keep)
 }
 
-/// What is to be compiled.
+/// A report to compile.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct CreateRegulatoryReport {
-    /// The company that it is about.
+    /// The company that the report is about.
     company_id: Id<Company>,
-    /// What it is about.
+    /// The resource that the requirement is about.
     r#type: ReportType,
-    /// The month; one that has begun.
+    /// The month; it must have started.
     period: Period,
 }
 
@@ -116,7 +117,7 @@ fn create_regulatory_report(
     let company = named(world, input.company_id)?;
     let (today, period) = (world.today(), input.period);
     if period.first_day() > today {
-        let detail = format!("this month lies ahead: today is {today}");
+        let detail = format!("must not be a future month (today is {today})");
         return Err(ApiError::of_member("/period", "in_the_future", detail));
     }
     let contents = compile(world, &company, input.r#type, period)?;
@@ -146,7 +147,7 @@ fn create_regulatory_report(
 pub(crate) struct SubmitRegulatoryReport {
     /// The report.
     regulatory_report_id: Id<RegulatoryReport>,
-    /// Who declares that it is right.
+    /// Name of the person who declares the report correct.
     declaration: Text<200>,
 }
 
@@ -174,7 +175,7 @@ fn sent(world: &World, id: Id<RegulatoryReport>) -> RegulatoryReport {
     (*report.expect("a task is set for what exists, and nothing is deleted")).clone()
 }
 
-/// The regulator takes the report.
+/// The regulator accepts the report.
 pub(crate) fn acknowledge(world: &mut World, id: Id<RegulatoryReport>) {
     let mut report = sent(world, id);
     report.acknowledged_at = Some(world.now());
@@ -182,10 +183,10 @@ pub(crate) fn acknowledge(world: &mut World, id: Id<RegulatoryReport>) {
     world.record("regulatory_report.acknowledged", report);
 }
 
-/// The regulator does not take the report.
+/// The regulator rejects the report.
 pub(crate) fn reject(world: &mut World, id: Id<RegulatoryReport>) {
     let mut report = sent(world, id);
-    let reason = "the regulator does not accept the report: submit it again, or compile another";
+    let reason = "the regulator rejected the report: submit it again, or compile another";
     report.rejection_reason = Some(reason.to_owned());
     report.enter(ReportStatus::Rejected, world.now());
     world.record("regulatory_report.rejected", report);

@@ -1,4 +1,4 @@
-//! What a regulatory report says: folds of a company's runs, statement and payouts over one month.
+//! The contents of a regulatory report, from a company's runs, statement and payouts of one month.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::model::growth::workforce::Selection;
 use crate::model::identity::AmlAlert;
 use crate::model::payments::{Payout, PayoutStatus};
 
-/// Compiles what that company has to say about that month, as its records stand.
+/// Compiles a company's report for that month from its current records.
 pub(crate) fn compile(
     world: &World,
     company: &Company,
@@ -30,8 +30,8 @@ pub(crate) fn compile(
     })
 }
 
-/// The company's runs of a month that are not cancelled: that of history, then those since. A run that takes another back is no
-/// payday: what it took back is not `paid` in the other any more.
+/// The company's runs of a month that are not cancelled: grown ones, then created ones. A reversal is not a pay day: what it reverses is no
+/// longer `paid` in the other run.
 fn runs(world: &World, company: &Company, period: Period) -> Vec<Arc<PayrollRun>> {
     let base = world.base();
     let place = base.month_of(period).zip(base.index_of(company.id));
@@ -44,7 +44,7 @@ fn runs(world: &World, company: &Company, period: Period) -> Vec<Arc<PayrollRun>
     runs.filter(counts).collect()
 }
 
-/// Items of a run that have been paid.
+/// Items of a run that are paid.
 fn paid_items(world: &World, run: &PayrollRun) -> Result<Vec<Arc<PayrollItem>>, ApiError> {
     may_scan(run.employee_count)?;
     let base = world.base();
@@ -88,7 +88,7 @@ fn payroll_summary(world: &World, company: &Company, period: Period) -> Result<C
     Ok(Contents::PayrollSummary { totals, runs: summaries })
 }
 
-/// One entry an employee, over all runs of the month, in the order in which they were paid.
+/// One entry per employee over all runs of the month, in order of payment.
 fn pension_schedule(
     world: &World,
     company: &Company,
@@ -103,7 +103,7 @@ fn pension_schedule(
                 let pension = lines.iter().filter(|line| is_pension(&line.id));
                 pension.map(|line| line.amount).sum()
             };
-            // Of somebody who is paid in another currency as the run counts it.
+            // Pay in another currency counts in the run's currency.
             let valued = |amount| item.fx.map_or(amount, |fx| fx.valued(amount, item.currency));
             let withheld = valued(sum(pay.contribution_lines()));
             let on_top = valued(sum(pay.employer_lines()));
@@ -134,7 +134,7 @@ fn pension_schedule(
     })
 }
 
-/// What moved in the company's wallets in that month.
+/// Transactions of the company's wallets in that month.
 fn statement(world: &World, company: &Company, period: Period) -> Vec<Arc<WalletTransaction>> {
     let history = world.base().history(company.id);
     let grown = history.iter().flat_map(|history| &history.statement);
@@ -176,7 +176,7 @@ fn suspicious_activity(
     Ok(Contents::SuspiciousActivity { findings })
 }
 
-/// Alerts about the company, or somebody of it, that were confirmed in that month.
+/// Alerts about the company or its employees that were confirmed in that month.
 fn confirmed_alerts(world: &World, company: &Company, period: Period) -> Vec<Finding> {
     let confirmed = alerts::confirmed(world, company.id).filter(|alert| {
         let at = alert.resolved_at;
@@ -197,7 +197,7 @@ fn confirmed_alerts(world: &World, company: &Company, period: Period) -> Vec<Fin
     confirmed.map(finding).collect()
 }
 
-/// Payouts that came back or failed in that month. Those of history all arrived, unless somebody has sent them back since.
+/// Payouts that were returned or failed in that month. Grown payouts all settled, unless a call has returned them.
 fn returned_payouts(world: &World, company: &Company, period: Period) -> Vec<Finding> {
     let grown = world
         .changed::<Payout>()
@@ -211,7 +211,8 @@ fn returned_payouts(world: &World, company: &Company, period: Period) -> Vec<Fin
     let finding = |payout: Arc<Payout>| {
         let why = payout.failure.as_ref();
         let why = why.map_or_else(String::new, |failure| format!(": {}", failure.code));
-        let happened = if payout.status == PayoutStatus::Returned { "came back" } else { "failed" };
+        let happened =
+            if payout.status == PayoutStatus::Returned { "was returned" } else { "failed" };
         let mut resources = vec![AnyId::of(payout.id)];
         resources.extend(payout.source);
         Finding {
@@ -225,7 +226,7 @@ fn returned_payouts(world: &World, company: &Company, period: Period) -> Vec<Fin
     undone.map(finding).collect()
 }
 
-/// Bank accounts that are those of several employees, as they stand now.
+/// Bank accounts that several employees share now.
 fn shared_accounts(world: &World, company: &Company) -> Result<Vec<Finding>, ApiError> {
     let base = world.base();
     let size = base.shape().employees_per_company;
@@ -243,7 +244,7 @@ fn shared_accounts(world: &World, company: &Company) -> Result<Vec<Finding>, Api
     let shared = owners.into_values().filter(|owners| owners.len() > 1);
     let finding = |resources: Vec<AnyId>| Finding {
         rule: Rule::SharedAccount,
-        detail: format!("{} employees are paid into one bank account", resources.len()),
+        detail: format!("{} employees share one bank account", resources.len()),
         amount: None,
         currency: company.currency,
         resources,
@@ -251,7 +252,7 @@ fn shared_accounts(world: &World, company: &Company) -> Result<Vec<Finding>, Api
     Ok(shared.map(finding).collect())
 }
 
-/// Amounts of one day that stay below the threshold by a tenth at most, and are at least so many.
+/// Minimum number of amounts on one day that are at most a tenth below the threshold.
 const MANY: usize = 3;
 
 fn below_threshold(world: &World, company: &Company, period: Period) -> Vec<Finding> {
@@ -267,7 +268,7 @@ fn below_threshold(world: &World, company: &Company, period: Period) -> Vec<Find
         |((day, currency), lines): ((Date, Currency), Vec<Arc<WalletTransaction>>)| Finding {
             rule: Rule::BelowThreshold,
             detail: format!(
-                "{} amounts of {day} stay just below {}",
+                "{} amounts on {day} are just below {}",
                 lines.len(),
                 currency.display(Threshold::of(currency).amount)
             ),

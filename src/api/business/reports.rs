@@ -1,5 +1,4 @@
-//! Reports: profit and loss, balance sheet, trial balance. Each is a fold of the ledger by day; the first two are in the
-//! company's own currency.
+//! Reports: profit and loss, balance sheet, trial balance. Each adds up the ledger by day; the first two are in the company's own currency.
 
 use std::collections::BTreeMap;
 
@@ -17,9 +16,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Business,
         contract: Contract::Assumed,
         summary: "Profit and loss",
-        description: "Revenue and expenses of some days. `basis=cash` counts what was received and paid instead of what was earned and \
-            owed: receipts from customers are sales, less sales tax handed on; withholdings count when they are paid over. Amounts of \
-            other currencies are translated at the reference rate of the day on which they count.",
+        description: "Returns revenue and expenses of a range of days. `basis=cash` counts amounts \
+            received and paid instead of earned and owed: receipts from customers are sales, less \
+            sales tax paid to the authority; withholdings count when they are paid. Amounts in \
+            other currencies are translated at the reference rate of their accounting date.",
         example: r#"{"company_id":"@company:1","from":"2025-12-01","to":"2025-12-31"}"#,
         ..operation!(read get_profit_and_loss)
     },
@@ -29,9 +29,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Business,
         contract: Contract::Assumed,
         summary: "Balance sheet",
-        description: "What the company has and owes at the end of a day; of a day to come, as it stands so far. What it has earned \
-            stands under equity. Other currencies are translated: what stands at the rate of the day, what was earned and paid in at \
-            the rates of its own days; the difference is a line of equity.",
+        description: "Returns assets, liabilities and equity at the end of a day; for a future \
+            day, as of now. Earnings are part of equity. Other currencies are translated: \
+            balances at the rate of the day, earnings and paid-in equity at the rates of their \
+            own days. The difference is a line of equity.",
         example: r#"{"company_id":"@company:1","as_of":"2025-12-31"}"#,
         ..operation!(read get_balance_sheet)
     },
@@ -41,7 +42,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Business,
         contract: Contract::Assumed,
         summary: "Trial balance",
-        description: "Every account that was posted to, and the proof that debits equal credits.",
+        description: "Returns every account with entries, and whether debits equal credits.",
         example: r#"{"company_id":"@company:1","as_of":"2025-12-31"}"#,
         ..operation!(read get_trial_balance)
     },
@@ -56,7 +57,7 @@ pub(crate) struct ReportLine {
     pub(crate) amount: i64,
 }
 
-/// Reports are not kept: they have no id.
+/// Reports are not stored and have no id.
 macro_rules! reports {
     ($($report:ty),*) => {
         $(impl $crate::api::reply::Identified for $report {
@@ -79,7 +80,7 @@ pub(crate) enum Basis {
     Cash,
 }
 
-/// What to compare with.
+/// The days to compare with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Compare {
@@ -89,22 +90,22 @@ pub(crate) enum Compare {
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct GetProfitAndLoss {
-    /// Whose report.
+    /// The company.
     company_id: Id<Company>,
     /// The first day.
     from: Date,
     /// The last day.
     to: Date,
-    /// When revenue and expenses count; `accrual` if absent.
+    /// When revenue and expenses count. Default: `accrual`.
     basis: Option<Basis>,
-    /// Other days to show beside these.
+    /// Other days to show for comparison.
     compare: Option<Compare>,
 }
 
-/// Revenue and expenses of some days.
+/// Revenue and expenses of a range of days.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct ProfitAndLoss {
-    /// Whose report.
+    /// The company.
     company_id: Id<Company>,
     /// When revenue and expenses count.
     basis: Basis,
@@ -112,9 +113,9 @@ pub(crate) struct ProfitAndLoss {
     currency: Currency,
     #[serde(flatten)]
     figures: ProfitFigures,
-    /// The same of the days to compare with.
+    /// The figures of the days to compare with.
     comparison: Option<ProfitFigures>,
-    /// Currencies without a reference rate, whose amounts are left out; absent where there are none.
+    /// Currencies without a reference rate, whose amounts are not included; absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     untranslated: Vec<Currency>,
 }
@@ -128,13 +129,13 @@ pub(crate) struct ProfitFigures {
     to: Date,
     /// By account.
     revenue: Vec<ReportLine>,
-    /// Sum of revenue.
+    /// Sum of revenue, in minor units.
     total_revenue: i64,
     /// By account.
     expenses: Vec<ReportLine>,
-    /// Sum of expenses.
+    /// Sum of expenses, in minor units.
     total_expenses: i64,
-    /// Revenue less expenses.
+    /// Revenue less expenses, in minor units.
     net_profit: i64,
 }
 
@@ -168,7 +169,7 @@ fn get_profit_and_loss(
     }))
 }
 
-/// As many days just before, or the same days a year before.
+/// The same number of days just before, or the same days a year earlier.
 fn compared(compare: Compare, from: Date, to: Date) -> (Date, Date) {
     match compare {
         Compare::PreviousPeriod => (from.plus_days(-to.days_since(from) - 1), from.plus_days(-1)),
@@ -176,7 +177,7 @@ fn compared(compare: Compare, from: Date, to: Date) -> (Date, Date) {
     }
 }
 
-/// The revenue or expense that a line against cash stands for.
+/// The revenue or expense that a counterpart of cash represents.
 fn counted_as(account: Account) -> Option<Account> {
     match account {
         Account::AccountsReceivable | Account::RefundsPayable => Some(Account::Sales),
@@ -226,16 +227,16 @@ fn lines(nets: &BTreeMap<Account, i128>, kind: AccountType) -> Vec<ReportLine> {
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct AsOf {
-    /// Whose report.
+    /// The company.
     company_id: Id<Company>,
-    /// At the end of that day.
+    /// The day; balances are those at its end.
     as_of: Date,
 }
 
-/// What a company has and owes at the end of a day.
+/// Assets, liabilities and equity of a company at the end of a day.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct BalanceSheet {
-    /// Whose report.
+    /// The company.
     company_id: Id<Company>,
     /// The day.
     as_of: Date,
@@ -243,24 +244,24 @@ pub(crate) struct BalanceSheet {
     currency: Currency,
     /// By account.
     assets: Vec<ReportLine>,
-    /// Sum of assets.
+    /// Sum of assets, in minor units.
     total_assets: i64,
-    /// Of these, cash in any state: available, reserved, in transit or in escrow.
+    /// Cash in any state: available, reserved, in transit or in escrow, in minor units. Part of the assets.
     cash: i64,
     /// By account.
     liabilities: Vec<ReportLine>,
-    /// Sum of liabilities.
+    /// Sum of liabilities, in minor units.
     total_liabilities: i64,
     /// By account.
     equity: Vec<ReportLine>,
-    /// What was earned up to that day and not yet carried to equity.
+    /// Earnings up to that day that are not yet part of equity accounts, in minor units.
     current_earnings: i64,
-    /// What rates of exchange have added since the amounts of other currencies were posted: what stands is translated at this
-    /// day's rate, what was earned and paid in at the rate of its own day.
+    /// The effect of exchange rates since amounts in other currencies were posted, in minor units. Balances are translated at this day's
+    /// rate, earnings and paid-in equity at the rates of their own days.
     translation_difference: i64,
-    /// Equity with current earnings and the difference: assets less liabilities.
+    /// Equity including current earnings and the difference: assets less liabilities.
     total_equity: i64,
-    /// Currencies without a reference rate, whose amounts are left out; absent where there are none.
+    /// Currencies without a reference rate, whose amounts are not included; absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     untranslated: Vec<Currency>,
 }
@@ -294,10 +295,10 @@ fn get_balance_sheet(world: &World, input: AsOf) -> Result<Data<BalanceSheet>, A
     }))
 }
 
-/// Every account that was posted to.
+/// Every account with entries.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct TrialBalance {
-    /// Whose report.
+    /// The company.
     company_id: Id<Company>,
     /// The day.
     as_of: Date,
@@ -316,13 +317,13 @@ pub(crate) struct TrialLine {
     account: Account,
     /// The currency of its amounts.
     currency: Currency,
-    /// All debits, in minor units.
+    /// Sum of all debits, in minor units.
     debits: i64,
-    /// All credits.
+    /// Sum of all credits, in minor units.
     credits: i64,
-    /// The net of both, where it is a debit.
+    /// The net balance, if it is a debit.
     debit_balance: i64,
-    /// The net of both, where it is a credit.
+    /// The net balance, if it is a credit.
     credit_balance: i64,
 }
 

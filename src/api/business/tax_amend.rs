@@ -1,4 +1,4 @@
-//! Amending a return: a new one in its place, with what is to be declared otherwise.
+//! Amending a filing: a new filing replaces it, with adjustments.
 
 use crate::api::prelude::*;
 use crate::model::business::tax_filing::Adjustment;
@@ -11,9 +11,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     domain: Domain::Business,
     contract: Contract::Assumed,
     summary: "Amend a tax filing",
-    description: "Opens a new return in the place of one that was filed or rejected: for the same sums, or with adjustments. What was \
-        paid counts for it: submitting it pays what it adds, and nothing twice. What it takes away stays with the authority as a \
-        credit, which the next return to it uses.",
+    description: "Creates a new filing that replaces a filed or rejected one, with the same \
+        amounts or with adjustments. Earlier payments count for it: submitting it pays only the \
+        additional amount. An amount taken away stays with the authority as a credit, which the \
+        next filing to it uses.",
     example: r#"{"reason":"The authority rejected the return"}"#,
     success: 201,
     errors: &[ErrorCode::InvalidStateTransition],
@@ -21,27 +22,27 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     ..operation!(write amend_tax_filing)
 }];
 
-/// Adjustments that one return may have.
+/// Maximum number of adjustments of one filing.
 const MOST_ADJUSTMENTS: u64 = 50;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct AmendTaxFiling {
     /// The filing.
     tax_filing_id: Id<TaxFiling>,
-    /// Why, for the history of statuses.
+    /// The reason, for the status history.
     reason: Text<500>,
-    /// What is to be declared otherwise; nothing if absent.
+    /// The changes to the declared amounts; none if absent.
     #[serde(default)]
     #[schemars(length(max = MOST_ADJUSTMENTS))]
     adjustments: Vec<AdjustmentInput>,
 }
 
-/// One thing that is to be declared otherwise.
+/// One change to a declared amount.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct AdjustmentInput {
-    /// Whom it is owed to; where the return declares to one authority, that is it.
+    /// The authority. Optional if the filing declares to only one.
     authority: Option<Text<32>>,
-    /// Minor units more, or less where it is negative; not 0.
+    /// Change in minor units, positive or negative; not 0.
     #[schemars(range(min = -Amount::MAX, max = Amount::MAX))]
     amount: i64,
     /// Why.
@@ -84,10 +85,10 @@ fn amend_tax_filing(
     Ok(Data(Shown(world.record("tax_filing.created", new))))
 }
 
-/// A return's sums stay far below what 64 bits hold, however often it is amended.
+/// Amounts of a filing stay far below the limit of 64 bits, even after many amendments.
 const MOST: i64 = i64::MAX / 1_000;
 
-/// Changes the lines, and says how; or refuses what no line can take.
+/// Changes the lines and records the changes, or refuses an invalid adjustment.
 fn adjust(
     lines: &mut [FilingLine],
     inputs: Vec<AdjustmentInput>,
@@ -99,21 +100,21 @@ fn adjust(
         let only = known.first().filter(|_| known.len() == 1);
         let named = input.authority.map(Text::into_string);
         let authority = named.or_else(|| only.cloned()).ok_or_else(|| {
-            let detail = format!("the return declares to {}: name one", known.join(", "));
+            let detail = format!("the filing declares to {}: name one of them", known.join(", "));
             ApiError::of_member(at("authority"), "required", detail)
         })?;
         let line = lines.iter_mut().find(|line| line.authority == authority);
         let line = line.ok_or_else(|| {
-            let detail = format!("the return declares to {}", known.join(", "));
+            let detail = format!("the filing declares to {}", known.join(", "));
             ApiError::of_member(at("authority"), "unknown_authority", detail)
         })?;
         if input.amount == 0 {
-            let detail = "an adjustment of nothing changes nothing".to_owned();
+            let detail = "the amount must not be 0".to_owned();
             return Err(ApiError::of_member(at("amount"), "zero", detail));
         }
         let adjusted = line.amount.saturating_add(input.amount);
         if !(-MOST..=MOST).contains(&adjusted) {
-            let detail = "no return declares as much as that".to_owned();
+            let detail = "the resulting amount is too large for a filing".to_owned();
             return Err(ApiError::of_member(at("amount"), "range", detail));
         }
         line.amount = adjusted;

@@ -1,4 +1,4 @@
-//! What the clock does about taxes: what is owed falls due and is late, and the tax office answers to a return that was sent.
+//! Timers for taxes: liabilities become due and late, and the tax office answers to submitted filings.
 
 use crate::api::business::compliance::{self, Requirement};
 use crate::api::prelude::*;
@@ -30,14 +30,14 @@ pub(crate) const ACCEPT_FILING: SystemRow =
 pub(crate) const REJECT_FILING: SystemRow =
     SystemRow { name: "reject_filing", emits: &["tax_filing.rejected"], ..SystemRow::LAST };
 
-/// From the return to the acknowledgement.
+/// From the submission to the acknowledgement.
 const ACKNOWLEDGEMENT: Span = Span::seconds(60 * 60);
-/// The same, where the office is late and nobody says by how much.
+/// The same for a delayed acknowledgement, without a given delay.
 const LATE_ACKNOWLEDGEMENT: Span = Span::BusinessDays(1);
 /// From the acknowledgement to the answer.
 const ANSWER: Span = Span::BusinessDays(2);
 
-/// Asks the tax office, whose answers come with the clock.
+/// Asks the tax office, whose answers arrive later.
 pub(crate) fn send(world: &mut World, filing: Id<TaxFiling>) {
     let reply = world.decide(&TAX_OFFICE, AnyId::of(filing), None);
     let late = reply.choice == "delayed";
@@ -60,7 +60,7 @@ fn sent(world: &World, id: Id<TaxFiling>) -> TaxFiling {
     (*filing.expect("a task is set for what exists, and nothing is deleted")).clone()
 }
 
-/// The tax office has the return.
+/// The tax office acknowledges the filing.
 pub(crate) fn acknowledge_filing(world: &mut World, id: Id<TaxFiling>) {
     let mut filing = sent(world, id);
     filing.acknowledged_at = Some(world.now());
@@ -68,36 +68,37 @@ pub(crate) fn acknowledge_filing(world: &mut World, id: Id<TaxFiling>) {
     world.record("tax_filing.acknowledged", filing);
 }
 
-/// The tax office takes the return.
+/// The tax office accepts the filing.
 pub(crate) fn accept_filing(world: &mut World, id: Id<TaxFiling>) {
     let mut filing = sent(world, id);
     filing.enter(FilingStatus::Filed, world.now());
     world.record("tax_filing.filed", filing);
 }
 
-/// The tax office does not take the return. It keeps the money: what is owed is paid, and only the return is to be amended.
+/// The tax office rejects the filing. It keeps the money: the liabilities stay paid, and only the filing must be amended.
 pub(crate) fn reject_filing(world: &mut World, id: Id<TaxFiling>) {
     let mut filing = sent(world, id);
-    let reason = "the authority does not accept the return: amend it and submit the new one; what was paid stays paid";
+    let reason = "the authority rejected the filing: amend it and submit the new one; payments are \
+        kept";
     filing.rejection_reason = Some(reason.to_owned());
     filing.enter(FilingStatus::Rejected, world.now());
     world.record("tax_filing.rejected", filing);
 }
 
-/// The last day for what a run owes an authority, by its country's payroll pack.
+/// The due date of a run's liability to an authority, from its country's payroll pack.
 pub(crate) fn due_on(country: &str, run: &PayrollRun, authority: &str) -> Option<Date> {
     let form = tax_return::of(country, authority, run.period, run.pay_date);
     form.map(|(_, due_on)| due_on)
 }
 
-/// Sets the clock on what is owed. What the authority owes never falls due.
+/// Sets the timer for a liability. A negative liability never becomes due.
 pub(crate) fn watch(world: &mut World, liability: &TaxLiability) {
     if let Some(day) = liability.due_on.filter(|_| liability.amount > 0) {
         world.remind_at(day.at_hour(0), Task::LiabilityDue(liability.id));
     }
 }
 
-/// The last day for the money has come.
+/// The due date has arrived.
 pub(crate) fn fall_due(world: &mut World, id: Id<TaxLiability>) {
     let Some(liability) = world.find(id).filter(|l| l.status == LiabilityStatus::Accrued) else {
         return; // paid meanwhile, or nothing any more
@@ -109,7 +110,7 @@ pub(crate) fn fall_due(world: &mut World, id: Id<TaxLiability>) {
     world.remind_at(over, Task::LiabilityLate(id));
 }
 
-/// That day is over: the return that holds it is late with it, and somebody has to do something.
+/// The due date has passed: the liability and its filing are late, and a requirement is opened.
 pub(crate) fn miss(world: &mut World, id: Id<TaxLiability>) {
     let Some(liability) = world.find(id).filter(|l| l.status == LiabilityStatus::Due) else {
         return;
@@ -132,17 +133,16 @@ pub(crate) fn miss(world: &mut World, id: Id<TaxLiability>) {
         kind: RequirementType::OverdueFiling,
         subject: AnyId::of(liability.id),
         blocking: false,
-        description: format!(
-            "declare and pay what is owed to {authority} for {period}: it is late"
-        ),
+        description: format!("file and pay the amount due to {authority} for {period}: it is late"),
         unblocked_by: format!(
-            "createTaxFiling for {authority} and {period}, and submitTaxFiling; then it resolves itself"
+            "createTaxFiling for {authority} and {period}, then submitTaxFiling; the requirement \
+                is then resolved automatically"
         ),
     };
     compliance::require(world, requirement);
 }
 
-/// The open requirement about what is owed to the same authority for the same month.
+/// The open requirement about the same authority and month.
 fn overdue_filing(world: &World, liability: &TaxLiability) -> Option<Arc<ComplianceRequirement>> {
     compliance::open(world, liability.company_id).find(|requirement| {
         let about = Id::<TaxLiability>::from_bits(requirement.subject.bits);
@@ -154,8 +154,7 @@ fn overdue_filing(world: &World, liability: &TaxLiability) -> Option<Arc<Complia
     })
 }
 
-/// Liabilities have been paid, or are none any more: the clock forgets them, and requirements about what is late resolve
-/// themselves where nothing of it is left.
+/// Liabilities have been paid or are void: their timers are removed, and requirements are resolved if nothing late remains.
 pub(crate) fn relieve(world: &mut World, liabilities: &[Arc<TaxLiability>]) {
     for liability in liabilities {
         world.forget_timers(AnyId::of(liability.id));
@@ -168,13 +167,13 @@ pub(crate) fn relieve(world: &mut World, liabilities: &[Arc<TaxLiability>]) {
             .any(|other| other.authority == *authority && other.status == LiabilityStatus::Late);
         drop(owed);
         if !left {
-            let reason = "nothing of it is owed any more".to_owned();
+            let reason = "nothing is due any more".to_owned();
             compliance::close(world, &requirement, None, Some(reason));
         }
     }
 }
 
-/// A run was taken back: what it owes no more is not waited for.
+/// A run was reversed: timers of amounts that are no longer due are removed.
 pub(crate) fn release(world: &mut World, run: Id<PayrollRun>) {
     let liabilities = world.children::<TaxLiability>(run.bits());
     let void = liabilities
@@ -184,7 +183,7 @@ pub(crate) fn release(world: &mut World, run: Id<PayrollRun>) {
     relieve(world, &liabilities);
 }
 
-/// What the company's runs of a month owe, or owed.
+/// Liabilities of the company's runs of a month, paid or not.
 fn owed(
     world: &World,
     company: Id<Company>,

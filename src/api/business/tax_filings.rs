@@ -1,6 +1,7 @@
-//! Tax filings: prepared from what the runs of a month owe, paid out of what those runs reserved, answered by the tax office.
+//! Tax filings: prepared from the liabilities of a month's runs, paid with the money that those runs reserved, and answered by the tax
+//! office.
 //!
-//! Deliberately absent: returns that nobody has prepared. What is still to be declared is `listTaxLiabilities`, with its days.
+//! Deliberately absent: filings that no call has prepared. `listTaxLiabilities` shows what must still be filed, with due dates.
 
 use crate::api::business::companies::{Country, named};
 use crate::api::business::payroll::Months;
@@ -18,8 +19,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Business,
         contract: Contract::Assumed,
         summary: "List tax filings",
-        description: "In creation order; the first are those of the twelve months before the world's start, one a month and company for \
-            all that was owed. The last of them may still be `pending`.",
+        description: "Lists filings in creation order, starting with the twelve months before the \
+            world's start: one per month and company for everything due. The last of these may \
+            still be `pending`.",
         ..operation!(read list_tax_filings)
     },
     Operation {
@@ -28,9 +30,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Business,
         contract: Contract::Assumed,
         summary: "Prepare a tax filing",
-        description: "Gathers what the company's runs of a month owe under one `authority` of `listTaxLiabilities` and no return holds \
-            yet, with the day by which the country's law wants form and money. `blocked` while a run's money is not reserved. A sum \
-            below zero is declared, and stays a credit with the authority.",
+        description: "Creates a filing with the liabilities of the company's runs of a month to \
+            one `authority` of `listTaxLiabilities` that no filing contains yet. It has the due \
+            date of the country's law. It is `blocked` while the money of a run is not reserved. \
+            A negative amount is declared, and stays as a credit with the authority.",
         example: r#"{"company_id":"@company:1","tax_type":"SIRS","period":"2026-01","jurisdiction":"NG"}"#,
         success: 201,
         emits: &["tax_filing.created", "tax_filing.blocked"],
@@ -42,7 +45,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Business,
         contract: Contract::Assumed,
         summary: "Read a tax filing",
-        description: "What is declared and paid, what blocks it, what the authority answered.",
+        description: "Returns a filing with the declared and paid amounts, what blocks it, and the \
+            authority's answer.",
         ..operation!(read get_tax_filing)
     },
 ];
@@ -52,13 +56,13 @@ pub(crate) struct ListTaxFilings {
     #[serde(flatten)]
     paging: Paging,
     sort: Option<Sort<TaxFiling>>,
-    /// Only those of that company.
+    /// Filter by company.
     company_id: Option<Id<Company>>,
-    /// Only those of that type.
+    /// Filter by type.
     tax_type: Option<Text<32>>,
-    /// Only those of that month.
+    /// Filter by month.
     period: Option<Period>,
-    /// Only those that stand there.
+    /// Filter by status.
     status: Option<FilingStatus>,
 }
 
@@ -101,14 +105,14 @@ fn list_tax_filings(
     candidates.page_where(world, input.paging, input.sort.as_ref(), keep)
 }
 
-/// What a caller may say about a new return.
+/// A new filing.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct CreateTaxFiling {
-    /// Who declares.
+    /// The company that files.
     company_id: Id<Company>,
-    /// What is declared, by whom it is owed to: the `authority` of the liabilities, such as `HMRC`, `SIRS`, `pension`.
+    /// The authority that the amounts are due to: the `authority` of the liabilities, such as `HMRC`, `SIRS`, `pension`.
     tax_type: Text<32>,
-    /// The month whose pay it is on.
+    /// The month of the pay that is declared.
     period: Period,
     /// The country of the authority, ISO 3166-1 alpha-2: the company's, or that of employees abroad.
     jurisdiction: Country,
@@ -125,7 +129,7 @@ fn create_tax_filing(
     open.retain(|(_, liability)| liability.jurisdiction == jurisdiction);
     if open.is_empty() && jurisdiction != company.country {
         let detail = format!(
-            "the company is registered in {}, and owes nothing for {period} in {jurisdiction}",
+            "the company is registered in {}, and has nothing due for {period} in {jurisdiction}",
             company.country
         );
         return Err(ApiError::of_member("/jurisdiction", "foreign_jurisdiction", detail));
@@ -187,7 +191,7 @@ fn create_tax_filing(
 
 type Owed = (Arc<PayrollRun>, Arc<TaxLiability>);
 
-/// What the company's runs of a month owe and no return holds.
+/// Liabilities of the company's runs of a month that no filing contains.
 fn unfiled(world: &World, company: &Company, period: Period) -> Vec<Owed> {
     let runs = world.children::<PayrollRun>(company.id.bits()).filter_map(|id| world.find(id));
     let mut owed = Vec::new();
@@ -203,18 +207,17 @@ fn unfiled(world: &World, company: &Company, period: Period) -> Vec<Owed> {
     owed
 }
 
-/// 422 that names what could be filed instead.
+/// The 422 that names what could be filed instead.
 fn nothing_owed(tax_type: &str, period: Period, open: &[Owed]) -> ApiError {
     let mut others: Vec<&str> =
         open.iter().map(|(_, liability)| liability.authority.as_str()).collect();
     others.sort_unstable();
     others.dedup();
     let others = match others.as_slice() {
-        [] => "nothing is: run payroll first, or look for the return that holds it".to_owned(),
-        some => format!("what is: {}", some.join(", ")),
+        [] => "nothing is due: run payroll first, or find the filing that contains it".to_owned(),
+        some => format!("due are: {}", some.join(", ")),
     };
-    let detail =
-        format!("nothing is owed to {tax_type} for {period} that no return holds; {others}");
+    let detail = format!("nothing is due to {tax_type} for {period} without a filing; {others}");
     ApiError::of_member("/tax_type", "nothing_owed", detail)
 }
 

@@ -1,4 +1,4 @@
-//! Tax liabilities: what the runs since the world's start owe authorities.
+//! Tax liabilities of the runs since the world's start.
 
 use crate::api::prelude::*;
 use crate::model::business::{LiabilityStatus, TaxLiability};
@@ -9,8 +9,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     domain: Domain::Business,
     contract: Contract::Assumed,
     summary: "List tax liabilities",
-    description: "What each run owes each authority, in creation order. What was owed for the months before the world's start is in \
-        the returns of those months.",
+    description: "Lists what each run owes to each authority, in creation order. For months before \
+        the world's start, see the filings of those months.",
     ..operation!(read list_tax_liabilities)
 }];
 
@@ -19,13 +19,13 @@ pub(crate) struct ListTaxLiabilities {
     #[serde(flatten)]
     paging: Paging,
     sort: Option<Sort<TaxLiability>>,
-    /// Only those of that company.
+    /// Filter by company.
     company_id: Option<Id<Company>>,
-    /// Only those owed to that authority.
+    /// Filter by authority.
     authority: Option<Text<32>>,
-    /// Only those of that month.
+    /// Filter by month.
     period: Option<Period>,
-    /// Only those that stand there.
+    /// Filter by status.
     status: Option<LiabilityStatus>,
 }
 

@@ -1,34 +1,34 @@
-//! What a return pays, and out of what.
+//! The payment of a filing.
 //!
-//! What its runs withheld was reserved with them; sales tax, and what an amended return adds, comes out of the available balance.
-//! An authority that has more of a company than its returns declare keeps it as a credit, which the next return uses: what was
-//! reserved for that part goes back to the available balance.
+//! Withheld amounts were reserved with their runs. Sales tax, and the additional amount of an amendment, come from the available balance.
+//! An authority that has received more than the filings declare keeps it as a credit, which the next filing uses; the amount reserved for
+//! that part becomes available again.
 
 use crate::api::prelude::*;
 use crate::model::business::tax_return::account_of;
 use crate::model::business::{FilingLine, FilingStatus, LiabilityStatus, TaxFiling};
 use crate::model::{Account, posting};
 
-/// What a return pays.
+/// The payment of a filing.
 pub(crate) struct Payment {
     lines: Vec<LinePayment>,
 }
 
-/// What it pays to one authority.
+/// The payment to one authority.
 struct LinePayment {
     account: Account,
-    /// Declared and not paid; negative where more was paid than is declared now.
+    /// Declared but not paid; negative if more was paid than is declared now.
     owed: i64,
-    /// Money that goes to the authority.
+    /// The amount paid to the authority.
     money: i64,
-    /// What of it was reserved.
+    /// The part that was reserved.
     from_reserve: i64,
-    /// What was reserved, and is not needed.
+    /// Reserved, but not needed.
     released: i64,
 }
 
 impl Payment {
-    /// What that return, which is about to be submitted, pays.
+    /// The payment of a filing that is about to be submitted.
     pub(crate) fn of(world: &World, filing: &TaxFiling) -> Self {
         let lines = filing.lines.iter();
         Self { lines: lines.map(|line| LinePayment::of(world, filing, line)).collect() }
@@ -38,18 +38,18 @@ impl Payment {
         self.lines.iter().map(part).sum()
     }
 
-    /// What leaves the available balance for the reserve; negative where more comes back.
+    /// The amount moved from the available balance to the reserve; negative if more is released.
     fn set_aside(&self) -> i64 {
         self.sum(|line| line.money - line.from_reserve - line.released)
     }
 
-    /// 402 where the wallet is short of it.
+    /// The 402 if the wallet is short.
     pub(crate) fn is_covered(&self, world: &World, filing: &TaxFiling) -> Result<(), ApiError> {
         let balances = world.balances(filing.company_id, filing.currency);
         let short = |what: &str, balance: i64, needed: i64| {
             let shown = |minor| filing.currency.display(minor);
             let detail = format!(
-                "the {what} balance is {}, and {} is needed",
+                "the {what} balance is {}, but {} is required",
                 shown(balance),
                 shown(needed)
             );
@@ -65,7 +65,7 @@ impl Payment {
         Ok(())
     }
 
-    /// Posts it, and notes in the return what is paid. What came into the available balance; negative where it went out.
+    /// Posts the payment, and records it in the filing. Returns the change of the available balance.
     pub(crate) fn make(&self, world: &mut World, filing: &mut TaxFiling) -> i64 {
         let (company, currency) = (filing.company_id, filing.currency);
         let source = AnyId::of(filing.id);
@@ -104,7 +104,7 @@ impl LinePayment {
     }
 }
 
-/// What the runs of a return have reserved for one of its lines, and nothing has paid yet.
+/// The amount that the runs of a filing reserved for one of its lines and that is not used yet.
 fn reserved(world: &World, filing: &TaxFiling, line: &FilingLine) -> i64 {
     if filing.amends.is_some() {
         return 0; // the return that it amends has paid it; what this one adds nobody has reserved
@@ -124,8 +124,8 @@ fn account(authority: &str) -> Account {
     account_of(authority).expect("a filing declares what liabilities name")
 }
 
-/// What an authority has more of the company than the returns that it was sent declare, but for that return and the one that it
-/// amends. Negative where another return has used up what that one had paid too much.
+/// The credit with an authority: payments minus declared amounts of the submitted filings, without that filing and the one it amends.
+/// Negative if another filing has used the overpayment of the amended one.
 fn credit(world: &World, filing: &TaxFiling, authority: &str) -> i128 {
     let grown = world
         .changed::<TaxFiling>()

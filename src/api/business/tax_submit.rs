@@ -1,4 +1,4 @@
-//! Submitting a return. The money goes with the return and stays with the authority, whatever it answers.
+//! Submitting a filing. The payment goes with it, and the authority keeps it whether it accepts the filing or not.
 
 use crate::api::business::tax_clock;
 use crate::api::business::tax_payment::Payment;
@@ -13,9 +13,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     domain: Domain::Business,
     contract: Contract::Assumed,
     summary: "Submit a tax filing",
-    description: "Pays what it declares out of what the runs reserved (sales tax, and what an amended return adds, out of the available \
-        balance) less what the authority has too much, and sends the return. The authority acknowledges it within the hour and answers \
-        two business days later. A `blocked` one is looked at again.",
+    description: "Pays and submits the filing. The money comes from the reserves of the runs; \
+        sales tax and amendments come from the available balance; a credit with the authority is \
+        used first. The authority acknowledges the filing within an hour, and answers two \
+        business days later. A `blocked` filing is checked again.",
     example: r#"{"declaration":"Ada Obi, finance manager"}"#,
     success: 202,
     errors: &[ErrorCode::InvalidStateTransition, ErrorCode::InsufficientFunds],
@@ -34,9 +35,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
 pub(crate) struct SubmitTaxFiling {
     /// The filing.
     tax_filing_id: Id<TaxFiling>,
-    /// Who declares that it is right.
+    /// Name of the person who declares the report correct.
     declaration: Text<200>,
-    /// The wallet that pays: the company's in the filing's currency, which it is if absent.
+    /// The wallet to debit. Default: the company's wallet in the filing's currency, the only one accepted.
     wallet_id: Option<Id<Wallet>>,
 }
 
@@ -88,22 +89,21 @@ fn submit_tax_filing(
     Ok(Data(Shown(filing)))
 }
 
-/// The wallet a body names, which must exist.
+/// The wallet named in a body; it must exist.
 fn named_wallet(world: &World, id: Id<Wallet>) -> Result<Arc<Wallet>, ApiError> {
     world.get(id).map_err(|error| {
-        let detail = format!("no {} of this key's world has this id", Wallet::NAME);
+        let detail = format!("no {} with this id exists in this key's world", Wallet::NAME);
         error.with_errors(vec![Violation::new("/wallet_id", "not_found", detail)])
     })
 }
 
-/// The filing's liabilities that are not paid yet. Those of a run that was cancelled meanwhile are void and drop out, and with
-/// them what they added.
+/// The filing's unpaid liabilities. Those of a cancelled run are void and removed, with their amounts.
 fn still_owed(world: &World, filing: &mut TaxFiling) -> Result<Vec<Arc<TaxLiability>>, ApiError> {
     let all = filing.tax_liability_ids.iter().filter_map(|id| world.find(*id));
     let (void, owed): (Vec<_>, Vec<_>) =
         all.partition(|liability| liability.status == LiabilityStatus::Void);
     if !void.is_empty() && owed.is_empty() {
-        let detail = "nothing is owed any more: the runs of this filing were cancelled".to_owned();
+        let detail = "nothing is due any more: the runs of this filing were cancelled".to_owned();
         return Err(refused(filing.id, filing.status, detail));
     }
     for liability in &void {
@@ -116,8 +116,8 @@ fn still_owed(world: &World, filing: &mut TaxFiling) -> Result<Vec<Arc<TaxLiabil
     Ok(unpaid.collect())
 }
 
-/// Why the money of a return is not there yet: each run of it that has reserved nothing, and is not over. What the authority
-/// owes needs no money.
+/// Why the money of a filing is not available yet: each of its runs that has reserved nothing and has not ended. A negative amount needs no
+/// money.
 pub(crate) fn unfunded(world: &World, filing: &TaxFiling) -> Vec<String> {
     let liabilities = filing.tax_liability_ids.iter().filter_map(|id| world.find(*id));
     let owed = liabilities

@@ -1,4 +1,4 @@
-//! What no call of the product can bring about alone: money from outside, and a tax office that says no.
+//! Cases that no call of the product API can cause: money from outside, and a tax office that rejects.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ use crate::model::payments::Wallet;
 use crate::model::posting;
 use crate::world::{Base, ClockMode, RequestRef, Shape};
 
-/// Who asks.
+/// The employee on leave.
 fn origin() -> Arc<RequestRef> {
     Arc::new(RequestRef { id: "req_1".to_owned(), operation: "test".into(), idempotency_key: None })
 }
@@ -83,7 +83,7 @@ fn a_rejected_return_is_amended_and_pays_nothing_twice() {
     system::perform(&mut world, row, origin(), Vec::new(), sent).expect("it can be submitted");
     assert_eq!(world.book(company).expect("books").entries.len(), entries);
     assert!(world.audit().findings.is_empty(), "{:?}", world.audit().findings);
-    // The control run: without the rejection the same filing is taken.
+    // The control run: without the rejection the same filing is accepted.
     while system::run_next(&mut other, Timestamp::MAX).is_some() {}
     assert!(other.get(id).expect("it is there").rejection_reason.is_none());
 }

@@ -1,4 +1,4 @@
-//! Applications for capital: submit, list, read, and the offers on one. What the underwriter does is in `underwriting`.
+//! Applications for capital: submit, list, read, and list offers. The underwriter is in `underwriting`.
 
 use crate::api::business::companies::named;
 use crate::api::business::payroll_people::may_pay;
@@ -13,7 +13,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Capital,
         contract: Contract::Assumed,
         summary: "List applications",
-        description: "Applications for capital, in creation order.",
+        description: "Lists applications for capital, in creation order.",
         ..operation!(read list_applications)
     },
     Operation {
@@ -22,9 +22,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Capital,
         contract: Contract::Assumed,
         summary: "Apply for credit",
-        description: "An underwriter takes it up after a minute and decides a business day later, by a fresh credit score and by what is \
-            overdue: an offer is made, or reasons are given. The offer is what was asked for, or as much of it as the company's sales \
-            bear. A company that is not active cannot apply.",
+        description: "Submits an application. An underwriter starts the review after a minute and \
+            decides one business day later, based on a new credit score and on overdue amounts. \
+            The result is an offer or reasons for a rejection. The offer is the amount requested, \
+            or less if the company's sales do not support it. Only an active company can apply.",
         example: r#"{"company_id":"@company:1","product":"term_loan","amount":50000000,"currency":"NGN","term_months":12}"#,
         success: 201,
         errors: &[
@@ -42,7 +43,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Capital,
         contract: Contract::Assumed,
         summary: "Read an application",
-        description: "Where it stands, and what the underwriter said and why (`decision`).",
+        description: "Returns an application with its status and the underwriter's `decision`.",
         ..operation!(read get_application)
     },
     Operation {
@@ -51,7 +52,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Capital,
         contract: Contract::Assumed,
         summary: "List the offers on an application",
-        description: "The terms that were offered, in creation order.",
+        description: "Lists the offers, in creation order.",
         ..operation!(read list_application_offers)
     },
 ];
@@ -64,11 +65,11 @@ pub(crate) struct ListApplications {
     #[serde(flatten)]
     paging: Paging,
     sort: Option<Sort<Application>>,
-    /// Only those of that company.
+    /// Filter by company.
     company_id: Option<Id<Company>>,
-    /// Only those that stand there.
+    /// Filter by status.
     status: Option<ApplicationStatus>,
-    /// Only those for that.
+    /// Filter by type of leave.
     product: Option<Product>,
 }
 
@@ -100,21 +101,21 @@ fn list_applications(
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct CreateApplication {
-    /// Who asks.
+    /// The employee on leave.
     company_id: Id<Company>,
-    /// What is asked for.
+    /// The product applied for.
     product: Product,
-    /// Minor units, at least one for each month of the term.
+    /// Amount in minor units, at least one for each month of the term.
     amount: Amount,
-    /// Their currency: one in which the company has a wallet.
+    /// The currency; the company must have a wallet in it.
     currency: Currency,
-    /// Months over which it is paid back: 12, 6, 3 and 1 if absent, and 60, 24, 12 and 3 at most, for `term_loan`, `revenue_advance`,
-    /// `invoice_finance` and `payroll_bridge`.
+    /// Term in months. For `term_loan`, `revenue_advance`, `invoice_finance` and `payroll_bridge` the defaults are 12, 6, 3 and 1, and the
+    /// maximums are 60, 24, 12 and 3.
     #[schemars(range(min = 1, max = 60))]
     term_months: Option<u32>,
-    /// What it is for.
+    /// The purpose of the score.
     purpose: Option<Text<500>>,
-    /// The caller's own pairs.
+    /// Key-value pairs set by the caller.
     metadata: Option<Metadata>,
 }
 
@@ -127,7 +128,12 @@ fn create_application(
     may_pay(world, &company)?;
     if world.wallet_of(company.id, input.currency).is_none() {
         let detail = format!("{} has no wallet in {}", company.id, input.currency);
-        let wrong = Violation::new("/currency", "currency", "no wallet of the company is in it");
+        let wrong = Violation::new(
+            "/currency",
+            "currency",
+            "the company has no wallet in this \
+            currency",
+        );
         let error = ApiError::new(ErrorCode::CurrencyMismatch, detail);
         return Err(error.with_errors(vec![wrong]));
     }
@@ -156,17 +162,17 @@ fn create_application(
     Ok(Data(Shown(application)))
 }
 
-/// The term, which the product allows and the amount fills.
+/// The term, which must be allowed for the product and the amount.
 fn checked_term(input: &CreateApplication) -> Result<u32, ApiError> {
     let terms = input.product.terms();
     let months = input.term_months.unwrap_or(terms.usual_months);
     let mut wrong = Vec::new();
     if months > terms.most_months {
-        let detail = format!("this product runs for {} months at most", terms.most_months);
+        let detail = format!("the term of this product is at most {} months", terms.most_months);
         wrong.push(Violation::new("/term_months", "too_long", detail));
     }
     if input.amount.minor() < i64::from(months) {
-        let detail = format!("is less than one minor unit for each of {months} months");
+        let detail = format!("must be at least one minor unit for each of {months} months");
         wrong.push(Violation::new("/amount", "too_small", detail));
     }
     if wrong.is_empty() { Ok(months) } else { Err(ApiError::invalid(wrong)) }
@@ -192,7 +198,7 @@ pub(crate) struct ListApplicationOffers {
     #[serde(flatten)]
     paging: Paging,
     sort: Option<Sort<Offer>>,
-    /// Only those that stand there.
+    /// Filter by status.
     status: Option<OfferStatus>,
 }
 

@@ -1,5 +1,5 @@
-//! How a company has behaved: payroll and taxes of the last 365 days, and its loans. Runs, returns and liabilities are counted; no
-//! payout, payslip or entry is looked at.
+//! A company's conduct: payroll and taxes of the last 365 days, and its loans. Only runs, filings and liabilities are read; no payouts,
+//! payslips or entries.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,39 +12,39 @@ use crate::model::calendar::Calendar;
 use crate::model::capital::{Loan, LoanStatus};
 use crate::world::HISTORY_MONTHS;
 
-/// Business days after the pay date within which wages have to arrive.
+/// Number of business days after the pay date within which wages must arrive.
 const PAY_DAYS: u32 = 2;
-/// What a loan that defaulted counts as, in late instalments.
+/// The number of late instalments that a default counts as.
 const DEFAULT_COUNTS: i64 = 10;
 
-/// How regular payroll went, by id; missed months by their period.
+/// The company's regular payroll; late ones by id, missing months by period.
 #[derive(Debug, Default)]
 pub(crate) struct PayrollConduct {
-    /// Runs that were paid in time.
+    /// Number of runs that were paid in time.
     pub(crate) in_time: i64,
-    /// Runs that were late or whose funding failed, and months without one.
+    /// Runs that were late or whose funding failed, and months without a run.
     pub(crate) late: Vec<String>,
-    /// Pay days that have come without wages in the books.
+    /// Past pay days without wages in the books.
     pub(crate) unbooked: Vec<Date>,
-    /// What a month's wages come to: the dearest month's.
+    /// The cost of a month's wages: that of the most expensive month.
     pub(crate) cost: i128,
 }
 
-/// How taxes were dealt with, by id.
+/// The company's taxes; late ones by id.
 #[derive(Debug, Default)]
 pub(crate) struct TaxConduct {
-    /// Returns that were accepted and in time.
+    /// Number of filings that were accepted and in time.
     pub(crate) filed: i64,
-    /// What was late, or is overdue.
+    /// Filings and liabilities that were late or are overdue.
     pub(crate) late: Vec<String>,
-    /// What is overdue.
+    /// Filings and liabilities that are overdue.
     pub(crate) overdue: Vec<String>,
 }
 
-/// How loans were paid back.
+/// The repayment of the company's loans.
 #[derive(Debug, Default)]
 pub(crate) struct LoanConduct {
-    /// Late instalments, and ten for every default.
+    /// Number of late instalments, plus ten for every default.
     pub(crate) late: i64,
     pub(crate) repaid: i64,
     /// Loans that were late, by id.
@@ -53,7 +53,7 @@ pub(crate) struct LoanConduct {
     pub(crate) has_defaulted: bool,
 }
 
-/// Those of a company that were grown, one a month, and those made since.
+/// The grown resources of a company, one per month, and the created ones.
 fn of_company<T: Grow>(world: &World, company: &Company) -> Vec<Arc<T>> {
     let base = world.base();
     let grown = base.index_of(company.id).into_iter().flat_map(|index| {
@@ -71,15 +71,15 @@ struct Payday {
     period: Period,
     /// The day on which they were due.
     on: Date,
-    /// Whether a run of it counts in the books.
+    /// Whether a run of that month is in the books.
     is_booked: bool,
 }
 
-/// The days on which regular wages were due, by the company's own rule.
+/// The days on which regular wages were due, by the company's settings.
 struct Paydays<'a> {
     calendar: &'static Calendar,
     company: &'a Company,
-    /// Regular runs that were not taken back.
+    /// Regular runs that were not reversed.
     runs: Vec<Arc<PayrollRun>>,
     /// The first month that was paid.
     first: Option<Period>,
@@ -100,19 +100,19 @@ impl<'a> Paydays<'a> {
         }
     }
 
-    /// The company's own pay day of a month.
+    /// The company's pay day of a month.
     fn agreed(&self, period: Period) -> Date {
         let day = period.day(self.company.payroll_settings.pay_day);
         self.calendar.or_business_day_before(day)
     }
 
-    /// The last day on which a month's wages can be due.
+    /// The last possible due day of a month's wages.
     fn last(&self, period: Period) -> Date {
         self.calendar.or_business_day_before(period.last_day())
     }
 
-    /// When a run's wages were due: on its pay date, which a run that is made after its month cannot move past it, nor another one
-    /// past the month after. Of the first month nobody can say what was agreed.
+    /// When a run's wages were due: on its pay date. A run created after its month cannot move it later, and another run not beyond the
+    /// month after. For the first month there was no agreed day.
     fn due(&self, run: &PayrollRun) -> Date {
         let last = self.last(run.period);
         if Some(run.period) == self.first {
@@ -124,12 +124,12 @@ impl<'a> Paydays<'a> {
         }
     }
 
-    /// Until when wages that are due on a day are in time.
+    /// The deadline for wages that are due on a day.
     fn limit(&self, due: Date) -> Date {
         self.calendar.plus_business_days(due, PAY_DAYS)
     }
 
-    /// The months after the first one whose pay day has come.
+    /// The months after the first one whose pay day has passed.
     fn since(&self, since: Date, today: Date) -> Vec<Payday> {
         let next = self.first.map(|first| first.plus_months(1));
         let start = next.map(|next| next.max(since.period()));
@@ -147,7 +147,7 @@ impl<'a> Paydays<'a> {
     }
 }
 
-/// Whether a run's wages stand in the books.
+/// Whether a run's wages are in the books.
 fn is_booked(run: &PayrollRun) -> bool {
     !matches!(
         run.status,
@@ -158,14 +158,14 @@ fn is_booked(run: &PayrollRun) -> bool {
     )
 }
 
-/// When a run first was there.
+/// When a run first entered a status.
 fn entered(run: &PayrollRun, status: RunStatus) -> Option<Date> {
     let mut history = run.status_history.iter();
     let change = history.find(|change| change.status == status);
     change.map(|change| change.at.date())
 }
 
-/// How the regular payroll that fell due from `since` on went.
+/// The regular payroll due since `since`.
 fn payroll(paydays: &Paydays<'_>, since: Date, today: Date) -> PayrollConduct {
     let mut conduct = PayrollConduct::default();
     let mut costs: BTreeMap<Period, i128> = BTreeMap::new();
@@ -201,7 +201,7 @@ fn payroll(paydays: &Paydays<'_>, since: Date, today: Date) -> PayrollConduct {
     conduct
 }
 
-/// How payroll and taxes that fell due from `since` on were dealt with.
+/// Payroll and taxes due since `since`.
 pub(crate) fn payroll_and_taxes(
     world: &World,
     company: &Company,
@@ -212,7 +212,7 @@ pub(crate) fn payroll_and_taxes(
     (payroll, taxes(world, &paydays, since))
 }
 
-/// How the taxes that fell due from `since` on were dealt with.
+/// The taxes due since `since`.
 fn taxes(world: &World, paydays: &Paydays<'_>, since: Date) -> TaxConduct {
     let (today, company) = (world.today(), paydays.company);
     let in_window = |due_on: Option<Date>| due_on.is_some_and(|day| day >= since);
@@ -221,7 +221,7 @@ fn taxes(world: &World, paydays: &Paydays<'_>, since: Date) -> TaxConduct {
     let filings: Vec<Arc<TaxFiling>> = of_company(world, company);
     for filing in filings.iter().filter(|filing| in_window(filing.due_on)) {
         let sent = !matches!(filing.status, FilingStatus::Pending | FilingStatus::Blocked);
-        // What runs owe is counted by liability, and a return that amends another by that other's day.
+        // Liabilities of runs are counted one by one, and an amendment by the due date of the amended filing.
         let alone = filing.tax_liability_ids.is_empty() && filing.amends.is_none();
         if !sent && alone && filing.due_on.is_some_and(|day| day < today) {
             conduct.late.push(filing.id.to_string());
@@ -250,7 +250,7 @@ fn taxes(world: &World, paydays: &Paydays<'_>, since: Date) -> TaxConduct {
             }
         }
     }
-    // Wages that are not even booked leave their taxes behind, too: a late payroll is not to look better than its taxes.
+    // Wages that are missing in the books have missing taxes, too, so that taxes do not look better than payroll.
     for payday in paydays.since(since, today).iter().filter(|it| !it.is_booked) {
         for (country, authority) in &authorities {
             let due = due_on(country, authority, payday.period, payday.on);
@@ -262,13 +262,13 @@ fn taxes(world: &World, paydays: &Paydays<'_>, since: Date) -> TaxConduct {
     conduct
 }
 
-/// Whether the authority accepted a return, even if another one amended it since.
+/// Whether the authority accepted a filing, even if it was amended later.
 fn was_filed(filing: &TaxFiling) -> bool {
     let mut history = filing.status_history.iter();
     history.any(|change| change.status == FilingStatus::Filed)
 }
 
-/// Whether a tax was late. That of wages which came too late was due when their pay day had it due.
+/// Whether a tax was late. The tax on late wages was due according to their pay day.
 fn was_late(paydays: &Paydays<'_>, run: &PayrollRun, owed: &TaxLiability, today: Date) -> bool {
     let mut history = owed.status_history.iter();
     let change = history.find(|change| change.status == LiabilityStatus::Late);
@@ -287,12 +287,12 @@ fn was_late(paydays: &Paydays<'_>, run: &PayrollRun, owed: &TaxLiability, today:
     due.is_some_and(|due| paid > due)
 }
 
-/// The last day for a tax on wages of a month that were due on a day.
+/// The due date of a tax on wages of a month that were due on a day.
 fn due_on(country: &str, authority: &str, period: Period, payday: Date) -> Option<Date> {
     tax_return::of(country, authority, period, payday).map(|(_, due_on)| due_on)
 }
 
-/// How the company's loans were paid back.
+/// The repayment of the company's loans.
 pub(crate) fn loans(world: &World, company: &Company) -> LoanConduct {
     let mut conduct = LoanConduct::default();
     let loans = world.children::<Loan>(company.id.bits());

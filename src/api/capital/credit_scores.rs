@@ -1,4 +1,4 @@
-//! Credit scores: asked for, reckoned from the same world that everything else reads, kept.
+//! Credit scores: requested, calculated from the world's data, and stored.
 
 use crate::api::business::companies::named;
 use crate::api::capital::measures::Look;
@@ -18,9 +18,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Capital,
         contract: Contract::Assumed,
         summary: "Score a company's credit",
-        description: "300 to 850, higher is better, from the company's own books, payroll, taxes and loans, five seconds later. Its \
-            `factors` sum to it, and each names the call that shows where its value comes from. A company with less than thirty days of \
-            revenue or expenses gets no number: `failed`, `insufficient_data`.",
+        description: "Requests a score from 300 to 850, higher is better, calculated five seconds \
+            later from the company's own books, payroll, taxes and loans. The score is the sum of \
+            its `factors`, and each factor names the call that shows its value. A company with \
+            less than thirty days of revenue or expenses gets no score: `failed`, \
+            `insufficient_data`.",
         example: r#"{"company_id":"@company:1","purpose":"working capital"}"#,
         success: 202,
         emits: &["credit_score.created"],
@@ -33,7 +35,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Capital,
         contract: Contract::Assumed,
         summary: "Read a credit score",
-        description: "The score, its band, how likely a default is, and the factors that sum to it.",
+        description: "Returns the score, its band, the probability of default, and the factors.",
         ..operation!(read get_credit_score)
     },
 ];
@@ -49,15 +51,15 @@ const RECKONING: Span = Span::seconds(5);
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct CreateCreditScore {
-    /// The company to score; this or `subject_id`.
+    /// The company to score. Give this or `subject_id`.
     company_id: Option<Id<Company>>,
-    /// A subject of a company, which stands for its company; this or `company_id`.
+    /// A subject of the company to score. Give this or `company_id`.
     subject_id: Option<Id<Subject>>,
-    /// What it is asked for.
+    /// The purpose of the score.
     purpose: Option<Text<200>>,
     /// The caller's reference to the company's consent.
     consent_id: Option<Text<64>>,
-    /// The caller's own pairs.
+    /// Key-value pairs set by the caller.
     metadata: Option<Metadata>,
 }
 
@@ -78,7 +80,7 @@ fn create_credit_score(
     Ok(Data(Shown(score)))
 }
 
-/// The company that is named, or the one that a subject stands for.
+/// The named company, or the subject's company.
 fn whose(
     world: &World,
     company: Option<Id<Company>>,
@@ -93,12 +95,12 @@ fn whose(
         }
     };
     let found = world.get(subject).map_err(|error| {
-        let detail = "no subject of this key's world has this id";
+        let detail = "no subject with this id exists in this key's world";
         error.with_errors(vec![Violation::new("/subject_id", "not_found", detail)])
     })?;
     let company = found.company_id.and_then(|company| world.find(company));
     company.ok_or_else(|| {
-        let detail = "stands for no company: only a company's own books can be scored";
+        let detail = "the subject belongs to no company: only a company can be scored";
         ApiError::of_member("/subject_id", "no_company", detail)
     })
 }
@@ -127,7 +129,7 @@ fn blank(world: &World, company: &Company) -> CreditScore {
     }
 }
 
-/// The bureau has looked.
+/// The bureau has finished.
 pub(crate) fn complete(world: &mut World, id: Id<CreditScore>) {
     let open = world.find(id);
     let Some(score) = open.filter(|score| score.status == ScoreStatus::Processing) else {
@@ -139,13 +141,13 @@ pub(crate) fn complete(world: &mut World, id: Id<CreditScore>) {
     }
 }
 
-/// A score at once, for somebody who waits for it.
+/// A score calculated at once, for an underwriter.
 pub(super) fn fresh(world: &mut World, company: &Company, purpose: String) -> Arc<CreditScore> {
     let score = CreditScore { purpose: Some(purpose), ..blank(world, company) };
     reckon(world, score)
 }
 
-/// Reckons a score from what the company is today.
+/// Calculates a score from the company's current data.
 fn reckon(world: &mut World, mut score: CreditScore) -> Arc<CreditScore> {
     let company = world.find(score.company_id);
     let company = company.expect("a score is of a company, and nothing is deleted");
@@ -155,7 +157,7 @@ fn reckon(world: &mut World, mut score: CreditScore) -> Arc<CreditScore> {
     score.formula = Some(formula().card.version.clone());
     if look.days() < DAYS_NEEDED {
         let detail = format!(
-            "there are {} days of revenue or expenses, and {DAYS_NEEDED} are needed",
+            "there are {} days of revenue or expenses, but {DAYS_NEEDED} are required",
             look.days()
         );
         score.failure =

@@ -1,4 +1,4 @@
-//! What moves a deal: the next stage, which its guards let through, the end of it, and what the investor says.
+//! Steps of a deal: the next stage and its requirements, the end, and the investor's reply.
 
 use crate::api::business::payroll_people::may_pay;
 use crate::api::capital::{due_diligence, readiness};
@@ -21,11 +21,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Capital,
         contract: Contract::Assumed,
         summary: "Advance a deal",
-        description: "To the next stage; `to_stage`, where it is sent, is that one. Guards let it through: `screening` asks for a verified \
-            business (`kyb_approved`), `term_sheet` for no confirmed alert (`aml_clear`) and a completed case besides (`due_diligence_completed`), `closing` for a readiness \
-            assessment that says enough for the instrument (`readiness`). A 409 `stage_guard_failed` names each guard that is not met and \
-            what would meet it. With `screening` the investor is asked, who replies within two business days; with `due_diligence` a case \
-            is opened, unless the deal has one.",
+        description: "Moves a deal to the next stage; `to_stage`, if given, must be that stage. \
+            Requirements: `screening` needs a verified business (`kyb_approved`), `term_sheet` \
+            also no confirmed alert (`aml_clear`) and a completed due diligence case \
+            (`due_diligence_completed`), `closing` a readiness assessment that is sufficient for \
+            the instrument (`readiness`). A 409 `stage_guard_failed` names each missing \
+            requirement and how to meet it. At `screening` the investor is asked, and replies \
+            within two business days. At `due_diligence` a case is opened, unless the deal has \
+            one.",
         example: r#"{"to_stage":"screening","note":"A first call went well"}"#,
         errors: &[ErrorCode::InvalidStateTransition, ErrorCode::StageGuardFailed],
         emits: &[
@@ -42,8 +45,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Capital,
         contract: Contract::Assumed,
         summary: "Close a deal",
-        description: "`won`, from `closing` alone: the `amount` is in the company's wallet at once, as equity (`equity`, `safe`) or as a debt \
-            (`debt`, `revenue_share`). `lost` or `withdrawn` from any stage, without an amount.",
+        description: "Closes a deal. `won` is possible only from `closing`: the `amount` is in the \
+            company's wallet at once, as equity (`equity`, `safe`) or as debt (`debt`, \
+            `revenue_share`). `lost` or `withdrawn` are possible from any stage, without an \
+            amount.",
         example: r#"{"outcome":"withdrawn","reason":"The owners changed their minds"}"#,
         errors: &[
             ErrorCode::InvalidStateTransition,
@@ -69,9 +74,9 @@ const CONSIDERATION: Span = Span::BusinessDays(2);
 pub(crate) struct AdvanceDeal {
     /// The deal.
     deal_id: Id<Deal>,
-    /// The next stage; it is the next one that is meant if absent.
+    /// The next stage. Default: the next one.
     to_stage: Option<DealStage>,
-    /// What the caller has to say to it; it stands in `stage_history`.
+    /// A note, stored in `stage_history`.
     note: Option<Text<500>>,
 }
 
@@ -79,12 +84,13 @@ fn advance_deal(world: &mut World, input: AdvanceDeal) -> Result<Data<Shown<Deal
     let deal = world.get(input.deal_id)?;
     still_open(&deal)?;
     let Some(next) = deal.stage.next() else {
-        let detail = "the deal is closing: close it as won, lost or withdrawn".to_owned();
+        let detail =
+            "the deal is at closing, the last stage: close it as won, lost or withdrawn".to_owned();
         return Err(refused(deal.id, deal.stage, detail));
     };
     if let Some(to) = input.to_stage.filter(|to| *to != next) {
         let (at, to, next) = (deal.stage.name(), to.name(), next.name());
-        let detail = format!("the deal is at {at}: {next} comes next, and not {to}");
+        let detail = format!("the deal is at {at}: the next stage is {next}, not {to}");
         return Err(refused(deal.id, deal.stage, detail));
     }
     guarded(world, &deal, next)?;
@@ -96,11 +102,11 @@ fn still_open(deal: &Deal) -> Result<(), ApiError> {
     if deal.status == DealStatus::Open {
         return Ok(());
     }
-    let detail = format!("the deal is {}: it would have to be open", deal.status.name());
+    let detail = format!("the deal is {}: it must be open", deal.status.name());
     Err(refused(deal.id, deal.status, detail))
 }
 
-/// Refuses a stage whose guards are not met: all of them are named.
+/// Refuses a stage with missing requirements, and names all of them.
 fn guarded(world: &World, deal: &Deal, to: DealStage) -> Result<(), ApiError> {
     let guards = to.guards().iter();
     let unmet = guards.filter_map(|guard| {
@@ -112,35 +118,42 @@ fn guarded(world: &World, deal: &Deal, to: DealStage) -> Result<(), ApiError> {
         return Ok(());
     }
     let names: Vec<&str> = unmet.iter().map(|one| one.code).collect();
-    let detail = format!("{} asks for {}", to.name(), names.join(", "));
+    let detail = format!("the stage {} requires {}", to.name(), names.join(", "));
     let mut error = ApiError::new(ErrorCode::StageGuardFailed, detail).about(deal.id);
     error.current = Some(deal.stage.name());
     Err(error.with_errors(unmet))
 }
 
-/// Why a guard does not let a deal through, and what would meet it; none where it does.
+/// Why a requirement is not met, and how to meet it; none if it is met.
 fn unmet(world: &World, deal: &Deal, guard: Guard) -> Option<String> {
     let company = deal.company_id;
     match guard {
         Guard::KybApproved => (!kyb_approved(world, company)).then(|| {
             format!(
-                "no business subject of {company} is approved: createSubject (business, with the company_id), createVerification (kyb) and \
-                 submitVerification meet it"
+                "no business subject of {company} is approved: use createSubject (business, with \
+                    the company_id), createVerification (kyb) and submitVerification"
             )
         }),
         Guard::AmlClear => alerts::confirmed_alert(world, company).then(|| {
-            format!("a confirmed alert of {company} stands, which nothing takes back: close the deal as lost or withdrawn")
+            format!(
+                "{company} has a confirmed alert, which cannot be undone: close the deal as \
+                lost or withdrawn"
+            )
         }),
         Guard::DueDiligenceCompleted => {
             let case = deal.due_diligence_case_id.and_then(|id| world.find(id));
             let Some(case) = case else {
-                return Some("no case is open for the deal: openDueDiligenceCase with its deal_id opens one".to_owned());
+                return Some(
+                    "the deal has no due diligence case: open one with \
+                    openDueDiligenceCase and its deal_id"
+                        .to_owned(),
+                );
             };
             let open = case.progress.mandatory - case.progress.mandatory_settled;
             (case.status != CaseStatus::Completed).then(|| {
                 format!(
-                    "{} waits for {open} of {} mandatory requests: submitDueDiligenceRequest and reviewDueDiligenceRequest (accept or waive) \
-                     meet it",
+                    "{} has {open} of {} mandatory requests open: use submitDueDiligenceRequest \
+                        and reviewDueDiligenceRequest (accept or waive)",
                     case.id, case.progress.mandatory
                 )
             })
@@ -152,18 +165,20 @@ fn unmet(world: &World, deal: &Deal, guard: Guard) -> Option<String> {
             match latest.zip(score) {
                 Some((_, score)) if score >= least => None,
                 Some((latest, score)) => Some(format!(
-                    "{} says {score}, and {least} is the least: what its next_steps name and another createReadinessAssessment meet it",
+                    "{} has a score of {score}, but {least} is required: follow its next_steps, \
+                        then use createReadinessAssessment again",
                     latest.id
                 )),
                 None => Some(format!(
-                    "the company was not assessed: a createReadinessAssessment that says {least} or more meets it"
+                    "the company has no readiness assessment: use createReadinessAssessment; a \
+                        score of {least} is required"
                 )),
             }
         }
     }
 }
 
-/// Enters the next stage, with what follows from it. Guards were asked by whoever calls, or are not to be asked.
+/// Enters the next stage with its effects. The caller has checked the requirements or skips them on purpose.
 pub(crate) fn advance(
     world: &mut World,
     deal: &Deal,
@@ -193,13 +208,13 @@ pub(crate) fn advance(
     deal
 }
 
-/// The investor's reply comes.
+/// The investor's reply arrives.
 pub(crate) fn reply_later(world: &mut World, id: Id<Deal>, passes: bool) {
     let said = if passes { Reply::Passes } else { Reply::Interested };
     reply(world, id, said, None);
 }
 
-/// The investor replies: who passes ends the deal.
+/// The investor replies. Declining ends the deal.
 pub(crate) fn reply(world: &mut World, id: Id<Deal>, reply: Reply, note: Option<String>) {
     let open = world.find(id).filter(|deal| deal.status == DealStatus::Open);
     let Some(mut deal) = open.map(Arc::unwrap_or_clone) else {
@@ -247,9 +262,9 @@ pub(crate) struct CloseDeal {
     deal_id: Id<Deal>,
     /// How it ends.
     outcome: DealOutcome,
-    /// Minor units that come into the wallet. `won` needs them, and the others take none.
+    /// Amount received in the wallet, in minor units. Required for `won`; must be absent otherwise.
     amount: Option<Amount>,
-    /// Why it ends so.
+    /// The reason.
     reason: Option<Text<500>>,
 }
 
@@ -258,11 +273,11 @@ fn close_deal(world: &mut World, input: CloseDeal) -> Result<Data<Shown<Deal>>, 
     let reason = input.reason.map(Text::into_string);
     match (input.outcome, input.amount) {
         (DealOutcome::Won, None) => {
-            let detail = "the amount that comes into the wallet is needed";
+            let detail = "amount is required for won";
             return Err(ApiError::of_member("/amount", "required", detail));
         }
         (DealOutcome::Lost | DealOutcome::Withdrawn, Some(_)) => {
-            let detail = "nothing comes in from a deal that is not won: leave it out";
+            let detail = "amount is allowed only for won";
             return Err(ApiError::of_member("/amount", "not_taken", detail));
         }
         (DealOutcome::Won, Some(_)) => {
@@ -280,7 +295,7 @@ fn close_deal(world: &mut World, input: CloseDeal) -> Result<Data<Shown<Deal>>, 
     Ok(Data(Shown(deal)))
 }
 
-/// The money comes. It is refused before the last stage, and where the wallet has no room for it.
+/// The money arrives. It is refused before the last stage, and if the wallet cannot hold it.
 pub(crate) fn win(
     world: &mut World,
     deal: &Deal,
@@ -289,7 +304,7 @@ pub(crate) fn win(
 ) -> Result<Arc<Deal>, ApiError> {
     if deal.stage != DealStage::Closing {
         let at = deal.stage.name();
-        let detail = format!("the deal is at {at}: it can be won from closing alone");
+        let detail = format!("the deal is at {at}: it can be won only from closing");
         return Err(refused(deal.id, deal.stage, detail));
     }
     let wallet = world.wallet_of(deal.company_id, deal.currency);
@@ -309,7 +324,7 @@ pub(crate) fn win(
     Ok(deal)
 }
 
-/// Nothing comes of it.
+/// The deal ends without money.
 pub(crate) fn end(
     world: &mut World,
     deal: &Deal,
@@ -327,18 +342,18 @@ pub(crate) fn end(
     deal
 }
 
-/// What an investor says.
+/// The reply of an investor.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct InvestorReply {
-    /// The deal: one that is open, and has an investor.
+    /// The deal: it must be open and have an investor.
     deal_id: Id<Deal>,
-    /// What is said.
+    /// The reply.
     reply: Reply,
-    /// Why; of an investor who passes it is the reason for which the deal is lost.
+    /// A note. If the investor passes, it is the reason for the loss of the deal.
     note: Option<Text<500>>,
 }
 
-/// An inbound kind: the investor says it now.
+/// An inbound kind: the investor replies now.
 pub(crate) fn investor_reply(
     world: &mut World,
     input: InvestorReply,

@@ -1,4 +1,4 @@
-//! Deals: list, add, read. What moves them is in `deal_verbs`.
+//! Deals: list, create, read. Other steps are in `deal_verbs`.
 
 use crate::api::business::companies::named;
 use crate::api::prelude::*;
@@ -14,7 +14,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Capital,
         contract: Contract::Assumed,
         summary: "List deals",
-        description: "The pipeline, in creation order.",
+        description: "Lists deals, in creation order.",
         ..operation!(read list_deals)
     },
     Operation {
@@ -23,8 +23,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Capital,
         contract: Contract::Assumed,
         summary: "Add a deal",
-        description: "It is `open` at the stage `sourced`. Its currency is that of one of the company's wallets: a deal that is won funds \
-            that wallet.",
+        description: "Creates an `open` deal at the stage `sourced`. The company must have a \
+            wallet in its currency, which receives the money of a won deal.",
         example: r#"{"company_id":"@company:1","name":"Seed round","instrument":"equity","target_amount":500000000,"currency":"NGN","investor":{"name":"Palm Ventures"},"expected_close_on":"2026-03-31"}"#,
         success: 201,
         errors: &[ErrorCode::CurrencyMismatch],
@@ -37,7 +37,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Capital,
         contract: Contract::Assumed,
         summary: "Read a deal",
-        description: "Where it stands, with `stage_history`, its case of due diligence and what the investor said.",
+        description: "Returns a deal with its `stage_history`, its due diligence case and the \
+            investor's reply.",
         ..operation!(read get_deal)
     },
 ];
@@ -47,13 +48,13 @@ pub(crate) struct ListDeals {
     #[serde(flatten)]
     paging: Paging,
     sort: Option<Sort<Deal>>,
-    /// Only those of that company.
+    /// Filter by company.
     company_id: Option<Id<Company>>,
-    /// Only those at that stage.
+    /// Filter by stage.
     stage: Option<DealStage>,
-    /// Only those that are open, or that ended so.
+    /// Filter by status.
     status: Option<DealStatus>,
-    /// Only those of that investor.
+    /// Filter by investor.
     investor_id: Option<Text<64>>,
 }
 
@@ -86,21 +87,21 @@ fn list_deals(world: &World, input: ListDeals) -> Result<List<Shown<Deal>>, ApiE
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct CreateDeal {
-    /// Who would get the money.
+    /// The company that would receive the money.
     company_id: Id<Company>,
-    /// What the deal is called.
+    /// The name of the deal.
     name: Text<200>,
-    /// What the investor gets.
+    /// The instrument that the investor receives.
     instrument: Instrument,
-    /// Minor units that are hoped for.
+    /// Target amount in minor units.
     target_amount: Amount,
-    /// Their currency: one in which the company has a wallet.
+    /// The currency; the company must have a wallet in it.
     currency: Currency,
-    /// Whose money it would be.
+    /// A potential investor.
     investor: Option<InvestorInput>,
-    /// The day on which it may be closed, today or later. Nothing follows from it.
+    /// The expected closing day, not in the past. It has no effect.
     expected_close_on: Option<Date>,
-    /// The caller's own pairs.
+    /// Key-value pairs set by the caller.
     metadata: Option<Metadata>,
 }
 
@@ -108,7 +109,7 @@ pub(crate) struct CreateDeal {
 #[derive(Deserialize, JsonSchema)]
 #[schemars(rename = "InvestorInput")]
 pub(crate) struct InvestorInput {
-    /// The investor's name: the same name is the same investor, whatever its case.
+    /// The investor's name. Equal names, ignoring case, are the same investor.
     name: Text<200>,
 }
 
@@ -130,12 +131,17 @@ fn create_deal(world: &mut World, input: CreateDeal) -> Result<Data<Shown<Deal>>
     let company = named(world, input.company_id)?;
     let today = world.today();
     if let Some(day) = input.expected_close_on.filter(|day| *day < today) {
-        let detail = format!("{day} is past: today is {today}");
+        let detail = format!("{day} is in the past: today is {today}");
         return Err(ApiError::of_member("/expected_close_on", "in_the_past", detail));
     }
     if world.wallet_of(company.id, input.currency).is_none() {
         let detail = format!("{} has no wallet in {}", company.id, input.currency);
-        let wrong = Violation::new("/currency", "currency", "no wallet of the company is in it");
+        let wrong = Violation::new(
+            "/currency",
+            "currency",
+            "the company has no wallet in this \
+            currency",
+        );
         let error = ApiError::new(ErrorCode::CurrencyMismatch, detail);
         return Err(error.with_errors(vec![wrong]));
     }

@@ -1,4 +1,4 @@
-//! Due diligence: a case and what it asks for. How its requests are answered and reviewed is in `due_diligence_answers`.
+//! Due diligence: cases and their requests. Answers and reviews are in `due_diligence_answers`.
 
 use crate::api::business::companies::named;
 use crate::api::prelude::*;
@@ -16,8 +16,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Capital,
         contract: Contract::Assumed,
         summary: "Open a due diligence case",
-        description: "With a checklist: `lite`, `standard` or `credit`. What it asks for are `requests` of the case, each with a last day to \
-            answer. A deal has one case; `advanceDeal` opens it where nobody has.",
+        description: "Opens a case with a checklist: `lite`, `standard` or `credit`. Each item of \
+            the checklist is a request with a due date. A deal can have one case; `advanceDeal` \
+            opens it if there is none.",
         example: r#"{"company_id":"@company:1","template":"lite"}"#,
         success: 201,
         errors: &[ErrorCode::InvalidStateTransition, ErrorCode::DuplicateReference],
@@ -31,8 +32,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Capital,
         contract: Contract::Assumed,
         summary: "Read a due diligence case",
-        description: "With its requests and what came of them (`requests`), how far it is (`progress`) and what a reader should know \
-            (`findings`).",
+        description: "Returns a case with its `requests`, its `progress` and its `findings`.",
         ..operation!(read get_due_diligence_case)
     },
     Operation {
@@ -40,9 +40,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         path: "/api/capital/due-diligence-cases/{due_diligence_case_id}/requests",
         domain: Domain::Capital,
         contract: Contract::Assumed,
-        summary: "Ask for a document or an answer",
-        description: "Of a case that is open, beside its checklist. A mandatory request keeps the case open until it is accepted or waived. \
-            The day after `due_on` it is `overdue` unless an answer was sent.",
+        summary: "Add a due diligence request",
+        description: "Adds a request to an open case, in addition to its checklist. The case stays \
+            open until all mandatory requests are accepted or waived. After `due_on`, an \
+            unanswered request is `overdue`.",
         example: r#"{"category":"financial","title":"Forecast of the next twelve months","mandatory":false}"#,
         success: 201,
         errors: &[ErrorCode::InvalidStateTransition],
@@ -52,36 +53,36 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// What opening a case causes.
+/// The events of opening a case.
 pub(super) const OPENS: &[&str] = &["due_diligence_case.opened", "due_diligence_request.created"];
 
-/// Days to answer where nobody names a day.
+/// Default number of days to answer.
 const DAYS_TO_ANSWER: i32 = 7;
-/// The farthest day that is taken.
+/// Maximum number of days until a due date.
 const MOST_DAYS: i32 = 3_650;
-/// Requests that a case has at most: it is read and told of as a whole.
+/// Maximum number of requests of a case, because it is read as a whole.
 const MOST_REQUESTS: usize = 50;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct OpenDueDiligenceCase {
-    /// Who is to be looked at.
+    /// The company to review.
     company_id: Id<Company>,
-    /// The open deal of the company that it is for.
+    /// The company's open deal that the case belongs to.
     deal_id: Option<Id<Deal>>,
-    /// The checklist; `standard` if absent.
+    /// The checklist. Default: `standard`.
     template: Option<Template>,
-    /// The last day for what the checklist asks for, today or later; in seven days if absent.
+    /// The due date of the checklist's requests, not in the past. Default: in seven days.
     due_on: Option<Date>,
-    /// The caller's own pairs.
+    /// Key-value pairs set by the caller.
     metadata: Option<Metadata>,
 }
 
-/// A case with what it asks for.
+/// A case with its requests.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct CaseWithRequests {
     #[serde(flatten)]
     case: DueDiligenceCase,
-    /// What it asks for, in the order in which it was asked.
+    /// The requests, in creation order.
     requests: Vec<Shown<DueDiligenceRequest>>,
 }
 
@@ -96,7 +97,7 @@ fn with_requests(world: &World, case: &DueDiligenceCase) -> CaseWithRequests {
     CaseWithRequests { case: case.clone(), requests: requests.into_iter().map(Shown).collect() }
 }
 
-/// What a case asks for.
+/// The requests of a case.
 pub(crate) fn requests_of(
     world: &World,
     case: Id<DueDiligenceCase>,
@@ -136,45 +137,45 @@ fn open_due_diligence_case(
     Ok(Data(with_requests(world, &case)))
 }
 
-/// The deal that a body names, which must exist.
+/// The deal named in a body; it must exist.
 fn deal_named(world: &World, id: Id<Deal>) -> Result<Arc<Deal>, ApiError> {
     world.get(id).map_err(|error| {
-        let detail = "no deal of this key's world has this id";
+        let detail = "no deal with this id exists in this key's world";
         error.with_errors(vec![Violation::new("/deal_id", "not_found", detail)])
     })
 }
 
-/// A deal that is over needs no case, and one that has a case no other.
+/// A deal that has ended, or that has a case, gets no case.
 fn without_case(deal: &Deal) -> Result<(), ApiError> {
     if deal.status != DealStatus::Open {
-        let detail = "a case is opened for a deal that is open".to_owned();
+        let detail = "the deal must be open".to_owned();
         return Err(refused(deal.id, deal.status, detail));
     }
     let Some(case) = deal.due_diligence_case_id else {
         return Ok(());
     };
-    let detail = format!("{} has a case: {case}", deal.id);
+    let detail = format!("{} already has a case: {case}", deal.id);
     let wrong = Violation::new("/deal_id", "has_case", detail.clone());
     let error = ApiError::new(ErrorCode::DuplicateReference, detail).about(case);
     Err(error.with_errors(vec![wrong]))
 }
 
-/// The last day to answer: the one that was named, if it is a day to come, or in a week.
+/// The due date: the given one, which must not be in the past, or in a week.
 fn due_day(world: &World, named: Option<Date>, wrong: &mut Vec<Violation>) -> Date {
     let today = world.today();
     let (usual, latest) = (today.plus_days(DAYS_TO_ANSWER), today.plus_days(MOST_DAYS));
     let day = named.unwrap_or(usual);
     if day < today {
-        let detail = format!("{day} is past: today is {today}");
+        let detail = format!("{day} is in the past: today is {today}");
         wrong.push(Violation::new("/due_on", "in_the_past", detail));
     } else if day > latest {
-        let detail = format!("nobody waits longer than until {latest}");
+        let detail = format!("must be on or before {latest}");
         wrong.push(Violation::new("/due_on", "range", detail));
     }
     day
 }
 
-/// A case with the days that a checklist gives where nobody names one, before it is opened.
+/// A case with the due dates of its checklist, before it is opened.
 pub(super) fn drawn_up_for(
     world: &World,
     company: Id<Company>,
@@ -208,7 +209,7 @@ fn drawn_up(
     }
 }
 
-/// Opens it, and asks for what is on its checklist.
+/// Opens the case and its checklist's requests.
 pub(super) fn open(world: &mut World, case: DueDiligenceCase) -> Arc<DueDiligenceCase> {
     let case = world.record("due_diligence_case.opened", case);
     for item in case.template.items() {
@@ -226,7 +227,7 @@ pub(super) fn open(world: &mut World, case: DueDiligenceCase) -> Arc<DueDiligenc
     case
 }
 
-/// What is to be asked for.
+/// A request to add.
 struct Asked {
     category: Category,
     title: String,
@@ -260,12 +261,12 @@ impl Asked {
     }
 }
 
-/// Sets the clock on its answer.
+/// Sets the timer for its due date.
 fn watch(world: &mut World, request: &DueDiligenceRequest) {
     world.remind_at(request.over_at(), Task::MissRequest(request.id));
 }
 
-/// Keeps a request that has changed, brings its case up to date, and tells of both.
+/// Stores a changed request, updates its case, and emits the events of both.
 pub(super) fn told(
     world: &mut World,
     event: &'static str,
@@ -307,15 +308,15 @@ fn get_due_diligence_case(
 pub(crate) struct CreateDueDiligenceRequest {
     /// The case.
     due_diligence_case_id: Id<DueDiligenceCase>,
-    /// What it is about.
+    /// The resource that the requirement is about.
     category: Category,
-    /// What is asked for.
+    /// The product applied for.
     title: Text<200>,
-    /// The last day to answer, today or later; in seven days if absent.
+    /// The due date, not in the past. Default: in seven days.
     due_on: Option<Date>,
-    /// Whether the case waits for it; it does if absent.
+    /// Whether the case waits for it. Default: true.
     mandatory: Option<bool>,
-    /// The caller's own pairs.
+    /// Key-value pairs set by the caller.
     metadata: Option<Metadata>,
 }
 
@@ -327,14 +328,14 @@ fn create_due_diligence_request(
     let mut wrong = Vec::new();
     let due_on = due_day(world, input.due_on, &mut wrong);
     if requests_of(world, case.id).len() >= MOST_REQUESTS {
-        let detail = format!("a case has {MOST_REQUESTS} requests at most");
+        let detail = format!("a case can have at most {MOST_REQUESTS} requests");
         wrong.push(Violation::new("", "too_many", detail));
     }
     if !wrong.is_empty() {
         return Err(ApiError::invalid(wrong));
     }
     if case.status != CaseStatus::Open {
-        let detail = "the case is completed: another one can be opened".to_owned();
+        let detail = "the case is completed: open another one".to_owned();
         return Err(refused(case.id, case.status, detail));
     }
     let asked = Asked {

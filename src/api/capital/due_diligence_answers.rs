@@ -1,4 +1,4 @@
-//! Answers to what due diligence asks for: sent by the company, taken up and reviewed, or missed.
+//! Answers to due diligence requests: submitted by the company, reviewed, or overdue.
 
 use std::collections::BTreeMap;
 
@@ -19,9 +19,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Capital,
         contract: Contract::Assumed,
         summary: "Answer a due diligence request",
-        description: "With an `answer`, documents of the company's subjects, a report of the ledger by reference, or all of them: at least \
-            one. It replaces what was sent before. A reviewer takes it up a minute later (`in_review`). What was rejected may be answered \
-            again.",
+        description: "Submits an `answer`, documents of the company's subjects, a reference to a \
+            ledger report, or several of these. It replaces the previous answer. A reviewer \
+            starts a minute later (`in_review`). A rejected request can be answered again.",
         example: r#"{"answer":"See the report","report_ref":{"report":"balance-sheet","as_of":"2025-12-31"}}"#,
         errors: &[ErrorCode::InvalidStateTransition],
         emits: &["due_diligence_request.submitted"],
@@ -34,8 +34,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Capital,
         contract: Contract::Assumed,
         summary: "Review an answer",
-        description: "`accept` or `reject` what was submitted, or `waive` a request wherever it stands. Once every mandatory request is \
-            accepted or waived the case is `completed`.",
+        description: "Decides about a request: `accept` or `reject` a submitted answer, or `waive` \
+            a request in any status. When every mandatory request is accepted or waived, the case \
+            is `completed`.",
         example: r#"{"decision":"waive","note":"Known from an earlier round"}"#,
         errors: &[ErrorCode::InvalidStateTransition],
         emits: REVIEWS,
@@ -43,7 +44,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// What a review causes.
+/// The events of a review.
 pub(crate) const REVIEWS: &[&str] = &[
     "due_diligence_request.accepted",
     "due_diligence_request.rejected",
@@ -71,25 +72,26 @@ const QUEUE: Span = Span::seconds(60);
 pub(crate) struct SubmitDueDiligenceRequest {
     /// The request.
     due_diligence_request_id: Id<DueDiligenceRequest>,
-    /// Documents of the company's subjects, none of them rejected.
+    /// Documents of the company's subjects; none may be rejected.
     #[schemars(length(max = 20))]
     document_ids: Option<Vec<Id<Document>>>,
-    /// The answer in words.
+    /// The answer as text.
     answer: Option<Text<2000>>,
     /// A report of the company's ledger.
     report_ref: Option<ReportReferenceInput>,
 }
 
-/// A report: a `balance-sheet` or `trial-balance` as of a day, or a `profit-and-loss` or `cash-flow` of some days. No day to come.
+/// A ledger report: a `balance-sheet` or `trial-balance` as of a day, or a `profit-and-loss` or `cash-flow` of a range of days. No day may
+/// be in the future.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct ReportReferenceInput {
-    /// Which report.
+    /// The report.
     report: Report,
-    /// Its day, of a balance sheet or a trial balance.
+    /// The day, for a balance sheet or a trial balance.
     as_of: Option<Date>,
-    /// Its first day, of the others.
+    /// The first day, for other reports.
     from: Option<Date>,
-    /// Its last day, of the others.
+    /// The last day, for other reports.
     to: Option<Date>,
 }
 
@@ -121,7 +123,7 @@ fn submit_due_diligence_request(
     Ok(Data(Shown(request)))
 }
 
-/// Documents that do not exist are a 404; those of others and those that were rejected are faults.
+/// Documents that do not exist are a 404. Documents of others and rejected ones are violations.
 fn documents_faults(
     world: &World,
     request: &DueDiligenceRequest,
@@ -131,15 +133,15 @@ fn documents_faults(
     for (place, id) in documents.iter().enumerate() {
         let pointer = format!("/document_ids/{place}");
         let Some(document) = world.find(*id) else {
-            let detail = "no document of this key's world has this id";
+            let detail = "no document with this id exists in this key's world";
             missing.push(Violation::new(pointer, "not_found", detail));
             continue;
         };
         if documents[..place].contains(id) {
-            let detail = "it is named twice";
+            let detail = "this document is given twice";
             wrong.push(Violation::new(pointer, "duplicate", detail));
         } else if document.company_id != Some(request.company_id) {
-            let detail = format!("{id} is no document of a subject of {}", request.company_id);
+            let detail = format!("{id} is not a document of a subject of {}", request.company_id);
             wrong.push(Violation::new(pointer, "foreign_document", detail));
         } else if document.status == DocumentStatus::Rejected {
             let detail = format!("{id} was rejected");
@@ -154,7 +156,7 @@ fn documents_faults(
 }
 
 impl ReportReferenceInput {
-    /// Its days, each with its name, and whether the report has such a day.
+    /// Its days by name, and whether the report uses each.
     fn days(&self) -> [(&'static str, Option<Date>, bool); 3] {
         let period = self.report.is_of_a_period();
         [("as_of", self.as_of, !period), ("from", self.from, period), ("to", self.to, period)]
@@ -167,10 +169,12 @@ impl ReportReferenceInput {
                 wrong.push(Violation::new(format!("/report_ref/{name}"), code, detail));
             };
             match day {
-                None if is_taken => fault("required", "this report needs it".to_owned()),
-                Some(_) if !is_taken => fault("not_taken", "this report has none".to_owned()),
+                None if is_taken => fault("required", "this report requires it".to_owned()),
+                Some(_) if !is_taken => {
+                    fault("not_taken", "this report does not use it".to_owned())
+                }
                 Some(day) if day > today => {
-                    fault("in_the_future", format!("{day} is to come: today is {today}"));
+                    fault("in_the_future", format!("{day} is in the future: today is {today}"));
                 }
                 _ => {}
             }
@@ -179,7 +183,7 @@ impl ReportReferenceInput {
             && wrong.is_empty()
             && to < from
         {
-            let detail = format!("the first day is {from}");
+            let detail = format!("must be on or after the first day, {from}");
             wrong.push(Violation::new("/report_ref/to", "before_from", detail));
         }
         wrong
@@ -207,7 +211,7 @@ impl ReportReferenceInput {
     }
 }
 
-/// What a reviewer says.
+/// The reviewer's decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "DueDiligenceDecision")]
@@ -231,9 +235,9 @@ impl Decision {
 pub(crate) struct ReviewDueDiligenceRequest {
     /// The request.
     due_diligence_request_id: Id<DueDiligenceRequest>,
-    /// What is said.
+    /// The reply.
     decision: Decision,
-    /// Why; it stands in the findings of the case.
+    /// A note, shown in the findings of the case.
     note: Option<Text<500>>,
 }
 
@@ -248,7 +252,7 @@ fn review_due_diligence_request(
     Ok(Data(Shown(world.get(request.id)?)))
 }
 
-/// The reviewer's word, which the lifecycle allows.
+/// Applies the reviewer's decision, which the lifecycle allows.
 pub(crate) fn conclude(
     world: &mut World,
     id: Id<DueDiligenceRequest>,
@@ -272,7 +276,7 @@ pub(crate) fn conclude(
     }
 }
 
-/// A reviewer takes it up.
+/// A reviewer starts the review.
 pub(crate) fn take_up(world: &mut World, id: Id<DueDiligenceRequest>) {
     let open = world.find(id);
     let Some(request) = open.filter(|it| it.status == RequestStatus::Submitted) else {
@@ -283,7 +287,7 @@ pub(crate) fn take_up(world: &mut World, id: Id<DueDiligenceRequest>) {
     told(world, "due_diligence_request.in_review", request);
 }
 
-/// The last day to answer is over. Where nobody waits for the answer any more nothing follows from it.
+/// The due date has passed. If the request is finished, nothing happens.
 pub(crate) fn miss(world: &mut World, id: Id<DueDiligenceRequest>) {
     let open = world.find(id);
     let late = |it: &DueDiligenceRequest| it.status.is_unanswered() && !it.overdue;
@@ -296,7 +300,7 @@ pub(crate) fn miss(world: &mut World, id: Id<DueDiligenceRequest>) {
     told(world, "due_diligence_request.overdue", request);
 }
 
-/// Whether its case is open, and the deal that the case is for.
+/// Whether its case is open, and so is the deal of the case.
 fn is_waited_for(world: &World, request: &DueDiligenceRequest) -> bool {
     let open = |case: &DueDiligenceCase| {
         let deal = case.deal_id.and_then(|id| world.find(id));

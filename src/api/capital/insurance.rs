@@ -1,4 +1,4 @@
-//! Insurance risk scores: how risky a company is for a line of cover, and what a year of it would cost.
+//! Insurance risk scores: a company's risk for a line of cover, and the price of one year.
 
 use crate::api::business::companies::named;
 use crate::api::business::figures;
@@ -17,8 +17,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Capital,
         contract: Contract::Assumed,
         summary: "Score an insurance risk",
-        description: "0 to 100, higher is riskier, from the company's branch of business, books, payroll and taxes, five seconds later; with \
-            the tier in which an insurer would take it and what a year's cover would cost. The premium is indicative, and no offer.",
+        description: "Requests a score from 0 to 100, higher is riskier, calculated five seconds \
+            later from the company's industry, books, payroll and taxes. It includes the \
+            insurer's tier and the premium for one year. The premium is an estimate, not an \
+            offer.",
         example: r#"{"company_id":"@company:1","line":"group_life"}"#,
         success: 202,
         errors: &[ErrorCode::CurrencyMismatch],
@@ -32,7 +34,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Capital,
         contract: Contract::Assumed,
         summary: "Read an insurance risk score",
-        description: "Score, tier, indicative premium, and the drivers that sum to the score.",
+        description: "Returns the score, tier, estimated premium, and the drivers of the score.",
         ..operation!(read get_insurance_risk_score)
     },
 ];
@@ -43,20 +45,20 @@ pub(crate) const COMPLETE_RISK_SCORE: SystemRow = SystemRow {
     ..SystemRow::LAST
 };
 
-/// How long it takes.
+/// How long the calculation takes.
 const RECKONING: Span = Span::seconds(5);
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct CreateInsuranceRiskScore {
     /// The company whose risk it is.
     company_id: Id<Company>,
-    /// What is insured.
+    /// The line of cover.
     line: LineOfCover,
-    /// Minor units that are insured; a year's wages (`group_life`, `health`) or a year's sales (`property`, `liability`) if absent.
+    /// Sum insured in minor units. Default: one year's wages (`group_life`, `health`) or one year's sales (`property`, `liability`).
     sum_insured: Option<Amount>,
-    /// Their currency; the company's own if absent.
+    /// The currency. Default: the company's own.
     currency: Option<Currency>,
-    /// The caller's own pairs.
+    /// Key-value pairs set by the caller.
     metadata: Option<Metadata>,
 }
 
@@ -100,7 +102,7 @@ fn create_insurance_risk_score(
     Ok(Data(Shown(score)))
 }
 
-/// It is reckoned.
+/// The calculation is finished.
 pub(crate) fn complete(world: &mut World, id: Id<InsuranceRiskScore>) {
     let open = world.find(id);
     let Some(open) = open.filter(|score| score.status == RiskScoreStatus::Processing) else {
@@ -135,7 +137,7 @@ pub(crate) fn complete(world: &mut World, id: Id<InsuranceRiskScore>) {
     world.record("insurance_risk_score.completed", score);
 }
 
-/// A year's wages, or a year's sales, in the score's currency; at most what a caller may name.
+/// One year's wages or sales in the score's currency, at most the maximum of an amount.
 fn usual_sum(world: &World, company: &Company, look: &Look, of: &InsuranceRiskScore) -> i64 {
     let own = if of.line.is_about_people() { look.yearly_payroll() } else { look.yearly_sales() };
     let mut rates = figures::rates(world);

@@ -1,4 +1,4 @@
-//! What the clock does about loans: the money is paid out, instalments fall due, are late, and at last the loan defaults.
+//! Timers of loans: the disbursement, due and late instalments, and the default.
 
 use crate::api::payments::wallets::room;
 use crate::api::prelude::*;
@@ -27,12 +27,12 @@ pub(crate) const MISS_INSTALMENT: SystemRow =
 pub(crate) const DEFAULT_LOAN: SystemRow =
     SystemRow { name: "default_loan", emits: &["loan.defaulted"], ..SystemRow::LAST };
 
-/// From the agreement to the money.
+/// From the agreement to the disbursement.
 const PAYMENT: Span = Span::BusinessDays(1);
-/// Days after an instalment's day on which the loan defaults if it is not paid.
+/// Number of days after an instalment's due date until the loan defaults.
 const DEFAULT_DAYS: i32 = 90;
 
-/// The loan of an offer, before it is made.
+/// The loan of an offer, before it is created.
 pub(super) fn drawn_up(world: &World, offer: &Offer, wallet: &Wallet) -> Loan {
     let now = world.now();
     Loan {
@@ -61,7 +61,7 @@ pub(super) fn drawn_up(world: &World, offer: &Offer, wallet: &Wallet) -> Loan {
     }
 }
 
-/// Makes it; the money comes with the clock.
+/// Creates the loan; the money arrives later.
 pub(super) fn make(world: &mut World, loan: Loan) {
     let id = loan.id;
     world.record("loan.created", loan);
@@ -73,7 +73,7 @@ fn standing(world: &World, id: Id<Loan>, at: impl Fn(LoanStatus) -> bool) -> Opt
     loan.map(Arc::unwrap_or_clone)
 }
 
-/// The money is paid out. A wallet that has no room for it is tried again the next day.
+/// The money is disbursed. If the wallet cannot hold it, it is tried again the next day.
 pub(crate) fn disburse(world: &mut World, id: Id<Loan>) {
     let Some(mut loan) = standing(world, id, |at| at == LoanStatus::PendingDisbursement) else {
         return;
@@ -95,7 +95,7 @@ pub(crate) fn disburse(world: &mut World, id: Id<Loan>) {
     watch(world, &loan, 1);
 }
 
-/// Sets the clock on an instalment.
+/// Sets the timers of an instalment.
 fn watch(world: &mut World, loan: &Loan, number: u32) {
     let row = loan.schedule.iter().find(|row| row.number == number);
     if let Some(row) = row {
@@ -103,7 +103,7 @@ fn watch(world: &mut World, loan: &Loan, number: u32) {
     }
 }
 
-/// An instalment's day has come.
+/// The due date of an instalment has arrived.
 pub(crate) fn fall_due(world: &mut World, id: Id<Loan>, number: u32) {
     let Some(mut loan) =
         standing(world, id, |at| matches!(at, LoanStatus::Active | LoanStatus::Late))
@@ -121,7 +121,7 @@ pub(crate) fn fall_due(world: &mut World, id: Id<Loan>, number: u32) {
     world.remind_at(over.at_hour(0), Task::MissInstalment(id, number));
 }
 
-/// That day is over. A loan that is late already has one more late instalment then.
+/// The due date has passed. A loan that is already late gets one more late instalment.
 pub(crate) fn miss(world: &mut World, id: Id<Loan>, number: u32) {
     let Some(mut loan) =
         standing(world, id, |at| matches!(at, LoanStatus::Active | LoanStatus::Late))
@@ -143,7 +143,7 @@ pub(crate) fn miss(world: &mut World, id: Id<Loan>, number: u32) {
     world.remind_at(given_up, Task::DefaultLoan(id, number));
 }
 
-/// The lender gives it up.
+/// The lender declares the default.
 pub(crate) fn default(world: &mut World, id: Id<Loan>, number: u32) {
     let Some(mut loan) = standing(world, id, |at| at == LoanStatus::Late) else {
         return;

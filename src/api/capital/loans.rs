@@ -10,7 +10,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Capital,
         contract: Contract::Assumed,
         summary: "List loans",
-        description: "In creation order, each with its schedule.",
+        description: "Lists loans in creation order, with their schedules.",
         ..operation!(read list_loans)
     },
     Operation {
@@ -19,7 +19,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Capital,
         contract: Contract::Assumed,
         summary: "Read a loan",
-        description: "Its balances, its schedule, what is due next, and what would pay it back today (`settlement_amount`).",
+        description: "Returns a loan with its balances, its schedule, the next amount due, and the \
+            amount that would repay it today (`settlement_amount`).",
         ..operation!(read get_loan)
     },
 ];
@@ -29,9 +30,9 @@ pub(crate) struct ListLoans {
     #[serde(flatten)]
     paging: Paging,
     sort: Option<Sort<Loan>>,
-    /// Only those of that company.
+    /// Filter by company.
     company_id: Option<Id<Company>>,
-    /// Only those that stand there.
+    /// Filter by status.
     status: Option<LoanStatus>,
 }
 
@@ -61,12 +62,13 @@ pub(crate) struct OneLoan {
     loan_id: Id<Loan>,
 }
 
-/// A loan, and what would pay it back today.
+/// A loan, with the amount that would repay it today.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct LoanToday {
     #[serde(flatten)]
     loan: Loan,
-    /// What pays it back as a whole today: its principal, and interest to this day. Null unless it is active or late.
+    /// The amount that repays the loan completely today: its principal, and interest up to today, in minor units. Null unless the loan is
+    /// active or late.
     settlement_amount: Option<i64>,
 }
 

@@ -1,5 +1,5 @@
-//! What the scores measure of a company: its books by day, its payroll, its taxes and its loans. Every value names the call that shows
-//! where it comes from, so that it can be reckoned again from the API alone.
+//! Measures for the scores of a company: from its books by day, its payroll, its taxes and its loans. Every value names the call that shows
+//! its source, so that callers can check it with the API alone.
 
 use std::collections::BTreeMap;
 
@@ -10,21 +10,21 @@ use crate::model::business::Authority;
 use crate::model::capital::{Evidence, Measured};
 use crate::model::{Account, AccountType};
 
-/// Days that a score looks back, today included.
+/// Number of days that a score covers, including today.
 const YEAR: i32 = 365;
-/// Days of the trend, today included.
+/// Number of days of the trend, including today.
 const QUARTER: i32 = 90;
-/// Days of what counts as a month.
+/// Number of days that count as a month.
 const MONTH: i64 = 30;
-/// Shares and multiples are cut off there: beyond it one is as good, or as bad, as the next.
+/// The maximum of shares and multiples; larger ones make no difference.
 const FAR: i128 = 10_000;
-/// Resources that evidence names at most.
+/// Maximum number of resources named as evidence.
 const NAMED: usize = 20;
 
 /// Measured values by name.
 pub(crate) type Measures = BTreeMap<&'static str, Measured>;
 
-/// What some days came to, in the company's own currency.
+/// Sums of a range of days, in the company's own currency.
 struct Moved {
     sales: i128,
     payroll: i128,
@@ -43,14 +43,14 @@ impl Moved {
         }
     }
 
-    /// Wages that were due and are in no book yet: nobody looks better for not paying.
+    /// Adds wages that are due but not in the books, so that not paying does not improve a score.
     fn owe_wages(&mut self, cost: i128) {
         self.payroll += cost;
         self.expenses += cost;
     }
 }
 
-/// A company as the scores see it today.
+/// A company's data for the scores, as of today.
 pub(crate) struct Look {
     company: String,
     today: Date,
@@ -67,8 +67,8 @@ pub(crate) struct Look {
     pub(crate) loans: LoanConduct,
 }
 
-/// Cash, and what of it belongs to employees and authorities. Sales tax is left out: it comes with revenue, and revenue is never to
-/// lower a score.
+/// Whether the account is cash that does not belong to employees and authorities. Sales tax is left out, because it grows with revenue, and
+/// revenue must never lower a score.
 fn is_free_cash(account: Account) -> bool {
     match account {
         Account::WagesPayable | Account::PensionPayable | Account::DeductionsPayable => true,
@@ -78,7 +78,7 @@ fn is_free_cash(account: Account) -> bool {
 }
 
 impl Look {
-    /// Looks at a company.
+    /// Reads a company's data.
     pub(crate) fn at(world: &World, company: &Company) -> Self {
         let today = world.today();
         let (year_from, quarter_from) = (today.plus_days(1 - YEAR), today.plus_days(1 - QUARTER));
@@ -135,12 +135,12 @@ impl Look {
         self.year.payroll
     }
 
-    /// What is owed to lenders.
+    /// The amount owed to lenders.
     pub(crate) fn debt(&self) -> i128 {
         self.debt.max(0)
     }
 
-    /// What every formula may ask for.
+    /// All measures that formulas may use.
     pub(crate) fn measures(&self) -> Measures {
         let (year, quarter) = (&self.year, &self.quarter);
         let of_year = || self.profit_and_loss(self.year_from);
@@ -181,7 +181,7 @@ impl Look {
         measured.into_iter().collect()
     }
 
-    /// Free cash in tenths of a month's payroll.
+    /// Free cash, in tenths of a month's payroll.
     fn buffer(&self) -> i64 {
         let months = i128::from(self.months().clamp(1, 12));
         match self.year.payroll {
@@ -214,7 +214,7 @@ impl Look {
     }
 }
 
-/// Sales in percent of a payroll, rounded down. Without a payroll any sales are more than enough.
+/// Sales in percent of payroll, rounded down. Without a payroll, any sales are more than enough.
 fn share(sales: i128, payroll: i128) -> i64 {
     match payroll {
         payroll if payroll > 0 => cut((sales * 100).div_euclid(payroll)),
@@ -222,7 +222,7 @@ fn share(sales: i128, payroll: i128) -> i64 {
     }
 }
 
-/// Net profit in percent of sales, rounded down. Without sales everything is a loss.
+/// Net profit in percent of sales, rounded down. Without sales, everything is a loss.
 fn margin(year: &Moved) -> i64 {
     match year.sales {
         sales if sales > 0 => {
@@ -233,7 +233,7 @@ fn margin(year: &Moved) -> i64 {
     }
 }
 
-/// A part of sales, rounded up, so that only nothing is nothing.
+/// A share of sales, rounded up, so that only zero gives zero.
 fn part(of_it: i128, sales: i128, scale: i128) -> i64 {
     match (of_it.max(0), sales) {
         (0, _) => 0,

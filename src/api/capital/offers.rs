@@ -1,4 +1,4 @@
-//! Offers: made by the underwriter, answered by the company within two weeks.
+//! Offers: created by the underwriter, answered by the company within two weeks.
 
 use crate::api::business::payroll_people::may_pay;
 use crate::api::capital::loan_clock;
@@ -17,8 +17,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     domain: Domain::Capital,
     contract: Contract::Assumed,
     summary: "Accept or decline an offer",
-    description: "`accept` needs the `wallet_id` that the money goes to, one of the company's in the offer's currency; the loan is made at \
-        once (`loan_id`) and paid out a business day later. `decline` takes none. An offer that nobody answers within 14 days expires.",
+    description: "Answers an offer. `accept` requires the `wallet_id` that receives the money: a \
+        wallet of the company in the offer's currency. The loan is created at once (`loan_id`) \
+        and paid out one business day later. `decline` must not have a wallet. An offer without \
+        an answer expires after 14 days.",
     example: r#"{"decision":"accept","wallet_id":"@wallet:1"}"#,
     errors: &[
         ErrorCode::InvalidStateTransition,
@@ -35,10 +37,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
 pub(crate) const EXPIRE_OFFER: SystemRow =
     SystemRow { name: "expire_offer", emits: &["offer.expired"], ..SystemRow::LAST };
 
-/// How long an offer stands.
+/// How long an offer is valid.
 const STANDS: Span = Span::seconds(14 * 24 * 60 * 60);
 
-/// An offer on an application, before it is made.
+/// An offer for an application, before it is created.
 pub(super) fn drawn_up(world: &World, application: &Application, terms: &Terms) -> Offer {
     let now = world.now();
     let days = due_days(world.today(), application.term_months);
@@ -68,14 +70,14 @@ pub(super) fn drawn_up(world: &World, application: &Application, terms: &Terms) 
     }
 }
 
-/// Makes it, and sets the clock on its answer.
+/// Creates the offer, and sets the timer for its expiry.
 pub(super) fn make(world: &mut World, offer: Offer) {
     let (id, expires_at) = (offer.id, offer.expires_at);
     world.record("offer.created", offer);
     world.remind_at(expires_at, Task::ExpireOffer(id));
 }
 
-/// Nobody answered.
+/// The offer expires without an answer.
 pub(crate) fn expire(world: &mut World, id: Id<Offer>) {
     let open = world.find(id);
     let Some(offer) = open.filter(|offer| offer.status == OfferStatus::Pending) else {
@@ -86,7 +88,7 @@ pub(crate) fn expire(world: &mut World, id: Id<Offer>) {
     world.record("offer.expired", offer);
 }
 
-/// What the company says to it.
+/// The company's response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum OfferAnswer {
@@ -98,9 +100,9 @@ pub(crate) enum OfferAnswer {
 pub(crate) struct RespondToOffer {
     /// The offer.
     offer_id: Id<Offer>,
-    /// Whether it is taken.
+    /// Whether the offer is accepted.
     decision: OfferAnswer,
-    /// The wallet that the money goes to. `accept` needs it, and `decline` takes none.
+    /// The wallet that receives the money. Required for `accept`; must be absent for `decline`.
     wallet_id: Option<Id<Wallet>>,
 }
 
@@ -115,11 +117,11 @@ fn respond_to_offer(
             accept(world, offer, &wallet).map(|offer| Data(Shown(offer)))
         }
         (OfferAnswer::Accept, None) => {
-            let detail = "the wallet that the money goes to is needed";
+            let detail = "wallet_id is required for accept";
             Err(ApiError::of_member("/wallet_id", "required", detail))
         }
         (OfferAnswer::Decline, Some(_)) => {
-            let detail = "what is declined needs no wallet: leave it out, or accept";
+            let detail = "wallet_id is allowed only for accept";
             Err(ApiError::of_member("/wallet_id", "not_taken", detail))
         }
         (OfferAnswer::Decline, None) => {
@@ -147,7 +149,7 @@ fn accept(world: &mut World, mut offer: Offer, wallet: &Wallet) -> Result<Arc<Of
     Ok(offer)
 }
 
-/// A wallet that is named for a company's loan is the company's and in the loan's currency.
+/// The wallet for a loan must belong to the company and have the loan's currency.
 pub(super) fn belongs(
     wallet: &Wallet,
     company: Id<crate::model::business::company::Company>,
@@ -158,7 +160,7 @@ pub(super) fn belongs(
         return Err(ApiError::of_member("/wallet_id", "foreign_wallet", detail));
     }
     if wallet.currency != currency {
-        let detail = format!("{} is in {}, not in {currency}", wallet.id, wallet.currency);
+        let detail = format!("{} has the currency {}, not {currency}", wallet.id, wallet.currency);
         let wrong = Violation::new("/wallet_id", "currency_mismatch", detail.clone());
         return Err(ApiError::new(ErrorCode::CurrencyMismatch, detail).with_errors(vec![wrong]));
     }

@@ -1,4 +1,4 @@
-//! Readiness assessments: what the books, payroll, taxes and record of a company say to an investor, and what to do about it.
+//! Readiness assessments: how ready a company is for investment, by its books, payroll, taxes and record, and what to improve.
 
 use crate::api::business::companies::named;
 use crate::api::business::{compliance, figures};
@@ -19,8 +19,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Capital,
         contract: Contract::Assumed,
         summary: "Assess investment readiness",
-        description: "0 to 100, higher is readier, from the company's books, payroll, taxes, verification and record, five seconds later. \
-            Five pillars, the gaps that keep points back, and the operations that close them.",
+        description: "Requests a score from 0 to 100, higher is readier, calculated five seconds \
+            later from the company's books, payroll, taxes, verification and record. It has five \
+            pillars, the gaps that cost points, and the operations that close them.",
         example: r#"{"company_id":"@company:1","stage":"series_a"}"#,
         success: 202,
         errors: &[ErrorCode::CurrencyMismatch],
@@ -34,7 +35,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Capital,
         contract: Contract::Assumed,
         summary: "Read a readiness assessment",
-        description: "Score, pillars, gaps and next steps.",
+        description: "Returns the score, pillars, gaps and next steps.",
         ..operation!(read get_readiness_assessment)
     },
 ];
@@ -45,20 +46,20 @@ pub(crate) const COMPLETE_ASSESSMENT: SystemRow = SystemRow {
     ..SystemRow::LAST
 };
 
-/// How long it takes.
+/// How long the calculation takes.
 const RECKONING: Span = Span::seconds(5);
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct CreateReadinessAssessment {
     /// The company to assess.
     company_id: Id<Company>,
-    /// The round that it is about; `seed` if absent.
+    /// The investment round. Default: `seed`.
     stage: Option<Stage>,
-    /// What is to be raised, in minor units.
+    /// The amount to raise, in minor units.
     target_amount: Option<Amount>,
-    /// Its currency, one with a reference rate; the company's own if absent.
+    /// The currency, which must have a reference rate. Default: the company's own.
     currency: Option<Currency>,
-    /// The caller's own pairs.
+    /// Key-value pairs set by the caller.
     metadata: Option<Metadata>,
 }
 
@@ -103,7 +104,7 @@ fn create_readiness_assessment(
     Ok(Data(Shown(assessment)))
 }
 
-/// It is reckoned.
+/// The calculation is finished.
 pub(crate) fn complete(world: &mut World, id: Id<ReadinessAssessment>) {
     let open = world.find(id);
     let Some(open) = open.filter(|it| it.status == AssessmentStatus::Processing) else {
@@ -115,7 +116,7 @@ pub(crate) fn complete(world: &mut World, id: Id<ReadinessAssessment>) {
     let measures = measures(world, &company, &assessment);
     let factors = card().factors(&measures);
     let score = total(&factors);
-    // The base of this formula is nothing, and no pillar's.
+    // The base of this formula is zero and belongs to no pillar.
     let factors = factors.into_iter().filter(|factor| factor.name != "base");
     let (pillars, gaps, next_steps) = summed(factors.collect());
     assessment.score = Some(score);
@@ -129,7 +130,7 @@ pub(crate) fn complete(world: &mut World, id: Id<ReadinessAssessment>) {
     world.record("readiness_assessment.completed", assessment);
 }
 
-/// What every formula measures, and what this one asks besides.
+/// The measures of all formulas, and those of this one.
 fn measures(world: &World, company: &Company, assessment: &ReadinessAssessment) -> Measures {
     let look = Look::at(world, company);
     let mut measures = look.measures();
@@ -172,9 +173,9 @@ fn measures(world: &World, company: &Company, assessment: &ReadinessAssessment) 
     measures
 }
 
-/// What is to be raised, in percent of a year's sales, rounded up.
+/// The amount to raise, in percent of one year's sales, rounded up.
 fn target(world: &World, company: &Company, of: &ReadinessAssessment, look: &Look) -> i64 {
-    /// As far from a year's sales as it matters.
+    /// The maximum percentage of sales; larger ones make no difference.
     const FAR: i128 = 10_000;
     let Some(amount) = of.target_amount else {
         return 0;
@@ -187,7 +188,7 @@ fn target(world: &World, company: &Company, of: &ReadinessAssessment, look: &Loo
     i64::try_from(percent).expect("it is cut off far below 64 bits")
 }
 
-/// The company's newest assessment that was completed.
+/// The company's latest completed assessment.
 pub(crate) fn latest(world: &World, company: Id<Company>) -> Option<Arc<ReadinessAssessment>> {
     let assessments = world.children::<ReadinessAssessment>(company.bits()).rev();
     let mut assessments = assessments.filter_map(|id| world.find(id));

@@ -1,4 +1,4 @@
-//! Repayments of loans: out of a wallet, at once, and allotted as the loan says.
+//! Repayments of loans: debited at once, and allotted by the loan.
 
 use crate::api::capital::offers::belongs;
 use crate::api::payments::wallet_level;
@@ -15,9 +15,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     domain: Domain::Capital,
     contract: Contract::Assumed,
     summary: "Repay a loan",
-    description: "Taken from the wallet at once. It pays the instalments that are due and the one of the running month in their order, the \
-        interest of each first; what is left lowers the balance, and the later instalments with it. What `getLoan` shows as \
-        `settlement_amount` pays the loan back; more is refused. Nothing is taken without a call.",
+    description: "Repays a loan; the amount is debited at once. It pays the due instalments and \
+        that of the current month in order, interest first. The remainder lowers the balance and \
+        the later instalments. The `settlement_amount` of `getLoan` repays the loan completely; a \
+        larger amount is refused. Nothing is debited without a call.",
     example: r#"{"amount":4000000,"wallet_id":"@wallet:1"}"#,
     success: 201,
     errors: &[
@@ -33,11 +34,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
 pub(crate) struct CreateLoanRepayment {
     /// The loan.
     loan_id: Id<Loan>,
-    /// Minor units of the loan's currency, up to its `settlement_amount`.
+    /// Amount in minor units of the loan's currency, at most its `settlement_amount`.
     amount: Amount,
-    /// The wallet that pays: one of the company's in the loan's currency.
+    /// The wallet to debit: it must belong to the company and have the loan's currency.
     wallet_id: Id<Wallet>,
-    /// The caller's own pairs.
+    /// Key-value pairs set by the caller.
     metadata: Option<Metadata>,
 }
 
@@ -53,7 +54,7 @@ fn create_loan_repayment(
     let settlement = loan.settlement(today);
     if amount > settlement {
         let detail = format!(
-            "is more than the {} that pays the loan back today",
+            "must be at most {}, which repays the loan completely today",
             loan.currency.display(settlement)
         );
         return Err(ApiError::of_member("/amount", "beyond_balance", detail));

@@ -1,5 +1,5 @@
-//! The underwriter: takes an application up, and decides by a fresh credit score and by facts. What is overdue or defaulted is a fact,
-//! and no decision of the outside world outweighs it.
+//! The underwriter: reviews an application, and decides by a new credit score and by facts. An overdue amount or a default is a fact, and
+//! no decision of the outside world overrides it.
 
 use crate::api::capital::measures::Look;
 use crate::api::capital::{credit_scores, offers};
@@ -41,12 +41,12 @@ pub(crate) const WITHDRAW_APPLICATION: SystemRow = SystemRow {
     ..SystemRow::LAST
 };
 
-/// From the tester to the decision.
+/// From the start of the review to the decision.
 const REVIEW: Span = Span::BusinessDays(1);
-/// How long information is waited for.
+/// How long the underwriter waits for information.
 const INFORMATION: Span = Span::seconds(14 * 24 * 60 * 60);
 
-/// Somebody takes it up.
+/// The underwriter starts the review.
 pub(crate) fn review(world: &mut World, id: Id<Application>) {
     let open = world.find(id);
     let waits = |application: &Application| {
@@ -74,7 +74,7 @@ pub(crate) fn review(world: &mut World, id: Id<Application>) {
     world.settle_when(REVIEW, reply.after, Task::DecideApplication(id, verdict));
 }
 
-/// A new score of a company is what an underwriter who asked for information waits for.
+/// A new score of a company answers an underwriter's request for information.
 pub(super) fn take_up(world: &mut World, company: Id<Company>) {
     let applications = world.children::<Application>(company.bits());
     let waiting = applications.filter(|id| {
@@ -87,7 +87,7 @@ pub(super) fn take_up(world: &mut World, company: Id<Company>) {
     }
 }
 
-/// Nobody gave the information.
+/// The information was not provided.
 pub(crate) fn withdraw(world: &mut World, id: Id<Application>) {
     let open = world.find(id);
     let waits = |it: &Application| it.status == ApplicationStatus::InformationRequested;
@@ -95,7 +95,7 @@ pub(crate) fn withdraw(world: &mut World, id: Id<Application>) {
         return;
     };
     let mut application = (*application).clone();
-    let reason = "the information that was requested did not come in time".to_owned();
+    let reason = "the requested information did not arrive in time".to_owned();
     application.enter_because(ApplicationStatus::Withdrawn, world.now(), Some(reason));
     world.record("application.withdrawn", application);
     world.forget_timers(AnyId::of(id));
@@ -132,7 +132,7 @@ pub(crate) fn decide(world: &mut World, id: Id<Application>, verdict: Underwrite
         }
         (ApplicationOutcome::InformationRequested, _) => {
             let due = now.plus(INFORMATION);
-            let needed = "a credit score that is made from now on: createCreditScore";
+            let needed = "a new credit score: createCreditScore";
             application.information_requested = vec![needed.to_owned()];
             application.information_due_by = Some(due);
             application.enter(ApplicationStatus::InformationRequested, now);
@@ -149,7 +149,7 @@ pub(crate) fn decide(world: &mut World, id: Id<Application>, verdict: Underwrite
     }
 }
 
-/// What an offer is drawn up from.
+/// The terms of an offer.
 pub(super) struct Terms {
     pub(super) amount: i64,
     pub(super) rate_bp: i64,
@@ -159,7 +159,7 @@ fn reason(code: ReasonCode, detail: impl Into<String>) -> Reason {
     Reason { code, detail: detail.into() }
 }
 
-/// Facts first, then what the outside world says, then the score.
+/// Facts come first, then the decision of the outside world, then the score.
 fn judged(
     world: &World,
     application: &Application,
@@ -176,15 +176,15 @@ fn judged(
     let said = |detail: &str| vec![reason(ReasonCode::UnderwriterDecision, detail)];
     match verdict {
         UnderwriterDecision::Approved => {
-            let why = said("the underwriter approves it, whatever the score");
+            let why = said("the underwriter approved it, independent of the score");
             (ApplicationOutcome::Approved, why, Some(terms(application.amount)))
         }
         UnderwriterDecision::Rejected => {
-            let why = said("the underwriter does not want this risk, whatever the score");
+            let why = said("the underwriter rejected this risk, independent of the score");
             (ApplicationOutcome::Rejected, why, None)
         }
         UnderwriterDecision::InformationRequested => {
-            let detail = "the underwriter wants to see a newer credit score";
+            let detail = "the underwriter requires a newer credit score";
             let why = vec![reason(ReasonCode::FreshScoreNeeded, detail)];
             (ApplicationOutcome::InformationRequested, why, None)
         }
@@ -192,16 +192,16 @@ fn judged(
     }
 }
 
-/// What speaks against a loan whatever anybody says.
+/// The facts that prevent a loan in any case.
 fn against(world: &World, application: &Application, look: &Look) -> Vec<Reason> {
     let mut facts = Vec::new();
     let company = world.find(application.company_id);
     if company.is_some_and(|company| company.status != CompanyStatus::Active) {
-        let detail = "the company is not active any more";
+        let detail = "the company is no longer active";
         facts.push(reason(ReasonCode::CompanyNotActive, detail));
     }
     if look.loans.has_defaulted {
-        let detail = "a loan of the company defaulted";
+        let detail = "a loan of the company is in default";
         facts.push(reason(ReasonCode::LoanDefaulted, detail));
     }
     if look.loans.is_late {
@@ -229,12 +229,13 @@ fn by_score(
         return rejected(ReasonCode::InsufficientData, detail);
     };
     if band == Band::Poor {
-        let detail = format!("a score of {points} is poor, and fair is the least that is lent to");
+        let detail = format!("a score of {points} is poor; the minimum for lending is fair");
         return rejected(ReasonCode::ScoreTooLow, detail);
     }
     let room = room(world, application, look, band);
     if room < i128::from(application.term_months) {
-        let detail = "the company owes, or was offered, all that its sales bear".to_owned();
+        let detail =
+            "the company's debt and open offers have reached the limit of its sales".to_owned();
         return rejected(ReasonCode::NoCapacity, detail);
     }
     let detail = format!("a score of {points}");
@@ -243,13 +244,13 @@ fn by_score(
     let amount = i64::try_from(amount).unwrap_or(application.amount);
     if amount < application.amount {
         let detail =
-            format!("the sales of a year bear {} more", application.currency.display(amount));
+            format!("the sales of one year support {} more", application.currency.display(amount));
         reasons.push(reason(ReasonCode::AmountReduced, detail));
     }
     (ApplicationOutcome::Approved, reasons, Some(terms(amount)))
 }
 
-/// What the company may owe beyond what it owes and was promised, in the application's currency.
+/// The additional debt that the company may have, after its debt and open offers, in the application's currency.
 fn room(world: &World, application: &Application, look: &Look, band: Band) -> i128 {
     let company = world.find(application.company_id);
     let own = company.map_or(application.currency, |company| company.currency);
@@ -263,7 +264,7 @@ fn room(world: &World, application: &Application, look: &Look, band: Band) -> i1
     room.unwrap_or(0)
 }
 
-/// Money that is on its way to a company, or that it only has to take.
+/// Money of undisbursed loans and open offers of a company.
 fn promised(world: &World, company: Id<Company>) -> Vec<(Currency, i64)> {
     let loans = world.children::<Loan>(company.bits());
     let loans = loans.filter_map(|id| world.find(id));

@@ -1,9 +1,9 @@
-//! The published form of a schema: what schemars emits, said as the checker enforces it and as client generators read it.
+//! The published form of a schema: schemars' output, adjusted to what the checker enforces and client generators understand.
 
 use serde_json::{Map, Value, json};
 
-/// Integer formats that `OpenAPI` does not register, the registered one that holds them, and the bounds that remain.
-/// `uint64` ends where `int64` does: most clients have no wider integer.
+/// Integer formats that `OpenAPI` does not register, with the registered format that contains them and the remaining bounds. `uint64` ends
+/// where `int64` does, because most clients have no wider integer.
 const INTEGER_FORMATS: &[(&str, &str, Option<i64>, Option<i64>)] = &[
     ("int8", "int32", Some(-128), Some(127)),
     ("int16", "int32", Some(-32_768), Some(32_767)),
@@ -20,7 +20,7 @@ const MAPS_OF_SCHEMAS: &[&str] = &["properties", "patternProperties", "$defs"];
 const SCHEMAS: &[&str] = &["items", "additionalProperties", "propertyNames"];
 const LISTS_OF_SCHEMAS: &[&str] = &["oneOf", "anyOf", "allOf"];
 
-/// Keywords beside which an object's members are not all in its own `properties`.
+/// Keywords beside which `properties` does not list all members of an object.
 const MEMBERS_ELSEWHERE: &[&str] = &[
     "additionalProperties",
     "propertyNames",
@@ -31,16 +31,16 @@ const MEMBERS_ELSEWHERE: &[&str] = &[
     "allOf",
 ];
 
-/// Rewrites a schema and all within it, `$ref`s untouched:
+/// Rewrites a schema and everything in it, except `$ref`s:
 ///
-/// - an object that lists its members takes no others: `additionalProperties: false`. The checker owns unknown members,
-///   as serde's `deny_unknown_fields` cannot be combined with `flatten`;
-/// - an enum whose variants have docs, which schemars spells as `oneOf` constants, becomes `enum`, with the docs as a list
-///   in its description;
+/// - an object that lists its members accepts no others: `additionalProperties: false`. The checker handles unknown members, because
+///   serde's `deny_unknown_fields` does not work with `flatten`;
+/// - an enum with documented variants, which schemars writes as `oneOf` constants, becomes `enum`, with the docs as a list in its
+///   description;
 /// - integer formats become `int32` or `int64` with bounds;
-/// - `$schema`, `title` and `default: null` go.
+/// - `$schema`, `title` and `default: null` are removed.
 ///
-/// Closing twice is closing once.
+/// Closing twice gives the same result as closing once.
 pub(crate) fn close(schema: &mut Value) {
     let Value::Object(schema) = schema else {
         return;
@@ -130,7 +130,7 @@ fn collapse_constants(schema: &mut Map<String, Value>) {
     schema.insert("enum".to_owned(), values.into());
 }
 
-/// The values and docs of a schema that is nothing but constants.
+/// The values and docs of a schema that contains only constants.
 fn constants(variant: &Value) -> Option<(&[Value], Option<&str>)> {
     let variant = variant.as_object()?;
     let plain = ["type", "const", "enum", "title", "description"];

@@ -1,4 +1,4 @@
-//! From a published schema to the nodes that the walk reads. Runs once an operation, when the table is built.
+//! Compiles a published schema to nodes. Runs once per operation, when the table is built.
 
 use std::collections::BTreeMap;
 
@@ -21,10 +21,10 @@ pub(super) fn compile(schema: &Value, definitions: &Map<String, Value>) -> Check
     Checker { nodes: draft.nodes, root }
 }
 
-/// A checker in the making.
+/// A checker under construction.
 struct Draft<'d> {
     definitions: &'d Map<String, Value>,
-    /// Definitions that have a node, or are being given one.
+    /// Definitions that have a node, or will have one.
     known: BTreeMap<String, NodeId>,
     nodes: Vec<Node>,
 }
@@ -120,7 +120,7 @@ impl Draft<'_> {
         }
     }
 
-    /// The required member that is another constant in each form, and those constants.
+    /// The required member with a different constant in each form, and those constants.
     fn tag(&self, schemas: &[Value], at: Place<'_>) -> Option<(String, Vec<String>)> {
         let resolved: Vec<Value> = schemas
             .iter()
@@ -210,8 +210,8 @@ impl Draft<'_> {
             !["$ref", "oneOf", "anyOf", "allOf"]
                 .iter()
                 .any(|keyword| schema.contains_key(*keyword)),
-            "members beside $ref, oneOf, anyOf or allOf at {}: nobody would know which are unknown; give enum variants \
-             named fields and flatten structs only",
+            "members beside $ref, oneOf, anyOf or allOf at {}: unknown members could not be \
+                detected; give enum variants named fields and flatten structs only",
             shown(at)
         );
         let required = schema.get("required").map_or(&[][..], |names| list(names, at));
@@ -236,7 +236,7 @@ impl Draft<'_> {
 
 const ANY_COUNT: core::ops::RangeInclusive<usize> = 0..=usize::MAX;
 
-/// Keywords of text; the format of an integer is among them.
+/// Keywords of text; integer formats are handled here, too.
 fn text_rule(
     node: &mut Node,
     keyword: &str,
@@ -290,7 +290,7 @@ fn integer_rule(node: &mut Node, keyword: &str, value: &Value, at: Place<'_>) ->
     true
 }
 
-/// Whether it is one of an integer, which bounds it.
+/// Whether it is an integer format, which sets bounds.
 fn integer_format(node: &mut Node, format: &str) -> bool {
     match format {
         "int32" => narrow(node, i32::MIN.into(), i32::MAX.into()),

@@ -90,7 +90,7 @@ struct Paging {
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Empty {}
 
-/// Everything that an input may be made of.
+/// All constructs that an input may use.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[expect(dead_code, reason = "decoded only")]
 struct Everything {
@@ -152,7 +152,7 @@ fn full() -> Value {
     })
 }
 
-/// Checks and, where nothing is wrong, decodes.
+/// Checks a value and decodes it if it is valid.
 fn is_accepted(value: &Value) -> bool {
     let accepted = checker::<Everything>().check(value).is_empty();
     if accepted {

@@ -1,4 +1,4 @@
-//! The words of the dialect that are enforced, and how each is read. Anything else stops the process.
+//! The supported keywords, and how each is read. Any other keyword stops the process.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -10,7 +10,7 @@ use super::{Allowed, Format, Types};
 use crate::api::json::Place;
 use crate::value::{BirthDate, text, time};
 
-/// The formats of text that are enforced, each by the parser that will read the value.
+/// The supported text formats, each with the parser that reads the value later.
 pub(super) const FORMATS: &[(&str, Format)] = &[
     ("date", |text| text.parse::<time::Date>().map(|_| ())),
     ("birth-date", |text| text.parse::<BirthDate>().map(|_| ())),
@@ -20,7 +20,7 @@ pub(super) const FORMATS: &[(&str, Format)] = &[
     ("span", |text| text.parse::<time::Span>().map(|_| ())),
 ];
 
-/// Keywords that say something to readers and nothing to the walk.
+/// Keywords for readers that the checker ignores.
 pub(super) const ANNOTATIONS: &[&str] =
     &["title", "description", "default", "examples", "deprecated", "$defs"];
 
@@ -56,7 +56,7 @@ pub(super) fn allowed(values: &[Value]) -> Allowed {
     Allowed { sorted: texts.is_sorted(), texts, others }
 }
 
-/// The pattern, compiled once a process: a few patterns stand in nearly every schema, and each costs half a millisecond.
+/// The compiled pattern, cached per process: a few patterns are in nearly every schema, and each takes half a millisecond.
 pub(super) fn regex(pattern: &str, at: Place<'_>) -> Regex {
     static COMPILED: Mutex<BTreeMap<String, Regex>> = Mutex::new(BTreeMap::new());
     let mut compiled = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -69,8 +69,8 @@ pub(super) fn regex(pattern: &str, at: Place<'_>) -> Regex {
     regex
 }
 
-/// The pattern as ECMAScript, JSON Schema's dialect, means it: there `\d`, `\w` and `\s` are fixed classes, while to our
-/// engine they depend on which Unicode tables it was built with.
+/// The pattern with the meaning of ECMAScript, JSON Schema's dialect. There `\d`, `\w` and `\s` are fixed classes; in our engine they
+/// depend on its Unicode tables.
 fn as_ecma(pattern: &str) -> String {
     const CLASSES: &[(char, &str)] = &[
         ('d', "0-9"),

@@ -1,4 +1,4 @@
-//! The walk: a value beside its nodes. The hot path of every request; nothing here allocates before something is wrong.
+//! The check of a value against its nodes. It runs for every request, and allocates nothing before it finds a violation.
 
 use core::ops::RangeInclusive;
 use std::collections::BTreeSet;
@@ -10,10 +10,10 @@ use super::{Allowed, Array, Checker, Forms, Node, NodeId, Object, Rest, Text, Ty
 use crate::api::json::{Place, canonical, quoted};
 use crate::value::Violation;
 
-/// How many violations are told: a body of a megabyte may have half a million, and the reply must not outgrow it.
+/// Maximum number of violations reported. A body of a megabyte may have half a million, and the reply must stay small.
 const MOST: usize = 100;
 
-/// Violations found so far, up to the hundredth.
+/// Violations found so far, up to the maximum.
 #[derive(Default)]
 pub(crate) struct Faults {
     found: Vec<Violation>,
@@ -21,7 +21,7 @@ pub(crate) struct Faults {
 }
 
 impl Faults {
-    /// One more at that place; the sentence is only made if it will be told.
+    /// Adds a violation at that place. The sentence is created only if it will be reported.
     pub(crate) fn add(
         &mut self,
         at: Place<'_>,
@@ -35,7 +35,7 @@ impl Faults {
         }
     }
 
-    /// Those of another walk that are about places of which nothing is said yet.
+    /// Adds violations of another check, for places without one.
     pub(crate) fn extend(&mut self, others: impl IntoIterator<Item = Violation>) {
         let known = self.found.len();
         for other in others {
@@ -55,7 +55,7 @@ impl Faults {
             self.found.push(Violation::new(
                 "",
                 "too_many",
-                format!("there are more than these {MOST} violations"),
+                format!("only the first {MOST} violations are listed"),
             ));
         }
         self.found
@@ -111,7 +111,7 @@ impl<'c> Walk<'c> {
         self.forms(node, value, at);
     }
 
-    /// An integer too wide for 64 bits arrives as a float: it is out of range rather than no integer.
+    /// An integer too wide for 64 bits arrives as a float: it is reported as out of range, not as a wrong type.
     fn wrong_type(
         &mut self,
         types: Types,
@@ -129,12 +129,12 @@ impl<'c> Walk<'c> {
             return;
         }
         self.faults.add(at, "type", || {
-            // That an optional member may be null as well helps nobody who sent something else.
+            // For an optional member, the message does not mention that null is allowed.
             let expected =
                 Types::NAMES.iter().filter(|(one, ..)| types.contains(*one) && *one != Types::NULL);
             let names: Vec<&str> = expected.map(|(_, _, name)| *name).collect();
             let expected =
-                if names.is_empty() { "nothing but null".to_owned() } else { names.join(" or ") };
+                if names.is_empty() { "only null".to_owned() } else { names.join(" or ") };
             format!("expected {expected}, got {}", came(value))
         });
     }
@@ -153,7 +153,7 @@ impl<'c> Walk<'c> {
                 format!("{}, got {came}", expected_count(&rules.length, "character"))
             });
         }
-        // A format's parser says best what is wrong; a pattern beside it only repeats it for clients.
+        // A format's parser gives the best message; a pattern beside it only informs clients.
         if let Some(format) = rules.format
             && let Err(expected) = format(text)
         {
@@ -170,7 +170,7 @@ impl<'c> Walk<'c> {
     fn array(&mut self, rules: &Array, items: &[Value], at: Place<'_>) {
         self.count(&rules.length, items.len(), "item", at);
         if let Some(schema) = rules.items {
-            // What is beyond the longest list is one violation, told above.
+            // Items beyond the maximum length count as one violation, which is already reported.
             for (index, item) in items.iter().enumerate().take(*rules.length.end()) {
                 self.node(schema, item, Place::Item(&at, index));
             }
@@ -191,7 +191,7 @@ impl<'c> Walk<'c> {
             };
             if repeated {
                 self.faults.add(Place::Item(&at, index), "duplicate", || {
-                    format!("{} is in the list already", came(item))
+                    format!("{} is already in the list", came(item))
                 });
             }
         }
@@ -232,12 +232,12 @@ impl<'c> Walk<'c> {
             Rest::Checked(schema) => self.node(schema, value, at),
             Rest::Unknown => self.faults.add(at, "unknown_member", || {
                 let known = rules.members.iter().map(|member| &*member.name);
-                format!("no member has this name{}", suggestion(name, known))
+                format!("unknown member{}", suggestion(name, known))
             }),
         }
     }
 
-    /// Only the rules of text apply to a name.
+    /// Only text rules apply to a name.
     fn name(&mut self, schema: NodeId, name: &str, at: Place<'_>) {
         let checker = self.checker;
         if let Some(rules) = &checker.nodes[schema].text {
@@ -300,7 +300,7 @@ impl<'c> Walk<'c> {
         }
     }
 
-    /// The violations of the form that comes nearest, if none matches.
+    /// The violations of the nearest form, if none matches.
     fn best<'f>(
         &mut self,
         forms: impl Iterator<Item = &'f NodeId>,
@@ -321,7 +321,7 @@ impl<'c> Walk<'c> {
         match nearest {
             _ if matching > 1 && one => {
                 self.faults
-                    .add(at, "form", || "more than one of the allowed forms fits".to_owned());
+                    .add(at, "form", || "more than one of the allowed forms matches".to_owned());
             }
             Some(nearest) if matching == 0 => self.faults.extend(nearest.into_violations()),
             _ => {}
@@ -349,7 +349,8 @@ impl Allowed {
     }
 }
 
-/// Bytes settle it for all but the longest: a text has no more characters than bytes, and at least a quarter.
+/// The byte length decides for all but very long text: the number of characters is at most the number of bytes and at least a quarter of
+/// it.
 fn is_within(length: &RangeInclusive<usize>, text: &str) -> bool {
     let (most, least) = (text.len(), text.len().div_ceil(4));
     *length.start() <= least && most <= *length.end() || length.contains(&text.chars().count())

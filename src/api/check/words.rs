@@ -1,4 +1,4 @@
-//! How violations are worded: what was expected, what came, and what was perhaps meant.
+//! The wording of violations: what was expected, what was found, and a suggestion.
 
 use core::ops::RangeInclusive;
 
@@ -7,10 +7,10 @@ use serde_json::Value;
 use crate::api::json::quoted;
 use crate::value::diagnostic::nearest;
 
-/// How many allowed values a message lists.
+/// Maximum number of allowed values listed in a message.
 const MOST_LISTED: usize = 12;
 
-/// What came, short: hostile input is never echoed at length.
+/// The value found, shortened: hostile input is never repeated in full.
 pub(crate) fn came(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),
@@ -22,13 +22,13 @@ pub(crate) fn came(value: &Value) -> String {
     }
 }
 
-/// `; did you mean status`, or nothing where no candidate is near.
+/// `; did you mean status`, or nothing if no candidate is similar.
 pub(crate) fn suggestion<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> String {
     nearest(word, candidates).map_or_else(String::new, |near| format!("; did you mean {near}"))
 }
 
 pub(super) fn expected_one_of<'a>(values: impl Iterator<Item = &'a str>) -> String {
-    // Leaving a member out says the same as null, and is the only way in a query.
+    // Omitting a member means the same as null, and is the only way in a query.
     let values: Vec<&str> = values.filter(|value| *value != "null").collect();
     match values.as_slice() {
         [only] => format!("expected {only}"),

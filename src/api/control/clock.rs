@@ -1,4 +1,4 @@
-//! The clock in the tester's hands, and starting again.
+//! The clock: read it, advance it, and reset the world.
 
 use crate::api::prelude::*;
 use crate::api::system;
@@ -13,8 +13,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Sandbox,
         contract: Contract::Control,
         summary: "Read the clock",
-        description: "Virtual time, how it passes, and what falls due next: what the clock does by itself, and deliveries to webhook \
-            endpoints.",
+        description: "Returns virtual time, the clock mode, and what is due next: timers, and \
+            deliveries to webhook endpoints.",
         ..operation!(tester get_clock)
     },
     Operation {
@@ -23,8 +23,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Sandbox,
         contract: Contract::Control,
         summary: "Advance the clock",
-        description: "By a length of time, to an instant, or until something happens. Returns when the world is quiet and the \
-            deliveries to webhook endpoints that fell due were attempted, with the events and attempts that were caused.",
+        description: "Advances virtual time by a duration, to an instant, or until an event. Waits \
+            until the world is idle and the due deliveries to webhook endpoints were attempted. \
+            Returns the events and attempts that it caused.",
         example: r#"{"by":"10d"}"#,
         ..operation!(drive advance_clock)
     },
@@ -34,62 +35,63 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Sandbox,
         contract: Contract::Control,
         summary: "Reset the world",
-        description: "This key's world as it was before anything happened, or that of another seed.",
+        description: "Resets this key's world to its start, or replaces it with the world of \
+            another seed.",
         example: "{}",
         errors: &[ErrorCode::UnknownScenario],
         ..operation!(tester reset_world)
     },
 ];
 
-/// Timers shown by the clock.
+/// Maximum number of timers shown.
 const SHOWN_TIMERS: usize = 25;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct GetClock {}
 
-/// Virtual time and what falls due.
+/// Virtual time, and what is due next.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Clock {
     /// Virtual time.
     now: Timestamp,
-    /// How it passes.
+    /// The clock mode.
     mode: ClockMode,
-    /// How many timers wait.
+    /// Number of waiting timers.
     pending: u64,
-    /// The first of them.
+    /// The first timers, in order of due time.
     next: Vec<Due>,
-    /// How many deliveries wait for webhook endpoints.
+    /// Number of deliveries that wait for webhook endpoints.
     pending_deliveries: u64,
-    /// The first of them to fall due.
+    /// The next deliveries, in order of due time.
     next_deliveries: Vec<DueDelivery>,
 }
 
-/// Something that falls due.
+/// A timer.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Due {
     /// When.
     at: Timestamp,
-    /// What the clock does then.
+    /// The task that the timer runs.
     task: &'static str,
-    /// The resource that it does it to; null for a row of a scenario.
+    /// The resource that the task is about; null for a row of a scenario.
     subject: Option<String>,
 }
 
-/// A delivery that is in flight or falls due.
+/// A delivery that is in flight or waiting.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct DueDelivery {
-    /// When: on the virtual clock where retries follow it, else on the machine's.
+    /// When it is due: virtual time if retries follow the virtual clock, otherwise wall-clock time.
     at: Timestamp,
     /// The delivery.
     id: String,
-    /// The event that it carries.
+    /// The event in the delivery.
     event_id: String,
     /// The event's type.
     #[serde(rename = "type")]
     name: String,
-    /// The endpoint it goes to.
+    /// The receiving endpoint.
     endpoint_id: String,
-    /// Which attempt it will be, from 1.
+    /// Number of the attempt, from 1.
     attempt: u64,
 }
 
@@ -126,19 +128,19 @@ fn get_clock(session: &mut Session<'_>, _: GetClock) -> Result<Plain<Clock>, Api
     }))
 }
 
-/// One of three ways to say how far.
+/// How far to advance: exactly one of the three members.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct AdvanceClock {
-    /// A length of time: `90s`, `10d`, `2bd`.
+    /// Duration, such as `90s`, `10d` or `2bd`.
     by: Option<Span>,
-    /// An instant, not in the past.
+    /// Instant to advance to. It must not be in the past.
     to: Option<Timestamp>,
-    /// `next_event`: the next event, or the next attempt of a delivery if that comes first. `idle`: until nothing is under
-    /// way any more, retries of deliveries included; taxes that fall due and requirements with a last day wait for their date.
+    /// `next_event`: until the next event, or the next delivery attempt if that is earlier. `idle`: until nothing is in progress, including
+    /// retries of deliveries. Tasks with a calendar date, such as tax due dates, still wait for their date.
     until: Option<Until>,
 }
 
-/// How far, by what happens.
+/// The condition to stop at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Until {
@@ -146,21 +148,20 @@ pub(crate) enum Until {
     Idle,
 }
 
-/// What came of it.
+/// The result of a verification.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Advanced {
-    /// Virtual time before.
+    /// Virtual time before the call.
     from: Timestamp,
-    /// Virtual time now.
+    /// Virtual time after the call.
     now: Timestamp,
-    /// Everything that happened, in order.
+    /// All events, in order.
     events: Vec<EventShape>,
-    /// Every attempt at a delivery to a webhook endpoint, in order.
+    /// Every attempt to deliver to a webhook endpoint, in order.
     deliveries: Vec<Attempted>,
 }
 
-/// Events of one advance that are tasks of an endless chain would keep a call running for ever; nothing sets such a chain
-/// today, and this many tasks is more than any world needs.
+/// Limits one advance, so that an endless chain of tasks could not run forever. No such chain exists, and no world needs this many tasks.
 const MOST_TASKS: usize = 10_000_000;
 
 fn advance_clock(world: &mut World, input: AdvanceClock) -> Result<Plain<Advanced>, ApiError> {
@@ -169,15 +170,15 @@ fn advance_clock(world: &mut World, input: AdvanceClock) -> Result<Plain<Advance
     Ok(advance.end(world, Vec::new()))
 }
 
-/// An advance of the clock on its way, stop by stop: where deliveries are due in between, they are attempted there.
+/// An advance of the clock in progress. It stops at each due delivery, so that the delivery is attempted at that time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Advance {
     from: Timestamp,
-    /// Length of the log before.
+    /// Length of the log before the advance.
     logged: u64,
     goal: Goal,
     steps: usize,
-    /// Tasks that were run.
+    /// Number of tasks run.
     tasks: u64,
 }
 
@@ -187,20 +188,20 @@ enum Goal {
     NextEvent,
     Idle,
     Reached,
-    /// The next thing to happen was a delivery, which is attempted now.
+    /// The next step was a delivery, which is attempted now.
     Attempted,
 }
 
 impl Advance {
-    /// What was asked for; an error is its refusal.
+    /// The requested advance; an error refuses it.
     pub(crate) fn of(world: &World, input: &AdvanceClock) -> Result<Self, ApiError> {
         let from = world.now();
         let goal = match (input.by, input.to, input.until) {
             (Some(span), None, None) => Goal::To(from.plus(span)),
             (None, Some(to), None) if to < from => {
                 let detail = format!(
-                    "{to} is before the world's {from}, and the clock does not run back: restore a snapshot \
-                     (/_sandbox/snapshots) or reset the world instead"
+                    "{to} is before the world's time {from}, and the clock cannot go backwards: \
+                        restore a snapshot (/_sandbox/snapshots) or reset the world instead"
                 );
                 return Err(ApiError::invalid(vec![Violation::new("/to", "past", detail)]));
             }
@@ -215,7 +216,7 @@ impl Advance {
         Ok(Self::to(world, goal))
     }
 
-    /// By a length of time.
+    /// An advance by a duration.
     pub(crate) fn by(world: &World, span: Span) -> Self {
         Self::to(world, Goal::To(world.now().plus(span)))
     }
@@ -224,22 +225,22 @@ impl Advance {
         Self { from: world.now(), logged: world.log_length(), goal, steps: 0, tasks: 0 }
     }
 
-    /// Whether an attempt belongs to it: not what was due before it began, which may have been on its way already.
+    /// Whether an attempt belongs to the advance. Attempts that were due before it may have been in flight already.
     pub(crate) fn caused(&self, attempted: &Attempted) -> bool {
         attempted.at > self.from || attempted.sequence > self.logged
     }
 
-    /// How many tasks it has run so far.
+    /// Number of tasks run so far.
     pub(crate) const fn tasks(&self) -> u64 {
         self.tasks
     }
 
-    /// Whether the clock was moved to where it was to be.
+    /// Whether the goal is reached.
     pub(crate) fn is_reached(&self) -> bool {
         matches!(self.goal, Goal::Reached)
     }
 
-    /// Moves to the next stop: the next timer, or before it the next delivery, which is due then. False when there is none left.
+    /// Moves to the next stop: the next timer, or an earlier delivery, which is then due. False if there is none left.
     pub(crate) fn step(&mut self, world: &mut World, delivery: Option<Timestamp>) -> bool {
         self.steps += 1;
         let timer = world.timers().next().map(|timer| timer.due);
@@ -249,14 +250,14 @@ impl Advance {
             Goal::Idle if self.steps < MOST_TASKS => Timestamp::MAX,
             Goal::NextEvent | Goal::Idle | Goal::Reached | Goal::Attempted => return false,
         };
-        // What only waits for its date is not under way: a world is idle although taxes will fall due in it.
+        // A task that only waits for its date is not in progress: a world is idle even if taxes will be due in it.
         let idle = || !world.timers().any(|timer| !timer.task.is_deadline());
         let over = matches!(self.goal, Goal::Idle) && idle();
         let timer = timer.filter(|due| *due <= last && !over);
         let delivery =
             delivery.filter(|due| *due <= last && timer.is_none_or(|timer| *due < timer));
         match (delivery, timer, self.goal) {
-            // Not a change of the world: it is the same with and without endpoints.
+            // Not a change of the world, which is the same with and without endpoints.
             (Some(due), _, goal) => {
                 world.follow_clock(due);
                 if matches!(goal, Goal::NextEvent) {
@@ -276,7 +277,7 @@ impl Advance {
         true
     }
 
-    /// What came of it.
+    /// The result of a verification.
     pub(crate) fn end(self, world: &World, deliveries: Vec<Attempted>) -> Plain<Advanced> {
         let events = system::events_since(world, self.logged);
         Plain(Advanced {
@@ -290,9 +291,9 @@ impl Advance {
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct ResetWorld {
-    /// The seed to grow from; the world's own if absent.
+    /// The seed to grow the world from. Default: the world's current seed.
     seed: Option<u64>,
-    /// A scenario to run from the start, by name; those that run now start again if absent.
+    /// The name of a scenario to run from the start. Default: restart the running scenarios.
     scenario: Option<Text<128>>,
 }
 

@@ -1,4 +1,4 @@
-//! Moves by hand of what is collected: collections, refunds and disputes.
+//! Transitions by hand of collections, refunds and disputes.
 
 use crate::api::control::transitions::{Wanted, target};
 use crate::api::payments::{asking, collection_clock, collections, dispute_clock, refunds};
@@ -7,7 +7,7 @@ use crate::model::payments::{
     Collection, CollectionStatus, Dispute, DisputeStatus, Payment, Refund, RefundStatus, ReturnCode,
 };
 
-/// The payer, or the payer's bank, acts now.
+/// The payer or the payer's bank acts now.
 pub(super) fn collection(
     world: &mut World,
     id: Id<Collection>,
@@ -46,7 +46,7 @@ pub(super) fn collection(
     Ok(())
 }
 
-/// The payer's bank answers to a refund now.
+/// The payer's bank answers about a refund now.
 pub(super) fn refund(
     world: &mut World,
     id: Id<Refund>,
@@ -62,7 +62,7 @@ pub(super) fn refund(
     Ok(())
 }
 
-/// The verdict comes now, or the last day for evidence is over now.
+/// The decision arrives now, or the deadline for evidence passes now.
 pub(super) fn dispute(
     world: &mut World,
     id: Id<Dispute>,

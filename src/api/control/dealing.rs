@@ -1,5 +1,5 @@
-//! Deals, cases of due diligence and their requests moved by hand. What the company, the reviewer or the investor would do next happens now,
-//! and no guard is asked: a test that is about the last stage need not earn every one before it.
+//! Transitions by hand of deals, due diligence cases and their requests. The next step of the company, the reviewer or the investor happens
+//! now, and no requirement is checked. So a test of the last stage does not need all earlier ones.
 
 use crate::api::capital::due_diligence::requests_of;
 use crate::api::capital::{deal_verbs, due_diligence_answers};
@@ -10,7 +10,7 @@ use crate::model::capital::{
     CaseStatus, Deal, DealStatus, DueDiligenceCase, DueDiligenceRequest, RequestStatus,
 };
 
-/// The kinds that are moved here.
+/// The kinds that this module moves.
 pub(super) const KINDS: &[Kind] = &[Kind::Deal, Kind::DueDiligenceCase, Kind::DueDiligenceRequest];
 
 /// Moves one of them.
@@ -22,7 +22,7 @@ pub(super) fn go(world: &mut World, id: AnyId, to: &str, wanted: Wanted) -> Resu
     }
 }
 
-/// To the next stage, or to its end: a deal that is won by hand brings all that was hoped for.
+/// Moves to the next stage or to an end. A deal that is won by hand brings its target amount.
 fn deal(world: &mut World, id: Id<Deal>, to: &str, wanted: Wanted) -> Result<(), ApiError> {
     let deal = world.get(id)?;
     let next = deal.stage.next();
@@ -32,14 +32,17 @@ fn deal(world: &mut World, id: Id<Deal>, to: &str, wanted: Wanted) -> Result<(),
         deal_verbs::advance(world, &deal, stage, wanted.reason);
         return Ok(());
     }
-    // Two machines in one resource: a refusal names what both allow.
+    // One resource has two lifecycles, so a refusal names what both allow.
     let by_hand = |status| status != DealStatus::Won || next.is_none();
     let ended = target(AnyId::of(id), deal.status, to, by_hand).map_err(|error| {
         let open = next.filter(|_| deal.status == DealStatus::Open);
         let stage = open.map(State::name);
         let allowed = stage.into_iter().chain(error.allowed.unwrap_or_default());
         let (status, at) = (deal.status.name(), deal.stage.name());
-        let detail = format!("{id} is {status}, its stage {at}; it cannot become {to:?}");
+        let detail = format!(
+            "{id} has the status {status} and the stage {at}; it cannot become \
+            {to:?}"
+        );
         refused(AnyId::of(id), status, allowed.collect(), detail)
     })?;
     match ended {
@@ -49,7 +52,7 @@ fn deal(world: &mut World, id: Id<Deal>, to: &str, wanted: Wanted) -> Result<(),
     Ok(())
 }
 
-/// Whatever mandatory request is open is waived.
+/// Waives all open mandatory requests.
 fn case(
     world: &mut World,
     id: Id<DueDiligenceCase>,
@@ -67,7 +70,7 @@ fn case(
     Ok(())
 }
 
-/// The reviewer takes it up or decides now. What answers it is the company, and no hand.
+/// The reviewer starts or decides the review now. Only the company can answer a request.
 fn request(
     world: &mut World,
     id: Id<DueDiligenceRequest>,

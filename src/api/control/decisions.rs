@@ -1,4 +1,4 @@
-//! Why did this happen? Every decision of the outside world, and the table of those that there can be.
+//! Decisions: the list of all decisions made, and the table of possible ones.
 
 use crate::api::prelude::*;
 use crate::model::decision::DECISIONS;
@@ -12,8 +12,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Sandbox,
         contract: Contract::Control,
         summary: "List decisions",
-        description: "Every answer of the outside world, in order: what it was asked, what it chose, and why (a rule, a header, a \
-            magic value, or nobody said otherwise). The last 100,000 are kept.",
+        description: "Lists every decision of the outside world, in order: its name, the choice, \
+            and the reason (a rule, a header, a magic value, or the default). The latest 100,000 \
+            are kept.",
         ..operation!(read list_decisions)
     },
     Operation {
@@ -22,7 +23,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Sandbox,
         contract: Contract::Control,
         summary: "List magic values",
-        description: "Reserved values that choose an outcome by themselves. Grown and ordinary data never holds one.",
+        description: "Lists reserved values that choose a result. Generated and ordinary data \
+            never contains one.",
         ..operation!(read list_magic_values)
     },
 ];
@@ -31,11 +33,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 pub(crate) struct ListDecisions {
     #[serde(flatten)]
     paging: Paging,
-    /// Only those of that name: `payout.settle`.
+    /// Filter by decision, such as `payout.settle`.
     decision: Option<Text<64>>,
-    /// Only those about that resource.
+    /// Filter by the resource that was decided about.
     subject_id: Option<Text<64>>,
-    /// Only those taken for that reason.
+    /// Filter by reason.
     why: Option<Why>,
 }
 
@@ -61,27 +63,27 @@ fn list_decisions(world: &World, input: ListDecisions) -> Result<List<DecisionSh
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct ListMagicValues {}
 
-/// Reserved values, by what they stand in for.
+/// Reserved values, by the data that they are used in.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct MagicValues {
     /// Account numbers of payment methods.
     bank_accounts: Vec<MagicValue>,
-    /// Account numbers that payers of collections, and customers of invoices, pay from.
+    /// Account numbers that payers of collections and customers of invoices pay from.
     payer_accounts: Vec<MagicValue>,
-    /// Last names of people, and first words of businesses' names, who are verified or screened.
+    /// Last names of people and first words of business names, for verifications and screenings.
     names: Vec<MagicValue>,
     /// Tokens of documents.
     document_tokens: Vec<MagicValue>,
-    /// Decisions that values, rules and headers can make, with every choice.
+    /// Decisions that values, rules and headers can make, with all choices.
     decisions: Vec<DecisionRow>,
 }
 
 /// One reserved value.
 #[derive(Serialize, JsonSchema)]
 struct MagicValue {
-    /// The value, `RR` standing for two digits.
+    /// The value; `RR` represents two digits.
     value: &'static str,
-    /// What it brings about.
+    /// The result of the value.
     outcome: &'static str,
 }
 
@@ -90,51 +92,51 @@ struct MagicValue {
 struct DecisionRow {
     /// Its name in scenario files, rules and headers.
     name: &'static str,
-    /// Who decides, and what.
+    /// The party that decides, and the subject.
     about: &'static str,
-    /// Every choice; the first is what happens when nobody says otherwise.
+    /// All choices; the first is the default.
     choices: Vec<&'static str>,
 }
 
-/// What becomes of money sent to a reserved account (`docs/conventions.md`).
+/// The result of a payout to a reserved account (`docs/conventions.md`).
 const BANK_ACCOUNTS: &[(&str, &str)] = &[
     ("9999999900", "paid"),
     ("9999999901 … 9999999985", "returned with the code R01 … R85"),
     ("9999999990", "delayed"),
     ("9999999991", "held, then released"),
     ("9999999992", "held, then rejected"),
-    ("9999999998", "the rail is down"),
-    ("9999999999", "paid, and returned afterwards"),
+    ("9999999998", "the rail does not respond"),
+    ("9999999999", "paid, and returned later"),
 ];
 
-/// What a payer does who pays from a reserved account.
+/// The behaviour of a payer with a reserved account.
 const PAYER_ACCOUNTS: &[(&str, &str)] = &[
     ("9999999900", "paid"),
     ("9999999901 … 9999999985", "declined with the code R01 … R85"),
     ("9999999990", "paid late"),
-    ("9999999993", "half of it paid"),
+    ("9999999993", "paid by half"),
     ("9999999994", "never paid"),
     ("9999999995", "paid, and charged back"),
 ];
 
-/// What becomes of somebody with a reserved name.
+/// The result for a subject with a reserved name.
 const NAMES: &[(&str, &str)] = &[
     ("Review", "a verification is in review for a day"),
     ("Decline", "a verification is declined"),
-    ("Retry", "a verification is to be submitted again, and approved then"),
-    ("Expire", "a verification is never answered, and expires"),
+    ("Retry", "a verification must be submitted again, and is then approved"),
+    ("Expire", "a verification is never answered and expires"),
     ("Offline", "a verification is answered six hours later"),
     ("Sanctioned", "a screening has a hit of score 100 on the sanctions list"),
-    ("Pep", "a screening has a hit of score 100 on the list of persons in public office"),
-    ("Lookalike", "a screening has a hit of score 87 who is somebody else"),
+    ("Pep", "a screening has a hit of score 100 on the list of politically exposed persons"),
+    ("Lookalike", "a screening has a hit of score 87 about another person"),
 ];
 
-/// What becomes of a document with a reserved token; every other is accepted.
+/// The result for a document with a reserved token; every other token is accepted.
 const DOCUMENT_TOKENS: &[(&str, &str)] = &[
     ("tok_ok", "accepted"),
-    ("tok_blurry", "rejected: it cannot be read, another may be sent"),
-    ("tok_expired", "rejected: it is no longer valid, another may be sent"),
-    ("tok_forged", "rejected: it is not genuine, which declines a verification"),
+    ("tok_blurry", "rejected: it cannot be read; another one may be sent"),
+    ("tok_expired", "rejected: it is no longer valid; another one may be sent"),
+    ("tok_forged", "rejected: it is not genuine, so the verification is declined"),
 ];
 
 fn values(rows: &[(&'static str, &'static str)]) -> Vec<MagicValue> {

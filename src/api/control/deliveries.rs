@@ -1,4 +1,4 @@
-//! Deliveries to webhook endpoints: what was sent, what came back, and sending again.
+//! Deliveries to webhook endpoints: attempts, answers, and sending again.
 
 use core::cmp::Ordering;
 
@@ -17,8 +17,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Sandbox,
         contract: Contract::Control,
         summary: "List an endpoint's deliveries",
-        description: "With every attempt and what the receiver answered, in the order of their events. The last 1,000 that have ended are \
-            remembered.",
+        description: "Lists the deliveries of one endpoint in the order of their events, with \
+            every attempt and the receiver's answer. The latest 1,000 ended deliveries are kept.",
         errors: &[ErrorCode::ResourceNotFound],
         ..operation!(tester list_endpoint_deliveries)
     },
@@ -28,7 +28,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Sandbox,
         contract: Contract::Control,
         summary: "List deliveries",
-        description: "Of all endpoints, in the order of their events.",
+        description: "Lists the deliveries of all endpoints, in the order of their events.",
         ..operation!(tester list_deliveries)
     },
     Operation {
@@ -37,66 +37,68 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Sandbox,
         contract: Contract::Control,
         summary: "Send an event again",
-        description: "At once and with all its retries, to one endpoint or to all that listen to it: after all attempts failed, or as a \
-            receiver that was away for days asks for it.",
+        description: "Sends an event again at once, with all retries, to one endpoint or to all \
+            that receive it. Use it after all attempts failed, or after the receiver was \
+            unavailable for days.",
         example: "{}",
         errors: &[ErrorCode::ResourceNotFound, ErrorCode::InvalidStateTransition],
         ..operation!(tester resend_event)
     },
 ];
 
-/// Which kind of resource it is.
+/// The type of the resource.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum DeliveryObject {
     WebhookDelivery,
 }
 
-/// One event on its way to one endpoint.
+/// A delivery: one event for one endpoint.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct WebhookDelivery {
     /// Its id.
     id: String,
     /// Always `webhook_delivery`.
     object: DeliveryObject,
-    /// The endpoint it goes to.
+    /// The receiving endpoint.
     endpoint_id: String,
-    /// The event that it carries.
+    /// The event in the delivery.
     event_id: String,
     /// The event's type.
     event_type: String,
-    /// The event's place in the world's log, from 1.
+    /// Position of the event in the world's log, from 1.
     sequence: u64,
-    /// `Request-Id` of the request behind the event; null where the clock did it.
+    /// `Request-Id` of the request that caused the event; null if a timer caused it.
     request_id: Option<String>,
-    /// Where it stands.
+    /// Current status.
     status: Status,
-    /// Why it ended without being delivered.
+    /// Why it ended without success.
     reason: Option<String>,
-    /// What a scenario does to it.
+    /// The change that a scenario makes to it.
     shaped: Option<Shaping>,
-    /// When the next attempt is due: on the virtual clock where retries follow it, else on the machine's. Null once it has ended.
+    /// When the next attempt is due: virtual time if retries follow the virtual clock, otherwise wall-clock time. Null after the delivery
+    /// has ended.
     next_at: Option<Timestamp>,
-    /// Every try, in order.
+    /// All attempts, in order.
     attempts: Vec<DeliveryAttempt>,
 }
 
-/// One try.
+/// One attempt.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct DeliveryAttempt {
-    /// Which one, from 1.
+    /// Number of the attempt, from 1.
     number: u64,
     /// When, in virtual time.
     at: Timestamp,
-    /// When, by the machine's clock.
+    /// When it was made, in wall-clock time.
     wall_at: Timestamp,
-    /// What the receiver answered; null if it did not.
+    /// The receiver's HTTP status; null without an answer.
     http_status: Option<u16>,
-    /// How long it took, by the machine's clock.
+    /// Duration in milliseconds of wall-clock time.
     duration_ms: u64,
-    /// The first 16 KiB of what the receiver said, as it said it; null if it said nothing, or long ago.
+    /// The first 16 KiB of the receiver's answer; null if there was none or it is no longer kept.
     response: Option<String>,
-    /// Why there is no answer, or why it counts as a failure.
+    /// Why there is no answer, or why the answer counts as a failure.
     error: Option<String>,
 }
 
@@ -128,18 +130,18 @@ pub(crate) fn shown(lane: &Lane, delivery: &Delivery) -> WebhookDelivery {
     }
 }
 
-/// Which deliveries of an endpoint.
+/// Selects deliveries of an endpoint.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct ListEndpointDeliveries {
     #[serde(flatten)]
     paging: Paging,
-    /// Which endpoint.
+    /// The endpoint.
     endpoint_id: Text<64>,
-    /// Only those that stand there.
+    /// Filter by status.
     status: Option<Status>,
-    /// Only those of events of that type; `payroll_run.*` for all of a resource.
+    /// Filter by event type; `payroll_run.*` for all types of a resource.
     event_type: Option<Text<64>>,
-    /// Only those of that event.
+    /// Filter by event.
     event_id: Option<Text<64>>,
 }
 
@@ -155,18 +157,18 @@ fn list_endpoint_deliveries(
     Ok(listed(rows, &filter, input.paging))
 }
 
-/// Which deliveries of the world.
+/// Selects deliveries of the world.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct ListDeliveries {
     #[serde(flatten)]
     paging: Paging,
-    /// Only those to that endpoint.
+    /// Filter by endpoint.
     endpoint_id: Option<Text<64>>,
-    /// Only those that stand there.
+    /// Filter by status.
     status: Option<Status>,
-    /// Only those of events of that type; `payroll_run.*` for all of a resource.
+    /// Filter by event type; `payroll_run.*` for all types of a resource.
     event_type: Option<Text<64>>,
-    /// Only those of that event.
+    /// Filter by event.
     event_id: Option<Text<64>>,
 }
 
@@ -198,7 +200,7 @@ impl Filter {
     }
 }
 
-/// The bits of an event's id.
+/// The bits of an event id.
 fn bits(id: &str) -> Option<u64> {
     parse(Kind::Event.prefix(), id)
 }
@@ -212,7 +214,7 @@ fn listed<'a>(
         .flat_map(|lane| lane.deliveries().into_iter().map(move |row| (lane, row)))
         .filter(|(_, delivery)| filter.takes(delivery))
         .collect();
-    // Stable: of one event, in the order of the endpoints and of what was sent.
+    // A stable sort: deliveries of one event stay in the order of the endpoints and of sending.
     rows.sort_by(|(_, one), (_, other)| order(one, other));
     let page = paging.page_of(&rows);
     let shown = page.iter().map(|(lane, delivery)| shown(lane, delivery));
@@ -223,19 +225,19 @@ fn order(one: &Delivery, other: &Delivery) -> Ordering {
     one.event.sequence.cmp(&other.event.sequence)
 }
 
-/// Which event, and to whom.
+/// The event to send again, and the endpoint.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct ResendEvent {
-    /// The event.
+    /// The event to send.
     event_id: Text<64>,
-    /// To this endpoint, whatever it listens to; to all enabled ones that listen to the event if absent.
+    /// The endpoint to send to, even if it does not receive this type. Default: all enabled endpoints that receive it.
     endpoint_id: Option<Text<64>>,
 }
 
-/// What is sent again.
+/// The new deliveries.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Resent {
-    /// The new deliveries, which carry the event's own id.
+    /// The new deliveries, with the event's original id.
     deliveries: Vec<WebhookDelivery>,
 }
 
@@ -256,7 +258,7 @@ fn resend_event(session: &mut Session<'_>, input: ResendEvent) -> Result<Plain<R
     let endpoint = input.endpoint_id.as_ref().map(Text::as_str);
     if let Some(id) = endpoint {
         let Some(lane) = outbox.lane(id) else {
-            let detail = "no webhook endpoint of this key's world has this id";
+            let detail = "no webhook endpoint with this id exists in this key's world";
             let violation = Violation::new("/endpoint_id", "not_found", detail);
             return Err(ApiError::invalid(vec![violation]));
         };

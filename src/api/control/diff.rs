@@ -1,4 +1,4 @@
-//! In what two states of a world differ, resource by resource and field by field.
+//! The differences between two states of a world, by resource and member.
 
 use std::collections::BTreeMap;
 
@@ -17,8 +17,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     domain: Domain::Sandbox,
     contract: Contract::Control,
     summary: "Compare two states of the world",
-    description: "What was created, changed or undone between a snapshot and another, or now: resource by resource and field by field, \
-            wallets with their balances; and the events in between.",
+    description: "Compares a snapshot with another snapshot or with the current state. Returns \
+        what was created, changed or removed, by resource and member, wallets with their \
+        balances, and the events between the two states.",
     errors: &[ErrorCode::ResourceNotFound],
     ..operation!(tester get_diff)
 }];
@@ -27,84 +28,84 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
 pub(crate) struct GetDiff {
     #[serde(flatten)]
     paging: Paging,
-    /// A snapshot, `start` for the world as it was grown, or `now`; `start` if absent.
+    /// A snapshot id, `start` for the fresh world, or `now`. Default: `start`.
     from: Option<Text<64>>,
-    /// The same; `now` if absent.
+    /// A snapshot id, `start`, or `now`. Default: `now`.
     to: Option<Text<64>>,
 }
 
-/// What two states of a world differ in.
+/// The differences between two states of a world.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Diff {
-    /// The state that differences are seen from.
+    /// The state to compare from.
     from: DiffEnd,
-    /// The other one.
+    /// The state to compare to.
     to: DiffEnd,
-    /// How many resources differ, by kind.
+    /// Number of different resources, by kind.
     kinds: BTreeMap<&'static str, DiffCount>,
-    /// What happened in between.
+    /// The events between the states.
     events: DiffEvents,
-    /// Resources that differ, ordered by kind and id: a page of them.
+    /// One page of the different resources, ordered by kind and id.
     data: Vec<DiffRow>,
-    /// How many there are, and which page this is.
+    /// The total number and the page.
     meta: Meta,
 }
 
 /// One of the two states.
 #[derive(Serialize, JsonSchema)]
 struct DiffEnd {
-    /// The snapshot's id; null where it is none.
+    /// The snapshot's id; null if the state is not a snapshot.
     snapshot_id: Option<String>,
     /// Virtual time.
     at: Timestamp,
-    /// How often the world had changed.
+    /// Number of changes of the world.
     version: u64,
-    /// How many events there had been.
+    /// Number of events.
     events: u64,
-    /// Timers that waited for the clock.
+    /// Number of waiting timers.
     timers: u64,
 }
 
-/// Resources of one kind that differ.
+/// Number of different resources of one kind.
 #[derive(Default, Serialize, JsonSchema)]
 struct DiffCount {
-    /// There in `to` only.
+    /// Exist only in `to`.
     created: u64,
-    /// There in both, and not alike.
+    /// Exist in both states, with differences.
     changed: u64,
-    /// There in `from` only: the two states lie on different ways, or `to` is the earlier one.
+    /// Exist only in `from`: the two states diverged, or `to` is earlier.
     removed: u64,
 }
 
 /// Events between the two states.
 #[derive(Serialize, JsonSchema)]
 struct DiffEvents {
-    /// How many both have before their histories part: `GET /_sandbox/events?after=` it lists the rest.
+    /// Number of common events before the histories diverge. `GET /_sandbox/events?after=` with this number lists the others.
     common: u64,
-    /// How many only `to` has.
+    /// Number of events only in `to`.
     added: u64,
-    /// How many only `from` has.
+    /// Number of events only in `from`.
     removed: u64,
-    /// Those of `to` by type, as far as the log still has them.
+    /// Number of these events of `to` by type, if still in the log.
     types: BTreeMap<String, u64>,
 }
 
-/// A resource that differs.
+/// A resource that is different.
 #[derive(Serialize, JsonSchema)]
 struct DiffRow {
     /// Its kind.
     kind: &'static str,
     /// Its id.
     id: String,
-    /// Where it is there.
+    /// Whether it was created, changed or removed.
     change: DiffChange,
-    /// Members that differ; for one that is there in one state only, none.
+    /// The members with differences; empty if the resource exists in only one state.
     fields: Vec<DiffField>,
-    /// The whole resource, where it is there in one state only.
+    /// The complete resource, if it exists in only one state.
     resource: Option<Value>,
 }
 
-/// Where a resource is there.
+/// Whether a resource was created, changed or removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum DiffChange {
@@ -113,7 +114,7 @@ enum DiffChange {
     Removed,
 }
 
-/// A member that differs.
+/// A member that is different.
 #[derive(Serialize, JsonSchema)]
 struct DiffField {
     /// JSON pointer into the resource.
@@ -151,7 +152,7 @@ fn get_diff(session: &mut Session<'_>, input: GetDiff) -> Result<Plain<Diff>, Ap
     }))
 }
 
-/// Worlds of different growth have nothing to compare.
+/// Worlds of different growth cannot be compared.
 fn check_growth(before: &World, after: &World) -> Result<(), ApiError> {
     let (one, other) = (before.base(), after.base());
     if one.seed() == other.seed() && one.shape() == other.shape() {

@@ -1,6 +1,6 @@
-//! The log as a list of events, and the proof that the books are right.
+//! The events of a world, and the check of its ledger.
 
-#![expect(clippy::cast_possible_truncation, reason = "places within a log that is held in memory")]
+#![expect(clippy::cast_possible_truncation, reason = "positions in a log that is held in memory")]
 
 use serde_json::Value;
 
@@ -16,8 +16,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Sandbox,
         contract: Contract::Control,
         summary: "List events",
-        description: "Everything that happened in this key's world, in order, as a webhook would carry it. Of a long log the oldest \
-            events may be gone; each keeps its place.",
+        description: "Lists all events of this key's world in order, as in webhooks. The oldest \
+            events of a long log may be dropped; the others keep their position.",
         ..operation!(read list_events)
     },
     Operation {
@@ -26,7 +26,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Sandbox,
         contract: Contract::Control,
         summary: "Read an event",
-        description: "One thing that happened, with everything that it changed. The request behind it is found under `request.id`.",
+        description: "Returns one event with all its changes. `request.id` names the request that \
+            caused it.",
         errors: &[ErrorCode::ResourceNotFound],
         ..operation!(read get_event)
     },
@@ -36,8 +37,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Sandbox,
         contract: Contract::Control,
         summary: "Check the ledger",
-        description: "Proves from the records that every entry balances and has a source, that totals and statements are folds of \
-            the entries, and that the log explains every record.",
+        description: "Checks the records: every entry balances and has a source, totals and \
+            statements equal the sums of the entries, and the log explains every record.",
         ..operation!(read check_ledger)
     },
 ];
@@ -46,12 +47,12 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 pub(crate) struct ListEvents {
     #[serde(flatten)]
     paging: Paging,
-    /// Only events of that type; `payroll_run.*` for all of a resource.
+    /// Filter by event type; `payroll_run.*` for all types of a resource.
     #[serde(rename = "type")]
     name: Option<Text<64>>,
-    /// Only events about that resource.
+    /// Filter by the resource that the event is about.
     subject_id: Option<Text<64>>,
-    /// Only events after that place in the log.
+    /// Only events after this position in the log.
     after: Option<u64>,
 }
 
@@ -73,30 +74,30 @@ fn list_events(world: &World, input: ListEvents) -> Result<List<EventShape>, Api
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct GetEvent {
-    /// The event.
+    /// The event to send.
     event_id: Text<64>,
 }
 
-/// An event with what it changed.
+/// An event with its changes.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct EventDetail {
-    /// The event, as a webhook carries it.
+    /// The event, as in webhooks.
     event: EventShape,
     /// Every record that it wrote, in order.
     changes: Vec<ChangeShape>,
 }
 
-/// One record that an event wrote.
+/// A record that an event wrote.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Change")]
 struct ChangeShape {
-    /// What it is, as in its `object` member.
+    /// The kind of the resource, as in its `object` member.
     kind: String,
     /// Its id.
     id: String,
-    /// The members that changed, as they were; null for what is new.
+    /// The changed members before the event; null if the record is new.
     before: Value,
-    /// The same members as they are since; the whole record if it is new.
+    /// The changed members after the event; the complete record if it is new.
     after: Value,
 }
 
@@ -126,20 +127,20 @@ fn get_event(world: &World, input: GetEvent) -> Result<Plain<EventDetail>, ApiEr
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct CheckLedger {}
 
-/// What an audit looked at, and what it found wrong.
+/// The extent and the findings of a ledger check.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct LedgerCheck {
-    /// Whether nothing is wrong.
+    /// Whether there are no findings.
     ok: bool,
-    /// Journal entries looked at.
+    /// Number of journal entries checked.
     entries: u64,
-    /// Events looked at.
+    /// Number of events checked.
     events: u64,
-    /// The first event that is still in the log, where older ones were dropped: records that nothing has changed since then
-    /// cannot be held against the log. Absent where the check is whole.
+    /// The first event still in the log, if older ones were dropped. Records without a later change cannot be compared with the log. Absent
+    /// if the check is complete.
     #[serde(skip_serializing_if = "Option::is_none")]
     log_begins_at: Option<u64>,
-    /// What is wrong, in sentences.
+    /// The findings, one sentence each.
     findings: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Faults of the wire at run time: what happens to the caller's own exchange with this key's world.
+//! Network faults added at run time: they apply to the caller's own requests to this key's world.
 
 use crate::api::check::suggestion;
 use crate::api::prelude::*;
@@ -14,8 +14,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Sandbox,
         contract: Contract::Control,
         summary: "Add a fault",
-        description: "Lets exchanges with this key's world go wrong: an error status, a delay, a lost request or reply, a broken body. \
-            Of all faults the first that matches acts; those added here come before those of scenarios.",
+        description: "Adds a fault for requests to this key's world: an error status, a delay, a \
+            lost request or reply, or a damaged body. The first fault that matches applies. \
+            Faults added here come before those of scenarios.",
         success: 201,
         example: r#"{"on":"runPayroll","times":1,"latency":"20ms"}"#,
         ..operation!(tester add_fault)
@@ -26,7 +27,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Sandbox,
         contract: Contract::Control,
         summary: "List faults",
-        description: "Every fault in the order in which they are asked, with how often each was asked and acted.",
+        description: "Lists all faults in the order of evaluation, with their counters.",
         ..operation!(tester list_faults)
     },
     Operation {
@@ -35,7 +36,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Sandbox,
         contract: Contract::Control,
         summary: "Remove a fault",
-        description: "From now on it acts no more.",
+        description: "Removes the fault. It no longer applies.",
         errors: &[ErrorCode::ResourceNotFound],
         ..operation!(tester remove_fault)
     },
@@ -45,59 +46,59 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Sandbox,
         contract: Contract::Control,
         summary: "Remove all faults",
-        description: "Those of scenarios, too. Limits stay as they are.",
+        description: "Removes all faults, including those of scenarios. Limits do not change.",
         ..operation!(tester remove_faults)
     },
 ];
 
-/// A fault to be.
+/// A fault to add.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct AddFault {
-    /// What it acts on: an operationId such as `runPayroll`, a domain such as `payments.*`, or `*` for the whole product. The control
-    /// plane is reached by `sandbox.*` alone.
+    /// The requests it applies to: an operationId such as `runPayroll`, a domain such as `payments.*`, or `*` for the whole product API.
+    /// Only `sandbox.*` matches control operations.
     on: Text<80>,
-    /// Only those times that such a call comes, from 1: `2`, `[1, 3]`, `"2.."` or `"2..4"`. Every time if absent.
+    /// Only these matching calls, counted from 1: `2`, `[1, 3]`, `"2.."` or `"2..4"`. Default: every call.
     nth: Option<Nth>,
-    /// At most so often. Without end if absent.
+    /// Maximum number of times that it applies. Default: unlimited.
     #[schemars(range(min = 1, max = 9_007_199_254_740_991_u64))]
     times: Option<u64>,
-    /// In that part of all cases, a decimal from `0` to `1` as text such as `"0.1"`, drawn from the seed. Always if absent.
+    /// Probability as decimal text from `0` to `1`, such as `"0.1"`, drawn from the seed. Default: always.
     chance: Option<Text<10>>,
-    /// The call is refused with this status before anything happens.
+    /// Refuse the call with this status, before any change.
     #[schemars(range(min = 400, max = 599))]
     status: Option<u16>,
-    /// The status comes after the commit: what was asked has happened all the same.
+    /// Return the status after the commit: the operation has taken effect.
     after_commit: Option<bool>,
-    /// `Retry-After` of that refusal, in whole seconds.
+    /// `Retry-After` of the refusal, in whole seconds.
     retry_after: Option<Span>,
-    /// The reply is held back for so long on the wall clock, at most `10m`; what was asked has happened by then.
+    /// Delay of the reply in wall-clock time, at most `10m`. The operation has already taken effect.
     latency: Option<Span>,
-    /// The connection is closed instead of a reply: before the commit, or after it.
+    /// Close the connection instead of replying: before or after the commit.
     lose: Option<Lose>,
-    /// The reply's body is broken, or slow.
+    /// Damage the reply's body, or send it slowly.
     body: Option<BodyFault>,
 }
 
-/// What a rule's fault does: a fault without what it acts on.
+/// The fault of a rule, without the requests it applies to.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct RuleFault {
-    /// The call is refused with this status before anything happens.
+    /// Refuse the call with this status, before any change.
     #[schemars(range(min = 400, max = 599))]
     status: Option<u16>,
-    /// The status comes after the commit: what was asked has happened all the same.
+    /// Return the status after the commit: the operation has taken effect.
     after_commit: Option<bool>,
-    /// `Retry-After` of that refusal, in whole seconds.
+    /// `Retry-After` of the refusal, in whole seconds.
     retry_after: Option<Span>,
-    /// The reply is held back for so long on the wall clock, at most `10m`; what was asked has happened by then.
+    /// Delay of the reply in wall-clock time, at most `10m`. The operation has already taken effect.
     latency: Option<Span>,
-    /// The connection is closed instead of a reply: before the commit, or after it.
+    /// Close the connection instead of replying: before or after the commit.
     lose: Option<Lose>,
-    /// The reply's body is broken, or slow.
+    /// Damage the reply's body, or send it slowly.
     body: Option<BodyFault>,
 }
 
 impl RuleFault {
-    /// The fault on that operation, so often.
+    /// The fault for that operation, with its limits.
     pub(crate) fn on(self, operation: Text<80>, nth: Option<u64>, times: Option<u64>) -> AddFault {
         AddFault {
             on: operation,
@@ -114,39 +115,39 @@ impl RuleFault {
     }
 }
 
-/// Places from 1.
+/// Positions from 1.
 #[derive(Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum Nth {
-    /// One place.
+    /// One position.
     One(u64),
     /// Several.
     Many(Vec<u64>),
-    /// A range, with both ends or without the last.
+    /// A range with both ends, or without the last.
     Between(Text<40>),
 }
 
-/// A fault as it stands.
+/// A fault and its counters.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Fault")]
 pub(crate) struct FaultShape {
     /// Its id.
     id: String,
-    /// What it acts on.
+    /// The requests that it applies to.
     on: String,
-    /// Where it stands: `rule` and its id, or a place in a scenario's file. Replies that it touched name it in `Sandbox-Decision`.
+    /// Its source: `rule` and its id, or a position in a scenario file. Affected replies name it in `Sandbox-Decision`.
     source: String,
-    /// What it does, as the header `Sandbox-Fault` would ask for it.
+    /// The fault in the format of the `Sandbox-Fault` header.
     does: String,
-    /// Which times it acts, from 1; every time if empty.
+    /// The matching calls that it applies to, from 1; every call if empty.
     nth: Vec<String>,
-    /// How often at most; null without end.
+    /// Maximum number of times that it applies; null if unlimited.
     times: Option<u64>,
-    /// In how many of a million cases; null for all.
+    /// Probability in parts per million; null for always.
     chance_ppm: Option<u32>,
-    /// How many calls came that it could act on.
+    /// Number of calls that it matched.
     asked: u64,
-    /// How often it acted.
+    /// Number of times that it was applied.
     hits: u64,
 }
 
@@ -178,7 +179,7 @@ fn add_fault(session: &mut Session<'_>, input: AddFault) -> Result<Plain<FaultSh
     Ok(Plain(FaultShape::of(session.tester.wire.add(row, key))))
 }
 
-/// The row that was asked for, or everything that is wrong with it.
+/// The fault as a row, or all mistakes in it.
 pub(crate) fn row(input: AddFault) -> Result<FaultRow, ApiError> {
     let mut wrong = Vec::new();
     let mut refuse = |pointer: String, code, detail: String| {
@@ -188,13 +189,13 @@ pub(crate) fn row(input: AddFault) -> Result<FaultRow, ApiError> {
         refuse("/on".to_owned(), "unknown", detail);
     }
     let nth = input.nth.map_or(Some(Vec::new()), places).unwrap_or_else(|| {
-        let detail = "expected places from 1, such as 2, [1, 3], \"2..\" or \"2..4\"";
+        let detail = "expected positions from 1, such as 2, [1, 3], \"2..\" or \"2..4\"";
         refuse("/nth".to_owned(), "format", detail.to_owned());
         Vec::new()
     });
     let chance = input.chance.map(|chance| ppm(chance.as_str()));
     if chance == Some(None) {
-        let detail = "expected a part from 0 to 1 in at most six decimals, such as 0.1";
+        let detail = "expected a decimal from 0 to 1 with at most six decimal places, such as 0.1";
         refuse("/chance".to_owned(), "range", detail.to_owned());
     }
     let latency_ms = input.latency.map(|span| fault::wall_ms(&span.to_string()));
@@ -224,7 +225,7 @@ pub(crate) fn row(input: AddFault) -> Result<FaultRow, ApiError> {
     })
 }
 
-/// Whether `on` names something: `*`, a domain, or an operation. An error is what to say.
+/// Checks that `on` names `*`, a domain, or an operation. The error is a message.
 pub(crate) fn check_on(on: &str) -> Result<(), String> {
     let rows = || product().chain(control());
     let domains = rows().map(|row| format!("{:?}.*", row.domain).to_ascii_lowercase());
@@ -262,7 +263,7 @@ fn places(nth: Nth) -> Option<Vec<Range>> {
     }
 }
 
-/// Millionths of a decimal from 0 to 1, read digit by digit: no float comes near a draw.
+/// Parts per million of a decimal from 0 to 1, read digit by digit without floats.
 fn ppm(text: &str) -> Option<u32> {
     let (whole, part) = text.split_once('.').unwrap_or((text, ""));
     if part.len() > 6 || !part.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -282,7 +283,7 @@ pub(crate) struct ListFaults {}
 /// Every fault.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Faults {
-    /// In the order in which they are asked.
+    /// In the order of evaluation.
     data: Vec<FaultShape>,
 }
 
@@ -298,10 +299,10 @@ pub(crate) struct RemoveFault {
     fault_id: Text<64>,
 }
 
-/// What was removed.
+/// The number of removed faults.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Removed {
-    /// How many.
+    /// The quantity.
     removed: u64,
 }
 
@@ -315,7 +316,8 @@ fn remove_fault(session: &mut Session<'_>, input: RemoveFault) -> Result<Plain<R
     if session.tester.wire.remove(input.fault_id.as_str()) {
         return Ok(Removed::of(1));
     }
-    let detail = "no fault of this key's world has this id: GET /_sandbox/faults lists them";
+    let detail = "no fault with this id exists in this key's world: GET /_sandbox/faults lists \
+        them";
     Err(ApiError::new(ErrorCode::ResourceNotFound, detail))
 }
 

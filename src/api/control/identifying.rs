@@ -1,4 +1,4 @@
-//! Moves by hand of what is found out about people: documents, cases, screenings, alerts, trust.
+//! Transitions by hand of documents, cases, screenings, alerts and trust scores.
 
 use crate::api::control::transitions::{Wanted, target};
 use crate::api::identity::verification_clock::CaseOutcome;
@@ -11,7 +11,7 @@ use crate::model::identity::{
     RejectLabel, ScreeningStatus, TrustScore, Verification,
 };
 
-/// Somebody looks at it now, or its last day is over now.
+/// The document is examined now, or its last day passes now.
 pub(super) fn document(world: &mut World, id: Id<Document>, to: &str) -> Result<(), ApiError> {
     let document = world.get(id)?;
     let to = target(AnyId::of(id), document.status, to, |_| true)?;
@@ -26,7 +26,7 @@ pub(super) fn document(world: &mut World, id: Id<Document>, to: &str) -> Result<
     Ok(())
 }
 
-/// The bureau answers now, or somebody gives up.
+/// The bureau answers now, or the case is given up.
 pub(super) fn case(
     world: &mut World,
     id: Id<Verification>,
@@ -34,7 +34,7 @@ pub(super) fn case(
     wanted: Wanted,
 ) -> Result<(), ApiError> {
     let case = world.get(id)?;
-    // Only a submission, which has consent, sets the bureau to work.
+    // Only a submission, which requires consent, starts the bureau.
     let by_hand = |state| state != CaseStatus::Processing;
     let to = target(AnyId::of(id), case.status, to, by_hand)?;
     match to {
@@ -54,7 +54,7 @@ pub(super) fn case(
     Ok(())
 }
 
-/// The lists answer now. What is made of a hit is made of its alert.
+/// The provider replies now. The decision about a hit is made on its alert.
 pub(super) fn screening(world: &mut World, id: Id<AmlScreening>, to: &str) -> Result<(), ApiError> {
     let screening = world.get(id)?;
     let asked = screening.status == ScreeningStatus::Processing;
@@ -68,7 +68,7 @@ pub(super) fn screening(world: &mut World, id: Id<AmlScreening>, to: &str) -> Re
     Ok(())
 }
 
-/// Somebody resolves it now.
+/// The alert is resolved now.
 pub(super) fn alert(
     world: &mut World,
     id: Id<AmlAlert>,
@@ -81,7 +81,7 @@ pub(super) fn alert(
     Ok(())
 }
 
-/// It is reckoned now.
+/// The score is calculated now.
 pub(super) fn trust(world: &mut World, id: Id<TrustScore>, to: &str) -> Result<(), ApiError> {
     let score = world.get(id)?;
     target(AnyId::of(id), score.status, to, |_| true)?;

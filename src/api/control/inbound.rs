@@ -1,4 +1,4 @@
-//! The outside world acting: money that arrives without a call of the product.
+//! Actions of the outside world, such as money that arrives without a call of the product API.
 
 use schemars::{Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
@@ -16,13 +16,16 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     path: "/_sandbox/inbound/{kind}",
     domain: Domain::Sandbox,
     contract: Contract::Control,
-    summary: "Let the outside world act",
-    description: "What the kind takes is one of the forms of the body. `bank_transfer`: money arrives in a company's wallet, from its \
-        owners (equity) or from a customer (sales); with a `reference` or `account_number` it pays the open collection that has it, \
-        short, whole or beyond it. `card_payment`: the payer of a collection by card pays it now, or fails to. `chargeback`: the payer's \
-        bank wants back what was collected. `statement_line`: the bank tells of one line of a wallet's account, which is compared with the \
-        books. `watchlist_hit`: a list has a name from now on, that of a subject or any other. `investor_reply`: the investor of a deal is \
-        interested, or passes, which ends the deal.",
+    summary: "Simulate the outside world",
+    description: "Simulates an action of the outside world. The body's form depends on the kind. \
+        `bank_transfer`: money arrives in a company's wallet, from its owners (equity) or a \
+        customer (sales). With a `reference` or `account_number` it pays the open collection that \
+        has it; the amount may be lower, equal or higher. `card_payment`: the payer of a \
+        collection by card pays now, or the payment fails. `chargeback`: the payer's bank takes \
+        collected money back. `statement_line`: the bank reports one line for a wallet's account, \
+        which is matched with the books. `watchlist_hit`: adds a name to a watchlist, of a \
+        subject or any other. `investor_reply`: the investor of a deal is interested, or \
+        declines, which ends the deal.",
     example: r#"{"kind":"bank_transfer","company_id":"@company:1","amount":500000,"from":"owner"}"#,
     errors: &[
         ErrorCode::LimitExceeded,
@@ -49,17 +52,17 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     ..operation!(write receive)
 }];
 
-/// Something that the outside world does.
+/// An action of the outside world.
 pub(crate) struct Inbound {
-    /// `{kind}` in the path, `inbound` in a scenario's timeline.
+    /// `{kind}` in the path, and `inbound` in a scenario's timeline.
     pub(crate) kind: &'static str,
     pub(crate) receive: fn(&mut World, Value) -> Result<Reply, ApiError>,
-    /// What it takes beside its kind, and what it answers.
+    /// Its input other than the kind, and its result.
     pub(crate) input: fn(&mut SchemaGenerator) -> Schema,
     pub(crate) output: fn(&mut SchemaGenerator) -> Schema,
 }
 
-/// A row from its handler, whose own type says what it takes and answers.
+/// A row from its handler, whose type defines input and result.
 macro_rules! inbound {
     ($kind:literal $handler:path) => {
         Inbound {
@@ -71,7 +74,7 @@ macro_rules! inbound {
     };
 }
 
-/// Everything that the outside world can do.
+/// All actions of the outside world.
 pub(crate) const INBOUND: &[Inbound] = &[
     inbound!("bank_transfer" inbound_payments::bank_transfer),
     inbound!("card_payment" inbound_payments::card_payment),
@@ -81,19 +84,16 @@ pub(crate) const INBOUND: &[Inbound] = &[
     inbound!("watchlist_hit" watchlist_hit),
 ];
 
-/// What the outside world does by that name.
+/// The action with that name.
 pub(crate) fn row(kind: &str) -> Result<&'static Inbound, ApiError> {
     INBOUND.iter().find(|row| row.kind == kind).ok_or_else(|| {
         let known: Vec<&str> = INBOUND.iter().map(|row| row.kind).collect();
-        let detail = format!(
-            "nothing of the kind {kind:?} arrives in this version: {} does",
-            known.join(", ")
-        );
+        let detail = format!("unknown kind {kind:?}: use one of {}", known.join(", "));
         ApiError::new(ErrorCode::ResourceNotFound, detail)
     })
 }
 
-/// A kind and what it takes: one form a row, told apart by `kind`.
+/// A kind and its input: one form per row, selected by `kind`.
 #[derive(Deserialize)]
 #[serde(transparent)]
 pub(crate) struct Receive(Map<String, Value>);
@@ -122,7 +122,7 @@ impl JsonSchema for Receive {
     }
 }
 
-/// What came of it.
+/// The result of a verification.
 pub(crate) struct Received(Reply);
 
 impl IntoReply for Received {

@@ -1,4 +1,4 @@
-//! Money that arrives, or is taken back, without a call of the product: kinds of `inbound`.
+//! Actions of the outside world with money that arrives or is taken back.
 
 use crate::api::payments::asking::fits;
 use crate::api::payments::collection_clock;
@@ -7,35 +7,35 @@ use crate::api::prelude::*;
 use crate::model::payments::{Collection, CollectionMethod, Dispute, ReturnCode, Wallet};
 use crate::model::{posting, refused, step};
 
-/// Money that arrives.
+/// Money that arrives by bank transfer.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct BankTransfer {
     /// The company that receives it.
     company_id: Id<Company>,
     /// Minor units.
     amount: Amount,
-    /// The currency; the collection's, or else the company's own, if absent.
+    /// The currency. Default: the collection's, or else the company's.
     currency: Option<Currency>,
-    /// Whose money it is; the owners' if absent. What pays a collection is a customer's.
+    /// The sender; `owner` if absent. A transfer that pays a collection comes from a customer.
     from: Option<Payer>,
-    /// The reference of the open collection by bank transfer that it pays.
+    /// The reference of an open collection by bank transfer, which it pays.
     reference: Option<Text<140>>,
-    /// The virtual account of the open collection that it pays.
+    /// The virtual account of an open collection, which it pays.
     account_number: Option<Text<34>>,
 }
 
-/// Whose money arrives.
+/// The sender of the money.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Payer {
-    /// The owners': equity.
+    /// The owners; booked as equity.
     #[default]
     Owner,
-    /// A customer's: sales.
+    /// A customer; booked as sales.
     Customer,
 }
 
-/// Where money has arrived: a wallet, or a collection that it pays.
+/// The wallet that received the money, or the collection that was paid.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum Arrived {
@@ -76,7 +76,7 @@ fn mismatch(detail: String) -> ApiError {
     ApiError::new(ErrorCode::CurrencyMismatch, detail).with_errors(vec![wrong])
 }
 
-/// Posts money that belongs to no collection, and tells of it.
+/// Posts money that belongs to no collection, and emits its event.
 fn receive(world: &mut World, wallet: &Wallet, amount: i64, from_customer: bool) {
     let of = AnyId::of(wallet.id);
     let received = posting::bank_transfer_received(of, wallet.currency, amount, from_customer);
@@ -84,7 +84,7 @@ fn receive(world: &mut World, wallet: &Wallet, amount: i64, from_customer: bool)
     world.emit_wallet("wallet.credited", wallet);
 }
 
-/// The collection that a transfer names; none where it names none.
+/// The collection that a transfer pays, if it names one.
 fn meant(world: &World, input: &BankTransfer) -> Result<Option<Arc<Collection>>, ApiError> {
     let mut wrong = Vec::new();
     let mut missing = false;
@@ -101,7 +101,7 @@ fn meant(world: &World, input: &BankTransfer) -> Result<Option<Arc<Collection>>,
             found.push(id);
         } else {
             missing = true;
-            let detail = "no open collection of the company has it";
+            let detail = "no open collection of the company matches";
             wrong.push(Violation::new(pointer, "not_found", detail));
         }
     }
@@ -109,11 +109,11 @@ fn meant(world: &World, input: &BankTransfer) -> Result<Option<Arc<Collection>>,
         return Err(ApiError::not_found("collection").with_errors(wrong));
     }
     if found.windows(2).any(|pair| pair[0] != pair[1]) {
-        let detail = "it is the account of another collection than that of the reference";
+        let detail = "this account belongs to another collection than the reference";
         wrong.push(Violation::new("/account_number", "contradiction", detail));
     }
     if !found.is_empty() && input.from == Some(Payer::Owner) {
-        let detail = "what pays a collection is a customer's money";
+        let detail = "a transfer that pays a collection must come from a customer";
         wrong.push(Violation::new("/from", "contradiction", detail));
     }
     if !wrong.is_empty() {
@@ -122,7 +122,7 @@ fn meant(world: &World, input: &BankTransfer) -> Result<Option<Arc<Collection>>,
     found.first().map(|id| world.get(*id)).transpose()
 }
 
-/// The transfer pays a collection: what is beyond it stays in the wallet as a sale.
+/// The transfer pays a collection. Any excess stays in the wallet as a sale.
 fn pay_by_transfer(
     world: &mut World,
     collection: &Collection,
@@ -130,7 +130,7 @@ fn pay_by_transfer(
 ) -> Result<Arrived, ApiError> {
     let currency = collection.currency;
     if input.currency.is_some_and(|named| named != currency) {
-        return Err(mismatch(format!("{} is in {currency}", collection.id)));
+        return Err(mismatch(format!("{} has the currency {currency}", collection.id)));
     }
     by(collection, CollectionMethod::BankTransfer)?;
     step("process", "the collection", collection.id, collection.status)?;
@@ -151,11 +151,11 @@ fn by(collection: &Collection, method: CollectionMethod) -> Result<(), ApiError>
     if collection.method == method {
         return Ok(());
     }
-    let detail = "the payer of this collection was asked to pay in another way".to_owned();
+    let detail = "this collection is not paid by bank transfer".to_owned();
     Err(refused(collection.id, collection.status, detail))
 }
 
-/// How a payment by card ends.
+/// The result of a payment by card.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum CardOutcome {
@@ -164,12 +164,12 @@ pub(crate) enum CardOutcome {
     Declined,
 }
 
-/// A payer at the checkout.
+/// A payment at the checkout.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct CardPayment {
-    /// The collection by card that is paid.
+    /// The collection by card.
     collection: Id<Collection>,
-    /// How it ends; paid if absent.
+    /// The result; paid if absent.
     #[serde(default)]
     outcome: CardOutcome,
 }
@@ -197,14 +197,14 @@ pub(super) fn card_payment(
     crate::api::crud::show(world, input.collection)
 }
 
-/// The payer's bank wants money back.
+/// The payer's bank takes money back.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Chargeback {
-    /// The collection that it was paid by.
+    /// The collection that is charged back.
     collection: Id<Collection>,
-    /// Minor units of its currency; all that has not gone back yet if absent.
+    /// Amount in minor units of its currency. Default: everything that has not been returned yet.
     amount: Option<Amount>,
-    /// Why, in the words of the payer's bank.
+    /// The reason given by the payer's bank.
     reason: Option<Text<500>>,
 }
 
@@ -218,15 +218,18 @@ pub(super) fn chargeback(
         Err(refused(collection.id, collection.status, detail))
     };
     if !collection.status.is_paid() {
-        return refuse("only what was paid can be charged back");
+        return refuse("only a paid collection can be charged back");
     }
     if collection.disputed {
-        return refuse("a dispute about it is open");
+        return refuse("a dispute about this collection is already open");
     }
     let left = collection.left();
     let amount = input.amount.map_or(left, Amount::minor);
     if amount > left || left == 0 {
-        let detail = format!("{left} of what was paid is left to go back");
+        let detail = format!(
+            "the amount must be at most {left}, the part that has not been \
+            returned"
+        );
         return Err(ApiError::of_member("/amount", "beyond_captured", detail));
     }
     let reason = input

@@ -1,4 +1,4 @@
-//! The tester's own hand: rules made at run time, and a resource moved along its lifecycle.
+//! Interventions at run time: rules, and moving a resource along its lifecycle.
 
 use serde_json::{Map, Value};
 
@@ -20,7 +20,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Sandbox,
         contract: Contract::Control,
         summary: "List rules",
-        description: "Rules made at run time that are still there, and how often each has decided.",
+        description: "Lists the rules added at run time, with their counters.",
         ..operation!(tester list_rules)
     },
     Operation {
@@ -28,9 +28,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         path: "/_sandbox/rules",
         domain: Domain::Sandbox,
         contract: Contract::Control,
-        summary: "Make a rule",
-        description: "A scenario's row at run time: an outcome for a decision, or a fault for an operation. It comes before every row that \
-            is there: the last word is the tester's.",
+        summary: "Add a rule",
+        description: "Adds a rule at run time, like a row of a scenario: an outcome for a \
+            decision, or a fault for an operation. It has priority over all existing rows.",
         example: r#"{"match":{"decision":"payout.settle"},"times":1,"outcome":{"then":"returned","code":"R02"}}"#,
         success: 201,
         ..operation!(tester create_rule)
@@ -41,7 +41,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Sandbox,
         contract: Contract::Control,
         summary: "Remove every rule",
-        description: "Those made at run time; a scenario's rows stay.",
+        description: "Removes all rules added at run time. Rows of scenarios stay.",
         ..operation!(tester delete_rules)
     },
     Operation {
@@ -50,7 +50,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Sandbox,
         contract: Contract::Control,
         summary: "Remove a rule",
-        description: "One that was made at run time.",
+        description: "Removes one rule that was added at run time.",
         errors: &[ErrorCode::ResourceNotFound],
         ..operation!(tester delete_rule)
     },
@@ -60,8 +60,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Sandbox,
         contract: Contract::Control,
         summary: "Move a resource along its lifecycle",
-        description: "One verb for every machine: what follows from the new state (postings, items, payslips, events) follows here, \
-            too. A move that the lifecycle does not have is a 409 with those it has.",
+        description: "Moves a resource of any kind to another status, with all effects (postings, \
+            items, payslips, events). A transition that the lifecycle does not allow returns 409 \
+            with the allowed ones.",
         example: r#"{"resource_id":"@employee:1","to":"suspended","reason":"asked by a test"}"#,
         errors: &[
             ErrorCode::ResourceNotFound,
@@ -74,48 +75,48 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// What a rule looks for.
+/// What a rule matches.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Matched {
-    /// A decision by its name: `GET /_sandbox/magic-values` lists them. For an outcome.
+    /// The name of a decision, for an outcome. `GET /_sandbox/magic-values` lists them.
     decision: Option<Text<64>>,
-    /// An operationId such as `runPayroll`, a domain such as `payments.*`, or `*`. For a fault.
+    /// An operationId such as `runPayroll`, a domain such as `payments.*`, or `*`, for a fault.
     operation: Option<Text<80>>,
-    /// Only about that resource, or what is related to it: an employee, a run, a company.
+    /// Only decisions about this resource or a related one: an employee, a run, a company.
     resource: Option<Text<64>>,
-    /// Only where these fields of the subject, or of what is related to it, have these values; as `where` of a scenario.
+    /// Only if these fields of the subject or a related resource have these values, like `where` in a scenario.
     #[serde(default)]
     r#where: Map<String, Value>,
 }
 
-/// What a rule answers.
+/// The outcome of a rule.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Answered {
     /// The name of the choice.
     then: Text<64>,
-    /// A return code, for a choice that has one.
+    /// A return code, if the choice can have one.
     code: Option<Text<8>>,
-    /// Instead of the normal timing, for a choice that takes a time.
+    /// Replaces the normal delay, if the choice can have one.
     after: Option<Span>,
 }
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct CreateRule {
-    /// What it looks for.
+    /// What the rule matches.
     r#match: Matched,
-    /// Only the so manieth time that it is asked, from 1.
+    /// Only this match, counted from 1.
     #[schemars(range(min = 1, max = 9_007_199_254_740_991_u64))]
     nth: Option<u64>,
-    /// At most so often; without end if absent.
+    /// Maximum number of times; unlimited if absent.
     #[schemars(range(min = 1, max = 9_007_199_254_740_991_u64))]
     times: Option<u64>,
-    /// What it answers; with `match.decision`.
+    /// The outcome; requires `match.decision`.
     outcome: Option<Answered>,
-    /// What goes wrong; with `match.operation`.
+    /// The fault; requires `match.operation`.
     fault: Option<RuleFault>,
 }
 
-/// A rule made at run time.
+/// A rule added at run time.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Rule {
     /// The rule's id.
@@ -129,21 +130,21 @@ pub(crate) struct Rule {
     /// The return code.
     #[serde(skip_serializing_if = "Option::is_none")]
     code: Option<String>,
-    /// Instead of the normal timing.
+    /// Replaces the normal delay.
     #[serde(skip_serializing_if = "Option::is_none")]
     after: Option<Span>,
-    /// The operation whose exchanges go wrong.
+    /// The operation that the fault applies to.
     #[serde(skip_serializing_if = "Option::is_none")]
     operation: Option<String>,
-    /// What goes wrong with them.
+    /// The fault.
     #[serde(skip_serializing_if = "Option::is_none")]
     fault: Option<String>,
-    /// At most so often.
+    /// Maximum number of times.
     #[serde(skip_serializing_if = "Option::is_none")]
     times: Option<u64>,
-    /// How often it was asked about something that it looks for.
+    /// Number of matches.
     asked: u64,
-    /// How often it has acted.
+    /// Number of times that it acted.
     hits: u64,
 }
 
@@ -185,7 +186,7 @@ fn rule_id(world: &World, number: u64) -> String {
     format!("rul_{}", encode_to_string(key.hash()))
 }
 
-/// The id of the rule that was made last.
+/// The id of the latest rule.
 pub(crate) fn newest_rule(world: &World) -> Option<String> {
     let rules = (world.script().outcomes.iter()).filter_map(|state| state.rule);
     rules.max().map(|number| rule_id(world, number))
@@ -194,10 +195,10 @@ pub(crate) fn newest_rule(world: &World) -> Option<String> {
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct ListRules {}
 
-/// Rules that are there.
+/// The existing rules.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Rules {
-    /// Outcomes, then faults, each in the order in which they are asked.
+    /// Outcomes, then faults, each in the order of evaluation.
     rules: Vec<Rule>,
 }
 
@@ -227,7 +228,7 @@ fn create_rule(session: &mut Session<'_>, input: CreateRule) -> Result<Plain<Rul
         (None, Some(fault), None, Some(operation)) => {
             if matched.resource.is_some() || !matched.r#where.is_empty() {
                 let detail =
-                    "a fault looks for an operation alone: nothing is known of its subject yet";
+                    "a fault can match only an operation, because its subject is not known yet";
                 return Err(ApiError::invalid(vec![Violation::new(
                     "/match",
                     "unexpected",
@@ -245,13 +246,13 @@ fn create_rule(session: &mut Session<'_>, input: CreateRule) -> Result<Plain<Rul
     }
 }
 
-/// The row that a rule is, or everything that is wrong with it.
+/// The row for a rule, or all mistakes in it.
 fn outcome(matched: &Matched, wanted: &Answered, source: String) -> Result<OutcomeRule, ApiError> {
     let mut wrong = Vec::new();
     let name = matched.decision.as_ref().map_or("", Text::as_str);
     let Some(decision) = Decision::find(name) else {
         let known: Vec<&str> = DECISIONS.iter().map(|row| row.name).collect();
-        let detail = format!("no decision has this name: expected {}", known.join(", "));
+        let detail = format!("unknown decision: expected one of {}", known.join(", "));
         let unknown = Violation::new("/match/decision", "unknown", detail);
         return Err(ApiError::invalid(vec![unknown]));
     };
@@ -259,16 +260,17 @@ fn outcome(matched: &Matched, wanted: &Answered, source: String) -> Result<Outco
     match decision.choice(then) {
         None => {
             let known: Vec<&str> = decision.choices.iter().map(|choice| choice.name).collect();
-            let detail = format!("{name} has no such choice: expected {}", known.join(", "));
+            let detail =
+                format!("{name} does not have this choice: expected one of {}", known.join(", "));
             wrong.push(Violation::new("/outcome/then", "unknown", detail));
         }
         Some(choice) => {
             if wanted.code.is_some() && choice.code.is_none() {
-                let detail = format!("{then} carries no return code");
+                let detail = format!("the choice {then} has no return code");
                 wrong.push(Violation::new("/outcome/code", "unexpected", detail));
             }
             if wanted.after.is_some() && choice.after.is_none() {
-                let detail = format!("{then} has no time of its own");
+                let detail = format!("the choice {then} has no delay");
                 wrong.push(Violation::new("/outcome/after", "unexpected", detail));
             }
         }
@@ -315,7 +317,7 @@ fn selectors(
                 wanted: crate::world::script::Wanted::Is(id.into()),
             });
         } else {
-            let detail = format!("{} is not about a resource of this kind", decision.name);
+            let detail = format!("{} is not about resources of this kind", decision.name);
             wrong.push(Violation::new("/match/resource", "unexpected", detail));
         }
     }
@@ -356,16 +358,16 @@ pub(crate) struct TransitionResource {
     resource_id: Text<64>,
     /// The status to enter.
     to: Text<64>,
-    /// Why; it stands in the status history, or in a payout's failure.
+    /// The reason, stored in the status history or in a payout's failure.
     reason: Option<Text<200>>,
-    /// Why a payout fails or comes back: `R01` … `R85`; `R01` if absent.
+    /// The return code of a failed or returned payout, `R01` … `R85`. Default: `R01`.
     return_code: Option<Text<8>>,
 }
 
-/// A resource after its move.
+/// A resource after its transition.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Moved {
-    /// The resource as it is now.
+    /// The resource after the transition.
     resource: Value,
 }
 

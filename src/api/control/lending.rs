@@ -1,5 +1,5 @@
-//! Applications, offers, loans and scores moved by hand: what the bureau, the underwriter, the lender or the calendar would do next
-//! happens now. What rests on facts ends where the facts lead, and a move that would end elsewhere is refused.
+//! Transitions by hand of applications, offers, loans and scores. The next step of the bureau, underwriter, lender or calendar happens now.
+//! A result that depends on facts follows the facts, and a transition to another result is refused.
 
 use crate::api::capital::{credit_scores, insurance, loan_clock, offers, readiness, underwriting};
 use crate::api::control::transitions::{Wanted, target};
@@ -10,7 +10,7 @@ use crate::model::capital::{
 };
 use crate::model::{State, UnderwriterDecision, refused};
 
-/// The kinds that are moved here.
+/// The kinds that this module moves.
 pub(super) const KINDS: &[Kind] = &[
     Kind::CreditScore,
     Kind::ReadinessAssessment,
@@ -32,13 +32,13 @@ pub(super) fn go(world: &mut World, id: AnyId, to: &str, _: &Wanted) -> Result<(
     }
 }
 
-/// Holds a move to its word: the engine takes a refused one back.
+/// Checks that a transition reached its target; the engine rolls a refused one back.
 fn held_to<S: State>(id: AnyId, wanted: S, came: S, before: S) -> Result<(), ApiError> {
     if came == wanted {
         return Ok(());
     }
     let detail = format!(
-        "{id} would become {} and not {}: that is where its facts lead",
+        "{id} would become {}, not {}: its data determines the result",
         came.name(),
         wanted.name()
     );
@@ -70,7 +70,7 @@ fn risk(world: &mut World, id: Id<InsuranceRiskScore>, to: &str) -> Result<(), A
     Ok(())
 }
 
-/// The underwriter takes it up or decides now, or the last day for information is over now.
+/// The underwriter starts or decides now, or the deadline for information passes now.
 fn application(world: &mut World, id: Id<Application>, to: &str) -> Result<(), ApiError> {
     let before = world.get(id)?.status;
     let to: ApplicationStatus = target(AnyId::of(id), before, to, |_| true)?;
@@ -93,7 +93,7 @@ fn application(world: &mut World, id: Id<Application>, to: &str) -> Result<(), A
     held_to(AnyId::of(id), to, world.get(id)?.status, before)
 }
 
-/// Its two weeks are over now. What accepts or declines it is the company, and no hand.
+/// The offer expires now. Only the company can accept or decline it.
 fn offer(world: &mut World, id: Id<Offer>, to: &str) -> Result<(), ApiError> {
     let before = world.get(id)?.status;
     target(AnyId::of(id), before, to, |at| at == OfferStatus::Expired)?;
@@ -102,8 +102,7 @@ fn offer(world: &mut World, id: Id<Offer>, to: &str) -> Result<(), ApiError> {
     Ok(())
 }
 
-/// The money is paid out now, the next instalment's day is over now, or the lender gives the loan up now. What repays it is the
-/// company, and no hand.
+/// The money is paid out now, the next instalment becomes late now, or the lender defaults the loan now. Only the company can repay it.
 fn loan(world: &mut World, id: Id<Loan>, to: &str) -> Result<(), ApiError> {
     let loan = world.get(id)?;
     let (about, before) = (AnyId::of(id), loan.status);

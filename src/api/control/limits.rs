@@ -1,5 +1,4 @@
-//! Limits of this key's world: how many requests in a window of wall-clock time, how long every reply takes, and what the service
-//! charges.
+//! Limits of this key's world: the request rate in wall-clock time, the latency of replies, and the service's fee.
 
 use crate::api::prelude::*;
 use crate::model::payments::{FeeSchedule, FeeTier};
@@ -14,7 +13,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Sandbox,
         contract: Contract::Control,
         summary: "Read the limits",
-        description: "None unless a scenario or a call has set them.",
+        description: "Returns the limits. There are none unless a scenario or a call has set them.",
         ..operation!(tester get_limits)
     },
     Operation {
@@ -23,8 +22,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Sandbox,
         contract: Contract::Control,
         summary: "Set the limits",
-        description: "In place of all that were set before; what is absent is not limited, and the platform fee the service's own. Beyond the rate, calls of the product are \
-            refused with 429 and `Retry-After`, and every reply carries `RateLimit` and `RateLimit-Policy`.",
+        description: "Replaces all limits. An absent member means no limit, and the standard \
+            platform fee. Above the rate, product calls return 429 with `Retry-After`. Every \
+            reply then has the headers `RateLimit` and `RateLimit-Policy`.",
         example: r#"{"rate":"100000/min"}"#,
         ..operation!(tester set_limits)
     },
@@ -33,21 +33,20 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct GetLimits {}
 
-/// Limits to be.
+/// Limits to set.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct SetLimits {
-    /// Requests in a window that begins with the first of them: `100/min`, `10/s`, `5/10s`.
+    /// Requests per window, which starts with its first request: `100/min`, `10/s`, `5/10s`.
     rate: Option<Text<40>>,
-    /// How long a reply takes in the mean, on the wall clock: `110ms`.
+    /// Mean latency of a reply in wall-clock time, such as `110ms`.
     latency: Option<Span>,
-    /// By how much at most it takes longer or shorter than that, evenly drawn; never more than the mean.
+    /// Maximum deviation from the mean latency, drawn uniformly; at most the mean.
     spread: Option<Span>,
-    /// What the service charges for moving money: `standard` if absent, `off`, or tiers of the month's volume, the first from 0,
-    /// ascending.
+    /// The fee for moving money: `standard` (default), `off`, or tiers of the monthly volume in ascending order, the first from 0.
     platform_fee: Option<PlatformFee>,
 }
 
-/// What the service charges for moving money.
+/// The service's fee for moving money.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 enum PlatformFee {
@@ -55,17 +54,17 @@ enum PlatformFee {
     Tiers(FeeTiers),
 }
 
-/// Tiers without figures of their own.
+/// Fee schedules without tiers of their own.
 #[derive(Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum NamedFee {
-    /// The service's own.
+    /// The service's standard tiers.
     Standard,
-    /// Nothing is charged.
+    /// No fee.
     Off,
 }
 
-/// What is charged on a month's volume, and from where on.
+/// The tiers of a fee by monthly volume.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(inline)]
@@ -89,26 +88,26 @@ impl PlatformFee {
     }
 }
 
-/// Limits as they stand.
+/// The current limits.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Limits {
-    /// Requests in a window; null without a limit.
+    /// Requests per window; null if unlimited.
     rate: Option<RateShape>,
-    /// How long a reply takes in the mean; null if it is not held back.
+    /// Mean latency of a reply; null if there is no delay.
     latency: Option<Span>,
-    /// By how much at most it takes longer or shorter.
+    /// Maximum deviation from the mean latency.
     spread: Option<Span>,
-    /// What the service charges for moving money.
+    /// The service's fee for moving money.
     platform_fee: PlatformFee,
 }
 
-/// So many requests in a window.
+/// A number of requests per window.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Rate")]
 struct RateShape {
     /// Requests.
     requests: u64,
-    /// The window, by the wall clock.
+    /// The window, in wall-clock time.
     window: Span,
 }
 
@@ -129,7 +128,7 @@ fn set_limits(session: &mut Session<'_>, input: SetLimits) -> Result<Plain<Limit
         wrong.push(Violation::new("/rate", "format", expected));
     }
     if spread_ms.unwrap_or(0) > mean_ms.unwrap_or(0) {
-        let detail = "is more than the latency, and no reply comes before its request";
+        let detail = "must not be more than the latency";
         wrong.push(Violation::new("/spread", "range", detail));
     }
     let schedule = input.platform_fee.map(PlatformFee::schedule).transpose();

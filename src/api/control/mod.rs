@@ -1,4 +1,4 @@
-//! The control plane under `/_sandbox`: no part of the product, with a document of its own.
+//! The control API under `/_sandbox`. It is not part of the product and has a document of its own.
 
 pub(crate) mod clock;
 mod collecting;

@@ -1,4 +1,4 @@
-//! The process: is it alive, and what does it serve.
+//! The process: its health and its configuration.
 
 use crate::api::operation::Process;
 use crate::api::prelude::*;
@@ -11,7 +11,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Sandbox,
         contract: Contract::Control,
         summary: "Health",
-        description: "Answers as long as the process serves. Needs no key.",
+        description: "Returns `ok` while the process is running. Needs no key.",
         ..operation!(open get_health)
     },
     Operation {
@@ -20,12 +20,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Sandbox,
         contract: Contract::Control,
         summary: "Info",
-        description: "What this process serves; with a key, where that key's world stands. Needs no key.",
+        description: "Returns the configuration of this process and, with a key, the state of that \
+            key's world. Needs no key.",
         ..operation!(open get_info)
     },
 ];
 
-/// The process serves.
+/// The health of the process.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Health {
     /// Always `ok`.
@@ -42,46 +43,46 @@ fn get_health(_: &Process, _: Option<&World>) -> Plain<Health> {
     Plain(Health { status: HealthStatus::Ok })
 }
 
-/// What the process serves.
+/// The configuration of the process.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Info {
     /// Always `sandbox`.
     name: &'static str,
     /// The program's version.
     version: &'static str,
-    /// The version of what seeds grow into: seed 42 looks the same as long as this stays.
+    /// The version of grown data. Seed 42 gives the same world as long as it does not change.
     world_version: u32,
-    /// The seed of a new key's world.
+    /// The seed of a new world.
     seed: u64,
-    /// How time passes in a new key's world.
+    /// The clock mode of a new world.
     clock: ClockMode,
-    /// Companies of a new key's world.
+    /// Number of companies of a new world.
     companies: u64,
-    /// Employees of each.
+    /// Number of employees per company.
     employees_per_company: u64,
-    /// Worlds that are open.
+    /// Number of open worlds.
     worlds: u64,
-    /// Where the key's world stands; absent without a key.
+    /// The state of the key's world; absent without a key.
     #[serde(skip_serializing_if = "Option::is_none")]
     world: Option<WorldInfo>,
 }
 
-/// Where a world stands.
+/// The state of a world.
 #[derive(Serialize, JsonSchema)]
 struct WorldInfo {
-    /// The seed it was grown from.
+    /// The seed of the world.
     seed: u64,
     /// Virtual time.
     now: Timestamp,
-    /// How often it has changed.
+    /// Number of changes so far.
     version: u64,
-    /// Events in its log.
+    /// Number of events in its log.
     events: u64,
-    /// One hash of all of it: equal for equal worlds.
+    /// A hash of the whole world: equal for equal worlds.
     digest: String,
 }
 
-/// Changes with whatever changes what a seed grows into.
+/// Changes whenever the data that a seed grows into changes.
 pub(crate) const WORLD_VERSION: u32 = 3;
 
 fn get_info(process: &Process, world: Option<&World>) -> Plain<Info> {

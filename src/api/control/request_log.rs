@@ -1,9 +1,6 @@
-//! The request log: what came in, what went out, and the events in between.
+//! The request log: requests, replies, and the events between them.
 
-#![expect(
-    clippy::cast_possible_truncation,
-    reason = "places within a journal and a log that are held in memory"
-)]
+#![expect(clippy::cast_possible_truncation, reason = "positions in logs that are held in memory")]
 
 use serde_json::Value;
 
@@ -22,8 +19,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Sandbox,
         contract: Contract::Control,
         summary: "List requests",
-        description: "The last requests to the product with this key, oldest first, refused and faulted ones too. How many are kept is \
-            said when the sandbox is started, by `--max-requests`.",
+        description: "Lists the latest requests to the product API with this key, oldest first, \
+            including refused and faulted ones. `--max-requests` sets how many are kept.",
         ..operation!(tester list_requests)
     },
     Operation {
@@ -32,8 +29,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Sandbox,
         contract: Contract::Control,
         summary: "Read a request",
-        description: "By the `Request-Id` of its reply, with the events that it caused. Equal reads of an unchanged world share an id: \
-            the last of them is shown.",
+        description: "Returns a request by the `Request-Id` of its reply, with the events that it \
+            caused. Equal reads of an unchanged world share an id; the latest one is returned.",
         errors: &[ErrorCode::ResourceNotFound],
         ..operation!(tester get_request)
     },
@@ -42,23 +39,24 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         path: "/_sandbox/requests",
         domain: Domain::Sandbox,
         contract: Contract::Control,
-        summary: "Clear the journal",
-        description: "Forgets every request, and that any had to go: what is verified afterwards is whole.",
+        summary: "Clear the request log",
+        description: "Removes all requests and the count of dropped ones, so later verifications \
+            are complete.",
         ..operation!(tester clear_requests)
     },
 ];
 
-/// A request and what came of it.
+/// A request and its result.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Request")]
 pub(crate) struct RequestShape {
-    /// Its place among all requests of this key, from 1.
+    /// Position among all requests with this key, from 1.
     number: u64,
     /// `Request-Id` of its reply.
     request_id: String,
-    /// Virtual time at which its turn came.
+    /// Virtual time when it was processed.
     at: Timestamp,
-    /// What was called; null where no route was found.
+    /// The operation; null if no route matched.
     operation: Option<String>,
     /// The method.
     method: String,
@@ -66,34 +64,34 @@ pub(crate) struct RequestShape {
     path: String,
     /// The query, without the question mark; null without one.
     query: Option<String>,
-    /// The reply's status; null where the request was lost on purpose and nobody answered.
+    /// The reply's status; null if a fault lost the request.
     status: Option<u16>,
-    /// The code of a refusal; null for a success.
+    /// The error code; null for a success.
     error: Option<&'static str>,
     /// Its `Idempotency-Key`; null without one.
     idempotency_key: Option<String>,
-    /// What became of the key: null where there is none, or the request was refused before its turn.
+    /// The effect of the key; null if there is none, or if the request was refused before the key was checked.
     idempotency: Option<KeyOutcome>,
-    /// The fault that acted; null where none did.
+    /// The fault that was applied, or null.
     fault: Option<FaultMark>,
-    /// The body as JSON, or as text where it is none; null without one, or if it was not kept.
+    /// The body as JSON, or as text if it is not JSON; null if there is none or it was not kept.
     body: Value,
-    /// Bytes of a body that is not kept because it is large; null for others.
+    /// Size in bytes of a body that was too large to keep; null for others.
     body_bytes: Option<u64>,
-    /// The single resource that it made or changed; null for others.
+    /// The single resource that it created or changed, or null.
     resource_id: Option<String>,
-    /// The first event that it caused itself, by its place in the log; null if it caused none.
+    /// Position in the log of the first event that it caused directly; null if there is none.
     first_event: Option<u64>,
-    /// The last of them.
+    /// Position of the last such event.
     last_event: Option<u64>,
 }
 
-/// A fault that acted.
+/// A fault that was applied.
 #[derive(Serialize, JsonSchema)]
 struct FaultMark {
-    /// Where it stands.
+    /// Current status.
     source: String,
-    /// What it did, as the header `Sandbox-Fault` would ask for it.
+    /// The fault in the format of the `Sandbox-Fault` header.
     does: String,
 }
 
@@ -134,13 +132,13 @@ impl RequestShape {
     }
 }
 
-/// A body as JSON where it is, as text where it is not.
+/// A body as JSON if it is JSON, otherwise as text.
 fn shown(bytes: &[u8]) -> Value {
     serde_json::from_slice(bytes)
         .unwrap_or_else(|_| Value::String(String::from_utf8_lossy(bytes).into_owned()))
 }
 
-/// The id of the operation of that name.
+/// The operationId of that operation.
 fn operation_id(name: &'static str) -> String {
     let row = api::product().find(|row| row.name == name);
     row.map_or_else(|| name.to_owned(), Operation::operation_id)
@@ -150,18 +148,18 @@ fn operation_id(name: &'static str) -> String {
 pub(crate) struct ListRequests {
     #[serde(flatten)]
     paging: Paging,
-    /// Only calls of that operation.
+    /// Filter by operation.
     operation: Option<Text<80>>,
-    /// Only replies with that status.
+    /// Filter by the reply's status.
     #[schemars(range(min = 100, max = 599))]
     status: Option<u16>,
-    /// Only replies with that `Request-Id`.
+    /// Filter by the reply's `Request-Id`.
     request_id: Option<Text<64>>,
-    /// Only requests with that `Idempotency-Key`.
+    /// Filter by `Idempotency-Key`.
     idempotency_key: Option<Text<255>>,
-    /// Only requests to that path, the query left out.
+    /// Filter by path, without the query.
     path: Option<Text<2_048>>,
-    /// Only requests after that place.
+    /// Only requests after this position.
     after: Option<u64>,
 }
 
@@ -198,14 +196,14 @@ pub(crate) struct GetRequest {
     request_id: Text<64>,
 }
 
-/// A request, and the events that it caused.
+/// A request with its events.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct RequestDetail {
     /// The request.
     request: RequestShape,
-    /// Ids of the events that it caused itself, in order.
+    /// Ids of the events that it caused directly, in order.
     events: Vec<String>,
-    /// Ids of the events that the clock brought about because of it, in order.
+    /// Ids of later events that timers caused because of it, in order.
     followed: Vec<String>,
 }
 
@@ -216,9 +214,12 @@ fn get_request(
     let found = session.tester.requests.find(input.request_id.as_str());
     let entry = found.ok_or_else(|| {
         let detail = match session.tester.requests.evicted() {
-            0 => "no request with this key has this id: GET /_sandbox/requests lists them".to_owned(),
+            0 => {
+                "no request with this key has this id: GET /_sandbox/requests lists them".to_owned()
+            }
             evicted => format!(
-                "no request that is still in the journal has this id; {evicted} older ones had to go (--max-requests)"
+                "no request in the log has this id; {evicted} older ones were dropped (see \
+                    --max-requests)"
             ),
         };
         ApiError::new(ErrorCode::ResourceNotFound, detail)
@@ -230,7 +231,7 @@ fn get_request(
     }))
 }
 
-/// The events that a request caused itself. A world that has started again has others at their places.
+/// The events that a request caused directly. After a restart of the world, other events are at their positions.
 fn caused<'a>(world: &'a World, entry: &'a Entry) -> impl Iterator<Item = &'a Event> {
     let (first, last) = entry.events.unwrap_or((1, 0));
     let count = usize::try_from((last + 1).saturating_sub(first)).unwrap_or(usize::MAX);
@@ -242,7 +243,7 @@ fn caused<'a>(world: &'a World, entry: &'a Entry) -> impl Iterator<Item = &'a Ev
     events.map(|event| &**event).filter(own)
 }
 
-/// The events that followed from it later: those of the clock whose timers it set, directly or by what it set going.
+/// Later events of timers that the request set directly or indirectly.
 fn followed<'a>(world: &'a World, entry: &'a Entry) -> impl Iterator<Item = &'a Event> {
     let first = entry.events.map_or(u64::MAX, |(first, _)| first);
     let events = world.log().since(first.saturating_sub(1)).map(|event| &**event);

@@ -1,4 +1,4 @@
-//! Scenarios of one world: what there is, what runs, which of its rows have acted.
+//! Scenarios of one world: which can be loaded, which run, and which rows have acted.
 
 use crate::api::prelude::*;
 use crate::world::script::Scenario;
@@ -10,7 +10,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Sandbox,
         contract: Contract::Control,
         summary: "List scenarios",
-        description: "Every scenario that can be loaded by name, and whether it runs in this key's world.",
+        description: "Lists every scenario that can be loaded by name, and whether it runs in this \
+            key's world.",
         ..operation!(tester list_scenarios)
     },
     Operation {
@@ -19,8 +20,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Sandbox,
         contract: Contract::Control,
         summary: "Load a scenario",
-        description: "Runs it in this key's world, instead of what ran before. A scenario that says how its world is grown starts \
-            with that world, unless `keep_world` is true. A refused load leaves everything as it was.",
+        description: "Runs a scenario in this key's world and ends the running ones. If the \
+            scenario defines its world, that world replaces the current one, unless `keep_world` \
+            is true. A refused load changes nothing.",
         example: r#"{"name":"partial-failure"}"#,
         errors: &[ErrorCode::UnknownScenario],
         ..operation!(tester load_scenario)
@@ -31,7 +33,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Sandbox,
         contract: Contract::Control,
         summary: "End the scenario",
-        description: "Its rows decide nothing more; what has happened stays. Rules made at run time stay, too.",
+        description: "Ends all running scenarios. Past events stay, and so do rules added at run \
+            time.",
         ..operation!(tester end_scenario)
     },
     Operation {
@@ -40,7 +43,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Sandbox,
         contract: Contract::Control,
         summary: "Read the coverage",
-        description: "Every row of the running scenarios and how often it has acted; a row that never did may be one that never can.",
+        description: "Lists every row of the running scenarios with its counters. A row with zero \
+            hits may be unable to act.",
         ..operation!(tester get_coverage)
     },
 ];
@@ -51,18 +55,18 @@ pub(crate) struct ListScenarios {}
 /// Every scenario that can be loaded.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Scenarios {
-    /// By name.
+    /// Ordered by name.
     scenarios: Vec<ScenarioSummary>,
 }
 
 /// A scenario.
 #[derive(Serialize, JsonSchema)]
 struct ScenarioSummary {
-    /// What to load it by.
+    /// The name to load it with.
     name: String,
     /// Its title.
     title: String,
-    /// What it shows.
+    /// A description.
     about: String,
     /// Whether it runs in this key's world.
     running: bool,
@@ -87,10 +91,10 @@ fn list_scenarios(
 pub(crate) struct LoadScenario {
     /// The scenario's name.
     name: Text<128>,
-    /// Keep the world as it stands, even if the scenario says how it is grown.
+    /// Keep the current world, even if the scenario defines one.
     #[serde(default)]
     keep_world: bool,
-    /// Let what ran before go on; the new rows come after its rows.
+    /// Keep the running scenarios; the new rows are evaluated after theirs.
     #[serde(default)]
     add: bool,
 }
@@ -102,7 +106,7 @@ pub(crate) struct Loaded {
     name: String,
     /// Its title.
     title: String,
-    /// Whether the world was grown anew for it.
+    /// Whether the world was replaced.
     regrown: bool,
     /// Virtual time.
     now: Timestamp,
@@ -139,10 +143,10 @@ fn load_scenario(
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct EndScenario {}
 
-/// What has ended.
+/// The ended scenarios.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Ended {
-    /// Names of the scenarios that ran.
+    /// Names of the scenarios that were running.
     ended: Vec<String>,
 }
 
@@ -159,28 +163,28 @@ pub(crate) struct GetCoverage {}
 /// What the running scenarios have done so far.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Coverage {
-    /// Names of the scenarios that run.
+    /// Names of the running scenarios.
     scenarios: Vec<String>,
-    /// Rows, in the order in which they are asked.
+    /// The rows, in the order of evaluation.
     rows: Vec<RowCoverage>,
-    /// Rows that have acted.
+    /// Number of rows that have acted.
     hit: u64,
-    /// Rows in all.
+    /// Total number of rows.
     total: u64,
 }
 
-/// What one row has done.
+/// The counters of one row.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct RowCoverage {
-    /// Which table it stands in.
+    /// The table of the row.
     kind: &'static str,
-    /// Where it stands: file and line.
+    /// Its file and line.
     source: String,
-    /// What it is about.
+    /// The resource that the requirement is about.
     on: String,
-    /// How often it acted.
+    /// Number of times that it was applied.
     hits: u64,
-    /// Why what it did last was refused.
+    /// Why its last action was refused.
     #[serde(skip_serializing_if = "Option::is_none")]
     refused: Option<String>,
 }
@@ -197,7 +201,7 @@ fn get_coverage(session: &mut Session<'_>, _: GetCoverage) -> Result<Plain<Cover
 }
 
 impl Session<'_> {
-    /// Runs a scenario beside those that run.
+    /// Runs a scenario in addition to the running ones.
     pub(crate) fn begin_scenario(&mut self, scenario: Arc<Scenario>) {
         self.world.load(&scenario);
         self.tester.scenarios.push(scenario);

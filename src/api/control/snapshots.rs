@@ -1,4 +1,4 @@
-//! Snapshots in the tester's hands: taken, listed, gone back to, forked under another key, deleted.
+//! Snapshots: taking, listing, restoring, forking and deleting them.
 
 use crate::api::prelude::*;
 use crate::tester::snapshots::{MOST_SNAPSHOTS, Snapshot};
@@ -10,8 +10,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Sandbox,
         contract: Contract::Control,
         summary: "Take a snapshot",
-        description: "Keeps this key's world as it stands, to go back to, to fork or to compare with. Costs next to nothing, \
-            however much has happened. A key has 100 at most.",
+        description: "Saves this key's world, to restore, fork or compare later. It is cheap at \
+            any size. A key can have at most 100 snapshots.",
         example: r#"{"name":"before the run"}"#,
         success: 201,
         ..operation!(tester take_snapshot)
@@ -22,7 +22,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Sandbox,
         contract: Contract::Control,
         summary: "List snapshots",
-        description: "This key's snapshots, oldest first. A reset keeps them.",
+        description: "Lists this key's snapshots, oldest first. A reset keeps them.",
         ..operation!(tester list_snapshots)
     },
     Operation {
@@ -30,10 +30,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         path: "/_sandbox/snapshots/{snapshot_id}/restore",
         domain: Domain::Sandbox,
         contract: Contract::Control,
-        summary: "Go back to a snapshot",
-        description: "This key's world is what it was then: records, books, log, clock and timers, running scenarios, and the answers kept \
-            under idempotency keys. The same calls get the same answers again, ids and `Request-Id` included. Snapshots stay, \
-            later ones too.",
+        summary: "Restore a snapshot",
+        description: "Restores this key's world: records, books, log, clock and timers, running \
+            scenarios, and stored replies of idempotency keys. The same calls then return the \
+            same replies, including ids and `Request-Id`. All snapshots stay.",
         ..operation!(tester restore_snapshot)
     },
     Operation {
@@ -42,8 +42,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Sandbox,
         contract: Contract::Control,
         summary: "Fork a snapshot",
-        description: "Opens another key on the snapshot. From there on the two worlds know nothing of each other. The other key begins \
-            without snapshots and without answers kept under idempotency keys. It is never shown.",
+        description: "Opens another key with a copy of the snapshot. The two worlds are \
+            independent from then on. The new key starts without snapshots and without stored \
+            replies of idempotency keys. The key is never shown.",
         example: r#"{"key":"test_fork"}"#,
         success: 201,
         errors: &[ErrorCode::DuplicateReference],
@@ -55,26 +56,26 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Sandbox,
         contract: Contract::Control,
         summary: "Delete a snapshot",
-        description: "Gives back what only the snapshot held on to. The world stays as it is.",
+        description: "Deletes the snapshot and frees its memory. The world does not change.",
         ..operation!(tester delete_snapshot)
     },
 ];
 
-/// A world as it once stood.
+/// An earlier state of a world.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Snapshot")]
 pub(crate) struct SnapshotShape {
     /// Its id.
     id: Id<Snapshot>,
-    /// What it was called when it was taken.
+    /// The name given when it was taken.
     name: Option<String>,
-    /// Virtual time in it.
+    /// Virtual time of the snapshot.
     at: Timestamp,
-    /// How often the world had changed.
+    /// Number of changes of the world.
     version: u64,
-    /// How many events there had been.
+    /// Number of events.
     events: u64,
-    /// Resources that had been created or changed since growth.
+    /// Number of resources created or changed since growth.
     records: u64,
 }
 
@@ -94,7 +95,7 @@ impl SnapshotShape {
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct TakeSnapshot {
-    /// What to call it, for people.
+    /// A display name.
     name: Option<Text<64>>,
 }
 
@@ -108,10 +109,9 @@ fn take_snapshot(
     shape.ok_or_else(full)
 }
 
-/// The refusal of one snapshot too many.
+/// The error for one snapshot too many.
 pub(crate) fn full() -> ApiError {
-    let detail =
-        format!("this key has {MOST_SNAPSHOTS} snapshots, which is all it may have: delete one");
+    let detail = format!("this key has {MOST_SNAPSHOTS} snapshots, the maximum: delete one first");
     ApiError::invalid(vec![Violation::new("", "too_many", detail)])
 }
 
@@ -133,7 +133,7 @@ fn list_snapshots(
     Ok(Plain(SnapshotList { data: data.collect() }))
 }
 
-/// Which snapshot.
+/// A snapshot in the path.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct NamedSnapshot {
     /// The snapshot's id.
@@ -153,20 +153,20 @@ fn restore_snapshot(
 pub(crate) struct ForkSnapshot {
     /// The snapshot's id.
     snapshot_id: Id<Snapshot>,
-    /// The key to open: visible ASCII, a test key, and one that has no world yet.
+    /// The key to open: a test key in visible ASCII that has no world yet.
     key: Text<255>,
 }
 
-/// The other key's world. The key itself is not repeated.
+/// The new key's world. The key itself is not repeated.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Fork {
-    /// The snapshot that it begins with.
+    /// The snapshot that it starts from.
     snapshot_id: Id<Snapshot>,
     /// Virtual time.
     now: Timestamp,
-    /// How often it has changed.
+    /// Number of changes so far.
     version: u64,
-    /// How many events there have been.
+    /// Number of events so far.
     events: u64,
 }
 
@@ -183,10 +183,10 @@ fn fork_snapshot(session: &mut Session<'_>, input: ForkSnapshot) -> Result<Plain
     Ok(Plain(fork))
 }
 
-/// What is left after a deletion.
+/// The result of a deletion.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct DeletedSnapshot {
-    /// The id of what is gone.
+    /// The id of the deleted resource.
     id: Id<Snapshot>,
     /// Always true.
     deleted: bool,

@@ -1,4 +1,4 @@
-//! What a simulated statement was made of: the measure of a matcher, the sandbox's own and the tester's.
+//! How a simulated statement was generated, to measure the sandbox's matcher or the caller's own.
 
 use crate::api::prelude::*;
 use crate::model::WalletTransaction;
@@ -11,9 +11,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     path: "/_sandbox/bank-statements/{bank_statement_id}/truth",
     domain: Domain::Sandbox,
     contract: Contract::Control,
-    summary: "Read what a simulated statement was made of",
-    description: "Which transactions each line is about and what was done to it, which transactions were left out, and how much of that the \
-        reconciliation has found so far. Of statements that the sandbox has not made there is no truth: 404.",
+    summary: "Read how a simulated statement was generated",
+    description: "Returns the transactions and changes of each line, the transactions that were \
+        left out, and how much of it the reconciliation has found so far. Only for statements \
+        simulated by the sandbox; others return 404.",
     errors: &[ErrorCode::ResourceNotFound],
     ..operation!(read get_statement_truth)
 }];
@@ -24,49 +25,49 @@ pub(crate) struct OneTruth {
     bank_statement_id: Id<BankStatement>,
 }
 
-/// What a simulated statement was made of.
+/// The correct answer for a simulated statement.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct StatementTruth {
     /// The statement.
     bank_statement_id: Id<BankStatement>,
     /// Every line, in order.
     lines: Vec<LineTruth>,
-    /// Transactions of its days that are on no line.
+    /// Transactions of the statement's days that are on no line.
     left_out: Vec<Id<WalletTransaction>>,
-    /// How the reconciliation as it stands compares.
+    /// The result of the reconciliation so far.
     score: Score,
 }
 
-/// What a line was made of.
+/// How a line was generated.
 #[derive(Serialize, JsonSchema)]
 struct LineTruth {
     /// The line.
     line_id: Id<StatementLine>,
-    /// Its place in the statement, from 1.
+    /// Position in the statement, from 1.
     number: u32,
-    /// The transactions that it is about; none of a fee or a duplicate.
+    /// The transactions in the line; empty for a fee or a duplicate.
     transaction_ids: Vec<Id<WalletTransaction>>,
-    /// What was done to it.
+    /// The changes made to the line.
     noise: Vec<Noise>,
 }
 
-/// Lines by what became of them.
+/// Number of lines by reconciliation result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct Score {
-    /// Lines that are about transactions.
+    /// Lines that contain transactions.
     pub(crate) lines: u64,
     /// Lines that are matched.
     pub(crate) matched: u64,
-    /// Of those, lines that are matched with exactly their transactions.
+    /// Lines that are matched with exactly their transactions.
     pub(crate) matched_right: u64,
     /// Lines with a suggestion.
     pub(crate) suggested: u64,
-    /// Of those, lines whose suggestion is exactly right.
+    /// Lines whose suggestion is exactly right.
     pub(crate) suggested_right: u64,
 }
 
 impl Score {
-    /// How far rows found what lines were made of.
+    /// Compares rows with the correct transactions of their lines.
     pub(crate) fn of<'a>(
         truths: &Truths,
         rows: impl Iterator<Item = &'a ReconciliationMatch>,
@@ -103,7 +104,7 @@ impl Score {
 fn get_statement_truth(world: &World, input: OneTruth) -> Result<Plain<StatementTruth>, ApiError> {
     let statement = world.get(input.bank_statement_id)?;
     let Some(truths) = &statement.truths else {
-        let detail = "the sandbox has not made this statement";
+        let detail = "the sandbox did not generate this statement";
         return Err(ApiError::new(ErrorCode::ResourceNotFound, detail).about(statement.id));
     };
     let lines = statement.lines.iter().zip(&truths.lines);

@@ -1,4 +1,4 @@
-//! Verification: did so many requests, or events, look like this? Pass, fail with the nearest miss, or unknown.
+//! Verification of requests, events and deliveries: pass, fail with the nearest miss, or unknown.
 
 use serde_json::{Map, Value, json};
 
@@ -20,8 +20,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Sandbox,
         contract: Contract::Control,
         summary: "Verify requests",
-        description: "Whether so many requests look like this. A failure shows the nearest miss and where it differs; where requests that \
-            had to go from the journal could change the verdict it is unknown, and never pass.",
+        description: "Checks whether the expected number of requests match a pattern. A failure \
+            shows the nearest miss and its differences. If requests dropped from the log could \
+            change the result, it is `unknown`, never `pass`.",
         example: r#"{"operation":"runPayroll","match":{"status":201},"times":0}"#,
         ..operation!(tester verify_requests)
     },
@@ -31,7 +32,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Sandbox,
         contract: Contract::Control,
         summary: "Verify events",
-        description: "Whether so many events look like this, and whether they came in this order.",
+        description: "Checks whether the expected number of events match a pattern, and whether \
+            event types occurred in an order.",
         example: r#"{"type":"payroll_run.created","times":{"at_most":10}}"#,
         ..operation!(tester verify_events)
     },
@@ -41,8 +43,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Sandbox,
         contract: Contract::Control,
         summary: "Verify deliveries",
-        description: "Whether deliveries to webhook endpoints as asked for were made so often. *Unknown*, never *pass*, once deliveries that \
-            could change it are no longer remembered.",
+        description: "Checks whether the expected number of deliveries match a pattern. The result \
+            is `unknown`, never `pass`, if deliveries that are no longer kept could change it.",
         example: r#"{"match":{"status":"delivered"},"times":{"at_least":0}}"#,
         ..operation!(tester verify_deliveries)
     },
@@ -102,7 +104,7 @@ const DELIVERY_MEMBERS: &[&str] = &[
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum Times {
-    /// Exactly so often.
+    /// Exactly this number.
     Exactly(u64),
     /// Between two bounds.
     Between(Bounds),
@@ -111,14 +113,14 @@ pub(crate) enum Times {
 /// Bounds of a number.
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
 pub(crate) struct Bounds {
-    /// At least so often; 0 if absent.
+    /// Minimum number; 0 if absent.
     at_least: Option<u64>,
-    /// At most so often; without end if absent.
+    /// Maximum number of times; unlimited if absent.
     at_most: Option<u64>,
 }
 
 impl Times {
-    /// At least once, if nothing is said.
+    /// At least once if absent.
     fn of(said: Option<Self>) -> Result<verify::Times, ApiError> {
         let times = match said {
             None => (1, None),
@@ -127,7 +129,7 @@ impl Times {
         };
         let (at_least, at_most) = times;
         if at_most.is_some_and(|most| most < at_least) {
-            let detail = "at_most is less than at_least: no number is both";
+            let detail = "at_most is less than at_least: no number satisfies both";
             let wrong = Violation::new("/times", "contradiction", detail);
             return Err(ApiError::invalid(vec![wrong]));
         }
@@ -137,67 +139,67 @@ impl Times {
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct VerifyRequests {
-    /// Only calls of that operation; short for a member of `match`.
+    /// Filter by operation; short for a member of `match`.
     operation: Option<Text<80>>,
-    /// A part of a request as `GET /_sandbox/requests` shows it: what is named must be equal, members of objects that are not named may
-    /// be anything, and the text `…` is any value.
+    /// Part of a request as `GET /_sandbox/requests` shows it. Named members must be equal, other members are ignored, and the text `…`
+    /// matches any value.
     #[serde(rename = "match")]
     pattern: Option<Map<String, Value>>,
-    /// How often: a number, or bounds. At least once if absent.
+    /// Expected number of matches: a number or bounds. Default: at least one.
     times: Option<Times>,
 }
 
-/// A verdict and its grounds.
+/// A result with its reasons.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Verified {
-    /// Whether it is so; unknown if what is no longer there could change it.
+    /// The result; `unknown` if items that are no longer kept could change it.
     verdict: VerifyResult,
-    /// How many match.
+    /// Number of matches.
     matched: u64,
-    /// Their ids, in order; the first hundred.
+    /// Ids of the matches in order, at most 100.
     ids: Vec<String>,
-    /// How many had to go, and were not looked at.
+    /// Number of dropped items, which could not be checked.
     evicted: u64,
-    /// The one that differs least, where too few match.
+    /// The item with the fewest differences, if too few match.
     nearest: Option<Nearest>,
-    /// The first of `in_order` that did not come in its turn.
+    /// The first entry of `in_order` that did not occur in order.
     out_of_order: Option<OutOfOrder>,
 }
 
-/// A miss and why it is one.
+/// The nearest miss and its differences.
 #[derive(Serialize, JsonSchema)]
 struct Nearest {
     /// Its id.
     id: String,
-    /// Where it differs; the first twenty places.
+    /// The differences, at most 20.
     differences: Vec<DifferenceShape>,
 }
 
-/// A place at which something differs.
+/// A place where the values differ.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Difference")]
 struct DifferenceShape {
     /// JSON pointer into it.
     pointer: String,
-    /// What the pattern has there.
+    /// The value in the pattern.
     expected: Value,
-    /// What is there; null where nothing is.
+    /// The actual value; null if there is none.
     actual: Value,
 }
 
-/// What did not come in its turn.
+/// An event type that did not occur in order.
 #[derive(Serialize, JsonSchema)]
 struct OutOfOrder {
-    /// Its place in the list, from 0.
+    /// Position in the list, from 0.
     index: u64,
-    /// The type that was expected.
+    /// The expected type.
     expected: String,
 }
 
-/// Ids that an answer lists.
+/// Maximum number of ids in a response.
 const MOST_IDS: usize = 100;
 
-/// What came of a verification, as callers see it.
+/// The result of a verification, as callers see it.
 pub(crate) fn shown(found: verify::Verification, evicted: u64) -> Verified {
     let difference = |difference: verify::Difference| DifferenceShape {
         pointer: difference.pointer,
@@ -214,7 +216,7 @@ pub(crate) fn shown(found: verify::Verification, evicted: u64) -> Verified {
     Verified { verdict: found.verdict, matched, ids, evicted, nearest, out_of_order: None }
 }
 
-/// A pattern whose members exist; a misspelt one would never match, and pass for a failure of the code under test.
+/// Checks that the members of a pattern exist. A misspelt one would never match, and look like a failure of the tested code.
 pub(crate) fn pattern(
     given: Option<Map<String, Value>>,
     known: &[&str],
@@ -226,14 +228,14 @@ pub(crate) fn pattern(
         .map(|name| {
             let near = suggestion(name, known.iter().copied());
             let name = name.replace('~', "~0").replace('/', "~1");
-            let detail = format!("there is no such member{near}");
+            let detail = format!("unknown member{near}");
             Violation::new(format!("/match/{name}"), "unknown", detail)
         })
         .collect();
     if let (name, Some(value)) = short {
         let other = pattern.insert(name.to_owned(), json!(value));
         if other.is_some_and(|other| other != value) {
-            let detail = format!("match.{name} says something else");
+            let detail = format!("match.{name} has another value");
             wrong.push(Violation::new(format!("/{name}"), "contradiction", detail));
         }
     }
@@ -259,7 +261,7 @@ fn verify_requests(
     Ok(Plain(shown(found, evicted)))
 }
 
-/// An operation that does not exist is never called: to say so is better than to fail.
+/// An operation that does not exist is never called, so an error is better than a failed verification.
 fn check_operation(pattern: &Map<String, Value>) -> Result<(), ApiError> {
     let Some(Value::String(id)) = pattern.get("operation") else {
         return Ok(());
@@ -269,28 +271,28 @@ fn check_operation(pattern: &Map<String, Value>) -> Result<(), ApiError> {
         return Ok(());
     }
     let near = suggestion(id, known.iter().map(String::as_str));
-    let detail = format!("no operation of the product has this id{near}");
+    let detail = format!("no operation of the product API has this id{near}");
     let wrong = Violation::new("/operation", "unknown", detail);
     Err(ApiError::invalid(vec![wrong]))
 }
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct VerifyEvents {
-    /// Only events of that type; `payroll_run.*` for all of a resource.
+    /// Filter by event type; `payroll_run.*` for all types of a resource.
     #[serde(rename = "type")]
     name: Option<Text<64>>,
-    /// A part of an event as `GET /_sandbox/events` shows it: what is named must be equal, members of objects that are not named may be
-    /// anything, and the text `…` is any value.
+    /// Part of an event as `GET /_sandbox/events` shows it. Named members must be equal, other members are ignored, and the text `…`
+    /// matches any value.
     #[serde(rename = "match")]
     pattern: Option<Map<String, Value>>,
-    /// How often: a number, or bounds. At least once if absent; with `in_order` alone as often as that needs.
+    /// Expected number of matches: a number or bounds. Default: at least one; with only `in_order`, the number that it requires.
     times: Option<Times>,
-    /// Types of events that came one after the other, with any others between; `payroll_run.*` for any of a resource.
+    /// Event types that must occur in this order, with any events between; `payroll_run.*` for any type of a resource.
     #[schemars(length(min = 1, max = 1_000))]
     in_order: Option<Vec<Text<64>>>,
 }
 
-/// At the tester, though it only looks: the answer to a read is kept by its path and query, and this one has a body.
+/// A `Tester` row although it only reads: cached reads are keyed by path and query, and this one has a body.
 fn verify_events(
     session: &mut Session<'_>,
     input: VerifyEvents,
@@ -301,7 +303,7 @@ fn verify_events(
     let mut check = |pointer: String, filter: &str| {
         if !known.iter().any(|name| named(filter, name)) {
             let near = suggestion(filter, known.iter().copied());
-            let detail = format!("no event has this type{near}");
+            let detail = format!("unknown event type{near}");
             wrong.push(Violation::new(pointer, "unknown", detail));
         }
     };
@@ -337,7 +339,7 @@ fn verify_events(
     let mut verified = shown(found, evicted);
     let meets = |filter: &Text<64>, event: &&Event| named(filter.as_str(), &event.name);
     if let Some((index, expected)) = first_out_of_order(&order, log(), meets) {
-        // What had to go may have been what is missed.
+        // The missing event may have been dropped.
         verified.verdict = if evicted > 0 { VerifyResult::Unknown } else { VerifyResult::Fail };
         verified.out_of_order =
             Some(OutOfOrder { index: index as u64, expected: expected.as_str().to_owned() });
@@ -347,13 +349,13 @@ fn verify_events(
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct VerifyDeliveries {
-    /// Only deliveries of events of that type; short for a member of `match`.
+    /// Filter by event type; short for a member of `match`.
     event_type: Option<Text<64>>,
-    /// A part of a delivery as `GET /_sandbox/deliveries` shows it: what is named must be equal, members of objects that are not named
-    /// may be anything, and the text `…` is any value.
+    /// Part of a delivery as `GET /_sandbox/deliveries` shows it. Named members must be equal, other members are ignored, and the text `…`
+    /// matches any value.
     #[serde(rename = "match")]
     pattern: Option<Map<String, Value>>,
-    /// How often: a number, or bounds. At least once if absent.
+    /// Expected number of matches: a number or bounds. Default: at least one.
     times: Option<Times>,
 }
 
@@ -365,7 +367,7 @@ fn verify_deliveries(
     let known = system::event_types();
     if let Some(name) = event_type.filter(|name| !known.contains(name)) {
         let near = suggestion(name, known.iter().copied());
-        let detail = format!("no event has this type{near}");
+        let detail = format!("unknown event type{near}");
         let wrong = Violation::new("/event_type", "unknown", detail);
         return Err(ApiError::invalid(vec![wrong]));
     }

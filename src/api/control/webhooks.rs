@@ -1,4 +1,4 @@
-//! Webhook endpoints: what stands in for a vendor's dashboard.
+//! Webhook endpoints, which a real service manages in its dashboard.
 
 use crate::api::prelude::*;
 use crate::tester::address::Target;
@@ -14,8 +14,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Sandbox,
         contract: Contract::Control,
         summary: "Create a webhook endpoint",
-        description: "From now on every event that it listens to is sent there, signed as Standard Webhooks want it. The secret is \
-            shown here and never again. Only http, and only to addresses that a sandbox may reach.",
+        description: "Creates an endpoint that receives every selected event from now on, signed \
+            according to Standard Webhooks. The secret is shown only in this response. Only http \
+            URLs with permitted addresses are accepted.",
         example: r#"{"url":"http://127.0.0.1:9/webhooks","events":["payroll_run.*"]}"#,
         success: 201,
         errors: &[ErrorCode::LimitExceeded],
@@ -27,7 +28,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Sandbox,
         contract: Contract::Control,
         summary: "List webhook endpoints",
-        description: "Those of this key's world, in the order of their creation.",
+        description: "Lists the endpoints of this key's world, in creation order.",
         ..operation!(tester list_webhook_endpoints)
     },
     Operation {
@@ -36,7 +37,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Sandbox,
         contract: Contract::Control,
         summary: "Get a webhook endpoint",
-        description: "With counts of what became of its deliveries, and without its secret.",
+        description: "Returns an endpoint with the number of its deliveries by status, without its \
+            secret.",
         errors: &[ErrorCode::ResourceNotFound],
         ..operation!(tester get_webhook_endpoint)
     },
@@ -46,7 +48,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Sandbox,
         contract: Contract::Control,
         summary: "Change a webhook endpoint",
-        description: "Members that are absent stay as they are. Disabling cancels what waits; enabling again brings nothing of it back.",
+        description: "Changes the given members; absent members stay. Disabling an endpoint \
+            cancels its waiting deliveries, and enabling it does not bring them back.",
         example: r#"{"status":"enabled"}"#,
         errors: &[ErrorCode::ResourceNotFound],
         ..operation!(tester update_webhook_endpoint)
@@ -57,7 +60,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Sandbox,
         contract: Contract::Control,
         summary: "Delete a webhook endpoint",
-        description: "With its deliveries; what waits is not sent any more.",
+        description: "Deletes an endpoint and its deliveries. Waiting deliveries are cancelled.",
         errors: &[ErrorCode::ResourceNotFound],
         ..operation!(tester delete_webhook_endpoint)
     },
@@ -67,14 +70,15 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Sandbox,
         contract: Contract::Control,
         summary: "Rotate a webhook endpoint's secret",
-        description: "The new secret is shown here and never again. For 24 virtual hours deliveries carry two signatures, one of each.",
+        description: "Creates a new secret, which is shown only in this response. For 24 hours of \
+            virtual time, deliveries have two signatures, one per secret.",
         example: "{}",
         errors: &[ErrorCode::ResourceNotFound],
         ..operation!(tester rotate_webhook_secret)
     },
 ];
 
-/// Whether an endpoint gets events.
+/// Whether an endpoint receives events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum EndpointStatus {
@@ -82,61 +86,61 @@ pub(crate) enum EndpointStatus {
     Disabled,
 }
 
-/// Which kind of resource it is.
+/// The type of the resource.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum EndpointObject {
     WebhookEndpoint,
 }
 
-/// Who receives webhooks.
+/// A receiver of webhooks.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct WebhookEndpoint {
     /// Its id.
     id: String,
     /// Always `webhook_endpoint`.
     object: EndpointObject,
-    /// Where deliveries go.
+    /// The receiving URL.
     url: String,
-    /// Types of events it listens to; `payroll_run.*` for all of a resource. All events if empty.
+    /// Event types to send; `payroll_run.*` for all types of a resource. All types if empty.
     events: Vec<String>,
-    /// What it is for.
+    /// The purpose of the score.
     description: Option<String>,
-    /// Whether it gets events.
+    /// Whether it receives events.
     status: EndpointStatus,
     /// Why it is disabled.
     disabled_reason: Option<String>,
-    /// Whether a delivery waits for the one before it; otherwise up to four are in flight, and one that fails holds up no other.
+    /// Whether a delivery waits for the previous one. Otherwise up to four are in flight, and a failed one does not delay the others.
     ordered: bool,
-    /// The schedule of its retries, and the clock that it follows.
+    /// The retry schedule, and the clock that it follows.
     retries: Pace,
-    /// Until when the secret before the last rotation signs, too, in virtual time.
+    /// Until when the previous secret also signs, in virtual time.
     previous_secret_until: Option<Timestamp>,
-    /// What became of its deliveries.
+    /// Number of deliveries by status.
     deliveries: Counts,
-    /// When it was made, in virtual time.
+    /// When it was created, in virtual time.
     created_at: Timestamp,
 }
 
-/// Deliveries by where they stand.
+/// Number of deliveries by status.
 #[derive(Serialize, JsonSchema)]
 struct Counts {
-    /// Wait for an attempt, or for the answer to one.
+    /// Waiting for an attempt or its answer.
     waiting: u64,
-    /// Were answered with 2xx.
+    /// Answered with 2xx.
     delivered: u64,
-    /// Failed ten times.
+    /// Failed after ten attempts.
     exhausted: u64,
-    /// Were never sent.
+    /// Never sent.
     dropped: u64,
-    /// Have ended and are no longer remembered.
+    /// Ended and no longer kept.
     evicted: u64,
 }
 
-/// An endpoint with the secret that it signs with from now on.
+/// An endpoint with its current secret.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct WebhookSecret {
-    /// What receivers check signatures with. Not shown again.
+    /// The secret that verifies signatures. It is not shown again.
     secret: String,
     /// The endpoint.
     endpoint: WebhookEndpoint,
@@ -176,25 +180,25 @@ fn with_secret(lane: &Lane, retries: Pace) -> Plain<WebhookSecret> {
     })
 }
 
-/// The 404 for an endpoint that this world does not have.
+/// The 404 for an endpoint that does not exist in this world.
 pub(super) fn not_found(id: &str) -> ApiError {
     let error = ApiError::not_found("webhook endpoint");
     if crate::value::id::parse("whe", id).is_some() { error.about(id) } else { error }
 }
 
-/// What a caller may say about a new endpoint.
+/// A new endpoint.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct CreateWebhookEndpoint {
-    /// Where deliveries go: http, with a host that is this machine or one that the sandbox may reach.
+    /// The receiving URL: http, with a host that is this machine or another permitted one.
     url: Text<2_048>,
-    /// Types of events to listen to; `payroll_run.*` for all of a resource, `*` for all. All if absent.
+    /// Event types to send; `payroll_run.*` for all types of a resource, `*` for all. Default: all.
     #[schemars(length(max = 50))]
     events: Option<Vec<Text<64>>>,
-    /// What it is for.
+    /// The purpose of the score.
     description: Option<Text<255>>,
-    /// Whether a delivery waits for the one before it; true if absent.
+    /// Whether a delivery waits for the previous one. Default: true.
     ordered: Option<bool>,
-    /// `whsec_` and base64 of 24 to 64 bytes; drawn from the seed if absent.
+    /// `whsec_` followed by base64 of 24 to 64 bytes. Default: drawn from the seed.
     secret: Option<Text<128>>,
 }
 
@@ -212,7 +216,10 @@ fn create_webhook_endpoint(
         return Err(ApiError::invalid(wrong));
     };
     if outbox.lanes().len() >= MOST_ENDPOINTS {
-        let detail = format!("a world has at most {MOST_ENDPOINTS} webhook endpoints: delete one");
+        let detail = format!(
+            "a world can have at most {MOST_ENDPOINTS} webhook endpoints: delete \
+            one first"
+        );
         return Err(ApiError::new(ErrorCode::LimitExceeded, detail));
     }
     let endpoint = NewEndpoint {
@@ -227,7 +234,7 @@ fn create_webhook_endpoint(
     Ok(with_secret(outbox.create(session.world, endpoint), retries))
 }
 
-/// A part that was read, or a violation more.
+/// A parsed member, or one more violation.
 fn noted<T>(
     read: Result<T, impl Into<String>>,
     pointer: &str,
@@ -237,13 +244,13 @@ fn noted<T>(
     read.map_err(|detail| wrong.push(Violation::new(pointer, code, detail))).ok()
 }
 
-/// The text of a refused secret is not repeated.
+/// The error does not repeat the secret.
 fn secret(given: Option<&Text<128>>, wrong: &mut Vec<Violation>) -> Option<Secret> {
     let read = Secret::parse(given?.as_str());
     noted(read, "/secret", "format", wrong)
 }
 
-/// Filters over events that there are. One that could never match is a typing mistake.
+/// Filters for existing event types. A filter that never matches is a typing mistake.
 fn filters(given: Vec<Text<64>>, wrong: &mut Vec<Violation>) -> Vec<String> {
     for (place, filter) in given.iter().enumerate() {
         let checked = check_filter(filter.as_str());
@@ -252,7 +259,7 @@ fn filters(given: Vec<Text<64>>, wrong: &mut Vec<Violation>) -> Vec<String> {
     given.into_iter().map(Text::into_string).collect()
 }
 
-/// Whether a filter names events that the product can cause; an error names those that it can.
+/// Checks that a filter matches event types of the product; an error lists them.
 pub(crate) fn check_filter(filter: &str) -> Result<(), String> {
     use crate::world::envelope::named;
     let types = crate::api::system::event_types();
@@ -270,7 +277,7 @@ pub(crate) fn check_filter(filter: &str) -> Result<(), String> {
     near.sort_unstable();
     near.dedup();
     Err(format!(
-        "no event matches {filter:?}: expected *, a resource with .* or a type of event, of: {}",
+        "no event matches {filter:?}: expected *, a resource with .* or an event type, one of: {}",
         near.join(", ")
     ))
 }
@@ -295,7 +302,7 @@ fn list_webhook_endpoints(
     })
 }
 
-/// Which endpoint.
+/// The endpoint.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct OneWebhookEndpoint {
     /// Its id.
@@ -312,21 +319,21 @@ fn get_webhook_endpoint(
     Ok(Plain(shown(lane, retries)))
 }
 
-/// What may change.
+/// Changes to an endpoint.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct UpdateWebhookEndpoint {
-    /// Which endpoint.
+    /// The endpoint.
     endpoint_id: Text<64>,
-    /// Where deliveries go from now on.
+    /// The new receiving URL.
     url: Option<Text<2_048>>,
-    /// Types of events to listen to from now on; all if empty.
+    /// The new event types; all if empty.
     #[schemars(length(max = 50))]
     events: Option<Vec<Text<64>>>,
-    /// What it is for.
+    /// The purpose of the score.
     description: Option<Text<255>>,
-    /// Whether it gets events.
+    /// Whether it receives events.
     status: Option<EndpointStatus>,
-    /// Whether a delivery waits for the one before it.
+    /// Whether a delivery waits for the previous one.
     ordered: Option<bool>,
 }
 
@@ -363,7 +370,7 @@ fn update_webhook_endpoint(
     match input.status {
         Some(EndpointStatus::Enabled) => lane.endpoint.disabled = None,
         Some(EndpointStatus::Disabled) => {
-            let reason = "disabled by hand";
+            let reason = "disabled by a call";
             lane.endpoint.disabled = Some(reason.to_owned());
             lane.cancel(reason);
         }
@@ -372,7 +379,7 @@ fn update_webhook_endpoint(
     Ok(Plain(shown(lane, retries)))
 }
 
-/// An endpoint that is gone.
+/// A deleted endpoint.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct DeletedWebhookEndpoint {
     /// Its id.
@@ -398,12 +405,12 @@ fn delete_webhook_endpoint(
     }))
 }
 
-/// Which endpoint, and its next secret.
+/// An endpoint, and its next secret.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct RotateWebhookSecret {
-    /// Which endpoint.
+    /// The endpoint.
     endpoint_id: Text<64>,
-    /// `whsec_` and base64 of 24 to 64 bytes; drawn from the seed if absent.
+    /// `whsec_` followed by base64 of 24 to 64 bytes. Default: drawn from the seed.
     secret: Option<Text<128>>,
 }
 

@@ -1,4 +1,4 @@
-//! Worlds from outside: which are open, and what one holds in a few hashes.
+//! The open worlds, and fingerprints of a world.
 
 use std::collections::BTreeMap;
 
@@ -14,8 +14,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Sandbox,
         contract: Contract::Control,
         summary: "List worlds",
-        description: "Every world that is open, in the order in which they were opened, by the short tag that the log names it by. Keys are \
-            never shown. Waits for no step of any world.",
+        description: "Lists every open world in the order of opening, with the short tag that the \
+            log uses for it. Keys are never shown. The call does not wait for running requests.",
         ..operation!(tester list_worlds)
     },
     Operation {
@@ -24,8 +24,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Sandbox,
         contract: Contract::Control,
         summary: "Fingerprint the world",
-        description: "One hash of the whole world, and one of each part: where two runs differ shows which part to look into. A log that \
-            has lost its oldest events hashes those that are left.",
+        description: "Returns one hash of the whole world and one of each part, to find where two \
+            runs differ. If old events were dropped, only the remaining log is hashed.",
         ..operation!(read get_fingerprint)
     },
 ];
@@ -36,30 +36,30 @@ pub(crate) struct ListWorlds {}
 /// The worlds that are open.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct WorldList {
-    /// In the order in which they were opened.
+    /// In the order of opening.
     data: Vec<WorldRow>,
 }
 
-/// Where a world stood after its last change.
+/// The state of a world after its last change.
 #[derive(Serialize, JsonSchema)]
 struct WorldRow {
-    /// What the log names its key by; another in every process.
+    /// The tag of its key in the log; different in every process.
     tag: String,
-    /// Whether it is the world of the key that asks.
+    /// Whether it is the caller's own world.
     yours: bool,
-    /// Its place among all worlds that this process has opened, from 1.
+    /// Position among all worlds that this process has opened, from 1.
     opened: u64,
-    /// The seed it was grown from.
+    /// The seed of the world.
     seed: u64,
     /// Virtual time.
     now: Timestamp,
-    /// How often it has changed.
+    /// Number of changes so far.
     version: u64,
-    /// How many events there have been.
+    /// Number of events so far.
     events: u64,
-    /// Resources created or changed since growth.
+    /// Number of resources created or changed since growth.
     records: u64,
-    /// Its snapshots.
+    /// Number of its snapshots.
     snapshots: u64,
 }
 
@@ -83,60 +83,60 @@ fn list_worlds(session: &mut Session<'_>, _: ListWorlds) -> Result<Plain<WorldLi
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct GetFingerprint {}
 
-/// A world in a few hashes.
+/// The hashes of a world.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Fingerprint {
-    /// One hash of all of it: equal for equal worlds.
+    /// A hash of the whole world: equal for equal worlds.
     digest: String,
     /// Hashes of its parts.
     parts: FingerprintParts,
-    /// The seed it was grown from.
+    /// The seed of the world.
     seed: u64,
-    /// Companies it was grown with.
+    /// Number of companies at growth.
     companies: u64,
-    /// Employees of each.
+    /// Number of employees per company.
     employees_per_company: u64,
     /// Countries of the companies in turn, ISO 3166-1 alpha-2.
     countries: Vec<String>,
-    /// Where virtual time began.
+    /// Start of virtual time.
     start: Timestamp,
-    /// Virtual time now.
+    /// Virtual time after the call.
     now: Timestamp,
-    /// How often it has changed.
+    /// Number of changes so far.
     version: u64,
-    /// Events there ever were.
+    /// Number of events ever, including dropped ones.
     events: u64,
-    /// The first event that is still in the log; null where nothing has happened.
+    /// The first event that is still in the log; null if there are no events.
     log_begins_at: Option<u64>,
     /// The program's version.
     program_version: &'static str,
-    /// The version of what seeds grow into.
+    /// The version of grown data.
     world_version: u32,
 }
 
 /// Hashes of the parts of a world.
 #[derive(Serialize, JsonSchema)]
 struct FingerprintParts {
-    /// What it was grown from, the clock and how often it has changed.
+    /// The parameters of growth, the clock, and the number of changes.
     frame: String,
     /// Resources created or changed since growth, by kind.
     records: BTreeMap<&'static str, PartOfKind>,
-    /// The order in which they were created.
+    /// The order of creation.
     order: String,
     /// Journals, totals and statements.
     books: String,
     /// Events.
     log: String,
-    /// What waits for the clock.
+    /// Waiting timers.
     timers: String,
-    /// Rows that decide, and what was decided.
+    /// Rows that decide, and the decisions made.
     decisions: String,
 }
 
 /// The resources of one kind.
 #[derive(Serialize, JsonSchema)]
 struct PartOfKind {
-    /// How many.
+    /// The quantity.
     count: u64,
     /// One hash of all of them.
     digest: String,

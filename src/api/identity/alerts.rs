@@ -1,4 +1,4 @@
-//! Alerts: what has to be looked at, and what a decision about it does to subjects, cases and payouts.
+//! Alerts: the list, and the effects of a decision on subjects, cases and payouts.
 
 use crate::api::business::employee_verbs::enter_payroll;
 use crate::api::identity::verification_clock::CaseOutcome;
@@ -21,7 +21,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Identity,
         contract: Contract::Assumed,
         summary: "List alerts",
-        description: "What screenings and the monitoring of payouts and collections found, in creation order.",
+        description: "Lists the findings of screenings and of the monitoring of payouts and \
+            collections, in creation order.",
         ..operation!(read list_aml_alerts)
     },
     Operation {
@@ -30,7 +31,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Identity,
         contract: Contract::Assumed,
         summary: "Read an alert",
-        description: "What was found, by which rule, and what was made of it.",
+        description: "Returns an alert with its findings, its rule and the decision.",
         ..operation!(read get_aml_alert)
     },
     Operation {
@@ -39,9 +40,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Identity,
         contract: Contract::Assumed,
         summary: "Resolve an alert",
-        description: "`false_positive` dismisses it: its screening is `clear`. `true_positive` confirms it: its screening is a \
-            `confirmed_match`, its subject is `declined`, and payouts freeze: those that wait are `on_hold`, and so are new ones when \
-            their turn comes. Of an employee only their own freeze, else all of the company. `escalate` passes it on.",
+        description: "Resolves an alert. `false_positive` dismisses it: its screening becomes \
+            `clear`. `true_positive` confirms it: its screening becomes a `confirmed_match`, its \
+            subject `declined`, and payouts are frozen. Waiting payouts become `on_hold`, and new \
+            ones when they would be sent. If the subject is an employee, only payouts to that \
+            employee are frozen, otherwise all of the company. `escalate` passes it on.",
         example: r#"{"resolution":"false_positive","note":"Another date of birth"}"#,
         errors: &[ErrorCode::InvalidStateTransition],
         emits: RESOLVES,
@@ -49,7 +52,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// What a decision about an alert can cause.
+/// The events that a decision about an alert can cause.
 pub(crate) const RESOLVES: &[&str] = &[
     "aml_alert.dismissed",
     "aml_alert.confirmed",
@@ -65,13 +68,13 @@ pub(crate) struct ListAmlAlerts {
     #[serde(flatten)]
     paging: Paging,
     sort: Option<Sort<AmlAlert>>,
-    /// Only those about that subject.
+    /// Filter by subject.
     subject_id: Option<Id<Subject>>,
-    /// Only those about that company, or somebody of it.
+    /// Filter by company; includes alerts about its employees.
     company_id: Option<Id<Company>>,
-    /// Only those that stand there.
+    /// Filter by status.
     status: Option<AlertStatus>,
-    /// Only those that are as bad as that.
+    /// Filter by severity.
     severity: Option<Severity>,
 }
 
@@ -109,7 +112,7 @@ fn get_aml_alert(world: &World, input: OneAlert) -> Result<Data<Shown<AmlAlert>>
     show(world, input.alert_id)
 }
 
-/// Something that was found.
+/// A finding for an alert.
 pub(crate) struct NewAlert<'a> {
     pub(crate) company: Option<Id<Company>>,
     pub(crate) subject: Option<&'a Subject>,
@@ -151,7 +154,7 @@ pub(crate) fn open(world: &mut World, new: NewAlert<'_>) -> Arc<AmlAlert> {
     world.record("aml_alert.opened", alert)
 }
 
-/// What an alert came to.
+/// The decision about an alert.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Resolution {
@@ -164,7 +167,7 @@ pub(crate) enum Resolution {
 pub(crate) struct ResolveAmlAlert {
     /// The alert.
     alert_id: Id<AmlAlert>,
-    /// What it came to.
+    /// The decision.
     resolution: Resolution,
     /// Why.
     note: Text<500>,
@@ -185,7 +188,7 @@ fn resolve_aml_alert(
     show(world, input.alert_id)
 }
 
-/// Something is made of an alert, with all that follows.
+/// Resolves an alert, with all effects.
 pub(crate) fn resolve(world: &mut World, alert: &AmlAlert, to: AlertStatus, note: Option<String>) {
     let now = world.now();
     let mut alert = alert.clone();
@@ -214,7 +217,7 @@ pub(crate) fn resolve(world: &mut World, alert: &AmlAlert, to: AlertStatus, note
     }
 }
 
-/// Stages what its alert makes of a screening, and of the risk of its subject.
+/// Stages the effect of an alert on its screening and on its subject's risk.
 fn close_screening(world: &mut World, alert: &AmlAlert) {
     let Some(screening) = alert.screening_id.and_then(|id| world.find(id)) else {
         return;
@@ -236,7 +239,7 @@ fn close_screening(world: &mut World, alert: &AmlAlert) {
     screenings::rate(world, subject, level, Some(alert.id));
 }
 
-/// Stages that a subject whom a list rightly has is not approved any more.
+/// Stages that a subject with a confirmed match is no longer approved.
 fn decline_subject(world: &mut World, alert: &AmlAlert) {
     let Some(subject) = alert.subject_id.and_then(|id| world.find(id)) else {
         return;
@@ -244,7 +247,7 @@ fn decline_subject(world: &mut World, alert: &AmlAlert) {
     let mut subject = (*subject).clone();
     subject.risk_level = RiskLevel::High;
     subject.updated_at = world.now();
-    // A case in review is declined by an event of its own, which comes after this one, and the subject with it.
+    // A case in review is declined, together with its subject, by a separate event after this one.
     let reviewed =
         open_case(world, subject.id).is_some_and(|case| case.status == CaseStatus::InReview);
     if !reviewed && subject.status.may_become(KycStatus::Declined) {
@@ -254,7 +257,7 @@ fn decline_subject(world: &mut World, alert: &AmlAlert) {
     world.stage(subject);
 }
 
-/// A case that waits for somebody to look is decided by the alert. Others meet it when they are answered.
+/// Declines a case in review. Other cases consider the alert when the bureau answers.
 fn decline_case(world: &mut World, alert: &AmlAlert) {
     let case = alert.subject_id.and_then(|subject| open_case(world, subject));
     if let Some(case) = case.filter(|case| case.status == CaseStatus::InReview) {
@@ -267,7 +270,7 @@ fn decline_case(world: &mut World, alert: &AmlAlert) {
     }
 }
 
-/// What waits to be paid waits longer.
+/// Holds the waiting payouts.
 fn freeze(world: &mut World, alert: &AmlAlert) {
     let Some(company) = alert.company_id else {
         return;
@@ -292,7 +295,7 @@ fn freeze(world: &mut World, alert: &AmlAlert) {
     }
 }
 
-/// Whether a confirmed alert keeps that payout from leaving.
+/// Whether a confirmed alert holds that payout.
 pub(crate) fn freezes(world: &World, payout: &Payout) -> bool {
     confirmed(world, payout.company_id).any(|alert| is_about(world, &alert, payout))
 }
@@ -310,7 +313,7 @@ fn paid_employee(world: &World, payout: &Payout) -> Option<Id<Employee>> {
     Some(item.employee_id)
 }
 
-/// Confirmed alerts about a company, or somebody of it.
+/// Confirmed alerts about a company or its people.
 pub(crate) fn confirmed(
     world: &World,
     company: Id<Company>,
@@ -321,7 +324,7 @@ pub(crate) fn confirmed(
         .filter(|alert| alert.status == AlertStatus::Confirmed)
 }
 
-/// Whether an alert about a company itself, or somebody of it who is no employee, was confirmed.
+/// Whether an alert about a company itself, or about one of its people who is not an employee, was confirmed.
 pub(crate) fn confirmed_alert(world: &World, company: Id<Company>) -> bool {
     confirmed(world, company).any(|alert| alert.employee_id.is_none())
 }
@@ -335,12 +338,12 @@ fn about(world: &World, id: Id<Subject>) -> impl Iterator<Item = Arc<AmlAlert>> 
         .filter(move |alert| alert.subject_id == Some(id))
 }
 
-/// Whether an alert about a subject is not dismissed.
+/// Whether any alert about a subject is not dismissed.
 pub(crate) fn stand(world: &World, id: Id<Subject>) -> bool {
     about(world, id).any(|alert| alert.status != AlertStatus::Dismissed)
 }
 
-/// What alerts about a subject make of it that were not dismissed; `but` is one that is being decided.
+/// The risk level from alerts about a subject that are not dismissed; `but` is one that is being decided.
 pub(crate) fn risk(world: &World, id: Id<Subject>, but: Option<Id<AmlAlert>>) -> RiskLevel {
     let others = about(world, id).filter(|alert| Some(alert.id) != but);
     let levels = others.map(|alert| match (alert.status, alert.severity) {

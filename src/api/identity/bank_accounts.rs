@@ -1,4 +1,4 @@
-//! Bank account checks: whether an account is there, and whose it is. The bank answers at once.
+//! Bank account checks: whether an account exists, and who holds it. The bank answers at once.
 
 use crate::api::business::companies::Country;
 use crate::api::prelude::*;
@@ -11,9 +11,9 @@ use crate::model::payments::holder_name::compare;
 use crate::model::payments::{MatchResult, Recipient, account_rules};
 use crate::world::DecisionAnswer;
 
-/// Where an account is unless somebody says otherwise.
+/// The default country of an account.
 const COUNTRY: &str = "NG";
-/// Strangers who are drawn before one has a name of their own.
+/// Maximum number of random names drawn until one differs.
 const ATTEMPTS: u64 = 16;
 
 pub(crate) const OPERATIONS: &[Operation] = &[Operation {
@@ -22,25 +22,26 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     domain: Domain::Identity,
     contract: Contract::Assumed,
     summary: "Check a bank account",
-    description: "The account is held to the rules of its country; then its bank says at once whose it is, and the names are compared. \
-        Of the reserved numbers `9999999902` to `9999999904` are of no account.",
+    description: "Checks an account. The number must be valid in its country; then the bank \
+        returns the holder at once, and the names are compared. The reserved numbers `9999999902` \
+        to `9999999904` belong to no account.",
     example: r#"{"bank_code":"011","account_number":"0000014579","expected_name":"Ada Okafor","country":"NG"}"#,
     emits: &["bank_account_verification.completed"],
     ..operation!(write verify_bank_account)
 }];
 
-/// The account, and whose it should be.
+/// The account and the expected holder.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct VerifyBankAccount {
-    /// The bank's code in its country: sort code, routing number, bank code.
+    /// The bank's code in its country, such as sort code, routing number or bank code.
     bank_code: Text<34>,
-    /// The account's number in its country, or its IBAN without spaces.
+    /// The account number in its country's format, or the IBAN without spaces.
     account_number: Text<34>,
-    /// Whose it should be.
+    /// The expected holder's name.
     expected_name: Text<200>,
-    /// Where the bank is, ISO 3166-1 alpha-2; `NG` if absent.
+    /// The bank's country, ISO 3166-1 alpha-2. Default: `NG`.
     country: Option<Country>,
-    /// The caller's own pairs.
+    /// Key-value pairs set by the caller.
     metadata: Option<Metadata>,
 }
 
@@ -74,7 +75,7 @@ fn verify_bank_account(
         metadata: input.metadata.unwrap_or_default(),
         country,
     };
-    // The bank is asked about a check, which a rule may look at.
+    // The check is stored first, because a rule may select by it.
     world.stage(check.clone());
     let answer = world.decide(&ACCOUNT_RESOLVE, AnyId::of(id), magic(number));
     if let Some(holder) = holder(world, &check, answer) {
@@ -92,7 +93,7 @@ fn verify_bank_account(
     Ok(Data(Shown(check)))
 }
 
-/// The reserved numbers of accounts that are closed, unknown or wrong.
+/// The reserved numbers of closed, unknown or invalid accounts.
 fn magic(number: &str) -> Option<(DecisionAnswer, String)> {
     matches!(number, "9999999902" | "9999999903" | "9999999904").then(|| {
         let answer = DecisionAnswer::plain(&ACCOUNT_RESOLVE, "not_found");
@@ -100,7 +101,7 @@ fn magic(number: &str) -> Option<(DecisionAnswer, String)> {
     })
 }
 
-/// The account holder's name as the bank has it: in capitals. None where the bank knows of none.
+/// The account holder's name at the bank, in capitals. None if the bank does not know it.
 fn holder(
     world: &World,
     check: &BankAccountVerification,
@@ -120,7 +121,7 @@ fn holder(
     Some(name.to_uppercase())
 }
 
-/// Somebody else of the account's country.
+/// The name of another person in the account's country.
 fn stranger(world: &World, check: &BankAccountVerification) -> String {
     let country = countries::find(&check.country).or_else(|| countries::find("GB"));
     let country = country.expect("the table has the United Kingdom");

@@ -1,4 +1,4 @@
-//! Documents of subjects: attached by a token, looked at within a minute.
+//! Documents of subjects: added by a token, examined within a minute.
 
 use crate::api::business::companies::Country;
 use crate::api::business::payroll_clock::get;
@@ -7,7 +7,7 @@ use crate::api::system_row::SystemRow;
 use crate::model::identity::{Document, DocumentFault, DocumentStatus, DocumentType, Subject};
 use crate::model::{Object, State};
 
-/// From a document to what was found in it.
+/// From a document to the result of its examination.
 pub(crate) const EXAMINATION: Span = Span::seconds(60);
 
 pub(crate) const OPERATIONS: &[Operation] = &[Operation {
@@ -15,9 +15,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     path: "/api/identity/subjects/{subject_id}/documents",
     domain: Domain::Identity,
     contract: Contract::Assumed,
-    summary: "Attach a document",
-    description: "By a token that stands for it: there are no files. It is `accepted` or `rejected` after 60 seconds, and rejected when \
-        `expires_on` is over. The tokens `tok_blurry`, `tok_expired` and `tok_forged` are rejected; every other is accepted.",
+    summary: "Add a document",
+    description: "Adds a document by its token; there are no files. It is `accepted` or `rejected` \
+        after 60 seconds, and rejected when `expires_on` has passed. The tokens `tok_blurry`, \
+        `tok_expired` and `tok_forged` are rejected; all others are accepted.",
     example: r#"{"type":"cac_certificate","document_token":"tok_ok"}"#,
     success: 201,
     emits: &["document.received"],
@@ -34,22 +35,22 @@ pub(crate) const EXAMINE_DOCUMENT: SystemRow = SystemRow {
 pub(crate) const EXPIRE_DOCUMENT: SystemRow =
     SystemRow { name: "expire_document", emits: &["document.rejected"], ..SystemRow::LAST };
 
-/// What a caller may say about a new document.
+/// A new document.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct AddSubjectDocument {
-    /// Whose it is.
+    /// The subject that it belongs to.
     subject_id: Id<Subject>,
-    /// What it is.
+    /// The kind of warning.
     #[serde(rename = "type")]
     kind: DocumentType,
-    /// The token that stands for it.
+    /// The token that represents the document.
     #[schemars(regex(pattern = "^tok_[A-Za-z0-9_-]{1,60}$"))]
     document_token: String,
-    /// Who issued it, ISO 3166-1 alpha-2; the subject's country if absent.
+    /// The issuing country, ISO 3166-1 alpha-2. Default: the subject's country.
     country: Option<Country>,
-    /// The last day on which it is valid.
+    /// The last day of validity.
     expires_on: Option<Date>,
-    /// The caller's own pairs.
+    /// Key-value pairs set by the caller.
     metadata: Option<Metadata>,
 }
 
@@ -85,7 +86,7 @@ fn add_subject_document(
     Ok(Data(Shown(document)))
 }
 
-/// Somebody has looked at it.
+/// The document has been examined.
 pub(crate) fn examine(world: &mut World, id: Id<Document>) {
     let document = get(world, id);
     if document.status == DocumentStatus::Received {
@@ -94,7 +95,7 @@ pub(crate) fn examine(world: &mut World, id: Id<Document>) {
     }
 }
 
-/// The last day on which it was valid is over.
+/// The last day of validity has passed.
 pub(crate) fn expire(world: &mut World, id: Id<Document>) {
     let document = get(world, id);
     if document.status.may_become(DocumentStatus::Rejected) {
@@ -102,7 +103,7 @@ pub(crate) fn expire(world: &mut World, id: Id<Document>) {
     }
 }
 
-/// What was found in it.
+/// Sets the result of an examination.
 pub(crate) fn conclude(
     world: &mut World,
     document: &Document,

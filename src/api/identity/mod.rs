@@ -1,4 +1,4 @@
-//! Identity: who people and businesses are, and what the lists say of them.
+//! Identity: verification of people and businesses, and watchlist screenings.
 
 pub(crate) mod alerts;
 pub(crate) mod bank_accounts;

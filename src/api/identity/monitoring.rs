@@ -1,7 +1,6 @@
-//! Monitoring: every payout that was paid and every collection that settled is judged by the rules, wages excepted.
+//! Monitoring: the rules check every paid payout and every settled collection, except wages.
 //!
-//! What most of them cost is one look at a threshold; only what some rule could mind is compared with those before it, and with
-//! so many at most.
+//! Most need only one comparison with a threshold. Only those that may concern a rule are compared with a limited number of earlier ones.
 
 use crate::api::identity::alerts::{self, NewAlert};
 use crate::api::identity::subjects::of_company;
@@ -92,7 +91,7 @@ fn judge(
         let mut resources = vec![id];
         resources.extend(suspicion.places.iter().map(|place| before[*place].0));
         let amounts = suspicion.places.iter().map(|place| movements[*place].amount);
-        // Each is below a threshold, of which there are at most so many as the window holds.
+        // Each is below a threshold, and the window limits their number.
         let amount = amounts.fold(now.amount, i64::saturating_add);
         let business =
             of_company(world, company).find(|subject| subject.kind == SubjectType::Business);
@@ -112,7 +111,7 @@ fn judge(
     }
 }
 
-/// Whether the rule's last alert about the company still stands, or is so recent that it was about the same.
+/// Whether the rule's last alert about the company is open, or is too recent for another one.
 fn is_silent(world: &World, company: Id<Company>, suspicion: &Suspicion) -> bool {
     let now = world.now().millis();
     let mut alerts =

@@ -1,4 +1,4 @@
-//! Screenings: whether a list has a subject, now and, where that is wanted, every day.
+//! Screenings: whether a watchlist contains a subject, once or every day.
 
 use crate::api::business::payroll_clock::get;
 use crate::api::identity::alerts::{self, NewAlert};
@@ -13,15 +13,15 @@ use crate::model::identity::{
 };
 use crate::world::DecisionAnswer;
 
-/// From the request to what the lists say.
+/// From the request to the reply of the watchlist provider.
 pub(crate) const SCREENING: Span = Span::seconds(5);
-/// How far names may differ unless somebody says otherwise.
+/// The default tolerance for differences between names.
 const FUZZINESS: u32 = 15;
 /// From one screening to the next.
 const DAY: Span = Span::seconds(24 * 60 * 60);
-/// For how many days a screening is repeated.
+/// Number of days for which a screening is repeated.
 const DAYS: i32 = 365;
-/// Score of a hit that is somebody else.
+/// Score of a hit about another person.
 const LOOKALIKE: u32 = 87;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
@@ -31,9 +31,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Identity,
         contract: Contract::Assumed,
         summary: "Screen a subject",
-        description: "Against the lists that ship with the sandbox, whose names are all invented, and what was added to them \
-            (`watchlist_hit`). The answer comes after 5 seconds: `clear`, or `needs_review` with an alert. An `ongoing` one is repeated \
-            every day, for a year.",
+        description: "Screens a subject against the shipped watchlists, whose names are all \
+            invented, and the entries added to them (`watchlist_hit`). The result arrives after 5 \
+            seconds: `clear`, or `needs_review` with an alert. An `ongoing` screening is repeated \
+            every day for a year.",
         example: r#"{"subject_id":"@subject:1","ongoing":true}"#,
         success: 202,
         starts: &["complete_screening"],
@@ -46,7 +47,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Identity,
         contract: Contract::Assumed,
         summary: "Read a screening",
-        description: "Each hit with its score, and the risk that they come to.",
+        description: "Returns each hit with its score, and the resulting risk score.",
         ..operation!(read get_aml_screening)
     },
 ];
@@ -63,20 +64,20 @@ pub(crate) const SCREEN_AGAIN: SystemRow = SystemRow {
     starts: &["screen_again"],
 };
 
-/// What a caller may say about a new screening.
+/// A new screening.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct CreateAmlScreening {
-    /// Who is screened.
+    /// The subject that is screened.
     subject_id: Id<Subject>,
-    /// The lists to ask, each once; all if absent.
+    /// The watchlists to search, each at most once. Default: all.
     #[schemars(length(min = 1), extend("uniqueItems" = true))]
     lists: Option<Vec<ListName>>,
-    /// How far names may differ, 0 to 40: a hit scores at least 100 less this. 15 if absent.
+    /// Tolerance for differences between names, 0 to 40: a hit must score at least 100 minus this value. Default: 15.
     #[schemars(range(max = 40))]
     fuzziness: Option<u32>,
-    /// Whether it is repeated every day, for a year; not if absent.
+    /// Whether it is repeated every day for a year. Default: false.
     ongoing: Option<bool>,
-    /// The caller's own pairs.
+    /// Key-value pairs set by the caller.
     metadata: Option<Metadata>,
 }
 
@@ -85,7 +86,7 @@ fn create_aml_screening(
     input: CreateAmlScreening,
 ) -> Result<Data<Shown<AmlScreening>>, ApiError> {
     let subject = world.get(input.subject_id).map_err(|error| {
-        let detail = "no subject of this key's world has this id";
+        let detail = "no subject with this id exists in this key's world";
         error.with_errors(vec![Violation::new("/subject_id", "not_found", detail)])
     })?;
     let wanted = Wanted {
@@ -173,7 +174,7 @@ fn get_aml_screening(
     show(world, input.screening_id)
 }
 
-/// The lists answer for the first time.
+/// The first result has arrived.
 pub(crate) fn complete(world: &mut World, id: Id<AmlScreening>, answer: ListAnswer) {
     let screening = get(world, id);
     if screening.status != ScreeningStatus::Processing {
@@ -184,7 +185,7 @@ pub(crate) fn complete(world: &mut World, id: Id<AmlScreening>, answer: ListAnsw
     repeat(world, &screening);
 }
 
-/// Sets the next day's screening, if there is one.
+/// Sets the timer for the next day's screening, if there is one.
 fn repeat(world: &mut World, screening: &AmlScreening) {
     let last = screening.created_at.date().plus_days(DAYS);
     let next = world.now().plus(DAY);
@@ -193,7 +194,8 @@ fn repeat(world: &mut World, screening: &AmlScreening) {
     }
 }
 
-/// A day is over: the lists are asked again. What is reviewed or confirmed waits, and what was dismissed is not found anew.
+/// A day has passed: the watchlists are searched again. A screening in review or confirmed waits, and dismissed hits are not reported
+/// again.
 pub(crate) fn again(world: &mut World, id: Id<AmlScreening>) {
     let screening = get(world, id);
     if screening.status == ScreeningStatus::ConfirmedMatch {
@@ -217,7 +219,7 @@ pub(crate) fn again(world: &mut World, id: Id<AmlScreening>) {
     repeat(world, &screening);
 }
 
-/// What the lists have of the subject.
+/// The hits for the subject.
 fn found(world: &World, screening: &AmlScreening, answer: ListAnswer) -> Vec<Listed> {
     let subject = get(world, screening.subject_id);
     let name = subject.full_name();
@@ -245,7 +247,7 @@ fn found(world: &World, screening: &AmlScreening, answer: ListAnswer) -> Vec<Lis
     }
 }
 
-/// The lists have that: nothing is clear, and anything is an alert.
+/// Applies the result: no hit means clear, any hit opens an alert.
 fn conclude(world: &mut World, screening: &AmlScreening, found: Vec<Listed>) {
     let now = world.now();
     let mut screening = screening.clone();
@@ -281,14 +283,14 @@ fn conclude(world: &mut World, screening: &AmlScreening, found: Vec<Listed>) {
             screening: Some(screening.id),
             rule: AlertRule::WatchlistHit,
             severity,
-            detail: format!("{hits} {noun} of the lists may be {}", subject.full_name()),
+            detail: format!("{hits} {noun} of the watchlists may be {}", subject.full_name()),
             money: None,
             resources: vec![AnyId::of(screening.id)],
         },
     );
 }
 
-/// Stages what a screening makes of its subject: never less than what the alerts about it do, but for one that is being decided.
+/// Stages the risk level of a screening's subject. It is never lower than the level from its alerts, except one that is being decided.
 pub(crate) fn rate(
     world: &mut World,
     id: Id<Subject>,
@@ -305,24 +307,24 @@ pub(crate) fn rate(
     }
 }
 
-/// The screening that a case asked for, if it did.
+/// The screening that a case started, if any.
 pub(crate) fn of_case(world: &World, case: &Verification) -> Option<Arc<AmlScreening>> {
     let mut all = world.children::<AmlScreening>(case.subject_id.bits()).rev();
     all.find_map(|id| world.find(id).filter(|one| one.verification_id == Some(case.id)))
 }
 
-/// A name that a list has from now on.
+/// A name to add to a watchlist.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct WatchlistHit {
-    /// The list.
+    /// The watchlist.
     list: ListName,
-    /// The subject whose name it is. Exactly one of this and `name`.
+    /// The subject whose name is added. Give exactly one of this and `name`.
     subject_id: Option<Id<Subject>>,
     /// The name.
     name: Option<Text<200>>,
 }
 
-/// A list has a name from now on: who is screened the next time, or again, is found by it.
+/// Adds a name to a watchlist: later and repeated screenings find it.
 pub(crate) fn watchlist_hit(
     world: &mut World,
     input: WatchlistHit,

@@ -1,4 +1,4 @@
-//! Subjects: people and businesses who are to be verified.
+//! Subjects: people and businesses to verify.
 
 use crate::api::business::companies::{AddressInput, Country, named};
 use crate::api::prelude::*;
@@ -14,7 +14,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Identity,
         contract: Contract::Assumed,
         summary: "List subjects",
-        description: "People and businesses who are to be verified, in creation order. Nobody of the world's start is one.",
+        description: "Lists people and businesses to verify, in creation order. A new world has \
+            none.",
         ..operation!(read list_subjects)
     },
     Operation {
@@ -23,8 +24,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Identity,
         contract: Contract::Assumed,
         summary: "Register a subject",
-        description: "A person has a `name`, a business a `legal_name`. A business with a `company_id` is that company: its approved \
-            verification activates it. A person with an `employee_id` is that employee.",
+        description: "Creates a subject. A person requires a `name`, a business a `legal_name`. A \
+            business with a `company_id` is that company: an approved verification activates the \
+            company. A person with an `employee_id` is that employee.",
         example: r#"{"type":"business","legal_name":"Lagos Bakery Ltd","country":"NG","company_id":"@company:1","id_numbers":[{"type":"rc_number","value":"RC1234567","country":"NG"}],"external_id":"bakery-1"}"#,
         success: 201,
         emits: &["subject.created"],
@@ -36,7 +38,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Identity,
         contract: Contract::Assumed,
         summary: "Read a subject",
-        description: "With `kyc_status`, what the last screening made of them, and the latest trust score.",
+        description: "Returns a subject with its `kyc_status`, the risk level of the latest \
+            screening, and the latest trust score.",
         ..operation!(read get_subject)
     },
     Operation {
@@ -44,9 +47,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         path: "/api/identity/subjects/{subject_id}",
         domain: Domain::Identity,
         contract: Contract::Assumed,
-        summary: "Correct a subject",
-        description: "Changes only what is sent. Another name, address or id number of an `approved` subject makes it \
-            `reverify_required`, at once or, where a case is being decided, once that approves it.",
+        summary: "Update a subject",
+        description: "Changes only the given members. A new name, address or id number of an \
+            `approved` subject makes it `reverify_required`; if a case is being decided, after \
+            that case approves it.",
         example: r#"{"phone":"+2348000000000"}"#,
         emits: &["subject.updated"],
         ..operation!(write update_subject)
@@ -58,12 +62,12 @@ pub(crate) struct ListSubjects {
     #[serde(flatten)]
     paging: Paging,
     sort: Option<Sort<Subject>>,
-    /// Only people, or only businesses.
+    /// Filter by type: people or businesses.
     #[serde(rename = "type")]
     kind: Option<SubjectType>,
-    /// Only those that stand there.
+    /// Filter by status.
     kyc_status: Option<KycStatus>,
-    /// Only those that the caller knows by that name.
+    /// Filter by the caller's own id.
     external_id: Option<Text<200>>,
 }
 
@@ -88,21 +92,21 @@ fn list_subjects(world: &World, input: ListSubjects) -> Result<List<Shown<Subjec
     candidates.page_where(world, input.paging, input.sort.as_ref(), keep)
 }
 
-/// What a caller may say about a new subject.
+/// A new subject.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct CreateSubject {
     /// A person or a business.
     #[serde(rename = "type")]
     kind: SubjectType,
-    /// A person's name; required of a person.
+    /// A person's name; required for a person.
     name: Option<NameInput>,
-    /// A business's registered name; required of a business.
+    /// A business's registered name; required for a business.
     legal_name: Option<Text<200>>,
-    /// Of a person; from 1900 on, and not in the future.
+    /// A person's date of birth, from 1900 and not in the future.
     date_of_birth: Option<BirthDate>,
-    /// Of residence or registration, ISO 3166-1 alpha-2.
+    /// Country of residence or registration, ISO 3166-1 alpha-2.
     country: Country,
-    /// Numbers that offices gave them, up to 10.
+    /// Identification numbers, up to 10.
     #[schemars(length(max = 10))]
     id_numbers: Option<Vec<IdNumberInput>>,
     /// An e-mail address.
@@ -111,13 +115,13 @@ pub(crate) struct CreateSubject {
     phone: Option<Text<32>>,
     /// The address.
     address: Option<AddressInput>,
-    /// The company that a business is, or that a person belongs to.
+    /// The company that the business is, or that the person belongs to.
     company_id: Option<Id<Company>>,
-    /// The employee that a person is; of `company_id`, where that is sent.
+    /// The employee, if the person is one; must belong to `company_id` if that is given.
     employee_id: Option<Id<Employee>>,
-    /// The caller's own name for them.
+    /// The caller's own id of the subject.
     external_id: Option<Text<200>>,
-    /// The caller's own pairs.
+    /// Key-value pairs set by the caller.
     metadata: Option<Metadata>,
 }
 
@@ -137,16 +141,16 @@ impl NameInput {
     }
 }
 
-/// A number that an office gave somebody.
+/// An identification number issued by an authority.
 #[derive(Deserialize, JsonSchema)]
 #[schemars(rename = "IdNumberInput")]
 pub(crate) struct IdNumberInput {
-    /// What kind of number it is: `bvn`, `nin`, `ssn`, `rc_number` …
+    /// The kind of number: `bvn`, `nin`, `ssn`, `rc_number` …
     #[serde(rename = "type")]
     kind: Text<40>,
     /// The number.
     value: Text<64>,
-    /// Whose office gave it, ISO 3166-1 alpha-2.
+    /// The issuing country, ISO 3166-1 alpha-2.
     country: Country,
 }
 
@@ -207,10 +211,10 @@ fn create_subject(
     Ok(Data(Shown(world.record("subject.created", subject))))
 }
 
-/// The employee a body names, who must exist.
+/// The employee named in a body, who must exist.
 fn employee_named(world: &World, id: Id<Employee>) -> Result<Arc<Employee>, ApiError> {
     world.get(id).map_err(|error| {
-        let detail = "no employee of this key's world has this id";
+        let detail = "no employee with this id exists in this key's world";
         error.with_errors(vec![Violation::new("/employee_id", "not_found", detail)])
     })
 }
@@ -226,11 +230,11 @@ fn name_faults(kind: SubjectType, name: bool, legal_name: bool) -> Vec<Violation
         SubjectType::Business => "a business",
     };
     if !needed.1 {
-        let detail = format!("{who} has one");
+        let detail = format!("{who} requires it");
         wrong.push(Violation::new(needed.0, "required", detail));
     }
     if other.1 {
-        let detail = format!("{who} has none");
+        let detail = format!("{who} must not have it");
         wrong.push(Violation::new(other.0, "unexpected", detail));
     }
     wrong
@@ -244,10 +248,10 @@ fn only_of_people(input: &CreateSubject, today: Date) -> Vec<Violation> {
             ("/employee_id", input.employee_id.is_some()),
         ];
         for (pointer, _) in members.iter().filter(|(_, present)| *present) {
-            wrong.push(Violation::new(*pointer, "unexpected", "a business has none"));
+            wrong.push(Violation::new(*pointer, "unexpected", "a business must not have it"));
         }
     } else if input.date_of_birth.is_some_and(|born| born.day() > today) {
-        let detail = format!("this day lies ahead: today is {today}");
+        let detail = format!("must not be in the future (today is {today})");
         wrong.push(Violation::new("/date_of_birth", "in_the_future", detail));
     }
     wrong
@@ -263,25 +267,25 @@ fn get_subject(world: &World, input: OneSubject) -> Result<Data<Shown<Subject>>,
     show(world, input.subject_id)
 }
 
-/// What a caller may correct of a subject.
+/// Changes to a subject.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct UpdateSubject {
     /// The subject.
     subject_id: Id<Subject>,
-    /// A person's whole name.
+    /// A person's complete name.
     name: Option<NameInput>,
     /// A business's registered name.
     legal_name: Option<Text<200>>,
-    /// The whole address.
+    /// The complete new address.
     address: Option<AddressInput>,
     /// A telephone number.
     phone: Option<Text<32>>,
     /// An e-mail address.
     email: Option<Email>,
-    /// All numbers, up to 10: they replace those that were there.
+    /// The identification numbers, up to 10; replaces the whole list.
     #[schemars(length(max = 10))]
     id_numbers: Option<Vec<IdNumberInput>>,
-    /// Replaces all pairs.
+    /// Replaces all key-value pairs.
     metadata: Option<Metadata>,
 }
 
@@ -295,7 +299,7 @@ fn update_subject(
         SubjectType::Business => input.name.is_some().then_some("/name"),
     };
     if let Some(pointer) = foreign {
-        let detail = "this kind of subject has none";
+        let detail = "this type of subject must not have it";
         return Err(ApiError::of_member(pointer, "unexpected", detail));
     }
     let mut subject = (*before).clone();
@@ -336,7 +340,7 @@ fn update_subject(
     Ok(Data(Shown(world.record("subject.updated", subject))))
 }
 
-/// Whether what a verification looks at differs.
+/// Whether verified data differs.
 fn material(before: &Subject, after: &Subject) -> bool {
     before.name != after.name
         || before.legal_name != after.legal_name
@@ -352,7 +356,7 @@ pub(crate) fn of_company(
     world.children::<Subject>(company.bits()).filter_map(|id| world.find(id))
 }
 
-/// The subjects of a company that are businesses: the company itself, as it is verified.
+/// The business subjects of a company: the company itself, for its verification.
 pub(crate) fn businesses(
     world: &World,
     company: Id<Company>,
@@ -360,7 +364,7 @@ pub(crate) fn businesses(
     of_company(world, company).filter(|subject| subject.kind == SubjectType::Business)
 }
 
-/// Whether it is known what business a company is: a subject of it, a business, is approved now.
+/// Whether a business subject of the company is approved now.
 pub(crate) fn kyb_approved(world: &World, company: Id<Company>) -> bool {
     businesses(world, company).any(|subject| subject.status == KycStatus::Approved)
 }

@@ -1,4 +1,4 @@
-//! What a trust score looks at: each factor of a subject as a percentage of its weight, and why.
+//! The factors of a trust score: a percentage of the weight for each, and why.
 
 use crate::api::identity::alerts;
 use crate::api::prelude::*;
@@ -11,12 +11,12 @@ use crate::model::identity::{
 };
 use crate::model::payments::{Payout, PayoutStatus};
 
-/// How far back behaviour counts, in milliseconds.
+/// How far back past events count, in milliseconds.
 const WINDOW: i64 = 90 * 24 * 60 * 60 * 1_000;
-/// Payouts and runs that are looked at, newest first.
+/// Maximum number of payouts and of runs that are read, newest first.
 const MOST: usize = 1_000;
 
-/// A percentage, and why.
+/// A percentage, and the reason.
 type Part = (i32, String);
 
 /// The parts of a score, which sum to it.
@@ -70,10 +70,18 @@ fn aml(world: &World, subject: &Subject) -> Part {
     let (percent, what) = match latest {
         _ if condemned => (table.confirmed, "an alert about the subject is confirmed"),
         _ if frozen => (table.confirmed, "an alert about the company is confirmed"),
-        Some(ScreeningStatus::ConfirmedMatch) => (table.confirmed, "a list has the subject"),
-        Some(ScreeningStatus::NeedsReview) => (table.needs_review, "a list may have the subject"),
-        Some(_) => (table.clear, "no list has the subject"),
-        None => (table.not_screened, "no list was asked"),
+        Some(ScreeningStatus::ConfirmedMatch) => (
+            table.confirmed,
+            "a watchlist contains the \
+            subject",
+        ),
+        Some(ScreeningStatus::NeedsReview) => (
+            table.needs_review,
+            "a watchlist may contain the \
+            subject",
+        ),
+        Some(_) => (table.clear, "no watchlist contains the subject"),
+        None => (table.not_screened, "the subject was not screened"),
     };
     (percent, what.to_owned())
 }
@@ -82,7 +90,7 @@ fn is_recent(world: &World, at: Timestamp) -> bool {
     world.now().millis() - at.millis() <= WINDOW
 }
 
-/// So many of so many, as a percentage.
+/// A share as a percentage.
 fn share(good: usize, all: usize, none: i32, what: &str) -> Part {
     let percent = (good * 100).checked_div(all);
     match percent.and_then(|percent| i32::try_from(percent).ok()) {
@@ -94,7 +102,7 @@ fn share(good: usize, all: usize, none: i32, what: &str) -> Part {
 fn payments(world: &World, company: Option<Id<Company>>) -> Part {
     let none = WEIGHTS.payments.none;
     let Some(company) = company else {
-        return (none, "no company whose payments would count".to_owned());
+        return (none, "the subject has no company whose payments count".to_owned());
     };
     let payouts = world.children::<Payout>(company.bits()).rev().take(MOST);
     let recent = payouts
@@ -107,7 +115,7 @@ fn payments(world: &World, company: Option<Id<Company>>) -> Part {
         good += usize::from(arrived);
         all += usize::from(arrived || undone);
     }
-    share(good, all, none, "payouts of 90 days that arrived")
+    share(good, all, none, "payouts of 90 days that settled")
 }
 
 fn payroll(world: &World, subject: &Subject) -> Part {
@@ -122,7 +130,7 @@ fn payroll(world: &World, subject: &Subject) -> Part {
         return (percent, format!("payroll_status is {status}"));
     }
     let Some(company) = subject.company_id else {
-        return (table.none, "no company whose payroll would count".to_owned());
+        return (table.none, "the subject has no company whose payroll counts".to_owned());
     };
     let runs = world.children::<PayrollRun>(company.bits()).rev().take(MOST);
     let recent =
@@ -137,7 +145,7 @@ fn payroll(world: &World, subject: &Subject) -> Part {
         good += usize::from(paid);
         all += usize::from(paid || short);
     }
-    share(good, all, table.none, "payroll runs of 90 days that paid everybody")
+    share(good, all, table.none, "payroll runs of 90 days that paid every employee")
 }
 
 fn profile(subject: &Subject) -> Part {

@@ -1,4 +1,4 @@
-//! Trust scores: asked for, and reckoned two seconds later from what has happened by then.
+//! Trust scores: requested, and calculated two seconds later.
 
 use crate::api::business::payroll_clock::get;
 use crate::api::identity::trust_factors;
@@ -20,8 +20,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Identity,
         contract: Contract::Assumed,
         summary: "Score a subject's trust",
-        description: "0 to 1000, higher is safer, from what has happened to the subject and its company: `reasons` sum to it. It comes \
-            after 2 seconds. A score of another band than the one before in its context is told by `trust_score.changed`.",
+        description: "Requests a score from 0 to 1000, higher is safer, calculated after 2 seconds \
+            from past events of the subject and its company. The score is the sum of its \
+            `reasons`. If its band differs from that of the previous score in the same context, \
+            `trust_score.changed` is emitted.",
         example: r#"{"subject_id":"@subject:1","context":"payout"}"#,
         success: 202,
         emits: &["trust_score.created"],
@@ -34,7 +36,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Identity,
         contract: Contract::Assumed,
         summary: "Read a trust score",
-        description: "Its band and its parts.",
+        description: "Returns a score with its band and its parts.",
         ..operation!(read get_trust_score)
     },
 ];
@@ -45,20 +47,20 @@ pub(crate) const COMPLETE_TRUST_SCORE: SystemRow = SystemRow {
     ..SystemRow::LAST
 };
 
-/// What a caller may say about a new score.
+/// A new score.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct CreateTrustScore {
-    /// Who is scored.
+    /// The subject that is scored.
     subject_id: Id<Subject>,
-    /// What it is for; `onboarding` if absent.
+    /// The purpose of the score. Default: `onboarding`.
     context: Option<TrustContext>,
-    /// What the caller knows of them.
+    /// What the caller knows about the subject.
     signals: Option<SignalsInput>,
-    /// The caller's own pairs.
+    /// Key-value pairs set by the caller.
     metadata: Option<Metadata>,
 }
 
-/// What a caller knows of somebody.
+/// What the caller knows about the subject.
 #[derive(Deserialize, JsonSchema)]
 #[schemars(rename = "TrustSignalsInput")]
 pub(crate) struct SignalsInput {
@@ -75,7 +77,7 @@ fn create_trust_score(
     input: CreateTrustScore,
 ) -> Result<Data<Shown<TrustScore>>, ApiError> {
     let subject = world.get(input.subject_id).map_err(|error| {
-        let detail = "no subject of this key's world has this id";
+        let detail = "no subject with this id exists in this key's world";
         error.with_errors(vec![Violation::new("/subject_id", "not_found", detail)])
     })?;
     let signals = input.signals.map_or_else(TrustSignals::default, |given| TrustSignals {
@@ -119,7 +121,7 @@ fn get_trust_score(
     show(world, input.trust_score_id)
 }
 
-/// The score is reckoned.
+/// The score is calculated.
 pub(crate) fn complete(world: &mut World, id: Id<TrustScore>) {
     let waiting = get(world, id);
     if waiting.status != TrustStatus::Processing {
@@ -146,7 +148,7 @@ pub(crate) fn complete(world: &mut World, id: Id<TrustScore>) {
     }
 }
 
-/// The subject's last score in the same context.
+/// The subject's latest score in the same context.
 fn latest(world: &World, of: &TrustScore) -> Option<Arc<TrustScore>> {
     let mut all = world.children::<TrustScore>(of.subject_id.bits()).rev();
     all.find_map(|id| {

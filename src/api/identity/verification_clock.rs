@@ -1,6 +1,6 @@
-//! What the bureau makes of a submitted case, and what follows from it for the subject and its company.
+//! The bureau's answer to a submitted case, and its effects on the subject and its company.
 //!
-//! The bureau is asked when a case is submitted. What our own state says comes before its answer: a forged paper is a fact.
+//! The bureau's decision is made at submission. The simulator's own state has priority over it: a forged document is a fact.
 
 use crate::api::business::companies::blockers;
 use crate::api::business::compliance;
@@ -18,10 +18,10 @@ use crate::model::identity::{
     KycStatus, RejectLabel, ScreeningStatus, Subject, Verification, VerificationType,
 };
 
-/// How long a case waits for somebody to look.
+/// How long a case waits for a manual review.
 const REVIEW: Span = Span::seconds(24 * 60 * 60);
 
-/// What the end of a case, or its next step, can cause.
+/// The events that the end of a case, or its next step, can cause.
 pub(crate) const CONCLUDES: &[&str] = &[
     "verification.approved",
     "verification.declined",
@@ -51,11 +51,11 @@ pub(crate) const EXPIRE_CASE: SystemRow =
 pub(crate) const REVIEW_CASE: SystemRow =
     SystemRow { name: "review_case", emits: CONCLUDES, ..SystemRow::LAST };
 
-/// What becomes of a case, and why.
+/// The result of a case, and the reason.
 pub(crate) struct CaseOutcome {
     pub(crate) to: CaseStatus,
     pub(crate) labels: Vec<RejectLabel>,
-    /// What whoever decided it says.
+    /// The note of the reviewer or bureau.
     pub(crate) note: Option<String>,
 }
 
@@ -73,7 +73,7 @@ pub(crate) fn answer(world: &mut World, id: Id<Verification>, answer: BureauAnsw
     }
     let screening = screenings::of_case(world, &case).map(|screening| screening.status);
     if screening == Some(ScreeningStatus::Processing) {
-        // Somebody hurried the bureau, or held up the lists: it waits for them.
+        // The bureau was hurried, or the watchlists delayed: it waits for them.
         return world.settle_after(SCREENING, Task::AnswerCase(id, answer));
     }
     let faults = document_faults(world, &case);
@@ -82,7 +82,7 @@ pub(crate) fn answer(world: &mut World, id: Id<Verification>, answer: BureauAnsw
     conclude(world, &case, outcome);
 }
 
-/// What is wrong with the documents of a case, each of which has been looked at by now.
+/// The faults of a case's documents, which have all been examined by now.
 fn document_faults(world: &mut World, case: &Verification) -> Vec<DocumentFault> {
     let mut faults = Vec::new();
     for id in &case.document_ids {
@@ -146,7 +146,7 @@ const fn label(fault: DocumentFault) -> RejectLabel {
     }
 }
 
-/// A case moves on, with all that follows from it.
+/// Moves a case on, with all effects.
 pub(crate) fn conclude(world: &mut World, case: &Verification, outcome: CaseOutcome) {
     let now = world.now();
     let mut case = case.clone();
@@ -198,7 +198,7 @@ pub(crate) fn conclude(world: &mut World, case: &Verification, outcome: CaseOutc
     }
 }
 
-/// How each check came out, by what the case came to.
+/// Sets the result of each check from the result of the case.
 fn checked(case: &mut Verification, outcome: &CaseOutcome) {
     let bad = match outcome.to {
         CaseStatus::Approved => return case.check_all(CaseCheckStatus::Passed),
@@ -222,7 +222,7 @@ fn checked(case: &mut Verification, outcome: &CaseOutcome) {
     }
 }
 
-/// Stages where its case leaves a subject. A subject that is approved stays so until a case declines it.
+/// Stages the subject's new status. An approved subject stays approved until a case declines it.
 fn move_subject(world: &mut World, case: &Verification, to: KycStatus) {
     let subject = get(world, case.subject_id);
     let mut subject: Subject = (*subject).clone();
@@ -241,7 +241,7 @@ fn move_subject(world: &mut World, case: &Verification, to: KycStatus) {
     world.stage(subject);
 }
 
-/// A case ends without an outcome: the subject is what it was before.
+/// Ends a case without a result: the subject gets its previous status.
 pub(crate) fn end(world: &mut World, case: &Verification, to: CaseStatus, reason: Option<String>) {
     let now = world.now();
     let mut case = case.clone();
@@ -262,7 +262,7 @@ pub(crate) fn end(world: &mut World, case: &Verification, to: CaseStatus, reason
     world.record(event, case);
 }
 
-/// The day that a case had is over.
+/// A case's time has passed.
 pub(crate) fn expire(world: &mut World, id: Id<Verification>) {
     let case = get(world, id);
     if case.status.may_become(CaseStatus::Expired) {
@@ -270,7 +270,7 @@ pub(crate) fn expire(world: &mut World, id: Id<Verification>) {
     }
 }
 
-/// Nobody has looked for a day: the bureau does.
+/// There was no manual review for a day: the bureau decides.
 pub(crate) fn review(world: &mut World, id: Id<Verification>) {
     let case = get(world, id);
     if case.status != CaseStatus::InReview {
@@ -281,12 +281,12 @@ pub(crate) fn review(world: &mut World, id: Id<Verification>) {
     } else {
         CaseOutcome::plain(CaseStatus::Approved, None)
     };
-    let note = Some("nobody decided within a day: the bureau did".to_owned());
+    let note = Some("not reviewed within a day: the bureau decided".to_owned());
     let outcome = CaseOutcome { note, ..outcome };
     conclude(world, &case, outcome);
 }
 
-/// It is known what business a company is: what blocked it for that is resolved, and it may begin.
+/// The business is verified: the company's requirement is resolved, and it may become active.
 fn admit_company(world: &mut World, case: &Verification) {
     let Some(company) = case.company_id else {
         return;

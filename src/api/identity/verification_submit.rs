@@ -1,4 +1,4 @@
-//! A case is submitted: what it needs, and when the bureau answers.
+//! Submitting a case: its requirements, and the time of the bureau's answer.
 
 use crate::api::identity::documents::EXAMINATION;
 use crate::api::identity::screenings::{self, SCREENING};
@@ -14,17 +14,17 @@ use crate::world::DecisionAnswer;
 
 /// From a submission without documents to the answer.
 const DATA: Span = Span::seconds(2);
-/// How long a bureau that is offline takes.
+/// How long an offline bureau takes.
 const OFFLINE: Span = Span::seconds(6 * 60 * 60);
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct SubmitVerification {
     /// The case.
     verification_id: Id<Verification>,
-    /// The subject's documents that it is to be decided by, up to 20, each once.
+    /// The subject's documents to decide by, up to 20, each at most once.
     #[schemars(length(max = 20), extend("uniqueItems" = true))]
     document_ids: Option<Vec<Id<Document>>>,
-    /// That the subject agrees; a case without it goes nowhere.
+    /// The subject's consent; required to be true.
     consent: bool,
 }
 
@@ -38,7 +38,7 @@ pub(super) fn submit_verification(
     let status = step("submit", "the verification", case.id, case.status)?;
     let mut wrong = unusable(&case, &documents);
     if !input.consent {
-        let detail = "without the subject's consent nothing is checked";
+        let detail = "the subject's consent is required";
         wrong.push(Violation::new("/consent", "consent", detail));
     }
     wrong.extend(missing(&case, &documents));
@@ -57,7 +57,7 @@ pub(super) fn submit_verification(
     case.check_all(CaseCheckStatus::Pending);
     case.enter(status, now);
     world.forget_timers(AnyId::of(case.id));
-    // The lists are asked before the bureau, whose answer is not to come before theirs.
+    // The screening starts before the bureau, whose answer must not arrive first.
     if case.makes(CaseCheckName::Aml) {
         screenings::begin_for(world, &case);
     }
@@ -79,7 +79,7 @@ pub(super) fn submit_verification(
     Ok(Data(Shown(case)))
 }
 
-/// Sets when the bureau's answer comes.
+/// Sets the timer for the bureau's answer.
 fn ask_bureau(world: &mut World, case: &Verification, answer: DecisionAnswer) {
     if let Some(at) = case.expires_at {
         return world.remind_at(at, Task::ExpireCase(case.id));
@@ -99,12 +99,12 @@ fn ask_bureau(world: &mut World, case: &Verification, answer: DecisionAnswer) {
     world.settle_when(normal, named, task);
 }
 
-/// The documents that a submission names.
+/// The documents named in a submission.
 fn documents(world: &World, ids: &[Id<Document>]) -> Result<Vec<Arc<Document>>, ApiError> {
     let (mut found, mut unknown) = (Vec::new(), Vec::new());
     for (place, id) in (0..).zip(ids) {
         let place: usize = place;
-        let detail = "no document of this key's world has this id";
+        let detail = "no document with this id exists in this key's world";
         let missing = || Violation::new(format!("/document_ids/{place}"), "not_found", detail);
         match world.find(*id) {
             Some(document) => found.push(document),
@@ -117,36 +117,36 @@ fn documents(world: &World, ids: &[Id<Document>]) -> Result<Vec<Arc<Document>>, 
     Err(ApiError::not_found("document").with_errors(unknown))
 }
 
-/// What keeps documents from being submitted: those of somebody else, and those that were rejected.
+/// Documents that cannot be submitted: those of other subjects, and rejected ones.
 fn unusable(case: &Verification, documents: &[Arc<Document>]) -> Vec<Violation> {
     let mut wrong = Vec::new();
     for (place, document) in (0..).zip(documents) {
         let place: usize = place;
         let pointer = format!("/document_ids/{place}");
         if document.subject_id != case.subject_id {
-            let detail = format!("{} is another subject's", document.id);
+            let detail = format!("{} belongs to another subject", document.id);
             wrong.push(Violation::new(pointer, "foreign_document", detail));
         } else if document.status == DocumentStatus::Rejected {
-            let detail = format!("{} was rejected: attach another", document.id);
+            let detail = format!("{} was rejected: add another document", document.id);
             wrong.push(Violation::new(pointer, "document_rejected", detail));
         }
     }
     wrong
 }
 
-/// A document for each group that the level asks for and none is of.
+/// The groups of documents that the level requires and that are missing.
 fn missing(case: &Verification, documents: &[Arc<Document>]) -> Vec<Violation> {
     let has = |group: &&Vec<DocumentType>| documents.iter().any(|one| group.contains(&one.kind));
     let groups = levels::row(case.kind, case.level).documents.iter();
     let lacking = groups.filter(|group| !has(group)).map(|group| {
         let names: Vec<&str> = group.iter().map(|kind| kind.name()).collect();
-        let detail = format!("this level needs a document: {}", names.join(" or "));
+        let detail = format!("this level requires a document: {}", names.join(" or "));
         Violation::new("/document_ids", "document_required", detail)
     });
     lacking.collect()
 }
 
-/// Reserved last names choose what the bureau says.
+/// Reserved last names choose the bureau's answer.
 fn magic(subject: &Subject, case: &Verification) -> Option<(DecisionAnswer, String)> {
     let word = subject.reserved_word();
     let is = |reserved: &str| word.eq_ignore_ascii_case(reserved);

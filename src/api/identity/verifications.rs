@@ -1,4 +1,4 @@
-//! Verifications: cases, opened, submitted, reviewed by hand, cancelled. What the bureau makes of them is `verification_clock`.
+//! Verifications: cases that are opened, submitted, reviewed by hand, and cancelled. The bureau's answers are in `verification_clock`.
 
 use crate::api::identity::verification_clock::{self, CaseOutcome};
 use crate::api::identity::verification_submit::submit_verification;
@@ -10,7 +10,7 @@ use crate::model::identity::{
 };
 use crate::model::{Object, State, refused, step};
 
-/// How long a case waits to be submitted.
+/// How long a case waits for its submission.
 pub(crate) const PATIENCE: Span = Span::seconds(24 * 60 * 60);
 
 pub(crate) const OPERATIONS: &[Operation] = &[
@@ -20,7 +20,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Identity,
         contract: Contract::Assumed,
         summary: "List verifications",
-        description: "Every case, in creation order.",
+        description: "Lists every case, in creation order.",
         ..operation!(read list_verifications)
     },
     Operation {
@@ -29,8 +29,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Identity,
         contract: Contract::Assumed,
         summary: "Open a verification",
-        description: "`kyc` of a person, `kyb` of a business; its level says which checks are made and which documents are needed. It \
-            expires after 24 hours unless it is submitted. A subject has one open case at a time.",
+        description: "Opens a case: `kyc` for a person, `kyb` for a business. The level determines \
+            the checks and the required documents. It expires after 24 hours without a \
+            submission. A subject can have one open case at a time.",
         example: r#"{"subject_id":"@subject:1","type":"kyb","level":"basic"}"#,
         success: 201,
         errors: &[ErrorCode::InvalidStateTransition],
@@ -44,7 +45,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Identity,
         contract: Contract::Assumed,
         summary: "Read a verification",
-        description: "Each check, what the case came to, and why not if so.",
+        description: "Returns a case with each check, the result, and the reasons for a rejection.",
         ..operation!(read get_verification)
     },
     Operation {
@@ -53,9 +54,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Identity,
         contract: Contract::Assumed,
         summary: "Submit a verification",
-        description: "Sends it to the bureau, with the documents that its level asks for. The answer comes after 2 seconds, after 60 \
-            where documents are looked at. Approval of a business makes its `pending` company `active` and resolves its \
-            `business_verification`. A list that has the subject sends the case into review.",
+        description: "Submits the case to the bureau, with the documents that its level requires. \
+            The answer arrives after 2 seconds, or after 60 if there are documents. Approval of a \
+            business makes its `pending` company `active` and resolves its \
+            `business_verification`. A watchlist hit sends the case into review.",
         example: r#"{"consent":true}"#,
         success: 202,
         errors: &[ErrorCode::InvalidStateTransition],
@@ -69,8 +71,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Identity,
         contract: Contract::Assumed,
         summary: "Review a verification",
-        description: "Decides a case that is `in_review` by hand. What nobody decides the bureau does after 24 hours: it approves, and \
-            declines where an alert about the subject is not dismissed.",
+        description: "Decides a case that is `in_review`. Without a decision, the bureau decides \
+            after 24 hours: it approves, or declines if an alert about the subject is not \
+            dismissed.",
         example: r#"{"decision":"approve","note":"The papers are in order"}"#,
         errors: &[ErrorCode::InvalidStateTransition],
         emits: verification_clock::CONCLUDES,
@@ -83,7 +86,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Identity,
         contract: Contract::Assumed,
         summary: "Cancel a verification",
-        description: "Abandons a case that the bureau is not busy with. The subject is what it was before.",
+        description: "Cancels a case that the bureau is not processing. The subject gets its \
+            previous status.",
         example: r#"{"reason":"The customer left"}"#,
         errors: &[ErrorCode::InvalidStateTransition],
         emits: &["verification.cancelled"],
@@ -96,11 +100,11 @@ pub(crate) struct ListVerifications {
     #[serde(flatten)]
     paging: Paging,
     sort: Option<Sort<Verification>>,
-    /// Only those of that subject.
+    /// Filter by subject.
     subject_id: Option<Id<Subject>>,
-    /// Only those that stand there.
+    /// Filter by status.
     status: Option<CaseStatus>,
-    /// Only those of people, or of businesses.
+    /// Filter by type.
     #[serde(rename = "type")]
     kind: Option<VerificationType>,
 }
@@ -130,20 +134,20 @@ fn list_verifications(
     candidates.page_where(world, input.paging, input.sort.as_ref(), keep)
 }
 
-/// What a caller may say about a new case.
+/// A new case.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct CreateVerification {
-    /// Who is verified.
+    /// The subject that is verified.
     subject_id: Id<Subject>,
-    /// `kyc` of a person, `kyb` of a business.
+    /// `kyc` for a person, `kyb` for a business.
     #[serde(rename = "type")]
     kind: VerificationType,
-    /// How thorough it is.
+    /// The verification level.
     level: Level,
-    /// Checks to make beyond those of the level, each once.
+    /// Checks in addition to those of the level, each at most once.
     #[schemars(length(max = 6), extend("uniqueItems" = true))]
     checks: Option<Vec<CaseCheckName>>,
-    /// The caller's own pairs.
+    /// Key-value pairs set by the caller.
     metadata: Option<Metadata>,
 }
 
@@ -152,7 +156,7 @@ fn create_verification(
     input: CreateVerification,
 ) -> Result<Data<Shown<Verification>>, ApiError> {
     let subject = world.get(input.subject_id).map_err(|error| {
-        let detail = "no subject of this key's world has this id";
+        let detail = "no subject with this id exists in this key's world";
         error.with_errors(vec![Violation::new("/subject_id", "not_found", detail)])
     })?;
     let wanted = input.checks.unwrap_or_default();
@@ -161,7 +165,7 @@ fn create_verification(
         return Err(ApiError::invalid(wrong));
     }
     if let Some(open) = open_case(world, subject.id) {
-        let detail = format!("{} is open: submit it, or cancel it", open.id);
+        let detail = format!("{} is open: submit or cancel it", open.id);
         return Err(refused(open.id, open.status, detail));
     }
     let mut names = levels::row(input.kind, input.level).checks.clone();
@@ -198,7 +202,7 @@ fn create_verification(
     Ok(Data(Shown(case)))
 }
 
-/// What does not go with that kind of subject.
+/// What does not fit the type of subject.
 fn unfit(subject: &Subject, kind: VerificationType, checks: &[CaseCheckName]) -> Vec<Violation> {
     let mut wrong = Vec::new();
     let fits = match subject.kind {
@@ -206,20 +210,20 @@ fn unfit(subject: &Subject, kind: VerificationType, checks: &[CaseCheckName]) ->
         SubjectType::Business => VerificationType::Kyb,
     };
     if fits != kind {
-        let detail = "expected kyc of a person, kyb of a business";
+        let detail = "expected kyc for a person, kyb for a business";
         wrong.push(Violation::new("/type", "subject_type", detail));
         return wrong;
     }
     let made = &levels::row(kind, Level::Enhanced).checks;
     for (place, _) in (0..).zip(checks).filter(|(_, name)| !made.contains(name)) {
-        let detail = "this kind of verification has no such check";
+        let detail = "this type of verification does not have this check";
         let pointer = format!("/checks/{place}");
         wrong.push(Violation::new(pointer, "subject_type", detail));
     }
     wrong
 }
 
-/// The subject's case of which something is still to come.
+/// The subject's case that has not ended.
 pub(crate) fn open_case(world: &World, subject: Id<Subject>) -> Option<Arc<Verification>> {
     let latest = world.children::<Verification>(subject.bits()).next_back();
     latest.and_then(|id| world.find(id)).filter(|case| case.status.is_open())
@@ -238,7 +242,7 @@ fn get_verification(
     show(world, input.verification_id)
 }
 
-/// What whoever reviews a case makes of it.
+/// The reviewer's decision about a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ReviewDecision {
@@ -251,12 +255,12 @@ pub(crate) enum ReviewDecision {
 pub(crate) struct ReviewVerification {
     /// The case.
     verification_id: Id<Verification>,
-    /// What is made of it.
+    /// The decision.
     decision: ReviewDecision,
-    /// Why not, each once; `manual_decline` if absent. Not of an approval.
+    /// Reasons for a rejection, each at most once. Default: `manual_decline`. Not allowed for an approval.
     #[schemars(length(max = 6), extend("uniqueItems" = true))]
     reject_labels: Option<Vec<RejectLabel>>,
-    /// What the reviewer says.
+    /// The reviewer's note.
     note: Option<Text<500>>,
 }
 
@@ -270,16 +274,15 @@ fn review_verification(
         ReviewDecision::Decline => "decline",
         ReviewDecision::RequestResubmission => "request_resubmission",
     };
-    // The bureau's own rows of these verbs begin at processing, which no hand decides.
+    // The lifecycle allows these verbs from processing, too, but only for the bureau.
     if case.status != CaseStatus::InReview {
-        let detail =
-            format!("the verification is {}: it would have to be in_review", case.status.name());
+        let detail = format!("the verification is {}: it must be in_review", case.status.name());
         return Err(refused(case.id, case.status, detail));
     }
     let to = step(verb, "the verification", case.id, case.status)?;
     let labels = input.reject_labels.unwrap_or_default();
     if to == CaseStatus::Approved && !labels.is_empty() {
-        let detail = "an approval has no labels";
+        let detail = "reject_labels is not allowed for an approval";
         return Err(ApiError::of_member("/reject_labels", "unexpected", detail));
     }
     let note = input.note.map(Text::into_string);
@@ -287,7 +290,7 @@ fn review_verification(
     show(world, input.verification_id)
 }
 
-/// Somebody decides a case by hand.
+/// Decides a case by hand.
 pub(crate) fn decide(
     world: &mut World,
     case: &Verification,
@@ -323,7 +326,7 @@ fn cancel_verification(
     show(world, input.verification_id)
 }
 
-/// A case is abandoned.
+/// Cancels a case.
 pub(crate) fn cancel(world: &mut World, case: &Verification, reason: Option<String>) {
     verification_clock::end(world, case, CaseStatus::Cancelled, reason);
 }

@@ -12,13 +12,13 @@ fn refusal(bytes: &[u8]) -> String {
 #[test]
 fn what_is_not_json_is_refused_with_line_and_column() {
     for (body, detail) in [
-        (&b""[..], "line 1, column 1: the body is empty where a JSON object is expected"),
-        (b" \r\n\t", "line 1, column 1: the body is empty where a JSON object is expected"),
+        (&b""[..], "line 1, column 1: the body is empty: expected a JSON object"),
+        (b" \r\n\t", "line 1, column 1: the body is empty: expected a JSON object"),
         (
             b"\xef\xbb\xbf{}",
-            "line 1, column 1: the body begins with a byte order mark, which JSON does not have",
+            "line 1, column 1: the body starts with a byte order mark, which JSON does not allow",
         ),
-        (b"{\"a\":\n \"\xff\"}", "line 2, column 3: the body is not UTF-8"),
+        (b"{\"a\":\n \"\xff\"}", "line 2, column 3: the body is not valid UTF-8"),
         (b"{\"a\": 1", "line 1, column 7: the body ends while parsing an object"),
         (b"{} {}", "line 1, column 4: trailing characters"),
         (b"{\"a\":NaN}", "line 1, column 6: expected value"),

@@ -1,4 +1,4 @@
-//! A request for a payer's money in the making: what speaks against it, and what it becomes.
+//! Creating a collection: the checks, and the new resource.
 
 use crate::api::payments::collection_clock;
 use crate::api::payments::wallets::room;
@@ -11,25 +11,25 @@ use crate::model::payments::{
 };
 use crate::value::id::encode_to_string;
 
-/// Refuses a reference that an open collection of the company has.
+/// Refuses a reference that another open collection of the company has.
 pub(super) fn free(world: &World, company: Id<Company>, reference: &str) -> Result<(), ApiError> {
     let name = Collection::by_reference(reference);
     let Some(other) = world.open_collection(company, &name) else {
         return Ok(());
     };
-    let detail = format!("{other} is open with this reference");
+    let detail = format!("the open collection {other} has this reference");
     let error = ApiError::new(ErrorCode::DuplicateReference, detail.clone()).about(other);
     Err(error.with_errors(vec![Violation::new("/reference", "duplicate", detail)]))
 }
 
-/// Refuses what the wallet could not hold.
+/// Refuses an amount that the wallet could not hold.
 pub(crate) fn fits(
     world: &World,
     company: Id<Company>,
     currency: Currency,
     amount: i64,
 ) -> Result<(), ApiError> {
-    // What was paid and is not settled yet arrives in it, too.
+    // Paid amounts that are not settled yet will arrive in it, too.
     let pending = world.balances(company, currency).pending;
     let amount = amount.saturating_add(pending);
     if let Some(wallet) = world.wallet_of(company, currency) {
@@ -39,7 +39,7 @@ pub(crate) fn fits(
     room(world, &opened, amount).map_err(|error| ApiError { resource_id: None, ..error })
 }
 
-/// A request for money that nothing is wrong with.
+/// A collection request that passed its checks.
 pub(super) struct Asked {
     pub(super) amount: i64,
     pub(super) currency: Currency,
@@ -51,7 +51,7 @@ pub(super) struct Asked {
     pub(super) metadata: Metadata,
 }
 
-/// Makes the collection, and sets what its payer does. Emits `collection.created`.
+/// Creates the collection, and sets the timer for its payer's action. Emits `collection.created`.
 pub(super) fn ask(world: &mut World, company: &Company, asked: Asked) -> Arc<Collection> {
     let now = world.now();
     let id: Id<Collection> = world.next_id(company.id.bits());
@@ -94,7 +94,7 @@ pub(super) fn ask(world: &mut World, company: &Company, asked: Asked) -> Arc<Col
     collection
 }
 
-/// An account for this collection alone, at a bank of the company's country.
+/// An account for this collection only, at a bank of the company's country.
 fn virtual_account(world: &World, company: &Company, id: Id<Collection>) -> Option<VirtualAccount> {
     let country = countries::find(&company.country)?;
     let key = world.base().key().with("virtual account").at(id.bits());

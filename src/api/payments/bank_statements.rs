@@ -1,4 +1,4 @@
-//! Bank statements: lines that a caller sends, a file of a bank, or what the sandbox says that the bank says.
+//! Bank statements: lines from a caller, a file from a bank, or a simulated statement.
 
 use schemars::{Schema, SchemaGenerator, json_schema};
 
@@ -22,10 +22,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Payments,
         contract: Contract::Assumed,
         summary: "Import a bank statement",
-        description: "`lines`, or a file of a bank as `content` with its `format`, or neither: then the sandbox plays the bank, and writes \
-            the statement of these days from the wallet's transactions, with fees, merged lines, shifted days, cut references, \
-            duplicates and missing lines. After five seconds it is `imported`, and every line is a row of the reconciliation. A file \
-            with a mistake is refused with its line and column.",
+        description: "Imports `lines`, or a bank's file as `content` with its `format`. Without \
+            either, the sandbox simulates the bank: it writes the statement from the wallet's \
+            transactions, with fees, merged lines, shifted days, cut references, duplicates and \
+            missing lines. After five seconds the statement is `imported`, and every line is a \
+            row of the reconciliation. A file with a mistake is refused with its line and column.",
         example: r#"{"company_id":"@company:1","wallet_id":"@wallet:1","from":"2025-12-01","to":"2025-12-31"}"#,
         success: 202,
         emits: &["bank_statement.created"],
@@ -38,31 +39,31 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Payments,
         contract: Contract::Assumed,
         summary: "Read a bank statement",
-        description: "Balances, sums, and how many of its lines are matched. Its lines are the rows that \
-            `GET /api/payments/reconciliation-matches?statement_id=…` lists.",
+        description: "Returns balances, sums, and the number of matched lines. `GET \
+            /api/payments/reconciliation-matches?statement_id=…` lists the lines as rows.",
         ..operation!(read get_bank_statement)
     },
 ];
 
-/// What is to be imported.
+/// A statement to import.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct ImportBankStatement {
-    /// The company whose account it is.
+    /// The company that owns the account.
     company_id: Id<Company>,
-    /// The wallet that is the account.
+    /// The wallet that represents the account.
     wallet_id: Id<Wallet>,
     /// The statement's first day.
     from: Date,
-    /// Its last day: today or earlier.
+    /// The last day; not in the future.
     to: Date,
-    /// Its lines, in the bank's order.
+    /// The lines, in the bank's order.
     #[schemars(length(min = 1, max = MOST_LINES))]
     lines: Option<Vec<ImportLine>>,
     /// The text of a bank's file.
     content: Option<FileText>,
     /// The file's format.
     format: Option<StatementFormat>,
-    /// The caller's own pairs.
+    /// Key-value pairs set by the caller.
     #[serde(default)]
     metadata: Metadata,
 }
@@ -70,19 +71,19 @@ pub(crate) struct ImportBankStatement {
 /// One line of a statement.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct ImportLine {
-    /// The day on which the bank booked it.
+    /// The bank's booking day.
     date: Date,
-    /// Minor units of the wallet's currency, from 1.
+    /// Amount in minor units of the wallet's currency, from 1.
     amount: Amount,
-    /// Money in, or money out.
+    /// Direction of the money: in or out.
     direction: TransactionType,
-    /// What the bank wrote.
+    /// The bank's description.
     description: Option<Text<500>>,
-    /// What payer and payee know the payment by.
+    /// The payment reference known to payer and payee.
     reference: Option<Text<100>>,
 }
 
-/// A whole file as one text: line ends and all.
+/// A whole file as one text, including line ends.
 #[derive(Deserialize)]
 #[serde(transparent)]
 pub(crate) struct FileText(String);
@@ -101,7 +102,7 @@ impl JsonSchema for FileText {
     }
 }
 
-/// What a statement has before it has an id.
+/// The contents of a statement before it has an id.
 pub(crate) struct Contents {
     pub(crate) source: StatementSource,
     pub(crate) format: Option<StatementFormat>,
@@ -119,7 +120,7 @@ fn import_bank_statement(
     let wallet = world.get(input.wallet_id)?;
     let mut wrong = days_of(world, input.from, input.to);
     if wallet.company_id != company.id {
-        let detail = "this wallet is another company's";
+        let detail = "this wallet belongs to another company";
         wrong.push(Violation::new("/wallet_id", "foreign_wallet", detail));
     }
     wrong.extend(one_source(&input));
@@ -144,7 +145,7 @@ fn import_bank_statement(
     Ok(Data(Shown(statement)))
 }
 
-/// Stages a statement with its lines, and tells of it.
+/// Stages a statement with its lines, and emits its event.
 pub(crate) fn open(
     world: &mut World,
     wallet: &Wallet,
@@ -190,16 +191,16 @@ pub(crate) fn open(
     world.record("bank_statement.created", statement)
 }
 
-/// What is wrong with a statement's days.
+/// The mistakes in a statement's days.
 fn days_of(world: &World, from: Date, to: Date) -> Vec<Violation> {
     let mut wrong = Vec::new();
     if to < from {
-        let detail = format!("the statement begins on {from}");
+        let detail = format!("must be on or after the first day, {from}");
         wrong.push(Violation::new("/to", "before_from", detail));
     }
     let today = world.today();
     if to > today {
-        let detail = format!("this day lies ahead: today is {today}");
+        let detail = format!("must not be in the future (today is {today})");
         wrong.push(Violation::new("/to", "in_the_future", detail));
     }
     wrong
@@ -208,10 +209,20 @@ fn days_of(world: &World, from: Date, to: Date) -> Vec<Violation> {
 /// Lines, or a file with its format, or neither.
 fn one_source(input: &ImportBankStatement) -> Option<Violation> {
     let (pointer, code, detail) = match (&input.lines, &input.content, input.format) {
-        (Some(_), Some(_), _) => ("/content", "conflict", "lines are there already"),
-        (Some(_), None, Some(_)) => ("/format", "conflict", "lines have no format"),
-        (None, Some(_), None) => ("/format", "required", "a file has a format"),
-        (None, None, Some(_)) => ("/content", "required", "a format is that of a file"),
+        (Some(_), Some(_), _) => (
+            "/content",
+            "conflict",
+            "content must be absent if lines are \
+            given",
+        ),
+        (Some(_), None, Some(_)) => (
+            "/format",
+            "conflict",
+            "format must be absent if lines are \
+            given",
+        ),
+        (None, Some(_), None) => ("/format", "required", "format is required if content is given"),
+        (None, None, Some(_)) => ("/content", "required", "content is required if format is given"),
         _ => return None,
     };
     Some(Violation::new(pointer, code, detail))
@@ -291,10 +302,10 @@ fn of_file(
 fn outside(day: Date, (from, to): (Date, Date)) -> Option<String> {
     let within = (from..=to).contains(&day);
     (!within)
-        .then(|| format!("expected a day of the statement, from {from} to {to}, and not {day}"))
+        .then(|| format!("expected a day of the statement, from {from} to {to}, but found {day}"))
 }
 
-/// Sums that 64 bits do not hold cannot be shown.
+/// Sums that exceed 64 bits cannot be shown.
 fn sums_of(drafts: &[Draft], pointer: &str) -> Option<Violation> {
     let sum = |direction| -> i128 {
         let of = drafts.iter().filter(|draft| draft.direction == direction);
@@ -302,12 +313,12 @@ fn sums_of(drafts: &[Draft], pointer: &str) -> Option<Violation> {
     };
     let most = sum(TransactionType::Credit).max(sum(TransactionType::Debit));
     (most > i128::from(i64::MAX)).then(|| {
-        let detail = "the lines of one direction come to more than 64 bits hold";
+        let detail = "the sum of the lines in one direction is too large";
         Violation::new(pointer, "sum_too_large", detail)
     })
 }
 
-/// What the bank says where nobody has its statement: what the wallet has, through the noise that the outside world decides.
+/// A simulated statement: the wallet's transactions with the differences that the decision sets.
 fn simulated(
     world: &mut World,
     wallet: &Wallet,
@@ -365,7 +376,7 @@ fn signed(draft: &Draft) -> i128 {
     }
 }
 
-/// The wallet's transactions of those days, unless they are more than one statement takes.
+/// The wallet's transactions of those days, up to the maximum of a statement.
 fn within_bounds(
     world: &World,
     wallet: &Wallet,
@@ -380,7 +391,8 @@ fn within_bounds(
 
 fn too_many(count: usize) -> ApiError {
     let detail = format!(
-        "the statement would have {count} lines, and has {MOST_LINES} at most: name fewer days"
+        "the statement would have {count} lines, and the maximum is {MOST_LINES}: choose fewer \
+            days"
     );
     ApiError::of_member("/to", "too_many", detail)
 }

@@ -1,4 +1,4 @@
-//! Beneficiaries: saved payees, and the bank's word on their accounts, which comes half a minute later.
+//! Beneficiaries: saved payees, and the bank's check of their accounts, which takes half a minute.
 
 use crate::api::business::companies::{Country, named};
 use crate::api::business::payroll_clock::get;
@@ -16,7 +16,7 @@ use crate::model::payments::{
 };
 use crate::world::DecisionAnswer;
 
-/// From the request to the bank's answer, unless the outside world takes longer.
+/// From the request to the bank's answer, unless the decision sets another delay.
 const RESOLUTION: Span = Span::seconds(30);
 
 pub(crate) const OPERATIONS: &[Operation] = &[
@@ -26,7 +26,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Payments,
         contract: Contract::Assumed,
         summary: "List beneficiaries",
-        description: "Saved payees, in creation order. Those whom companies paid before the world's start are not saved.",
+        description: "Lists saved payees in creation order. Payees before the world's start are \
+            not saved.",
         ..operation!(read list_beneficiaries)
     },
     Operation {
@@ -35,10 +36,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Payments,
         contract: Contract::Assumed,
         summary: "Add a beneficiary",
-        description: "The account is held to the rules of its country at once: IBAN, NUBAN, routing number, sort code, or length \
-            alone. Then its bank is asked who holds it, and answers after 30 seconds: the beneficiary is `verified` where the names \
-            match wholly or in part, else `rejected`. The reserved numbers `9999999900` to `9999999999` are taken everywhere, and \
-            choose what becomes of a payout.",
+        description: "Creates a beneficiary. The account number must be valid in its country: \
+            IBAN, NUBAN, routing number, sort code, or length only. The bank is then asked for \
+            the holder, and answers after 30 seconds: the beneficiary is `verified` if the names \
+            match at least partly, otherwise `rejected`. The reserved numbers `9999999900` to \
+            `9999999999` are accepted in every country, and choose the result of a payout.",
         example: r#"{"company_id":"@company:1","name":"Adaeze Supplies Ltd","type":"business","account":{"bank_code":"011","account_number":"0000014579","country":"NG","currency":"NGN"}}"#,
         success: 201,
         emits: &["beneficiary.created"],
@@ -51,7 +53,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Payments,
         contract: Contract::Assumed,
         summary: "Read a beneficiary",
-        description: "Where the check of the account stands, and how the names compare.",
+        description: "Returns a beneficiary with the status of the account check and the name \
+            comparison.",
         ..operation!(read get_beneficiary)
     },
 ];
@@ -67,11 +70,11 @@ pub(crate) struct ListBeneficiaries {
     #[serde(flatten)]
     paging: Paging,
     sort: Option<Sort<Beneficiary>>,
-    /// Only those of that company.
+    /// Filter by company.
     company_id: Option<Id<Company>>,
-    /// Only those that stand there.
+    /// Filter by status.
     status: Option<BeneficiaryStatus>,
-    /// Only those with accounts in that currency.
+    /// Filter by the account's currency.
     currency: Option<Currency>,
 }
 
@@ -101,19 +104,19 @@ fn list_beneficiaries(
     candidates.page_where(world, input.paging, input.sort.as_ref(), keep)
 }
 
-/// What a caller may say about a new beneficiary.
+/// A new beneficiary.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct CreateBeneficiary {
     /// The company that pays.
     company_id: Id<Company>,
-    /// Their name, which is compared with the account holder's.
+    /// The beneficiary's name, which is compared with the account holder's.
     name: Text<200>,
     /// A person or a business.
     #[serde(rename = "type")]
     kind: BeneficiaryType,
-    /// Where their money goes.
+    /// The account that receives the beneficiary's money.
     account: AccountInput,
-    /// The caller's own pairs.
+    /// Key-value pairs set by the caller.
     metadata: Option<Metadata>,
 }
 
@@ -121,15 +124,15 @@ pub(crate) struct CreateBeneficiary {
 #[derive(Deserialize, JsonSchema)]
 #[schemars(rename = "BeneficiaryAccountInput")]
 pub(crate) struct AccountInput {
-    /// The bank's code in its country: sort code, routing number, bank code. May be left out where the number is an IBAN.
+    /// The bank's code in its country: sort code, routing number, bank code. Optional if the account number is an IBAN.
     bank_code: Option<Text<34>>,
-    /// The account's number in its country, or its IBAN without spaces.
+    /// The account number in its country's format, or the IBAN without spaces.
     account_number: Text<34>,
-    /// Whose name the bank is to find on the account; the beneficiary's if absent. Another one is a name mismatch.
+    /// The holder's name that the bank finds for the account. Default: the beneficiary's. A different name is a mismatch.
     account_name: Option<Text<200>>,
-    /// Where the bank is, ISO 3166-1 alpha-2.
+    /// The bank's country, ISO 3166-1 alpha-2.
     country: Country,
-    /// What the account is in: payouts to it are in that currency.
+    /// The currency of the account and of payouts to it.
     currency: Currency,
 }
 
@@ -181,7 +184,7 @@ fn account(input: AccountInput) -> Result<BeneficiaryAccount, ApiError> {
     })
 }
 
-/// The bank's answer. It compares names, so another holder than the beneficiary is a mismatch unless somebody says otherwise.
+/// The bank's answer. Without a decision, a holder name that differs from the beneficiary's is a mismatch.
 fn ask_bank(world: &mut World, beneficiary: &Beneficiary) -> DecisionAnswer {
     let holder = beneficiary.account.holder.as_deref();
     let stranger =
@@ -193,7 +196,7 @@ fn ask_bank(world: &mut World, beneficiary: &Beneficiary) -> DecisionAnswer {
     world.decide(&BENEFICIARY_CHECK, AnyId::of(beneficiary.id), by_name)
 }
 
-/// The bank has answered: the beneficiary can be paid, or not.
+/// The bank has answered: the beneficiary is verified or rejected.
 pub(crate) fn resolve(world: &mut World, id: Id<Beneficiary>, answer: BankAnswer) {
     let beneficiary = get(world, id);
     if beneficiary.status != BeneficiaryStatus::Pending {
@@ -218,16 +221,16 @@ pub(crate) fn resolve(world: &mut World, id: Id<Beneficiary>, answer: BankAnswer
 
 fn reason(code: &str) -> &'static str {
     match code {
-        "name_mismatch" => "the account is open and its holder has another name",
+        "name_mismatch" => "the account is open but its holder has another name",
         "account_closed" => "the account is closed",
-        _ => "the bank knows no such account",
+        _ => "the bank does not know this account",
     }
 }
 
-/// Strangers who are drawn before one has a name of their own.
+/// Maximum number of random names drawn until one differs.
 const ATTEMPTS: u64 = 16;
 
-/// The account holder's name as the bank has it: in capitals. None where the bank knows of none.
+/// The account holder's name at the bank, in capitals. None if the bank does not know it.
 fn holder(world: &World, beneficiary: &Beneficiary, answer: BankAnswer) -> Option<String> {
     let alike = |name: &str| compare(&beneficiary.name, name).0 != MatchResult::NoMatch;
     let named = beneficiary.account.holder.as_deref();
@@ -242,7 +245,7 @@ fn holder(world: &World, beneficiary: &Beneficiary, answer: BankAnswer) -> Optio
     Some(name.to_uppercase())
 }
 
-/// Somebody else of the account's country.
+/// The name of another person in the account's country.
 fn stranger(world: &World, beneficiary: &Beneficiary, alike: impl Fn(&str) -> bool) -> String {
     let country = countries::find(&beneficiary.account.country);
     let country = country.or_else(|| countries::find("GB"));

@@ -1,4 +1,4 @@
-//! What payers do, and what the clock makes of it: prompted, paid, failed, settled, expired, charged back.
+//! Actions of payers and their effects over time: prompted, paid, failed, settled, expired, charged back.
 
 use crate::api::identity::monitoring;
 use crate::api::payments::asking::fits;
@@ -15,16 +15,16 @@ use crate::world::DecisionAnswer;
 
 /// From the request to the prompt on the payer's phone.
 const PROMPT: Span = Span::seconds(2);
-/// From the payment to the wallet.
+/// From the payment to the settlement.
 const SETTLEMENT: Span = Span::BusinessDays(1);
-/// The same, where the bank is late and nobody says by how much.
+/// The same for a late bank, without a given delay.
 const LATE_SETTLEMENT: Span = Span::BusinessDays(5);
-/// From the payment to the payer's change of mind.
+/// From the payment to the dispute.
 const CHARGEBACK: Span = Span::seconds(10 * 24 * 60 * 60);
-/// Days beyond an invoice's last one on which a late customer pays it.
+/// Number of days after an invoice's due date on which a late customer pays.
 const LATE_DAYS: i32 = 10;
 
-/// The tasks that a new collection sets.
+/// The tasks that a new collection starts.
 pub(super) const ASKED: &[&str] = &["prompt_payer", "pay_collection", "expire_collection"];
 
 pub(crate) const PROMPT_PAYER: SystemRow =
@@ -39,7 +39,7 @@ pub(crate) const PAY_COLLECTION: SystemRow = SystemRow {
 pub(crate) const FINISH_COLLECTION: SystemRow =
     SystemRow { name: "finish_collection", emits: FINISHED, starts: FINISHING };
 
-/// The events of a payment that arrives or fails.
+/// The events of a payment that succeeds or fails.
 pub(crate) const FINISHED: &[&str] = &[
     "collection.succeeded",
     "collection.failed",
@@ -48,7 +48,7 @@ pub(crate) const FINISHED: &[&str] = &[
     "invoice.paid",
 ];
 
-/// The tasks that it sets.
+/// The tasks that it starts.
 pub(crate) const FINISHING: &[&str] = &["settle_collection", "charge_back"];
 
 pub(crate) const SETTLE_COLLECTION: SystemRow = SystemRow {
@@ -63,7 +63,7 @@ pub(crate) const EXPIRE_COLLECTION: SystemRow =
 pub(crate) const CHARGE_BACK: SystemRow =
     SystemRow { name: "charge_back", emits: disputes::OPENED, starts: &["miss_evidence"] };
 
-/// Sets what the payer of a new collection does.
+/// Sets the timer for the action of a new collection's payer.
 pub(super) fn follow(world: &mut World, collection: &Collection) {
     let id = collection.id;
     let answer = world.decide(&COLLECTION_PAY, AnyId::of(id), magic(collection));
@@ -89,13 +89,13 @@ pub(super) fn follow(world: &mut World, collection: &Collection) {
     }
 }
 
-/// Sets what the payer does who was just prompted by hand.
+/// Sets the timer for the action of a payer who was just prompted by a transition by hand.
 pub(crate) fn await_payer(world: &mut World, collection: &Collection, payment: Payment) {
     let task = Task::PayCollection(collection.id, payment);
     world.settle_after(collection.method.payment(), task);
 }
 
-/// When a late payer pays: of an invoice, after its last day.
+/// When a late payer pays: for an invoice, after its due date.
 fn late(world: &World, collection: &Collection) -> Timestamp {
     let invoice = collection.invoice_id.and_then(|id| world.find(id));
     match invoice {
@@ -107,7 +107,7 @@ fn late(world: &World, collection: &Collection) -> Timestamp {
     }
 }
 
-/// The reserved account numbers `99999999RR` choose what becomes of money asked from there.
+/// The reserved account numbers `99999999RR` choose the result of a collection from there.
 fn magic(collection: &Collection) -> Option<(DecisionAnswer, String)> {
     let account = collection.payer.account_number.as_ref()?;
     let number = account.strip_prefix("99999999")?;
@@ -129,7 +129,7 @@ fn find(world: &World, id: Id<Collection>) -> Collection {
     (*collection.expect("a task is set for what exists, and nothing is deleted")).clone()
 }
 
-/// The payer is asked on the phone.
+/// Prompts the payer on the phone.
 pub(crate) fn prompt(world: &mut World, id: Id<Collection>) {
     let mut collection = find(world, id);
     if collection.status == CollectionStatus::Pending {
@@ -138,7 +138,7 @@ pub(crate) fn prompt(world: &mut World, id: Id<Collection>) {
     }
 }
 
-/// The payer acts; the rail takes its time.
+/// The payer acts; the rail needs its time.
 pub(crate) fn pay(world: &mut World, id: Id<Collection>, payment: Payment) {
     let collection = find(world, id);
     if !collection.status.waits() {
@@ -148,13 +148,13 @@ pub(crate) fn pay(world: &mut World, id: Id<Collection>, payment: Payment) {
     world.settle_after(collection.method.processing(), Task::FinishCollection(id, payment));
 }
 
-/// The rail has the payment. Emits `collection.processing`.
+/// The rail processes the payment. Emits `collection.processing`.
 pub(crate) fn begin(world: &mut World, mut collection: Collection) -> Arc<Collection> {
     collection.enter(CollectionStatus::Processing, world.now());
     world.record("collection.processing", collection)
 }
 
-/// The payment arrives, or fails.
+/// The payment succeeds or fails.
 pub(crate) fn finish(world: &mut World, id: Id<Collection>, payment: Payment) {
     let collection = find(world, id);
     if collection.status != CollectionStatus::Processing {
@@ -177,7 +177,7 @@ pub(crate) fn finish(world: &mut World, id: Id<Collection>, payment: Payment) {
     }
 }
 
-/// The collection, unless the wallet could not hold what was paid: then the payment fails.
+/// The collection, or a failed payment if the wallet cannot hold the amount.
 fn admitted(world: &mut World, collection: Collection, amount: i64) -> Option<Collection> {
     let (company, currency) = (collection.company_id, collection.currency);
     if fits(world, company, currency, amount).is_ok() {
@@ -193,14 +193,14 @@ fn admitted(world: &mut World, collection: Collection, amount: i64) -> Option<Co
     None
 }
 
-/// The payer could not pay, or would not.
+/// The payer did not pay.
 pub(crate) fn fail(world: &mut World, mut collection: Collection, failure: Failure) {
     collection.failure = Some(failure);
     collection.enter(CollectionStatus::Failed, world.now());
     world.record("collection.failed", collection);
 }
 
-/// The payment has arrived. What an invoice asked for is paid by it; else it is a sale.
+/// The payment has succeeded. It pays the invoice if there is one, otherwise it is a sale.
 pub(crate) fn succeed(
     world: &mut World,
     mut collection: Collection,
@@ -232,7 +232,7 @@ pub(crate) fn succeed(
     collection
 }
 
-/// What was paid arrives in the wallet, less the platform fee.
+/// The paid amount is settled into the wallet, less the platform fee.
 pub(crate) fn settle(world: &mut World, id: Id<Collection>) {
     let mut collection = find(world, id);
     if collection.status != CollectionStatus::Succeeded {
@@ -240,7 +240,7 @@ pub(crate) fn settle(world: &mut World, id: Id<Collection>) {
     }
     let (company, currency) = (collection.company_id, collection.currency);
     let received = collection.amount_received;
-    // Something arrives of whatever was paid, so that the wallet's statement has a line for it.
+    // At least one minor unit is settled, so that the wallet's statement has a line for it.
     let fee = platform_fee(world, company, currency, received).clamp(0, received - 1);
     collection.fee = fee;
     collection.enter(CollectionStatus::Settled, world.now());
@@ -252,7 +252,7 @@ pub(crate) fn settle(world: &mut World, id: Id<Collection>) {
     monitoring::collected(world, &collection);
 }
 
-/// The payer had time enough.
+/// The payer did not pay in time.
 pub(crate) fn expire(world: &mut World, id: Id<Collection>) {
     let mut collection = find(world, id);
     if collection.status.waits() {
@@ -261,7 +261,7 @@ pub(crate) fn expire(world: &mut World, id: Id<Collection>) {
     }
 }
 
-/// The payer's bank wants all of it back that is left.
+/// The payer's bank takes back everything that remains.
 pub(crate) fn charge_back(world: &mut World, id: Id<Collection>) {
     let collection = find(world, id);
     let left = collection.left();
@@ -271,7 +271,7 @@ pub(crate) fn charge_back(world: &mut World, id: Id<Collection>) {
     }
 }
 
-/// Opens a dispute about a collection that nothing speaks against.
+/// Opens a dispute about a collection that allows it.
 pub(crate) fn dispute(
     world: &mut World,
     collection: &Collection,
@@ -294,7 +294,7 @@ pub(crate) fn dispute(
     disputes::open(world, new)
 }
 
-/// A dispute about a collection is over, and that much of it is gone.
+/// A dispute about a collection has ended, and the given amount is lost.
 pub(super) fn resolved(world: &mut World, id: Id<Collection>, gone: i64) {
     let mut collection = find(world, id);
     collection.disputed = false;

@@ -1,4 +1,4 @@
-//! Collections: asked for, listed, read, withdrawn. What payers and the clock make of them is `collection_clock`.
+//! Collections: create, list, read, cancel. The actions of payers are in `collection_clock`.
 
 use crate::api::business::companies::named;
 use crate::api::business::payroll_people::may_pay;
@@ -19,7 +19,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Payments,
         contract: Contract::Assumed,
         summary: "List collections",
-        description: "In creation order; the first are those of the twelve months before the world's start.",
+        description: "Lists payslips in creation order, starting with the twelve months before the \
+            world's start.",
         ..operation!(read list_collections)
     },
     Operation {
@@ -27,10 +28,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         path: "/api/payments/collections",
         domain: Domain::Payments,
         contract: Contract::Assumed,
-        summary: "Ask a payer for money",
-        description: "By card the payer pays at `checkout_url`, by bank transfer to `virtual_account`, by direct debit without being \
-            asked, by mobile money after a prompt on the phone. What was paid is `pending` in the wallet of its currency, which opens on \
-            first use, and available a business day later, less the platform fee. A payer who pays short has paid `amount_received`.",
+        summary: "Create a collection",
+        description: "Requests money from a payer. By card the payer pays at `checkout_url`, by \
+            bank transfer to `virtual_account`, by direct debit automatically, and by mobile \
+            money after a prompt on the phone. The paid amount is `pending` in the wallet of its \
+            currency, which is created at first use. It is available one business day later, less \
+            the platform fee. If the payer pays too little, `amount_received` shows the paid \
+            amount.",
         example: r#"{"company_id":"@company:1","amount":250000,"currency":"NGN","method":"card","reference":"ORDER-1001","payer":{"name":"Ngozi Eze","email":"ngozi@example.com"}}"#,
         success: 201,
         errors: &[
@@ -51,7 +55,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Payments,
         contract: Contract::Assumed,
         summary: "Read a collection",
-        description: "Where it stands, what was paid and what went back; with `expand=refunds` its refunds, too.",
+        description: "Returns a collection with its status, payments and refunds so far, and with \
+            `expand=refunds` its refunds.",
         ..operation!(read get_collection)
     },
     Operation {
@@ -59,8 +64,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         path: "/api/payments/collections/{collection_id}/cancel",
         domain: Domain::Payments,
         contract: Contract::Assumed,
-        summary: "Withdraw a collection",
-        description: "Before the payer has begun to pay.",
+        summary: "Cancel a collection",
+        description: "Cancels a collection before the payer starts to pay.",
         example: r#"{"reason":"Paid in cash"}"#,
         errors: &[ErrorCode::InvalidStateTransition],
         emits: &["collection.cancelled"],
@@ -73,15 +78,15 @@ pub(crate) struct ListCollections {
     #[serde(flatten)]
     paging: Paging,
     sort: Option<Sort<Collection>>,
-    /// Only those of that company.
+    /// Filter by company.
     company_id: Option<Id<Company>>,
-    /// Only those that stand there.
+    /// Filter by status.
     status: Option<CollectionStatus>,
-    /// Only those that are paid so.
+    /// Filter by payment method.
     method: Option<CollectionMethod>,
-    /// Only those for that invoice.
+    /// Filter by invoice.
     invoice_id: Option<Id<Invoice>>,
-    /// Only those with that reference.
+    /// Filter by reference.
     reference: Option<Text<140>>,
 }
 
@@ -119,7 +124,7 @@ fn list_collections(
     candidates.page_where(world, input.paging, input.sort.as_ref(), keep)
 }
 
-/// How many invoices, and as many collections, of history there are, and where each stands: of all companies or of one.
+/// The number of grown invoices and collections, and their positions: of all companies or of one.
 pub(super) fn sold(
     world: &World,
     company: Option<Id<Company>>,
@@ -142,7 +147,7 @@ pub(super) fn sold(
     }
 }
 
-/// Who is asked.
+/// The payer.
 #[derive(Default, Deserialize, JsonSchema)]
 #[schemars(rename = "NewPayer")]
 pub(crate) struct Payer {
@@ -150,14 +155,14 @@ pub(crate) struct Payer {
     name: Option<Text<140>>,
     /// The e-mail address.
     email: Option<Email>,
-    /// The account that the payer pays from. Reserved numbers choose what the payer does.
+    /// The account number that the payer pays from. Reserved numbers choose the payer's behaviour.
     account_number: Option<Text<34>>,
 }
 
-/// What a caller may say about a new collection.
+/// A new collection.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct CreateCollection {
-    /// The company that asks.
+    /// The company that collects.
     company_id: Id<Company>,
     /// Minor units.
     amount: Amount,
@@ -165,16 +170,16 @@ pub(crate) struct CreateCollection {
     currency: Currency,
     /// How the payer pays.
     method: CollectionMethod,
-    /// Who is asked.
+    /// The payer.
     #[serde(default)]
     payer: Payer,
-    /// The company's own word for it: no other open collection of the company has it.
+    /// The company's reference, unique among its open collections.
     reference: Text<140>,
-    /// The invoice that it is for: one of the company's that is still to be paid, and that no open collection is for.
+    /// The invoice to collect for. It must belong to the company, have an amount outstanding, and have no other open collection.
     invoice_id: Option<Id<Invoice>>,
-    /// Until when the payer may pay: a day by card and mobile money, 30 days else if absent.
+    /// When the request expires. Default: one day by card and mobile money, otherwise 30 days.
     expires_at: Option<Timestamp>,
-    /// The caller's own pairs.
+    /// Key-value pairs set by the caller.
     metadata: Option<Metadata>,
 }
 
@@ -212,29 +217,29 @@ fn create_collection(
     Ok(Data(Shown(collection)))
 }
 
-/// What is wrong with its parts.
+/// The mistakes in its members.
 fn faults(world: &World, input: &CreateCollection, invoice: Option<&Invoice>) -> Vec<Violation> {
     let mut wrong = Vec::new();
     let mut fault = |pointer: &'static str, code, detail: String| {
         wrong.push(Violation::new(pointer, code, detail));
     };
     if let Some(until) = input.expires_at.filter(|until| *until <= world.now()) {
-        let detail = format!("{until} is past: it is {}", world.now());
+        let detail = format!("{until} is in the past: the time is {}", world.now());
         fault("/expires_at", "in_the_past", detail);
     }
     let Some(invoice) = invoice else {
         return wrong;
     };
     if invoice.company_id != input.company_id {
-        let detail = format!("it is of {}", invoice.company_id);
+        let detail = format!("the invoice belongs to {}", invoice.company_id);
         fault("/invoice_id", "foreign_invoice", detail);
     } else if invoice.status.is_owed() && input.amount.minor() > invoice.amount_due {
-        let detail = format!("{} of the invoice is still to be paid", invoice.amount_due);
+        let detail = format!("at most {} of the invoice is outstanding", invoice.amount_due);
         fault("/amount", "beyond_due", detail);
     }
     let name = Collection::by_invoice(invoice.id);
     if let Some(other) = world.open_collection(invoice.company_id, &name) {
-        let detail = format!("{other} is open for it: cancel it first");
+        let detail = format!("the collection {other} is open for this invoice: cancel it first");
         fault("/invoice_id", "already_asked", detail);
     }
     wrong
@@ -242,7 +247,7 @@ fn faults(world: &World, input: &CreateCollection, invoice: Option<&Invoice>) ->
 
 fn still_owed(invoice: &Invoice, currency: Currency) -> Result<(), ApiError> {
     if invoice.currency != currency {
-        let detail = format!("the invoice is in {}, not in {currency}", invoice.currency);
+        let detail = format!("the invoice has the currency {}, not {currency}", invoice.currency);
         let wrong = Violation::new("/currency", "currency", detail.clone());
         let error = ApiError::new(ErrorCode::CurrencyMismatch, detail).about(invoice.id);
         return Err(error.with_errors(vec![wrong]));
@@ -250,7 +255,7 @@ fn still_owed(invoice: &Invoice, currency: Currency) -> Result<(), ApiError> {
     if invoice.status.is_owed() {
         return Ok(());
     }
-    let detail = "only what was sent, and is not paid, can be asked for".to_owned();
+    let detail = "the invoice must be sent and not paid in full".to_owned();
     Err(refused(invoice.id, invoice.status, detail))
 }
 
@@ -258,28 +263,28 @@ fn still_owed(invoice: &Invoice, currency: Currency) -> Result<(), ApiError> {
 pub(crate) struct OneCollection {
     /// The collection.
     collection_id: Id<Collection>,
-    /// What to show with it.
+    /// Related data to include.
     expand: Option<Expand>,
 }
 
-/// What can be shown with a collection.
+/// Related data that can be included with a collection.
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "ExpandCollection")]
 enum Expand {
-    /// Its refunds, the last hundred of them.
+    /// The refunds, at most the latest 100.
     Refunds,
 }
 
-/// Refunds that are shown with a collection.
+/// Maximum number of refunds included with a collection.
 const MOST_EXPANDED: usize = 100;
 
-/// A collection, with its refunds where they were asked for.
+/// A collection, with its refunds if requested.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct CollectionWithRefunds {
     #[serde(flatten)]
     collection: Collection,
-    /// In creation order, with `expand=refunds`.
+    /// The refunds in creation order, with `expand=refunds`.
     #[serde(skip_serializing_if = "Option::is_none")]
     refunds: Option<Vec<Shown<Refund>>>,
 }
@@ -309,7 +314,7 @@ fn get_collection(
 pub(crate) struct CancelCollection {
     /// The collection.
     collection_id: Id<Collection>,
-    /// Why, for the history of statuses.
+    /// The reason, for the status history.
     reason: Option<Text<500>>,
 }
 
@@ -324,7 +329,7 @@ fn cancel_collection(
     Ok(Data(Shown(collection)))
 }
 
-/// Withdraws a collection whose payer has not begun to pay: whoever calls has asked.
+/// Cancels a collection whose payer has not started to pay; the caller has checked this.
 pub(crate) fn cancel(
     world: &mut World,
     collection: &Collection,

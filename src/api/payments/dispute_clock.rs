@@ -1,4 +1,4 @@
-//! How a dispute ends: by the verdict, because nobody answered, or because the company gave in.
+//! The end of a dispute: by a decision, because there was no evidence in time, or because the company accepted it.
 
 use core::cmp::Ordering;
 
@@ -10,7 +10,7 @@ use crate::model::decision::DISPUTE_VERDICT;
 use crate::model::payments::{Dispute, DisputeStatus};
 use crate::model::posting;
 
-/// From the evidence to the verdict.
+/// From the evidence to the decision.
 const VERDICT: Span = Span::seconds(14 * 24 * 60 * 60);
 
 pub(crate) const MISS_EVIDENCE: SystemRow = SystemRow {
@@ -50,7 +50,7 @@ pub(crate) const DECIDE_ESCROW_DISPUTE: SystemRow = SystemRow {
     starts: &["send_payout"],
 };
 
-/// Asks for the verdict, which comes with the clock.
+/// Requests the decision, which arrives later.
 pub(super) fn await_verdict(world: &mut World, dispute: &Dispute) {
     let verdict = world.decide(&DISPUTE_VERDICT, AnyId::of(dispute.id), None);
     let won = verdict.choice == "won";
@@ -61,16 +61,16 @@ pub(super) fn await_verdict(world: &mut World, dispute: &Dispute) {
     world.settle_when(VERDICT, verdict.after, task);
 }
 
-/// The last day for evidence is over.
+/// The deadline for evidence has passed.
 pub(crate) fn miss(world: &mut World, id: Id<Dispute>) {
     let open = world.find(id);
     if open.is_some_and(|dispute| dispute.status == DisputeStatus::NeedsResponse) {
-        let reason = "nobody answered in time".to_owned();
+        let reason = "no evidence in time".to_owned();
         end(world, id, DisputeStatus::Lost, Some(reason));
     }
 }
 
-/// The verdict is there.
+/// The decision has arrived.
 pub(crate) fn decide(world: &mut World, id: Id<Dispute>, won: bool) {
     let open = world.find(id);
     if open.is_some_and(|dispute| dispute.status == DisputeStatus::UnderReview) {
@@ -79,7 +79,7 @@ pub(crate) fn decide(world: &mut World, id: Id<Dispute>, won: bool) {
     }
 }
 
-/// Ends a dispute, which its lifecycle allows: what was withheld comes back, or is lost.
+/// Ends a dispute as its lifecycle allows: the withheld amount is released or lost.
 pub(crate) fn end(world: &mut World, id: Id<Dispute>, to: DisputeStatus, reason: Option<String>) {
     let Some(dispute) = world.find(id) else {
         return;
@@ -88,7 +88,7 @@ pub(crate) fn end(world: &mut World, id: Id<Dispute>, to: DisputeStatus, reason:
     let now = world.now();
     dispute.resolved_at = Some(now);
     if to == DisputeStatus::Won && dispute.status == DisputeStatus::NeedsResponse {
-        // Whoever gives in before an answer was due has read the claim all the same.
+        // A dispute that is accepted before the deadline was reviewed, too.
         dispute.enter(DisputeStatus::UnderReview, now);
     }
     dispute.enter_because(to, now, reason);
@@ -120,7 +120,7 @@ pub(crate) fn end(world: &mut World, id: Id<Dispute>, to: DisputeStatus, reason:
     }
 }
 
-/// Books the end of a chargeback.
+/// Posts the end of a chargeback.
 fn post_end(world: &mut World, dispute: &Dispute, won: bool, available: i64) {
     let (source, currency) = (AnyId::of(dispute.id), dispute.currency);
     let posting = if won {

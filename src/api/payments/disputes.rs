@@ -1,4 +1,4 @@
-//! Disputes: money that a payer's bank, or a party of an escrow, wants back. What was collected is withheld until it is decided.
+//! Disputes: a payer's bank or a party of an escrow demands money back. A collected amount is withheld until the decision.
 
 use crate::api::payments::dispute_clock;
 use crate::api::payments::wallet_level::debited;
@@ -6,7 +6,7 @@ use crate::api::prelude::*;
 use crate::model::payments::{Dispute, DisputeStatus, RaisedBy};
 use crate::model::{Object, posting, step};
 
-/// Days in which a dispute has to be answered.
+/// Number of days to respond to a dispute.
 const EVIDENCE_DAYS: i64 = 7;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
@@ -16,7 +16,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Payments,
         contract: Contract::Assumed,
         summary: "List disputes",
-        description: "Chargebacks of collections and disputes about escrows, in creation order.",
+        description: "Lists chargebacks of collections and disputes about escrows, in creation \
+            order.",
         ..operation!(read list_disputes)
     },
     Operation {
@@ -25,7 +26,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Payments,
         contract: Contract::Assumed,
         summary: "Read a dispute",
-        description: "What is wanted back and why, until when it has to be answered (`evidence_due_by`), and how it ended.",
+        description: "Returns a dispute with the amount, the reason, the deadline \
+            (`evidence_due_by`) and the result.",
         ..operation!(read get_dispute)
     },
     Operation {
@@ -34,9 +36,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Payments,
         contract: Contract::Assumed,
         summary: "Contest or accept a dispute",
-        description: "`contest` needs `evidence`, and is decided two weeks later. `accept` gives the money up at once. A dispute that \
-            nobody answers within seven days is lost. Of a chargeback that is won what was withheld is available again; what is \
-            lost beyond it is taken from the wallet, and owed (`refunds_payable`) as far as that is short.",
+        description: "Responds to a dispute. `contest` requires `evidence`, and is decided two \
+            weeks later. `accept` ends the dispute at once. A dispute without a response within \
+            seven days is lost. If a chargeback is won, the withheld amount is available again. \
+            If it is lost, any additional amount is debited from the wallet, and owed \
+            (`refunds_payable`) if the wallet is short.",
         example: r#"{"action":"contest","evidence":{"delivery_note":"Signed for on 12 January"}}"#,
         errors: &[ErrorCode::InvalidStateTransition],
         emits: &[
@@ -52,7 +56,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// What a dispute can be about.
+/// The kind of resource that is disputed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum DisputedType {
@@ -61,7 +65,7 @@ pub(crate) enum DisputedType {
 }
 
 impl DisputedType {
-    /// Whether that is what a dispute is about.
+    /// Whether the disputed resource has this kind.
     fn is(self, source: AnyId) -> bool {
         let name = match self {
             Self::Collection => "collection",
@@ -76,11 +80,11 @@ pub(crate) struct ListDisputes {
     #[serde(flatten)]
     paging: Paging,
     sort: Option<Sort<Dispute>>,
-    /// Only those of that company.
+    /// Filter by company.
     company_id: Option<Id<Company>>,
-    /// Only those that stand there.
+    /// Filter by status.
     status: Option<DisputeStatus>,
-    /// Only chargebacks of collections, or only disputes about escrows.
+    /// Filter by kind of disputed resource: chargebacks of collections or disputes about escrows.
     source_type: Option<DisputedType>,
 }
 
@@ -118,7 +122,7 @@ fn get_dispute(world: &World, input: OneDispute) -> Result<Data<Shown<Dispute>>,
     show(world, input.dispute_id)
 }
 
-/// What the company says to it.
+/// The company's response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Response {
@@ -130,9 +134,9 @@ pub(crate) enum Response {
 pub(crate) struct RespondToDispute {
     /// The dispute.
     dispute_id: Id<Dispute>,
-    /// Whether it is contested or accepted.
+    /// Whether to contest or to accept.
     action: Response,
-    /// What proves the company right, by name. `contest` needs some, and `accept` takes none.
+    /// Evidence, by name. Required for `contest`; must be absent for `accept`.
     #[serde(default)]
     evidence: Metadata,
 }
@@ -145,9 +149,9 @@ fn respond_to_dispute(
     let contests = input.action == Response::Contest;
     if contests == input.evidence.0.is_empty() {
         let (code, detail) = if contests {
-            ("required", "what is contested needs evidence")
+            ("required", "contest requires evidence")
         } else {
-            ("not_taken", "what is accepted needs no evidence: leave it out, or contest")
+            ("not_taken", "accept does not allow evidence: omit it, or contest")
         };
         return Err(ApiError::of_member("/evidence", code, detail));
     }
@@ -164,7 +168,7 @@ fn respond_to_dispute(
     show(world, input.dispute_id)
 }
 
-/// What a new dispute is about.
+/// A dispute to open.
 pub(crate) struct NewDispute {
     pub(crate) company: Id<Company>,
     /// A collection or an escrow.
@@ -175,11 +179,11 @@ pub(crate) struct NewDispute {
     pub(crate) raised_by: RaisedBy,
 }
 
-/// The events of [`open`]; those of the wallet only of a collection.
+/// The events of [`open`]; those of the wallet only for a collection.
 pub(crate) const OPENED: &[&str] = &["dispute.created", "wallet.debited", "wallet.low_balance"];
 
-/// Opens a dispute, and sets the clock on its answer. What was collected is withheld as far as the wallet has it; an escrow's money
-/// stays where it is.
+/// Opens a dispute, and sets the timer for the response. A collected amount is withheld as far as the wallet has it; an escrow's money
+/// stays there.
 pub(crate) fn open(world: &mut World, new: NewDispute) -> Arc<Dispute> {
     let now = world.now();
     let id: Id<Dispute> = world.next_id(new.company.bits());

@@ -1,4 +1,4 @@
-//! How an escrow's money leaves it: to the seller or back to the buyer, because somebody said so, by its dates, or by a verdict.
+//! How money leaves an escrow: to the seller or back to the buyer, by a call, by date, or by a decision.
 
 use crate::api::business::payroll_clock::get;
 use crate::api::payments::payout_create::{self, Parties};
@@ -20,32 +20,32 @@ pub(crate) const EXPIRE_ESCROW: SystemRow = SystemRow {
     ..SystemRow::LAST
 };
 
-/// The rail of what an escrow releases.
+/// The rail for released money.
 const RAIL: Rail = Rail::Standard;
 
-/// What of an escrow goes to its seller.
+/// The part of an escrow that is released.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
-    /// All that is held.
+    /// Everything that is held.
     Rest,
-    /// The milestone at that place, from 0.
+    /// The milestone at that position, from 0.
     Milestone(usize),
-    /// So many minor units, of an escrow without milestones.
+    /// An amount in minor units, of an escrow without milestones.
     Amount(i64),
 }
 
-/// The day has come on which what is held goes to the seller by itself.
+/// The date of the automatic release has arrived.
 pub(crate) fn release_by_date(world: &mut World, id: Id<Escrow>) {
     let escrow = get(world, id);
-    // Not of one that is disputed: its verdict moves the money.
+    // Not for a disputed escrow: its decision moves the money.
     let holds = matches!(escrow.status, EscrowStatus::Funded | EscrowStatus::PartiallyReleased);
     if holds {
-        let reason = "released by its date".to_owned();
+        let reason = "released on its date".to_owned();
         release(world, &escrow, Part::Rest, Some(reason));
     }
 }
 
-/// The escrow's last day is over: one that nobody funded has expired, what another one holds goes back.
+/// The escrow's last day has passed: without funding it expires, otherwise the held amount returns to the buyer.
 pub(crate) fn expire(world: &mut World, id: Id<Escrow>) {
     let escrow = get(world, id);
     match escrow.status {
@@ -61,7 +61,7 @@ pub(crate) fn expire(world: &mut World, id: Id<Escrow>) {
     }
 }
 
-/// A dispute about an escrow has ended: what is held goes to one of the two.
+/// A dispute about an escrow has ended: the held amount goes to one party.
 pub(crate) fn settle_dispute(world: &mut World, dispute: &Dispute, to_seller: bool) {
     let escrow = get(world, Id::<Escrow>::from_bits(dispute.source.bits));
     if escrow.status != EscrowStatus::Disputed {
@@ -75,7 +75,7 @@ pub(crate) fn settle_dispute(world: &mut World, dispute: &Dispute, to_seller: bo
     }
 }
 
-/// Sends a part of what is held to the seller, which the escrow's state and what it holds allow.
+/// Releases a part of the held amount to the seller; the caller has checked that it is possible.
 pub(crate) fn release(
     world: &mut World,
     escrow: &Escrow,
@@ -120,7 +120,7 @@ pub(crate) fn release(
     escrow
 }
 
-/// Gives all that is held back to the buyer, which the escrow's state allows.
+/// Refunds everything that is held to the buyer; the caller has checked that it is possible.
 pub(crate) fn refund(world: &mut World, escrow: &Escrow, reason: String) -> Arc<Escrow> {
     let mut escrow = escrow.clone();
     let amount = escrow.held;

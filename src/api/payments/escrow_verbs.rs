@@ -1,4 +1,4 @@
-//! What a company does with an escrow: fund it, release it, take it back, dispute it.
+//! Operations on an escrow: fund, release, refund, dispute.
 
 use crate::api::business::payroll_people::may_pay;
 use crate::api::payments::disputes::NewDispute;
@@ -16,7 +16,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Payments,
         contract: Contract::Assumed,
         summary: "Fund an escrow",
-        description: "The whole amount leaves the wallet's available balance and is held. There is no platform fee on it.",
+        description: "Moves the whole amount from the wallet's available balance into the escrow. \
+            There is no platform fee.",
         example: "{}",
         errors: &[
             ErrorCode::ComplianceBlocked,
@@ -34,9 +35,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Payments,
         contract: Contract::Assumed,
         summary: "Release an escrow",
-        description: "To the seller, by a payout (`payout_id`) on the standard rail: a milestone, an amount where there are no \
-            milestones, or all that is held. A payout that does not arrive, or comes back, is in the buyer's wallet again; the \
-            escrow stays released.",
+        description: "Releases money to the seller with a payout (`payout_id`) on the standard \
+            rail: a milestone, an amount if there are no milestones, or everything that is held. \
+            If the payout fails or is returned, the money goes to the buyer's wallet; the escrow \
+            stays released.",
         example: r#"{"milestone_id":"milestone_1"}"#,
         errors: &[
             ErrorCode::ComplianceBlocked,
@@ -53,8 +55,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Payments,
         contract: Contract::Assumed,
         summary: "Refund an escrow",
-        description: "All that is held goes back into the buyer's wallet. An escrow that nobody has funded is `cancelled`. Of a disputed \
-            one it says that the seller has given in: the dispute is `won`.",
+        description: "Refunds everything that is held to the buyer's wallet. An unfunded escrow \
+            becomes `cancelled`. Refunding a disputed escrow means that the seller gives in: the \
+            dispute is `won`.",
         example: r#"{"reason":"The order was cancelled"}"#,
         errors: &[ErrorCode::InvalidStateTransition, ErrorCode::LimitExceeded],
         emits: &["escrow.refunded", "escrow.cancelled", "wallet.credited", "dispute.won"],
@@ -66,8 +69,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Payments,
         contract: Contract::Assumed,
         summary: "Dispute an escrow",
-        description: "Freezes what is held and opens a dispute (`dispute_id`) that `respondToDispute` answers: what the company wins goes \
-            back to its wallet, what it loses, accepts or leaves unanswered goes to the seller.",
+        description: "Freezes the held amount and opens a dispute (`dispute_id`), which \
+            `respondToDispute` answers. If the company wins, the money returns to its wallet. If \
+            it loses, accepts or does not respond, the money goes to the seller.",
         example: r#"{"raised_by":"buyer","reason":"The goods are broken"}"#,
         errors: &[ErrorCode::InvalidStateTransition],
         emits: &["escrow.disputed", "dispute.created"],
@@ -80,7 +84,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 pub(crate) struct FundEscrow {
     /// The escrow.
     escrow_id: Id<Escrow>,
-    /// The whole amount, for whoever wants to say it.
+    /// The amount; if given, it must be the whole amount.
     amount: Option<Amount>,
 }
 
@@ -90,7 +94,7 @@ fn fund_escrow(world: &mut World, input: FundEscrow) -> Result<Data<Shown<Escrow
     show(world, escrow.id)
 }
 
-/// Funds an escrow, if it can be.
+/// Funds an escrow, if possible.
 pub(crate) fn fund(
     world: &mut World,
     escrow: &Escrow,
@@ -101,14 +105,14 @@ pub(crate) fn fund(
     may_pay(world, &company)?;
     let status = step("fund", "the escrow", escrow.id, escrow.status)?;
     if amount.is_some_and(|amount| amount != escrow.amount) {
-        let detail = format!("an escrow is funded whole, with {}", escrow.amount);
+        let detail = format!("the amount must be the whole {}", escrow.amount);
         return Err(ApiError::of_member("/amount", "not_the_amount", detail));
     }
     let available = world.balances(company.id, escrow.currency).available;
     if available < escrow.amount {
         let shown = |minor| escrow.currency.display(minor);
         let detail = format!(
-            "the available balance is {}, and {} is needed",
+            "the available balance is {}, but {} is required",
             shown(available),
             shown(escrow.amount)
         );
@@ -132,9 +136,9 @@ pub(crate) fn fund(
 pub(crate) struct ReleaseEscrow {
     /// The escrow.
     escrow_id: Id<Escrow>,
-    /// One milestone; all that is held if neither this nor `amount` is there.
+    /// The milestone to release. Default: everything that is held, if `amount` is absent, too.
     milestone_id: Option<Text<64>>,
-    /// Minor units, of an escrow without milestones.
+    /// Amount to release in minor units; only for an escrow without milestones.
     amount: Option<Amount>,
 }
 
@@ -151,7 +155,7 @@ fn release_escrow(
     Ok(Data(Shown(escrow)))
 }
 
-/// The part that is asked for, if the escrow holds it.
+/// The requested part, if the escrow holds it.
 fn part(escrow: &Escrow, milestone: Option<&str>, amount: Option<i64>) -> Result<Part, ApiError> {
     let wrong = |pointer: &'static str, code, detail: String| {
         Err(ApiError::invalid(vec![Violation::new(pointer, code, detail)]))
@@ -159,7 +163,7 @@ fn part(escrow: &Escrow, milestone: Option<&str>, amount: Option<i64>) -> Result
     match (milestone, amount) {
         (None, None) => Ok(Part::Rest),
         (Some(_), Some(_)) => {
-            let detail = "name a milestone or an amount, not both".to_owned();
+            let detail = "use milestone_id or amount, not both".to_owned();
             wrong("/amount", "not_taken", detail)
         }
         (Some(id), None) => {
@@ -169,17 +173,17 @@ fn part(escrow: &Escrow, milestone: Option<&str>, amount: Option<i64>) -> Result
                 return wrong("/milestone_id", "not_found", detail);
             };
             if escrow.milestones[place].status == MilestoneStatus::Released {
-                let detail = format!("{id} was released already");
+                let detail = format!("{id} is already released");
                 return wrong("/milestone_id", "already_released", detail);
             }
             Ok(Part::Milestone(place))
         }
         (None, Some(_)) if !escrow.milestones.is_empty() => {
-            let detail = "this escrow is released by its milestones".to_owned();
+            let detail = "this escrow can be released only by milestone".to_owned();
             wrong("/amount", "has_milestones", detail)
         }
         (None, Some(amount)) if amount > escrow.held => {
-            let detail = format!("the escrow holds {}", escrow.held);
+            let detail = format!("the escrow holds only {}", escrow.held);
             wrong("/amount", "more_than_held", detail)
         }
         (None, Some(amount)) => Ok(Part::Amount(amount)),
@@ -190,9 +194,9 @@ fn part(escrow: &Escrow, milestone: Option<&str>, amount: Option<i64>) -> Result
 pub(crate) struct RefundEscrow {
     /// The escrow.
     escrow_id: Id<Escrow>,
-    /// What is held, for whoever wants to say it: an escrow is refunded whole.
+    /// The amount; if given, it must be everything that is held.
     amount: Option<Amount>,
-    /// Why, for the history of statuses.
+    /// The reason, for the status history.
     reason: Text<500>,
 }
 
@@ -203,7 +207,7 @@ fn refund_escrow(world: &mut World, input: RefundEscrow) -> Result<Data<Shown<Es
     show(world, escrow.id)
 }
 
-/// Gives what an escrow holds back to the buyer, or cancels one that holds nothing yet.
+/// Refunds the held amount of an escrow to the buyer, or cancels an unfunded one.
 pub(crate) fn take_back(
     world: &mut World,
     escrow: &Escrow,
@@ -216,7 +220,7 @@ pub(crate) fn take_back(
     };
     step(verb, "the escrow", escrow.id, escrow.status)?;
     if wanted.is_some_and(|wanted| wanted != escrow.held) {
-        let detail = format!("an escrow is refunded whole, and holds {}", escrow.held);
+        let detail = format!("the amount must be everything that is held: {}", escrow.held);
         return Err(ApiError::of_member("/amount", "not_what_is_held", detail));
     }
     if escrow.status == EscrowStatus::Created {
@@ -228,7 +232,7 @@ pub(crate) fn take_back(
     let wallet = world.get(escrow.buyer_wallet_id)?;
     wallets::room(world, &wallet, escrow.held)?;
     match escrow.dispute_id.filter(|_| escrow.status == EscrowStatus::Disputed) {
-        // It ends the escrow, too.
+        // This also ends the escrow.
         Some(dispute) => dispute_clock::end(world, dispute, DisputeStatus::Won, Some(reason)),
         None => {
             escrow_clock::refund(world, escrow, reason);
@@ -249,9 +253,9 @@ pub(crate) enum Party {
 pub(crate) struct DisputeEscrow {
     /// The escrow.
     escrow_id: Id<Escrow>,
-    /// Who is not content.
+    /// The party that disputes.
     raised_by: Party,
-    /// With what.
+    /// The reason.
     reason: Text<500>,
 }
 
@@ -268,7 +272,7 @@ fn dispute_escrow(
     show(world, escrow.id)
 }
 
-/// Freezes what an escrow holds.
+/// Freezes the held amount of an escrow.
 pub(crate) fn dispute(
     world: &mut World,
     escrow: &Escrow,

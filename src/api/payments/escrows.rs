@@ -1,4 +1,4 @@
-//! Escrows: agreed, listed, read. What moves their money is `escrow_verbs`; what happens to them by itself `escrow_clock`.
+//! Escrows: create, list, read. Operations that move money are in `escrow_verbs`, timers in `escrow_clock`.
 
 use crate::api::payments::body_references::BodyReferences;
 use crate::api::payments::payout_create::Parties;
@@ -14,7 +14,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Payments,
         contract: Contract::Assumed,
         summary: "List escrows",
-        description: "In creation order.",
+        description: "Lists reports in creation order.",
         ..operation!(read list_escrows)
     },
     Operation {
@@ -22,10 +22,12 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         path: "/api/payments/escrows",
         domain: Domain::Payments,
         contract: Contract::Assumed,
-        summary: "Agree on an escrow",
-        description: "The company buys, one of its beneficiaries sells. No money moves until it is funded. Milestones, where there are \
-            any, sum to the amount. At `auto_release_at` what is held goes to the seller; at `expires_at` an unfunded escrow is \
-            `expired`, and what another one still holds goes back to the buyer. A dispute stops both.",
+        summary: "Create an escrow",
+        description: "Creates an escrow with the company as buyer and one of its beneficiaries as \
+            seller. No money moves until it is funded. The milestones, if any, must sum to the \
+            amount. At `auto_release_at` the held amount is released to the seller. At \
+            `expires_at` an unfunded escrow becomes `expired`, and a held amount is refunded to \
+            the buyer. A dispute stops both.",
         example: r#"{"company_id":"@company:1","buyer_wallet_id":"@wallet:1","seller_beneficiary_id":"@beneficiary:1","amount":900000,"currency":"NGN","conditions":"Delivered and tested","milestones":[{"name":"Design","amount":300000},{"name":"Delivery","amount":600000}],"expires_at":"2027-01-01T00:00:00Z"}"#,
         success: 201,
         errors: &[ErrorCode::CurrencyMismatch],
@@ -39,7 +41,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Payments,
         contract: Contract::Assumed,
         summary: "Read an escrow",
-        description: "What is held, what was released and refunded, and each milestone.",
+        description: "Returns an escrow with the held, released and refunded amounts, and each \
+            milestone.",
         ..operation!(read get_escrow)
     },
 ];
@@ -49,13 +52,13 @@ pub(crate) struct ListEscrows {
     #[serde(flatten)]
     paging: Paging,
     sort: Option<Sort<Escrow>>,
-    /// Only those of that company.
+    /// Filter by company.
     company_id: Option<Id<Company>>,
-    /// Only those that stand there.
+    /// Filter by status.
     status: Option<EscrowStatus>,
-    /// Only those that this wallet funds.
+    /// Filter by the funding wallet.
     buyer: Option<Id<Wallet>>,
-    /// Only those that pay this beneficiary.
+    /// Filter by the beneficiary that is paid.
     seller: Option<Id<Beneficiary>>,
 }
 
@@ -83,63 +86,63 @@ fn list_escrows(world: &World, input: ListEscrows) -> Result<List<Shown<Escrow>>
     candidates.page_where(world, input.paging, input.sort.as_ref(), keep)
 }
 
-/// What a caller may say about a new escrow.
+/// A new escrow.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct CreateEscrow {
-    /// The company that buys.
+    /// The buyer's company.
     company_id: Id<Company>,
-    /// The wallet that will fund it; one of the company's.
+    /// The wallet that will fund it; it must belong to the company.
     buyer_wallet_id: Id<Wallet>,
-    /// Who is paid when it is released: a verified beneficiary of the company.
+    /// The beneficiary that is paid on release; it must belong to the company and be verified.
     seller_beneficiary_id: Id<Beneficiary>,
     /// Minor units.
     amount: Amount,
-    /// That of the wallet and of the beneficiary's account.
+    /// The currency of the wallet and of the beneficiary's account.
     currency: Currency,
-    /// What was agreed, in words.
+    /// The agreed conditions, as free text.
     conditions: Option<Text<2000>>,
-    /// The parts in which it is released; they sum to the amount.
+    /// The parts in which it is released. They must sum to the amount.
     #[schemars(length(min = 1, max = 50))]
     milestones: Option<Vec<MilestoneInput>>,
-    /// When what is held goes to the seller by itself; to come, and before `expires_at`.
+    /// When the held amount is released to the seller automatically. It must be in the future and before `expires_at`.
     auto_release_at: Option<Timestamp>,
-    /// When an escrow that nobody funded is over, and what another one holds goes back; to come.
+    /// When an unfunded escrow expires, or a held amount is refunded. It must be in the future.
     expires_at: Option<Timestamp>,
-    /// The caller's own pairs.
+    /// Key-value pairs set by the caller.
     metadata: Option<Metadata>,
 }
 
 /// One part of an escrow.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct MilestoneInput {
-    /// What has to have happened.
+    /// The condition for the release.
     name: Text<200>,
     /// Minor units.
     amount: Amount,
 }
 
 impl CreateEscrow {
-    /// What is wrong with its parts and its dates.
+    /// The mistakes in its milestones and dates.
     fn faults(&self, now: Timestamp) -> Vec<Violation> {
         let mut wrong = Vec::new();
         let parts = self.milestones.as_deref().unwrap_or_default();
         let sum: i128 = parts.iter().map(|part| i128::from(part.amount.minor())).sum();
         if !parts.is_empty() && sum != i128::from(self.amount.minor()) {
             let amount = self.amount.minor();
-            let detail = format!("the milestones sum to {sum}, and the amount is {amount}");
+            let detail = format!("the milestones sum to {sum}, but the amount is {amount}");
             wrong.push(Violation::new("/milestones", "sum", detail));
         }
         let dates = [("/auto_release_at", self.auto_release_at), ("/expires_at", self.expires_at)];
         for (at, date) in dates {
             if date.is_some_and(|date| date <= now) {
-                let detail = format!("it is {now}: expected an instant to come");
+                let detail = format!("must be in the future (the time is {now})");
                 wrong.push(Violation::new(at, "in_the_past", detail));
             }
         }
         if let Some((released, expires)) = self.auto_release_at.zip(self.expires_at)
             && released >= expires
         {
-            let detail = format!("it expires before that, at {expires}");
+            let detail = format!("must be before expires_at, {expires}");
             wrong.push(Violation::new("/auto_release_at", "after_expiry", detail));
         }
         wrong

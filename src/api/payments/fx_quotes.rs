@@ -1,4 +1,4 @@
-//! Quotes: a rate held for half an hour.
+//! Quotes: exchange rates that are valid for half an hour.
 
 use crate::api::business::companies::named;
 use crate::api::payments::fx_rates::unknown;
@@ -14,9 +14,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     domain: Domain::Payments,
     contract: Contract::Assumed,
     summary: "Quote a conversion",
-    description: "Holds the day's rate for 30 minutes, virtual ones: the reference rate less the spread of the two currencies. Name what is \
-        given or what is got; the other follows, rounded to its own minor unit, halves to the even one. Nothing is moved yet: \
-        `createFxTransfer` uses it.",
+    description: "Creates a quote: the day's reference rate less the spread of the two currencies, \
+        valid for 30 minutes of virtual time. Give the amount to sell or the amount to buy; the \
+        other is calculated and rounded half to even. No money moves until `createFxTransfer` \
+        uses the quote.",
     example: r#"{"company_id":"@company:1","source_currency":"NGN","target_currency":"GBP","source_amount":25000000}"#,
     success: 201,
     emits: &["fx_quote.created"],
@@ -27,22 +28,22 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
 pub(crate) const EXPIRE_FX_QUOTE: SystemRow =
     SystemRow { name: "expire_fx_quote", emits: &["fx_quote.expired"], ..SystemRow::LAST };
 
-/// How long a quote holds.
+/// How long a quote is valid.
 const HELD: Span = Span::seconds(30 * 60);
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct CreateFxQuote {
-    /// Whose money is to be converted.
+    /// The company whose money is converted.
     company_id: Id<Company>,
-    /// The currency that is given.
+    /// The currency to sell.
     source_currency: Currency,
-    /// The currency that is got.
+    /// The currency to buy.
     target_currency: Currency,
-    /// What is given, in minor units; this or `target_amount`.
+    /// Amount to sell, in minor units. Give this or `target_amount`.
     source_amount: Option<Amount>,
-    /// What is got, in minor units.
+    /// The amount to buy, in minor units.
     target_amount: Option<Amount>,
-    /// The caller's own pairs.
+    /// Key-value pairs set by the caller.
     metadata: Option<Metadata>,
 }
 
@@ -86,7 +87,7 @@ fn create_fx_quote(
     Ok(Data(Shown(quote)))
 }
 
-/// The side that the caller fixes.
+/// The amount that the caller gives.
 enum Fixed {
     Source(i64),
     Target(i64),
@@ -97,7 +98,7 @@ fn checked(input: &CreateFxQuote) -> Result<Fixed, ApiError> {
     wrong.extend(unknown("/source_currency", input.source_currency));
     wrong.extend(unknown("/target_currency", input.target_currency));
     if input.source_currency == input.target_currency {
-        let detail = "is the source currency: there is nothing to convert";
+        let detail = "must differ from the source currency";
         wrong.push(Violation::new("/target_currency", "same_currency", detail));
     }
     let fixed = match (input.source_amount, input.target_amount) {
@@ -112,7 +113,7 @@ fn checked(input: &CreateFxQuote) -> Result<Fixed, ApiError> {
     fixed.filter(|_| wrong.is_empty()).ok_or_else(|| ApiError::invalid(wrong))
 }
 
-/// What is given and what is got; an error where the one that follows is nothing, or more than a caller may name.
+/// The amounts to sell and to buy; an error if the calculated one is zero or too large.
 fn both_sides(
     fixed: Fixed,
     rate: Rate,
@@ -124,13 +125,13 @@ fn both_sides(
         Fixed::Target(amount) => ("/target_amount", rate.needed(amount, source, target), source),
     };
     if follows == 0 {
-        let detail = format!("comes to nothing in {currency}: less than half of its minor unit");
+        let detail = format!("is less than half a minor unit of {currency}");
         return Err(ApiError::of_member(pointer, "too_small", detail));
     }
     let within = i64::try_from(follows).ok().filter(|it| *it <= Amount::MAX);
     let Some(follows) = within else {
         let detail = format!(
-            "comes to {follows} minor units of {currency}, and {} are the most",
+            "equals {follows} minor units of {currency}, and the maximum is {}",
             Amount::MAX
         );
         return Err(ApiError::of_member(pointer, "too_large", detail));
@@ -141,7 +142,7 @@ fn both_sides(
     })
 }
 
-/// The half hour is over.
+/// The quote has expired.
 pub(crate) fn expire(world: &mut World, id: Id<FxQuote>) {
     let open = world.find(id).filter(|it| it.status == QuoteStatus::Open);
     let Some(quote) = open else {

@@ -1,4 +1,4 @@
-//! Reference rates of a day, and what a quote would make of them.
+//! Reference rates of a day, and the rates of quotes.
 
 use crate::api::prelude::*;
 use crate::model::fx;
@@ -10,9 +10,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     domain: Domain::Payments,
     contract: Contract::Assumed,
     summary: "List exchange rates",
-    description: "The reference rates of a day between every two currencies, ordered by source and target, and the spread that a quote \
-        takes off them. Rates of a customs authority, monthly, and between them a path that the seed walks: no market's quotes. \
-        Before the first published month and after the last the nearest one holds.",
+    description: "Lists the reference rates of a day for every pair of currencies, ordered by \
+        source and target, with the spread of a quote. They are monthly rates of a customs \
+        authority with a random path of the seed between them, not market quotes. Before the \
+        first and after the last published month, the nearest rate applies.",
     example: r#"{"source_currency":"GBP","target_currency":"NGN"}"#,
     ..operation!(read list_fx_rates)
 }];
@@ -21,28 +22,28 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
 pub(crate) struct ListFxRates {
     #[serde(flatten)]
     paging: Paging,
-    /// Only from that currency.
+    /// Filter by source currency.
     source_currency: Option<Currency>,
-    /// Only to that currency.
+    /// Filter by target currency.
     target_currency: Option<Currency>,
-    /// The day; today if absent, and no later.
+    /// The day; not in the future. Default: today.
     as_of: Option<Date>,
 }
 
 /// A rate between two currencies.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct FxRate {
-    /// The currency that is given.
+    /// The currency to sell.
     source_currency: Currency,
-    /// The currency that is got.
+    /// The currency to buy.
     target_currency: Currency,
     /// The day.
     as_of: Date,
-    /// Units of the target currency for one of the source currency: the reference rate.
+    /// Reference rate: units of the target currency for one unit of the source currency.
     mid_rate: Rate,
-    /// What a quote takes off it, in hundredths of a percent.
+    /// The spread of a quote, in basis points.
     spread_bp: u32,
-    /// The same rate less the spread: what a quote of that day reckons by.
+    /// The rate less the spread, which a quote of that day uses.
     rate: Rate,
 }
 
@@ -53,7 +54,7 @@ fn list_fx_rates(world: &World, input: ListFxRates) -> Result<List<FxRate>, ApiE
     wrong.extend(input.source_currency.and_then(|it| unknown("/source_currency", it)));
     wrong.extend(input.target_currency.and_then(|it| unknown("/target_currency", it)));
     if as_of > today {
-        let detail = format!("no rate of a day to come is known: today is {today}");
+        let detail = format!("must not be in the future (today is {today})");
         wrong.push(Violation::new("/as_of", "in_the_future", detail));
     }
     if !wrong.is_empty() {
@@ -84,12 +85,12 @@ fn list_fx_rates(world: &World, input: ListFxRates) -> Result<List<FxRate>, ApiE
     Ok(List { data: page.iter().map(row).collect(), meta: input.paging.meta(pairs.len() as u64) })
 }
 
-/// What is wrong with a currency that has no reference rate.
+/// The violation for a currency without a reference rate.
 pub(crate) fn unknown(pointer: &str, currency: Currency) -> Option<Violation> {
     if fx::is_known(currency) {
         return None;
     }
     let known: Vec<String> = fx::known().map(|known| known.to_string()).collect();
-    let detail = format!("{currency} has no reference rate; there is one of {}", known.join(", "));
+    let detail = format!("{currency} has no reference rate: use one of {}", known.join(", "));
     Some(Violation::new(pointer, "unknown_currency", detail))
 }

@@ -1,4 +1,4 @@
-//! Transfers between a company's wallets of two currencies: at a quote, debited at once, credited when the conversion is done.
+//! Transfers between a company's wallets in two currencies: at a quote, debited at once, credited on completion.
 
 use crate::api::business::payroll_people::may_pay;
 use crate::api::payments::wallet_level;
@@ -17,8 +17,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Payments,
         contract: Contract::Assumed,
         summary: "Convert money",
-        description: "Uses a quote, once and before it expires. The source wallet is debited now, the target wallet credited a minute \
-            later; a company without a wallet of the target currency gets one. A transfer that fails gives the money back.",
+        description: "Executes a quote, which can be used once before it expires. The source \
+            wallet is debited now, and the target wallet is credited a minute later. A company \
+            without a wallet in the target currency gets one. A failed transfer returns the \
+            money.",
         example: r#"{"quote_id":"@fx_quote:1","source_wallet_id":"@wallet:1"}"#,
         success: 201,
         errors: &[
@@ -40,7 +42,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Payments,
         contract: Contract::Assumed,
         summary: "Read a conversion",
-        description: "Where it stands, and why it failed if so.",
+        description: "Returns a transfer with its status and the reason for a failure.",
         ..operation!(read get_fx_transfer)
     },
 ];
@@ -59,18 +61,18 @@ pub(crate) const FAIL_FX_TRANSFER: SystemRow = SystemRow {
 
 /// From the debit to the credit.
 const NORMAL: Span = Span::seconds(60);
-/// The same where the conversion is late and nobody says by how much.
+/// The same for a late transfer, without a given delay.
 const LATE: Span = Span::BusinessDays(1);
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct CreateFxTransfer {
     /// The quote to use.
     quote_id: Id<FxQuote>,
-    /// The wallet that gives: of the quote's company and its source currency.
+    /// The wallet to debit. It must belong to the quote's company and have its source currency.
     source_wallet_id: Id<Wallet>,
-    /// The wallet that gets; the company's own of the target currency if absent, opened where there is none.
+    /// The wallet to credit. Default: the company's wallet in the target currency, which is created if there is none.
     target_wallet_id: Option<Id<Wallet>>,
-    /// The caller's own pairs.
+    /// Key-value pairs set by the caller.
     metadata: Option<Metadata>,
 }
 
@@ -108,7 +110,7 @@ fn create_fx_transfer(
     Ok(Data(Shown(transfer)))
 }
 
-/// Both wallets are the quote's company's and of its currencies.
+/// Both wallets must belong to the quote's company and have its currencies.
 fn check_wallets(
     quote: &FxQuote,
     source: &Wallet,
@@ -125,7 +127,7 @@ fn check_wallets(
     let foreign = wallets().filter(|(_, wallet, _)| wallet.company_id != quote.company_id);
     let foreign = foreign.map(|(pointer, wallet, _)| {
         let detail = format!(
-            "{} is a wallet of {}, and the quote is {}'s",
+            "{} is a wallet of {}, but the quote belongs to {}",
             wallet.id, wallet.company_id, quote.company_id
         );
         Violation::new(pointer, "foreign_wallet", detail)
@@ -136,7 +138,7 @@ fn check_wallets(
     }
     let other = wallets().filter(|(_, wallet, currency)| wallet.currency != *currency);
     let other = other.map(|(pointer, wallet, currency)| {
-        let detail = format!("{} is in {}, not in {currency}", wallet.id, wallet.currency);
+        let detail = format!("{} has the currency {}, not {currency}", wallet.id, wallet.currency);
         Violation::new(pointer, "currency_mismatch", detail)
     });
     let other: Vec<Violation> = other.collect();
@@ -149,11 +151,11 @@ fn check_wallets(
     }
 }
 
-/// What the quote becomes by its use: once, and before its half hour is over.
+/// The new status of the quote: it can be used once, before it expires.
 fn usable(world: &World, quote: &FxQuote) -> Result<QuoteStatus, ApiError> {
     let over = quote.status == QuoteStatus::Open && world.now() >= quote.expires_at;
     if over || quote.status == QuoteStatus::Expired {
-        let detail = format!("the quote expired at {}: ask for another one", quote.expires_at);
+        let detail = format!("the quote expired at {}: create another one", quote.expires_at);
         return Err(ApiError::new(ErrorCode::QuoteExpired, detail).about(quote.id));
     }
     step("use", "the quote", quote.id, quote.status)
@@ -200,7 +202,7 @@ fn conversion(transfer: &FxTransfer) -> Conversion {
     }
 }
 
-/// Asks what becomes of the conversion; the answer comes with the clock.
+/// Requests the result of the transfer, which arrives later.
 fn follow(world: &mut World, id: Id<FxTransfer>) {
     let answer = world.decide(&FX_TRANSFER_SETTLE, AnyId::of(id), None);
     let (task, named) = match answer.choice {
@@ -211,7 +213,7 @@ fn follow(world: &mut World, id: Id<FxTransfer>) {
     world.settle_when(NORMAL, named, task);
 }
 
-/// The other currency has come. A wallet that cannot hold it sends it back.
+/// The other currency has arrived. If the wallet cannot hold it, the transfer fails.
 pub(crate) fn complete(world: &mut World, id: Id<FxTransfer>) {
     let Some(transfer) = under_way(world, id) else {
         return;
@@ -230,10 +232,10 @@ pub(crate) fn complete(world: &mut World, id: Id<FxTransfer>) {
     world.emit_wallet("wallet.credited", &target);
 }
 
-/// Nobody gave the other currency.
+/// The transfer was not executed.
 pub(crate) fn fail(world: &mut World, id: Id<FxTransfer>) {
     if let Some(transfer) = under_way(world, id) {
-        let why = "no provider of the target currency took the other side".into();
+        let why = "no provider accepted the conversion into the target currency".into();
         undo(world, &transfer, "rail_unavailable", why);
     }
 }

@@ -1,4 +1,4 @@
-//! An invoice's way: sent, paid in parts or whole, overdue, withdrawn.
+//! Steps of an invoice: sent, partly or fully paid, overdue, voided.
 
 use crate::api::payments::asking::{Asked, ask, fits, free};
 use crate::api::payments::collections::cancel;
@@ -18,7 +18,7 @@ fn tax(invoice: &Invoice) -> Option<(Account, i64)> {
     (invoice.tax_total > 0).then(|| (posting::vat_account(), invoice.tax_total))
 }
 
-/// Numbers a draft, books it and asks for its money.
+/// Numbers a draft, posts it and creates its collection.
 pub(super) fn send(
     world: &mut World,
     company: &Company,
@@ -64,7 +64,7 @@ pub(super) fn send(
     Ok(())
 }
 
-/// So much of it was paid.
+/// The given amount of an invoice was paid.
 pub(super) fn paid(world: &mut World, id: Id<Invoice>, amount: i64) {
     let Some(invoice) = world.find(id) else {
         return;
@@ -86,7 +86,7 @@ pub(super) fn paid(world: &mut World, id: Id<Invoice>, amount: i64) {
     world.record("invoice.partially_paid", invoice);
 }
 
-/// The last day to pay is over.
+/// The due date has passed.
 pub(crate) fn miss(world: &mut World, id: Id<Invoice>) {
     let owed = world.find(id).filter(|invoice| invoice.status.is_owed());
     if let Some(invoice) = owed {
@@ -97,14 +97,15 @@ pub(crate) fn miss(world: &mut World, id: Id<Invoice>) {
     }
 }
 
-/// Withdraws one of which nothing is paid.
+/// Voids an invoice without payments.
 pub(super) fn void(world: &mut World, invoice: &Invoice, reason: String) -> Result<(), ApiError> {
     let status = step("void", "the invoice", invoice.id, invoice.status)?;
     let name = Collection::by_invoice(invoice.id);
     let asked = world.open_collection(invoice.company_id, &name);
     let asked = asked.and_then(|id| world.find(id));
     if let Some(paying) = asked.as_ref().filter(|asked| !asked.status.waits()) {
-        let detail = format!("the customer is paying it: {} is under way", paying.id);
+        let detail =
+            format!("the customer is paying it: the collection {} is in progress", paying.id);
         return Err(refused(invoice.id, invoice.status, detail));
     }
     let booked = invoice.status == InvoiceStatus::Open;

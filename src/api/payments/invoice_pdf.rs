@@ -1,11 +1,11 @@
-//! An invoice as a customer gets it: a page to print.
+//! An invoice as a PDF.
 
 use crate::api::business::payslip_pdf::{figure, long, sender};
 use crate::api::pdf::{Block, PdfDocument, Row, Table};
 use crate::api::prelude::*;
 use crate::model::payments::{Collection, Invoice, InvoiceStatus, VirtualAccount, vat};
 
-/// The page of an invoice.
+/// The PDF of an invoice.
 pub(super) fn invoice_pdf(world: &World, id: Id<Invoice>) -> Result<PdfDocument, ApiError> {
     let invoice = world.get(id)?;
     let company = world.get(invoice.company_id)?;

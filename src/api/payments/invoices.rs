@@ -1,4 +1,4 @@
-//! Invoices: drafted, listed, read, sent, withdrawn. What is paid of them, and that they are late, is `invoice_clock`.
+//! Invoices: draft, list, read, send, void. Payments and due dates are in `invoice_clock`.
 
 use crate::api::business::companies::named;
 use crate::api::business::payroll_people::may_pay;
@@ -12,7 +12,7 @@ use crate::model::payments::invoice::Sums;
 use crate::model::payments::{Customer, Invoice, InvoiceLine, InvoiceStatus, vat};
 use crate::value::Email;
 
-/// Days within which an invoice is to be paid at the latest: ten years.
+/// Maximum number of days until the due date: ten years.
 const LONGEST_TERMS: i32 = 3_660;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
@@ -22,7 +22,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Payments,
         contract: Contract::Assumed,
         summary: "List invoices",
-        description: "In creation order; the first are those of the twelve months before the world's start.",
+        description: "Lists payslips in creation order, starting with the twelve months before the \
+            world's start.",
         ..operation!(read list_invoices)
     },
     Operation {
@@ -31,8 +32,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Payments,
         contract: Contract::Assumed,
         summary: "Draft an invoice",
-        description: "A line that names no `tax_rate` has the standard rate of the company's country. Tax is reckoned once a rate, halves \
-            to the even minor unit. A draft has no number, and is in no books.",
+        description: "Creates a draft. A line without `tax_rate` has the standard rate of the \
+            company's country. Tax is calculated once per rate and rounded half to even. A draft \
+            has no number and no journal entries.",
         example: r#"{"company_id":"@company:1","customer":{"name":"Harbour Foods Ltd","email":"accounts@harbour.example.com"},"currency":"NGN","lines":[{"description":"Consulting, January","quantity":3,"unit_amount":15000000},{"description":"Books","quantity":2,"unit_amount":450000,"tax_rate":0}],"due_date":"2026-02-28"}"#,
         success: 201,
         emits: &["invoice.created"],
@@ -44,7 +46,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Payments,
         contract: Contract::Assumed,
         summary: "Read an invoice",
-        description: "Lines, tax by rate, what is paid and what is due. With `Accept: application/pdf` the same as a page to print.",
+        description: "Returns an invoice with its lines, tax by rate, and the paid and outstanding \
+            amounts. With `Accept: application/pdf` it returns a PDF.",
         pdf: Some(|world, input| invoice_pdf(world, decode::<OneInvoice>(input)?.invoice_id)),
         ..operation!(read get_invoice)
     },
@@ -54,10 +57,12 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Payments,
         contract: Contract::Assumed,
         summary: "Send an invoice",
-        description: "Numbers it (`INV-2026-0001`, by company and year, without gaps), books revenue, tax and what the customer owes, and \
-            opens a collection by bank transfer with its number as reference, which stands for 60 days beyond the due date. A customer \
-            who pays short leaves it `partially_paid`: ask for the rest by `createCollection`. What is not paid when the due date is over \
-            is `overdue`.",
+        description: "Sends a draft: assigns a number (`INV-2026-0001`, by company and year, \
+            without gaps), posts revenue, tax and the receivable, and creates a collection by \
+            bank transfer. The collection has the number as its reference, and expires 60 days \
+            after the due date. If the customer pays too little, the invoice is `partially_paid`: \
+            collect the rest with `createCollection`. After the due date, an invoice with an \
+            outstanding amount is `overdue`.",
         example: "{}",
         errors: &[
             ErrorCode::ComplianceBlocked,
@@ -75,9 +80,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         path: "/api/payments/invoices/{invoice_id}/void",
         domain: Domain::Payments,
         contract: Contract::Assumed,
-        summary: "Withdraw an invoice",
-        description: "A draft, or one of which nothing is paid: what it booked is mirrored, its number stays used, and its collection is \
-            cancelled.",
+        summary: "Void an invoice",
+        description: "Voids a draft or an invoice without payments. Its journal entry is reversed, \
+            its number stays used, and its collection is cancelled.",
         example: r#"{"reason":"Sent to the wrong customer"}"#,
         errors: &[ErrorCode::InvalidStateTransition],
         emits: &["invoice.voided", "journal_entry.reversed", "collection.cancelled"],
@@ -90,13 +95,13 @@ pub(crate) struct ListInvoices {
     #[serde(flatten)]
     paging: Paging,
     sort: Option<Sort<Invoice>>,
-    /// Only those of that company.
+    /// Filter by company.
     company_id: Option<Id<Company>>,
-    /// Only those that stand there.
+    /// Filter by status.
     status: Option<InvoiceStatus>,
-    /// Only those to the customer with that id of the company's own.
+    /// Filter by the company's own id of the customer.
     customer_id: Option<Text<64>>,
-    /// Only those that are due before that day.
+    /// Only invoices due before this day.
     due_before: Option<Date>,
 }
 
@@ -127,7 +132,7 @@ fn list_invoices(world: &World, input: ListInvoices) -> Result<List<Shown<Invoic
     candidates.page_where(world, input.paging, input.sort.as_ref(), keep)
 }
 
-/// Who is to pay.
+/// The customer who pays.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct NewCustomer {
     /// The company's own id of the customer.
@@ -136,40 +141,40 @@ pub(crate) struct NewCustomer {
     name: Text<140>,
     /// The e-mail address.
     email: Email,
-    /// The account that the customer pays from. Reserved numbers choose what the customer does.
+    /// The account number that the customer pays from. Reserved numbers choose the customer's behaviour.
     account_number: Option<Text<34>>,
 }
 
-/// One thing that was sold.
+/// One item sold.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct NewInvoiceLine {
-    /// What it is.
+    /// The kind of warning.
     description: Text<200>,
-    /// How many.
+    /// The quantity.
     #[schemars(range(min = 1, max = 1_000_000))]
     quantity: i64,
-    /// Minor units for each, without tax.
+    /// Price of one unit in minor units, without tax.
     unit_amount: Amount,
-    /// Basis points of tax, 750 for 7.5 %; the standard rate of the company's country if absent.
+    /// Tax rate in basis points, 750 for 7.5 %. Default: the standard rate of the company's country.
     #[schemars(range(min = 0, max = 10_000))]
     tax_rate: Option<u32>,
 }
 
-/// What a caller may say about a new invoice.
+/// A new invoice.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct CreateInvoice {
-    /// The company that sold.
+    /// The company that sends the invoice.
     company_id: Id<Company>,
-    /// Who is to pay.
+    /// The customer who pays.
     customer: NewCustomer,
     /// The currency of its amounts.
     currency: Currency,
-    /// What was sold.
+    /// The items sold.
     #[schemars(length(min = 1, max = 100))]
     lines: Vec<NewInvoiceLine>,
-    /// The last day to pay, today at the earliest.
+    /// The due date; not in the past.
     due_date: Date,
-    /// The caller's own pairs.
+    /// Key-value pairs set by the caller.
     metadata: Option<Metadata>,
 }
 
@@ -181,10 +186,10 @@ fn create_invoice(
     let mut wrong = Vec::new();
     let (today, latest) = (world.today(), world.today().plus_days(LONGEST_TERMS));
     if input.due_date < today {
-        let detail = format!("{} is past: today is {today}", input.due_date);
+        let detail = format!("{} is in the past: today is {today}", input.due_date);
         wrong.push(Violation::new("/due_date", "in_the_past", detail));
     } else if input.due_date > latest {
-        let detail = format!("nobody waits longer than until {latest}");
+        let detail = format!("must be on or before {latest}");
         wrong.push(Violation::new("/due_date", "range", detail));
     }
     let standard = vat::standard(&company.country);
@@ -194,7 +199,8 @@ fn create_invoice(
     let sums = Sums::of(input.lines.iter().map(|line| (rate(line), amount(line))));
     let Some(sums) = sums.filter(|_| wrong.is_empty()) else {
         if wrong.is_empty() {
-            let detail = format!("an invoice is about {} minor units at most", Amount::MAX);
+            let detail =
+                format!("the total of an invoice is limited to {} minor units", Amount::MAX);
             wrong.push(Violation::new("/lines", "too_large", detail));
         }
         return Err(ApiError::invalid(wrong));
@@ -261,7 +267,7 @@ fn send_invoice(world: &mut World, input: OneInvoice) -> Result<Data<Shown<Invoi
 pub(crate) struct VoidInvoice {
     /// The invoice.
     invoice_id: Id<Invoice>,
-    /// Why, for the history of statuses.
+    /// The reason, for the status history.
     reason: Text<500>,
 }
 
@@ -280,7 +286,7 @@ mod tests {
     fn sending_an_invoice_sets_what_asking_for_money_sets() {
         let send = OPERATIONS.iter().find(|row| row.name == "send_invoice");
         let starts = send.map(|row| row.starts).unwrap_or_default();
-        // It asks for a bank transfer: only a phone is prompted.
+        // The collection is by bank transfer; only a phone is prompted.
         let asked = collection_clock::ASKED.iter();
         for task in asked.filter(|task| **task != "prompt_payer") {
             assert!(starts.contains(task), "{task}");

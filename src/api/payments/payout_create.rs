@@ -1,4 +1,4 @@
-//! Asking for a payout: what has to be right, what it costs, and who has to approve it.
+//! Creating a payout: checks, costs, and approval.
 
 use crate::api::business::payroll_people::may_pay;
 use crate::api::payments::body_references::BodyReferences;
@@ -16,10 +16,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     domain: Domain::Payments,
     contract: Contract::Assumed,
     summary: "Pay a beneficiary",
-    description: "Amount and platform fee leave the wallet at once; what the banks make of it comes with the clock. `instant` goes at \
-        any time, `same_day` and `standard` until the cut-off of a business day (16:00 as a rule) and else at 09:00 of the next one. \
-        It is `pending_approval` where the company's `payment_settings` say so. What is cancelled or fails comes back with its fee, \
-        what is returned without it. Two payouts may have the same reference: an Idempotency-Key keeps one from being sent twice.",
+    description: "Creates a payout. The amount and the platform fee are debited at once; the \
+        banks' steps follow over time. `instant` is sent at any time. `same_day` and `standard` \
+        are sent until the cut-off of a business day (usually 16:00), and otherwise at 09:00 of \
+        the next one. The payout is `pending_approval` if the company's `payment_settings` \
+        require approval. A cancelled or failed payout is refunded with its fee, a returned one \
+        without it. Two payouts may have the same reference: an Idempotency-Key prevents sending \
+        one twice.",
     example: r#"{"company_id":"@company:1","wallet_id":"@wallet:1","beneficiary_id":"@beneficiary:1","amount":250000,"currency":"NGN","rail":"instant","reference":"Invoice 2026-014"}"#,
     success: 201,
     errors: &[
@@ -33,26 +36,26 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     ..operation!(write create_payout)
 }];
 
-/// What a caller may say about a new payout.
+/// A new payout.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct CreatePayout {
-    /// The company that pays: active, and without open requirements.
+    /// The company that pays. It must be active and have no open blocking requirements.
     company_id: Id<Company>,
-    /// The wallet that is debited; one of the company's.
+    /// The wallet to debit; it must belong to the company.
     wallet_id: Id<Wallet>,
-    /// Who is paid: a verified beneficiary of the company.
+    /// The beneficiary to pay; it must belong to the company and be verified.
     beneficiary_id: Id<Beneficiary>,
     /// Minor units.
     amount: Amount,
-    /// That of the wallet and of the beneficiary's account.
+    /// The currency of the wallet and of the beneficiary's account.
     currency: Currency,
-    /// How fast it travels.
+    /// The payment rail.
     rail: Rail,
-    /// What the receiver reads on the statement.
+    /// The reference on the recipient's statement.
     reference: Text<140>,
-    /// Who asks for it. Whoever is named here cannot be the one who approves it.
+    /// The person who requests the payout. The same person cannot approve it.
     maker: Option<Text<200>>,
-    /// The caller's own pairs.
+    /// Key-value pairs set by the caller.
     metadata: Option<Metadata>,
 }
 
@@ -95,7 +98,7 @@ fn create_payout(world: &mut World, input: CreatePayout) -> Result<Data<Shown<Pa
     Ok(Data(Shown(payout)))
 }
 
-/// Who takes part in a payout or an escrow, each with the member that names them.
+/// The wallet and the beneficiary of a payout or an escrow, each with the member that names it.
 pub(crate) struct Parties<'a> {
     pub(crate) company: &'a Company,
     pub(crate) wallet: (&'a Arc<Wallet>, &'static str),
@@ -104,7 +107,8 @@ pub(crate) struct Parties<'a> {
 }
 
 impl Parties<'_> {
-    /// Both are the company's, the beneficiary can be paid, and all is in one currency. What else is `wrong` is told with it.
+    /// Checks that both belong to the company, the beneficiary can be paid, and all have one currency. Other violations in `wrong` are
+    /// reported, too.
     pub(crate) fn check(&self, mut wrong: Vec<Violation>) -> Result<(), ApiError> {
         let (company, currency) = (self.company.id, self.currency);
         let (wallet, wallet_at) = self.wallet;
@@ -128,7 +132,7 @@ impl Parties<'_> {
         ];
         let other = currencies.iter().filter(|(_, other)| *other != currency);
         let mismatches = other.map(|(what, other)| {
-            let detail = format!("{what} is in {other}");
+            let detail = format!("{what} has the currency {other}");
             Violation::new("/currency", "currency", detail)
         });
         let mismatches: Vec<Violation> = mismatches.collect();
@@ -139,11 +143,11 @@ impl Parties<'_> {
         let Some(first) = mismatches.first() else {
             return Ok(());
         };
-        let detail = format!("{}, and not in {currency}", first.detail);
+        let detail = format!("{}, but the payout has {currency}", first.detail);
         Err(ApiError::new(ErrorCode::CurrencyMismatch, detail).with_errors(mismatches))
     }
 
-    /// A payout from the one to the other, that goes with the rail as soon as that takes it.
+    /// A payout between them that is sent as soon as the rail accepts it.
     pub(crate) fn payout(
         &self,
         world: &World,
@@ -182,7 +186,7 @@ impl Parties<'_> {
     }
 }
 
-/// Opens a payout that was checked: its money is on its way in the books, and it waits for the rail, or for somebody's word.
+/// Opens a checked payout: it is in transit in the books, and waits for the rail or for approval.
 pub(crate) fn open(world: &mut World, payout: Payout) -> Arc<Payout> {
     let payout = world.stage(payout);
     if let Some(posting) = posting::opened(&payout) {
@@ -195,17 +199,17 @@ pub(crate) fn open(world: &mut World, payout: Payout) -> Arc<Payout> {
     payout
 }
 
-/// Sets the timer of a queued payout's turn with the rail.
+/// Sets the timer at which the rail accepts a queued payout.
 pub(crate) fn queue(world: &mut World, payout: &Payout) {
     let leaves = departure(world, payout.company_id, payout.rail);
     world.settle_at(leaves, Task::SendPayout(payout.id));
 }
 
-/// 402 for a wallet that does not have the amount and the fee on it.
+/// The 402 for a wallet without enough for the amount and its fee.
 fn short(wallet: &Wallet, available: i64, (amount, fee): (i64, i64)) -> ApiError {
     let shown = |minor| wallet.currency.display(minor);
     let detail = format!(
-        "the available balance is {}, and {} with a fee of {} is needed",
+        "the available balance is {}, but {} with a fee of {} is required",
         shown(available),
         shown(amount),
         shown(fee)

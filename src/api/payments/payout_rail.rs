@@ -1,8 +1,8 @@
-//! What the rails and the receiving banks do to payouts, whatever they pay.
+//! What rails and receiving banks do to payouts.
 //!
-//! The outside world is asked once, when a payout is handed over; its answer travels with the timers. What a payout pays is a
-//! match on its source: wages have a run that counts them (`payroll_payouts`); what an escrow released and what a vendor did not
-//! get goes back into the wallet. Deliberately absent: who may ask for a payout (`payouts`, `payroll_funding`, `escrows`).
+//! The decision is made once, when a payout is sent; it is stored in the timers. The purpose of a payout follows from its source: a run
+//! counts its wages (`payroll_payouts`); money of an escrow or a vendor that does not arrive returns to the wallet. Deliberately absent:
+//! who may create a payout (`payouts`, `payroll_funding`, `escrows`).
 
 use crate::api::business::payroll_clock::get;
 use crate::api::business::payroll_payouts;
@@ -78,19 +78,19 @@ pub(crate) const SETTLE_PAYOUT: SystemRow = SystemRow {
     starts: &["settle_payout"],
 };
 
-/// How long a rail holds a payout for a look.
+/// How long a rail holds a payout for a review.
 const HOLD: Span = Span::BusinessDays(1);
-/// How long money takes to come back.
+/// How long a return takes.
 const RETURN: Span = Span::BusinessDays(2);
-/// How late late money is.
+/// The delay of late money.
 const LATE: Span = Span::BusinessDays(3);
-/// What a payout failed of if nobody says.
+/// The default failure of a payout.
 const NO_FUNDS: ReturnCode = ReturnCode::new(1).expect("R01 is a return code");
-/// Hour of a business day at which rails with a cut-off begin.
+/// Hour of a business day at which rails with a cut-off start.
 const OPENS_HOUR: i64 = 9;
 
-/// When a rail takes what is handed to it now: `instant` at any time, the others until the cut-off of a business day, and from
-/// the morning of the next one.
+/// When a rail accepts a payout created now: `instant` at any time, the others until the cut-off of a business day, and otherwise in the
+/// morning of the next one.
 pub(crate) fn departure(world: &World, company: Id<Company>, rail: Rail) -> Timestamp {
     let now = world.now();
     if rail == Rail::Instant {
@@ -100,7 +100,7 @@ pub(crate) fn departure(world: &World, company: Id<Company>, rail: Rail) -> Time
     if day == now.date() { now } else { day.at_hour(OPENS_HOUR) }
 }
 
-/// When a payout that the rail takes then should arrive.
+/// When a payout accepted at that time should arrive.
 pub(crate) fn arrival(
     world: &World,
     company: Id<Company>,
@@ -110,12 +110,12 @@ pub(crate) fn arrival(
     world.calendar_of(company).after(departure, rail.delay())
 }
 
-/// A queued payout's turn with the rail has come.
+/// The rail accepts a queued payout.
 pub(crate) fn send_payout(world: &mut World, id: Id<Payout>) {
     hand_over(world, id);
 }
 
-/// Moves a payout by hand, along an arrow that its lifecycle has.
+/// Moves a payout by hand along a transition of its lifecycle.
 pub(crate) fn force(
     world: &mut World,
     id: Id<Payout>,
@@ -144,7 +144,7 @@ pub(crate) fn force(
     }
 }
 
-/// Hands one payout to the rail, and asks what becomes of it.
+/// Sends one payout to the rail, and requests the decision about it.
 pub(crate) fn hand_over(world: &mut World, id: Id<Payout>) {
     let payout = get(world, id);
     if payout.status != PayoutStatus::Queued {
@@ -158,7 +158,7 @@ pub(crate) fn hand_over(world: &mut World, id: Id<Payout>) {
     let payout = enter(world, id, PayoutStatus::Processing);
     world.emit("payout.processing", &payout);
     let code = || answer.code.expect("a choice that sends money back has a code");
-    // Of two delays one is the choice's own and one the rail's; a time that the outside world named is waited for.
+    // A choice's own delay or the rail's delay applies; a delay set by the decision replaces both.
     let normal = payout.rail.delay();
     let (fate, delay, named) = match answer.choice {
         "held_then_paid" => return hold(world, id, answer.after, Fate::Paid),
@@ -177,7 +177,7 @@ pub(crate) fn hand_over(world: &mut World, id: Id<Payout>) {
     world.settle_when(delay, named, settling(&payout, fate));
 }
 
-/// The number of the account that a payout goes to, where it was set by a call: nobody is grown with an account that chooses.
+/// The account number of a payout's recipient, if a call has set it: grown employees never have a reserved number.
 fn account_number(world: &World, payout: &Payout) -> Option<String> {
     if let Some(beneficiary) = payout.beneficiary_id {
         return Some(world.touched(beneficiary)?.account.number.clone());
@@ -187,7 +187,7 @@ fn account_number(world: &World, payout: &Payout) -> Option<String> {
     Some(employee.payment_method.as_ref()?.account_number.clone())
 }
 
-/// The reserved account numbers `99999999RR` choose what becomes of money sent there.
+/// The reserved account numbers `99999999RR` choose the result of a payout.
 fn magic(account_number: &str) -> Option<(DecisionAnswer, String)> {
     let number = account_number.strip_prefix("99999999")?;
     let number: u8 = number.parse().ok().filter(|_| number.len() == 2)?;
@@ -204,7 +204,7 @@ fn magic(account_number: &str) -> Option<(DecisionAnswer, String)> {
     Some((answer, format!("account 99999999{number:02}")))
 }
 
-/// The receiving bank's answer to a payout, which wages have a row of their own for: more follows from it.
+/// The task of the receiving bank's answer. Wages have a task of their own, because more follows from it.
 const fn settling(payout: &Payout, fate: Fate) -> Task {
     match payout.pays() {
         Pays::Wages => Task::SettlePayout(payout.id, fate),
@@ -212,7 +212,7 @@ const fn settling(payout: &Payout, fate: Fate) -> Task {
     }
 }
 
-/// Keeps a queued payout from leaving, for as long as nobody says otherwise: an alert was confirmed.
+/// Holds a queued payout until it is released, because an alert was confirmed.
 pub(crate) fn freeze(world: &mut World, id: Id<Payout>) {
     world.forget_timers(AnyId::of(id));
     let payout = enter(world, id, PayoutStatus::Processing);
@@ -233,7 +233,7 @@ fn hold(world: &mut World, id: Id<Payout>, named: Option<Span>, fate: Fate) {
     world.settle_when(HOLD, named, look);
 }
 
-/// The rail has looked, and lets the payout go or refuses it.
+/// The rail's review has ended: the payout is released or rejected.
 pub(crate) fn release_payout(world: &mut World, id: Id<Payout>, fate: Fate) {
     if get(world, id).status != PayoutStatus::OnHold {
         return; // somebody was quicker
@@ -281,7 +281,7 @@ pub(crate) fn settle_payout(world: &mut World, id: Id<Payout>, fate: Fate) {
     }
 }
 
-/// The money has arrived.
+/// The payout is paid.
 fn pay(world: &mut World, id: Id<Payout>) -> Arc<Payout> {
     let payout = enter(world, id, PayoutStatus::Paid);
     world.post(payout.company_id, posting::paid(&payout));
@@ -293,7 +293,7 @@ fn pay(world: &mut World, id: Id<Payout>) -> Arc<Payout> {
     payout
 }
 
-/// The money did not arrive, or came back.
+/// The payout failed or was returned.
 fn unsettled(world: &mut World, id: Id<Payout>, status: PayoutStatus, failure: Failure) {
     let before = get(world, id).status;
     let mut payout = (*get(world, id)).clone();
@@ -314,7 +314,7 @@ fn unsettled(world: &mut World, id: Id<Payout>, status: PayoutStatus, failure: F
     }
 }
 
-/// The money is in the wallet again.
+/// The money is back in the wallet.
 pub(crate) fn credited(world: &mut World, payout: &Payout) {
     let wallet = get(world, payout.wallet_id);
     world.emit_wallet("wallet.credited", &wallet);

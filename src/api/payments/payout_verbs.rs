@@ -1,4 +1,4 @@
-//! What a company does to a payout that it asked for: approve it, cancel it.
+//! Operations on a payout: approve, cancel.
 
 use crate::api::business::payroll_people::may_pay;
 use crate::api::payments::payout_create::queue;
@@ -16,8 +16,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Payments,
         contract: Contract::Assumed,
         summary: "Approve a payout",
-        description: "Of a company whose `payment_settings` ask for it. Whoever asked for the payout (`maker`) cannot approve it, if \
-            both are named.",
+        description: "Approves a payout of a company whose `payment_settings` require it. The \
+            requester (`maker`) cannot approve it, if both are named.",
         example: r#"{"approver":"Grace Bello"}"#,
         errors: &[
             ErrorCode::Forbidden,
@@ -35,8 +35,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Payments,
         contract: Contract::Assumed,
         summary: "Cancel a payout",
-        description: "Before it is sent. The amount and its fee are in the wallet again. Wages are cancelled with their run, and what \
-            an escrow released cannot be taken back.",
+        description: "Cancels a payout before it is sent. The amount and its fee return to the \
+            wallet. Wages are cancelled with their run, and money released from an escrow cannot \
+            be cancelled.",
         example: r#"{"reason":"Paid in cash"}"#,
         errors: &[ErrorCode::InvalidStateTransition, ErrorCode::LimitExceeded],
         emits: &["payout.cancelled", "wallet.credited"],
@@ -48,7 +49,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 pub(crate) struct ApprovePayout {
     /// The payout.
     payout_id: Id<Payout>,
-    /// Who approves it.
+    /// The person who approves it.
     approver: Option<Text<200>>,
 }
 
@@ -61,7 +62,7 @@ fn approve_payout(
     if let Some((maker, approver)) = payout.maker.as_deref().zip(approver.as_deref())
         && same_person(maker, approver)
     {
-        let detail = format!("{maker} asked for this payout: somebody else has to approve it");
+        let detail = format!("{maker} requested this payout: another person must approve it");
         return Err(ApiError::new(ErrorCode::Forbidden, detail).about(payout.id));
     }
     may_pay(world, &*world.get(payout.company_id)?)?;
@@ -74,9 +75,9 @@ fn same_person(one: &str, other: &str) -> bool {
     one.trim().to_lowercase() == other.trim().to_lowercase()
 }
 
-/// Approves a payout that waits for it.
+/// Approves a payout that requires it.
 pub(crate) fn approve(world: &mut World, id: Id<Payout>, approver: Option<String>) {
-    let found = "its status was looked at";
+    let found = "its status was already checked";
     let mut payout = (*world.find(id).expect(found)).clone();
     let leaves = departure(world, payout.company_id, payout.rail);
     payout.estimated_arrival = Some(arrival(world, payout.company_id, payout.rail, leaves));
@@ -91,7 +92,7 @@ pub(crate) fn approve(world: &mut World, id: Id<Payout>, approver: Option<String
 pub(crate) struct CancelPayout {
     /// The payout.
     payout_id: Id<Payout>,
-    /// Why, for the history of statuses.
+    /// The reason, for the status history.
     reason: Option<Text<500>>,
 }
 
@@ -100,8 +101,8 @@ fn cancel_payout(world: &mut World, input: CancelPayout) -> Result<Data<Shown<Pa
     step("cancel", "the payout", payout.id, payout.status)?;
     let instead = match payout.pays() {
         Pays::Vendor => None,
-        Pays::Wages => Some("these are wages: cancel their payroll run instead"),
-        Pays::Escrow => Some("an escrow has released this to its seller"),
+        Pays::Wages => Some("this payout pays wages: cancel the payroll run instead"),
+        Pays::Escrow => Some("this payout was released from an escrow and cannot be cancelled"),
     };
     if let Some(detail) = instead {
         return Err(refused(payout.id, payout.status, detail.to_owned()));
@@ -112,9 +113,9 @@ fn cancel_payout(world: &mut World, input: CancelPayout) -> Result<Data<Shown<Pa
     show(world, payout.id)
 }
 
-/// Cancels a payout to a vendor that has not been sent.
+/// Cancels a payout to a vendor before it is sent.
 pub(crate) fn cancel(world: &mut World, id: Id<Payout>, reason: Option<String>) {
-    let found = "its status was looked at";
+    let found = "its status was already checked";
     let mut payout = (*world.find(id).expect(found)).clone();
     let before = payout.status;
     payout.estimated_arrival = None;

@@ -1,4 +1,4 @@
-//! Payouts: list and read. Wages are paid by the same ones.
+//! Payouts: list and read, including wages.
 
 use crate::api::business::payroll::Months;
 use crate::api::pay_history::GrownPayments;
@@ -13,7 +13,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Payments,
         contract: Contract::Assumed,
         summary: "List payouts",
-        description: "Money out, in creation order: wages and suppliers of the months before the world's start, then those since.",
+        description: "Lists payouts in creation order: wages and suppliers of the months before \
+            the world's start, then later ones.",
         ..operation!(read list_payouts)
     },
     Operation {
@@ -22,7 +23,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Payments,
         contract: Contract::Assumed,
         summary: "Read a payout",
-        description: "Where it stands, and why it did not arrive if so.",
+        description: "Returns a payout with its status and the reason for a failure.",
         ..operation!(read get_payout)
     },
 ];
@@ -32,19 +33,19 @@ pub(crate) struct ListPayouts {
     #[serde(flatten)]
     paging: Paging,
     sort: Option<Sort<Payout>>,
-    /// Only those of that company.
+    /// Filter by company.
     company_id: Option<Id<Company>>,
-    /// Only those that stand there.
+    /// Filter by status.
     status: Option<PayoutStatus>,
-    /// Only those to that saved payee.
+    /// Filter by beneficiary.
     beneficiary_id: Option<Id<Beneficiary>>,
-    /// Only those that pay such a resource.
+    /// Filter by the type of the resource that is paid.
     source_type: Option<SourceType>,
-    /// Only those that pay this resource.
+    /// Filter by the resource that is paid.
     source_id: Option<Text<64>>,
 }
 
-/// What a payout can pay.
+/// The kind of resource that a payout pays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum SourceType {
@@ -91,7 +92,7 @@ fn list_payouts(world: &World, input: ListPayouts) -> Result<List<Shown<Payout>>
     candidates.page_where(world, input.paging, input.sort.as_ref(), keep)
 }
 
-/// Month by month everybody's wages, then every company's suppliers; then those created since.
+/// Month by month all wages, then the suppliers of all companies; then created ones.
 fn candidates(world: &World, company: Option<Id<Company>>) -> Candidates<'_, Payout> {
     let people = GrownPayments::new(world, Months::of(world, None), company, None, None);
     let base = world.base();

@@ -1,12 +1,11 @@
-//! What the service charges for moving money: reckoned from what a company has moved this month.
+//! The service's fee for moving money, based on a company's volume this month.
 
 use crate::api::prelude::*;
 use crate::model::Account;
 use crate::model::payments::FeeSchedule;
 
-/// The fee on moving that amount now: by tiers of what the company has moved in that currency since the first of the month,
-/// out (handed over to a rail) and in (collected). What came back was moved all the same; the months before the world's start
-/// count for nothing, because the company joined at it. It is never more than the amount.
+/// The fee for moving an amount now, from the company's volume in that currency this month: sent out and collected. Returned money counts,
+/// too. Months before the world's start do not count. The fee is never more than the amount.
 pub(crate) fn platform_fee(
     world: &World,
     company: Id<Company>,
@@ -16,7 +15,7 @@ pub(crate) fn platform_fee(
     Meter::of(world, company, currency).charge(amount)
 }
 
-/// The same for several amounts that are asked about at once.
+/// The same for several amounts at once.
 pub(crate) struct Meter<'a> {
     schedule: &'a FeeSchedule,
     currency: Currency,
@@ -24,7 +23,7 @@ pub(crate) struct Meter<'a> {
 }
 
 impl<'a> Meter<'a> {
-    /// What the company has moved in that currency since the first of the month.
+    /// The company's volume in that currency this month.
     pub(crate) fn of(world: &'a World, company: Id<Company>, currency: Currency) -> Self {
         let today = world.today();
         let book = world.book(company).into_iter();
@@ -36,7 +35,7 @@ impl<'a> Meter<'a> {
         Self { schedule: &world.script().platform_fee, currency, volume: volume.sum() }
     }
 
-    /// The fee on moving that amount now.
+    /// The fee for moving that amount now.
     pub(crate) fn charge(&self, amount: i64) -> i64 {
         self.schedule.charge(self.currency, self.volume, amount)
     }

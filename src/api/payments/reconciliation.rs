@@ -1,11 +1,11 @@
-//! The reconciliation of wallets with their banks: rows as they were found, and what somebody decides about them.
+//! The reconciliation of wallets with bank statements: the rows, and decisions about them.
 
 use crate::api::payments::statement_clock::{claim, count};
 use crate::api::prelude::*;
 use crate::model::payments::{BankStatement, MatchStatus, Reason, ReconciliationMatch, Side};
 use crate::model::{TransactionType, WalletTransaction, refused, step};
 
-/// Transactions that one line is matched with by hand.
+/// Maximum number of transactions matched with one line by hand.
 const MOST_BY_HAND: usize = 100;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
@@ -15,9 +15,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Payments,
         contract: Contract::Assumed,
         summary: "List reconciliation matches",
-        description: "A row for every line of every imported statement, in their order, and behind those of a statement a row for each \
-            transaction of its days that no line has (`side: ledger`). A confidence of 95 and more counts as matched; less is a \
-            suggestion.",
+        description: "Lists one row per line of every imported statement, in order. After the \
+            lines of a statement follow its missing transactions (`side: ledger`). A confidence \
+            of 95 or more is a match; a lower one is a suggestion.",
         ..operation!(read list_reconciliation_matches)
     },
     Operation {
@@ -26,8 +26,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Payments,
         contract: Contract::Assumed,
         summary: "Resolve a reconciliation match",
-        description: "`confirm` a suggestion; `reject` a suggestion or a match; `match` a line with transactions of its wallet by hand, \
-            which come to its amount; `ignore` what needs nothing. A transaction that no line has is only ignored: match the line.",
+        description: "Resolves a row: `confirm` a suggestion; `reject` a suggestion or a match; \
+            `match` a line with transactions of its wallet whose sum is the line's amount; \
+            `ignore` a row that needs nothing. A transaction without a line can only be ignored: \
+            match the line instead.",
         example: r#"{"action":"ignore","note":"The bank's own fee"}"#,
         errors: &[ErrorCode::InvalidStateTransition],
         emits: &["reconciliation_match.resolved"],
@@ -40,13 +42,13 @@ pub(crate) struct ListReconciliationMatches {
     #[serde(flatten)]
     paging: Paging,
     sort: Option<Sort<ReconciliationMatch>>,
-    /// Only those of that company.
+    /// Filter by company.
     company_id: Option<Id<Company>>,
-    /// Only those that stand there.
+    /// Filter by status.
     status: Option<MatchStatus>,
-    /// Only those of that statement.
+    /// Filter by statement.
     statement_id: Option<Id<BankStatement>>,
-    /// Only those that are at least so sure, in hundredths.
+    /// Minimum confidence, in hundredths.
     #[schemars(range(min = 0, max = 100))]
     min_confidence: Option<u8>,
 }
@@ -82,17 +84,17 @@ fn list_reconciliation_matches(
     candidates.page_where(world, input.paging, input.sort.as_ref(), keep)
 }
 
-/// What is decided about a row.
+/// The decision about a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum MatchAction {
-    /// The suggestion is right.
+    /// The suggestion is correct.
     Confirm,
-    /// The suggestion, or the match, is wrong.
+    /// The suggestion or the match is wrong.
     Reject,
-    /// The line is about these transactions.
+    /// The line contains these transactions.
     Match,
-    /// Nothing is to be done.
+    /// The row needs nothing.
     Ignore,
 }
 
@@ -111,9 +113,9 @@ impl MatchAction {
 pub(crate) struct ResolveReconciliationMatch {
     /// The row.
     match_id: Id<ReconciliationMatch>,
-    /// What is decided.
+    /// The decision.
     action: MatchAction,
-    /// With `match`: the transactions that the line is about, which come to its amount.
+    /// For `match`: the transactions in the line. Their sum must be the line's amount.
     #[schemars(length(min = 1, max = MOST_BY_HAND), extend("uniqueItems" = true))]
     transaction_ids: Option<Vec<Id<WalletTransaction>>>,
     /// Why.
@@ -126,12 +128,12 @@ fn resolve_reconciliation_match(
 ) -> Result<Data<Shown<ReconciliationMatch>>, ApiError> {
     let by_hand = match (input.action, input.transaction_ids) {
         (MatchAction::Match, None) => {
-            let detail = "a match by hand names its transactions";
+            let detail = "transaction_ids is required for match";
             return Err(ApiError::of_member("/transaction_ids", "required", detail));
         }
         (MatchAction::Match, ids) => ids,
         (_, Some(_)) => {
-            let detail = "only a match by hand names transactions";
+            let detail = "transaction_ids is allowed only for match";
             return Err(ApiError::of_member("/transaction_ids", "unknown", detail));
         }
         (_, None) => None,
@@ -155,7 +157,7 @@ pub(crate) fn resolve(
         let mut error = refused(
             id,
             row.status,
-            "the row has no line of the bank: match the line's own row".to_owned(),
+            "the row has no bank line: match the line's own row instead".to_owned(),
         );
         let ignore = error.allowed.take().unwrap_or_default();
         error.allowed = Some(ignore.into_iter().filter(|to| *to == "ignored").collect());
@@ -197,25 +199,24 @@ pub(crate) fn resolve(
     Ok(())
 }
 
-/// The line that a transaction is matched with, if it is.
+/// The line that a transaction is matched with, if any.
 fn taken(world: &World, transaction: Id<WalletTransaction>) -> Option<Id<ReconciliationMatch>> {
     let row = world.find(world.reconciled(transaction)?)?;
     (row.side == Side::Bank).then_some(row.id)
 }
 
-/// A suggestion holds nothing: what it names may have been matched since.
+/// A suggestion reserves nothing: its transactions may have been matched in the meantime.
 fn all_free(world: &World, row: &ReconciliationMatch) -> Result<(), ApiError> {
     for &transaction in &row.transaction_ids {
         if let Some(other) = taken(world, transaction) {
-            let detail =
-                format!("{transaction} is matched by {other} since: reject one of the two");
+            let detail = format!("{transaction} is now matched by {other}: reject one of the two");
             return Err(refused(row.id, row.status, detail));
         }
     }
     Ok(())
 }
 
-/// Whether transactions that somebody names are the wallet's, free, and come to the line's amount.
+/// Whether the given transactions belong to the wallet, are unmatched, and sum to the line's amount.
 fn fits(
     world: &World,
     row: &ReconciliationMatch,
@@ -234,7 +235,7 @@ fn fits(
             continue;
         };
         if let Some(other) = taken(world, *id) {
-            let detail = format!("it is matched by {other}");
+            let detail = format!("{other} already matches it");
             wrong.push(Violation::new(pointer, "already_matched", detail));
         }
         sum += signed(one.kind, one.amount);
@@ -242,7 +243,7 @@ fn fits(
     let wanted = signed(row.direction, row.amount);
     if wrong.is_empty() && sum != wanted {
         let detail =
-            format!("the transactions come to {sum} minor units, and the line to {wanted}");
+            format!("the transactions sum to {sum} minor units, but the line has {wanted}");
         wrong.push(Violation::new("/transaction_ids", "sum_differs", detail));
     }
     if wrong.is_empty() { Ok(()) } else { Err(ApiError::invalid(wrong)) }

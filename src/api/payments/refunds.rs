@@ -1,4 +1,4 @@
-//! Refunds: collected money that goes back to the payer.
+//! Refunds: collected money that is returned to the payer.
 
 use crate::api::payments::wallet_level::debited;
 use crate::api::prelude::*;
@@ -14,9 +14,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Payments,
         contract: Contract::Assumed,
         summary: "Refund a collection",
-        description: "All that is left of what was paid, or a part, as often as there is something left. The money is taken from the \
-            available balance at once and set aside, and arrives one to five business days later; a refund that fails brings it back. \
-            It is booked against sales; the platform fee stays where it is. What is disputed cannot be refunded.",
+        description: "Refunds everything that remains of a paid collection, or a part. It can be \
+            repeated while an amount remains. The amount is debited and reserved at once, and \
+            arrives one to five business days later; a failed refund returns it. It is booked \
+            against sales, and the platform fee is not refunded. A disputed collection cannot be \
+            refunded.",
         example: r#"{"amount":1000,"reason":"Damaged on the way"}"#,
         success: 201,
         errors: &[ErrorCode::InsufficientFunds, ErrorCode::InvalidStateTransition],
@@ -30,7 +32,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Payments,
         contract: Contract::Assumed,
         summary: "Read a refund",
-        description: "Where it stands, and why it did not arrive if so.",
+        description: "Returns a payout with its status and the reason for a failure.",
         ..operation!(read get_refund)
     },
 ];
@@ -38,20 +40,20 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 pub(crate) const SETTLE_REFUND: SystemRow =
     SystemRow { name: "settle_refund", emits: SETTLED, ..SystemRow::LAST };
 
-/// The events of a refund's end.
+/// The events at the end of a refund.
 pub(crate) const SETTLED: &[&str] =
     &["refund.succeeded", "refund.failed", "collection.refunded", "wallet.credited"];
 
-/// What a caller may say about a new refund.
+/// A new refund.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct CreateRefund {
     /// The collection.
     collection_id: Id<Collection>,
-    /// Minor units of its currency; all that is left if absent.
+    /// Amount in minor units of its currency. Default: everything that remains.
     amount: Option<Amount>,
     /// Why.
     reason: Text<500>,
-    /// The caller's own pairs.
+    /// Key-value pairs set by the caller.
     metadata: Option<Metadata>,
 }
 
@@ -60,14 +62,17 @@ fn create_refund(world: &mut World, input: CreateRefund) -> Result<Data<Shown<Re
     let left = refundable(&collection)?;
     let amount = input.amount.map_or(left, Amount::minor);
     if amount > left || left == 0 {
-        let detail = format!("{left} of what was paid is left to go back");
+        let detail = format!(
+            "the amount must be at most {left}, the part that has not been \
+            returned"
+        );
         return Err(ApiError::of_member("/amount", "beyond_captured", detail));
     }
     let (company, currency) = (collection.company_id, collection.currency);
     let available = world.balances(company, currency).available;
     if amount > available {
         let detail = format!(
-            "the refund takes {}, and {} is available",
+            "the refund needs {}, but {} is available",
             currency.display(amount),
             currency.display(available)
         );
@@ -109,14 +114,14 @@ fn create_refund(world: &mut World, input: CreateRefund) -> Result<Data<Shown<Re
     Ok(Data(Shown(refund)))
 }
 
-/// How much of it can go back.
+/// The amount that can be refunded.
 fn refundable(collection: &Collection) -> Result<i64, ApiError> {
     let refuse = |detail: String| Err(refused(collection.id, collection.status, detail));
     if !collection.status.is_paid() {
         return refuse("only what was paid can be refunded".to_owned());
     }
     if collection.disputed {
-        return refuse("it is disputed: the payer's bank has the money in hand".to_owned());
+        return refuse("the collection is disputed: its payer's bank decides first".to_owned());
     }
     Ok(collection.left())
 }
@@ -131,7 +136,7 @@ fn get_refund(world: &World, input: OneRefund) -> Result<Data<Shown<Refund>>, Ap
     show(world, input.refund_id)
 }
 
-/// The payer's bank has the money, or does not take it.
+/// The payer's bank accepts or refuses the refund.
 pub(crate) fn settle(world: &mut World, id: Id<Refund>, failed: Option<ReturnCode>) {
     let pending = world.find(id).filter(|refund| refund.status == RefundStatus::Pending);
     let Some(refund) = pending else {

@@ -1,4 +1,4 @@
-//! What the clock makes of a bank statement: its lines are compared with the books, and what was found is told row by row.
+//! Timers of a bank statement: its lines are matched with the books, and each row has an event.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use crate::model::payments::{
 };
 use crate::model::{Object, TransactionType, WalletTransaction};
 
-/// The last days of a statement: what a bank books later than the books do may be on the next one.
+/// Number of last days of a statement whose transactions may be on the next one.
 const NEAR_THE_END: i32 = 2;
 
 pub(crate) const IMPORT_STATEMENT: SystemRow = SystemRow {
@@ -26,7 +26,7 @@ pub(crate) const IMPORT_STATEMENT: SystemRow = SystemRow {
     ..SystemRow::LAST
 };
 
-/// The wallet's transactions of some days, both included, in the order in which they were booked.
+/// The wallet's transactions of a range of days, both ends included, in booking order.
 pub(crate) fn transactions(
     world: &World,
     wallet: &Wallet,
@@ -41,7 +41,7 @@ pub(crate) fn transactions(
     statement.iter().filter(of_days).cloned().collect()
 }
 
-/// What the wallet held before that day.
+/// The wallet's balance before that day.
 pub(crate) fn balance_before(world: &World, wallet: &Wallet, day: Date) -> i64 {
     let statement = world.statement(wallet);
     if statement.is_by_day() {
@@ -54,11 +54,12 @@ pub(crate) fn balance_before(world: &World, wallet: &Wallet, day: Date) -> i64 {
         TransactionType::Credit => i128::from(line.amount),
         TransactionType::Debit => -i128::from(line.amount),
     });
-    // Days gone by that were written into later can add up to anything on the way.
+    // Entries for past days can make intermediate sums arbitrarily large.
     i64::try_from(moved.sum::<i128>()).unwrap_or(i64::MAX)
 }
 
-/// What a bank passes on of a transaction: the id of what it pays, or of its entry where that pays many times.
+/// The reference that a bank transmits: the id of the resource that a transaction pays, or of its entry if that resource pays several
+/// times.
 pub(crate) fn end_to_end(transaction: &WalletTransaction) -> String {
     match transaction.source.kind {
         Kind::Wallet | Kind::Company | Kind::PayrollRun | Kind::TaxFiling => {
@@ -68,7 +69,7 @@ pub(crate) fn end_to_end(transaction: &WalletTransaction) -> String {
     }
 }
 
-/// Everything that a line may know a transaction by.
+/// All references by which a line may name a transaction.
 fn references(world: &World, transaction: &WalletTransaction) -> Vec<String> {
     let mut references = vec![
         transaction.source.to_string(),
@@ -82,7 +83,7 @@ fn references(world: &World, transaction: &WalletTransaction) -> Vec<String> {
     references
 }
 
-/// The statement is read: what its lines are found to be is told, each by a row of its own.
+/// Imports the statement: matches its lines, and creates a row with an event for each.
 pub(crate) fn import(world: &mut World, id: Id<BankStatement>) {
     let waits = |one: &Arc<BankStatement>| one.status == StatementStatus::Processing;
     let Some(statement) = world.find(id).filter(waits) else {
@@ -92,7 +93,7 @@ pub(crate) fn import(world: &mut World, id: Id<BankStatement>) {
     let wallet = wallet.expect("a statement is of a wallet, and nothing is deleted");
     let around = (statement.from.plus_days(-WINDOW), statement.to.plus_days(WINDOW));
     let mut transactions = transactions(world, &wallet, around);
-    // As the books stood when it came: what was booked since is for the next one.
+    // The books as of the import; later transactions belong to the next statement.
     transactions.retain(|one| one.created_at <= statement.created_at);
     let rows = rows(world, &statement, &transactions);
     let mut imported = (*statement).clone();
@@ -106,7 +107,7 @@ pub(crate) fn import(world: &mut World, id: Id<BankStatement>) {
     }
 }
 
-/// The rows of a statement that nobody has looked at: one a line, and one for each transaction that no line has.
+/// The new rows of a statement: one per line, and one per transaction without a line.
 fn rows(
     world: &World,
     statement: &BankStatement,
@@ -150,7 +151,7 @@ fn rows(
     rows
 }
 
-/// A row before anything is known of it. It has no id yet.
+/// A new row without a result and without an id.
 fn blank(world: &World, statement: &BankStatement, side: Side) -> ReconciliationMatch {
     let now = world.now();
     ReconciliationMatch {
@@ -238,7 +239,7 @@ fn except(world: &World, row: &mut ReconciliationMatch, kind: ExceptionKind, rea
     row.enter_because(MatchStatus::Exception, world.now(), why);
 }
 
-/// Gives a row its id, puts its transactions into it, and tells of it.
+/// Assigns the row's id, links its transactions, and emits its event.
 fn tell(world: &mut World, mut row: ReconciliationMatch) {
     row.id = world.next_id(row.statement_id.bits());
     let name = match row.status {
@@ -256,7 +257,7 @@ fn tell(world: &mut World, mut row: ReconciliationMatch) {
     world.record(name, row);
 }
 
-/// A row takes its transactions: what said that a statement lacks one of them is over.
+/// A row takes its transactions: earlier rows that report them as missing end.
 pub(crate) fn claim(world: &mut World, row: &ReconciliationMatch) {
     for &transaction in &row.transaction_ids {
         let before = world.reconciled(transaction);
@@ -267,14 +268,14 @@ pub(crate) fn claim(world: &mut World, row: &ReconciliationMatch) {
             let mut missed = (*missed).clone();
             let statement = missed.statement_id;
             count(world, statement, missed.status, MatchStatus::Ignored);
-            let why = format!("a line came: {}", row.id);
+            let why = format!("a line arrived: {}", row.id);
             missed.enter_because(MatchStatus::Ignored, world.now(), Some(why));
             world.record("reconciliation_match.resolved", missed);
         }
     }
 }
 
-/// Stages what a row's move does to the counts of its statement.
+/// Stages the change of a statement's counts for a row's transition.
 pub(crate) fn count(
     world: &mut World,
     statement: Id<BankStatement>,

@@ -1,4 +1,4 @@
-//! The bank tells of one line, as soon as it has booked it: the outside world acting.
+//! A single line, reported by the bank as soon as it is booked: an action of the outside world.
 
 use crate::api::payments::bank_statements::{Contents, open};
 use crate::api::prelude::*;
@@ -11,17 +11,17 @@ const IMPORT: Span = Span::seconds(5);
 /// A line that a bank has booked.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct StatementLineArrives {
-    /// The wallet that is the account.
+    /// The wallet that represents the account.
     wallet_id: Id<Wallet>,
-    /// The day of booking: today or earlier; today if absent.
+    /// The booking day; not in the future. Default: today.
     date: Option<Date>,
-    /// Minor units of the wallet's currency, from 1.
+    /// Amount in minor units of the wallet's currency, from 1.
     amount: Amount,
-    /// Money in, or money out.
+    /// Direction of the money: in or out.
     direction: TransactionType,
-    /// What the bank wrote.
+    /// The bank's description.
     description: Option<Text<500>>,
-    /// What payer and payee know the payment by.
+    /// The payment reference known to payer and payee.
     reference: Option<Text<100>>,
 }
 
@@ -33,7 +33,7 @@ pub(crate) fn statement_line(
     let today = world.today();
     let date = input.date.unwrap_or(today);
     if date > today {
-        let detail = format!("this day lies ahead: today is {today}");
+        let detail = format!("must not be in the future (today is {today})");
         return Err(ApiError::of_member("/date", "in_the_future", detail));
     }
     let draft = Draft {

@@ -1,27 +1,27 @@
-//! A company's own marks on its money: from which sum on somebody has to approve, and below which balance it wants to know.
+//! A company's payment settings: the amount that needs approval, and the low balance that it wants to know about.
 //!
-//! They are in the company's currency; sums in others count by the day's reference rate.
+//! They are in the company's currency; other currencies are converted at the reference rate of the day.
 
 use crate::api::prelude::*;
 use crate::model::business::company::PaymentSettings;
 use crate::model::fx::Rates;
 use crate::model::payments::Wallet;
 
-/// Marks on what a company pays others to change; what is absent stays.
+/// Changes to the settings for payouts; absent members stay.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct PaymentSettingsChange {
-    /// Whether somebody has to approve payouts to beneficiaries.
+    /// Whether payouts to beneficiaries need approval.
     approval_required: Option<bool>,
-    /// From which amount on, in minor units of the company's currency; 0 is every payout.
+    /// Smallest amount that needs approval, in minor units of the company's currency; 0 means every payout.
     #[schemars(range(min = 0, max = Amount::MAX))]
     approval_threshold: Option<i64>,
-    /// Available balance in minor units below which `wallet.low_balance` tells of a payment out; 0 is never.
+    /// Available balance in minor units below which a payment out emits `wallet.low_balance`; 0 means never.
     #[schemars(range(min = 0, max = Amount::MAX))]
     low_balance: Option<i64>,
 }
 
 impl PaymentSettingsChange {
-    /// The settings with that change.
+    /// The settings after that change.
     pub(crate) fn apply(&self, settings: Option<PaymentSettings>) -> PaymentSettings {
         let settings = settings.unwrap_or_default();
         PaymentSettings {
@@ -32,7 +32,7 @@ impl PaymentSettingsChange {
     }
 }
 
-/// Whether somebody has to approve a payout of that amount. One in a currency without a reference rate always waits.
+/// Whether a payout of that amount needs approval. In a currency without a reference rate it always does.
 pub(crate) fn needs_approval(
     world: &World,
     company: &Company,
@@ -45,7 +45,7 @@ pub(crate) fn needs_approval(
             .is_none_or(|amount| amount >= i128::from(settings.approval_threshold))
 }
 
-/// Tells that available money left a wallet which had `before`, and that little is left where that fell below the company's mark.
+/// Emits the events of a debit from a wallet that had `before`, including the low balance if it fell below the company's limit.
 pub(crate) fn debited(world: &mut World, company: &Company, wallet: &Wallet, before: i64) {
     world.emit_wallet("wallet.debited", wallet);
     let mark = company.payment_settings.unwrap_or_default().low_balance;

@@ -14,7 +14,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Payments,
         contract: Contract::Assumed,
         summary: "List wallets",
-        description: "One a company and currency. Balances are folds of the ledger.",
+        description: "Lists wallets, one per company and currency. Balances are calculated from \
+            the ledger.",
         ..operation!(read list_wallets)
     },
     Operation {
@@ -23,7 +24,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Payments,
         contract: Contract::Assumed,
         summary: "Read a wallet",
-        description: "Available, pending, reserved and escrow balances.",
+        description: "Returns a wallet with its available, pending, reserved and escrow balances.",
         ..operation!(read get_wallet)
     },
     Operation {
@@ -32,7 +33,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Payments,
         contract: Contract::Assumed,
         summary: "List a wallet's transactions",
-        description: "What moved in the available balance, oldest first, with the balance after each.",
+        description: "Lists changes of the available balance, oldest first, with the balance after \
+            each.",
         ..operation!(read list_wallet_transactions)
     },
 ];
@@ -42,9 +44,9 @@ pub(crate) struct ListWallets {
     #[serde(flatten)]
     paging: Paging,
     sort: Option<Sort<Wallet>>,
-    /// Only those of that company.
+    /// Filter by company.
     company_id: Option<Id<Company>>,
-    /// Only those in that currency.
+    /// Filter by currency.
     currency: Option<Currency>,
 }
 
@@ -92,11 +94,11 @@ fn get_wallet(world: &World, input: OneWallet) -> Result<Data<Shown<Wallet>>, Ap
     Ok(Data(Shown(Arc::new(world.with_balances(&wallet)))))
 }
 
-/// What a wallet holds at most: far below what 64 bits hold, so that no later credit can reach their end.
+/// The maximum balance of a wallet: far below the limit of 64 bits, so that no credit can reach it.
 const MOST: i64 = i64::MAX / 1_000;
 
-/// Whether that amount more fits into the wallet: what is asked before anything credits it. It must fit into the company's
-/// currency, too, in which reports add up all its wallets.
+/// Whether the amount fits into the wallet; checked before every credit. It must also fit in the company's currency, in which reports add
+/// up all wallets.
 pub(crate) fn room(world: &World, wallet: &Wallet, amount: i64) -> Result<(), ApiError> {
     let (company, currency) = (wallet.company_id, wallet.currency);
     let available = world.balances(company, currency).available;
@@ -109,26 +111,27 @@ pub(crate) fn room(world: &World, wallet: &Wallet, amount: i64) -> Result<(), Ap
     if fits {
         return Ok(());
     }
-    let detail = "a wallet of the sandbox holds no more than nine quadrillion minor units, of its own currency and of the company's";
+    let detail = "a wallet can hold at most nine quadrillion minor units, in its own currency and \
+        in the company's";
     Err(ApiError::new(ErrorCode::LimitExceeded, detail).about(wallet.id))
 }
 
 /// The same in the company's currency.
 const MOST_WORTH: i128 = MOST as i128;
 
-/// The wallet that a member of the body names, which must exist.
+/// The wallet named by a member of the body; it must exist.
 pub(crate) fn named(
     world: &World,
     id: Id<Wallet>,
     pointer: &'static str,
 ) -> Result<Arc<Wallet>, ApiError> {
     world.get(id).map_err(|error| {
-        let detail = "no wallet of this key's world has this id";
+        let detail = "no wallet with this id exists in this key's world";
         error.with_errors(vec![Violation::new(pointer, "not_found", detail)])
     })
 }
 
-/// Refuses to take more out of a wallet than is available.
+/// Refuses to debit more than the available balance.
 pub(crate) fn short(world: &World, wallet: &Wallet, amount: i64) -> Result<(), ApiError> {
     let available = world.balances(wallet.company_id, wallet.currency).available;
     if available >= amount {
@@ -136,7 +139,7 @@ pub(crate) fn short(world: &World, wallet: &Wallet, amount: i64) -> Result<(), A
     }
     let shown = |minor| wallet.currency.display(minor);
     let detail =
-        format!("the available balance is {}, and {} is needed", shown(available), shown(amount));
+        format!("the available balance is {}, but {} is required", shown(available), shown(amount));
     Err(ApiError::new(ErrorCode::InsufficientFunds, detail).about(wallet.id))
 }
 
@@ -147,14 +150,14 @@ pub(crate) struct ListWalletTransactions {
     sort: Option<Sort<WalletTransaction>>,
     /// The wallet.
     wallet_id: Id<Wallet>,
-    /// Only money in, or only money out.
+    /// Filter by direction: in or out.
     #[serde(rename = "type")]
     kind: Option<TransactionType>,
-    /// Only those of that day and later.
+    /// Only entries on or after this day.
     from: Option<Date>,
-    /// Only those of that day and earlier.
+    /// Only entries on or before this day.
     to: Option<Date>,
-    /// Only those that this resource caused.
+    /// Filter by the resource that caused the transaction.
     source_id: Option<Text<64>>,
 }
 
@@ -195,8 +198,8 @@ fn list_wallet_transactions(
     Ok(page_of(&lines, input.paging))
 }
 
-/// A page of the lines at some places, which looks at no others. Newest first, lines of one instant stay in the order in which
-/// they were made, as in every sorted list.
+/// A page of lines at given positions, without reading others. If sorted newest first, lines of one instant stay in creation order, as in
+/// every sorted list.
 fn page_by_place(
     statement: &Statement<'_>,
     places: Range<usize>,

@@ -1,4 +1,4 @@
-//! The letters: Noto Sans in two weights, cut down to Latin, Greek and Cyrillic (`fixtures/fonts`).
+//! The font: Noto Sans in two weights, reduced to Latin, Greek and Cyrillic (`fixtures/fonts`).
 
 use std::sync::LazyLock;
 
@@ -15,7 +15,7 @@ pub(super) enum Weight {
 pub(super) struct Font {
     pub(super) data: &'static [u8],
     pub(super) face: Face<'static>,
-    /// What stands for a letter that the font lacks.
+    /// The glyph for a character that the font lacks.
     unknown: GlyphId,
 }
 
@@ -39,18 +39,18 @@ impl Font {
         Self { data, face, unknown }
     }
 
-    /// The glyph of a letter, or the question mark where the font has none.
+    /// The glyph of a character, or a question mark if the font lacks it.
     pub(super) fn glyph(&self, letter: char) -> GlyphId {
         self.face.glyph_index(letter).unwrap_or(self.unknown)
     }
 
-    /// How far a glyph moves the pen, in thousandths of the letter's size.
+    /// The width of a glyph, in thousandths of the font size.
     pub(super) fn advance(&self, glyph: GlyphId) -> i32 {
         let advance = i32::from(self.face.glyph_hor_advance(glyph).unwrap_or(0));
         advance * 1_000 / i32::from(self.face.units_per_em())
     }
 
-    /// How wide a text is, in thousandths of a point.
+    /// The width of a text, in thousandths of a point.
     pub(super) fn width(&self, text: &str, size: i32) -> i32 {
         let advances = text.chars().map(|letter| self.advance(self.glyph(letter)));
         advances.sum::<i32>() * size

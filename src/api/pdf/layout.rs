@@ -1,4 +1,4 @@
-//! Where everything stands: a document's blocks on as many pages as they need, in thousandths of a point from the top left.
+//! Page layout: places a document's blocks on as many pages as needed, in thousandths of a point from the top left.
 
 use crate::api::pdf::font::{Font, Weight};
 use crate::api::pdf::{Block, PdfDocument, Row, Table};
@@ -12,30 +12,30 @@ pub(super) const HEIGHT: i32 = 842 * POINT;
 const MARGIN: i32 = 48 * POINT;
 const RIGHT: i32 = WIDTH - MARGIN;
 const TOP: i32 = 54 * POINT;
-/// Below this nothing but the foot stands.
+/// The area below is for the footer only.
 const BOTTOM: i32 = HEIGHT - 70 * POINT;
 const GUTTER: i32 = 22 * POINT;
-/// Between blocks.
+/// Space between blocks.
 const SPACE: i32 = 30 * POINT;
 
 const BODY: i32 = 9;
 const SMALL: i32 = 8;
 
-/// How dark something is.
+/// A colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ink {
     Black,
-    /// For what is read second.
+    /// For secondary text.
     Grey,
-    /// For lines.
+    /// For rules.
     Pale,
-    /// For what stands behind the one figure.
+    /// For the background of the main figure.
     Wash,
     /// For a stamp.
     Red,
 }
 
-/// One mark on a page. `y` is where letters stand, or the upper edge.
+/// One mark on a page. `y` is the baseline of text, or the upper edge.
 #[derive(Clone, Debug)]
 pub(super) enum Mark {
     Text { x: i32, y: i32, size: i32, weight: Weight, ink: Ink, text: String },
@@ -43,7 +43,7 @@ pub(super) enum Mark {
     Fill { x: i32, y: i32, width: i32, height: i32, ink: Ink },
 }
 
-/// How a piece of text looks.
+/// The style of a text.
 #[derive(Clone, Copy)]
 struct Style {
     size: i32,
@@ -58,7 +58,7 @@ const fn style(size: i32, weight: Weight, ink: Ink) -> Style {
 const PLAIN: Style = style(BODY, Weight::Regular, Ink::Black);
 const STRONG: Style = style(BODY, Weight::Bold, Ink::Black);
 const QUIET: Style = style(SMALL, Weight::Regular, Ink::Grey);
-/// From one line of the body to the next.
+/// Line height of the body.
 const LEADING: i32 = 15 * POINT;
 
 /// The pages of a document.
@@ -100,7 +100,7 @@ fn text(page: &mut Vec<Mark>, x: i32, y: i32, style: Style, text: &str) {
     });
 }
 
-/// The same, ending there.
+/// Right-aligned text that ends there.
 fn text_to(page: &mut Vec<Mark>, x: i32, y: i32, style: Style, line: &str) {
     let width = width(line, style);
     text(page, x - width, y, style, line);
@@ -110,7 +110,7 @@ fn width(text: &str, style: Style) -> i32 {
     Font::of(style.weight).width(text, style.size)
 }
 
-/// A text in lines that are no wider than that. A word that is wider by itself is broken.
+/// Breaks a text into lines of that maximum width. A word that is wider is broken, too.
 fn lines(text: &str, style: Style, most: i32) -> Vec<String> {
     let mut lines: Vec<String> = vec![String::new()];
     for word in text.split_whitespace() {
@@ -135,10 +135,10 @@ fn lines(text: &str, style: Style, most: i32) -> Vec<String> {
     lines
 }
 
-/// Pages while they are filled.
+/// Pages under construction.
 struct Sheet {
     pages: Vec<Vec<Mark>>,
-    /// How far down the last of them is filled.
+    /// Vertical position on the last page.
     y: i32,
 }
 
@@ -147,7 +147,7 @@ impl Sheet {
         self.pages.last_mut().expect("there is always a page")
     }
 
-    /// Begins another page if so much no longer fits. Says whether it did.
+    /// Starts another page if the height does not fit. Returns whether it did.
     fn make_room(&mut self, height: i32) -> bool {
         let full = self.y + height > BOTTOM;
         if full {
@@ -261,7 +261,7 @@ impl Sheet {
             .zip(tables)
             .map(|(place, table)| Column::new(table, MARGIN + place * (column + GUTTER), column))
             .collect();
-        // A heading does not stand alone at the end of a page.
+        // A heading must not be the last line of a page.
         self.make_room(4 * LEADING);
         self.headings(&columns);
         let longest = tables.iter().map(|table| table.rows.len()).max();
@@ -269,7 +269,7 @@ impl Sheet {
             self.row(&columns, |table| table.rows.get(place), PLAIN);
         }
         if tables.iter().any(|table| table.total.is_some()) {
-            // Nor does a total.
+            // Neither must a total be the first.
             if self.make_room(2 * LEADING) {
                 self.headings(&columns);
             }
@@ -295,7 +295,7 @@ impl Sheet {
         self.y += LEADING + 5 * POINT;
     }
 
-    /// One row of every table, as high as the highest of them.
+    /// One row of all tables, as high as the highest.
     fn row<'t>(
         &mut self,
         columns: &[Column<'t>],
@@ -328,17 +328,17 @@ impl Sheet {
     }
 }
 
-/// Where a table stands.
+/// The position of a table.
 struct Column<'t> {
     table: &'t Table,
     left: i32,
     right: i32,
-    /// Where each column of figures ends.
+    /// The right edge of each figure column.
     ends: Vec<i32>,
 }
 
 impl<'t> Column<'t> {
-    /// Each column of figures is as wide as its widest.
+    /// Each figure column is as wide as its widest figure.
     fn new(table: &'t Table, left: i32, width: i32) -> Self {
         let right = left + width;
         let all = || table.rows.iter().chain(&table.total);
@@ -355,7 +355,7 @@ impl<'t> Column<'t> {
         Self { table, left, right, ends }
     }
 
-    /// What a row's figures leave to its label.
+    /// The width that a row's figures leave for its label.
     fn label_width(&self, row: &Row, style: Style) -> i32 {
         let first = self.ends.first().copied().unwrap_or(self.right);
         let figure = row.figures.first().map_or(0, |figure| width(figure, style));

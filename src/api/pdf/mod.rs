@@ -1,7 +1,7 @@
-//! PDF documents: their content, block by block, and how that becomes the bytes of a PDF.
+//! PDF documents: their contents as blocks, and the conversion to PDF.
 //!
-//! Tied to no resource: a payslip fills it in, and whatever else is printed. The same document is the same bytes, on every
-//! machine and at any time: its date is the resource's own.
+//! Independent of any resource: payslips and invoices use it. The same document always gives the same bytes, on every machine, because its
+//! date is the resource's own.
 
 mod font;
 mod layout;
@@ -12,40 +12,40 @@ use crate::value::Timestamp;
 /// The media type.
 pub(crate) const PDF: &str = "application/pdf";
 
-/// What a document says.
+/// The contents of a document.
 #[derive(Clone, Debug)]
 pub(crate) struct PdfDocument {
-    /// What it is, for a reader's window and list of files.
+    /// The document title, for a reader's window and file list.
     pub(crate) name: String,
-    /// The file it is saved as, without its ending.
+    /// The file name without its extension.
     pub(crate) file: String,
-    /// When what it shows was made, in virtual time.
+    /// When the contents were created, in virtual time.
     pub(crate) created_at: Timestamp,
-    /// Who sends it: a name, and lines below it.
+    /// The sender: a name, and lines below it.
     pub(crate) sender: Vec<String>,
-    /// What it is, in large letters, and lines below that.
+    /// The heading in large letters, and lines below it.
     pub(crate) title: Vec<String>,
-    /// A word across the head where the document no longer holds.
+    /// A word across the head if the document is no longer valid.
     pub(crate) stamp: Option<String>,
     pub(crate) blocks: Vec<Block>,
     /// A line at the foot of every page.
     pub(crate) footer: String,
 }
 
-/// One part of a document.
+/// A part of a document.
 #[derive(Clone, Debug)]
 pub(crate) enum Block {
-    /// Names and what they have, two pairs a row.
+    /// Labels with values, two pairs per row.
     Facts(Vec<(String, String)>),
-    /// Tables beside one another.
+    /// Tables side by side.
     Tables(Vec<Table>),
-    /// The one figure that a reader looks for, with a word before it and one below.
+    /// The main figure, with a label and a remark below it.
     Figure { label: String, value: String, remark: String },
     /// Small print.
     Note(String),
 }
 
-/// Rows of a label and figures.
+/// Rows with a label and figures.
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
     /// The heading of the labels.
@@ -53,11 +53,11 @@ pub(crate) struct Table {
     /// Headings of the figures.
     pub(crate) columns: Vec<String>,
     pub(crate) rows: Vec<Row>,
-    /// What stands below a line.
+    /// The row below a rule.
     pub(crate) total: Option<Row>,
 }
 
-/// A label and figures.
+/// A label with figures.
 #[derive(Clone, Debug)]
 pub(crate) struct Row {
     pub(crate) label: String,
@@ -65,7 +65,7 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// A label and its figures.
+    /// A label with its figures.
     pub(crate) fn new(label: impl Into<String>, figures: Vec<String>) -> Self {
         Self { label: label.into(), figures }
     }

@@ -1,5 +1,4 @@
-//! Pages as the bytes of a PDF. Only the letters that are used are embedded, with what they mean, so that the text can be
-//! searched and copied.
+//! Writes pages as PDF. Only the used characters of a font are embedded, with their meaning, so that the text can be searched and copied.
 
 use std::collections::BTreeMap;
 
@@ -85,14 +84,14 @@ fn date(at: Timestamp) -> Date {
         .utc_offset_minute(0)
 }
 
-/// What of a font the document uses.
+/// The part of a font that the document uses.
 struct Used {
     weight: Weight,
     font: &'static Font,
     glyphs: GlyphRemapper,
-    /// What each glyph means, by its number in the document.
+    /// The character of each glyph, by its number in the document.
     letters: BTreeMap<u16, char>,
-    /// How wide each glyph is, in thousandths, by the same number.
+    /// The width of each glyph in thousandths, by the same number.
     widths: BTreeMap<u16, i32>,
 }
 
@@ -114,7 +113,7 @@ impl Used {
         }
     }
 
-    /// A name with six letters before it says that the font is a part of one.
+    /// The font name; six letters before it mark a subset.
     const fn base_name(&self) -> Name<'static> {
         match self.weight {
             Weight::Regular => Name(b"SANDBX+NotoSans-Regular"),
@@ -122,7 +121,7 @@ impl Used {
         }
     }
 
-    /// The text as numbers of glyphs, two bytes each.
+    /// The text as glyph numbers, two bytes each.
     fn encode(&mut self, text: &str) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(text.len() * 2);
         for letter in text.chars() {
@@ -135,7 +134,7 @@ impl Used {
         bytes
     }
 
-    /// Writes the font, and gives the id by which pages name it.
+    /// Writes the font. Returns the id that pages refer to.
     fn write(&self, pdf: &mut Pdf, next: &mut impl FnMut() -> Ref) -> Ref {
         let (font, cid, descriptor, meanings, file) = (next(), next(), next(), next(), next());
         let name = self.base_name();
@@ -192,7 +191,7 @@ impl Used {
     }
 }
 
-/// The marks of a page in PDF's own words.
+/// The marks of a page as PDF operators.
 fn draw(marks: &[Mark], fonts: &mut [Used; 2]) -> Vec<u8> {
     let mut content = Content::new();
     for mark in marks {

@@ -1,7 +1,7 @@
-//! What the specification leaves open ("not shown"), and how the sandbox answers: every assumption, once.
+//! Everything that the specification leaves open ("not shown"), and what the sandbox does.
 //!
-//! It describes the program as it is. Tests hold it against the code: every code of a refusal, every header, every key of the
-//! overlay and every area of assumed operations has a row here, and every row names the test that shows it.
+//! It describes the program as it is. Tests check that every error code, every header, every key of the overlay and every area of assumed
+//! operations has a row here, and that every row names a test that shows it.
 
 /// One assumption.
 pub(crate) struct Assumption {
@@ -12,7 +12,7 @@ pub(crate) struct Assumption {
     pub(crate) question: &'static str,
     /// Ours.
     pub(crate) answer: &'static str,
-    /// Keys of the overlay that override it; none where it cannot be.
+    /// Keys of the overlay that override it; empty if there are none.
     pub(crate) keys: &'static [&'static str],
     /// The test that shows it.
     pub(crate) proof: &'static str,
@@ -29,7 +29,7 @@ const fn row(
     Assumption { id, section, question, answer, keys, proof }
 }
 
-/// What is open of an area's operations, and how an overlay changes it.
+/// Keys that change the operations of an area.
 const AREA: &[&str] =
     &["operations.*.enabled", "operations.*.aliases", "operations.*.status", "serve"];
 
@@ -37,78 +37,85 @@ const AREA: &[&str] =
 pub(crate) const ASSUMPTIONS: &[&[Assumption]] =
     &[RESOURCES, STATES, RUN_PAYROLL, LISTS, AREAS, AUTH, EVENTS, ERRORS, HEADERS];
 
-/// Every assumption in one go.
+/// Every assumption, as one sequence.
 pub(crate) fn all() -> impl Iterator<Item = &'static Assumption> {
     ASSUMPTIONS.iter().copied().flatten()
 }
 
 #[rustfmt::skip] // a table
 const RESOURCES: &[Assumption] = &[
-    row("ids", "§2", "What do identifiers look like?",
-        "`prefix_` and 13 characters of base 32, to be taken as opaque; the prefix names the kind",
+    row("ids", "§2", "What do ids look like?",
+        "`prefix_` and 13 characters of base 32, opaque to callers; the prefix names the kind",
         &[], "an_id_reads_back_what_it_wrote"),
-    row("money", "§2", "How is money written?",
-        "`amount`, an integer in minor units, and `currency`, ISO 4217 with its own digits; fractions are refused",
+    row("money", "§2", "How are amounts written?",
+        "`amount`, an integer in minor units, and `currency`, ISO 4217 with its own decimal \
+            places; fractions are refused",
         &[], "money_is_a_whole_number_of_minor_units"),
     row("instants", "§2", "How are instants, days and periods written?",
         "instants RFC 3339 in UTC with three decimals, days `YYYY-MM-DD`, periods `YYYY-MM`",
         &[], "instants_read_back_and_keep_three_decimals"),
-    row("single-envelope", "§2", "What stands around a single resource?",
+    row("single-envelope", "§2", "What is the envelope of a single resource?",
         "`{\"data\": {…}}`, like the published list",
         &[], "created_and_changed_employees_keep_the_published_members"),
-    row("employee-fields", "§2", "Which further members does a single employee have?",
-        "a list shows the six published ones and no others; a single employee shows them first, then the company, contract, pay and account",
+    row("employee-fields", "§2", "Which other members does a single employee have?",
+        "a list shows exactly the six published members; a single employee shows them first, then \
+            the company, contract, pay and account",
         &[], "the_employee_list_has_exactly_the_published_members_in_their_order"),
-    row("company-fields", "§2", "Which members have companies and payroll runs?",
-        "those of the OpenAPI document, which every answer is held against",
+    row("company-fields", "§2", "Which members do companies and payroll runs have?",
+        "those of the OpenAPI document; tests check every response against it",
         &[], "an_answer_that_the_document_does_not_promise_is_noticed"),
-    row("text", "§2", "Which texts are taken?",
-        "Unicode without control characters, to a length that the document says",
+    row("text", "§2", "Which text is accepted?",
+        "Unicode without control characters, up to a length in the document",
         &[], "control_characters_and_overlong_texts_are_refused"),
-    row("unknown-members", "§2", "Are unknown members of a body passed over?",
+    row("unknown-members", "§2", "Are unknown members of a body ignored?",
         "no: 422 `validation_failed` names each",
         &[], "unknown_members_are_named"),
 ];
 
 #[rustfmt::skip] // a table
 const STATES: &[Assumption] = &[
-    row("employee-status", "§3", "Which values has an employee's status?",
+    row("employee-status", "§3", "Which values does an employee's status have?",
         "`pending`, `active`, `on_leave`, `suspended`, `terminated`",
         &[], "the_first_company_has_employees_in_every_status_and_most_are_payable"),
     row("payroll-status", "§3", "Which values has an employee's payroll_status?",
         "`not_enrolled`, `pending`, `verified`, `failed`, `on_hold`, `closed`; who is `verified` can be paid",
         &[], "employees_who_cannot_be_paid_are_all_named_with_the_reason"),
-    row("run-states", "§3", "Through which states does a payroll run go?",
-        "calculating, calculated, (pending_approval,) approved, funding, processing, paid; a short wallet is funding_failed",
+    row("run-states", "§3", "Which statuses does a payroll run pass through?",
+        "calculating, calculated, (pending_approval,) approved, funding, processing, paid; \
+            funding_failed if the wallet is short",
         &[], "in_a_manual_world_a_run_waits_for_the_clock_at_every_step"),
     row("run-times", "§3", "How long does a run take?",
-        "calculated after 2 s; funded at the country's cut-off (16:00 UTC unless its table says otherwise) of the business day before the pay \
-         date; sent at 09:00 of the pay date; no time at all under the clock `instant`",
+        "calculated after 2 s; funded at the country's cut-off (16:00 UTC unless its table \
+            differs) of the business day before the pay date; sent at 09:00 of the pay date; \
+            immediately in clock mode `instant`",
         &[], "in_a_manual_world_a_run_waits_for_the_clock_at_every_step"),
     row("approval", "§3", "Does a run need approval?",
-        "only of companies whose settings ask for it",
+        "only if the company's settings require it",
         &[], "a_company_that_asks_for_approval_stops_there"),
     row("funding", "§3", "What is paid from what?",
         "the whole employer cost and the platform fee, from the company's wallet; if it is short, nobody is paid",
         &[], "a_short_wallet_fails_the_funding_and_pays_no_employee"),
     row("platform-fee", "§8", "What does the service cost?",
-        "1.5 % to 0.5 % of what is moved in a month, by tiers; a run carries it once",
+        "1.5 % to 0.5 % of the monthly volume, by tiers; a run is charged once",
         &[], "a_run_is_charged_once_when_it_is_funded"),
-    row("payout-states", "§3", "Through which states does a payout go?",
+    row("payout-states", "§3", "Which statuses does a payout pass through?",
         "queued, processing, sent, paid: after 10 s (instant), 4 h (same_day) or two business days (standard)",
         &[], "every_status_of_a_payout_can_be_reached"),
-    row("item-states", "§3", "Which states have payroll items and payslips?",
-        "an item is ready, processing, paid with its payout; a payslip is issued when its item is paid",
+    row("item-states", "§3", "Which statuses do payroll items and payslips have?",
+        "an item is ready, processing, and paid with its payout; a payslip is issued when its item \
+            is paid",
         &[], "every_status_of_an_item_can_be_reached"),
     row("business-days", "§3", "Which days are business days?",
-        "those of the company's country: its weekend, public holidays and what stands for one on a weekend, as data; half days and regional \
-         days are not known, feasts of the moon to 2027",
+        "those of the company's country, from data: weekend, public holidays and their \
+            substitutes; half days and regional holidays are not included, holidays by the moon \
+            until 2027",
         &[], "a_payday_on_christmas_is_paid_the_day_before_and_arrives_after_the_holidays"),
-    row("success-by-default", "§1", "What does the outside world answer?",
-        "yes, on the normal timeline, unless a rule, a header or a reserved value says otherwise",
+    row("success-by-default", "§1", "How does the outside world decide?",
+        "every step succeeds on the normal timeline, unless a rule, a header or a reserved value \
+            decides otherwise",
         &[], "in_an_instant_world_a_run_is_paid_before_the_next_request"),
-    row("tax-liabilities", "§1", "When are taxes owed?",
-        "they accrue when their run is approved, by authority",
+    row("tax-liabilities", "§1", "When do tax liabilities accrue?",
+        "when their run is approved, by authority",
         &[], "tax_liabilities_are_those_of_the_ledger"),
     row("tax-due", "§1", "When are taxes due, and late?",
         "due on the day that the country's law has for the month of the payment, late on the day after",
@@ -116,15 +123,16 @@ const STATES: &[Assumption] = &[
     row("tax-credit", "§1", "What becomes of tax that was paid too much?",
         "it stays with the authority, and the next return to it uses it",
         &[], "what_an_amended_return_takes_away_is_used_by_the_next"),
-    row("gross-to-net", "§1", "How is net reckoned from gross?",
-        "by tax tables of the country and the pay date; a country without one gets a placeholder that says so",
+    row("gross-to-net", "§1", "How is net pay calculated?",
+        "with the tax tables of the country and the pay date; a country without tables uses a \
+            placeholder, and the payslip says so",
         &[], "every_authority_case_is_within_its_tolerance"),
 ];
 
 #[rustfmt::skip] // a table
 const RUN_PAYROLL: &[Assumption] = &[
-    row("run-status", "§4.1", "Which status has a run that was accepted?",
-        "201, with the run as `calculating` and its `Location`",
+    row("run-status", "§4.1", "What is the response to an accepted run?",
+        "201, with the run in status `calculating` and its `Location`",
         &["operations.*.status"], "the_location_of_what_was_created_leads_to_it"),
     row("run-required", "§4.1", "Which members are required?",
         "`company_id` and `period`",
@@ -138,14 +146,14 @@ const RUN_PAYROLL: &[Assumption] = &[
     row("run-unknown", "§4.1", "What of unknown companies and employees?",
         "404 `resource_not_found`, each employee by its pointer",
         &[], "an_unknown_employee_is_a_404_that_points_at_it"),
-    row("run-foreign", "§4.1", "What of employees of another company?",
+    row("run-foreign", "§4.1", "What if an employee belongs to another company?",
         "422 `validation_failed`, violation `foreign_employee`",
         &[], "a_foreign_employee_is_named_with_the_employer"),
-    row("run-unpayable", "§4.1", "What of employees who cannot be paid?",
+    row("run-unpayable", "§4.1", "What if an employee cannot be paid?",
         "422 `employee_not_payable`, with the reason for each",
         &[], "employees_who_cannot_be_paid_are_all_named_with_the_reason"),
     row("run-twice", "§4.1", "Can a period be run twice?",
-        "each employee once: 409 `payroll_period_already_run` names the run",
+        "once per employee: 409 `payroll_period_already_run` names the run",
         &[], "an_employee_is_in_at_most_one_regular_run_a_period"),
     row("run-company", "§4.1", "Which companies may pay?",
         "active ones without open requirements: else 403 `compliance_blocked` or `company_suspended`",
@@ -157,48 +165,51 @@ const RUN_PAYROLL: &[Assumption] = &[
 
 #[rustfmt::skip] // a table
 const LISTS: &[Assumption] = &[
-    row("page", "§4.2", "How are pages asked for?",
+    row("page", "§4.2", "How is a page selected?",
         "`page`, from 1",
         &[], "a_page_is_a_number_from_one_on"),
-    row("page-size", "§4.2", "How many rows has a page?",
-        "25, or as many as `per_page` says",
+    row("page-size", "§4.2", "How many rows does a page have?",
+        "25, or the number in `per_page`",
         &["paging.per_page_default"], "pages_of_any_size_make_up_the_whole_list"),
-    row("page-size-limit", "§8", "How many rows has a page at most?",
-        "100; a larger `per_page` is taken as that",
+    row("page-size-limit", "§8", "What is the maximum number of rows per page?",
+        "100; a larger `per_page` is treated as 100",
         &["paging.per_page_max"], "more_rows_than_a_page_may_have_are_as_many_as_it_may"),
-    row("past-the-end", "§4.2", "What is past the last page?",
+    row("past-the-end", "§4.2", "What is after the last page?",
         "200 with no rows, and the total",
         &[], "a_page_past_the_end_is_empty_and_has_the_total"),
     row("order", "§4.2", "In which order do rows come?",
         "in that of creation, newest last, so that pages stay put",
         &[], "changed_and_created_employees_are_merged_into_every_page_of_a_filtered_list"),
     row("sorting", "§4.2", "How are lists sorted?",
-        "`sort=name`, `sort=-created_at`; equal rows keep the order of creation",
+        "`sort=name`, `sort=-created_at`; equal rows stay in creation order",
         &[], "every_sort_key_orders_the_whole_list_and_keeps_equal_rows_in_creation_order"),
     row("filters", "§4.2", "How are lists filtered?",
-        "by equality of a member; `q` is a part of a name in any case",
+        "by equality of a member; `q` matches a part of a name, ignoring case",
         &[], "every_filter_leaves_exactly_the_rows_it_names"),
-    row("all-companies", "§4.2", "Whose employees are listed?",
-        "those of all companies of the key, unless `company_id` names one",
+    row("all-companies", "§4.2", "Which employees are listed?",
+        "those of all companies of the key, unless `company_id` selects one",
         &[], "the_default_world_is_three_companies_of_twenty_five_people"),
-    row("unknown-parameters", "§4.2", "Are unknown query parameters passed over?",
+    row("unknown-parameters", "§4.2", "Are unknown query parameters ignored?",
         "no: 422 `validation_failed` names each",
         &[], "unknown_query_parameters_are_all_named"),
 ];
 
 #[rustfmt::skip] // a table
 const AREAS: &[Assumption] = &[
-    row("paths", "§4.3", "Under which paths are the other operations?",
-        "`/api/business`, `/api/payments`, plural nouns in kebab case, a verb as the last part where there is one",
+    row("paths", "§4.3", "Which paths do the other operations have?",
+        "`/api/business`, `/api/payments`, plural nouns in kebab case, with a verb as the last \
+            part if there is one",
         &["operations.*.aliases"], "every_row_is_one_operation_and_nothing_else_is"),
-    row("statuses", "§4.3", "Which statuses have successes?",
-        "200, and 201 with `Location` of what was created",
+    row("statuses", "§4.3", "Which statuses do successful responses have?",
+        "200, and 201 with the `Location` of the created resource",
         &["operations.*.status"], "the_location_of_what_was_created_leads_to_it"),
-    row("companies", "§4.3", "How are companies kept?",
-        "`/api/business/companies`: list, create, read, change; a new one is pending until it is verified",
+    row("companies", "§4.3", "How are companies managed?",
+        "`/api/business/companies`: list, create, read, update; a new one is pending until it is \
+            verified",
         AREA, "the_tag_of_a_changed_company_is_good_for_the_next_change"),
-    row("employees", "§4.3", "How are employees kept, beyond the published list?",
-        "`/api/business/employees`: create, read, change, give pay and an account, verify, activate, suspend, terminate; a new one is pending",
+    row("employees", "§4.3", "How are employees managed, apart from the published list?",
+        "`/api/business/employees`: create, read, update, set pay and account, verify, activate, \
+            suspend, terminate; a new one is pending",
         AREA, "created_and_changed_employees_keep_the_published_members"),
     row("payroll-verifications", "§4.3", "How is it told why an employee cannot be paid yet?",
         "`/api/business/payroll-verifications`: read one, with its checks; they take 30 s",
@@ -207,8 +218,8 @@ const AREAS: &[Assumption] = &[
         "`/api/business/leave-requests`: ask, list, read, decide; approved days make an active employee `on_leave` by the clock, and \
          unpaid ones reduce the pay",
         AREA, "an_employee_is_away_from_the_first_day_to_the_last"),
-    row("payroll-runs", "§4.3", "How is a run followed?",
-        "`/api/business/payroll-runs`: list, read, the items of one, approve, cancel, fund again",
+    row("payroll-runs", "§4.3", "How is a run tracked?",
+        "`/api/business/payroll-runs`: list, read, list the items, approve, cancel, retry funding",
         AREA, "a_runs_sums_are_those_of_its_items_in_every_country"),
     row("payslips", "§1", "How are payslips read?",
         "`/api/business/payslips`: list and read; with `Accept: application/pdf` one is a page to print",
@@ -216,12 +227,13 @@ const AREAS: &[Assumption] = &[
     row("liabilities", "§1", "How is it read what is owed to authorities?",
         "`/api/business/tax-liabilities`: list, by authority and period",
         AREA, "a_return_pays_what_the_runs_reserved"),
-    row("filings", "§1", "How are returns made?",
-        "`/api/business/tax-filings`: prepare, read, submit (which pays), amend; acknowledged after 1 h, answered after two business days",
+    row("filings", "§1", "How are tax filings made?",
+        "`/api/business/tax-filings`: create, read, submit (with payment), amend; acknowledged \
+            after 1 h, answered after two business days",
         AREA, "the_tax_office_answers_with_the_clock"),
-    row("requirements", "§1", "What has a company to show before it may pay?",
-        "`/api/business/compliance-requirements`: list, and resolve with evidence; a company that is created is active once its business is \
-         verified",
+    row("requirements", "§1", "What must a company provide before it can pay?",
+        "`/api/business/compliance-requirements`: list, and resolve with evidence; a new company \
+            becomes active when its business is verified",
         AREA, "a_company_that_is_created_is_verified_funded_and_pays_its_people"),
     row("audit-logs", "§1", "How is it read who did what?",
         "`/api/business/audit-logs`: list, and read with what changed and the hash that chains it to the one before",
@@ -232,8 +244,9 @@ const AREAS: &[Assumption] = &[
     row("ledger", "§1", "How is the ledger read and written?",
         "`/api/business/ledger-accounts` and `/api/business/journal-entries`: lists; entries are posted by hand, and reversed by their mirror",
         AREA, "every_journal_entry_balances_and_the_runs_entries_name_it"),
-    row("reports", "§1", "How are the reports read?",
-        "`/api/business/reports`: profit and loss, balance sheet, cash flow and trial balance from the ledger, at the moment of the request; other currencies at reference rates",
+    row("reports", "§1", "How are reports read?",
+        "`/api/business/reports`: profit and loss, balance sheet, cash flow and trial balance from \
+            the ledger at the time of the request; other currencies at reference rates",
         AREA, "reports_agree_with_the_ledger_and_with_one_another"),
     row("wallets", "§1", "Where does a company's money lie?",
         "`/api/payments/wallets`: list, read, and the transactions of one",
@@ -241,22 +254,25 @@ const AREAS: &[Assumption] = &[
     row("payouts", "§1", "How is money sent, and its way to the bank followed?",
         "`/api/payments/payouts`: list and read, those of salaries too; pay a beneficiary, approve, cancel; the wallet is debited at once",
         AREA, "a_payout_debits_the_wallet_at_once_and_arrives_with_the_clock"),
-    row("beneficiaries", "§1", "Who can be paid, beside employees?",
-        "`/api/payments/beneficiaries`: add, list and read; an account is held to the rules of its country, and its bank says after 30 s \
-         whose it is",
+    row("beneficiaries", "§1", "Who can be paid besides employees?",
+        "`/api/payments/beneficiaries`: create, list and read; an account must be valid in its \
+            country, and the bank returns its holder after 30 s",
         AREA, "an_account_is_resolved_after_half_a_minute_and_its_number_stays_hidden"),
-    row("escrows", "§1", "How is money held until something has happened?",
-        "`/api/payments/escrows`: agree, list, read, fund, release (whole, by milestone or by amount), refund, dispute; dates release and \
-         expire by the clock",
+    row("escrows", "§1", "How is money held in escrow?",
+        "`/api/payments/escrows`: create, list, read, fund, release (all, by milestone or by \
+            amount), refund, dispute; automatic release and expiry on dates",
         AREA, "an_escrow_is_released_milestone_by_milestone"),
-    row("bank-statements", "§1", "How does a bank's statement come in?",
-        "`/api/payments/bank-statements`: import lines, a camt.053 or MT940 file, or what the sandbox says that the bank says; read one",
+    row("bank-statements", "§1", "How is a bank statement imported?",
+        "`/api/payments/bank-statements`: import lines, a camt.053 or MT940 file, or a simulated \
+            statement; read one",
         AREA, "a_statement_is_processed_and_imported_five_seconds_later"),
-    row("reconciliation-matches", "§1", "How is a statement compared with the books?",
-        "`/api/payments/reconciliation-matches`: a row for each line and each transaction without one; list, and confirm, reject, match or ignore",
+    row("reconciliation-matches", "§1", "How is a statement matched with the books?",
+        "`/api/payments/reconciliation-matches`: a row for each line and each transaction without \
+            one; list, confirm, reject, match or ignore",
         AREA, "every_move_of_a_row_is_made_and_every_other_refused"),
-    row("collections", "§1", "How is money asked for, and what do payers do?",
-        "`/api/payments/collections`: ask (card, bank transfer, direct debit, mobile money), list, read, cancel; payers pay, settled a business day later less the platform fee",
+    row("collections", "§1", "How is money collected, and what do payers do?",
+        "`/api/payments/collections`: create (card, bank transfer, direct debit, mobile money), \
+            list, read, cancel; payments settle one business day later, less the platform fee",
         AREA, "a_card_payment_is_pending_then_available_less_the_fee"),
     row("invoices", "§1", "How are invoices made?",
         "`/api/payments/invoices`: draft, list, read, send (numbered by company and year without gaps), void; with `Accept: application/pdf` one is a page to print",
@@ -273,8 +289,9 @@ const AREAS: &[Assumption] = &[
     row("fx-quotes", "§1", "How is a rate held?",
         "`/api/payments/fx-quotes`: for 30 minutes, with a spread by corridor; used once",
         AREA, "a_quote_expires_after_half_an_hour_in_every_world"),
-    row("fx-transfers", "§1", "How is money of one currency exchanged for another?",
-        "`/api/payments/fx-transfers`: between a company's wallets, at a quote; debited at once, credited after 60 s",
+    row("fx-transfers", "§1", "How is money converted?",
+        "`/api/payments/fx-transfers`: between a company's wallets, with a quote; debited at once, \
+            credited after 60 s",
         AREA, "a_transfer_debits_now_and_credits_a_minute_later"),
     row("credit-scores", "§1", "How is a company's credit scored?",
         "`/api/capital/credit-scores`: ask and read, 300 to 850, five seconds later; factors that sum to the score, from the company's own books, payroll, taxes and loans; less than 30 days of revenue or expenses is `failed`, `insufficient_data`",
@@ -283,13 +300,16 @@ const AREAS: &[Assumption] = &[
         "`/api/capital/readiness-assessments`: ask and read, 0 to 100 in five pillars, with the gaps and the operations that close them",
         AREA, "pillars_sum_to_the_score_and_what_is_missing_is_a_gap"),
     row("insurance-risk-scores", "§1", "How is an insurance risk scored?",
-        "`/api/capital/insurance-risk-scores`: ask and read, 0 to 100, higher is riskier, with a tier and an indicative premium",
+        "`/api/capital/insurance-risk-scores`: request and read, 0 to 100, higher is riskier, with \
+            a tier and an estimated premium",
         AREA, "a_premium_is_the_rate_of_the_sum_insured"),
     row("applications", "§1", "How does a company apply for credit?",
-        "`/api/capital/applications`: submit, list, read, and the offers on one; decided a business day later by a fresh score and by what is overdue",
+        "`/api/capital/applications`: submit, list, read, and list the offers; decided one \
+            business day later by a new credit score and by overdue amounts",
         AREA, "an_underwriter_decides_a_business_day_later_by_a_fresh_score"),
     row("offers", "§1", "How is an offer answered?",
-        "`/api/capital/offers`: accept, with the wallet that the money goes to, or decline, within 14 days",
+        "`/api/capital/offers`: accept with the wallet that receives the money, or decline, within \
+            14 days",
         AREA, "an_offer_is_accepted_once_and_makes_one_loan"),
     row("loans", "§1", "How is a loan paid back?",
         "`/api/capital/loans`: list, read with its schedule, repay by call; late the day after an instalment's day, defaulted 90 days after it",
@@ -298,21 +318,26 @@ const AREAS: &[Assumption] = &[
         "`/api/capital/due-diligence-cases`: open one with a checklist (`lite`, `standard`, `credit`), read it with its requests, progress and findings, ask for more",
         AREA, "a_case_is_completed_when_nothing_mandatory_is_open"),
     row("due-diligence-requests", "§1", "How is a due diligence request answered?",
-        "`/api/capital/due-diligence-requests`: answered in words, with documents or a report by reference; accepted, rejected or waived; `overdue` the day after its last day",
+        "`/api/capital/due-diligence-requests`: answered with text, documents or a reference to a \
+            report; accepted, rejected or waived; `overdue` after the due date",
         AREA, "a_request_is_answered_taken_up_rejected_answered_again_and_accepted"),
-    row("deals", "§1", "How does a deal get from the first talk to the wallet?",
-        "`/api/capital/deals`: add, list, read, advance by one stage past its guards, close; one that is won funds the wallet, as equity or as a debt",
+    row("deals", "§1", "How does a deal proceed?",
+        "`/api/capital/deals`: create, list, read, advance by one stage if its requirements are \
+            met, close; a won deal funds the wallet, as equity or as debt",
         AREA, "a_deal_goes_past_every_guard_and_funds_the_wallet"),
-    row("subjects", "§1", "How is it said who is to be verified?",
-        "`/api/identity/subjects`: register, list, read, correct; documents are attached by tokens, there are no files",
+    row("subjects", "§1", "How are people and businesses registered for verification?",
+        "`/api/identity/subjects`: create, list, read, update; documents are added by token, there \
+            are no files",
         AREA, "a_person_has_a_name_and_a_business_a_legal_name"),
-    row("verifications", "§1", "How is somebody verified?",
-        "`/api/identity/verifications`: open, submit, review, cancel; the bureau answers after 2 s, after 60 s where documents are looked at",
+    row("verifications", "§1", "How is a subject verified?",
+        "`/api/identity/verifications`: open, submit, review, cancel; the bureau answers after 2 \
+            s, or after 60 s if there are documents",
         AREA, "an_approved_business_activates_its_company"),
-    row("aml-screenings", "§1", "How are the lists asked about somebody?",
-        "`/api/identity/aml-screenings`: ask, which takes 5 s, and read; daily for a year where that is wanted; every name of the lists is invented",
+    row("aml-screenings", "§1", "How is a subject screened?",
+        "`/api/identity/aml-screenings`: request, with a result after 5 s, and read; optionally \
+            every day for a year; all names on the watchlists are invented",
         AREA, "a_name_of_a_list_is_found_however_it_is_written"),
-    row("aml-alerts", "§1", "What becomes of a hit, or of suspicious money?",
+    row("aml-alerts", "§1", "What happens after a hit or a suspicious transaction?",
         "`/api/identity/aml-alerts`: list, read, resolve; a confirmed one holds payouts",
         AREA, "a_confirmed_alert_holds_the_payouts_of_its_company"),
     row("trust-scores", "§1", "How is it said how far somebody is to be trusted?",
@@ -326,7 +351,7 @@ const AREAS: &[Assumption] = &[
 #[rustfmt::skip] // a table
 const AUTH: &[Assumption] = &[
     row("key-format", "§5", "What does a key look like?",
-        "1 to 255 visible ASCII characters; else 401 `invalid_api_key`",
+        "1 to 255 visible ASCII characters, otherwise 401 `invalid_api_key`",
         &[], "a_malformed_key_is_no_key"),
     row("no-key", "§5", "What if no key is sent?",
         "401 `missing_credentials`",
@@ -334,8 +359,9 @@ const AUTH: &[Assumption] = &[
     row("any-key", "§5", "Which keys are known?",
         "any: an unknown one opens a fresh world of its own; of a closed set, others are 401 `invalid_api_key`",
         &["auth.keys"], "a_closed_set_of_keys_takes_no_other"),
-    row("live-keys", "§5", "Do sandbox and live keys differ?",
-        "a key that begins with `live_` or `live-`, or holds `_live_` or `-live-`, is 401 `live_key_refused`",
+    row("live-keys", "§5", "How do sandbox and live keys differ?",
+        "a key that starts with `live_` or `live-`, or contains `_live_` or `-live-`, gets 401 \
+            `live_key_refused`",
         &["auth.refuse_live"], "keys_that_look_live_are_refused_and_not_repeated"),
     row("scopes", "§5", "Are there scopes?",
         "no: a key may do everything in its world, and sees no other",
@@ -350,50 +376,52 @@ const EVENTS: &[Assumption] = &[
     row("event-kinds", "§6", "Which events are there?",
         "`resource.happened`, such as `payroll_run.created`; the document lists them under webhooks",
         &[], "every_emitted_event_is_a_webhook_of_its_own"),
-    row("event-payload", "§6", "What does an event say?",
+    row("event-payload", "§6", "What does an event contain?",
         "`id`, `type`, `timestamp`, `sequence`, `api_version`, `company_id`, `livemode` false, `request`, `data.object` and `data.previous`",
         &[], "events_are_numbered_and_name_the_request_that_caused_them"),
     row("event-signature", "§6", "How is a delivery signed?",
         "Standard Webhooks v1: HMAC-SHA256 over id, wall-clock timestamp and body, secret `whsec_…`",
         &[], "the_published_vector_is_signed_as_published"),
-    row("event-retries", "§6", "When is a delivery that failed sent again?",
-        "after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h, then never by itself; a redirect is a failure",
+    row("event-retries", "§6", "When is a failed delivery retried?",
+        "after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h, then not automatically; a \
+            redirect is a failure",
         &[], "ten_attempts_are_made_at_the_seconds_of_the_schedule_and_then_it_is_exhausted"),
-    row("event-gone", "§6", "How does a receiver say that it wants no more?",
-        "by 410, which disables the endpoint; by `Retry-After` it asks for time",
+    row("event-gone", "§6", "How can a receiver stop deliveries?",
+        "410 disables the endpoint; `Retry-After` delays the next attempt",
         &[], "gone_disables_the_endpoint_and_cancels_what_waits"),
-    row("event-rotation", "§6", "How is a secret changed?",
-        "for a day deliveries have two signatures, of the old secret and of the new one",
+    row("event-rotation", "§6", "How is a secret rotated?",
+        "for 24 hours deliveries have two signatures, with the old and the new secret",
         &[], "a_rotated_secret_signs_beside_the_new_one_for_a_day"),
 ];
 
 #[rustfmt::skip] // a table
 const ERRORS: &[Assumption] = &[
-    row("error-format", "§7", "What does a refusal look like?",
-        "an RFC 9457 document, `application/problem+json`, with `code`, `request_id`, and `errors` by pointer",
+    row("error-format", "§7", "What does an error response look like?",
+        "an RFC 9457 document, `application/problem+json`, with `code`, `request_id`, and `errors` \
+            with pointers",
         &["errors.format"], "every_violation_of_a_body_is_named_at_once"),
-    row("error-order", "§7", "Of several faults, which is told?",
+    row("error-order", "§7", "Which of several errors is reported?",
         "path, key, headers, size and type, JSON, idempotency key, shape, precondition, existence, permission, state, money, in this order",
         &[], "a_request_with_several_faults_is_refused_for_the_first_in_order"),
     row("error-effect", "§7", "What does a refused request change?",
         "nothing", &[], "a_refused_write_leaves_the_digest_as_it_was"),
-    row("codes-400", "§7", "Which codes has 400, what cannot be read?",
+    row("codes-400", "§7", "Which codes does 400 have (unreadable requests)?",
         "`malformed_json`, `invalid_header`, `idempotency_key_invalid`, `unknown_scenario`",
         &[], "a_body_that_is_not_json_is_malformed"),
     row("codes-401-403", "§7", "Which codes have 401 and 403?",
         "`missing_credentials`, `invalid_api_key`, `live_key_refused`; `forbidden`, `compliance_blocked`, `kyc_required`, `company_suspended`",
         &[], "existence_comes_before_permission"),
-    row("codes-402", "§7", "Which codes has 402?",
+    row("codes-402", "§7", "Which codes does 402 have?",
         "`insufficient_funds`, `limit_exceeded`",
         &[], "every_code_is_unique_and_has_an_error_status"),
-    row("codes-404-405", "§7", "Which codes have 404 and 405?",
+    row("codes-404-405", "§7", "Which codes do 404 and 405 have?",
         "`resource_not_found`; `route_not_found`, which names the closest route; `method_not_allowed`, with `Allow`",
         &[], "an_unknown_path_names_the_closest"),
-    row("codes-409-412", "§7", "Which codes have 409 and 412?",
+    row("codes-409-412", "§7", "Which codes do 409 and 412 have?",
         "`invalid_state_transition`, `payroll_period_already_run`, `duplicate_reference`, `idempotency_request_in_progress`, \
          `stage_guard_failed`, `cutoff_passed`; `precondition_failed`",
         &[], "a_conflict_is_kept_like_a_success"),
-    row("codes-422", "§7", "Which codes has 422, what can be read and is wrong?",
+    row("codes-422", "§7", "Which codes does 422 have (readable but invalid requests)?",
         "`validation_failed`, `employee_not_payable`, `unbalanced_entry`, `quote_expired`, `currency_mismatch`, `idempotency_key_reused`",
         &[], "a_body_of_the_wrong_type_is_refused_where_it_is_wrong"),
     row("codes-5xx", "§7", "Which codes have failures of the service?",
@@ -416,14 +444,14 @@ const HEADERS: &[Assumption] = &[
     row("idempotency", "§4.1", "Is there a safe way to repeat a POST?",
         "`Idempotency-Key`, which is optional: 1 to 255 visible ASCII characters, quoted or bare",
         &["idempotency.required", "headers.idempotency_key"], "a_repeated_request_is_answered_alike_and_changes_nothing"),
-    row("idempotency-scope", "§4.1", "Where does such a key hold?",
-        "in its world, for its method and path",
+    row("idempotency-scope", "§4.1", "What is the scope of such a key?",
+        "its world, method and path",
         &[], "a_key_holds_for_its_path_and_its_world_only"),
-    row("idempotency-body", "§4.1", "What if it comes with another body?",
+    row("idempotency-body", "§4.1", "What if the key is sent with another body?",
         "422 `idempotency_key_reused` names the members that differ; bodies are compared as JSON",
         &[], "another_body_under_a_used_key_is_refused_with_the_members_that_differ"),
-    row("idempotency-lifetime", "§4.1", "How long does it hold?",
-        "24 virtual hours, 10,000 a world",
+    row("idempotency-lifetime", "§4.1", "How long is a key valid?",
+        "24 hours of virtual time, at most 10,000 keys per world",
         &[], "a_key_is_forgotten_after_twenty_four_virtual_hours"),
     row("idempotency-stored", "§4.1", "Which answers are kept?",
         "those from the moment of execution on; never 400, 401, 403, 404, 412, 429, 5xx, nor a 422 of shape",
@@ -431,14 +459,14 @@ const HEADERS: &[Assumption] = &[
     row("idempotency-replayed", "§4.1", "How is a repeated answer told from the first?",
         "by `Idempotent-Replayed: true`",
         &["headers.idempotent_replayed"], "a_repeated_request_is_answered_alike_and_changes_nothing"),
-    row("request-id", "§7", "How is a request named?",
-        "`Request-Id: req_…` on every reply, the same for the same seed and calls",
+    row("request-id", "§7", "How is a request identified?",
+        "`Request-Id: req_…` on every reply, equal for equal seeds and calls",
         &["headers.request_id"], "every_reply_has_an_id_and_the_virtual_time"),
-    row("virtual-time", "§1", "How is the simulated time told?",
+    row("virtual-time", "§1", "Where is the virtual time shown?",
         "`Sandbox-Time` on every reply",
         &["headers.sandbox_time"], "the_time_of_a_reply_moves_with_the_clock"),
-    row("decisions", "§1", "How is what the outside world decides asked for and told?",
-        "asked for by `Sandbox-Scenario`, of which an unknown name is 400; told by `Sandbox-Decision`",
+    row("decisions", "§1", "How can a caller choose and see decisions of the outside world?",
+        "`Sandbox-Scenario` chooses them (an unknown name is 400); `Sandbox-Decision` shows them",
         &["headers.sandbox_decision"], "an_unknown_scenario_is_refused_and_never_ignored"),
     row("tags", "§4.3", "How is a lost update avoided?",
         "`ETag` on single resources; `If-Match` that is stale is 412, `If-None-Match` that holds is 304",
@@ -446,10 +474,10 @@ const HEADERS: &[Assumption] = &[
     row("api-version", "§9", "How is a version asked for?",
         "`Api-Version: 2026-01-01` or none; another is 400",
         &["headers.api_version"], "the_known_api_version_is_taken_and_any_other_refused"),
-    row("path-version", "§9", "Which paths have a version?",
-        "the published `/v1/payroll/run`, and no other",
+    row("path-version", "§9", "Which paths contain a version?",
+        "only the published `/v1/payroll/run`",
         &["operations.*.aliases"], "both_published_operations_and_no_others_are_marked_so"),
     row("trace", "§4", "Is a trace passed on?",
-        "`traceparent` comes back as it was sent",
+        "`traceparent` is returned unchanged",
         &[], "a_trace_parent_comes_back"),
 ];

@@ -129,7 +129,10 @@ impl Paging {
     /// The description of `per_page` in the document.
     pub(crate) fn words(self) -> String {
         let Self { default, most } = self;
-        format!("Rows a page, from 1; more than {most} is taken as {most}. {default} if absent.")
+        format!(
+            "Rows per page, from 1. Values above {most} are treated as {most}. Default: \
+            {default}."
+        )
     }
 }
 

@@ -81,7 +81,7 @@ impl Reader {
             let name: &str = key.get_ref();
             let known = SECTIONS.iter().copied().chain(["serve"]);
             self.found.push(
-                Diagnostic::new(key.span(), format!("an overlay has no `{name}`"))
+                Diagnostic::new(key.span(), format!("an overlay has no key `{name}`"))
                     .expected("unknown key")
                     .one_of(name, known),
             );
@@ -172,8 +172,8 @@ impl Reader {
             let message = "the default number of rows of a page exceeds the maximum";
             let found = match (default, most) {
                 (Some((rows, span)), Some((most, other))) => Diagnostic::new(span, message)
-                    .expected(format!("{rows} by default"))
-                    .against(other, format!("{most} at most")),
+                    .expected(format!("default {rows}"))
+                    .against(other, format!("maximum {most}")),
                 (Some((rows, span)), None) => Diagnostic::new(span, message)
                     .expected(format!("{rows} by default, and {} at most", ours.most))
                     .help("set `per_page_max`, too"),
@@ -199,8 +199,14 @@ impl Reader {
             Ok(rows) if (1..=PER_PAGE_CEILING).contains(&rows) => Some((rows, span)),
             _ => {
                 self.found.push(
-                    Diagnostic::new(span, format!("a page cannot have {rows} rows"))
-                        .expected(expected(section, name)),
+                    Diagnostic::new(
+                        span,
+                        format!(
+                            "{rows} is not a possible number of rows per \
+                        page"
+                        ),
+                    )
+                    .expected(expected(section, name)),
                 );
                 None
             }
@@ -233,7 +239,7 @@ impl Reader {
                 self.found.push(
                     Diagnostic::new(
                         span,
-                        "this key looks like one of a live system, and those are refused",
+                        "this key looks like a key of a live system, which is refused",
                     )
                     .expected("expected a test key")
                     .help("set `refuse_live = false` if test keys look like this, too"),
@@ -268,11 +274,10 @@ impl Reader {
                     });
                     let Some(wire) = free else {
                         let message = format!("{written:?} cannot be the name of this header");
-                        self.found.push(
-                            Diagnostic::new(value.span(), message).expected(
-                                "expected letters, digits and hyphens, and no name that HTTP or the sandbox uses",
-                            ),
-                        );
+                        self.found.push(Diagnostic::new(value.span(), message).expected(
+                            "expected letters, digits and hyphens, and not a name that HTTP or \
+                                    the sandbox uses",
+                        ));
                         continue;
                     };
                     named.push((header, wire.as_str().to_owned(), value.span()));
@@ -293,7 +298,7 @@ impl Reader {
                 let (here, there) = if span.is_empty() { (first, span) } else { (span, first) };
                 let mut found = Diagnostic::new(here.clone(), message).expected("taken");
                 if !there.is_empty() {
-                    found = found.against(there.clone(), "by this");
+                    found = found.against(there.clone(), "already used here");
                 }
                 self.found.push(found);
             }
@@ -317,7 +322,7 @@ impl Reader {
             self.found.push(
                 Diagnostic::new(span, "an idempotency key is required, but its header is off")
                     .expected("required here")
-                    .against(key.span(), "and its header is off"),
+                    .against(key.span(), "but its header is disabled here"),
             );
         }
     }

@@ -56,7 +56,7 @@ impl Reader {
                 let message = format!("`{id}` is not served: the specification does not show it");
                 self.found.push(
                     Diagnostic::new(key.span(), message)
-                        .expected("assumed, and left out by serve = \"published\""),
+                        .expected("assumed, and excluded by serve = \"published\""),
                 );
                 continue;
             }
@@ -94,13 +94,13 @@ impl Reader {
             changed.disabled = true;
             let others = ["status", "aliases"].map(|name| section.get(name));
             if row.contract == Contract::Published {
-                let message = format!("`{id}` cannot be switched off");
+                let message = format!("`{id}` cannot be disabled");
                 self.found.push(
                     Diagnostic::new(span, message)
-                        .expected("the specification shows this operation, §4"),
+                        .expected("the specification publishes this operation, §4"),
                 );
             } else if let Some((other, _)) = others.into_iter().flatten().next() {
-                let message = format!("`{id}` is switched off and described at the same time");
+                let message = format!("`{id}` is disabled and configured at the same time");
                 self.found.push(
                     Diagnostic::new(span, message)
                         .expected("off here")
@@ -121,8 +121,13 @@ impl Reader {
             return None;
         }
         if matches!(status, 204..=206) {
-            let message = format!("`{}` answers with a whole body", row.operation_id());
-            let label = if status == 206 { "206 is a part of one" } else { "this status has none" };
+            let message = format!("`{}` returns a complete body", row.operation_id());
+            let label = if status == 206 {
+                "206 means a partial body"
+            } else {
+                "this status has no \
+                body"
+            };
             self.found.push(Diagnostic::new(span, message).expected(label));
             return None;
         }

@@ -24,7 +24,7 @@ type Mistake = (&'static str, &'static str, &'static str, &'static str, &'static
 
 #[rustfmt::skip] // a table
 const MISTAKES: &[Mistake] = &[
-    ("erors.format = 1", "an overlay has no `erors`", "1:1", "unknown key", "did you mean `errors`?"),
+    ("erors.format = 1", "an overlay has no key `erors`", "1:1", "unknown key", "did you mean `errors`?"),
     ("[errors]\nformta = \"problem\"", "`errors` has no key `formta`", "2:1", "unknown key", "did you mean `format`?"),
     ("[errors]\nformat = \"envelop\"", "`format` cannot be \"envelop\"", "2:10", "expected \"problem\" or \"envelope\"", "did you mean `envelope`?"),
     ("[errors]\nformat = 3", "`format` is an integer", "2:10", "expected \"problem\" or \"envelope\"", ""),
@@ -41,8 +41,10 @@ const MISTAKES: &[Mistake] = &[
     ("[operations.runPayroll]\nstatus = 204", "`runPayroll` answers with a whole body", "2:10", "this status has none", ""),
     ("[operations.listEmployees]\nstatus = 203", "the status of `listEmployees` is published", "2:10", "the specification, §4.2, shows 200 OK", ""),
     ("[operations.runPayroll]\nstatus = \"202\"", "`status` is a string", "2:10", "expected a status from 200 to 299", ""),
-    ("[operations.runPayroll]\nenabled = false", "`runPayroll` cannot be switched off", "2:11", "the specification shows this operation, §4", ""),
-    ("[operations.getCompany]\nstatus = 203\nenabled = false", "`getCompany` is switched off and described at the same time", "3:11", "off here", ""),
+    ("[operations.runPayroll]\nenabled = false", "`runPayroll` cannot be disabled", "2:11", "the \
+        specification publishes this operation, §4", ""),
+    ("[operations.getCompany]\nstatus = 203\nenabled = false", "`getCompany` is disabled and configured at the same time", "3:11", "disabled \
+        here", ""),
     ("[operations.runPayroll]\naliases = \"/v2\"", "`aliases` is a string", "2:11", "expected a list of paths", ""),
     ("[operations.runPayroll]\naliases = [2]", "`aliases` is an integer", "2:12", "expected a list of paths", ""),
     ("[operations.runPayroll]\naliases = [\"v2/run\"]", "an alias must be a path", "2:12", "expected a path such as \"/v2/payroll/run\"", ""),
@@ -58,8 +60,8 @@ const MISTAKES: &[Mistake] = &[
     ("[operations.updateCompany]\naliases = [\"/api/business/employees/{company_id}\"]", "is already a path", "2:12", "updateEmployee", ""),
     ("[operations.updateCompany]\naliases = [\"/api/business/payslips/{company_id}\"]", "has other parameter names than /api/business/payslips/{payslip_id}", "2:12", "expected \"/api/business/payslips/{payslip_id}\"", ""),
     ("serve = \"published\"\n[operations.getCompany]\nstatus = 203", "`getCompany` is not served", "2:13", "left out by serve = \"published\"", ""),
-    ("[paging]\nper_page_max = 0", "a page cannot have 0 rows", "2:16", "expected an integer from 1 to 1000", ""),
-    ("[paging]\nper_page_max = 1001", "a page cannot have 1001 rows", "2:16", "expected an integer from 1 to 1000", ""),
+    ("[paging]\nper_page_max = 0", "0 is not a possible number of rows per page", "2:16", "expected an integer from 1 to 1000", ""),
+    ("[paging]\nper_page_max = 1001", "1001 is not a possible number of rows per page", "2:16", "expected an integer from 1 to 1000", ""),
     ("[paging]\nper_page_default = 1.5", "`per_page_default` is a number with a fraction", "2:20", "expected an integer from 1 to 1000", ""),
     ("[paging]\nper_page_default = 50\nper_page_max = 20", "the default number of rows of a page exceeds the maximum", "2:20", "50 by default", ""),
     ("[paging]\nper_page_default = 200", "the default number of rows of a page exceeds the maximum", "2:20", "200 by default, and 100 at most", "set `per_page_max`, too"),
@@ -116,7 +118,7 @@ fn every_mistake_of_a_file_is_shown_in_one_go() {
                   [operations.nope]\n[operations.runPayroll]\nstatus = 500\naliases = [\"x\", 3]\n";
     assert_eq!(
         report(source),
-        "error: an overlay has no `erors`
+        "error: an overlay has no key `erors`
  --> c.toml:1:2
   |
 1 | [erors]
@@ -124,7 +126,7 @@ fn every_mistake_of_a_file_is_shown_in_one_go() {
   |
   = help: did you mean `errors`?
 
-error: a page cannot have 0 rows
+error: 0 is not a possible number of rows per page
  --> c.toml:4:16
   |
 4 | per_page_max = 0

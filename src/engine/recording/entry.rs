@@ -70,7 +70,8 @@ impl Header {
     pub(crate) fn check(&self) -> Result<(), String> {
         if self.format != FORMAT {
             return Err(format!(
-                "it has format {} (written by sandbox {}); this is sandbox {}, which reads format {FORMAT}",
+                "it has format {} (written by sandbox {}), but this is sandbox {}, which reads \
+                    format {FORMAT}",
                 self.format,
                 self.engine,
                 env!("CARGO_PKG_VERSION")
@@ -105,7 +106,7 @@ pub(crate) struct Input {
     /// The wall clock's virtual time, if it drives the world.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) wall: Option<Timestamp>,
-    /// Virtual time before.
+    /// Virtual time before the call.
     pub(crate) at: Timestamp,
     pub(crate) method: String,
     /// Path and query.

@@ -54,7 +54,7 @@ pub(crate) struct Step {
     pub(crate) call: Option<Call>,
     /// The number of timers that ran, if others of the same instant may be left.
     pub(crate) tasks: Option<u64>,
-    /// Virtual time before.
+    /// Virtual time before the call.
     pub(crate) at: Timestamp,
     /// Virtual time after it.
     pub(crate) now: Timestamp,

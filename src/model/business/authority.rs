@@ -1,12 +1,12 @@
-//! Authorities that money is withheld for, and which account holds what they are owed.
+//! Authorities that receive withheld taxes and contributions, and the ledger account of each.
 
 use crate::model::Account;
 
-/// Whom taxes and contributions are owed to: the code that payroll packs use.
+/// An authority that receives taxes or contributions, named by the code that payroll packs use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Authority(&'static str);
 
-/// Code, name, and whether what it is owed is pension money, which the chart holds apart.
+/// Code, name, and whether the money is pension money. The chart of accounts keeps pension money apart.
 const AUTHORITIES: &[(&str, &str, bool)] = &[
     ("HMRC", "HM Revenue & Customs", false),
     ("IRS", "the Internal Revenue Service", false),
@@ -25,14 +25,14 @@ const AUTHORITIES: &[(&str, &str, bool)] = &[
     (OTHER, "the tax office", false),
 ];
 
-/// Lines of payroll packs that no filing of theirs names, by id.
+/// Ids of payroll pack lines that no filing of the pack names.
 const UNFILED: &[(&str, &str)] = &[("nsitf", "NSITF"), ("itf", "ITF"), ("nhf", "FMBN")];
 
-/// Stands for an authority that no row names, as in the flat pack of other countries.
+/// An authority without a row of its own, as in the flat pack of other countries.
 const OTHER: &str = "other";
 
 impl Authority {
-    /// Tax on sales, whoever collects it.
+    /// Tax on sales, for every tax office.
     pub(crate) const VAT: Self = Self("vat");
 
     /// Every authority.
@@ -45,7 +45,7 @@ impl Authority {
         AUTHORITIES.iter().find(|(known, _, _)| *known == code).map(|(known, _, _)| Self(known))
     }
 
-    /// Whom a pack's line is owed to: the authority its filings name, or the one known for the line itself.
+    /// The authority that a pack's line is paid to: the one its filings name, or the one known for the line itself.
     pub(crate) fn of_line(line: &str, filed_with: Option<&str>) -> Self {
         let unfiled = || UNFILED.iter().find(|(id, _)| *id == line).map(|(_, code)| *code);
         filed_with.or_else(unfiled).and_then(Self::find).unwrap_or(Self(OTHER))
@@ -56,12 +56,12 @@ impl Authority {
         self.0
     }
 
-    /// The name for people.
+    /// The display name.
     pub(crate) fn name(self) -> &'static str {
         AUTHORITIES.iter().find(|(code, _, _)| *code == self.0).map_or(self.0, |(_, name, _)| name)
     }
 
-    /// The account that holds what it is owed.
+    /// The account that holds the money due to it.
     pub(crate) fn account(self) -> Account {
         let pension = AUTHORITIES.iter().any(|(code, _, pension)| *code == self.0 && *pension);
         if pension { Account::PensionPayable } else { Account::TaxPayable(self) }

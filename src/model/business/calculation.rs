@@ -1,4 +1,4 @@
-//! One employee's pay of one period, calculated: shared by the payroll item and the payslip.
+//! The calculation of one employee's pay for one period. The payroll item and the payslip share it.
 
 use std::collections::BTreeMap;
 
@@ -16,11 +16,11 @@ use crate::model::{Account, payroll};
 pub(crate) struct Calculation {
     /// Code of the pack that was applied.
     pub(crate) pack: Cow<'static, str>,
-    /// Whether it was in force on the pay date.
+    /// Whether the pack was in force on the pay date.
     pub(crate) in_force: bool,
-    /// The first day of the tax year it counts in.
+    /// The first day of the tax year that the pay counts in.
     pub(crate) tax_year: Date,
-    /// The number of its tax period in that year.
+    /// The number of the tax period in that year.
     number: u32,
     pub(crate) gross: i64,
     pub(crate) taxable: i64,
@@ -29,21 +29,21 @@ pub(crate) struct Calculation {
     pub(crate) employer_contributions: i64,
     pub(crate) net: i64,
     earnings: Vec<(Cow<'static, str>, i64)>,
-    /// By the pack's order of role lines.
+    /// In the pack's order of role lines.
     amounts: Vec<i64>,
-    /// By the pack's order of bases.
+    /// In the pack's order of bases.
     bases: Vec<i64>,
-    /// Boxed, for most pays have none.
+    /// Boxed, because most pays have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     extras: Option<Box<Extras>>,
-    /// Totals of the tax year, this pay included.
+    /// Totals of the tax year, including this pay.
     pub(crate) ytd: YearToDate,
-    /// The same of what no pack knows.
+    /// Totals of the tax year for amounts that the pack does not cover.
     #[serde(default, skip_serializing_if = "Beside::is_nothing")]
     pub(crate) ytd_beside: Beside,
 }
 
-/// Totals of a tax year that no pack knows, in minor units.
+/// Totals of a tax year for amounts that no pack covers, in minor units.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Beside {
     before_tax: i64,
@@ -71,7 +71,7 @@ impl Beside {
     }
 }
 
-/// Totals of a tax year up to some pay.
+/// Totals of a tax year up to a given pay.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct YearSoFar {
     pub(crate) by_pack: YearToDate,
@@ -79,12 +79,12 @@ pub(crate) struct YearSoFar {
 }
 
 impl YearSoFar {
-    /// A year of which these totals are known.
+    /// A tax year that starts with these totals.
     pub(crate) fn opened(by_pack: YearToDate) -> Self {
         Self { by_pack, beside: Beside::default() }
     }
 
-    /// Adds a pay that was reckoned by the year's pack, `times` being 1, or takes it back, `times` being −1.
+    /// Adds a pay that was calculated with the year's pack (`times` 1), or subtracts it (`times` −1).
     pub(crate) fn add(&mut self, pay: &Calculation, times: i64) {
         let (bases, amounts) = (&pay.bases, &pay.amounts);
         self.by_pack.add_parts(bases, amounts, pay.taxable, times);
@@ -97,37 +97,37 @@ impl YearSoFar {
 /// One line of a payslip.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct PayLine {
-    /// The pack's id of the line, or the component of pay.
+    /// Id of the line in the payroll pack, or of the pay component.
     pub(crate) id: String,
-    /// The same for people.
+    /// The label to display.
     pub(crate) label: String,
-    /// Minor units; negative where something is given back.
+    /// Amount in minor units; negative for a refund.
     pub(crate) amount: i64,
 }
 
-/// What decides an employee's pay, beside the law.
+/// What determines an employee's pay, apart from the law.
 pub(crate) struct Terms<'a> {
     pub(crate) country: &'a str,
-    /// The parts of the salary that are paid, from zero.
+    /// The parts of the salary that are paid, each from zero.
     pub(crate) parts: &'a [Component],
     pub(crate) extras: Extras,
     pub(crate) attributes: &'a BTreeMap<String, String>,
 }
 
-/// What the employee was paid before in the tax year.
+/// What the employee was paid earlier in the tax year.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Before<'a> {
     /// Totals of the tax year without the pays of this tax period.
     pub(crate) year: Option<&'a YearSoFar>,
-    /// Pays of this tax period: they are taxed together with this one.
+    /// Earlier pays of this tax period. They are taxed together with this one.
     pub(crate) same_period: &'a [Arc<Calculation>],
 }
 
 impl Calculation {
-    /// Gross to net of one pay.
+    /// Calculates gross to net of one pay.
     ///
-    /// A second pay of a tax period, such as a bonus beside the salary, is taxed as what it adds to the first: otherwise each
-    /// would have the period's allowances and bands for itself.
+    /// A second pay in a tax period, such as a bonus, is taxed as an addition to the first. Otherwise each pay would get the period's
+    /// allowances and bands.
     pub(crate) fn of(
         mut terms: Terms<'_>,
         pay_date: Date,
@@ -183,7 +183,7 @@ impl Calculation {
         Ok(calculation)
     }
 
-    /// Leaves what this pay adds to an earlier one of the same tax period.
+    /// Subtracts an earlier pay of the same tax period, so that only the addition is left.
     fn subtract(&mut self, earlier: &Self) {
         self.taxable -= earlier.taxable;
         self.taxes -= earlier.taxes;
@@ -197,7 +197,7 @@ impl Calculation {
         }
     }
 
-    /// Takes what is kept back after taxes, as far as they leave something, and adds what is paid back.
+    /// Takes deductions after tax, limited to what taxes leave, and adds reimbursements.
     fn settle(&mut self, mut extras: Extras) {
         let left = self.gross - sum(&extras.before_tax) - self.taxes - self.employee_contributions;
         cap(&mut extras.after_tax, left);
@@ -206,7 +206,7 @@ impl Calculation {
         self.extras = (!extras.is_empty()).then(|| Box::new(extras));
     }
 
-    /// What the pack was given of an earlier pay.
+    /// The earnings of an earlier pay that the pack was given.
     fn evaluated(&self, pack: &Pack) -> Vec<(payroll::Component, i64)> {
         let parts = self
             .earnings
@@ -219,7 +219,7 @@ impl Calculation {
         earned
     }
 
-    /// The same pay of nothing: packs that charge a fixed sum a head charge none for whoever is left out.
+    /// The same pay with no amounts. Packs that charge a fixed sum per employee charge nothing for an employee who is left out.
     pub(crate) fn blank(self) -> Self {
         Self {
             gross: 0,
@@ -237,7 +237,7 @@ impl Calculation {
         }
     }
 
-    /// The same pay with every amount's sign turned: what takes it back.
+    /// The same pay with every sign reversed. It cancels the pay.
     pub(crate) fn negated(&self) -> Self {
         let turned = |amounts: &[i64]| amounts.iter().map(|amount| -amount).collect();
         Self {
@@ -255,51 +255,51 @@ impl Calculation {
         }
     }
 
-    /// Totals of the tax year, this pay included.
+    /// Totals of the tax year, including this pay.
     pub(crate) fn year_so_far(&self) -> YearSoFar {
         YearSoFar { by_pack: self.ytd.clone(), beside: self.ytd_beside }
     }
 
-    /// Whether it was paid in that tax period of that tax year.
+    /// Whether the pay belongs to the tax period of that date.
     pub(crate) fn is_of(&self, country: &str, pay_date: Date) -> bool {
         let pack = payroll::library().in_force(country, pay_date.civil()).pack;
         self.counts_with(country, pay_date)
             && self.number == pack.period_number(PayPeriod::Monthly, pay_date.civil())
     }
 
-    /// What it holds beside the salary's parts.
+    /// Amounts other than the parts of the salary.
     pub(crate) fn extras(&self) -> Option<&Extras> {
         self.extras.as_deref()
     }
 
-    /// What the terms of pay brought: the salary's parts and the allowances.
+    /// The amount due under the pay terms: the salary's parts and the allowances.
     pub(crate) fn by_terms(&self) -> i64 {
         let parts: i64 = self.earnings.iter().map(|(_, amount)| amount).sum();
         parts + self.extras().map_or(0, |extras| sum(&extras.allowances))
     }
 
-    /// What is kept back beside taxes and contributions.
+    /// Deductions other than taxes and contributions.
     pub(crate) fn deductions(&self) -> i64 {
         self.extras().map_or(0, Extras::deductions)
     }
 
-    /// What is paid beside gross pay.
+    /// Amounts paid in addition to gross pay.
     pub(crate) fn reimbursed(&self) -> i64 {
         self.extras().map_or(0, Extras::reimbursed)
     }
 
-    /// What the employer bears: gross pay, what comes on top of it, and expenses paid back.
+    /// The employer's cost: gross pay, employer contributions and reimbursed expenses.
     pub(crate) fn employer_cost(&self) -> i64 {
         self.gross + self.employer_contributions + self.reimbursed()
     }
 
-    /// Whether it counts in the tax year in which that country's pay of that date counts.
+    /// Whether the pay belongs to the same tax year as that country's pay of that date.
     pub(crate) fn counts_with(&self, country: &str, pay_date: Date) -> bool {
         let pack = payroll::library().in_force(country, pay_date.civil()).pack;
         self.pack == pack.code && self.tax_year == tax_year(pack, pay_date)
     }
 
-    /// What this pay owes each account but the employee's own.
+    /// What this pay owes to each account, except the employee's own.
     pub(crate) fn owed(&self) -> impl Iterator<Item = (Account, i64)> {
         self.lines().map(|(line, amount)| {
             (Authority::of_line(&line.id, line.authority.as_deref()).account(), amount)
@@ -318,14 +318,14 @@ impl Calculation {
         parts.chain(extras.into_iter().flatten()).collect()
     }
 
-    /// What is kept back beside taxes and contributions, what is taken before taxes first.
+    /// Deductions other than taxes and contributions; those before tax come first.
     pub(crate) fn deduction_lines(&self) -> Vec<PayLine> {
         let lines =
             |extras: &Extras| [extras.before_tax.clone(), extras.after_tax.clone()].concat();
         self.extras().map(lines).unwrap_or_default()
     }
 
-    /// Expenses paid back.
+    /// Reimbursed expenses.
     pub(crate) fn reimbursement_lines(&self) -> Vec<PayLine> {
         self.extras().map(|extras| extras.reimbursements.clone()).unwrap_or_default()
     }
@@ -340,12 +340,12 @@ impl Calculation {
         self.lines_of(&[Role::EmployeeSocial])
     }
 
-    /// What the employer pays on top.
+    /// Contributions that the employer pays in addition.
     pub(crate) fn employer_lines(&self) -> Vec<PayLine> {
         self.lines_of(&[Role::EmployerTax, Role::EmployerSocial])
     }
 
-    /// Totals of the tax year by name, with `net`.
+    /// Totals of the tax year by name, including `net`.
     pub(crate) fn year_to_date(&self) -> BTreeMap<String, i64> {
         let pack = self.pack();
         let kept_back = |role| matches!(role, Role::EmployeeTax | Role::EmployeeSocial);
@@ -393,8 +393,8 @@ impl Calculation {
     }
 }
 
-/// The first day of the tax year that a date lies in: the anniversary of the pack's own first day. A pack that stands in for
-/// other years has one each.
+/// The first day of the tax year that contains a date: the anniversary of the pack's first day. A pack that is used for other years has one
+/// in each.
 pub(crate) fn tax_year(pack: &Pack, pay_date: Date) -> Date {
     let first = Date::from(pack.effective_from);
     let years = pay_date.period().year() - first.period().year();
@@ -402,17 +402,17 @@ pub(crate) fn tax_year(pack: &Pack, pay_date: Date) -> Date {
     if anniversary <= pay_date { anniversary } else { first.plus_years(years - 1) }
 }
 
-/// The pack's attributes, with those that the employee has and the pack knows.
+/// The pack's attributes, with the employee's values for those that the pack knows.
 fn attributes(pack: &Pack, set: &BTreeMap<String, String>) -> payroll::Attributes {
     let mut attributes = pack.default_attributes();
     for (name, value) in set {
-        // An attribute of another country's pack, or of another year's, says nothing here.
+        // An attribute of another country's pack, or of another year's, has no effect here.
         attributes = pack.with_attribute(attributes, name, value).unwrap_or(attributes);
     }
     attributes
 }
 
-/// What the pack is given: no component below nothing, and what some take back taken from the others.
+/// The earnings for the pack: no component is below zero, and negative earnings are taken from the others.
 fn earned(pack: &Pack, parts: &[Component], extras: &Extras) -> Vec<(payroll::Component, i64)> {
     let lines = extras.earning_lines();
     let parts = parts.iter().map(|part| (part.id.as_str(), part.amount));
@@ -424,7 +424,7 @@ fn earned(pack: &Pack, parts: &[Component], extras: &Extras) -> Vec<(payroll::Co
     earned
 }
 
-/// Takes a sum from earnings, from the first one on, as far as they go.
+/// Takes a sum from earnings, starting with the first, until the sum or the earnings are used up.
 fn take(earned: &mut [(payroll::Component, i64)], mut sum: i64) {
     for (_, amount) in earned {
         let part = sum.min(*amount);
@@ -437,7 +437,7 @@ fn part(part: &Component) -> (Cow<'static, str>, i64) {
     (component_name(&part.id), part.amount)
 }
 
-/// The usual components without an allocation each.
+/// Names of the usual components, without an allocation each.
 fn component_name(id: &str) -> Cow<'static, str> {
     match id {
         "basic" => Cow::Borrowed("basic"),

@@ -1,10 +1,10 @@
-//! A company: who pays.
+//! A company: it employs people and pays them.
 
 use crate::model::payments::Rail;
 use crate::model::prelude::*;
 
 states! {
-    /// Where a company stands.
+    /// Status of a company.
     CompanyStatus { Pending "pending", Active "active", Suspended "suspended", Closed "closed" }
     "verify": Pending => Active;
     "suspend": Active => Suspended;
@@ -19,42 +19,42 @@ pub(crate) struct Company {
     pub(crate) id: Id<Company>,
     /// Always `company`.
     pub(crate) object: Object<Company>,
-    /// Where it stands: only an `active` company pays anyone.
+    /// Current status. Only an `active` company can pay.
     pub(crate) status: CompanyStatus,
     /// The registered name.
     pub(crate) legal_name: String,
     /// The country of registration, ISO 3166-1 alpha-2.
     pub(crate) country: String,
-    /// The base currency: wages, ledger and reports are in it.
+    /// The base currency, used for wages, the ledger and reports.
     pub(crate) currency: Currency,
-    /// The branch of business.
+    /// The industry.
     pub(crate) industry: Option<String>,
-    /// The number in the country's company register.
+    /// The company's number in the country's company register.
     pub(crate) registration_number: Option<String>,
-    /// The tax authority's number for it.
+    /// The company's number at the tax authority.
     pub(crate) tax_id: Option<String>,
     /// The registered address.
     pub(crate) address: Option<Address>,
-    /// How to reach it.
+    /// Contact details.
     pub(crate) contact: Option<Contact>,
-    /// How and when it pays.
+    /// Payroll settings: how and when the company pays wages.
     pub(crate) payroll_settings: PayrollSettings,
-    /// Its own marks on what it pays others; absent until somebody sets them.
+    /// Settings for payouts to beneficiaries; absent until they are set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) payment_settings: Option<PaymentSettings>,
     /// When it was created, in virtual time.
     pub(crate) created_at: Timestamp,
     /// When it last changed, in virtual time.
     pub(crate) updated_at: Timestamp,
-    /// The caller's own pairs.
+    /// Key-value pairs set by the caller.
     pub(crate) metadata: Metadata,
-    /// Every status it had.
+    /// Every status the resource has had, oldest first.
     pub(crate) status_history: Vec<StatusChange<CompanyStatus>>,
 }
 
 impl Company {
-    /// Companies stand below nothing.
-    #[expect(clippy::unused_self, reason = "every resource is asked for its parent")]
+    /// A company has no parent.
+    #[expect(clippy::unused_self, reason = "the caller requires a parent from every resource")]
     pub(crate) const fn parent_bits(&self) -> u64 {
         0
     }
@@ -77,21 +77,21 @@ pub(crate) struct Address {
     /// State, county or province.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) region: Option<String>,
-    /// Postal code, where the country has them.
+    /// Postal code, where the country uses them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) postal_code: Option<String>,
     /// ISO 3166-1 alpha-2.
     pub(crate) country: String,
 }
 
-/// How to reach a company.
+/// Contact details of a company.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Contact {
     /// An e-mail address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) email: Option<String>,
-    /// A telephone number, E.164.
+    /// A telephone number in E.164 format.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) phone: Option<String>,
     /// A web address.
@@ -99,31 +99,31 @@ pub(crate) struct Contact {
     pub(crate) website: Option<String>,
 }
 
-/// A company's marks on what it pays others, in its own currency: sums in other currencies count by the day's reference rate.
+/// A company's settings for payouts, in its own currency. Amounts in other currencies are converted at the reference rate of the day.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct PaymentSettings {
-    /// Whether somebody has to approve payouts to beneficiaries.
+    /// Whether payouts to beneficiaries need approval.
     pub(crate) approval_required: bool,
-    /// From which amount on, in minor units; 0 is every payout.
+    /// Smallest amount that needs approval, in minor units; 0 means every payout.
     #[schemars(range(min = 0))]
     pub(crate) approval_threshold: i64,
-    /// Available balance in minor units below which `wallet.low_balance` tells of a payment out; 0 is never.
+    /// Available balance in minor units below which a payment out emits `wallet.low_balance`; 0 means never.
     #[schemars(range(min = 0))]
     pub(crate) low_balance: i64,
 }
 
-/// How and when a company pays its people.
+/// How and when a company pays its employees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct PayrollSettings {
-    /// The day of the month on which wages are due, 1–31; the last day where a month is shorter, the business day before
-    /// where it falls on a weekend.
+    /// The day of the month on which wages are due, 1–31. In a shorter month it is the last day. If it falls on a weekend, it is the
+    /// business day before.
     #[schemars(range(min = 1, max = 31))]
     pub(crate) pay_day: i8,
-    /// The rail that wages travel on.
+    /// The rail used for wage payouts.
     pub(crate) speed: Rail,
-    /// Whether somebody has to approve a calculated run.
+    /// Whether a calculated run needs approval.
     pub(crate) approval_required: bool,
-    /// Whether a run pays those whom the wallet covers, or nobody.
+    /// Whether a run pays the employees that the wallet can cover (true), or no employee unless it covers all (false).
     pub(crate) partial_runs: bool,
 }
 

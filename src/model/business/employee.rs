@@ -1,4 +1,4 @@
-//! An employee: who is paid. The published list shows six of these members (specification, §2).
+//! An employee. The published list shows six of these members (specification, §2).
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use crate::model::business::{Allowance, BroughtIn, Deduction, RunType};
 use crate::model::prelude::*;
 
 states! {
-    /// Employment. The specification (§2) leaves the values open.
+    /// Employment status. The specification (§2) leaves the values open.
     EmployeeStatus { Pending "pending", Active "active", OnLeave "on_leave", Suspended "suspended", Terminated "terminated" }
     "activate": Pending | OnLeave | Suspended => Active;
     "start_leave": Active => OnLeave;
@@ -17,7 +17,7 @@ states! {
 }
 
 states! {
-    /// Payroll verification. The specification (§2) leaves the values open.
+    /// Payroll verification status. The specification (§2) leaves the values open.
     PayrollStatus {
         NotEnrolled "not_enrolled", Pending "pending", Verified "verified", Failed "failed", OnHold "on_hold", Closed "closed",
     }
@@ -47,50 +47,49 @@ pub(crate) struct Employee {
     pub(crate) department: String,
     /// Employment.
     pub(crate) status: EmployeeStatus,
-    /// Payroll verification: wages go only to those `verified`.
+    /// Payroll verification status. Only `verified` employees receive wages.
     pub(crate) payroll_status: PayrollStatus,
-    /// Why pay is held, where a call or a bank has held it.
+    /// Why pay is on hold, if a call or a bank caused the hold.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) payroll_hold: Option<HoldReason>,
     /// Work e-mail address.
     pub(crate) email: Option<String>,
     /// Terms of employment.
     pub(crate) employment_type: EmploymentType,
-    /// Country of employment, ISO 3166-1 alpha-2; its payroll pack applies.
+    /// Country of employment, ISO 3166-1 alpha-2. It selects the payroll pack.
     pub(crate) country: String,
     /// First day of work.
     pub(crate) start_date: Date,
     /// Last day of work.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) end_date: Option<Date>,
-    /// Why the employment is to end, where its last day lies ahead; the history of statuses has it once it is over.
+    /// Why the employment will end, while its last day is in the future. Afterwards the status history contains the reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) end_reason: Option<String>,
-    /// How the last days are paid, until they are.
+    /// How the final pay is paid. Absent once it has been paid.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) final_pay: Option<FinalPay>,
-    /// What is paid: the terms in force today, or the first ones where they lie ahead.
+    /// The pay terms in force today, or the first ones if all are in the future.
     pub(crate) compensation: Option<Compensation>,
-    /// All terms that were set, those of days to come included, by their first day. Absent where there are none but
-    /// `compensation`.
+    /// All pay terms, including future ones, ordered by their first day. Absent if there are none other than `compensation`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) compensation_history: Vec<Compensation>,
-    /// What the person was paid earlier in the tax year, as far as it was told.
+    /// What the employee was paid earlier in the tax year, if it was provided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) brought_in: Option<BroughtIn>,
-    /// Where it is paid to.
+    /// The account that wages are paid to.
     pub(crate) payment_method: Option<PaymentMethod>,
-    /// The tax authority's number for the person.
+    /// The employee's number at the tax authority.
     pub(crate) tax_id: Option<String>,
-    /// What the country's payroll pack asks of the person: tax code, filing status; absent ones take the pack's defaults.
+    /// Attributes for the country's payroll pack, such as tax code and filing status. Absent ones use the pack's defaults.
     pub(crate) tax_attributes: BTreeMap<String, String>,
     /// When the record was created, in virtual time.
     pub(crate) created_at: Timestamp,
     /// When it last changed, in virtual time.
     pub(crate) updated_at: Timestamp,
-    /// The caller's own pairs.
+    /// Key-value pairs set by the caller.
     pub(crate) metadata: Metadata,
-    /// Every employment status the person had.
+    /// Every employment status of the employee, oldest first.
     pub(crate) status_history: Vec<StatusChange<EmployeeStatus>>,
 }
 
@@ -103,7 +102,7 @@ impl Employee {
         self.company_id
     }
 
-    /// Enters a payroll status, which the lifecycle allows; `hold` says why, where pay is held.
+    /// Enters a payroll status if the lifecycle allows it. `hold` is the reason why pay is on hold.
     pub(crate) fn enter_payroll(
         &mut self,
         status: PayrollStatus,
@@ -112,7 +111,7 @@ impl Employee {
     ) {
         assert!(
             self.payroll_status.may_become(status),
-            "payroll of an employee went from {:?} to {status:?}",
+            "payroll status of an employee changed from {:?} to {status:?}",
             self.payroll_status
         );
         self.payroll_status = status;
@@ -120,21 +119,21 @@ impl Employee {
         self.updated_at = at;
     }
 
-    /// Whether it is the running suspension that holds the pay, and not something that was there before it.
+    /// Whether the current suspension caused the hold, and not an earlier cause.
     pub(crate) fn held_by_suspension(&self) -> bool {
-        // People who were suspended before the world's start have no reason on record, and were paid until then.
+        // Employees who were suspended before the world's start have no recorded reason, and were paid until then.
         let grown = self.status_history.last().is_some_and(|change| change.reason.is_none());
         self.payroll_status == PayrollStatus::OnHold
             && (self.payroll_hold == Some(HoldReason::Suspension)
                 || self.payroll_hold.is_none() && grown)
     }
 
-    /// The currency of the terms of pay.
+    /// The currency of the pay terms.
     pub(crate) fn paid_in(&self) -> Option<Currency> {
         self.compensation.as_ref().map(|terms| terms.currency)
     }
 
-    /// Why a run of that kind cannot pay this person, if so. Corrections and final pay reach those who have left, too.
+    /// Why a run of that kind cannot pay this employee, if so. Corrections and final pay can also pay employees who have left.
     pub(crate) fn not_payable_by(&self, kind: RunType) -> Option<&'static str> {
         match kind {
             RunType::Termination if self.end_date.is_none() => {
@@ -155,7 +154,7 @@ impl Employee {
         }
     }
 
-    /// Why wages cannot be paid to this person, if so.
+    /// Why wages cannot be paid to this employee, if so.
     pub(crate) fn not_payable(&self) -> Option<&'static str> {
         match (self.status, self.payroll_status) {
             (EmployeeStatus::Terminated, PayrollStatus::Verified)
@@ -164,7 +163,7 @@ impl Employee {
                 None
             }
             (EmployeeStatus::Terminated, _) => Some("the employment has ended"),
-            (EmployeeStatus::Pending, _) => Some("the employment has not begun"),
+            (EmployeeStatus::Pending, _) => Some("the employment has not started"),
             (EmployeeStatus::Suspended, _) => Some("the employee is suspended"),
             (_, PayrollStatus::Verified) if self.compensation.is_none() => {
                 Some("no compensation is set")
@@ -177,7 +176,7 @@ impl Employee {
                 Some("payroll_status is not_enrolled: verify the employee for payroll first")
             }
             (_, PayrollStatus::Pending) => {
-                Some("payroll_status is pending: the checks have not finished")
+                Some("payroll_status is pending: the checks have not finished yet")
             }
             (_, PayrollStatus::Failed) => {
                 Some("payroll_status is failed: the last verification did not pass")
@@ -190,27 +189,27 @@ impl Employee {
 
 stateful!(Employee: EmployeeStatus);
 
-/// Why pay is held.
+/// Why pay is on hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum HoldReason {
     /// The employee is suspended.
     Suspension,
-    /// A payout came back from the employee's bank.
+    /// A payout was returned by the employee's bank.
     ReturnedPayout,
     /// An alert about the employee was confirmed.
     AmlAlert,
 }
 
-/// How the last days of an employment are paid.
+/// How the final pay of an employment is paid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum FinalPay {
-    /// By a run of its own, of type `termination`, as soon as the employment ends.
+    /// In a separate run of type `termination`, as soon as the employment ends.
     OffCycle,
     /// By the regular run of the month in which it ends.
     NextRun,
-    /// By none: payroll closes with the employment.
+    /// Not paid: payroll closes with the employment.
     None,
 }
 
@@ -223,7 +222,7 @@ pub(crate) enum EmploymentType {
     Contractor,
 }
 
-/// How often an amount of pay is meant.
+/// The interval that an amount of pay covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum PayInterval {
@@ -235,23 +234,23 @@ pub(crate) enum PayInterval {
 /// Pay terms.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Compensation {
-    /// Gross pay an interval, in minor units.
+    /// Gross pay for one interval, in minor units.
     pub(crate) amount: i64,
     /// Its currency.
     pub(crate) currency: Currency,
-    /// The interval: a year is paid in twelfths, an hour as a twelfth of 52 weeks of 40 hours.
+    /// The interval. A yearly amount is paid in twelfths. A month has a twelfth of 52 weeks of 40 hours.
     pub(crate) interval: PayInterval,
-    /// The parts of a month's gross pay, in minor units; they sum to it.
+    /// The parts of a month's gross pay, in minor units. Their sum is the gross pay.
     pub(crate) components: Vec<Component>,
-    /// The first day it applies to.
+    /// The first day on which the terms apply.
     pub(crate) effective_from: Date,
-    /// The day on which it was set; absent where that is not told, as of people who were there before the world's start.
+    /// The day on which the terms were set; absent if unknown, as for employees hired before the world's start.
     #[serde(rename = "recorded_on", default, skip_serializing_if = "Option::is_none")]
     pub(crate) recorded: Option<Date>,
-    /// What is paid every month on top.
+    /// Paid every month in addition to gross pay.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) allowances: Vec<Allowance>,
-    /// What is kept back every month.
+    /// Deducted every month.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) deductions: Vec<Deduction>,
 }
@@ -259,20 +258,20 @@ pub(crate) struct Compensation {
 /// One part of a month's gross pay.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Component {
-    /// What the payroll pack calls it: `basic`, `housing`, `transport` …
+    /// The payroll pack's name for the part: `basic`, `housing`, `transport` …
     pub(crate) id: String,
     /// Minor units a month.
     pub(crate) amount: i64,
 }
 
 impl Compensation {
-    /// The day on which it was set: its first one, where nothing else is known.
-    #[allow(dead_code, reason = "the calculation of pay reads it")]
+    /// The day on which the terms were set, or their first day if that is unknown.
+    #[allow(dead_code, reason = "the pay calculation uses it")]
     pub(crate) fn recorded_on(&self) -> Date {
         self.recorded.unwrap_or(self.effective_from)
     }
 
-    /// A month's gross pay in minor units, half a unit rounded up.
+    /// A month's gross pay in minor units; half a unit is rounded up.
     pub(crate) fn monthly(amount: i64, interval: PayInterval) -> i64 {
         let (times, divisor) = match interval {
             PayInterval::Month => (1, 1),
@@ -284,7 +283,7 @@ impl Compensation {
     }
 }
 
-/// The kind of account that wages go to.
+/// The kind of account that receives wages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum PaymentMethodType {
@@ -292,23 +291,23 @@ pub(crate) enum PaymentMethodType {
     MobileMoney,
 }
 
-/// Where wages go to.
+/// The account that receives wages.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct PaymentMethod {
     /// Bank account or mobile money.
     #[serde(rename = "type")]
     pub(crate) kind: PaymentMethodType,
-    /// The bank's name, where it is known.
+    /// The bank's name, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) bank_name: Option<String>,
-    /// The bank's code in its country: sort code, routing number, bank code.
+    /// The bank's code in its country, such as sort code, routing number or bank code.
     pub(crate) bank_code: String,
-    /// The account's number.
+    /// The account number.
     pub(crate) account_number: String,
-    /// The IBAN, where the country uses them.
+    /// The IBAN, if the country uses them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) iban: Option<String>,
-    /// The holder's name.
+    /// The account holder's name.
     pub(crate) account_name: String,
 }
 

@@ -1,16 +1,16 @@
-//! A leave request: days on which an employee asks to be away, and what became of them.
+//! A leave request: days on which an employee wants to be absent, and the decision.
 
 use crate::model::business::Employee;
 use crate::model::prelude::*;
 
 states! {
-    /// Where a request stands. What an approved one does to the employee's own status is the clock's.
+    /// Status of a leave request. The clock changes the employee's own status when approved leave starts and ends.
     LeaveStatus { Pending "pending", Approved "approved", Declined "declined" }
     "approve": Pending => Approved;
     "decline": Pending => Declined;
 }
 
-/// What the leave is for. Only `unpaid` leave changes the pay.
+/// The type of leave. Only `unpaid` leave changes the pay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum LeaveType {
@@ -21,7 +21,7 @@ pub(crate) enum LeaveType {
 }
 
 impl LeaveType {
-    /// As an employee's history says it.
+    /// The wording in an employee's status history.
     pub(crate) const fn in_words(self) -> &'static str {
         match self {
             Self::Annual => "annual leave",
@@ -32,7 +32,7 @@ impl LeaveType {
     }
 }
 
-/// Days on which an employee asks to be away.
+/// Days on which an employee wants to be absent.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct LeaveRequest {
     /// The request's id.
@@ -41,34 +41,34 @@ pub(crate) struct LeaveRequest {
     pub(crate) object: Object<LeaveRequest>,
     /// The employer.
     pub(crate) company_id: Id<Company>,
-    /// Who asks.
+    /// The employee on leave.
     pub(crate) employee_id: Id<Employee>,
-    /// What the leave is for.
+    /// The type of leave.
     #[serde(rename = "type")]
     pub(crate) kind: LeaveType,
-    /// Where it stands.
+    /// Current status.
     pub(crate) status: LeaveStatus,
-    /// The first day away.
+    /// The first day of leave.
     pub(crate) start_date: Date,
-    /// The last day away.
+    /// The last day of leave.
     pub(crate) end_date: Date,
-    /// Why, in the employee's words.
+    /// The employee's reason.
     pub(crate) reason: Option<String>,
-    /// What the one who decided it said.
+    /// The note given with the decision.
     pub(crate) note: Option<String>,
-    /// When the employee went on leave by it, in virtual time.
+    /// When the leave started, in virtual time.
     pub(crate) started_at: Option<Timestamp>,
-    /// When the employee was back from it, in virtual time.
+    /// When the leave ended, in virtual time.
     pub(crate) ended_at: Option<Timestamp>,
-    /// The first day of work again, where that came before the leave was over: it counts up to the day before.
+    /// The first working day, if the employee returned before the planned end. The leave counts up to the day before.
     pub(crate) returned_on: Option<Date>,
     /// When it was created, in virtual time.
     pub(crate) created_at: Timestamp,
     /// When it last changed, in virtual time.
     pub(crate) updated_at: Timestamp,
-    /// The caller's own pairs.
+    /// Key-value pairs set by the caller.
     pub(crate) metadata: Metadata,
-    /// Every status it had.
+    /// Every status the resource has had, oldest first.
     pub(crate) status_history: Vec<StatusChange<LeaveStatus>>,
 }
 
@@ -81,7 +81,7 @@ impl LeaveRequest {
         self.company_id
     }
 
-    /// The last day that counts; before the first one where work went on all the time.
+    /// The last day that counts. It is before the first day if the employee never stopped working.
     pub(crate) fn last_day(&self) -> Date {
         match self.returned_on {
             Some(day) => self.end_date.min(day.plus_days(-1)),
@@ -89,13 +89,13 @@ impl LeaveRequest {
         }
     }
 
-    /// Its days between two others, both included, if there are any.
+    /// The days of the leave in a date range, both ends included; none if there are none.
     pub(crate) fn within(&self, from: Date, to: Date) -> Option<(Date, Date)> {
         let (first, last) = (self.start_date.max(from), self.last_day().min(to));
         (first <= last).then_some((first, last))
     }
 
-    /// Whether the employee is away by it.
+    /// Whether the employee is on leave now because of this request.
     pub(crate) const fn is_running(&self) -> bool {
         self.started_at.is_some() && self.ended_at.is_none()
     }
@@ -150,7 +150,7 @@ mod tests {
         assert_eq!(january(&early), Some((day("2026-01-28"), day("2026-01-29"))));
         assert_eq!(february(&early), None);
         assert_eq!(january(&request(Some("2026-01-28"))), None);
-        // A return that is told late does not make the leave longer.
+        // A return that is reported late does not make the leave longer.
         assert_eq!(request(Some("2026-03-01")).last_day(), day("2026-02-03"));
     }
 }

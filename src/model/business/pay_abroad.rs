@@ -1,32 +1,32 @@
-//! Pay in another currency than the company's: what it comes to in the run's, and what it takes to send it.
+//! Pay in another currency than the company's: its value in the run's currency, and the cost of sending it.
 //!
-//! What is earned and withheld is valued at the reference rate of the day on which it was calculated. The net pay is converted at
-//! the rate of a quote; what that costs more is a fee.
+//! Earnings and deductions are valued at the reference rate of the calculation day. The net pay is converted at a quoted rate; the
+//! difference in cost is a fee.
 
 use crate::model::Account;
 use crate::model::business::Calculation;
 use crate::model::fx_quoting::Rate;
 use crate::model::prelude::*;
 
-/// The conversion behind pay in another currency than the company's. Its rates are those of the day of the calculation.
+/// The conversion for pay in another currency than the company's. Its rates are those of the calculation day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct PayConversion {
     /// The company's currency.
     pub(crate) source_currency: Currency,
-    /// What sending the net pay takes out of the company's wallet, in minor units.
+    /// Amount debited from the company's wallet to send the net pay, in minor units.
     pub(crate) source_amount: i64,
     /// The net pay, in minor units of the employee's currency.
     pub(crate) target_amount: i64,
-    /// Units of the employee's currency for one of the company's: the reference rate, at which the run counts this pay.
+    /// Units of the employee's currency for one unit of the company's: the reference rate that the run uses.
     pub(crate) mid_rate: Rate,
-    /// The same less the spread: the rate at which the net pay is converted.
+    /// The reference rate less the spread. The net pay is converted at this rate.
     pub(crate) rate: Rate,
-    /// The part of the source amount that is a fee: what the spread comes to.
+    /// The part of the source amount that is a fee: the cost of the spread.
     pub(crate) fee_amount: i64,
 }
 
 impl PayConversion {
-    /// The conversion of a net pay in that currency.
+    /// Converts a net pay in that currency.
     pub(crate) fn of(
         net: i64,
         pays_in: Currency,
@@ -51,12 +51,12 @@ impl PayConversion {
         }
     }
 
-    /// The net pay as the run counts it.
+    /// The net pay in the run's currency.
     pub(crate) const fn value(&self) -> i64 {
         self.source_amount - self.fee_amount
     }
 
-    /// The same the other way round: what takes it back.
+    /// The same conversion with signs reversed. It cancels the original.
     pub(crate) const fn negated(self) -> Self {
         Self {
             source_amount: -self.source_amount,
@@ -66,7 +66,7 @@ impl PayConversion {
         }
     }
 
-    /// A part of the pay as the run counts it.
+    /// A part of the pay in the run's currency.
     pub(crate) fn valued(&self, amount: i64, pays_in: Currency) -> i64 {
         minor(self.mid_rate.needed(amount, self.source_currency, pays_in))
     }
@@ -76,7 +76,7 @@ fn minor(amount: i128) -> i64 {
     i64::try_from(amount).expect("pay is bounded where it is set, in every currency with a rate")
 }
 
-/// One employee's pay in the currency of the run.
+/// One employee's pay in the run's currency.
 #[derive(Clone, Debug)]
 pub(crate) struct PayValue {
     pub(crate) gross: i64,
@@ -86,13 +86,13 @@ pub(crate) struct PayValue {
     pub(crate) deductions: i64,
     pub(crate) reimbursed: i64,
     pub(crate) net: i64,
-    /// By account: what others than the employee are owed.
+    /// Amounts due to others than the employee, by account.
     pub(crate) owed: Vec<(Account, i64)>,
 }
 
 impl PayValue {
-    /// The pay as it is, or valued. Each part is rounded by itself; taxes and gross pay then follow from the others, so that what
-    /// is earned still equals what is paid out and withheld.
+    /// The pay as it is, or converted. Each part is rounded on its own. Taxes and gross pay then follow from the parts, so that earnings
+    /// equal payments plus deductions.
     pub(crate) fn of(pay: &Calculation, pays_in: Currency, by: Option<&PayConversion>) -> Self {
         let valued = |amount| by.map_or(amount, |by| by.valued(amount, pays_in));
         let owed: Vec<(Account, i64)> =

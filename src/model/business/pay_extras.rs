@@ -1,57 +1,57 @@
-//! What a pay holds beside the parts of a month's salary: allowances, single payments, arrears, deductions, expenses paid back.
+//! Parts of a pay other than the month's salary: allowances, single payments, arrears, deductions, reimbursed expenses.
 
 use crate::model::business::PayLine;
 use crate::model::prelude::*;
 
-/// What a pay holds beside the parts of a month's salary.
+/// Parts of a pay other than the month's salary.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Extras {
-    /// Every month's, by the terms.
+    /// Monthly allowances from the pay terms.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) allowances: Vec<PayLine>,
-    /// Of this pay alone: bonus, overtime. Negative where something is taken back.
+    /// Earnings of this pay only, such as bonus and overtime. Negative if an amount is taken back.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) earnings: Vec<PayLine>,
-    /// What terms that were set for days gone by add to earlier months, or take back.
+    /// Corrections to earlier months, from pay terms that were set with a date in the past.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) arrears: Vec<Arrears>,
-    /// Taken before taxes are reckoned.
+    /// Deductions before taxes are calculated.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) before_tax: Vec<PayLine>,
-    /// Taken from what taxes leave.
+    /// Deductions from the amount after taxes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) after_tax: Vec<PayLine>,
-    /// Expenses paid back, outside gross pay.
+    /// Reimbursed expenses, not part of gross pay.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) reimbursements: Vec<PayLine>,
-    /// The part of the month that is paid, where it is not all of it.
+    /// The part of the month that is paid, if it is not the whole month.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) proration: Option<Proration>,
 }
 
-/// What an earlier month is paid late.
+/// Late pay for an earlier month.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Arrears {
     pub(crate) period: Period,
     pub(crate) amount: i64,
 }
 
-/// The part of a month that is paid: working days of it, weekends left out.
+/// The part of a month that is paid, in working days without weekends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Proration {
     /// Days that are paid.
     pub(crate) paid_days: u32,
-    /// Days that the month has.
+    /// Days in the month.
     pub(crate) days: u32,
 }
 
 impl Extras {
-    /// Whether a pay is just a month's salary.
+    /// Whether a pay contains only the month's salary.
     pub(crate) fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Lines of gross pay beside the salary's parts.
+    /// Lines of gross pay other than the parts of the salary.
     pub(crate) fn earning_lines(&self) -> Vec<PayLine> {
         let arrears = self.arrears.iter().map(|arrears| PayLine {
             id: "arrears".to_owned(),
@@ -62,17 +62,17 @@ impl Extras {
         plain.chain(arrears).collect()
     }
 
-    /// All that is kept back beside taxes and contributions.
+    /// All deductions other than taxes and contributions.
     pub(crate) fn deductions(&self) -> i64 {
         sum(&self.before_tax) + sum(&self.after_tax)
     }
 
-    /// All that is paid beside gross pay.
+    /// All amounts paid in addition to gross pay.
     pub(crate) fn reimbursed(&self) -> i64 {
         sum(&self.reimbursements)
     }
 
-    /// The same with every amount's sign turned.
+    /// The same with every sign reversed.
     pub(crate) fn negated(&self) -> Self {
         let turned = |lines: &[PayLine]| {
             let turn = |line: &PayLine| PayLine { amount: -line.amount, ..line.clone() };
@@ -99,7 +99,7 @@ pub(crate) fn sum(lines: &[PayLine]) -> i64 {
     lines.iter().map(|line| line.amount).sum()
 }
 
-/// Lowers lines from the last one on until they sum to no more than `most`; what is left out is returned.
+/// Lowers lines, starting with the last, until their sum is at most `most`. Returns the amount removed.
 pub(crate) fn cap(lines: &mut Vec<PayLine>, most: i64) -> i64 {
     let mut over = (sum(lines) - most.max(0)).max(0);
     let left_out = over;

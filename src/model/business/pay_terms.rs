@@ -1,15 +1,14 @@
-//! Pay terms over time: those in force on a day, what is paid and kept back every month beside them, and what a person brings
-//! along from earlier in the tax year.
+//! Pay terms over time: the terms in force on a day, monthly allowances and deductions, and totals from earlier in the tax year.
 
 use std::collections::BTreeMap;
 
 use crate::model::business::{Compensation, Employee};
 use crate::model::prelude::*;
 
-/// What is paid every month on top of the gross pay. It is taxable.
+/// A monthly amount in addition to gross pay. It is taxable.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Allowance {
-    /// Its name for programs.
+    /// Its identifier.
     pub(crate) id: String,
     /// Its name on the payslip.
     pub(crate) label: String,
@@ -17,7 +16,7 @@ pub(crate) struct Allowance {
     pub(crate) amount: i64,
 }
 
-/// Whether a deduction is taken before taxes are reckoned or from what they leave.
+/// Whether a deduction is taken before or after taxes are calculated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum DeductionTiming {
@@ -25,30 +24,30 @@ pub(crate) enum DeductionTiming {
     PostTax,
 }
 
-/// What is kept back every month.
+/// Deducted every month.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Deduction {
-    /// Its name for programs.
+    /// Its identifier.
     pub(crate) id: String,
     /// Its name on the payslip.
     pub(crate) label: String,
     /// Minor units a month.
     pub(crate) amount: i64,
-    /// Before taxes or after them.
+    /// Before or after taxes.
     pub(crate) timing: DeductionTiming,
 }
 
-/// What a person was paid in a tax year before this employer's payroll paid them.
+/// What an employee was paid in a tax year before this employer's payroll started.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct BroughtIn {
-    /// The first day of the tax year that the totals belong to; in another year they say nothing.
+    /// The first day of the tax year that the totals belong to. They have no effect in another year.
     pub(crate) tax_year_start: Date,
-    /// Totals in minor units by the names that a payslip's `ytd` has, without `net`, which follows from the others.
+    /// Totals in minor units, by the names used in a payslip's `ytd`. `net` is absent because it follows from the others.
     pub(crate) totals: BTreeMap<String, i64>,
 }
 
 impl Employee {
-    /// All terms that were ever set and stand, those of days to come included, by their first day.
+    /// All pay terms that are still valid, including future ones, ordered by their first day.
     pub(crate) fn terms(&self) -> &[Compensation] {
         match self.compensation_history.as_slice() {
             [] => self.compensation.as_slice(),
@@ -56,14 +55,14 @@ impl Employee {
         }
     }
 
-    /// The terms in force on a day; the first ones on the days before them.
+    /// The terms in force on a day. Before the first day of the first terms, those first terms.
     pub(crate) fn terms_on(&self, day: Date) -> Option<&Compensation> {
         let all = self.terms();
         let begun = all.iter().rev().find(|terms| terms.effective_from <= day);
         begun.or_else(|| all.first())
     }
 
-    /// Sets terms from their first day on, up to the next ones. Those of the same first day are replaced.
+    /// Sets terms from their first day up to the next terms. Terms with the same first day are replaced.
     pub(crate) fn set_terms(&mut self, terms: Compensation, today: Date) {
         let mut all = self.terms().to_vec();
         match all.binary_search_by_key(&terms.effective_from, |known| known.effective_from) {
@@ -71,7 +70,7 @@ impl Employee {
             Err(place) => all.insert(place, terms),
         }
         if all.len() == 1 {
-            // One entry says no more than `compensation` does, which keeps people without a history small.
+            // A single entry equals `compensation`, so it is not stored. This keeps employees without a history small.
             self.compensation = all.pop();
             self.compensation_history = Vec::new();
         } else {
@@ -80,7 +79,7 @@ impl Employee {
         }
     }
 
-    /// Makes the terms in force today the current ones, and says whether they were others.
+    /// Makes the terms in force today the current ones. Returns whether they changed.
     pub(crate) fn follow_terms(&mut self, today: Date) -> bool {
         let current = self.terms_on(today).cloned();
         let changed = current != self.compensation;
@@ -88,7 +87,7 @@ impl Employee {
         changed
     }
 
-    /// The first days, after today, of terms that are not the current ones yet.
+    /// The first days of future terms.
     pub(crate) fn terms_to_come(&self, today: Date) -> Vec<Date> {
         let current = self.compensation.as_ref().map(|now| now.effective_from);
         let days = self.terms().iter().map(|terms| terms.effective_from);

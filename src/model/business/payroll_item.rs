@@ -1,4 +1,4 @@
-//! A payroll item: one employee's part of a run.
+//! A payroll item: one employee's pay in a run.
 
 use crate::model::Wire;
 use crate::model::business::pay_abroad::PayValue;
@@ -9,7 +9,7 @@ use crate::model::payments::{Failure, Payout};
 use crate::model::prelude::*;
 
 states! {
-    /// Where one employee's pay stands.
+    /// Status of one employee's pay.
     ItemStatus {
         Ready "ready", Blocked "blocked", Processing "processing", Paid "paid", Failed "failed", Returned "returned",
         Skipped "skipped", Reversed "reversed",
@@ -25,7 +25,7 @@ states! {
     "reverse": Paid | Failed | Returned => Reversed;
 }
 
-/// One employee's part of a run, as a world keeps it.
+/// One employee's pay in a run, as stored in a world.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct PayrollItem {
     pub(crate) id: Id<PayrollItem>,
@@ -36,7 +36,7 @@ pub(crate) struct PayrollItem {
     pub(crate) period: Period,
     pub(crate) status: ItemStatus,
     pub(crate) currency: Currency,
-    /// Where that is not the company's.
+    /// Present if the employee's currency is not the company's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) fx: Option<PayConversion>,
     /// Shared with the payslip, which shows the same figures.
@@ -57,12 +57,12 @@ impl PayrollItem {
         self.company_id
     }
 
-    /// The pay in the currency of the run.
+    /// The pay in the run's currency.
     pub(crate) fn value(&self) -> PayValue {
         PayValue::of(&self.calculation, self.currency, self.fx.as_ref())
     }
 
-    /// What sending the net pay takes, in the currency of the run.
+    /// The cost of sending the net pay, in the run's currency.
     pub(crate) fn sending_takes(&self) -> i64 {
         self.fx.map_or(self.calculation.net, |fx| fx.source_amount)
     }
@@ -70,7 +70,7 @@ impl PayrollItem {
 
 stateful!(PayrollItem: ItemStatus, without updated_at);
 
-/// One employee's part of a run.
+/// One employee's pay in a run.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "PayrollItem")]
 pub(crate) struct PayrollItemShape<'a> {
@@ -86,13 +86,13 @@ pub(crate) struct PayrollItemShape<'a> {
     employee_id: Id<Employee>,
     /// The employee's name when the run was calculated.
     employee_name: &'a str,
-    /// The month that is paid.
+    /// The month of the pay.
     period: Period,
-    /// Where it stands.
+    /// Current status.
     status: ItemStatus,
-    /// The currency of every amount: the employee's.
+    /// The currency of every amount: the employee's currency.
     currency: Currency,
-    /// The conversion behind it, where that is not the company's currency.
+    /// The currency conversion; null if the employee's currency is the company's.
     #[serde(skip_serializing_if = "Option::is_none")]
     fx: Option<PayConversion>,
     /// Gross pay in minor units.
@@ -101,30 +101,30 @@ pub(crate) struct PayrollItemShape<'a> {
     taxes: i64,
     /// Social contributions withheld.
     employee_contributions: i64,
-    /// Taxes and contributions on top of gross pay.
+    /// Taxes and contributions that the employer pays in addition to gross pay.
     employer_contributions: i64,
-    /// Kept back beside them.
+    /// Deductions other than taxes and contributions.
     deductions: i64,
-    /// Expenses paid back, outside gross pay.
+    /// Reimbursed expenses, not part of gross pay.
     reimbursements: i64,
-    /// What the employee receives: gross less taxes, contributions and deductions, and reimbursements.
+    /// Net pay: gross, less taxes, contributions and deductions, plus reimbursements.
     net: i64,
-    /// The part of the month that is paid, where it is not all of it.
+    /// The part of the month that is paid, if it is not the whole month.
     #[serde(skip_serializing_if = "Option::is_none")]
     proration: Option<Proration>,
-    /// The payout that carries it, once the run is funded.
+    /// The payout of the net pay; null until the run is funded.
     payout_id: Option<Id<Payout>>,
-    /// The payslip, once it is paid.
+    /// The payslip; null until the item is paid.
     payslip_id: Option<Id<Payslip>>,
-    /// Why the last payout did not arrive.
+    /// Why the last payout failed or was returned.
     failure: &'a Option<Failure>,
     /// When it was created, in virtual time.
     created_at: Timestamp,
     /// When it last changed, in virtual time.
     updated_at: Timestamp,
-    /// Always empty: items are made by the run.
+    /// Always empty: items are created by the run.
     metadata: Cow<'a, Metadata>,
-    /// Every status it had.
+    /// Every status the resource has had, oldest first.
     status_history: &'a [StatusChange<ItemStatus>],
 }
 

@@ -1,11 +1,11 @@
-//! A payroll run: one payday of one company, from gross pay to settled payouts.
+//! A payroll run: one pay day of one company, from gross pay to settled payouts.
 
 use crate::model::business::{Calculation, Deduction, Employee, PayLine, PayrollItem};
 use crate::model::payments::Wallet;
 use crate::model::prelude::*;
 
 states! {
-    /// Where a run stands.
+    /// Status of a run.
     RunStatus {
         Draft "draft", Calculating "calculating", Calculated "calculated", PendingApproval "pending_approval",
         Approved "approved", Funding "funding", FundingFailed "funding_failed", Processing "processing", Paid "paid",
@@ -27,7 +27,7 @@ states! {
     "reverse": Paid | PartiallyPaid => Reversed;
 }
 
-/// The kind of a run. An employee is in at most one regular run a period.
+/// The type of a run. An employee can be in at most one regular run per period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum RunType {
@@ -38,18 +38,18 @@ pub(crate) enum RunType {
 }
 
 impl RunType {
-    /// Whether it pays what the terms of pay say, and not single sums alone.
+    /// Whether the run pays the regular salary, not only single amounts.
     pub(crate) const fn pays_by_terms(self) -> bool {
         matches!(self, Self::Regular | Self::Termination)
     }
 }
 
-// Lists are shared: a run is written once for each of its payouts, and the log keeps every version.
+// Lists are shared, because a run is saved once for each payout and the log keeps every version.
 fn is_empty<T>(list: &Arc<Vec<T>>) -> bool {
     list.is_empty()
 }
 
-/// One payday of one company.
+/// One pay day of one company.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct PayrollRun {
     /// The run's id.
@@ -58,52 +58,52 @@ pub(crate) struct PayrollRun {
     pub(crate) object: Object<PayrollRun>,
     /// The company that pays.
     pub(crate) company_id: Id<Company>,
-    /// The month that is paid.
+    /// The month of the pay.
     pub(crate) period: Period,
-    /// What kind of run it is.
+    /// The type of run.
     #[serde(rename = "type")]
     pub(crate) kind: RunType,
-    /// Where it stands.
+    /// Current status.
     pub(crate) status: RunStatus,
-    /// The employees included: as sent, or all payable ones where none were named. Empty for a run of the months before the
-    /// world's start with more than a thousand: they are its items.
+    /// The employees in the run: those given, or all payable employees if none were given. Empty for runs before the world's start with
+    /// more than 1,000 employees: list the items instead.
     pub(crate) employees: Arc<Vec<Id<Employee>>>,
-    /// How many they are.
+    /// The number of employees in the run.
     pub(crate) employee_count: u64,
     /// The day on which wages are due.
     pub(crate) pay_date: Date,
-    /// The currency of every amount of the run: the company's. Its items are in their employees' currencies.
+    /// The currency of the run's amounts: the company's. Items are in the employees' currencies.
     pub(crate) currency: Currency,
-    /// Sums over the employees; null until calculated.
+    /// Sums over all employees; null until the run is calculated.
     pub(crate) totals: Option<RunTotals>,
-    /// Where the money comes from; null until approved.
+    /// How the run is funded; null until it is approved.
     pub(crate) funding: Option<Funding>,
     /// How many employees were paid, and how many were not.
     pub(crate) settlement: Settlement,
-    /// What stands in the way, in sentences.
+    /// What blocks the run, one sentence each.
     pub(crate) blockers: Vec<String>,
-    /// What may be wrong and stands in nobody's way.
+    /// Possible mistakes that do not block the run.
     #[serde(default, skip_serializing_if = "is_empty")]
     pub(crate) warnings: Arc<Vec<RunWarning>>,
-    /// What single employees are paid beside their terms, as it was sent.
+    /// Amounts for single employees in addition to their pay terms, as provided.
     #[serde(default, skip_serializing_if = "is_empty")]
     pub(crate) inputs: Arc<Vec<RunInput>>,
-    /// What the run is for, in the caller's words.
+    /// Notes by the caller.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) notes: Option<String>,
-    /// The run that this one takes back, wholly or in part.
+    /// The run that this one reverses, fully or partly.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) reverses: Option<Id<PayrollRun>>,
-    /// Runs that took this one back, wholly or in part.
+    /// Runs that reverse this one, fully or partly.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) reversed_by: Vec<Id<PayrollRun>>,
     /// When it was created, in virtual time.
     pub(crate) created_at: Timestamp,
     /// When it last changed, in virtual time.
     pub(crate) updated_at: Timestamp,
-    /// The caller's own pairs.
+    /// Key-value pairs set by the caller.
     pub(crate) metadata: Metadata,
-    /// Every status it had.
+    /// Every status the resource has had, oldest first.
     pub(crate) status_history: Vec<StatusChange<RunStatus>>,
 }
 
@@ -116,7 +116,7 @@ impl PayrollRun {
         self.company_id
     }
 
-    /// Whether nothing of it stands: its pay counts nowhere, and its employees may be in another run of the period.
+    /// Whether the run has no effect: its pay does not count, and its employees may be in another run of the period.
     pub(crate) const fn is_void(&self) -> bool {
         matches!(self.status, RunStatus::Cancelled | RunStatus::Failed | RunStatus::Reversed)
     }
@@ -124,41 +124,41 @@ impl PayrollRun {
 
 stateful!(PayrollRun: RunStatus);
 
-/// Something about a run that may be wrong.
+/// A possible mistake in a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct RunWarning {
-    /// What it is.
+    /// The kind of warning.
     pub(crate) code: WarningCode,
-    /// Whom it is about.
+    /// The employee concerned.
     pub(crate) employee_id: Id<Employee>,
-    /// The same in a sentence.
+    /// Description of the requirement in one sentence.
     pub(crate) detail: String,
 }
 
-/// What may be wrong about an employee's pay.
+/// A possible mistake in an employee's pay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum WarningCode {
-    /// The terms pay less than the law's minimum.
+    /// The pay terms are below the legal minimum wage.
     BelowMinimumWage,
-    /// Deductions were lowered to what the pay leaves.
+    /// Deductions were reduced to the pay that is available.
     DeductionsCapped,
-    /// There is nothing to pay.
+    /// The net pay is zero.
     NothingToPay,
-    /// The pay date is in a year whose tax tables are not known, and the nearest were taken.
+    /// The pay date is in a year without tax tables. The nearest year's tables were used.
     TaxTablesOfAnotherYear,
 }
 
-/// What an employee is paid in a run beside the terms.
+/// What a run pays an employee in addition to the pay terms.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct RunInput {
-    /// Whom it is about.
+    /// The employee concerned.
     pub(crate) employee_id: Id<Employee>,
-    /// Paid on top, and taxed: bonus, overtime, commission.
+    /// Taxable additions such as bonus, overtime and commission.
     pub(crate) earnings: Vec<PayLine>,
-    /// Kept back.
+    /// Amounts to deduct.
     pub(crate) deductions: Vec<Deduction>,
-    /// Expenses paid back, outside gross pay.
+    /// Reimbursed expenses, not part of gross pay.
     pub(crate) reimbursements: Vec<PayLine>,
 }
 
@@ -171,22 +171,22 @@ pub(crate) struct RunTotals {
     pub(crate) taxes: i64,
     /// Social contributions withheld from employees.
     pub(crate) employee_contributions: i64,
-    /// Taxes and contributions on top of gross pay.
+    /// Taxes and contributions that the employer pays in addition to gross pay.
     pub(crate) employer_contributions: i64,
-    /// What is kept back beside them.
+    /// Deductions other than taxes and contributions.
     #[serde(default)]
     pub(crate) deductions: i64,
-    /// Expenses paid back, outside gross pay.
+    /// Reimbursed expenses, not part of gross pay.
     #[serde(default)]
     pub(crate) reimbursements: i64,
-    /// What employees receive: gross less taxes, employee contributions and deductions, and reimbursements.
+    /// Net pay: gross, less taxes, employee contributions and deductions, plus reimbursements.
     pub(crate) net: i64,
-    /// What the company pays in all: gross, employer contributions and reimbursements.
+    /// The total cost to the company: gross, employer contributions and reimbursements.
     pub(crate) employer_cost: i64,
 }
 
 impl RunTotals {
-    /// Adds the pay of so many people who earn the same.
+    /// Adds the pay of a number of employees who earn the same.
     pub(crate) fn add(&mut self, pay: &Calculation, people: i64) {
         self.gross += pay.gross * people;
         self.taxes += pay.taxes * people;
@@ -198,7 +198,7 @@ impl RunTotals {
         self.employer_cost += pay.employer_cost() * people;
     }
 
-    /// Adds one employee's part, `times` being 1, or takes it back, `times` being −1.
+    /// Adds one employee's item (`times` 1), or subtracts it (`times` −1).
     pub(crate) fn add_item(&mut self, item: &PayrollItem, times: i64) {
         let pay = item.value();
         self.gross += pay.gross * times;
@@ -212,31 +212,31 @@ impl RunTotals {
     }
 }
 
-/// Where a run's money comes from.
+/// How a run is funded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Funding {
-    /// The wallet that pays.
+    /// The wallet that is debited.
     pub(crate) wallet_id: Id<Wallet>,
-    /// What the run needs: its employer cost.
+    /// The amount that the run needs: its employer cost, in minor units.
     pub(crate) required: i64,
-    /// What is reserved for it.
+    /// The amount reserved for the run, in minor units.
     pub(crate) reserved: i64,
-    /// What the service charges for paying it, beside what is reserved: taken when the run is funded, given back where it fails as a
-    /// whole.
+    /// The service's fee for the run, in addition to the reserved amount. It is charged when the run is funded, and refunded if the whole
+    /// run fails.
     #[serde(default)]
     pub(crate) platform_fee: i64,
-    /// What the wallet was short of at the last attempt.
+    /// The amount that the wallet was short of at the last funding attempt.
     pub(crate) shortfall: i64,
 }
 
 /// How many employees of a run were paid, and how many were not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Settlement {
-    /// Payouts that arrived.
+    /// Number of payouts that settled.
     pub(crate) paid: u64,
-    /// Payouts that failed or came back.
+    /// Number of payouts that failed or were returned.
     pub(crate) failed: u64,
-    /// Payouts on their way.
+    /// Number of payouts that are in progress.
     pub(crate) pending: u64,
 }
 

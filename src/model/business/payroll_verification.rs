@@ -1,35 +1,35 @@
-//! A payroll verification: the checks that an employee passes before wages may be paid.
+//! A payroll verification: the checks that an employee must pass before wages can be paid.
 
 use crate::model::Wire;
 use crate::model::business::Employee;
 use crate::model::prelude::*;
 
 states! {
-    /// How the checks came out. `cancelled` is one that was overtaken: by a newer one, or by the end of the employment.
+    /// Result of the checks. `cancelled` means that a newer verification or the end of the employment replaced it.
     VerificationStatus { Pending "pending", Verified "verified", Failed "failed", Cancelled "cancelled" }
     "pass": Pending => Verified;
     "fail": Pending => Failed;
     "cancel": Pending => Cancelled;
 }
 
-/// What is checked.
+/// The name of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum CheckName {
-    /// The bank knows the account, it is open, and the holder's name is the employee's.
+    /// The bank confirms that the account exists, is open, and belongs to the employee.
     BankAccount,
-    /// The tax authority's number for the person is on record.
+    /// The employee's tax number is on record.
     TaxId,
-    /// There are pay terms.
+    /// The employee has pay terms.
     Compensation,
 }
 
 impl CheckName {
-    /// Every check, in the order in which they are shown.
+    /// Every check, in display order.
     pub(crate) const ALL: [Self; 3] = [Self::BankAccount, Self::TaxId, Self::Compensation];
 }
 
-/// How one check came out.
+/// The result of one check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum CheckStatus {
@@ -41,25 +41,25 @@ pub(crate) enum CheckStatus {
 /// One check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Check {
-    /// What is checked.
+    /// The name of a check.
     pub(crate) name: CheckName,
-    /// How it came out.
+    /// The result.
     pub(crate) status: CheckStatus,
-    /// A word for programs where it failed: `name_mismatch`, `account_closed`, `account_not_found`, `missing`.
+    /// Error code if the check failed: `name_mismatch`, `account_closed`, `account_not_found`, `missing`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) code: Option<Cow<'static, str>>,
-    /// The same in a sentence.
+    /// Description of the requirement in one sentence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) detail: Option<Cow<'static, str>>,
 }
 
 impl Check {
-    /// A check whose answer is awaited.
+    /// A check without a result yet.
     pub(crate) const fn pending(name: CheckName) -> Self {
         Self { name, status: CheckStatus::Pending, code: None, detail: None }
     }
 
-    /// A check that came out like that: an error is its code and its sentence.
+    /// A finished check. An error contains its code and a sentence.
     pub(crate) fn finished(
         name: CheckName,
         result: Result<(), (&'static str, &'static str)>,
@@ -77,7 +77,7 @@ impl Check {
     }
 }
 
-/// What the bank says of an account; decided when it is asked, known when it answers.
+/// The bank's answer about an account. It is decided when the request is sent, and known when the bank answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum BankAnswer {
@@ -88,7 +88,7 @@ pub(crate) enum BankAnswer {
 }
 
 impl BankAnswer {
-    /// The answer that a choice of `bank_account.check` names.
+    /// The answer for a choice of `bank_account.check`.
     pub(crate) fn of(choice: &str) -> Self {
         match choice {
             "match" => Self::Match,
@@ -99,21 +99,25 @@ impl BankAnswer {
         }
     }
 
-    /// What it means for the check.
+    /// The result of the check for this answer.
     pub(crate) const fn result(self) -> Result<(), (&'static str, &'static str)> {
         match self {
             Self::Match => Ok(()),
             Self::NameMismatch => Err((
                 "name_mismatch",
-                "the account is open and its holder has another name than the employee",
+                "the account is open but the holder's name is not the employee's name",
             )),
             Self::AccountClosed => Err(("account_closed", "the account is closed")),
-            Self::AccountNotFound => Err(("account_not_found", "the bank knows no such account")),
+            Self::AccountNotFound => Err((
+                "account_not_found",
+                "the bank does not know this \
+                account",
+            )),
         }
     }
 }
 
-/// One employee's checks, as a world keeps them.
+/// One employee's checks, as stored in a world.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct PayrollVerification {
     pub(crate) id: Id<PayrollVerification>,
@@ -121,7 +125,7 @@ pub(crate) struct PayrollVerification {
     pub(crate) employee_id: Id<Employee>,
     pub(crate) status: VerificationStatus,
     pub(crate) checks: Vec<Check>,
-    /// On its way and not shown; none where there is no account to ask about.
+    /// The bank's answer, not shown until it arrives; none if there is no account to check.
     pub(crate) answer: Option<BankAnswer>,
     pub(crate) created_at: Timestamp,
     pub(crate) status_history: Vec<StatusChange<VerificationStatus>>,
@@ -139,7 +143,7 @@ impl PayrollVerification {
 
 stateful!(PayrollVerification: VerificationStatus, without updated_at);
 
-/// The checks that an employee passes before wages may be paid.
+/// The checks that an employee must pass before wages can be paid.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "PayrollVerification")]
 pub(crate) struct PayrollVerificationShape<'a> {
@@ -151,7 +155,7 @@ pub(crate) struct PayrollVerificationShape<'a> {
     company_id: Id<Company>,
     /// The employee.
     employee_id: Id<Employee>,
-    /// How the checks came out: `verified` if all passed.
+    /// Result of the checks: `verified` if all passed.
     status: VerificationStatus,
     /// Each check.
     checks: &'a [Check],
@@ -159,9 +163,9 @@ pub(crate) struct PayrollVerificationShape<'a> {
     created_at: Timestamp,
     /// When it last changed, in virtual time.
     updated_at: Timestamp,
-    /// Always empty: a verification is made by the employee's own calls.
+    /// Always empty: calls on the employee create verifications.
     metadata: Cow<'a, Metadata>,
-    /// Every status it had.
+    /// Every status the resource has had, oldest first.
     status_history: &'a [StatusChange<VerificationStatus>],
 }
 

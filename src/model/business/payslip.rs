@@ -1,4 +1,4 @@
-//! A payslip: what was earned, what was kept back and why, and the year so far.
+//! A payslip: earnings, deductions, and totals of the tax year.
 
 use std::collections::BTreeMap;
 
@@ -7,13 +7,13 @@ use crate::model::business::{Calculation, Employee, PayLine, PayrollItem, Payrol
 use crate::model::prelude::*;
 
 states! {
-    /// Whether a payslip still holds.
+    /// Whether a payslip is still valid.
     PayslipStatus { Issued "issued", Corrected "corrected", Voided "voided" }
     "correct": Issued => Corrected;
     "void": Issued => Voided;
 }
 
-/// A payslip, as a world keeps it.
+/// A payslip, as stored in a world.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Payslip {
     pub(crate) id: Id<Payslip>,
@@ -28,7 +28,7 @@ pub(crate) struct Payslip {
     pub(crate) currency: Currency,
     pub(crate) calculation: Arc<Calculation>,
     pub(crate) created_at: Timestamp,
-    /// What became of it since it was issued.
+    /// Status changes since it was issued.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) changes: Vec<StatusChange<PayslipStatus>>,
 }
@@ -55,7 +55,7 @@ impl Payslip {
     }
 }
 
-/// What was earned, what was kept back and why, and the year so far.
+/// Earnings, deductions, and totals of the tax year.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Payslip")]
 pub(crate) struct PayslipShape<'a> {
@@ -71,11 +71,11 @@ pub(crate) struct PayslipShape<'a> {
     employee_name: &'a str,
     /// The run.
     payroll_run_id: Id<PayrollRun>,
-    /// The employee's part of it.
+    /// The employee's payroll item.
     payroll_item_id: Id<PayrollItem>,
-    /// Whether it still holds.
+    /// Whether the payslip is still valid.
     status: PayslipStatus,
-    /// The month that is paid.
+    /// The month of the pay.
     period: Period,
     /// The day on which wages were due.
     pay_date: Date,
@@ -89,20 +89,20 @@ pub(crate) struct PayslipShape<'a> {
     taxes: Vec<PayLine>,
     /// Social contributions withheld.
     contributions: Vec<PayLine>,
-    /// Taxes and contributions that the employer pays on top.
+    /// Taxes and contributions that the employer pays in addition.
     employer_contributions: Vec<PayLine>,
-    /// What is kept back beside them.
+    /// Deductions other than taxes and contributions.
     deductions: Vec<PayLine>,
-    /// Expenses paid back, outside gross pay.
+    /// Reimbursed expenses, not part of gross pay.
     reimbursements: Vec<PayLine>,
-    /// The part of the month that is paid, where it is not all of it.
+    /// The part of the month that is paid, if it is not the whole month.
     #[serde(skip_serializing_if = "Option::is_none")]
     proration: Option<Proration>,
     /// Sum of earnings, in minor units.
     gross: i64,
-    /// What tax was charged on this period.
+    /// The taxable amount of this period.
     taxable: i64,
-    /// What the employee receives.
+    /// Net pay: the amount the employee receives.
     net: i64,
     /// Gross pay, employer contributions and reimbursements.
     employer_cost: i64,
@@ -112,9 +112,9 @@ pub(crate) struct PayslipShape<'a> {
     created_at: Timestamp,
     /// When it last changed, in virtual time.
     updated_at: Timestamp,
-    /// Always empty: payslips are made by the run.
+    /// Always empty: payslips are created by the run.
     metadata: Cow<'a, Metadata>,
-    /// Every status it had.
+    /// Every status the resource has had, oldest first.
     status_history: Vec<StatusChange<PayslipStatus>>,
 }
 
@@ -125,7 +125,7 @@ pub(crate) struct PackUsed {
     pub(crate) code: String,
     /// The tax year.
     pub(crate) tax_year: String,
-    /// False where none was in force on the pay date and the nearest was taken.
+    /// False if no pack was in force on the pay date and the nearest one was used.
     pub(crate) in_force: bool,
 }
 

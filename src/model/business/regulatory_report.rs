@@ -1,18 +1,18 @@
-//! A regulatory report: what a company tells a regulator about one month, compiled from its records.
+//! A regulatory report: what a company reports to a regulator for one month, compiled from its records.
 
 use crate::model::business::{Employee, PayrollRun, RunStatus};
 use crate::model::prelude::*;
 use crate::model::{TransactionType, WalletTransaction};
 
 states! {
-    /// Where a report stands.
+    /// Status of a report.
     ReportStatus { Compiled "compiled", Submitted "submitted", Acknowledged "acknowledged", Rejected "rejected" }
     "submit": Compiled | Rejected => Submitted;
     "acknowledge": Submitted => Acknowledged;
     "reject": Submitted => Rejected;
 }
 
-/// What a report is about.
+/// The type of report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ReportType {
@@ -22,73 +22,73 @@ pub(crate) enum ReportType {
     PensionSchedule,
 }
 
-/// What a company tells a regulator about one month.
+/// What a company reports to a regulator for one month.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct RegulatoryReport {
     /// The report's id.
     pub(crate) id: Id<RegulatoryReport>,
     /// Always `regulatory_report`.
     pub(crate) object: Object<RegulatoryReport>,
-    /// The company that it is about.
+    /// The company that the report is about.
     pub(crate) company_id: Id<Company>,
-    /// What it is about.
+    /// The resource that the requirement is about.
     #[serde(rename = "type")]
     pub(crate) kind: ReportType,
-    /// The month.
+    /// The reported month.
     pub(crate) period: Period,
-    /// Where it stands.
+    /// Current status.
     pub(crate) status: ReportStatus,
-    /// The company's currency; `large_transactions` and `suspicious_activity` name that of each amount.
+    /// The company's currency. `large_transactions` and `suspicious_activity` state the currency of each amount.
     pub(crate) currency: Currency,
-    /// What it says, as the records stood when it was compiled.
+    /// The contents of the report, from the records at the time of compilation.
     pub(crate) contents: Contents,
-    /// Who declared it to be right, once submitted.
+    /// Name of the person who declared it correct; null until submitted.
     pub(crate) declaration: Option<String>,
-    /// When the regulator took it.
+    /// When the regulator accepted it.
     pub(crate) acknowledged_at: Option<Timestamp>,
-    /// Why the regulator did not.
+    /// Why the regulator rejected it.
     pub(crate) rejection_reason: Option<String>,
     /// When it was created, in virtual time.
     pub(crate) created_at: Timestamp,
     /// When it last changed, in virtual time.
     pub(crate) updated_at: Timestamp,
-    /// The caller's own pairs.
+    /// Key-value pairs set by the caller.
     pub(crate) metadata: Metadata,
-    /// Every status it had.
+    /// Every status the resource has had, oldest first.
     pub(crate) status_history: Vec<StatusChange<ReportStatus>>,
 }
 
-/// What a report says: members by its type.
+/// The contents of a report. The members depend on its type.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[schemars(rename = "ReportContents")]
 pub(crate) enum Contents {
-    /// Payments that came back or failed, accounts that several employees share, and amounts kept just below the threshold.
+    /// Returned or failed payments, accounts shared by several employees, and amounts just below the threshold.
     SuspiciousActivity {
-        /// What was found, by rule and then in the order in which it happened.
+        /// The findings, by rule and then in order of time.
         findings: Vec<Finding>,
     },
-    /// Money in and out of the wallets, of the threshold and more.
+    /// Wallet transactions at or above the threshold.
     LargeTransactions {
-        /// Of each currency that the company has a wallet in.
+        /// One threshold for each currency in which the company has a wallet.
         thresholds: Vec<Threshold>,
-        /// In the order in which they happened.
+        /// The transactions, in order of time.
         transactions: Vec<LargeTransaction>,
     },
-    /// What the runs of the month have paid.
+    /// What the runs of the month paid.
     PayrollSummary {
-        /// Over all runs.
+        /// Sums over all runs.
         totals: PaidSums,
-        /// Each run that is not cancelled and takes no other back.
+        /// Each run of the month, except cancelled runs and reversals.
         runs: Vec<RunSummary>,
     },
-    /// Contributions to pension funds, employee by employee.
+    /// Contributions to pension funds, by employee.
     PensionSchedule {
         /// Withheld from pay, in minor units.
         employee_contributions: i64,
-        /// Paid on top.
+        /// Paid by the employer in addition, in minor units.
         employer_contributions: i64,
-        /// Whom they are for.
+        /// One entry per employee.
         entries: Vec<PensionEntry>,
     },
 }
@@ -96,7 +96,7 @@ pub(crate) enum Contents {
 /// Sums over employees who have been paid, in minor units.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct PaidSums {
-    /// Payroll items that are paid.
+    /// Number of payroll items that are paid.
     pub(crate) employees_paid: u64,
     /// Gross pay.
     pub(crate) gross: i64,
@@ -104,9 +104,9 @@ pub(crate) struct PaidSums {
     pub(crate) taxes: i64,
     /// Social contributions withheld.
     pub(crate) employee_contributions: i64,
-    /// Taxes and contributions on top of gross pay.
+    /// Taxes and contributions that the employer pays in addition to gross pay.
     pub(crate) employer_contributions: i64,
-    /// What the employees received.
+    /// Net pay received by the employees.
     pub(crate) net: i64,
 }
 
@@ -124,16 +124,16 @@ impl PaidSums {
     }
 }
 
-/// What one run has paid.
+/// What one run paid.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct RunSummary {
     /// The run.
     pub(crate) payroll_run_id: Id<PayrollRun>,
-    /// Where it stood.
+    /// Status of the run when the report was compiled.
     pub(crate) status: RunStatus,
     /// The day on which wages were due.
     pub(crate) pay_date: Date,
-    /// Over its items that are paid.
+    /// Sums over the run's paid items.
     #[serde(flatten)]
     pub(crate) sums: PaidSums,
 }
@@ -147,13 +147,13 @@ pub(crate) struct PensionEntry {
     pub(crate) employee_name: String,
     /// Gross pay of the month, in minor units.
     pub(crate) gross: i64,
-    /// Withheld from it.
+    /// Withheld from gross pay, in minor units.
     pub(crate) employee_contribution: i64,
-    /// Paid on top.
+    /// Paid by the employer in addition, in minor units.
     pub(crate) employer_contribution: i64,
 }
 
-/// From where on money in or out is large.
+/// The amount from which a transaction is large.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Threshold {
     /// The currency.
@@ -162,48 +162,48 @@ pub(crate) struct Threshold {
     pub(crate) amount: i64,
 }
 
-/// Money in or out, of the threshold and more.
+/// A wallet transaction at or above the threshold.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct LargeTransaction {
-    /// The wallet's transaction.
+    /// The wallet transaction.
     pub(crate) wallet_transaction_id: Id<WalletTransaction>,
-    /// In or out.
+    /// The direction: in or out.
     #[serde(rename = "type")]
     pub(crate) kind: TransactionType,
     /// Minor units.
     pub(crate) amount: i64,
     /// Their currency.
     pub(crate) currency: Currency,
-    /// The day it counts for.
+    /// The effective day of the transaction.
     pub(crate) effective_on: Date,
-    /// What it was for.
+    /// Its purpose.
     pub(crate) description: String,
-    /// What caused it.
+    /// The resource that caused it.
     pub(crate) source: AnyId,
 }
 
-/// Which rule found something.
+/// The rule that produced a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Rule {
-    /// A payout came back or failed.
+    /// A payout was returned or failed.
     ReturnedPayout,
-    /// One bank account is that of several employees.
+    /// Several employees use the same bank account.
     SharedAccount,
-    /// Three or more amounts of a day, each below the threshold by a tenth at most.
+    /// Three or more amounts on one day, each at most a tenth below the threshold.
     BelowThreshold,
-    /// An alert of screening or monitoring was confirmed.
+    /// A screening or monitoring alert was confirmed.
     ConfirmedAlert,
 }
 
-/// Something that a rule found.
+/// A finding of a rule.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Finding {
     /// The rule.
     pub(crate) rule: Rule,
-    /// What was found, in a sentence.
+    /// Description of the finding in one sentence.
     pub(crate) detail: String,
-    /// Money in question, in minor units; null where none moved.
+    /// The amount in question, in minor units; null if no money moved.
     pub(crate) amount: Option<i64>,
     /// Its currency.
     pub(crate) currency: Currency,
@@ -223,7 +223,7 @@ impl RegulatoryReport {
 
 stateful!(RegulatoryReport: ReportStatus);
 
-/// Where cash and transfers are reported from, in whole units of the currency: reporting thresholds in use in 2025 and 2026.
+/// Reporting thresholds for cash and transfers, in whole units of the currency, in use in 2025 and 2026.
 const THRESHOLDS: &[(&str, i64)] = &[
     ("USD", 10_000),
     ("CAD", 10_000),
@@ -233,7 +233,7 @@ const THRESHOLDS: &[(&str, i64)] = &[
     ("KES", 1_000_000),
     ("ZAR", 50_000),
 ];
-/// The same for other currencies.
+/// The threshold for other currencies.
 const OTHER_THRESHOLD: i64 = 10_000;
 
 impl Threshold {
@@ -245,10 +245,10 @@ impl Threshold {
     }
 }
 
-/// Lines of payroll packs that are contributions to pension funds, by the beginning of their id.
+/// Prefixes of payroll pack line ids that are contributions to pension funds.
 const PENSION_LINES: &[&str] = &["pension", "nssf", "cpp"];
 
-/// Whether a payslip's line of that id is a contribution to a pension fund. Social insurance that pays other benefits, too, is not.
+/// Whether a payslip line with that id is a contribution to a pension fund. Social insurance that also pays other benefits is not.
 pub(crate) fn is_pension(line: &str) -> bool {
     PENSION_LINES.iter().any(|start| line.starts_with(start))
 }

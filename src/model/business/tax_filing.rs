@@ -1,10 +1,10 @@
-//! A tax filing: what a company declares to an authority for a month, and pays.
+//! A tax filing: what a company declares and pays to an authority for one month.
 
 use crate::model::business::TaxLiability;
 use crate::model::prelude::*;
 
 states! {
-    /// Where a return stands. A rejected one is mended by an amended one, which is a filing of its own.
+    /// Status of a filing. To correct a rejected filing, submit an amendment, which is a filing of its own.
     FilingStatus {
         Pending "pending", Blocked "blocked", Submitted "submitted", Filed "filed", Rejected "rejected", Amended "amended",
     }
@@ -16,87 +16,87 @@ states! {
     "amend": Filed | Rejected => Amended;
 }
 
-/// The `tax_type` of the returns of the months before the world's start, each of which holds all that was owed.
+/// The `tax_type` of filings before the world's start. Each contains everything that was due.
 pub(crate) const MONTHLY: &str = "monthly";
 
-/// What a return declares to one authority.
+/// What a filing declares to one authority.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct FilingLine {
-    /// Whom it is owed to, as in a liability's `authority`.
+    /// The authority, as in a liability's `authority`.
     pub(crate) authority: String,
-    /// Minor units; negative where the authority owes.
+    /// Amount in minor units; negative if the authority owes the company.
     pub(crate) amount: i64,
-    /// What of it is paid, with this return and with those that it amends.
+    /// The part that is paid, by this filing and by those it amends.
     pub(crate) amount_paid: i64,
 }
 
-/// A change of what an amended return declares.
+/// A change that an amendment makes to a filing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Adjustment {
-    /// Whom it is owed to: one of the return's lines.
+    /// The authority; it must be one of the filing's lines.
     pub(crate) authority: String,
-    /// Minor units more, or less where it is negative.
+    /// Change in minor units; negative to lower the amount.
     pub(crate) amount: i64,
     /// Why.
     pub(crate) reason: String,
 }
 
-/// What a company declares to an authority for a month, and pays.
+/// What a company declares and pays to an authority for one month.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct TaxFiling {
     /// The filing's id.
     pub(crate) id: Id<TaxFiling>,
     /// Always `tax_filing`.
     pub(crate) object: Object<TaxFiling>,
-    /// Who declares.
+    /// The company that files.
     pub(crate) company_id: Id<Company>,
     /// The country, ISO 3166-1 alpha-2.
     pub(crate) jurisdiction: String,
-    /// What is declared, by whom it is owed to: a liability's `authority`. `monthly` in the months before the world's start:
-    /// one return for all.
+    /// The authority that the amounts are due to: a liability's `authority`. `monthly` before the world's start, where one filing covers
+    /// all authorities.
     pub(crate) tax_type: String,
-    /// The month whose pay it is on.
+    /// The month of the pay that is declared.
     pub(crate) period: Period,
-    /// The form's name, where the country's payroll pack knows it.
+    /// The name of the form, if the country's payroll pack defines it.
     pub(crate) form: Option<String>,
-    /// Where it stands.
+    /// Current status.
     pub(crate) status: FilingStatus,
-    /// What is declared in all, in minor units.
+    /// The total amount declared, in minor units.
     pub(crate) amount: i64,
-    /// What of it is paid, in money: with this return and with those that it amends. More than `amount` is a credit, which the
-    /// next return to the same authority uses.
+    /// The amount paid in money, by this filing and by those it amends. An amount above `amount` is a credit, which the next filing to the
+    /// same authority uses.
     pub(crate) amount_paid: i64,
-    /// What of it was paid by such a credit.
+    /// The part that was paid with such a credit.
     pub(crate) credit_used: i64,
-    /// The currency of both.
+    /// The currency of all amounts.
     pub(crate) currency: Currency,
-    /// The same by authority.
+    /// Amounts by authority.
     pub(crate) lines: Vec<FilingLine>,
-    /// The last day for form and money, where the country's payroll pack knows it.
+    /// The last day to submit and pay, if the country's payroll pack defines it.
     pub(crate) due_on: Option<Date>,
-    /// Whether that day passed before it was submitted.
+    /// Whether it was submitted after that day.
     pub(crate) late: bool,
-    /// The liabilities that it declares. None in the months before the world's start.
+    /// The liabilities that it declares. Empty before the world's start.
     pub(crate) tax_liability_ids: Vec<Id<TaxLiability>>,
-    /// Why it cannot be submitted yet, in sentences.
+    /// Why it cannot be submitted yet, one sentence each.
     pub(crate) blocked_reasons: Vec<String>,
-    /// Who declared it to be right, once submitted.
+    /// Name of the person who declared it correct; null until submitted.
     pub(crate) declaration: Option<String>,
-    /// When the authority confirmed that it has it.
+    /// When the authority confirmed receipt.
     pub(crate) acknowledged_at: Option<Timestamp>,
     /// Why the authority rejected it.
     pub(crate) rejection_reason: Option<String>,
     /// The filing that this one amends.
     pub(crate) amends: Option<Id<TaxFiling>>,
-    /// In what it differs from that one.
+    /// The differences from the amended filing.
     pub(crate) adjustments: Vec<Adjustment>,
     /// When it was created, in virtual time.
     pub(crate) created_at: Timestamp,
     /// When it last changed, in virtual time.
     pub(crate) updated_at: Timestamp,
-    /// The caller's own pairs.
+    /// Key-value pairs set by the caller.
     pub(crate) metadata: Metadata,
-    /// Every status it had.
+    /// Every status the resource has had, oldest first.
     pub(crate) status_history: Vec<StatusChange<FilingStatus>>,
 }
 

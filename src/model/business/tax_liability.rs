@@ -1,10 +1,10 @@
-//! A tax liability: what one run owes one authority.
+//! A tax liability: what one run owes to one authority.
 
 use crate::model::business::{PayrollRun, TaxFiling};
 use crate::model::prelude::*;
 
 states! {
-    /// Whether it is owed yet, and paid; `void` where its run was cancelled.
+    /// Whether the liability is due and paid; `void` if its run was cancelled.
     LiabilityStatus { Accrued "accrued", Due "due", Late "late", Paid "paid", Void "void" }
     "fall_due": Accrued => Due;
     "miss": Due => Late;
@@ -12,30 +12,30 @@ states! {
     "void": Accrued | Due | Late => Void;
 }
 
-/// What one run owes one authority.
+/// What one run owes to one authority.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct TaxLiability {
     /// The liability's id.
     pub(crate) id: Id<TaxLiability>,
     /// Always `tax_liability`.
     pub(crate) object: Object<TaxLiability>,
-    /// Who owes.
+    /// The company that owes it.
     pub(crate) company_id: Id<Company>,
-    /// The run it comes from.
+    /// The run that caused it.
     pub(crate) payroll_run_id: Id<PayrollRun>,
-    /// Whom it is owed to.
+    /// The authority that it is due to.
     pub(crate) authority: String,
     /// The country, ISO 3166-1 alpha-2.
     pub(crate) jurisdiction: String,
-    /// The month whose pay it is on.
+    /// The month of the pay that is declared.
     pub(crate) period: Period,
-    /// The last day for the money, where the country's payroll pack knows it.
+    /// The last day to pay, if the country's payroll pack defines it.
     pub(crate) due_on: Option<Date>,
-    /// Whether it is owed yet, and paid.
+    /// Whether it is due and paid.
     pub(crate) status: LiabilityStatus,
-    /// The return that declares it, once there is one.
+    /// The filing that declares it, if any.
     pub(crate) tax_filing_id: Option<Id<TaxFiling>>,
-    /// Minor units; negative where the authority owes, because a run was reversed.
+    /// Amount in minor units; negative if the authority owes the company because a run was reversed.
     pub(crate) amount: i64,
     /// Their currency.
     pub(crate) currency: Currency,
@@ -43,9 +43,9 @@ pub(crate) struct TaxLiability {
     pub(crate) created_at: Timestamp,
     /// When it last changed, in virtual time.
     pub(crate) updated_at: Timestamp,
-    /// The caller's own pairs.
+    /// Key-value pairs set by the caller.
     pub(crate) metadata: Metadata,
-    /// Every status it had.
+    /// Every status the resource has had, oldest first.
     pub(crate) status_history: Vec<StatusChange<LiabilityStatus>>,
 }
 

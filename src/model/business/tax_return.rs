@@ -1,6 +1,6 @@
-//! Which form an authority wants for a month's pay, and by when: the packs' `[[filing]]` rows, reckoned.
+//! Which form an authority requires for a month's pay, and its due date, calculated from the packs' `[[filing]]` rows.
 //!
-//! Deliberately absent: annual reconciliations and certificates, which declare what monthly returns have paid.
+//! Deliberately absent: annual reconciliations and certificates, which declare what monthly filings have paid.
 
 use crate::model::business::Authority;
 use crate::model::calendar::Calendar;
@@ -8,7 +8,7 @@ use crate::model::payroll::{Day, Due, Filing, Frequency, Pack, Roll};
 use crate::model::{Account, payroll};
 use crate::value::{Date, Period};
 
-/// The code under which liabilities are owed to an account.
+/// The code of the liabilities that an account holds.
 pub(crate) fn code_of(account: Account) -> &'static str {
     match account {
         Account::TaxPayable(authority) => authority.code(),
@@ -16,7 +16,7 @@ pub(crate) fn code_of(account: Account) -> &'static str {
     }
 }
 
-/// The account that holds what is owed under that code.
+/// The account that holds the liabilities with that code.
 pub(crate) fn account_of(code: &str) -> Option<Account> {
     match code {
         PENSION => Some(Account::PensionPayable),
@@ -24,11 +24,11 @@ pub(crate) fn account_of(code: &str) -> Option<Account> {
     }
 }
 
-/// Whatever fund holds it: the chart has one account for pensions.
+/// All pension funds together: the chart has one account for pensions.
 const PENSION: &str = "pension";
 
-/// The country whose law owes money to that authority: the company's own if it has such an authority; else, of somebody who works
-/// abroad, the one that has.
+/// The country whose law owes money to that authority: the company's own country if it has such an authority, else the country of employees
+/// abroad that has one.
 pub(crate) fn jurisdiction<'a>(home: &'a str, code: &str, paid_on: Date) -> &'a str
 where
     'static: 'a,
@@ -48,8 +48,8 @@ where
     packs.find(|pack| pack.country != "XX" && owes(pack)).map_or(home, |pack| &pack.country)
 }
 
-/// The form for what is owed to `code` on the pay of `period`, paid on `paid_on`, and the last day for form and money. What is paid
-/// after its month is owed for the month of the payment.
+/// The form for the liabilities under `code` for the pay of `period`, paid on `paid_on`, with its last day to submit and pay. Pay after the
+/// end of its month is due for the month of the payment.
 pub(crate) fn of(
     country: &str,
     code: &str,
@@ -68,7 +68,7 @@ pub(crate) fn of(
     Some((&filing.form, due_on(pack, filing, calendar, period, paid_on)))
 }
 
-/// The form that the month's money goes with: the one with a day for money, then a monthly one, then one a payday.
+/// The form that the month's payment belongs to: first one with a payment day, then a monthly one, then one per pay day.
 fn rank(filing: &Filing) -> Option<u8> {
     match filing.frequency {
         _ if filing.deposit.is_some() || filing.remit.is_some() => Some(0),
@@ -111,7 +111,7 @@ fn due_on(
     }
 }
 
-/// The month in which the tax month of that day ends: tax months begin on the day on which the tax year does.
+/// The month in which the tax month of that day ends. A tax month begins on the same day of the month as the tax year.
 fn tax_month_end(pack: &Pack, day: Date) -> Period {
     let first = pack.effective_from.day();
     let begun = day.civil().day() >= first;

@@ -1,11 +1,11 @@
-//! A country's table as it is written, read into rules: each a pure function from a year to days.
+//! A country's table as written, parsed into rules. Each rule is a pure function from a year to days.
 
 use jiff::civil;
 use serde::Deserialize;
 
 use crate::value::Date;
 
-/// A `[[country]]` of `fixtures/calendars.toml`; the head of that file says what each key means.
+/// A `[[country]]` of `fixtures/calendars.toml`; the head of that file explains each key.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Sheet {
@@ -60,23 +60,23 @@ impl Weekday {
     }
 }
 
-/// What becomes of a holiday on the weekend.
+/// What happens to a holiday on a weekend.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Moved {
-    /// Nobody gets another day.
+    /// There is no substitute.
     #[default]
     Lost,
-    /// The next day that is neither weekend nor holiday.
+    /// The next day that is neither a weekend nor a holiday.
     NextWeekday,
-    /// The same for a Sunday; a Saturday is lost.
+    /// The same for a Sunday; there is no substitute for a Saturday.
     SundayOnly,
-    /// The Friday before a Saturday, the Monday after a Sunday, whatever else that day is.
+    /// Friday for a Saturday, Monday for a Sunday, even if that day is also a holiday.
     NearestWeekday,
 }
 
 impl Moved {
-    /// The day that stands for one on the weekend.
+    /// The substitute for a holiday on a weekend.
     pub(super) fn instead_of(self, day: Date, taken: impl Fn(Date) -> bool) -> Option<Date> {
         let saturday = Weekday::of(day) == Weekday::Sat;
         match self {
@@ -90,7 +90,7 @@ impl Moved {
     }
 }
 
-/// A holiday, and the years in which it is one.
+/// A holiday, and the years in which it applies.
 #[derive(Debug)]
 pub(super) struct Holiday {
     when: When,
@@ -102,13 +102,13 @@ pub(super) struct Holiday {
 enum When {
     /// The same day every year.
     Yearly { month: i8, day: i8 },
-    /// So many days from Easter Sunday.
+    /// A number of days from Easter Sunday.
     Easter(i32),
-    /// The nth such weekday of the month, from its end where negative.
+    /// The nth such weekday of the month; counted from its end if negative.
     Nth { nth: i8, weekday: Weekday, month: i8 },
     /// The last such weekday before that day.
     Before { weekday: Weekday, month: i8, day: i8 },
-    /// These days, and no others.
+    /// Exactly these days.
     Listed(Vec<Date>),
 }
 
@@ -180,7 +180,7 @@ impl Sheet {
 }
 
 impl Row {
-    /// The rule, and whether it is a list of days, which stand where they stand.
+    /// The rule, and whether it is a list of days, which are never moved.
     fn read(self) -> Result<(Holiday, bool), String> {
         let Self { day, easter, weekday, nth, month, before, dates, .. } = self;
         let when = match (day, easter, weekday, nth, month, before, dates) {
@@ -191,7 +191,7 @@ impl Row {
             (None, Some(days), None, None, None, None, None) => When::Easter(days),
             (None, None, Some(weekday), Some(nth), Some(month), None, None) => {
                 if nth == 0 || nth.unsigned_abs() > 5 || !(1..=12).contains(&month) {
-                    return Err("expected nth from 1 to 5, or -1 to -5, and a month".to_owned());
+                    return Err("expected nth from 1 to 5 or -1 to -5, and a month".to_owned());
                 }
                 When::Nth { nth, weekday, month }
             }
@@ -201,7 +201,7 @@ impl Row {
             }
             (None, None, None, None, None, None, Some(dates)) if self.moved.is_none() => {
                 if !dates.is_sorted_by(|one, next| one < next) {
-                    return Err("expected dates in ascending order, each once".to_owned());
+                    return Err("expected dates in ascending order without duplicates".to_owned());
                 }
                 When::Listed(dates)
             }
@@ -224,7 +224,8 @@ impl Row {
 /// `MM-DD`, of a leap year.
 fn month_and_day(text: &str) -> Result<(i8, i8), String> {
     let day: Result<Date, _> = format!("2000-{text}").parse();
-    let day = day.map_err(|_| format!("expected a day of the year such as 12-25, not {text}"))?;
+    let day =
+        day.map_err(|_| format!("expected a day of the year such as 12-25, but found {text}"))?;
     Ok((day.civil().month(), day.civil().day()))
 }
 
@@ -232,6 +233,7 @@ fn month_and_day(text: &str) -> Result<(i8, i8), String> {
 fn time_of_day(text: &str) -> Result<i64, String> {
     let time: Result<civil::Time, _> = text.parse();
     let time = time.ok().filter(|_| text.len() == 5);
-    let time = time.ok_or_else(|| format!("expected a time of day such as 16:00, not {text}"))?;
+    let time =
+        time.ok_or_else(|| format!("expected a time of day such as 16:00, but found {text}"))?;
     Ok((i64::from(time.hour()) * 60 + i64::from(time.minute())) * 60_000)
 }

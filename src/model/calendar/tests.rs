@@ -1,4 +1,4 @@
-//! The tables against the days that governments have published, and the reckoning against known calendars.
+//! The tables against days published by governments, and the calculation against known calendars.
 
 use super::rule::{Sheet, easter};
 use super::*;
@@ -8,7 +8,7 @@ fn date(text: &str) -> Date {
     text.parse().expect("a date")
 }
 
-/// Monday to Friday of a year on which nobody works there, as `MM-DD`.
+/// The days off of a year from Monday to Friday, as `MM-DD`.
 fn days_off(calendar: &Calendar, year: i16) -> String {
     let first = Date::new(year, 1, 1).expect("a date");
     let days = (0..366).map(|days| first.plus_days(days));

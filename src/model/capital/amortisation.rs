@@ -1,12 +1,12 @@
-//! Amortisation in whole minor units: the same instalment every month, each month's interest rounded half to even, and a last
-//! instalment that takes the rest, so that the principal sums exactly.
+//! Amortisation in whole minor units. The instalment is equal every month, each month's interest is rounded half to even, and the last
+//! instalment takes the remainder, so that the principal sums exactly.
 
 use crate::model::fx::half_even;
 use crate::value::Date;
 
-/// Basis points of a year, twelve times.
+/// Basis points in 100 %, times twelve months.
 const YEAR: i128 = 120_000;
-/// What stands for 1 in the powers of a month's growth.
+/// The fixed-point value of 1 in the powers of a month's growth.
 const ONE: i128 = 1_000_000_000_000_000;
 
 /// One month of a schedule.
@@ -15,11 +15,11 @@ pub(crate) struct Month {
     pub(crate) due_on: Date,
     pub(crate) principal: i64,
     pub(crate) interest: i64,
-    /// What is owed after it.
+    /// The balance after it.
     pub(crate) balance: i64,
 }
 
-/// What is paid a month, rounded down: the last instalment is a little more.
+/// The monthly payment, rounded down. The last instalment is slightly larger.
 pub(crate) fn instalment(principal: i64, rate_bp: i64, months: usize) -> i64 {
     let (principal, rate) = (i128::from(principal), i128::from(rate_bp));
     if rate == 0 {
@@ -29,12 +29,12 @@ pub(crate) fn instalment(principal: i64, rate_bp: i64, months: usize) -> i64 {
     narrow(principal * rate * growth / (YEAR * (growth - ONE)))
 }
 
-/// A month's interest on a balance.
+/// One month's interest on a balance.
 pub(crate) fn interest(balance: i64, rate_bp: i64) -> i64 {
     narrow(half_even(i128::from(balance) * i128::from(rate_bp), YEAR))
 }
 
-/// The part of a month's interest that has accrued after so many of its days.
+/// The part of a month's interest that has accrued after a number of its days.
 pub(crate) fn accrued(interest: i64, days: i32, of: i32) -> i64 {
     if of <= 0 || days >= of {
         return interest;
@@ -43,7 +43,7 @@ pub(crate) fn accrued(interest: i64, days: i32, of: i32) -> i64 {
     narrow(half_even(i128::from(interest) * days, i128::from(of)))
 }
 
-/// The months of a loan that is paid back on those days.
+/// The months of a loan that is repaid on those days.
 pub(crate) fn schedule(principal: i64, rate_bp: i64, days: &[Date]) -> Vec<Month> {
     let instalment = instalment(principal, rate_bp, days.len());
     let mut balance = principal;
@@ -58,7 +58,7 @@ pub(crate) fn schedule(principal: i64, rate_bp: i64, days: &[Date]) -> Vec<Month
     months.collect()
 }
 
-/// The same day of each of the months after `start`; the last day where a month is shorter.
+/// The same day of each month after `start`, or the last day of a shorter month.
 pub(crate) fn due_days(start: Date, months: u32) -> Vec<Date> {
     let day = start.civil().day();
     let months = i32::try_from(months).unwrap_or(i32::MAX);
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn a_known_annuity_comes_to_what_tables_say() {
-        // 10,000.00 at 12 % over 12 months: 888.48 a month by every textbook.
+        // 10,000.00 at 12 % over 12 months: 888.48 per month by the standard formula.
         assert_eq!(instalment(1_000_000, 1_200, 12), 88_848);
         let months = schedule(1_000_000, 1_200, &days(12));
         assert_eq!((months[0].interest, months[0].principal), (10_000, 78_848));

@@ -1,10 +1,10 @@
-//! An application for capital: what is asked for, and what the underwriter says to it.
+//! An application for capital, and the underwriter's decision.
 
 use crate::model::capital::{CreditScore, Offer, Product};
 use crate::model::prelude::*;
 
 states! {
-    /// Where an application stands.
+    /// Status of an application.
     ApplicationStatus {
         Submitted "submitted", UnderReview "under_review", InformationRequested "information_requested",
         Approved "approved", Rejected "rejected", Withdrawn "withdrawn",
@@ -16,7 +16,7 @@ states! {
     "withdraw": InformationRequested => Withdrawn;
 }
 
-/// What the underwriter says.
+/// The underwriter's decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "UnderwritingOutcome")]
@@ -26,94 +26,94 @@ pub(crate) enum ApplicationOutcome {
     InformationRequested,
 }
 
-/// Why the underwriter says it.
+/// A reason for the underwriter's decision.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "UnderwritingReason")]
 pub(crate) struct Reason {
-    /// What it is.
+    /// The kind of warning.
     pub(crate) code: ReasonCode,
-    /// The same in a sentence.
+    /// Description of the requirement in one sentence.
     pub(crate) detail: String,
 }
 
-/// Reasons of an underwriter.
+/// Reason codes of an underwriter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "UnderwritingReasonCode")]
 pub(crate) enum ReasonCode {
-    /// The score and the capacity bear the loan.
+    /// Score and capacity are sufficient for the loan.
     ScoreSufficient,
-    /// The company may owe less than it asked for: the offer is smaller.
+    /// The capacity is lower than the amount requested, so the offer is smaller.
     AmountReduced,
-    /// The score is below the least that is lent to.
+    /// The score is below the minimum for lending.
     ScoreTooLow,
-    /// There is too little to score.
+    /// There is not enough data for a score.
     InsufficientData,
-    /// The company was suspended or closed meanwhile.
+    /// The company was suspended or closed in the meantime.
     CompanyNotActive,
-    /// A loan of the company defaulted.
+    /// The company has a loan in default.
     LoanDefaulted,
-    /// A loan of the company is late.
+    /// The company has a late loan.
     LoanLate,
-    /// A tax or a return is overdue.
+    /// A tax payment or filing is overdue.
     OverdueFilings,
-    /// What the company owes already is all that it may owe.
+    /// The company's debt has reached its capacity.
     NoCapacity,
-    /// The underwriter said so, whatever the score.
+    /// The underwriter decided, independent of the score.
     UnderwriterDecision,
-    /// The underwriter wants a newer credit score.
+    /// The underwriter requires a newer credit score.
     FreshScoreNeeded,
 }
 
-/// What was decided, and why.
+/// A decision and its reasons.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct UnderwritingDecision {
-    /// What the underwriter said last.
+    /// The underwriter's latest decision.
     pub(crate) outcome: ApplicationOutcome,
     /// Why.
     pub(crate) reasons: Vec<Reason>,
-    /// The score that was looked at: a fresh one.
+    /// The credit score used for the decision, newly calculated.
     pub(crate) credit_score_id: Option<Id<CreditScore>>,
-    /// When it was said, in virtual time.
+    /// When the decision was made, in virtual time.
     pub(crate) decided_at: Timestamp,
 }
 
-/// A company asks for capital.
+/// A company's application for capital.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Application {
     /// The application's id.
     pub(crate) id: Id<Application>,
     /// Always `application`.
     pub(crate) object: Object<Application>,
-    /// Who asks.
+    /// The employee on leave.
     pub(crate) company_id: Id<Company>,
-    /// Where it stands.
+    /// Current status.
     pub(crate) status: ApplicationStatus,
-    /// What is asked for.
+    /// The product applied for.
     pub(crate) product: Product,
-    /// Minor units that are asked for.
+    /// Amount requested, in minor units.
     pub(crate) amount: i64,
     /// Their currency.
     pub(crate) currency: Currency,
-    /// Months over which it is paid back.
+    /// The repayment term in months.
     pub(crate) term_months: u32,
-    /// What it is for, in the caller's words.
+    /// The purpose, as free text.
     pub(crate) purpose: Option<String>,
-    /// What the underwriter said last, and why; null until then.
+    /// The underwriter's latest decision and its reasons; null until there is one.
     pub(crate) decision: Option<UnderwritingDecision>,
-    /// The offer, once it is approved.
+    /// The offer; null until the application is approved.
     pub(crate) offer_id: Option<Id<Offer>>,
-    /// What is waited for where information was requested; it is withdrawn if nothing comes until `information_due_by`.
+    /// The information that the underwriter requested. Without it, the application is withdrawn at `information_due_by`.
     pub(crate) information_requested: Vec<String>,
-    /// Without the information by then it is withdrawn.
+    /// The deadline for the requested information. After it, the application is withdrawn.
     pub(crate) information_due_by: Option<Timestamp>,
     /// When it was submitted, in virtual time.
     pub(crate) created_at: Timestamp,
     /// When it last changed, in virtual time.
     pub(crate) updated_at: Timestamp,
-    /// The caller's own pairs.
+    /// Key-value pairs set by the caller.
     pub(crate) metadata: Metadata,
-    /// Every status it had.
+    /// Every status the resource has had, oldest first.
     pub(crate) status_history: Vec<StatusChange<ApplicationStatus>>,
 }
 

@@ -1,4 +1,4 @@
-//! A credit score: what a company's own books, payroll, taxes and loans say about its credit. The formula is data:
+//! A credit score: a company's credit quality, calculated from its books, payroll, taxes and loans. The formula is data:
 //! `fixtures/credit_score.toml`.
 
 use std::sync::LazyLock;
@@ -8,16 +8,16 @@ use crate::model::identity::Subject;
 use crate::model::prelude::*;
 
 states! {
-    /// Where a score stands.
+    /// Status of a score.
     ScoreStatus { Processing "processing", Completed "completed", Failed "failed" }
     "complete": Processing => Completed;
     "fail": Processing => Failed;
 }
 
-/// Days of activity below which there is nothing to score.
+/// Minimum number of days of activity for a score.
 pub(crate) const DAYS_NEEDED: i64 = 30;
 
-/// How good a score is.
+/// The quality band of a score.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -31,23 +31,23 @@ pub(crate) enum Band {
     Excellent,
 }
 
-/// Why there is no score.
+/// Why no score could be calculated.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct ScoreFailure {
     /// `insufficient_data`: less than thirty days of revenue or expenses.
     pub(crate) code: ScoreFailureCode,
-    /// The same in a sentence.
+    /// Description of the requirement in one sentence.
     pub(crate) detail: String,
 }
 
-/// What keeps a company from being scored.
+/// Why a company cannot be scored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ScoreFailureCode {
     InsufficientData,
 }
 
-/// A company's credit score on a day.
+/// A company's credit score on one day.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct CreditScore {
     /// The score's id.
@@ -56,36 +56,36 @@ pub(crate) struct CreditScore {
     pub(crate) object: Object<CreditScore>,
     /// The company that is scored.
     pub(crate) company_id: Id<Company>,
-    /// The subject that it was asked about, where it was not the company itself.
+    /// The subject in the request, if it was not the company itself.
     pub(crate) subject_id: Option<Id<Subject>>,
-    /// Where it stands.
+    /// Current status.
     pub(crate) status: ScoreStatus,
-    /// 300 to 850, higher is better: the sum of its factors' points. Null until completed, and where there is too little to go by.
+    /// Score from 300 to 850, higher is better: the sum of the factors' points. Null until completed, and null if there is too little data.
     #[schemars(range(min = 300, max = 850))]
     pub(crate) score: Option<i64>,
-    /// How good that is.
+    /// The quality band.
     pub(crate) band: Option<Band>,
-    /// How likely a default within a year is, in basis points: a table of the formula, by score.
+    /// Probability of a default within a year, in basis points, from the formula's table by score.
     pub(crate) probability_of_default_bp: Option<i64>,
-    /// What it sums up, the base first.
+    /// The factors of the score; the base comes first.
     pub(crate) factors: Vec<Factor>,
     /// The version of the formula.
     pub(crate) formula: Option<String>,
-    /// The day to whose end it looked.
+    /// The last day of the data used.
     pub(crate) as_of: Option<Date>,
-    /// Why there is no score.
+    /// Why no score could be calculated.
     pub(crate) failure: Option<ScoreFailure>,
-    /// What it is asked for, in the caller's words.
+    /// The purpose, as free text.
     pub(crate) purpose: Option<String>,
     /// The caller's reference to the company's consent.
     pub(crate) consent_id: Option<String>,
-    /// When it was asked for, in virtual time.
+    /// When it was requested, in virtual time.
     pub(crate) created_at: Timestamp,
     /// When it last changed, in virtual time.
     pub(crate) updated_at: Timestamp,
-    /// The caller's own pairs.
+    /// Key-value pairs set by the caller.
     pub(crate) metadata: Metadata,
-    /// Every status it had.
+    /// Every status the resource has had, oldest first.
     pub(crate) status_history: Vec<StatusChange<ScoreStatus>>,
 }
 
@@ -101,7 +101,7 @@ impl CreditScore {
 
 stateful!(CreditScore: ScoreStatus);
 
-/// The formula and what its scores mean.
+/// The formula and the tables for its scores.
 #[derive(Debug)]
 pub(crate) struct Formula {
     pub(crate) card: Scorecard,
@@ -109,7 +109,7 @@ pub(crate) struct Formula {
     default_bp: Vec<DefaultRow>,
 }
 
-/// From which score on a band holds.
+/// The minimum score of a band.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct BandRow {
@@ -117,7 +117,7 @@ struct BandRow {
     band: Band,
 }
 
-/// From which score on a default is that likely.
+/// The minimum score for a default probability.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct DefaultRow {
@@ -125,7 +125,7 @@ struct DefaultRow {
     basis_points: i64,
 }
 
-/// The tables beside the formula.
+/// The tables that accompany the formula.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Meaning {
@@ -149,14 +149,14 @@ pub(crate) fn formula() -> &'static Formula {
 }
 
 impl Formula {
-    /// How good a score is.
+    /// The quality band of a score.
     pub(crate) fn band(&self, score: i64) -> Band {
         let mut rows = self.bands.iter().rev();
         let row = rows.find(|row| score >= row.from);
         row.map_or(Band::Poor, |row| row.band)
     }
 
-    /// How likely a default is at that score, in basis points.
+    /// The probability of a default at that score, in basis points.
     pub(crate) fn default_bp(&self, score: i64) -> i64 {
         let mut rows = self.default_bp.iter().rev();
         let row = rows.find(|row| score >= row.from);

@@ -1,4 +1,4 @@
-//! A deal: what an investor may put into a company, from the first talk to the wallet. What a stage asks for is data
+//! A deal: a possible investment in a company, from first contact to the payment. The requirements of each stage are data
 //! (`fixtures/deals.toml`).
 
 use std::sync::LazyLock;
@@ -9,7 +9,7 @@ use crate::model::payments::Wallet;
 use crate::model::prelude::*;
 
 states! {
-    /// Whether a deal is open, and how it ended.
+    /// Whether a deal is open, or how it ended.
     DealStatus { Open "open", Won "won", Lost "lost", Withdrawn "withdrawn" }
     "win": Open => Won;
     "lose": Open => Lost;
@@ -17,7 +17,7 @@ states! {
 }
 
 states! {
-    /// How far a deal is.
+    /// Stage of a deal.
     DealStage {
         Sourced "sourced", Screening "screening", DueDiligence "due_diligence", TermSheet "term_sheet", Closing "closing",
     }
@@ -28,68 +28,68 @@ states! {
 }
 
 impl DealStage {
-    /// The one that follows.
+    /// The next stage.
     pub(crate) fn next(self) -> Option<Self> {
         let mut rows = Self::ROWS.iter();
         rows.find(|row| row.from.contains(&self)).map(|row| row.to)
     }
 }
 
-/// What the investor gets.
+/// The instrument that the investor receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "DealInstrument")]
 pub(crate) enum Instrument {
-    /// A share of the company.
+    /// Shares in the company.
     Equity,
-    /// A share that is reckoned later.
+    /// Shares whose number is calculated later.
     Safe,
-    /// The money back, with interest.
+    /// A loan that is repaid with interest.
     Debt,
-    /// A part of the sales to come.
+    /// A share of future sales.
     RevenueShare,
 }
 
 impl Instrument {
-    /// Whether the company owes the money from then on.
+    /// Whether the company owes the money after closing.
     pub(crate) const fn is_owed(self) -> bool {
         matches!(self, Self::Debt | Self::RevenueShare)
     }
 
-    /// What depends on it.
+    /// The terms of the instrument.
     pub(crate) fn terms(self) -> &'static InstrumentTerms {
         let mut rows = RULES.instrument.iter();
         rows.find(|row| row.instrument == self).expect("the file has a row for every instrument")
     }
 }
 
-/// What depends on the instrument.
+/// The terms of an instrument.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct InstrumentTerms {
     instrument: Instrument,
-    /// The checklist of the case that a deal opens.
+    /// The checklist of the due diligence case that the deal opens.
     pub(crate) template: Template,
-    /// The least readiness that closes a deal, 0 to 100.
+    /// Minimum readiness score to close a deal, 0 to 100.
     pub(crate) readiness: i64,
 }
 
-/// Something that a stage asks for.
+/// A requirement for entering a stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Guard {
-    /// It is known what business the company is.
+    /// The company's KYB is approved.
     KybApproved,
-    /// No confirmed AML alert is about the company.
+    /// The company has no confirmed AML alert.
     AmlClear,
     /// The deal's case is completed.
     DueDiligenceCompleted,
-    /// The newest readiness assessment says enough.
+    /// The latest readiness assessment has a sufficient score.
     Readiness,
 }
 
 impl Guard {
-    /// Its word in the file and in refusals.
+    /// Its name in the file and in error messages.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::KybApproved => "kyb_approved",
@@ -120,14 +120,14 @@ static RULES: LazyLock<Rules> = LazyLock::new(|| {
 });
 
 impl DealStage {
-    /// What a deal has to show before it enters the stage.
+    /// The requirements for entering the stage.
     pub(crate) fn guards(self) -> &'static [Guard] {
         let row = RULES.stage.iter().find(|row| row.stage == self);
         row.map_or(&[], |row| &row.guards)
     }
 }
 
-/// One line of a `stage_history`.
+/// An entry of a `stage_history`.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "DealStageChange")]
 pub(crate) struct StageChange {
@@ -135,75 +135,75 @@ pub(crate) struct StageChange {
     pub(crate) stage: DealStage,
     /// When, in virtual time.
     pub(crate) at: Timestamp,
-    /// The caller's note, where there is one.
+    /// The caller's note, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) note: Option<String>,
 }
 
-/// What an investor says to a deal.
+/// An investor's reply to a deal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "InvestorReply")]
 pub(crate) enum Reply {
-    /// Goes on.
+    /// The investor continues.
     Interested,
-    /// Does not.
+    /// The investor declines.
     Passes,
 }
 
-/// Whose money it would be.
+/// A potential investor.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Investor {
-    /// Follows from the name: the same name is the same investor in every deal of a world.
+    /// Derived from the name: equal names are the same investor in every deal of a world.
     pub(crate) id: String,
     /// The investor's name.
     pub(crate) name: String,
-    /// What the investor said last; null until then.
+    /// The investor's latest reply; null until there is one.
     pub(crate) reply: Option<Reply>,
-    /// When that was, in virtual time.
+    /// When the investor replied, in virtual time.
     pub(crate) replied_at: Option<Timestamp>,
 }
 
-/// Money that may come into a company.
+/// A possible investment in a company.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Deal {
     /// The deal's id.
     pub(crate) id: Id<Deal>,
     /// Always `deal`.
     pub(crate) object: Object<Deal>,
-    /// Who would get the money.
+    /// The company that would receive the money.
     pub(crate) company_id: Id<Company>,
-    /// Whether it is open, and how it ended.
+    /// Whether it is open, or how it ended.
     pub(crate) status: DealStatus,
-    /// How far it is, or was.
+    /// Current stage, or the last one if the deal has ended.
     pub(crate) stage: DealStage,
-    /// What the caller calls it.
+    /// The caller's name for the deal.
     pub(crate) name: String,
-    /// What the investor gets.
+    /// The instrument that the investor receives.
     pub(crate) instrument: Instrument,
-    /// Minor units that are hoped for.
+    /// Target amount in minor units.
     pub(crate) target_amount: i64,
-    /// Their currency: that of one of the company's wallets.
+    /// Currency of the amounts. It must be the currency of one of the company's wallets.
     pub(crate) currency: Currency,
-    /// Whose money it would be, where that is known.
+    /// The investor, if known.
     pub(crate) investor: Option<Investor>,
-    /// The day on which it may be closed, in the caller's hope.
+    /// The expected closing day.
     pub(crate) expected_close_on: Option<Date>,
-    /// The case of due diligence that it waits for, once it is open.
+    /// The due diligence case that must be completed; null until it is opened.
     pub(crate) due_diligence_case_id: Option<Id<DueDiligenceCase>>,
-    /// Minor units that came, once it is won.
+    /// Amount received, in minor units; null unless the deal is won.
     pub(crate) amount: Option<i64>,
-    /// The wallet that they came into.
+    /// The wallet that received the money.
     pub(crate) wallet_id: Option<Id<Wallet>>,
-    /// Every stage it was in.
+    /// Every stage of the deal, oldest first.
     pub(crate) stage_history: Vec<StageChange>,
-    /// When it was added, in virtual time.
+    /// When it was created, in virtual time.
     pub(crate) created_at: Timestamp,
     /// When it last changed, in virtual time.
     pub(crate) updated_at: Timestamp,
-    /// The caller's own pairs.
+    /// Key-value pairs set by the caller.
     pub(crate) metadata: Metadata,
-    /// Every status it had; `reason` says why it ended.
+    /// Every status of the deal, oldest first; `reason` says why it ended.
     pub(crate) status_history: Vec<StatusChange<DealStatus>>,
 }
 
@@ -216,7 +216,7 @@ impl Deal {
         self.company_id
     }
 
-    /// Enters the next stage, which the caller has asked for.
+    /// Enters the next stage, at the caller's request.
     pub(crate) fn enter_stage(&mut self, stage: DealStage, at: Timestamp, note: Option<String>) {
         assert_eq!(self.stage.next(), Some(stage), "stages follow one another");
         self.stage = stage;

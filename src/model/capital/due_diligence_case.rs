@@ -1,4 +1,4 @@
-//! A case of due diligence: a checklist, how far it is, and what was found. Checklists are data (`fixtures/due_diligence.toml`).
+//! A due diligence case: a checklist, its progress, and its findings. Checklists are data (`fixtures/due_diligence.toml`).
 
 use std::sync::LazyLock;
 
@@ -6,7 +6,7 @@ use crate::model::capital::{Category, Deal, DueDiligenceRequest, RequestStatus};
 use crate::model::prelude::*;
 
 states! {
-    /// Where a case of due diligence stands.
+    /// Status of a due diligence case.
     #[schemars(rename = "DueDiligenceCaseStatus")]
     CaseStatus { Open "open", Completed "completed" }
     "complete": Open => Completed;
@@ -17,16 +17,16 @@ states! {
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "DueDiligenceTemplate")]
 pub(crate) enum Template {
-    /// For a first look.
+    /// For a first review.
     Lite,
-    /// For owners.
+    /// For equity investors.
     #[default]
     Standard,
     /// For lenders.
     Credit,
 }
 
-/// A line of a checklist.
+/// An item of a checklist.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ChecklistItem {
@@ -59,7 +59,7 @@ static CHECKLISTS: LazyLock<Checklists> = LazyLock::new(|| {
 });
 
 impl Template {
-    /// What it asks for.
+    /// The items of the checklist.
     pub(crate) fn items(self) -> &'static [ChecklistItem] {
         let mut lists = CHECKLISTS.template.iter();
         let list = lists.find(|list| list.template == self);
@@ -67,32 +67,32 @@ impl Template {
     }
 }
 
-/// How far a case is.
+/// Progress of a case.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "DueDiligenceProgress")]
 pub(crate) struct Progress {
-    /// Requests in all.
+    /// Number of requests.
     pub(crate) total: u32,
-    /// Of these, those that the case waits for.
+    /// Number of mandatory requests. The case waits for these.
     pub(crate) mandatory: u32,
-    /// Of the mandatory ones, those that were accepted or waived.
+    /// Number of mandatory requests that are accepted or waived.
     pub(crate) mandatory_settled: u32,
-    /// The same in percent, rounded down.
+    /// Percentage of mandatory requests that are accepted or waived, rounded down.
     pub(crate) percent: u32,
-    /// Requests that wait for an answer, or for another one.
+    /// Number of requests that wait for an answer, or for a new one after a rejection.
     pub(crate) unanswered: u32,
-    /// Requests that wait for the reviewer.
+    /// Number of requests that wait for a review.
     pub(crate) to_review: u32,
-    /// Requests that were accepted.
+    /// Number of accepted requests.
     pub(crate) accepted: u32,
-    /// Requests that were waived.
+    /// Number of waived requests.
     pub(crate) waived: u32,
-    /// Unanswered requests whose day is over.
+    /// Number of unanswered requests after their due date.
     pub(crate) overdue: u32,
 }
 
 impl Progress {
-    /// That of these requests.
+    /// The progress of these requests.
     pub(crate) fn of(requests: &[Arc<DueDiligenceRequest>]) -> Self {
         let count = |is_so: &dyn Fn(&DueDiligenceRequest) -> bool| {
             let so = requests.iter().filter(|request| is_so(request)).count();
@@ -114,7 +114,7 @@ impl Progress {
         }
     }
 
-    /// That of a fresh checklist.
+    /// The progress of a new checklist.
     pub(crate) fn fresh(items: &[ChecklistItem]) -> Self {
         let count = |some: usize| u32::try_from(some).unwrap_or(u32::MAX);
         Self {
@@ -125,43 +125,43 @@ impl Progress {
         }
     }
 
-    /// Whether nothing mandatory is open.
+    /// Whether no mandatory request is open.
     pub(crate) const fn is_done(&self) -> bool {
         self.mandatory_settled == self.mandatory
     }
 }
 
-/// What a finding is about.
+/// The type of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "DueDiligenceFindingType")]
 pub(crate) enum FindingType {
-    /// An answer was not good enough.
+    /// An answer was rejected.
     Rejected,
-    /// The reviewer did without an answer.
+    /// The reviewer waived the request.
     Waived,
-    /// No good answer came in time.
+    /// No acceptable answer arrived in time.
     Overdue,
 }
 
-/// Something that a reader of the case should know.
+/// A finding of the case.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "DueDiligenceFinding")]
 pub(crate) struct Finding {
-    /// What it is.
+    /// The kind of warning.
     #[serde(rename = "type")]
     pub(crate) kind: FindingType,
-    /// The request that it is about.
+    /// The request concerned.
     pub(crate) due_diligence_request_id: Id<DueDiligenceRequest>,
-    /// What was asked for.
+    /// The title of the request.
     pub(crate) title: String,
-    /// When it happened, the last time; of what is overdue when its day was over.
+    /// When it happened last. For an overdue request: when its due date ended.
     pub(crate) at: Timestamp,
-    /// The reviewer's note, where there is one.
+    /// The reviewer's note, if any.
     pub(crate) note: Option<String>,
 }
 
-/// What was found, request by request: one of each type at most.
+/// The findings by request, at most one of each type.
 pub(crate) fn findings(requests: &[Arc<DueDiligenceRequest>]) -> Vec<Finding> {
     let mut found = Vec::new();
     for request in requests {
@@ -191,34 +191,34 @@ pub(crate) fn findings(requests: &[Arc<DueDiligenceRequest>]) -> Vec<Finding> {
     found
 }
 
-/// A checklist that a company works through.
+/// A due diligence checklist for a company.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct DueDiligenceCase {
     /// The case's id.
     pub(crate) id: Id<DueDiligenceCase>,
     /// Always `due_diligence_case`.
     pub(crate) object: Object<DueDiligenceCase>,
-    /// Who is looked at.
+    /// The company under review.
     pub(crate) company_id: Id<Company>,
-    /// The deal that it is for; null where it is for none.
+    /// The deal that it belongs to, or null if there is none.
     pub(crate) deal_id: Option<Id<Deal>>,
-    /// Where it stands.
+    /// Current status.
     pub(crate) status: CaseStatus,
-    /// The checklist that it began with.
+    /// The checklist template.
     pub(crate) template: Template,
-    /// The last day for what the checklist asks for.
+    /// The due date of the checklist's requests.
     pub(crate) due_on: Date,
-    /// How far it is.
+    /// Progress of the case.
     pub(crate) progress: Progress,
-    /// Rejections, waivers and what is overdue, in the order of the requests.
+    /// Rejections, waivers and overdue requests, in the order of the requests.
     pub(crate) findings: Vec<Finding>,
     /// When it was opened, in virtual time.
     pub(crate) created_at: Timestamp,
     /// When it or one of its requests last changed, in virtual time.
     pub(crate) updated_at: Timestamp,
-    /// The caller's own pairs.
+    /// Key-value pairs set by the caller.
     pub(crate) metadata: Metadata,
-    /// Every status it had.
+    /// Every status the resource has had, oldest first.
     pub(crate) status_history: Vec<StatusChange<CaseStatus>>,
 }
 

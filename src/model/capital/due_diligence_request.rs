@@ -1,11 +1,11 @@
-//! One thing that due diligence asks for: a document, an answer, or a report of the ledger.
+//! A due diligence request: a document, an answer, or a ledger report that a company must provide.
 
 use crate::model::capital::{DueDiligenceCase, Evidence};
 use crate::model::identity::Document;
 use crate::model::prelude::*;
 
 states! {
-    /// Where a request of due diligence stands.
+    /// Status of a due diligence request.
     RequestStatus {
         Requested "requested", Submitted "submitted", InReview "in_review",
         Accepted "accepted", Rejected "rejected", Waived "waived",
@@ -18,18 +18,18 @@ states! {
 }
 
 impl RequestStatus {
-    /// Whether the company's answer is waited for.
+    /// Whether the company must still answer.
     pub(crate) const fn is_unanswered(self) -> bool {
         matches!(self, Self::Requested | Self::Rejected)
     }
 
-    /// Whether nothing is waited for any more.
+    /// Whether the request is finished.
     pub(crate) const fn is_settled(self) -> bool {
         matches!(self, Self::Accepted | Self::Waived)
     }
 }
 
-/// What a request is about.
+/// The category of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "DueDiligenceCategory")]
@@ -45,7 +45,7 @@ pub(crate) enum Category {
     Other,
 }
 
-/// A report of the ledger, as its path names it.
+/// A ledger report, named as in its path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(rename = "LedgerReport")]
@@ -57,7 +57,7 @@ pub(crate) enum Report {
 }
 
 impl Report {
-    /// The operation that shows it.
+    /// The operation that returns it.
     pub(crate) const fn operation(self) -> &'static str {
         match self {
             Self::ProfitAndLoss => "getProfitAndLoss",
@@ -67,63 +67,63 @@ impl Report {
         }
     }
 
-    /// Whether it is of some days, and not as of one.
+    /// Whether the report covers a period instead of a single day.
     pub(crate) const fn is_of_a_period(self) -> bool {
         matches!(self, Self::ProfitAndLoss | Self::CashFlow)
     }
 }
 
-/// A report that answers a request: not its figures, but where they are read.
+/// A ledger report that answers a request. It contains the call to read the report, not the figures.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct ReportReference {
-    /// Which report.
+    /// The report.
     pub(crate) report: Report,
-    /// Its day, of a balance sheet or a trial balance.
+    /// The day, for a balance sheet or a trial balance.
     pub(crate) as_of: Option<Date>,
-    /// Its first day, of the others.
+    /// The first day, for other reports.
     pub(crate) from: Option<Date>,
-    /// Its last day, of the others.
+    /// The last day, for other reports.
     pub(crate) to: Option<Date>,
-    /// The call that shows it.
+    /// The call that returns the report.
     pub(crate) shown_by: Evidence,
 }
 
-/// Something that due diligence asks for.
+/// Something that a company must provide for due diligence.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct DueDiligenceRequest {
     /// The request's id.
     pub(crate) id: Id<DueDiligenceRequest>,
     /// Always `due_diligence_request`.
     pub(crate) object: Object<DueDiligenceRequest>,
-    /// Who is asked.
+    /// The payer.
     pub(crate) company_id: Id<Company>,
     /// The case that it belongs to.
     pub(crate) due_diligence_case_id: Id<DueDiligenceCase>,
-    /// Where it stands.
+    /// Current status.
     pub(crate) status: RequestStatus,
-    /// What it is about.
+    /// The resource that the requirement is about.
     pub(crate) category: Category,
-    /// What is asked for.
+    /// The product applied for.
     pub(crate) title: String,
     /// Whether the case waits for it.
     pub(crate) mandatory: bool,
-    /// The last day to answer.
+    /// The due date.
     pub(crate) due_on: Date,
-    /// Whether that day passed without an answer, or with one that was rejected; it stays so.
+    /// Whether the due date passed without an answer, or with a rejected one. It stays true afterwards.
     pub(crate) overdue: bool,
-    /// What the company said last.
+    /// The company's latest answer.
     pub(crate) answer: Option<String>,
-    /// Documents of the company's subjects that it sent last.
+    /// The documents of the company's subjects in the latest answer.
     pub(crate) document_ids: Vec<Id<Document>>,
-    /// The report that it named last.
+    /// The report in the latest answer.
     pub(crate) report_ref: Option<ReportReference>,
-    /// When it was asked, in virtual time.
+    /// When it was created, in virtual time.
     pub(crate) created_at: Timestamp,
     /// When it last changed, in virtual time.
     pub(crate) updated_at: Timestamp,
-    /// The caller's own pairs.
+    /// Key-value pairs set by the caller.
     pub(crate) metadata: Metadata,
-    /// Every status it had; `reason` is the reviewer's note.
+    /// Every status of the request, oldest first; `reason` is the reviewer's note.
     pub(crate) status_history: Vec<StatusChange<RequestStatus>>,
 }
 
@@ -136,12 +136,12 @@ impl DueDiligenceRequest {
         self.company_id
     }
 
-    /// The first moment at which no answer is late.
+    /// The time from which an answer is late.
     pub(crate) fn over_at(&self) -> Timestamp {
         self.due_on.plus_days(1).at_hour(0)
     }
 
-    /// When it entered that state last, and why.
+    /// When and why it last entered that status.
     pub(crate) fn last(&self, status: RequestStatus) -> Option<&StatusChange<RequestStatus>> {
         let mut history = self.status_history.iter().rev();
         history.find(|change| change.status == status)

@@ -1,4 +1,4 @@
-//! An insurance risk score for a line of cover, and what the cover would cost. The formulae are data: `fixtures/insurance_risk.toml`.
+//! An insurance risk score for a line of cover, with an indicative premium. The formulae are data: `fixtures/insurance_risk.toml`.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -8,12 +8,12 @@ use crate::model::fx::half_even;
 use crate::model::prelude::*;
 
 states! {
-    /// Where a risk score stands.
+    /// Status of a risk score.
     RiskScoreStatus { Processing "processing", Completed "completed" }
     "complete": Processing => Completed;
 }
 
-/// What is insured.
+/// The line of cover.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -21,22 +21,22 @@ states! {
 pub(crate) enum LineOfCover {
     /// The lives of the employees.
     GroupLife,
-    /// Their health.
+    /// The health of the employees.
     Health,
-    /// What the company has.
+    /// The company's property.
     Property,
-    /// What others may claim from it.
+    /// Claims of others against the company.
     Liability,
 }
 
 impl LineOfCover {
-    /// Whether it insures people, and not things.
+    /// Whether it insures people, not property or liability.
     pub(crate) const fn is_about_people(self) -> bool {
         matches!(self, Self::GroupLife | Self::Health)
     }
 }
 
-/// How an insurer would take it.
+/// The insurer's risk tier.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -46,11 +46,11 @@ pub(crate) enum Tier {
     Preferred,
     Standard,
     Substandard,
-    /// At a price, and after somebody has looked at it.
+    /// Accepted at a price after a manual review.
     Referred,
 }
 
-/// A company's insurance risk on a day.
+/// A company's insurance risk on one day.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct InsuranceRiskScore {
     /// The score's id.
@@ -59,35 +59,35 @@ pub(crate) struct InsuranceRiskScore {
     pub(crate) object: Object<InsuranceRiskScore>,
     /// The company whose risk it is.
     pub(crate) company_id: Id<Company>,
-    /// Where it stands.
+    /// Current status.
     pub(crate) status: RiskScoreStatus,
-    /// What is insured.
+    /// The line of cover.
     pub(crate) line: LineOfCover,
-    /// Minor units that are insured: as sent, or a year's wages (group life, health) or a year's sales (property, liability).
+    /// Sum insured in minor units: as sent, or one year's wages (group life, health) or one year's sales (property, liability).
     pub(crate) sum_insured: Option<i64>,
     /// Their currency.
     pub(crate) currency: Currency,
-    /// 0 to 100, higher is riskier: the sum of its drivers' points. Null until completed.
+    /// Score from 0 to 100, higher is riskier: the sum of the drivers' points. Null until completed.
     pub(crate) score: Option<i64>,
-    /// How an insurer would take it.
+    /// The insurer's risk tier.
     pub(crate) tier: Option<Tier>,
-    /// The rate of the tier and line: basis points of the sum insured, a year.
+    /// The rate for the tier and line: basis points of the sum insured per year.
     pub(crate) rate_bp: Option<i64>,
-    /// What a year's cover would cost, in minor units: the rate of the sum insured, rounded half to even. No offer.
+    /// Estimated premium per year in minor units: the rate times the sum insured, rounded half to even. It is not an offer.
     pub(crate) indicative_premium: Option<i64>,
-    /// What it sums up, the base first.
+    /// The factors of the score; the base comes first.
     pub(crate) drivers: Vec<Factor>,
     /// The version of the formula.
     pub(crate) formula: Option<String>,
-    /// The day to whose end it looked.
+    /// The last day of the data used.
     pub(crate) as_of: Option<Date>,
-    /// When it was asked for, in virtual time.
+    /// When it was requested, in virtual time.
     pub(crate) created_at: Timestamp,
     /// When it last changed, in virtual time.
     pub(crate) updated_at: Timestamp,
-    /// The caller's own pairs.
+    /// Key-value pairs set by the caller.
     pub(crate) metadata: Metadata,
-    /// Every status it had.
+    /// Every status the resource has had, oldest first.
     pub(crate) status_history: Vec<StatusChange<RiskScoreStatus>>,
 }
 
@@ -108,7 +108,7 @@ stateful!(InsuranceRiskScore: RiskScoreStatus);
 #[serde(deny_unknown_fields)]
 struct Prices {
     tiers: Vec<TierRow>,
-    /// How dangerous a branch of business is, 0 to 3.
+    /// Hazard level of an industry, 0 to 3.
     hazards: BTreeMap<String, i64>,
 }
 
@@ -117,7 +117,7 @@ struct Prices {
 struct TierRow {
     from: i64,
     tier: Tier,
-    /// Basis points a year by line.
+    /// Basis points per year, by line of cover.
     rate_bp: BTreeMap<LineOfCover, i64>,
 }
 
@@ -129,7 +129,7 @@ static PRICES: LazyLock<Prices> = LazyLock::new(|| {
         .expect("the embedded prices are whole: a test reads them")
 });
 
-/// Where a branch of business stands that the table does not know.
+/// The hazard level of an industry that the table does not contain.
 const UNKNOWN_HAZARD: i64 = 1;
 
 /// The formula.
@@ -137,20 +137,20 @@ pub(crate) fn card() -> &'static Scorecard {
     &CARD
 }
 
-/// How dangerous a branch of business is: 0 to 3.
+/// The hazard level of an industry, 0 to 3.
 pub(crate) fn hazard(industry: Option<&str>) -> i64 {
     let known = industry.and_then(|industry| PRICES.hazards.get(industry));
     known.copied().unwrap_or(UNKNOWN_HAZARD)
 }
 
-/// The tier of a score, and its rate for a line in basis points.
+/// The risk tier of a score, and its rate for a line in basis points.
 pub(crate) fn price(score: i64, line: LineOfCover) -> (Tier, i64) {
     let mut rows = PRICES.tiers.iter().rev();
     let row = rows.find(|row| score >= row.from).expect("the first tier holds from 0");
     (row.tier, row.rate_bp.get(&line).copied().unwrap_or(0))
 }
 
-/// A year's premium.
+/// The premium for one year.
 pub(crate) fn premium(sum_insured: i64, rate_bp: i64) -> i64 {
     let premium = half_even(i128::from(sum_insured) * i128::from(rate_bp), 10_000);
     i64::try_from(premium).expect("a rate is a share of the sum")

@@ -1,41 +1,41 @@
-//! What a loan costs and how large it may be: tables by band and product (`fixtures/lending.toml`).
+//! The cost and the maximum amount of a loan, by band and product (`fixtures/lending.toml`).
 
 use std::sync::LazyLock;
 
 use crate::model::capital::Band;
 use crate::model::prelude::*;
 
-/// What a company can apply for.
+/// A capital product.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "CapitalProduct")]
 pub(crate) enum Product {
-    /// Paid back over years.
+    /// A loan that is repaid over years.
     TermLoan,
-    /// Against the sales to come.
+    /// An advance on future sales.
     RevenueAdvance,
-    /// Against invoices that are out.
+    /// An advance on open invoices.
     InvoiceFinance,
-    /// To the next pay day.
+    /// A loan until the next pay day.
     PayrollBridge,
 }
 
-/// What holds for a product.
+/// The terms of a product.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ProductTerms {
     product: Product,
-    /// Basis points a year on top of the band's rate.
+    /// Basis points per year, added to the band's rate.
     surcharge_bp: i64,
-    /// The term where nobody names one.
+    /// The default term.
     pub(crate) usual_months: u32,
-    /// The longest term.
+    /// The maximum term.
     pub(crate) most_months: u32,
 }
 
-/// What holds for a band.
+/// The terms of a band.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct BandTerms {
@@ -57,7 +57,7 @@ static TABLES: LazyLock<Tables> = LazyLock::new(|| {
 });
 
 impl Product {
-    /// What holds for it.
+    /// The terms of the product.
     pub(crate) fn terms(self) -> &'static ProductTerms {
         let mut rows = TABLES.products.iter();
         rows.find(|row| row.product == self).expect("the table has a row for every product")
@@ -69,12 +69,12 @@ fn band_terms(band: Band) -> &'static BandTerms {
     rows.find(|row| row.band == band).expect("the table has a row for every band")
 }
 
-/// The yearly rate in basis points.
+/// The yearly rate, in basis points.
 pub(crate) fn rate_bp(product: Product, band: Band) -> i64 {
     band_terms(band).rate_bp + product.terms().surcharge_bp
 }
 
-/// What a company of that band may owe in all, of the sales of a year.
+/// The maximum debt of a company in that band, given its sales of one year.
 pub(crate) fn capacity(band: Band, yearly_sales: i128) -> i128 {
     yearly_sales.max(0) * i128::from(band_terms(band).capacity_percent) / 100
 }

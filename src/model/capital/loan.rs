@@ -1,8 +1,8 @@
-//! A loan: its schedule, what of it was paid, and what is due next.
+//! A loan: its schedule, the payments, and the next amount due.
 //!
-//! A repayment fills the instalments that are due and the one of the running month in their order, interest first; what is left lowers
-//! the balance, and the months after are reckoned anew over the same days. The whole balance can be paid at any time: its principal,
-//! and interest to that day only.
+//! A repayment pays the due instalments and that of the current month in order, interest first. The remainder lowers the balance, and the
+//! later months are recalculated over the same days. The whole balance can be repaid at any time: the principal, and interest up to that
+//! day.
 
 use crate::model::capital::amortisation::{accrued, due_days};
 use crate::model::capital::{Application, Offer, Product, amortisation};
@@ -10,7 +10,7 @@ use crate::model::payments::Wallet;
 use crate::model::prelude::*;
 
 states! {
-    /// Where a loan stands.
+    /// Status of a loan.
     LoanStatus {
         PendingDisbursement "pending_disbursement", Active "active", Late "late", Defaulted "defaulted", Repaid "repaid",
     }
@@ -21,38 +21,38 @@ states! {
     "repay": Active | Late => Repaid;
 }
 
-/// Where an instalment stands.
+/// Status of an instalment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum InstalmentStatus {
-    /// Its day is still to come.
+    /// The due date is in the future.
     Upcoming,
-    /// Its day is there.
+    /// The due date is today.
     Due,
-    /// Its day is over.
+    /// The due date has passed.
     Late,
-    /// It is paid.
+    /// The instalment is paid.
     Paid,
 }
 
-/// One month of a loan's schedule, in minor units.
+/// One month of a loan's schedule; amounts are in minor units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Instalment {
-    /// Its place in the schedule, from 1.
+    /// Position in the schedule, from 1.
     pub(crate) number: u32,
-    /// The last day for it.
+    /// The due date.
     pub(crate) due_on: Date,
-    /// What of it lowers the balance.
+    /// The part that lowers the balance.
     pub(crate) principal: i64,
-    /// The month's interest.
+    /// The interest of the month.
     pub(crate) interest: i64,
     /// Both.
     pub(crate) amount: i64,
-    /// What of it is paid, the interest first.
+    /// The amount paid, interest first.
     pub(crate) paid: i64,
-    /// The principal that is owed after it.
+    /// The principal outstanding after it.
     pub(crate) balance: i64,
-    /// Where it stands.
+    /// Current status.
     pub(crate) status: InstalmentStatus,
 }
 
@@ -74,82 +74,82 @@ impl Instalment {
     }
 }
 
-/// What a loan comes to, in minor units.
+/// Balances of a loan, in minor units.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct LoanBalances {
-    /// Principal that is still owed.
+    /// Outstanding principal.
     pub(crate) principal_outstanding: i64,
-    /// Interest of instalments that are due or late, and not paid.
+    /// Unpaid interest of instalments that are due or late.
     pub(crate) interest_due: i64,
-    /// What of instalments that are late is not paid.
+    /// Unpaid amount of late instalments.
     pub(crate) overdue: i64,
-    /// Principal that was paid back.
+    /// Principal that has been repaid.
     pub(crate) principal_paid: i64,
-    /// Interest that was paid.
+    /// Interest that has been paid.
     pub(crate) interest_paid: i64,
 }
 
-/// The next instalment that is not paid.
+/// The next unpaid instalment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct NextDue {
-    /// Its place in the schedule.
+    /// Position in the schedule.
     pub(crate) number: u32,
-    /// The last day for it.
+    /// The due date.
     pub(crate) due_on: Date,
-    /// What of it is not paid, in minor units.
+    /// Unpaid amount, in minor units.
     pub(crate) amount: i64,
 }
 
-/// Money that is lent to a company.
+/// A loan to a company.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Loan {
     /// The loan's id.
     pub(crate) id: Id<Loan>,
     /// Always `loan`.
     pub(crate) object: Object<Loan>,
-    /// Who owes.
+    /// The company that owes it.
     pub(crate) company_id: Id<Company>,
-    /// The application that it answers.
+    /// The application for the loan.
     pub(crate) application_id: Id<Application>,
     /// The offer that was accepted.
     pub(crate) offer_id: Id<Offer>,
-    /// The wallet that the money was paid into.
+    /// The wallet that received the money.
     pub(crate) wallet_id: Id<Wallet>,
-    /// Where it stands.
+    /// Current status.
     pub(crate) status: LoanStatus,
-    /// What kind of loan it is.
+    /// The product.
     pub(crate) product: Product,
-    /// Minor units that are lent.
+    /// Amount lent, in minor units.
     pub(crate) amount: i64,
     /// Their currency.
     pub(crate) currency: Currency,
-    /// The yearly rate in basis points; a twelfth of it is a month's.
+    /// The yearly rate in basis points. One twelfth of it is charged per month.
     pub(crate) rate_bp: i64,
-    /// Months over which it is paid back.
+    /// The repayment term in months.
     pub(crate) term_months: u32,
     /// When the money was paid out, in virtual time; null until then.
     pub(crate) disbursed_at: Option<Timestamp>,
-    /// The instalments, from the disbursement on. Their principal and `prepaid_principal` sum to the amount.
+    /// The instalments, starting at disbursement. The sum of their principal and `prepaid_principal` is the amount.
     pub(crate) schedule: Vec<Instalment>,
-    /// Principal that was paid beyond the instalments of its month.
+    /// Principal repaid in addition to the instalments, in minor units.
     pub(crate) prepaid_principal: i64,
-    /// How many instalments were late.
+    /// Number of instalments that were late.
     pub(crate) late_instalments: u32,
-    /// What it comes to.
+    /// Balances of the loan.
     pub(crate) balances: LoanBalances,
-    /// The next instalment that is not paid; null where there is none.
+    /// The next unpaid instalment; null if there is none.
     pub(crate) next_due: Option<NextDue>,
-    /// When it was made, in virtual time.
+    /// When it was created, in virtual time.
     pub(crate) created_at: Timestamp,
     /// When it last changed, in virtual time.
     pub(crate) updated_at: Timestamp,
-    /// The caller's own pairs.
+    /// Key-value pairs set by the caller.
     pub(crate) metadata: Metadata,
-    /// Every status it had.
+    /// Every status the resource has had, oldest first.
     pub(crate) status_history: Vec<StatusChange<LoanStatus>>,
 }
 
-/// What a repayment pays.
+/// How a repayment is allotted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Allotment {
     pub(crate) interest: i64,
@@ -165,12 +165,12 @@ impl Loan {
         self.company_id
     }
 
-    /// Whether it is still to be paid back.
+    /// Whether a part is still outstanding.
     pub(crate) const fn is_open(&self) -> bool {
         matches!(self.status, LoanStatus::Active | LoanStatus::Late)
     }
 
-    /// Writes the schedule, from the day on which the money is paid out.
+    /// Creates the schedule, starting on the disbursement day.
     pub(crate) fn begin(&mut self, at: Timestamp) {
         self.disbursed_at = Some(at);
         let days = due_days(at.date(), self.term_months);
@@ -178,19 +178,19 @@ impl Loan {
         self.settle_figures();
     }
 
-    /// The principal that is owed.
+    /// The outstanding principal.
     fn principal_outstanding(&self) -> i64 {
         let paid: i64 = self.schedule.iter().map(Instalment::principal_paid).sum();
         self.amount - self.prepaid_principal - paid
     }
 
-    /// The place of the running month's instalment: the first whose day is to come, unless it is paid or counts as due already.
+    /// Position of the current month's instalment: the first with a future due date, unless it is paid or already counts as due.
     fn running(&self, today: Date) -> Option<usize> {
         let place = self.schedule.iter().position(|row| row.due_on > today)?;
         (self.schedule[place].status == InstalmentStatus::Upcoming).then_some(place)
     }
 
-    /// What of the running month's interest has accrued by a day.
+    /// The interest of the current month that has accrued by a day.
     fn accrued(&self, place: usize, today: Date) -> i64 {
         let row = &self.schedule[place];
         let start = match place.checked_sub(1) {
@@ -201,7 +201,7 @@ impl Loan {
         interest.max(row.interest_paid())
     }
 
-    /// What pays it back as a whole on a day: principal, and interest to that day.
+    /// The amount that repays the loan completely on a day: principal, and interest up to that day.
     pub(crate) fn settlement(&self, today: Date) -> i64 {
         let owed = self.schedule.iter().filter(|row| row.is_owed());
         let due: i64 = owed.map(|row| row.interest - row.interest_paid()).sum();
@@ -211,7 +211,7 @@ impl Loan {
         self.principal_outstanding() + due + running
     }
 
-    /// Allots a repayment of at most the settlement.
+    /// Allots a repayment, which must be at most the settlement amount.
     pub(crate) fn repay(&mut self, amount: i64, today: Date) -> Allotment {
         if amount == self.settlement(today) {
             return self.pay_off(amount, today);
@@ -235,7 +235,7 @@ impl Loan {
         allotted
     }
 
-    /// Lowers the balance, and reckons the months that nothing was paid of anew.
+    /// Lowers the balance, and recalculates the months without payments.
     fn prepay(&mut self, amount: i64) {
         let untouched =
             |row: &Instalment| row.status == InstalmentStatus::Upcoming && row.paid == 0;
@@ -249,7 +249,7 @@ impl Loan {
         self.schedule.extend(instalments(balance - amount, self.rate_bp, &days, number));
     }
 
-    /// Pays everything: interest that has not accrued is not owed any more.
+    /// Repays everything. Interest that has not accrued is no longer due.
     fn pay_off(&mut self, amount: i64, today: Date) -> Allotment {
         let running = self.running(today);
         let accrued = running.map_or(0, |place| self.accrued(place, today));
@@ -267,7 +267,7 @@ impl Loan {
         Allotment { interest, principal: amount - interest }
     }
 
-    /// An instalment's day has come, or is over. Whether that is news: it is not where it is paid, or late already.
+    /// Marks an instalment as due or late. Returns whether its status changed: a paid or late instalment stays as it is.
     pub(crate) fn mark(&mut self, number: u32, status: InstalmentStatus) -> bool {
         let is_news = |row: &Instalment| match status {
             InstalmentStatus::Due => row.status == InstalmentStatus::Upcoming,
@@ -284,19 +284,19 @@ impl Loan {
         found
     }
 
-    /// Whether some instalment is late.
+    /// Whether any instalment is late.
     pub(crate) fn is_behind(&self) -> bool {
         let mut rows = self.schedule.iter();
         rows.any(|row| row.status == InstalmentStatus::Late)
     }
 
-    /// The first instalment that is not paid.
+    /// The first unpaid instalment.
     pub(crate) fn first_unpaid(&self) -> Option<&Instalment> {
         let mut rows = self.schedule.iter();
         rows.find(|row| row.status != InstalmentStatus::Paid)
     }
 
-    /// Figures that follow from the schedule.
+    /// Updates the figures that follow from the schedule.
     fn settle_figures(&mut self) {
         for row in &mut self.schedule {
             if row.left() == 0 {
@@ -322,7 +322,7 @@ impl Loan {
     }
 }
 
-/// The months of a balance as instalments, numbered from `first`.
+/// The instalments for a balance, numbered from `first`.
 fn instalments(balance: i64, rate_bp: i64, days: &[Date], first: u32) -> Vec<Instalment> {
     let months = amortisation::schedule(balance, rate_bp, days);
     let rows = (first..).zip(months).map(|(number, month)| Instalment {

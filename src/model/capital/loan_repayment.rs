@@ -5,42 +5,42 @@ use crate::model::payments::Wallet;
 use crate::model::prelude::*;
 
 states! {
-    /// A repayment is taken from the wallet at once, and stands.
+    /// Status of a repayment. It is debited at once and never changes.
     RepaymentStatus { Received "received" }
 }
 
-/// Money that was paid back.
+/// A repayment of a loan.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct LoanRepayment {
     /// The repayment's id.
     pub(crate) id: Id<LoanRepayment>,
     /// Always `loan_repayment`.
     pub(crate) object: Object<LoanRepayment>,
-    /// Who paid.
+    /// The company that paid.
     pub(crate) company_id: Id<Company>,
-    /// The loan that is paid back.
+    /// The loan.
     pub(crate) loan_id: Id<Loan>,
-    /// The wallet that paid.
+    /// The wallet that was debited.
     pub(crate) wallet_id: Id<Wallet>,
     /// Always `received`.
     pub(crate) status: RepaymentStatus,
-    /// Minor units: interest and principal.
+    /// Amount in minor units: interest and principal.
     pub(crate) amount: i64,
     /// Their currency.
     pub(crate) currency: Currency,
-    /// What of it paid interest: of each instalment first.
+    /// The part that paid interest. The interest of each instalment is paid first.
     pub(crate) interest: i64,
-    /// What of it lowered what is owed.
+    /// The part that lowered the principal.
     pub(crate) principal: i64,
-    /// The principal that is still owed after it.
+    /// The principal outstanding after it.
     pub(crate) balance_after: i64,
     /// When it was paid, in virtual time.
     pub(crate) created_at: Timestamp,
-    /// The same: a repayment does not change.
+    /// Equal to `created_at`: a repayment does not change.
     pub(crate) updated_at: Timestamp,
-    /// The caller's own pairs.
+    /// Key-value pairs set by the caller.
     pub(crate) metadata: Metadata,
-    /// Every status it had.
+    /// Every status the resource has had, oldest first.
     pub(crate) status_history: Vec<StatusChange<RepaymentStatus>>,
 }
 

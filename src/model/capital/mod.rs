@@ -1,4 +1,4 @@
-//! The Capital domain's resources, and the arithmetic of its scores and loans.
+//! Resources of the Capital domain, and the calculations for scores and loans.
 
 pub(crate) mod amortisation;
 pub(crate) mod application;

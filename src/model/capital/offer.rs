@@ -1,54 +1,54 @@
-//! An offer on an application: the terms of a loan, for two weeks.
+//! An offer for an application: the terms of a loan, valid for two weeks.
 
 use crate::model::capital::{Application, Loan, Product};
 use crate::model::prelude::*;
 
 states! {
-    /// Where an offer stands.
+    /// Status of an offer.
     OfferStatus { Pending "pending", Accepted "accepted", Declined "declined", Expired "expired" }
     "accept": Pending => Accepted;
     "decline": Pending => Declined;
     "expire": Pending => Expired;
 }
 
-/// The terms of a loan.
+/// An offer of a loan.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Offer {
     /// The offer's id.
     pub(crate) id: Id<Offer>,
     /// Always `offer`.
     pub(crate) object: Object<Offer>,
-    /// To whom it is made.
+    /// The company that receives the offer.
     pub(crate) company_id: Id<Company>,
-    /// The application that it answers.
+    /// The application for the loan.
     pub(crate) application_id: Id<Application>,
-    /// Where it stands.
+    /// Current status.
     pub(crate) status: OfferStatus,
-    /// What was asked for.
+    /// The title of the request.
     pub(crate) product: Product,
-    /// Minor units that are lent: what was asked for, or less.
+    /// Amount offered, in minor units: the amount requested, or less.
     pub(crate) amount: i64,
     /// Their currency.
     pub(crate) currency: Currency,
-    /// The yearly rate in basis points; a twelfth of it is a month's.
+    /// The yearly rate in basis points. One twelfth of it is charged per month.
     pub(crate) rate_bp: i64,
-    /// Months over which it is paid back.
+    /// The repayment term in months.
     pub(crate) term_months: u32,
-    /// What is paid a month, in minor units; the last instalment takes the rest.
+    /// Monthly payment in minor units. The last instalment takes the remainder.
     pub(crate) instalment: i64,
-    /// Principal and interest of all instalments.
+    /// Sum of all instalments, principal and interest, in minor units.
     pub(crate) total_repayable: i64,
-    /// Without an answer by then it is expired.
+    /// When the offer expires if it is not answered.
     pub(crate) expires_at: Timestamp,
-    /// The loan, once it is accepted.
+    /// The loan; null until the offer is accepted.
     pub(crate) loan_id: Option<Id<Loan>>,
-    /// When it was made, in virtual time.
+    /// When it was created, in virtual time.
     pub(crate) created_at: Timestamp,
     /// When it last changed, in virtual time.
     pub(crate) updated_at: Timestamp,
-    /// The caller's own pairs.
+    /// Key-value pairs set by the caller.
     pub(crate) metadata: Metadata,
-    /// Every status it had.
+    /// Every status the resource has had, oldest first.
     pub(crate) status_history: Vec<StatusChange<OfferStatus>>,
 }
 

@@ -1,5 +1,4 @@
-//! A readiness assessment: how far a company is from being one that investors put money into. The formula is data:
-//! `fixtures/readiness.toml`.
+//! A readiness assessment: how ready a company is for investment. The formula is data: `fixtures/readiness.toml`.
 
 use std::sync::LazyLock;
 
@@ -7,12 +6,12 @@ use crate::model::capital::{Factor, Scorecard};
 use crate::model::prelude::*;
 
 states! {
-    /// Where an assessment stands.
+    /// Status of an assessment.
     AssessmentStatus { Processing "processing", Completed "completed" }
     "complete": Processing => Completed;
 }
 
-/// The round of investment that it is about.
+/// The investment round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "ReadinessStage")]
@@ -24,7 +23,7 @@ pub(crate) enum Stage {
 }
 
 impl Stage {
-    /// The score from which on a company is ready for it.
+    /// The minimum score to be ready for the round.
     pub(crate) const fn threshold(self) -> i64 {
         match self {
             Self::Seed => 50,
@@ -33,7 +32,7 @@ impl Stage {
         }
     }
 
-    /// Months of history that it asks for.
+    /// Months of history that the round requires.
     pub(crate) const fn months(self) -> i64 {
         match self {
             Self::Seed => 3,
@@ -49,37 +48,37 @@ impl Stage {
 pub(crate) struct Pillar {
     /// `financials`, `compliance`, `kyc`, `payroll` or `governance`.
     pub(crate) name: String,
-    /// The points of its factors.
+    /// The sum of the factors' points.
     pub(crate) score: i64,
-    /// The most that they can come to.
+    /// The maximum of `score`.
     pub(crate) max_score: i64,
-    /// What it sums up.
+    /// The factors of the pillar.
     pub(crate) factors: Vec<Factor>,
 }
 
-/// Something that keeps points back.
+/// A gap: something that costs points.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "ReadinessGap")]
 pub(crate) struct Gap {
-    /// The pillar that it is in.
+    /// The pillar that the gap belongs to.
     pub(crate) pillar: String,
-    /// The factor that it is about.
+    /// The factor that the gap belongs to.
     pub(crate) factor: String,
     /// What is missing.
     pub(crate) detail: String,
-    /// Points that it keeps back.
+    /// The points that it costs.
     pub(crate) points: i64,
 }
 
-/// What closes a gap.
+/// An operation that closes a gap.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "ReadinessStep")]
 pub(crate) struct NextStep {
-    /// The operation to call: `submitTaxFiling`.
+    /// The operation to call, such as `submitTaxFiling`.
     pub(crate) operation: String,
-    /// The gap that it closes, by its factor.
+    /// The factor of the gap that it closes.
     pub(crate) closes: String,
-    /// Points that it would bring at most.
+    /// The maximum number of points to gain.
     pub(crate) points: i64,
 }
 
@@ -92,37 +91,37 @@ pub(crate) struct ReadinessAssessment {
     pub(crate) object: Object<ReadinessAssessment>,
     /// The company that is assessed.
     pub(crate) company_id: Id<Company>,
-    /// Where it stands.
+    /// Current status.
     pub(crate) status: AssessmentStatus,
-    /// The round that it is about.
+    /// The investment round.
     pub(crate) stage: Stage,
-    /// What is to be raised, in minor units.
+    /// The amount to raise, in minor units.
     pub(crate) target_amount: Option<i64>,
     /// Its currency.
     pub(crate) currency: Currency,
-    /// 0 to 100, higher is readier: the sum of its pillars. Null until completed.
+    /// Score from 0 to 100, higher is readier: the sum of the pillars. Null until completed.
     pub(crate) score: Option<i64>,
-    /// The score from which on a company is ready for the round.
+    /// The minimum score to be ready for the round.
     pub(crate) threshold: i64,
-    /// Whether it reaches that.
+    /// Whether the score reaches the threshold.
     pub(crate) ready: Option<bool>,
-    /// What it sums up.
+    /// The factors of the pillar.
     pub(crate) pillars: Vec<Pillar>,
-    /// What keeps points back, the most first.
+    /// The gaps, most points first.
     pub(crate) gaps: Vec<Gap>,
-    /// Operations that close gaps, the most points first.
+    /// Operations that close gaps, most points first.
     pub(crate) next_steps: Vec<NextStep>,
     /// The version of the formula.
     pub(crate) formula: Option<String>,
-    /// The day to whose end it looked.
+    /// The last day of the data used.
     pub(crate) as_of: Option<Date>,
-    /// When it was asked for, in virtual time.
+    /// When it was requested, in virtual time.
     pub(crate) created_at: Timestamp,
     /// When it last changed, in virtual time.
     pub(crate) updated_at: Timestamp,
-    /// The caller's own pairs.
+    /// Key-value pairs set by the caller.
     pub(crate) metadata: Metadata,
-    /// Every status it had.
+    /// Every status the resource has had, oldest first.
     pub(crate) status_history: Vec<StatusChange<AssessmentStatus>>,
 }
 
@@ -146,7 +145,7 @@ pub(crate) fn card() -> &'static Scorecard {
     &CARD
 }
 
-/// Its factors by pillar, and what keeps points back.
+/// The factors by pillar, and the gaps.
 pub(crate) fn summed(factors: Vec<Factor>) -> (Vec<Pillar>, Vec<Gap>, Vec<NextStep>) {
     let (mut pillars, mut gaps, mut steps) = (Vec::<Pillar>::new(), Vec::new(), Vec::new());
     for (weighing, factor) in card().factors.iter().zip(factors) {

@@ -1,98 +1,98 @@
-//! Scorecards: what a measured value is worth, by bins that are data (`fixtures/*_score.toml`). Pure; the measuring is done elsewhere.
+//! Scorecards: the points for measured values, from bins in data files (`fixtures/*_score.toml`). Pure; the values are measured elsewhere.
 //!
-//! A factor's value falls into the last bin whose `from` it reaches, and is worth the points of that bin. A score is the sum of its
-//! factors' points, the base being the first of them, so that it can be reckoned by hand.
+//! A factor's value belongs to the last bin whose `from` it reaches, and gets the points of that bin. A score is the sum of all factors'
+//! points, including the base, so that it can be checked by hand.
 
 use std::collections::BTreeMap;
 
 use crate::model::prelude::*;
 
-/// A formula: a base and what is added to it.
+/// A formula: a base, and factors that add to it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Scorecard {
-    /// Which version of the formula it is.
+    /// The version of the formula.
     pub(crate) version: String,
-    /// Where a score begins.
+    /// The points that every score starts with.
     pub(crate) base: i64,
-    /// What is added.
+    /// The factors.
     #[serde(rename = "factor")]
     pub(crate) factors: Vec<Weighing>,
 }
 
-/// What one measured value is worth.
+/// The points for one measured value.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Weighing {
-    /// The factor's name, which is also the measure's.
+    /// Name of the factor and of its measure.
     pub(crate) name: String,
-    /// What is measured, and in which unit.
+    /// What is measured, and the unit.
     pub(crate) about: String,
-    /// What it is a part of, where the formula has parts.
+    /// The pillar that it belongs to, if the formula has pillars.
     #[serde(default)]
     pub(crate) pillar: Option<String>,
-    /// Ascending; the first one holds from below everything.
+    /// In ascending order; the first bin has no lower bound.
     pub(crate) bins: Vec<Bin>,
 }
 
-/// Values from one bound to the next.
+/// A range of values.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Bin {
-    /// The least value in it; none of the first bin.
+    /// The lowest value of the bin; none for the first.
     #[serde(default)]
     from: Option<i64>,
-    /// What it is worth.
+    /// The points of the bin.
     pub(crate) points: i64,
-    /// Why, in a sentence.
+    /// The reason in one sentence.
     pub(crate) reason: String,
-    /// The operation that would close the gap, where it is one.
+    /// The operation that would close the gap, if it is one.
     #[serde(default)]
     pub(crate) next: Option<String>,
 }
 
-/// Something measured of a company.
+/// A measured value of a company.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Measured {
     pub(crate) value: i64,
     pub(crate) evidence: Vec<Evidence>,
 }
 
-/// Where a value comes from: a call that shows it, and what it found.
+/// The source of a value: a call that returns it, and the resources that count.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "ScoreEvidence")]
 pub(crate) struct Evidence {
-    /// The operation to call: `getProfitAndLoss`.
+    /// The operation to call, such as `getProfitAndLoss`.
     pub(crate) operation: String,
-    /// What to call it with.
+    /// The parameters of the call.
     pub(crate) params: BTreeMap<String, String>,
-    /// Resources that count, where they are few: late runs, overdue returns, loans.
+    /// The resources that count, if there are few: late runs, overdue filings, loans.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) resources: Vec<String>,
 }
 
-/// What one thing adds to a score.
+/// A factor of a score.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "ScoreFactor")]
 pub(crate) struct Factor {
-    /// Its name; `base` is where every score begins.
+    /// The factor's name; `base` is the start value of every score.
     pub(crate) name: String,
-    /// What was measured and in which unit.
+    /// What was measured, and the unit.
     pub(crate) about: String,
-    /// What it adds: the points of all factors sum to the score.
+    /// Points added to the score. The score is the sum of all factors' points.
     pub(crate) points: i64,
-    /// The most that it can add.
+    /// Maximum number of points of the factor.
     pub(crate) max_points: i64,
-    /// What was measured.
+    /// The measured value.
     pub(crate) value: i64,
-    /// Why it is worth that.
+    /// The reason for the points.
     pub(crate) reason: String,
-    /// Where the value comes from.
+    /// The sources of the value.
     pub(crate) evidence: Vec<Evidence>,
 }
 
 impl Weighing {
-    /// The bin that holds a value.
+    /// The bin that contains a value.
     pub(crate) fn bin(&self, value: i64) -> &Bin {
         let held = self.bins.iter().rev();
         let mut held = held.filter(|bin| bin.from.is_none_or(|from| value >= from));
@@ -107,10 +107,11 @@ impl Weighing {
 }
 
 impl Scorecard {
-    /// The formula of an embedded file.
+    /// Parses the formula of an embedded file.
     ///
     /// # Panics
-    /// If the file is not whole: a test reads each.
+    ///
+    /// If the file is invalid; a test reads each one.
     pub(crate) fn read(text: &str) -> Self {
         let card: Self = toml::from_str(text).expect("an embedded scorecard is whole");
         for factor in &card.factors {
@@ -122,15 +123,15 @@ impl Scorecard {
         card
     }
 
-    /// Every factor, the base first, of what was measured by name. What was not measured is 0.
+    /// All factors with their points, base first, for measured values by name. A value that was not measured is 0.
     pub(crate) fn factors(&self, measured: &BTreeMap<&'static str, Measured>) -> Vec<Factor> {
         let base = Factor {
             name: "base".to_owned(),
-            about: "where every score begins".to_owned(),
+            about: "the start value of every score".to_owned(),
             points: self.base,
             max_points: self.base,
             value: self.base,
-            reason: "the same for everybody".to_owned(),
+            reason: "equal for every company".to_owned(),
             evidence: Vec::new(),
         };
         let weighed = self.factors.iter().map(|weighing| {
@@ -150,7 +151,7 @@ impl Scorecard {
         core::iter::once(base).chain(weighed).collect()
     }
 
-    /// The least and the most that it can come to.
+    /// The lowest and the highest possible score.
     #[cfg(test)]
     pub(crate) fn bounds(&self) -> (i64, i64) {
         let ranges = self.factors.iter().map(Weighing::range);
@@ -160,7 +161,7 @@ impl Scorecard {
     }
 }
 
-/// What factors come to.
+/// The sum of the factors' points.
 pub(crate) fn total(factors: &[Factor]) -> i64 {
     factors.iter().map(|factor| factor.points).sum()
 }

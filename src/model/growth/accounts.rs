@@ -1,7 +1,7 @@
-//! Bank accounts: grown with right check digits, and checked by the same rules when somebody else sends one.
+//! Bank accounts: generated with valid check digits, and the same rules for checking accounts from callers.
 //!
-//! Rules are data (`[country.account]`). Not checked, because their tables are not ours to publish: the United Kingdom's
-//! sorting-code modulus, South Africa's account check digits, which banks and branches exist.
+//! The rules are data (`[country.account]`). Not checked, because the tables cannot be published here: the United Kingdom's sorting-code
+//! modulus, South Africa's account check digits, and which banks and branches exist.
 
 use super::countries::Country;
 use super::scheme::{Scheme, SchemeFault};
@@ -12,37 +12,37 @@ use crate::value::Key;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BankAccount {
     pub(crate) bank_name: &'static str,
-    /// Routing number, sort code, branch code or BIC: whatever payments of that country name the bank by.
+    /// Routing number, sort code, branch code or BIC: the bank identifier that the country's payments use.
     pub(crate) bank_code: String,
-    /// As printed there; where banks quote one long number (CLABE, RIB), that.
+    /// As written in that country. If banks use one long number (CLABE, RIB), it is that number.
     pub(crate) account_number: String,
     /// Without spaces.
     pub(crate) iban: Option<String>,
 }
 
-/// Why an account number cannot be one.
+/// Why an account number is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AccountFault {
     /// The bank code has the wrong length or characters.
     BankCodeShape,
-    /// The bank code's check digit is another.
+    /// The bank code's check digit is wrong.
     BankCodeCheckDigit,
     /// The account number has the wrong length or characters, or belongs to another bank.
     NumberShape,
-    /// The account number's check digit is another.
+    /// The account number's check digit is wrong.
     NumberCheckDigit,
-    /// Not an IBAN of that country: its length or characters.
+    /// Not an IBAN of that country: wrong length or characters.
     IbanShape,
-    /// The IBAN's own check digits are others.
+    /// The IBAN's check digits are wrong.
     IbanCheckDigits,
-    /// The national check digits inside the IBAN are others.
+    /// The national check digits inside the IBAN are wrong.
     NationalCheckDigits,
 }
 
-/// Draws of one account number before giving up on a free one.
+/// Maximum number of attempts to draw an unreserved account number.
 const ATTEMPTS: u64 = 8;
 
-/// Lengths of IBANs of countries a world does not grow, for those that users send.
+/// Lengths of IBANs for countries that no world grows, so that callers can send them.
 const OTHER_IBANS: &[(&str, usize)] = &[
     ("AD", 24),
     ("AL", 28),
@@ -98,7 +98,7 @@ const OTHER_IBANS: &[(&str, usize)] = &[
     ("XK", 20),
 ];
 
-/// The account of whoever stands at `key`; never one that means something (`is_reserved`).
+/// The account for `key`; it is never a reserved number (`is_reserved`).
 pub(crate) fn bank_account(country: &Country, key: Key) -> BankAccount {
     let rule = &country.account;
     let bank = pick(key.with("bank"), &country.banks);
@@ -116,7 +116,7 @@ pub(crate) fn bank_account(country: &Country, key: Key) -> BankAccount {
     BankAccount { bank_name: bank.name, bank_code, account_number, iban }
 }
 
-/// Whether an account number is one of the magic values, which pick an outcome and are no real account.
+/// Whether an account number is a magic value: it chooses a result and is not a real account.
 pub(crate) fn is_reserved(account_number: &str) -> bool {
     account_number == "99999999"
         || account_number.len() == 10
@@ -124,7 +124,7 @@ pub(crate) fn is_reserved(account_number: &str) -> bool {
             && account_number.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Checks an account of `country` as payments there name it. Magic values pass: they are there to be sent.
+/// Checks an account of `country` in the country's own format. Magic values pass.
 pub(crate) fn check(
     country: &Country,
     bank_code: &str,
@@ -159,7 +159,7 @@ pub(crate) fn check(
     }
 }
 
-/// Checks an IBAN (spaces allowed): length and characters of its country, its check digits, then the national ones.
+/// Checks an IBAN (spaces allowed): the country's length and characters, its check digits, then the national ones.
 pub(crate) fn check_iban(iban: &str) -> Result<(), AccountFault> {
     let iban: String = iban.chars().filter(|c| *c != ' ').collect();
     if !iban.bytes().all(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase())
@@ -187,7 +187,7 @@ pub(crate) fn check_iban(iban: &str) -> Result<(), AccountFault> {
     national.map_or(Ok(()), |(country, scheme)| check_bban(country, scheme, bban))
 }
 
-/// Whether accounts of that country have IBANs.
+/// Whether that country's accounts have IBANs.
 pub(crate) fn has_ibans(country: &str) -> bool {
     let grown = countries::find(country).is_some_and(|country| country.account.bban.is_some());
     grown || other_length(country).is_some()
@@ -233,7 +233,7 @@ fn slot_width(country: &Country, slot: &str) -> usize {
     }
 }
 
-/// All banks of a country have codes of one length; a test holds the tables to it.
+/// All bank codes of a country have the same length; a test checks it.
 fn bank_width(country: &Country) -> usize {
     country.banks[0].code.len()
 }
@@ -250,7 +250,7 @@ fn iban(country: &str, bban: &str) -> String {
     format!("{country}{check_digits:02}{bban}")
 }
 
-/// ISO 7064 MOD 97-10 of an IBAN with its head moved behind, letters as 10 to 35.
+/// ISO 7064 MOD 97-10 of an IBAN whose first four characters are moved to the end; letters count as 10 to 35.
 fn remainder_97(turned: impl Iterator<Item = u8>) -> u32 {
     turned.fold(0, |rest, byte| match byte {
         b'0'..=b'9' => (rest * 10 + u32::from(byte - b'0')) % 97,

@@ -1,7 +1,7 @@
-//! Check characters: the public rules by which a number proves that it was not mistyped.
+//! Check digits: public rules that detect mistyped numbers.
 //!
-//! A rule sees a draft in which the characters to compute are `*`, and fills the next ones. Most national rules are a
-//! weighted sum, so they are data (`weighted`); what is not has a case of its own. No rule names a country's pattern.
+//! A rule gets a draft in which `*` marks the characters to calculate, and fills the next ones. Most national rules are a weighted sum, so
+//! they are data (`weighted`); the others have a variant each. No rule names a country's pattern.
 
 use serde::Deserialize;
 
@@ -9,7 +9,7 @@ use serde::Deserialize;
 #[derive(Debug, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum Check {
-    /// The weighted sum of the digits, or of the places in `alphabet`, modulo `modulus`, is a place in `map`.
+    /// The weighted sum of the digits, or of the positions in `alphabet`, modulo `modulus`, is a position in `map`.
     Weighted {
         weights: Vec<u32>,
         modulus: u32,
@@ -21,7 +21,7 @@ pub(crate) enum Check {
         #[serde(default)]
         add: u32,
     },
-    /// ISO/IEC 7812 over the digits that stand before the check digit.
+    /// ISO/IEC 7812 over the digits before the check digit.
     Luhn,
     /// ISO 7064 MOD 11,10 (German tax numbers).
     #[serde(rename = "mod11_10")]
@@ -58,7 +58,7 @@ const CIN_ODD: [u64; 26] =
     [1, 0, 5, 7, 9, 13, 15, 17, 19, 21, 2, 4, 18, 20, 11, 3, 6, 8, 12, 14, 16, 10, 22, 25, 24, 23];
 
 impl Check {
-    /// Fills the next `*` of `draft`. `false` if a number with these digits is never issued.
+    /// Fills the next `*` of `draft`. Returns `false` if a number with these digits is never issued.
     pub(crate) fn fill(&self, draft: &mut [u8]) -> bool {
         match self {
             Self::Weighted { weights, modulus, map, alphabet, skip, add } => {
@@ -118,9 +118,9 @@ fn one() -> u64 {
     1
 }
 
-/// The places in `alphabet` of the draft's characters; others (separators, open checks) do not count.
+/// The positions in `alphabet` of the draft's characters. Others (separators, open checks) are skipped.
 ///
-/// Every alphabet begins with the ten digits, so those need no search.
+/// Every alphabet starts with the ten digits, so those need no search.
 fn values<'a>(draft: &'a [u8], alphabet: &'a str) -> impl DoubleEndedIterator<Item = u32> + 'a {
     draft.iter().filter_map(|byte| {
         if byte.is_ascii_digit() {
@@ -185,7 +185,7 @@ fn vkn(draft: &[u8]) -> u64 {
     (10 - sum % 10) % 10
 }
 
-/// The number less 10 000 000 000, weighted, is a multiple of 89; its first digit is not 0.
+/// The number minus 10 000 000 000, weighted, is a multiple of 89; its first digit is not 0.
 fn abn(draft: &[u8]) -> u64 {
     let sum: u64 = values(draft, DIGITS)
         .zip((3..=19_u64).step_by(2))
@@ -194,7 +194,7 @@ fn abn(draft: &[u8]) -> u64 {
     11 + (88 * (sum + 1)) % 89
 }
 
-/// Thirteen places from the left, a company's first one blank.
+/// Thirteen positions from the left; the first is blank for a company.
 fn rfc(number: &[u8]) -> u8 {
     let blank = if number.len() == 11 { 37 } else { 0 };
     let first_weight = if number.len() == 11 { 12 } else { 13 };

@@ -1,11 +1,8 @@
-//! The countries a world can hold: currency, places, numbers, banks, pay. Data only: `fixtures/growth/countries.toml`.
+//! The countries of a world: currency, places, numbers, banks, pay. Data only: `fixtures/growth/countries.toml`.
 
 #![cfg_attr(
     not(test),
-    expect(
-        dead_code,
-        reason = "some columns of the tables are read by tests now and by invoices and holidays later"
-    )
+    expect(dead_code, reason = "tests read some columns that the program does not use")
 )]
 
 use std::sync::LazyLock;
@@ -16,7 +13,7 @@ use super::names::NameTable;
 use super::scheme::Scheme;
 use super::{Sections, names};
 
-/// A country and what its companies and people look like on paper.
+/// A country, with the data for its companies and people.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Country {
@@ -25,11 +22,11 @@ pub(crate) struct Country {
     pub(crate) name: &'static str,
     /// ISO 4217.
     pub(crate) currency: &'static str,
-    /// Digits after the point of an amount in `currency`.
+    /// Decimal places of `currency`.
     pub(crate) minor_digits: u32,
     #[serde(deserialize_with = "names::by_id")]
     pub(crate) names: &'static NameTable,
-    /// Legal forms, the usual ones more than once.
+    /// Legal forms; common ones appear more than once.
     pub(crate) suffixes: Vec<&'static str>,
     pub(crate) cities: Vec<City>,
     pub(crate) streets: Vec<&'static str>,
@@ -39,9 +36,9 @@ pub(crate) struct Country {
     pub(crate) numbers: u64,
     /// Patterns of mobile numbers, E.164.
     pub(crate) mobile: Vec<&'static str>,
-    /// Patterns of office numbers, E.164.
+    /// Patterns of office telephone numbers, E.164.
     pub(crate) office: Vec<&'static str>,
-    /// The companies register.
+    /// The company register.
     pub(crate) registration: Scheme,
     /// The tax number of a company; may contain `{registration}`.
     pub(crate) tax_id: Scheme,
@@ -51,11 +48,11 @@ pub(crate) struct Country {
     pub(crate) account: AccountRule,
 }
 
-/// A town with the pattern of its postal codes, empty where there are none.
+/// A town with its pattern of postal codes, which is empty if there are none.
 #[derive(Debug, Deserialize)]
 pub(crate) struct City {
     pub(crate) name: &'static str,
-    /// Empty where addresses name none.
+    /// Empty if addresses do not contain a region.
     pub(crate) region: &'static str,
     pub(crate) postal: &'static str,
 }
@@ -67,7 +64,7 @@ pub(crate) struct Pay {
     pub(crate) interval: &'static str,
     /// Day of the month, at most 28.
     pub(crate) day: u8,
-    /// Parts of a salary; their percentages make 100.
+    /// Parts of a salary; the percentages sum to 100.
     pub(crate) components: Vec<Component>,
     /// Annual gross salary of the grades 1 to 8.
     pub(crate) grades: [Band; 8],
@@ -80,45 +77,45 @@ pub(crate) struct Component {
     pub(crate) percent: u64,
 }
 
-/// Annual gross pay, in major units of the country's currency, both ends included.
+/// Annual gross pay in major units of the country's currency, both ends included.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub(crate) struct Band {
     pub(crate) low: u64,
     pub(crate) high: u64,
 }
 
-/// A bank, or a bank's part of a code.
+/// A bank, or the bank's part of a code.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Bank {
     pub(crate) code: &'static str,
     pub(crate) name: &'static str,
-    /// First four characters of its BIC where its IBANs begin with them.
+    /// The first four characters of its BIC, if its IBANs start with them.
     #[serde(default)]
     pub(crate) bic: &'static str,
 }
 
-/// What a bank account is made of.
+/// The format of a country's bank accounts.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AccountRule {
-    /// What the code is called there, for people.
+    /// The local name of the code.
     pub(crate) scheme: &'static str,
     pub(crate) code: Scheme,
-    /// A check on the code as a whole, where banks' codes are listed whole.
+    /// A check on the whole code, if bank codes are listed whole.
     #[serde(default)]
     pub(crate) code_rule: Option<Scheme>,
     pub(crate) number: Scheme,
-    /// The number's check digit is over code and number.
+    /// Whether the number's check digit covers code and number.
     #[serde(default)]
     pub(crate) number_covers_code: bool,
     /// Shortest and longest account number in use.
     pub(crate) lengths: [usize; 2],
-    /// What follows country and check digits in an IBAN; absent where there are no IBANs.
+    /// The part of an IBAN after country and check digits; absent if there are no IBANs.
     #[serde(default)]
     pub(crate) bban: Option<Scheme>,
 }
 
-/// The codes of all countries, the six that have payroll packs first.
+/// The codes of all countries; the six with payroll packs come first.
 pub(crate) fn codes() -> impl Iterator<Item = &'static str> {
     COUNTRIES.ids()
 }

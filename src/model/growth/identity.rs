@@ -1,15 +1,9 @@
-//! Who a company or a person is on paper: names, numbers, address, e-mail, phone.
+//! The identity of a company or a person: names, numbers, address, e-mail, phone.
 //!
-//! Addresses end in `example.com`, which is reserved, and phones come from ranges kept for fiction where a country has one:
-//! nothing a world sends can reach anybody.
+//! E-mail addresses end in the reserved `example.com`. Phone numbers come from ranges for fiction if the country has one. So no message
+//! from a world can reach a real person.
 
-#![cfg_attr(
-    not(test),
-    expect(
-        dead_code,
-        reason = "the checks are asked by account resolution and identity (catalogue P5, I19), which come later"
-    )
-)]
+#![cfg_attr(not(test), expect(dead_code, reason = "only tests use some of the checks"))]
 
 use super::countries::Country;
 use super::industries::Industry;
@@ -17,12 +11,12 @@ use super::scheme::{SchemeFault, grow_pattern};
 use super::{industries, names, pick};
 use crate::value::Key;
 
-/// A company on paper.
+/// The identity of a company.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CompanyIdentity {
-    /// With its legal form: `Kestrel Freight (Pty) Ltd`.
+    /// With the legal form: `Kestrel Freight (Pty) Ltd`.
     pub(crate) legal_name: String,
-    /// Without it.
+    /// Without the legal form.
     pub(crate) trading_name: String,
     pub(crate) registration_number: String,
     pub(crate) tax_id: String,
@@ -32,11 +26,11 @@ pub(crate) struct CompanyIdentity {
     /// E.164.
     pub(crate) phone: String,
     pub(crate) website: String,
-    /// ASCII, under `example.com`; what its people's addresses end in.
+    /// ASCII, under `example.com`; the e-mail domain of the employees.
     pub(crate) domain: String,
 }
 
-/// Where somebody is.
+/// A postal address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Address {
     pub(crate) line1: String,
@@ -48,7 +42,7 @@ pub(crate) struct Address {
     pub(crate) country: &'static str,
 }
 
-/// The company at `key`.
+/// The company for `key`.
 pub(crate) fn company(country: &Country, industry: &Industry, key: Key) -> CompanyIdentity {
     let address = address(country, key.with("address"));
     let trading_name = trading_name(country, industry, address.city, key.with("name"));
@@ -70,20 +64,20 @@ pub(crate) fn company(country: &Country, industry: &Industry, key: Key) -> Compa
     }
 }
 
-/// The tax number of the person at `key`.
+/// The tax number of the person for `key`.
 pub(crate) fn personal_tax_id(country: &Country, key: Key) -> String {
     country.personal_tax_id.grow(key.with("personal tax id"))
 }
 
-/// Checks the shape and the check characters of a person's tax number.
+/// Checks the format and the check digits of a person's tax number.
 pub(crate) fn check_personal_tax_id(country: &Country, given: &str) -> Result<(), SchemeFault> {
     country.personal_tax_id.verify("", given, |_| 0)
 }
 
-/// Checks the shape and the check characters of a company's tax number.
+/// Checks the format and the check digits of a company's tax number.
 ///
-/// Where it is the register number and nothing else, that one's check; elsewhere a register number inside it is not
-/// checked again, for not every holder of a tax number stands in the companies register.
+/// If it is the register number and nothing else, that number's check applies. Otherwise a register number inside it is not checked again,
+/// because not every taxpayer is in the company register.
 pub(crate) fn check_company_tax_id(country: &Country, given: &str) -> Result<(), SchemeFault> {
     let register = |_: &str| country.registration.width(|_| 0);
     if country.tax_id.has_check() || country.tax_id.slot_range("registration", register).is_none() {
@@ -93,13 +87,13 @@ pub(crate) fn check_company_tax_id(country: &Country, given: &str) -> Result<(),
     }
 }
 
-/// The mobile number of the person at `key`, E.164.
+/// The mobile number of the person for `key`, E.164.
 pub(crate) fn mobile(country: &Country, key: Key) -> String {
     let key = key.with("mobile");
     grow_pattern(pick::<&str>(key, &country.mobile), key)
 }
 
-/// An address of the person or company at `key`.
+/// An address of the person or company for `key`.
 pub(crate) fn address(country: &Country, key: Key) -> Address {
     let city = pick(key.with("city"), &country.cities);
     let number = 1 + key.with("number").below(country.numbers);
@@ -116,7 +110,7 @@ pub(crate) fn address(country: &Country, key: Key) -> Address {
     }
 }
 
-/// `first.last@domain`, ASCII, lower case. Namesakes at one company get the same: the caller tells them apart.
+/// `first.last@domain`, ASCII, lower case. People with equal names in one company get the same address; the caller makes it unique.
 pub(crate) fn email(first: &str, last: &str, domain: &str) -> String {
     let mut address = String::with_capacity(first.len() + last.len() + domain.len() + 2);
     let letters = |c: char, to: &mut String| {
@@ -166,7 +160,7 @@ fn domain(name: &str) -> String {
     domain
 }
 
-/// The character in lower-case ASCII: accents dropped, ligatures spelled out; nothing for what has no Latin base letter.
+/// The character in lower-case ASCII, without accents and ligatures; nothing if it has no Latin base letter.
 fn fold(c: char, to: &mut String) {
     if c.is_ascii() {
         to.push(c.to_ascii_lowercase());

@@ -1,11 +1,8 @@
-//! What companies do: the mix of people they employ and the money that moves. Data: `fixtures/growth/industries.toml`.
+//! Industries: the roles they employ and their cash flows. Data: `fixtures/growth/industries.toml`.
 
 #![cfg_attr(
     not(test),
-    expect(
-        dead_code,
-        reason = "some columns of the tables are read by tests now and by invoices and holidays later"
-    )
+    expect(dead_code, reason = "tests read some columns that the program does not use")
 )]
 
 use std::sync::LazyLock;
@@ -14,10 +11,10 @@ use serde::Deserialize;
 
 use super::table;
 
-/// Role slots of a company; a larger one repeats them.
+/// Number of role slots of a company; a larger company repeats them.
 pub(crate) const ROLES: usize = 25;
 
-/// A line of business.
+/// An industry.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Industry {
@@ -29,29 +26,29 @@ pub(crate) struct Industry {
     pub(crate) sells: Vec<&'static str>,
     /// Categories of suppliers.
     pub(crate) buys: Vec<&'static str>,
-    /// A month's sales, in percent of its payroll cost.
+    /// Monthly sales, in percent of the payroll cost.
     pub(crate) revenue_percent: u64,
     /// Purchases, in percent of sales.
     pub(crate) purchases_percent: u64,
     /// Rent, in percent of sales.
     pub(crate) rent_percent: u64,
-    /// Who heads each further 25 people, in place of the first role.
+    /// The title of the head of each further 25 people, instead of the first role.
     pub(crate) lead: &'static str,
-    /// Grouped by department, the head of the company first.
+    /// Grouped by department; the head of the company comes first.
     pub(crate) roles: [Role; ROLES],
 }
 
-/// A place in the company.
+/// A role in the company.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Role {
     pub(crate) title: &'static str,
     pub(crate) department: &'static str,
-    /// 1 to 8, a row of the country's pay grades.
+    /// 1 to 8: a row of the country's pay grades.
     pub(crate) grade: u8,
 }
 
 impl Industry {
-    /// The title of the employee in that place, counted from 0 over the whole company.
+    /// The title of the employee at that position in the company, from 0.
     pub(crate) fn title(&self, position: u64) -> &'static str {
         if position > 0 && position.is_multiple_of(ROLES as u64) {
             self.lead
@@ -60,7 +57,7 @@ impl Industry {
         }
     }
 
-    /// The role slot of the employee in that place, counted from 0 over the whole company.
+    /// The role slot of the employee at that position in the company, from 0.
     pub(crate) fn role(&self, position: u64) -> &Role {
         let slot = usize::try_from(position % ROLES as u64).expect("a slot is below 25");
         &self.roles[slot]

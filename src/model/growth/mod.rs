@@ -1,11 +1,11 @@
-//! What a seeded world is grown from: the tables of believable data and the pure functions over them.
+//! Growth of a seeded world: tables of realistic data and pure functions over them.
 //!
-//! Imports `crate::value`, std, serde, toml and `fake`'s name lists, nothing else. Every function is a function of its
-//! arguments; each value is drawn from `key.with("its purpose")`, so that one added later never shifts another.
+//! Imports only `crate::value`, std, serde, toml and `fake`'s name lists. Every function depends only on its arguments. Each value is drawn
+//! from `key.with("its purpose")`, so adding a value never changes another.
 //!
-//! The tables stand in `fixtures/growth/*.toml` and are parsed once, at first use, into `&'static` structures; a mistake in
-//! them is a mistake in the binary, so it panics with the file and line, and a test reads every table.
-//! Deliberately absent: state, and anything a caller has said: these are only values nobody has chosen.
+//! The tables are in `fixtures/growth/*.toml`. They are parsed once, at first use, into `&'static` structures. A mistake in them is a
+//! mistake in the binary: it panics with file and line, and a test reads every table. Deliberately absent: state, and values chosen by a
+//! caller.
 
 pub(crate) mod accounts;
 pub(crate) mod checksum;
@@ -27,8 +27,8 @@ use serde::Deserialize;
 
 use crate::value::Key;
 
-/// An embedded file of many like tables, each read when it is first asked for: a world of three countries does not wait
-/// for the thirty that it does not have.
+/// An embedded file with many similar tables. Each table is parsed when it is first used, so a world of three countries does not wait for
+/// the others.
 pub(crate) struct Sections<T> {
     file: &'static str,
     rows: Vec<Section<T>>,
@@ -41,7 +41,7 @@ struct Section<T> {
 }
 
 impl<T: Deserialize<'static>> Sections<T> {
-    /// Cuts a file before each `[[name]]` heading; a table's first value is its id.
+    /// Splits a file before each `[[name]]` heading; the first value of a table is its id.
     pub(crate) fn cut(file: &'static str, text: &'static str, heading: &str) -> Self {
         let starts: Vec<usize> = text.match_indices(heading).map(|(start, _)| start).collect();
         let ends = starts.iter().skip(1).copied().chain([text.len()]);
@@ -71,7 +71,7 @@ fn table<T: Deserialize<'static>>(file: &str, text: &'static str) -> T {
     toml::from_str(text).unwrap_or_else(|error| panic!("fixtures/{file}: {error}"))
 }
 
-/// One of `items`, which are not empty, by the key's own bits.
+/// Picks one of `items` by the key's own bits; `items` must not be empty.
 fn pick<T>(key: Key, items: &[T]) -> &T {
     let index = key.below(items.len() as u64);
     &items[usize::try_from(index).expect("an index below a length fits")]

@@ -1,11 +1,8 @@
-//! Names of people. Two `&'static str` a person: no allocation, for a page of a ten-million world must cost microseconds.
+//! Names of people. A person is two `&'static str` without allocation, because a page of a world of ten million must cost microseconds.
 
 #![cfg_attr(
     not(test),
-    expect(
-        dead_code,
-        reason = "some columns of the tables are read by tests now and by invoices and holidays later"
-    )
+    expect(dead_code, reason = "tests read some columns that the program does not use")
 )]
 
 use std::sync::LazyLock;
@@ -25,13 +22,13 @@ pub(crate) struct Person {
     pub(crate) last: &'static str,
 }
 
-/// The names one country's people have.
+/// The names of people in one country.
 #[derive(Debug)]
 pub(crate) struct NameTable {
     groups: Vec<Group>,
 }
 
-/// Names that go together, for so many in a hundred people.
+/// Names that belong together, with their percentage of people.
 #[derive(Debug)]
 pub(crate) struct Group {
     pub(crate) share: u64,
@@ -39,12 +36,12 @@ pub(crate) struct Group {
     pub(crate) last: Vec<&'static str>,
 }
 
-/// Purposes by number: a page of names is drawn often enough that hashing words for them would be felt.
+/// Purposes as numbers: hashing strings would be too slow for pages of names.
 const GROUP: u64 = 0;
 const FIRST: u64 = 1;
 const LAST: u64 = 2;
 
-/// The person at `key`. The same person whatever else is drawn there.
+/// The person for `key`, independent of other draws from that key.
 pub(crate) fn person(country: &Country, key: Key) -> Person {
     let group = country.names.group(key);
     Person {
@@ -74,7 +71,7 @@ impl NameTable {
     }
 }
 
-/// Reads a table's id as the table.
+/// Resolves a table's id to the table.
 pub(super) fn by_id<'de, D>(deserializer: D) -> Result<&'static NameTable, D::Error>
 where
     D: Deserializer<'de>,
@@ -132,7 +129,7 @@ impl From<GroupRow> for Group {
     }
 }
 
-/// The lists themselves: `fake`'s own pick depends on rand's sampler and is no stable function of the seed.
+/// The lists themselves are used, because `fake` picks with rand's sampler, which is not a stable function of the seed.
 fn locale_names(locale: &str) -> (Vec<&'static str>, Vec<&'static str>) {
     match locale {
         "en" => lists::<EN>(),
@@ -145,8 +142,7 @@ fn locale_names(locale: &str) -> (Vec<&'static str>, Vec<&'static str>) {
     }
 }
 
-/// Trimmed, as one Italian surname ends in a tab; without those that no register would hold, as one Portuguese surname
-/// has a quotation mark inside.
+/// Trimmed, because one Italian surname ends in a tab. Impossible names are removed, such as a Portuguese surname with a quotation mark.
 fn lists<L: Data>() -> (Vec<&'static str>, Vec<&'static str>) {
     let is_name = |name: &&str| !name.contains(['"', '\\']);
     let good =

@@ -1,4 +1,4 @@
-//! What a grown person earns, and what the tax office knows of them: functions of the pay class alone.
+//! The pay and tax attributes of a grown employee: functions of the pay class only.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::model::growth::industries::Industry;
 use crate::model::growth::workforce::STEPS;
 use crate::value::{Currency, Date, Key};
 
-/// Country, attribute of its payroll packs, and its values with their shares in people of ten.
+/// Country, an attribute of its payroll packs, and its values with their shares in ten people.
 const TAX_ATTRIBUTES: &[(&str, &str, Shares)] = &[
     ("US", "filing_status", &[("single", 5), ("married", 4), ("head_of_household", 1)]),
     ("GB", "tax_code", &[("1257L", 9), ("BR", 1)]),
@@ -16,10 +16,10 @@ const TAX_ATTRIBUTES: &[(&str, &str, Shares)] = &[
     ("ZA", "age_group", &[("under_65", 10)]),
 ];
 
-/// Values and how many people of ten have each.
+/// Values, and how many of ten people have each.
 type Shares = &'static [(&'static str, u64)];
 
-/// Pay of a role slot at a step of its band: a round sum a month, split into the country's usual parts.
+/// Pay of a role slot at a step of its band: a round monthly amount, split into the country's usual parts.
 pub(crate) fn compensation(
     country: &Country,
     industry: &Industry,
@@ -30,7 +30,7 @@ pub(crate) fn compensation(
 ) -> Compensation {
     let band = country.pay.grades[usize::from(industry.roles[usize::from(role)].grade) - 1];
     let year = band.low + (band.high - band.low) * u64::from(step) / (STEPS - 1);
-    // Rounded up to a multiple of five major units, so that nobody falls below the band's floor.
+    // Rounded up to a multiple of five major units, so that no salary falls below the band's minimum.
     let month = year.div_ceil(12).next_multiple_of(5) * currency.minor_per_major().unsigned_abs();
     let amount = i64::try_from(month).expect("salary bands are far below the limit");
     let components = parts(country, amount);
@@ -46,7 +46,7 @@ pub(crate) fn compensation(
     }
 }
 
-/// A month's gross pay in the country's usual parts; the last takes what division leaves.
+/// A month's gross pay in the country's usual parts; the last part takes the remainder.
 pub(crate) fn parts(country: &Country, amount: i64) -> Vec<Component> {
     let shares = &country.pay.components;
     let mut left = amount;
@@ -65,7 +65,7 @@ pub(crate) fn parts(country: &Country, amount: i64) -> Vec<Component> {
     parts
 }
 
-/// What the country's pack asks of a person and the tax office has on record.
+/// Values for the attributes of the country's pack, as the tax office has them on record.
 pub(crate) fn tax_attributes(
     country: &Country,
     company: Key,

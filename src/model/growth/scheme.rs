@@ -1,20 +1,20 @@
 //! Numbers with a pattern: account numbers, tax ids, phone numbers, postal codes.
 //!
-//! The pattern language is described at the top of `fixtures/growth/countries.toml`. A scheme both grows a number and
-//! verifies one, so the two cannot disagree; that both are right is tested against other code.
+//! The pattern language is described at the top of `fixtures/growth/countries.toml`. A scheme both generates and verifies numbers, so the
+//! two cannot disagree. Tests compare both with other code.
 
 use serde::Deserialize;
 
 use super::checksum::Check;
 use crate::value::Key;
 
-/// Draws of one number before giving up. At most every eleventh number is one that is never issued.
+/// Maximum number of draws of one number. At most one in eleven numbers is never issued.
 const ATTEMPTS: u64 = 64;
 
-/// Room for the longest number and what its check covers.
+/// Capacity for the longest number and the characters that its check covers.
 const CAPACITY: usize = 40;
 
-/// A pattern and the check characters that finish it.
+/// A pattern with its check characters.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Scheme {
@@ -26,16 +26,16 @@ pub(crate) struct Scheme {
 /// Why a text is not a number of a scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SchemeFault {
-    /// Wrong length, or a letter where a digit stands.
+    /// Wrong length, or a letter instead of a digit.
     Shape,
-    /// The check characters are others.
+    /// The check characters are wrong.
     CheckDigit,
 }
 
-/// Text for a named place of a pattern: `("code", "044")` for `{code}`.
+/// Text for a named slot of a pattern: `("code", "044")` for `{code}`.
 pub(crate) type Slot<'a> = (&'a str, &'a str);
 
-/// One place of a pattern.
+/// One position of a pattern.
 enum Place<'t> {
     Digit { from: u64 },
     Letter,
@@ -70,7 +70,7 @@ impl Scheme {
         !self.check.is_empty()
     }
 
-    /// Whether letters stand in the pattern.
+    /// Whether the pattern contains letters.
     pub(crate) fn has_letters(&self) -> bool {
         places(self.template).any(|place| match place {
             Place::Letter => true,
@@ -80,7 +80,7 @@ impl Scheme {
         })
     }
 
-    /// The pattern's length in characters, with that many for each slot.
+    /// The pattern's length in characters, with the given width for each slot.
     pub(crate) fn width(&self, slot_width: impl Fn(&str) -> usize) -> usize {
         places(self.template)
             .map(|place| match place {
@@ -90,7 +90,7 @@ impl Scheme {
             .sum()
     }
 
-    /// Where the slot `name` starts and how long it is.
+    /// The start and the length of the slot `name`.
     pub(crate) fn slot_range(
         &self,
         name: &str,
@@ -107,9 +107,9 @@ impl Scheme {
         None
     }
 
-    /// Checks a number somebody else chose: its length, digits where digits stand, and its check characters.
+    /// Checks a number from outside: its length, digits where required, and its check characters.
     ///
-    /// Which digits stand where is not checked: the patterns are narrower than what is issued, on purpose.
+    /// The values of single digits are not checked, because the patterns are deliberately narrower than the issued numbers.
     pub(crate) fn verify(
         &self,
         before: &str,
@@ -160,7 +160,7 @@ impl Place<'_> {
     }
 }
 
-/// A pattern without check characters, filled: phone numbers and postal codes.
+/// Fills a pattern without check characters, such as phone numbers and postal codes.
 pub(crate) fn grow_pattern(template: &str, key: Key) -> String {
     let mut draft = Vec::with_capacity(template.len());
     fill(template, key, &[], &mut draft);
@@ -189,7 +189,7 @@ fn fill(template: &str, key: Key, slots: &[Slot<'_>], draft: &mut Vec<u8>) {
     }
 }
 
-/// The places of a pattern, in order.
+/// The positions of a pattern, in order.
 fn places(template: &str) -> impl Iterator<Item = Place<'_>> {
     let mut rest = template;
     core::iter::from_fn(move || {

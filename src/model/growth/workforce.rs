@@ -1,23 +1,22 @@
-//! Who works where: the arrangement of a grown company's people, invertible so that a filter need not scan.
+//! The roles and statuses of a grown company's employees. The arrangement is invertible, so a filter does not need to scan.
 //!
-//! People come in cycles of 25. Each cycle fills every one of the 25 role slots of its industry and every one of the 25
-//! standings (status and payroll status) exactly once. The first cycle is arranged for the reader: its first person is the
-//! head of the company and its first five are active and verified, so that even a company of three can be paid. In the
-//! cycles after it standing = role slot + cycle, all modulo 25, so that 25 cycles pair every role with every standing
-//! once; counting and finding by any set of roles and standings is then arithmetic.
+//! Employees come in cycles of 25. Each cycle contains each of the 25 role slots of its industry and each of the 25 standings (status and
+//! payroll status) exactly once. The first cycle is arranged for readers: the first employee is the head of the company, and the first five
+//! are active and verified, so that even a company of three can be paid. In later cycles, standing = role slot + cycle, modulo 25. So 25
+//! cycles pair every role with every standing once, and counting or finding by any set of roles and standings is arithmetic.
 
 #![expect(clippy::cast_possible_truncation, reason = "slots, seats and steps are below 25")]
 
 use crate::model::business::{EmployeeStatus, PayrollStatus};
 use crate::value::Key;
 
-/// People in a cycle, role slots of an industry, and standings.
+/// Number of employees in a cycle, of role slots of an industry, and of standings.
 pub(crate) const CYCLE: u64 = 25;
 /// Steps of a salary band.
 pub(crate) const STEPS: u64 = 8;
-/// Cycles after which the pairing of roles and standings repeats.
+/// Number of cycles after which the pairs of roles and standings repeat.
 const PAIRING: u64 = CYCLE;
-/// People after which role, standing and step have met in every combination.
+/// Number of employees after which every combination of role, standing and step has occurred.
 const ROUND: u64 = CYCLE * PAIRING * STEPS;
 
 /// A set of role slots or of standings, one bit each.
@@ -29,7 +28,7 @@ pub(crate) const ALL_SLOTS: Slots = (1 << CYCLE) - 1;
 use EmployeeStatus::{Active, OnLeave, Pending as NotStarted, Suspended, Terminated};
 use PayrollStatus::{Closed, Failed, NotEnrolled, OnHold, Pending, Verified};
 
-/// The 25 standings: four in five active, three in four active and verified, and every status once at least.
+/// The 25 standings: four in five active, three in four active and verified, and every status at least once.
 const STANDINGS: [(EmployeeStatus, PayrollStatus); CYCLE as usize] = [
     (Active, Verified),
     (Active, Verified),
@@ -58,8 +57,8 @@ const STANDINGS: [(EmployeeStatus, PayrollStatus); CYCLE as usize] = [
     (Terminated, Closed),
 ];
 
-/// The standings of [`STANDINGS`] whose people were paid through the months before the world's start: all but those who
-/// have not begun and the newcomer whose checks are still running.
+/// The standings in [`STANDINGS`] that were paid in the months before the world's start: all except employees who have not started, and the
+/// new employee whose checks are pending.
 pub(crate) const PAID_IN_HISTORY: Slots = ALL_SLOTS & !(1 << 19) & !(1 << 20) & !(1 << 23);
 
 /// The standings that satisfy a condition.
@@ -69,7 +68,7 @@ pub(crate) fn standings(wanted: impl Fn(EmployeeStatus, PayrollStatus) -> bool) 
     bits.fold(0, |set, (slot, _)| set | 1 << slot)
 }
 
-/// Where one person stands.
+/// The position of one employee.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
     /// Role slot of the industry, 0–24.
@@ -95,7 +94,7 @@ impl Place {
     }
 }
 
-/// People of one company chosen by role slots and standings.
+/// Employees of one company, selected by role slots and standings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Selection {
     pub(crate) roles: Slots,
@@ -105,14 +104,14 @@ pub(crate) struct Selection {
 impl Selection {
     /// Everybody.
     pub(crate) const ALL: Self = Self { roles: ALL_SLOTS, standings: ALL_SLOTS };
-    /// Everybody who was paid through the months before the world's start.
+    /// All employees who were paid in the months before the world's start.
     pub(crate) const PAID_IN_HISTORY: Self = Self { roles: ALL_SLOTS, standings: PAID_IN_HISTORY };
 
     fn has(self, place: Place) -> bool {
         self.roles >> place.role & 1 == 1 && self.standings >> place.standing & 1 == 1
     }
 
-    /// How many of a cycle's 25 it chooses; any cycle but the first.
+    /// Number of selected employees in a cycle, for any cycle but the first.
     fn per_cycle(self, cycle: u64) -> u64 {
         let shift = (cycle % PAIRING) as u32;
         let turned =
@@ -121,7 +120,7 @@ impl Selection {
     }
 }
 
-/// The people of one grown company.
+/// The employees of one grown company.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Workforce {
     key: Key,
@@ -129,12 +128,12 @@ pub(crate) struct Workforce {
 }
 
 impl Workforce {
-    /// The `size` people of the company with that key.
+    /// The `size` employees of the company with that key.
     pub(crate) const fn new(company: Key, size: u64) -> Self {
         Self { key: company.with("workforce"), size }
     }
 
-    /// Where the person with that number stands.
+    /// The position of the employee with that index.
     pub(crate) fn place(&self, index: u64) -> Place {
         let (cycle, seat) = (index / CYCLE, index % CYCLE);
         if cycle == 0 {
@@ -155,7 +154,7 @@ impl Workforce {
         Place { role: role as u8, standing: standing as u8, step: step as u8 }
     }
 
-    /// How many of the people before `index` are chosen.
+    /// Number of selected employees before `index`.
     pub(crate) fn count_before(&self, selection: Selection, index: u64) -> u64 {
         let index = index.min(self.size);
         let (cycles, seats) = (index / CYCLE, index % CYCLE);
@@ -173,7 +172,7 @@ impl Workforce {
         scan(0, CYCLE) + pairings * each + rest + scan(cycles * CYCLE, cycles * CYCLE + seats)
     }
 
-    /// How many are chosen in all.
+    /// Total number of selected employees.
     pub(crate) fn count(&self, selection: Selection) -> u64 {
         if selection == Selection::ALL {
             return self.size;
@@ -181,7 +180,7 @@ impl Workforce {
         self.count_before(selection, self.size)
     }
 
-    /// The number of the chosen person who has `rank` chosen ones before.
+    /// The index of the selected employee with `rank` selected ones before.
     pub(crate) fn find(&self, selection: Selection, rank: u64) -> Option<u64> {
         if selection == Selection::ALL {
             return (rank < self.size).then_some(rank);
@@ -210,17 +209,17 @@ impl Workforce {
         None
     }
 
-    /// Whether the person with that number is chosen.
+    /// Whether the employee with that index is selected.
     pub(crate) fn chooses(&self, selection: Selection, index: u64) -> bool {
         index < self.size && selection.has(self.place(index))
     }
 
-    /// Whether nobody of that cycle is chosen; never said of the first.
+    /// Whether no employee of that cycle is selected; always false for the first cycle.
     pub(crate) fn passes_over(selection: Selection, cycle: u64) -> bool {
         cycle > 0 && selection.per_cycle(cycle) == 0
     }
 
-    /// How many chosen people share each role slot and step.
+    /// Number of selected employees by role slot and step.
     pub(crate) fn classes(&self, selection: Selection) -> [[u64; STEPS as usize]; CYCLE as usize] {
         let mut counts = [[0; STEPS as usize]; CYCLE as usize];
         let mut scan = |from: u64, to: u64, times: u64| {
@@ -230,7 +229,7 @@ impl Workforce {
                 counts[place.role as usize][place.step as usize] += times;
             }
         };
-        // The first cycle differs from all others, so the first round stands for itself alone.
+        // The first cycle differs from all others, so the first round is counted separately.
         scan(0, self.size.min(ROUND), 1);
         if self.size > ROUND {
             let rounds = self.size / ROUND - 1;

@@ -1,18 +1,18 @@
-//! An alert: something that somebody has to look at before more money moves.
+//! An alert that requires a review before more money moves.
 
 use crate::model::business::Employee;
 use crate::model::identity::{AmlScreening, Subject};
 use crate::model::prelude::*;
 
 states! {
-    /// Where an alert stands.
+    /// Status of an alert.
     AlertStatus { Open "open", Escalated "escalated", Dismissed "dismissed", Confirmed "confirmed" }
     "escalate": Open => Escalated;
     "dismiss": Open | Escalated => Dismissed;
     "confirm": Open | Escalated => Confirmed;
 }
 
-/// How bad it is.
+/// The severity of an alert.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -23,52 +23,52 @@ pub(crate) enum Severity {
     High,
 }
 
-/// What opened an alert.
+/// The rule that opened an alert.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum AlertRule {
-    /// A list may have the subject.
+    /// A watchlist may contain the subject.
     WatchlistHit,
     /// Several amounts, each just below the reporting threshold.
     Structuring,
-    /// Many transactions in little time.
+    /// Many transactions in a short time.
     Velocity,
-    /// An amount far beyond the usual.
+    /// An amount far above the usual.
     SuddenChange,
-    /// Money to a country where most of it is not safe.
+    /// Money to a high-risk country.
     HighRiskCorridor,
 }
 
-/// Something that somebody has to look at before more money moves.
+/// An alert that requires a review before more money moves.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct AmlAlert {
     /// The alert's id.
     pub(crate) id: Id<AmlAlert>,
     /// Always `aml_alert`.
     pub(crate) object: Object<AmlAlert>,
-    /// Whose payouts it may freeze; null where the subject has no company.
+    /// The company whose payouts it may freeze, or null if the subject belongs to no company.
     pub(crate) company_id: Option<Id<Company>>,
-    /// Whom it is about; null where the company's money is the reason and no business subject of it is known.
+    /// The subject. Null if the alert is about the company's money and the company has no known business subject.
     pub(crate) subject_id: Option<Id<Subject>>,
-    /// The employee that the subject is: only their payouts freeze.
+    /// The subject's employee. Then only payouts to this employee are frozen.
     pub(crate) employee_id: Option<Id<Employee>>,
-    /// The screening that opened it; null where monitoring did.
+    /// The screening that opened it, or null if monitoring opened it.
     pub(crate) screening_id: Option<Id<AmlScreening>>,
-    /// What opened it.
+    /// The rule that opened it.
     pub(crate) rule: AlertRule,
-    /// How bad it is.
+    /// The severity of an alert.
     pub(crate) severity: Severity,
-    /// Where it stands: a `confirmed` one freezes payouts.
+    /// Current status: a `confirmed` alert freezes payouts.
     pub(crate) status: AlertStatus,
-    /// What was found, in a sentence.
+    /// Description of the finding in one sentence.
     pub(crate) detail: String,
-    /// Money in question, in minor units; null where none moved.
+    /// The amount in question, in minor units; null if no money moved.
     pub(crate) amount: Option<i64>,
     /// Its currency.
     pub(crate) currency: Option<Currency>,
-    /// The payouts or collections that it is about.
+    /// The payouts or collections concerned.
     pub(crate) resources: Vec<AnyId>,
-    /// What whoever resolved it said.
+    /// The note given when it was resolved.
     pub(crate) note: Option<String>,
     /// When it was dismissed or confirmed, in virtual time.
     pub(crate) resolved_at: Option<Timestamp>,
@@ -78,12 +78,12 @@ pub(crate) struct AmlAlert {
     pub(crate) updated_at: Timestamp,
     /// Always empty.
     pub(crate) metadata: Metadata,
-    /// Every status it had.
+    /// Every status the resource has had, oldest first.
     pub(crate) status_history: Vec<StatusChange<AlertStatus>>,
 }
 
 impl AmlAlert {
-    /// Alerts stand below the company whose payouts they freeze; those without one below their subject.
+    /// The parent of an alert is the company whose payouts it freezes, or its subject if there is no company.
     pub(crate) fn parent_bits(&self) -> u64 {
         let company = self.company_id.map(Id::bits);
         company.or(self.subject_id.map(Id::bits)).unwrap_or(0)

@@ -1,4 +1,4 @@
-//! What monitoring notices in payouts and collections (`fixtures/aml_rules.toml`). Pure: what moved is told.
+//! Monitoring rules for payouts and collections (`fixtures/aml_rules.toml`). Pure: the caller passes the movements.
 
 use std::sync::LazyLock;
 
@@ -51,7 +51,7 @@ struct HighRiskCorridor {
     severity: Severity,
 }
 
-/// Movements before the one that is looked at, newest first, that are looked at at most.
+/// Maximum number of earlier movements that a rule looks at, newest first.
 pub(crate) const WINDOW: usize = 64;
 const HOUR: i64 = 60 * 60 * 1_000;
 const DAY: i64 = 24 * HOUR;
@@ -61,7 +61,7 @@ pub(crate) static RULES: LazyLock<Rules> = LazyLock::new(|| {
     toml::from_str(text).unwrap_or_else(|error| panic!("fixtures/aml_rules.toml: {error}"))
 });
 
-/// Money that moved.
+/// A movement of money.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Movement {
     pub(crate) amount: i64,
@@ -69,25 +69,25 @@ pub(crate) struct Movement {
     pub(crate) at: Timestamp,
 }
 
-/// What a rule found.
+/// A finding of a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Suspicion {
     pub(crate) rule: AlertRule,
     pub(crate) severity: Severity,
     pub(crate) detail: String,
-    /// Places of the movements before that it is about, too.
+    /// Positions of the earlier movements that belong to it.
     pub(crate) places: Vec<usize>,
-    /// For how long the rule then stays silent, in milliseconds.
+    /// How long the rule stays silent afterwards, in milliseconds.
     pub(crate) silent: i64,
 }
 
 impl Rules {
-    /// Whether some rule would look at those before: most amounts are of no interest to any.
+    /// Whether a rule needs the earlier movements. Most amounts are relevant to no rule.
     pub(crate) fn looks_back(&self, now: Movement, nth_before: Option<Timestamp>) -> bool {
         self.is_just_below(now) || self.is_large(now) || self.is_fast(now, nth_before)
     }
 
-    /// How many before the one that is looked at make it too many.
+    /// The number of earlier movements from which there are too many.
     pub(crate) const fn velocity_count(&self) -> usize {
         self.velocity.count
     }
@@ -107,7 +107,7 @@ impl Rules {
         nth_before.is_some_and(|then| now.at.millis() - then.millis() < self.velocity.hours * HOUR)
     }
 
-    /// What is suspicious in a movement, given those before it, newest first, and the country that it went to.
+    /// The suspicions about a movement, given the earlier ones, newest first, and the destination country.
     pub(crate) fn judge(
         &self,
         now: Movement,
@@ -139,7 +139,7 @@ impl Rules {
             rule: AlertRule::Structuring,
             severity: rule.severity,
             detail: format!(
-                "{count} amounts of {} days stay just below {}",
+                "{count} amounts on {} days are just below {}",
                 rule.days,
                 now.currency.display(Threshold::of(now.currency).amount)
             ),
@@ -176,7 +176,7 @@ impl Rules {
             rule: AlertRule::SuddenChange,
             severity: rule.severity,
             detail: format!(
-                "{} is {} times the usual or more",
+                "{} is at least {} times the usual amount",
                 now.currency.display(now.amount),
                 rule.times
             ),

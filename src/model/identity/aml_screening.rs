@@ -1,4 +1,4 @@
-//! A screening: whether a list has a subject.
+//! A screening: checks whether a watchlist contains a subject.
 
 use crate::model::identity::{
     AmlAlert, ListName, Listed, MatchType, RiskLevel, Subject, Verification,
@@ -6,7 +6,7 @@ use crate::model::identity::{
 use crate::model::prelude::*;
 
 states! {
-    /// Where a screening stands.
+    /// Status of a screening.
     ScreeningStatus {
         Processing "processing", Clear "clear", NeedsReview "needs_review", ConfirmedMatch "confirmed_match",
     }
@@ -15,7 +15,7 @@ states! {
     "confirm": NeedsReview => ConfirmedMatch;
 }
 
-/// What was made of a hit.
+/// The decision about a hit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum HitStatus {
@@ -24,26 +24,26 @@ pub(crate) enum HitStatus {
     Confirmed,
 }
 
-/// An entry of a list that may be the subject.
+/// A watchlist entry that may be the subject.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Hit {
-    /// The list.
+    /// The watchlist.
     pub(crate) list: ListName,
-    /// The entry's id in it.
+    /// The entry's id in the list.
     pub(crate) entry_id: String,
-    /// The name that it has.
+    /// The entry's name.
     pub(crate) name: String,
-    /// How the names are alike.
+    /// How the names match.
     pub(crate) match_type: MatchType,
-    /// 0 to 100: how much they are.
+    /// Similarity of the names, 0 to 100.
     #[schemars(range(max = 100))]
     pub(crate) match_score: u32,
-    /// What was made of it.
+    /// The decision about the hit.
     pub(crate) status: HitStatus,
 }
 
 impl Hit {
-    /// An entry that was found.
+    /// The hit for an entry that was found.
     pub(crate) fn of(listed: Listed) -> Self {
         Self {
             list: listed.list,
@@ -56,44 +56,44 @@ impl Hit {
     }
 }
 
-/// Whether a list has a subject.
+/// Checks whether watchlists contain a subject.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct AmlScreening {
     /// The screening's id.
     pub(crate) id: Id<AmlScreening>,
     /// Always `aml_screening`.
     pub(crate) object: Object<AmlScreening>,
-    /// The subject's company; null where it has none.
+    /// The subject's company, or null if it has none.
     pub(crate) company_id: Option<Id<Company>>,
-    /// Who is screened.
+    /// The subject that is screened.
     pub(crate) subject_id: Id<Subject>,
-    /// The case that asked for it; null where a call did.
+    /// The verification that started it, or null if a call did.
     pub(crate) verification_id: Option<Id<Verification>>,
-    /// Where it stands.
+    /// Current status.
     pub(crate) status: ScreeningStatus,
-    /// The lists that are asked.
+    /// The watchlists that are searched.
     pub(crate) lists: Vec<ListName>,
-    /// How far names may differ: a hit scores at least 100 less this.
+    /// Tolerance for differences between names: a hit must score at least 100 minus this value.
     #[schemars(range(max = 40))]
     pub(crate) fuzziness: u32,
-    /// Whether it is repeated every day, for a year.
+    /// Whether it is repeated every day for a year.
     pub(crate) ongoing: bool,
-    /// Entries that may be the subject, dismissed ones included.
+    /// Entries that may be the subject, including dismissed ones.
     pub(crate) hits: Vec<Hit>,
-    /// 0 to 100: the highest of the hits that are not dismissed, each its score by the weight of its list.
+    /// Risk score from 0 to 100: the highest score of hits that are not dismissed, weighted by list.
     #[schemars(range(max = 100))]
     pub(crate) risk_score: u32,
     /// The latest alert that it opened.
     pub(crate) alert_id: Option<Id<AmlAlert>>,
-    /// When it last found something, or nothing for the first time; null until then.
+    /// When it first completed or last found a new hit; null until then.
     pub(crate) completed_at: Option<Timestamp>,
     /// When it was created, in virtual time.
     pub(crate) created_at: Timestamp,
     /// When it last changed, in virtual time.
     pub(crate) updated_at: Timestamp,
-    /// The caller's own pairs.
+    /// Key-value pairs set by the caller.
     pub(crate) metadata: Metadata,
-    /// Every status it had.
+    /// Every status the resource has had, oldest first.
     pub(crate) status_history: Vec<StatusChange<ScreeningStatus>>,
 }
 
@@ -106,14 +106,14 @@ impl AmlScreening {
         self.company_id.unwrap_or(Id::UNKNOWN)
     }
 
-    /// Reckons the risk anew.
+    /// Recalculates the risk score.
     pub(crate) fn reckon(&mut self) {
         let counted = self.hits.iter().filter(|hit| hit.status != HitStatus::Dismissed);
         let risks = counted.map(|hit| hit.list.risk(hit.match_score));
         self.risk_score = risks.max().unwrap_or(0);
     }
 
-    /// What it makes of the subject.
+    /// The subject's risk level according to this screening.
     pub(crate) const fn risk_level(&self) -> RiskLevel {
         match (self.status, self.risk_score) {
             (ScreeningStatus::ConfirmedMatch, _) | (_, 75..) => RiskLevel::High,
@@ -122,7 +122,7 @@ impl AmlScreening {
         }
     }
 
-    /// The open hits came to that.
+    /// Sets the status of all open hits.
     pub(crate) fn settle(&mut self, status: HitStatus) {
         for hit in &mut self.hits {
             if hit.status == HitStatus::Open {
@@ -135,7 +135,7 @@ impl AmlScreening {
 
 stateful!(AmlScreening: ScreeningStatus);
 
-/// What whoever keeps the lists says; decided when they are asked, known when they answer.
+/// The reply of the watchlist provider. It is decided when the request is sent, and known when the provider replies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ListAnswer {
@@ -147,7 +147,7 @@ pub(crate) enum ListAnswer {
 }
 
 impl ListAnswer {
-    /// The answer that a choice of `watchlist.reply` names.
+    /// The reply for a choice of `watchlist.reply`.
     pub(crate) fn of(choice: &str) -> Self {
         match choice {
             "by_name" => Self::ByName,

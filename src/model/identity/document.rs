@@ -1,16 +1,16 @@
-//! A document: a token that stands for a paper of a subject's. There are no files, and nothing of anybody's body.
+//! A document of a subject, represented by a token. There are no files and no biometric data.
 
 use crate::model::identity::Subject;
 use crate::model::prelude::*;
 
 states! {
-    /// Where a document stands.
+    /// Status of a document.
     DocumentStatus { Received "received", Accepted "accepted", Rejected "rejected" }
     "accept": Received => Accepted;
     "reject": Received | Accepted => Rejected;
 }
 
-/// What a document is.
+/// The type of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum DocumentType {
@@ -22,7 +22,7 @@ pub(crate) enum DocumentType {
 }
 
 impl DocumentType {
-    /// The word on the wire.
+    /// The name in requests and responses.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Passport => "passport",
@@ -38,15 +38,15 @@ impl DocumentType {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum DocumentFault {
-    /// It cannot be read: another picture may help.
+    /// The document cannot be read. A better image may help.
     Unreadable,
-    /// It is no longer valid: another document is needed.
+    /// The document is no longer valid. Another document is required.
     Expired,
-    /// It is not genuine.
+    /// The document is not genuine.
     Forged,
 }
 
-/// The reserved tokens, and what each brings about. Every other token is accepted.
+/// The reserved tokens and their results. Every other token is accepted.
 pub(crate) const TOKENS: &[(&str, Option<DocumentFault>)] = &[
     ("tok_ok", None),
     ("tok_blurry", Some(DocumentFault::Unreadable)),
@@ -54,38 +54,38 @@ pub(crate) const TOKENS: &[(&str, Option<DocumentFault>)] = &[
     ("tok_forged", Some(DocumentFault::Forged)),
 ];
 
-/// A paper of a subject's, by a token.
-#[expect(clippy::struct_field_names, reason = "the word of the wire")]
+/// A document of a subject, represented by a token.
+#[expect(clippy::struct_field_names, reason = "the member's name in responses")]
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Document {
     /// The document's id.
     pub(crate) id: Id<Document>,
     /// Always `document`.
     pub(crate) object: Object<Document>,
-    /// The subject's company; null where it has none.
+    /// The subject's company, or null if it has none.
     pub(crate) company_id: Option<Id<Company>>,
-    /// Whose it is.
+    /// The subject that it belongs to.
     pub(crate) subject_id: Id<Subject>,
-    /// What it is.
+    /// The kind of warning.
     #[serde(rename = "type")]
     pub(crate) kind: DocumentType,
-    /// The token that stands for it.
+    /// The token that represents the document.
     pub(crate) document_token: String,
-    /// Who issued it, ISO 3166-1 alpha-2; the subject's country unless another was named.
+    /// The issuing country, ISO 3166-1 alpha-2. Default: the subject's country.
     pub(crate) country: String,
-    /// The last day on which it is valid, where it has one.
+    /// The last day of validity, if there is one.
     pub(crate) expires_on: Option<Date>,
-    /// Where it stands: looked at within a minute.
+    /// Current status. A new document is examined within a minute.
     pub(crate) status: DocumentStatus,
-    /// What is wrong with it; null unless it was rejected.
+    /// What is wrong with the document; null unless it was rejected.
     pub(crate) fault: Option<DocumentFault>,
     /// When it was created, in virtual time.
     pub(crate) created_at: Timestamp,
     /// When it last changed, in virtual time.
     pub(crate) updated_at: Timestamp,
-    /// The caller's own pairs.
+    /// Key-value pairs set by the caller.
     pub(crate) metadata: Metadata,
-    /// Every status it had.
+    /// Every status the resource has had, oldest first.
     pub(crate) status_history: Vec<StatusChange<DocumentStatus>>,
 }
 
@@ -98,7 +98,7 @@ impl Document {
         self.company_id.unwrap_or(Id::UNKNOWN)
     }
 
-    /// What looking at it on that day finds.
+    /// The fault found on that day, if any.
     pub(crate) fn examined(&self, today: Date) -> Option<DocumentFault> {
         let reserved = TOKENS.iter().find(|(token, _)| *token == self.document_token);
         let by_token = reserved.and_then(|(_, fault)| *fault);

@@ -1,21 +1,21 @@
-//! Which checks a level of verification makes, and which documents it asks for (`fixtures/verification_levels.toml`).
+//! The checks and documents that each verification level requires (`fixtures/verification_levels.toml`).
 
 use std::sync::LazyLock;
 
 use crate::model::identity::DocumentType;
 use crate::model::prelude::*;
 
-/// What kind of verification it is.
+/// The type of a verification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum VerificationType {
-    /// Of a person.
+    /// Verification of a person.
     Kyc,
-    /// Of a business.
+    /// Verification of a business.
     Kyb,
 }
 
-/// How thorough it is.
+/// The verification level.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -27,27 +27,27 @@ pub(crate) enum Level {
     Enhanced,
 }
 
-/// One thing that is checked.
+/// A check of a verification.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum CaseCheckName {
-    /// Name, birth and numbers are those of a register of people.
+    /// Name, date of birth and id numbers match a population register.
     IdentityData,
-    /// The business stands in its register.
+    /// The business is in the company register.
     Registry,
-    /// The papers are readable, valid and genuine.
+    /// The documents are readable, valid and genuine.
     Document,
-    /// The address is theirs.
+    /// The address belongs to the subject.
     Address,
-    /// Who owns the business is known.
+    /// The owners of the business are known.
     Ownership,
-    /// No list has them.
+    /// No watchlist contains the subject.
     Aml,
 }
 
-/// What one level asks.
+/// The requirements of one level.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LevelRow {
@@ -55,7 +55,7 @@ pub(crate) struct LevelRow {
     pub(crate) kind: VerificationType,
     pub(crate) level: Level,
     pub(crate) checks: Vec<CaseCheckName>,
-    /// Of each group one document.
+    /// One document of each group is required.
     pub(crate) documents: Vec<Vec<DocumentType>>,
 }
 
@@ -72,7 +72,7 @@ static LEVELS: LazyLock<Vec<LevelRow>> = LazyLock::new(|| {
     file.level
 });
 
-/// What that level of that kind of verification asks.
+/// The requirements of that level for that type of verification.
 pub(crate) fn row(kind: VerificationType, level: Level) -> &'static LevelRow {
     let found = LEVELS.iter().find(|row| row.kind == kind && row.level == level);
     found.expect("a test reads a row for each kind and level")

@@ -1,4 +1,4 @@
-//! Who somebody is: subjects, their documents and verifications, and what the lists say of them.
+//! Identity: subjects, their documents and verifications, and watchlist screenings.
 
 pub(crate) mod aml_alert;
 pub(crate) mod aml_rules;

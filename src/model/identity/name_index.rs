@@ -1,8 +1,8 @@
-//! Names, found by what they sound like: of a list of many only those are compared that share enough words with the one asked for.
+//! Finds names by similar spelling. It compares a name only with list entries that share enough words with it.
 //!
-//! Each word stands in an index under its plain spelling, under that with any one letter left out, and a long one with any two, so
-//! that words that differ by a letter or two meet. An index keeps numbers in order, so a search is a function of its names alone;
-//! what meets by chance is told apart when names are compared.
+//! Each word is indexed by its plain spelling, by every spelling with one letter removed, and for long words with two letters removed. So
+//! words that differ by one or two letters meet. The index is ordered, so a search depends on its names alone. False candidates are removed
+//! when the names are compared.
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
@@ -11,18 +11,18 @@ use crate::model::identity::name_match::Word;
 use crate::model::identity::{MatchType, Name};
 use crate::value::Key;
 
-/// A list of names to search.
+/// A searchable list of names.
 #[derive(Debug, Default)]
 pub(crate) struct NameIndex {
     names: Vec<Name>,
-    /// What each name stands under, with its place.
+    /// The keys of each name, with its position.
     standing: BTreeSet<(u64, usize)>,
 }
 
-/// A name of the list that is like the one asked for.
+/// A name of the list that is similar to the given one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Found {
-    /// Its place in the list.
+    /// Position in the list.
     pub(crate) place: usize,
     /// 0 to 100.
     pub(crate) score: u32,
@@ -30,7 +30,7 @@ pub(crate) struct Found {
 }
 
 impl NameIndex {
-    /// Reads a list.
+    /// Indexes a list.
     pub(crate) fn of<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
         let names: Vec<Name> = names.into_iter().map(Name::read).collect();
         let places = names.iter().enumerate();
@@ -41,7 +41,7 @@ impl NameIndex {
         Self { standing: standing.collect(), names }
     }
 
-    /// Names that are like this one by at least that score, in the list's order.
+    /// Names with at least that score, in the order of the list.
     pub(crate) fn search(&self, text: &str, least: u32) -> Vec<Found> {
         let asked = Name::read(text);
         let places = met(&asked, |keys| {
@@ -56,24 +56,24 @@ impl NameIndex {
     }
 }
 
-/// Letters that a spelling leaves out, at most.
+/// Maximum number of letters removed from a spelling.
 const MOST: u64 = 2;
 
-/// What a name stands under in an index.
+/// The index keys of a name.
 pub(crate) fn keys(name: &Name) -> BTreeSet<u64> {
     let alone = u64::from(whole(name) < 2);
     let spelt = name.words.iter().flat_map(|word| spellings(&word.folded));
     spelt.map(|(text, left_out)| key(&text) | left_out << 1 | alone).collect()
 }
 
-/// What stands for a spelling; its lowest bits say how many letters it leaves out, and whether it is all that a name has.
+/// The key of a spelling. Its lowest bits say how many letters are removed, and whether it is the name's only word.
 fn key(text: &str) -> u64 {
     const BITS: u64 = 0b111;
     Key::new(0).with(text).hash() & !BITS
 }
 
-/// Those of an index that may be like a name, ascending: they share two words with it, or one where either has no more. `under`
-/// is asked what stands under such keys.
+/// Candidates for a name, ascending: entries that share two words with it, or one if either name has only one word. `under` returns the
+/// entries under a range of keys.
 pub(crate) fn met<T: Copy + Ord, I: Iterator<Item = (u64, T)>>(
     asked: &Name,
     under: impl Fn(RangeInclusive<u64>) -> I,
@@ -83,7 +83,7 @@ pub(crate) fn met<T: Copy + Ord, I: Iterator<Item = (u64, T)>>(
         let mut places = Vec::new();
         for (text, left_out) in spellings(&word.folded) {
             let key = key(&text);
-            // Of two words three letters are not left out: they would be too unlike.
+            // At most two letters differ between two words, so three removed letters are never combined.
             let last = key | (MOST - left_out) << 1 | 1;
             for (key, place) in under(key..=last) {
                 let into = if key & 1 == 1 { &mut enough } else { &mut places };
@@ -95,7 +95,7 @@ pub(crate) fn met<T: Copy + Ord, I: Iterator<Item = (u64, T)>>(
         once.extend(places);
     }
     once.sort_unstable();
-    // Of two names of several words one in common is too little for any threshold; an initial is none.
+    // Between names of several words, one common word is never enough. Initials do not count as words.
     let needed = 2.min(whole(asked));
     let chunks = once.chunk_by(|one, other| one == other);
     enough.extend(chunks.filter(|same| same.len() >= needed).map(|same| same[0]));
@@ -104,18 +104,18 @@ pub(crate) fn met<T: Copy + Ord, I: Iterator<Item = (u64, T)>>(
     enough
 }
 
-/// Words of a name that are more than an initial.
+/// Number of words that are longer than an initial.
 fn whole(name: &Name) -> usize {
     let long = |word: &&Word| word.folded.chars().nth(1).is_some();
     name.words.iter().filter(long).count()
 }
 
-/// Shorter words stand for themselves.
+/// Shorter words are indexed by their exact spelling only.
 const SHORTEST: usize = 4;
-/// Words of which two letters are few enough to be slips, and whose pairs of letters are not too many.
+/// Length of words for which two letters may be removed without too many false matches and combinations.
 const TWICE: RangeInclusive<usize> = 7..=16;
 
-/// A word's spellings, with how many letters each leaves out.
+/// A word's spellings, with the number of letters removed from each.
 fn spellings(word: &str) -> Vec<(String, u64)> {
     let once = shortened(word);
     let twice = if TWICE.contains(&word.chars().count()) {
@@ -129,7 +129,7 @@ fn spellings(word: &str) -> Vec<(String, u64)> {
     all
 }
 
-/// A word with any one of its letters left out.
+/// A word with each one of its letters removed in turn.
 fn shortened(word: &str) -> BTreeSet<String> {
     let letters: Vec<char> = word.chars().collect();
     if letters.len() < SHORTEST {

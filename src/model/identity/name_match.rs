@@ -1,47 +1,47 @@
-//! How likely two names are one person's: exact, written otherwise, in another order, or nearly. Integers throughout.
+//! How likely two names belong to one person: equal, another spelling, another order, or similar. Integers only.
 //!
-//! Accents, case, titles and legal forms do not count (`payments::holder_name` reads the words). Deliberately absent: nicknames.
+//! Accents, case, titles and legal forms are ignored (`payments::holder_name` splits the words). Deliberately absent: nicknames.
 
 use crate::model::payments::holder_name::words;
 use crate::model::prelude::*;
 
-/// What two words count that only their spelling tells apart.
+/// Points for two words that differ only in spelling.
 const SPELT: u32 = 95;
-/// What a letter counts that may be the other word's initial.
+/// Points for a letter that may be the initial of the other word.
 const INITIAL: u32 = 60;
-/// Below that two words have nothing to do with each other.
+/// The minimum score for two words to be similar.
 const ALIKE: u32 = 70;
-/// Below that a word is too short for another letter to be a slip.
+/// A shorter word must match exactly: one wrong letter is not accepted.
 const LONG: usize = 4;
-/// What another order costs.
+/// Points deducted for another word order.
 const ORDER: u32 = 2;
-/// What a word costs that the other name has not.
+/// Points deducted for a word that the other name does not have.
 const MISSING: u32 = 5;
-/// What one word in common is worth at most, where either name has more.
+/// Maximum score for one common word if either name has more words.
 const ONE_WORD: u32 = 70;
 
-/// How a name is like a list's.
+/// How a name matches a list entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum MatchType {
-    /// Letter by letter, but for case.
+    /// Equal, ignoring case.
     Exact,
     /// The same words in another order.
     Reordered,
     /// The same words in another spelling: accents, `kh` for `k`, `ou` for `u`, a doubled letter.
     Transliterated,
-    /// Words that differ by a letter or two, or are missing.
+    /// Some words differ by one or two letters, or are missing.
     Near,
 }
 
-/// A name, read for comparison.
+/// A name, prepared for comparison.
 #[derive(Clone, Debug)]
 pub(crate) struct Name {
     text: String,
     pub(crate) words: Vec<Word>,
 }
 
-/// A word of a name, and its plain spelling.
+/// A word of a name, with its plain spelling.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Word {
     text: String,
@@ -49,11 +49,11 @@ pub(crate) struct Word {
 }
 
 impl Name {
-    /// Reads a name.
+    /// Prepares a name.
     pub(crate) fn read(text: &str) -> Self {
         let whole = text.trim().to_lowercase();
         let mut read = words(text);
-        // A name of nothing but signs is a word of its own.
+        // A name that consists only of punctuation is one word.
         if read.is_empty() && !whole.is_empty() {
             read.push(whole.clone());
         }
@@ -61,7 +61,7 @@ impl Name {
         Self { words: words.collect(), text: whole }
     }
 
-    /// What the two come to: a score of 0 to 100, and how they are alike.
+    /// Compares two names. Returns a score from 0 to 100 and the kind of match.
     pub(crate) fn compare(&self, other: &Self) -> (u32, MatchType) {
         if self.text == other.text {
             return (100, MatchType::Exact);
@@ -87,7 +87,7 @@ impl Name {
             MatchType::Near
         };
         let order = if ordered { 0 } else { ORDER };
-        // The same words, written with an accent or a title, are not letter by letter the same.
+        // The same words with an accent or a title are not an exact match.
         let dressed = u32::from(mean == 100 && ordered && extra == 0);
         let score = mean.saturating_sub(order + dressed + extra.saturating_mul(MISSING));
         if short.len() == 1 && long.len() > 1 { (score.min(ONE_WORD), kind) } else { (score, kind) }
@@ -105,7 +105,7 @@ struct Pair {
     place: usize,
 }
 
-/// Each word's best partner that no other has, the same words first; none where there are no words.
+/// The best free partner of each word, equal words first; none if there are no words.
 fn paired(short: &[Word], long: &[Word]) -> Option<Vec<Pair>> {
     if short.is_empty() {
         return None;
@@ -152,11 +152,11 @@ fn likeness(one: &Word, other: &Word) -> u32 {
     }
     let longest = u32::try_from(a.len().max(b.len())).unwrap_or(u32::MAX);
     let score = 100_u32.saturating_sub(distance(&a, &b) * 100 / longest);
-    // Two words of other letters are never as good as two spellings of one.
+    // Two different words never score as high as two spellings of one word.
     if score < ALIKE { 0 } else { score.min(SPELT - 1) }
 }
 
-/// Letters more, less, other or swapped with their neighbour, between two words.
+/// Number of added, missing, wrong or swapped letters between two words.
 fn distance(a: &[char], b: &[char]) -> u32 {
     let width = b.len() + 1;
     let mut before: Vec<u32> = vec![0; width];
@@ -176,7 +176,7 @@ fn distance(a: &[char], b: &[char]) -> u32 {
     last[width - 1]
 }
 
-/// Spellings of one sound, the longer ones first.
+/// Spellings of the same sound, longer ones first.
 const SPELLINGS: &[(&str, &str)] = &[
     ("sch", "s"),
     ("ph", "f"),
@@ -207,7 +207,7 @@ const SPELLINGS: &[(&str, &str)] = &[
     ("o", "u"),
 ];
 
-/// A word in its plain spelling: what sounds alike is written alike, and no letter twice in a row.
+/// The plain spelling of a word: equal sounds are written alike, and doubled letters once.
 fn fold(word: &str) -> String {
     let mut folded = String::with_capacity(word.len());
     let mut rest = word;

@@ -6,7 +6,7 @@ use crate::model::prelude::*;
 use crate::value::BirthDate;
 
 states! {
-    /// Whether it is known who somebody is.
+    /// The verification status of a subject.
     KycStatus {
         Unverified "unverified", Pending "pending", InReview "in_review", Approved "approved", Declined "declined",
         ReverifyRequired "reverify_required",
@@ -29,20 +29,20 @@ pub(crate) enum SubjectType {
     Business,
 }
 
-/// How risky the lists make somebody.
+/// The risk level of a subject.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum RiskLevel {
-    /// Nobody has looked.
+    /// No screening has completed.
     #[default]
     Unknown,
-    /// The highest risk score of a hit is below 40, or there is none.
+    /// The highest risk score of a hit is below 40, or there is no hit.
     Low,
     /// Below 75.
     Medium,
-    /// From 75 on, or a hit was confirmed.
+    /// The highest risk score is 75 or more, or a hit was confirmed.
     High,
 }
 
@@ -55,29 +55,29 @@ pub(crate) struct PersonName {
     pub(crate) last: String,
 }
 
-/// A number that an office gave somebody.
+/// An identification number issued by an authority.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct IdNumber {
-    /// What kind of number it is: `bvn`, `nin`, `ssn`, `rc_number` …
+    /// The kind of number: `bvn`, `nin`, `ssn`, `rc_number` …
     #[serde(rename = "type")]
     pub(crate) kind: String,
     /// The number.
     pub(crate) value: String,
-    /// Whose office gave it, ISO 3166-1 alpha-2.
+    /// The issuing country, ISO 3166-1 alpha-2.
     pub(crate) country: String,
 }
 
 /// The latest trust score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct LatestTrust {
-    /// 0 to 1000, higher is safer.
+    /// Score from 0 to 1000, higher is safer.
     #[schemars(range(min = 0, max = 1000))]
     pub(crate) score: i32,
-    /// When it was computed, in virtual time.
+    /// When it was calculated, in virtual time.
     pub(crate) at: Timestamp,
 }
 
-/// A person or a business whose identity is verified, as a world keeps it.
+/// A person or a business whose identity is verified, as stored in a world.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Subject {
     pub(crate) id: Id<Subject>,
@@ -95,10 +95,10 @@ pub(crate) struct Subject {
     pub(crate) address: Option<Address>,
     pub(crate) external_id: Option<String>,
     pub(crate) status: KycStatus,
-    /// The level of the last approval; none before the first.
+    /// The level of the latest approval; none before the first.
     pub(crate) level: Option<crate::model::identity::levels::Level>,
     pub(crate) risk_level: RiskLevel,
-    /// Whether what a verification looks at has changed since one was submitted.
+    /// Whether verified data has changed since the last submission.
     #[serde(default)]
     pub(crate) changed: bool,
     pub(crate) trust: Option<LatestTrust>,
@@ -109,7 +109,7 @@ pub(crate) struct Subject {
 }
 
 impl Subject {
-    /// Subjects stand below their company; those without one below nothing.
+    /// The parent of a subject is its company, if it has one.
     pub(crate) fn parent_bits(&self) -> u64 {
         self.company_id.map_or(0, Id::bits)
     }
@@ -118,7 +118,7 @@ impl Subject {
         self.company_id.unwrap_or(Id::UNKNOWN)
     }
 
-    /// The name that lists and bureaus know somebody by.
+    /// The full name that watchlists and bureaus use.
     pub(crate) fn full_name(&self) -> String {
         match (&self.name, &self.legal_name) {
             (Some(name), _) => format!("{} {}", name.first, name.last),
@@ -126,7 +126,7 @@ impl Subject {
         }
     }
 
-    /// The word that a reserved name is looked for in: a person's last name, the first word of a business's.
+    /// The word that is compared with reserved names: a person's last name, or the first word of a business name.
     pub(crate) fn reserved_word(&self) -> &str {
         match (&self.name, &self.legal_name) {
             (Some(name), _) => name.last.trim(),
@@ -137,13 +137,13 @@ impl Subject {
         }
     }
 
-    /// What was verified is no more so.
+    /// The verification is no longer valid.
     pub(crate) fn outdate(&mut self, now: Timestamp) {
         let why = "what was verified has changed".to_owned();
         self.enter_because(KycStatus::ReverifyRequired, now, Some(why));
     }
 
-    /// Where an unfinished verification leaves somebody.
+    /// The status of a subject whose verification did not finish.
     pub(crate) fn before_pending(&self) -> KycStatus {
         let mut before = self.status_history.iter().rev().map(|change| change.status);
         let settled =
@@ -162,22 +162,22 @@ pub(crate) struct SubjectShape<'a> {
     id: Id<Subject>,
     /// Always `subject`.
     object: Object<Subject>,
-    /// The company that a business is, or that a person belongs to; null where none was named.
+    /// The company that a business is, or that a person belongs to; null if none was given.
     company_id: Option<Id<Company>>,
-    /// The employee that a person is.
+    /// The employee, if the person is one.
     employee_id: Option<Id<Employee>>,
     /// A person or a business.
     #[serde(rename = "type")]
     kind: SubjectType,
-    /// A person's name; null of a business.
+    /// A person's name; null for a business.
     name: Option<&'a PersonName>,
-    /// A business's registered name; null of a person.
+    /// A business's registered name; null for a person.
     legal_name: Option<&'a str>,
-    /// Of a person, where it is known.
+    /// A person's date of birth, if known.
     date_of_birth: Option<BirthDate>,
-    /// Of residence or registration, ISO 3166-1 alpha-2.
+    /// Country of residence or registration, ISO 3166-1 alpha-2.
     country: &'a str,
-    /// Numbers that offices gave them.
+    /// Identification numbers.
     id_numbers: &'a [IdNumber],
     /// An e-mail address.
     email: Option<&'a str>,
@@ -185,15 +185,15 @@ pub(crate) struct SubjectShape<'a> {
     phone: Option<&'a str>,
     /// The address.
     address: Option<&'a Address>,
-    /// The caller's own name for them.
+    /// The caller's own id of the subject.
     external_id: Option<&'a str>,
     /// The same as `kyc_status`.
     status: KycStatus,
-    /// Whether it is known who they are.
+    /// Verification status.
     kyc_status: KycStatus,
-    /// The level of the last approval; null before the first.
+    /// The level of the latest approval; null before the first.
     verified_level: Option<crate::model::identity::levels::Level>,
-    /// What the last screening made of them, and no less than what alerts about them say that were not dismissed.
+    /// Risk level of the latest screening. It is not lower than the level of any alert about the subject that is not dismissed.
     risk_level: RiskLevel,
     /// The latest trust score; null before the first.
     trust_score: Option<LatestTrust>,
@@ -201,9 +201,9 @@ pub(crate) struct SubjectShape<'a> {
     created_at: Timestamp,
     /// When it last changed, in virtual time.
     updated_at: Timestamp,
-    /// The caller's own pairs.
+    /// Key-value pairs set by the caller.
     metadata: &'a Metadata,
-    /// Every status it had.
+    /// Every status the resource has had, oldest first.
     status_history: &'a [StatusChange<KycStatus>],
 }
 

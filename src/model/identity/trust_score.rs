@@ -1,15 +1,15 @@
-//! A trust score: how far somebody is to be trusted, as a fold of what has happened.
+//! A trust score: how trustworthy a subject is, calculated from past events.
 
 use crate::model::identity::Subject;
 use crate::model::prelude::*;
 
 states! {
-    /// Where a score stands.
+    /// Status of a score.
     TrustStatus { Processing "processing", Completed "completed" }
     "complete": Processing => Completed;
 }
 
-/// What the score is for: it says how much each factor weighs.
+/// The purpose of a score. It determines the weight of each factor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum TrustContext {
@@ -25,7 +25,7 @@ impl TrustContext {
     pub(crate) const ALL: [Self; 3] = [Self::Onboarding, Self::Payout, Self::Credit];
 }
 
-/// How high a score is.
+/// The band of a score.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -38,26 +38,27 @@ pub(crate) enum TrustBand {
     VeryHigh,
 }
 
-/// What a score looks at.
+/// A factor of a score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum TrustFactorName {
-    /// How well it is known who they are.
+    /// The verification of the subject.
     Kyc,
-    /// What the lists and the monitoring say.
+    /// Results of screening and monitoring.
     Aml,
-    /// Payouts of the company of 90 days that arrived, of those that arrived, failed or came back.
+    /// The company's payouts of 90 days: the share that settled, among those that settled, failed or were returned.
     Payments,
-    /// Runs of the company of 90 days that paid everybody, of those that ended; of an employee, whether payroll is verified.
+    /// The company's runs of 90 days: the share that paid every employee, among those that ended. For an employee: whether payroll is
+    /// verified.
     Payroll,
-    /// What is on record.
+    /// The completeness of the profile.
     Profile,
-    /// What the caller says.
+    /// Signals from the caller.
     Signals,
 }
 
 impl TrustFactorName {
-    /// Every factor, in the order in which they are shown.
+    /// Every factor, in display order.
     pub(crate) const ALL: [Self; 6] =
         [Self::Kyc, Self::Aml, Self::Payments, Self::Payroll, Self::Profile, Self::Signals];
 }
@@ -65,20 +66,20 @@ impl TrustFactorName {
 /// One part of a score.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct TrustReason {
-    /// What was looked at.
+    /// The factor.
     pub(crate) factor: TrustFactorName,
-    /// What it counts at most in this context.
+    /// Maximum points of the factor in this context.
     pub(crate) weight: i32,
-    /// How much of that it counts.
+    /// The percentage of the weight that is reached.
     #[schemars(range(min = 0, max = 100))]
     pub(crate) percent: i32,
-    /// `weight` by `percent`, rounded down: all of them sum to the score.
+    /// `weight` times `percent`, rounded down. The score is the sum of all points.
     pub(crate) points: i32,
-    /// Why, in a sentence.
+    /// The reason in one sentence.
     pub(crate) detail: String,
 }
 
-/// What a caller knows of somebody.
+/// What the caller knows about the subject.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct TrustSignals {
@@ -90,39 +91,39 @@ pub(crate) struct TrustSignals {
     pub(crate) device_known: Option<bool>,
 }
 
-/// How far somebody is to be trusted.
+/// How trustworthy a subject is.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct TrustScore {
     /// The score's id.
     pub(crate) id: Id<TrustScore>,
     /// Always `trust_score`.
     pub(crate) object: Object<TrustScore>,
-    /// The subject's company; null where it has none.
+    /// The subject's company, or null if it has none.
     pub(crate) company_id: Option<Id<Company>>,
-    /// Who is scored.
+    /// The subject that is scored.
     pub(crate) subject_id: Id<Subject>,
-    /// What it is for.
+    /// The purpose of the score.
     pub(crate) context: TrustContext,
-    /// What the caller said.
+    /// The signals given by the caller.
     pub(crate) signals: TrustSignals,
-    /// Where it stands.
+    /// Current status.
     pub(crate) status: TrustStatus,
-    /// 0 to 1000, higher is safer; null until it is completed.
+    /// Score from 0 to 1000, higher is safer; null until completed.
     #[schemars(range(min = 0, max = 1000))]
     pub(crate) score: Option<i32>,
-    /// Where it lies; null until it is completed.
+    /// The band of the score; null until completed.
     pub(crate) band: Option<TrustBand>,
-    /// Its parts, which sum to it.
+    /// The parts of the score. Their sum is the score.
     pub(crate) reasons: Vec<TrustReason>,
-    /// The score before it in the same context, where there is one.
+    /// The previous score in the same context, if any.
     pub(crate) previous_score: Option<i32>,
     /// When it was created, in virtual time.
     pub(crate) created_at: Timestamp,
     /// When it last changed, in virtual time.
     pub(crate) updated_at: Timestamp,
-    /// The caller's own pairs.
+    /// Key-value pairs set by the caller.
     pub(crate) metadata: Metadata,
-    /// Every status it had.
+    /// Every status the resource has had, oldest first.
     pub(crate) status_history: Vec<StatusChange<TrustStatus>>,
 }
 

@@ -1,4 +1,4 @@
-//! How a trust score is reckoned (`fixtures/trust_score.toml`). Pure, and integers throughout.
+//! The calculation of a trust score (`fixtures/trust_score.toml`). Pure; integers only.
 
 use std::sync::LazyLock;
 
@@ -100,7 +100,7 @@ pub(crate) static WEIGHTS: LazyLock<TrustWeights> = LazyLock::new(|| {
 });
 
 impl TrustWeights {
-    /// What a factor counts at most in that context.
+    /// Maximum points of a factor in that context.
     pub(crate) fn weight(&self, context: TrustContext, factor: TrustFactorName) -> i32 {
         let row = self.context.iter().find(|row| row.id == context);
         let row = row.expect("a test reads a row for each context");
@@ -114,7 +114,7 @@ impl TrustWeights {
         }
     }
 
-    /// The band in which a score lies.
+    /// The band that contains a score.
     pub(crate) const fn band(&self, score: i32) -> TrustBand {
         let bands = &self.bands;
         if score >= bands.very_high {

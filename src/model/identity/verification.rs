@@ -1,10 +1,10 @@
-//! A verification: one case in which it is found out who a subject is.
+//! A verification: one case that establishes the identity of a subject.
 
 use crate::model::identity::{CaseCheckName, Document, Level, Subject, VerificationType};
 use crate::model::prelude::*;
 
 states! {
-    /// Where a case stands.
+    /// Status of a case.
     CaseStatus {
         Created "created", Processing "processing", InReview "in_review",
         ResubmissionRequested "resubmission_requested", Approved "approved", Declined "declined", Expired "expired",
@@ -20,7 +20,7 @@ states! {
 }
 
 impl CaseStatus {
-    /// Whether something is still to come of it.
+    /// Whether the case has not ended yet.
     pub(crate) const fn is_open(self) -> bool {
         matches!(
             self,
@@ -29,33 +29,33 @@ impl CaseStatus {
     }
 }
 
-/// How one check of a case came out.
+/// The result of one check of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum CaseCheckStatus {
     Pending,
     Passed,
     Failed,
-    /// Somebody has to look.
+    /// A manual review is required.
     Review,
 }
 
 /// One check of a case.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct CaseCheck {
-    /// What is checked.
+    /// The name of a check.
     pub(crate) name: CaseCheckName,
-    /// How it came out.
+    /// The result.
     pub(crate) status: CaseCheckStatus,
 }
 
-/// Why somebody was not approved.
+/// Why a subject was not approved.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum RejectLabel {
-    /// The register has other data.
+    /// The register contains different data.
     DataMismatch,
     /// A document cannot be read.
     DocumentUnreadable,
@@ -63,23 +63,23 @@ pub(crate) enum RejectLabel {
     DocumentExpired,
     /// A document is not genuine.
     DocumentForged,
-    /// A list has them, and it is they.
+    /// The subject is on a watchlist.
     WatchlistMatch,
-    /// Whoever reviewed it was not convinced.
+    /// A reviewer declined the subject.
     ManualDecline,
 }
 
-/// Whether trying again can help.
+/// Whether another submission can succeed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum RejectType {
-    /// Submit again, with what was asked for.
+    /// Submit again with the required data.
     Retry,
-    /// Not in this case.
+    /// Not possible in this case.
     Final,
 }
 
-/// What a case came to.
+/// The result of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum CaseResult {
@@ -87,39 +87,39 @@ pub(crate) enum CaseResult {
     Declined,
 }
 
-/// One case in which it is found out who a subject is.
+/// One case that establishes the identity of a subject.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Verification {
     /// The case's id.
     pub(crate) id: Id<Verification>,
     /// Always `verification`.
     pub(crate) object: Object<Verification>,
-    /// The subject's company; null where it has none.
+    /// The subject's company, or null if it has none.
     pub(crate) company_id: Option<Id<Company>>,
-    /// Who is verified.
+    /// The subject that is verified.
     pub(crate) subject_id: Id<Subject>,
-    /// Of a person or of a business.
+    /// Verification of a person or of a business.
     #[serde(rename = "type")]
     pub(crate) kind: VerificationType,
-    /// How thorough it is.
+    /// The verification level.
     pub(crate) level: Level,
-    /// Where it stands.
+    /// Current status.
     pub(crate) status: CaseStatus,
-    /// Each check, and how it came out.
+    /// Each check and its result.
     pub(crate) checks: Vec<CaseCheck>,
     /// The documents of the last submission.
     pub(crate) document_ids: Vec<Id<Document>>,
-    /// What it came to; null until it is over.
+    /// The result; null until the case has ended.
     pub(crate) result: Option<CaseResult>,
-    /// Why not; empty unless it was declined, is reviewed or is to be submitted again.
+    /// Why the subject is not approved. Empty unless the case is declined, in review, or must be submitted again.
     pub(crate) reject_labels: Vec<RejectLabel>,
-    /// Whether trying again can help; null unless it was declined or is to be submitted again.
+    /// Whether another submission can succeed. Null unless the case is declined or must be submitted again.
     pub(crate) reject_type: Option<RejectType>,
-    /// What whoever reviewed it said.
+    /// The reviewer's note.
     pub(crate) note: Option<String>,
-    /// How often it was submitted.
+    /// Number of submissions.
     pub(crate) submissions: u32,
-    /// Until when it waits for a submission or, where the bureau does not answer, for that.
+    /// When the case expires while it waits for a submission, or for a bureau that does not answer.
     pub(crate) expires_at: Option<Timestamp>,
     /// When it was last submitted, in virtual time.
     pub(crate) submitted_at: Option<Timestamp>,
@@ -127,9 +127,9 @@ pub(crate) struct Verification {
     pub(crate) created_at: Timestamp,
     /// When it last changed, in virtual time.
     pub(crate) updated_at: Timestamp,
-    /// The caller's own pairs.
+    /// Key-value pairs set by the caller.
     pub(crate) metadata: Metadata,
-    /// Every status it had.
+    /// Every status the resource has had, oldest first.
     pub(crate) status_history: Vec<StatusChange<CaseStatus>>,
 }
 
@@ -142,19 +142,19 @@ impl Verification {
         self.company_id.unwrap_or(Id::UNKNOWN)
     }
 
-    /// Whether it makes that check.
+    /// Whether the case includes that check.
     pub(crate) fn makes(&self, name: CaseCheckName) -> bool {
         self.checks.iter().any(|check| check.name == name)
     }
 
-    /// Every check came out like that.
+    /// Sets the result of every check.
     pub(crate) fn check_all(&mut self, status: CaseCheckStatus) {
         for check in &mut self.checks {
             check.status = status;
         }
     }
 
-    /// One check came out like that, if the case makes it.
+    /// Sets the result of one check, if the case includes it.
     pub(crate) fn check(&mut self, name: CaseCheckName, status: CaseCheckStatus) {
         for check in &mut self.checks {
             if check.name == name {
@@ -166,7 +166,7 @@ impl Verification {
 
 stateful!(Verification: CaseStatus);
 
-/// What the bureau makes of a submission; decided when it is asked, known when it answers.
+/// The bureau's answer to a submission. It is decided when the submission is sent, and known when the bureau answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum BureauAnswer {
@@ -177,7 +177,7 @@ pub(crate) enum BureauAnswer {
 }
 
 impl BureauAnswer {
-    /// The answer that a choice of `bureau.reply` comes to.
+    /// The answer for a choice of `bureau.reply`.
     pub(crate) fn of(choice: &str) -> Self {
         match choice {
             "approved" | "offline" => Self::Approved,

@@ -1,4 +1,4 @@
-//! The lists of people and businesses to beware of: those that ship with the program, and what a tester has added to them.
+//! Watchlists of people and businesses: the shipped ones, and the entries that a caller added.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -24,7 +24,7 @@ impl ListName {
     pub(crate) const ALL: [Self; 4] =
         [Self::Sanctions, Self::Pep, Self::Watchlist, Self::AdverseMedia];
 
-    /// What a hit with that score means, of 100.
+    /// The risk score of a hit with that match score, out of 100.
     pub(crate) fn risk(self, score: u32) -> u32 {
         let list = LISTS.iter().find(|list| list.id == self);
         score * list.map_or(100, |list| list.weight) / 100
@@ -55,12 +55,12 @@ static LISTS: LazyLock<Vec<List>> = LazyLock::new(|| {
     file.list
 });
 
-/// All names of all lists, in their order.
+/// All names of all lists, in order.
 static INDEX: LazyLock<NameIndex> = LazyLock::new(|| {
     NameIndex::of(LISTS.iter().flat_map(|list| list.names.iter().map(String::as_str)))
 });
 
-/// An entry of a list that is like a name.
+/// A list entry with a similar name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Listed {
     pub(crate) list: ListName,
@@ -70,7 +70,7 @@ pub(crate) struct Listed {
     pub(crate) kind: MatchType,
 }
 
-/// Entries of the shipped lists that are like that name by at least that score.
+/// Entries of the shipped lists with at least that match score.
 pub(crate) fn search(name: &str, lists: &[ListName], least: u32) -> Vec<Listed> {
     let found = INDEX.search(name, least).into_iter().filter_map(|found| {
         let (list, number, entry) = entry(found.place)?;
@@ -85,7 +85,7 @@ pub(crate) fn search(name: &str, lists: &[ListName], least: u32) -> Vec<Listed> 
     found.collect()
 }
 
-/// The entry at a place of all of them, with its number in its list, from 1.
+/// The entry at a position among all entries, with its number in its list, from 1.
 fn entry(place: usize) -> Option<(&'static List, usize, &'static str)> {
     let mut place = place;
     for list in LISTS.iter() {
@@ -97,16 +97,16 @@ fn entry(place: usize) -> Option<(&'static List, usize, &'static str)> {
     None
 }
 
-/// An entry that a tester has added to a list of one world.
+/// An entry that a caller added to a watchlist of one world.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct WatchlistEntry {
     /// The entry's id.
     pub(crate) id: Id<WatchlistEntry>,
     /// Always `watchlist_entry`.
     pub(crate) object: Object<WatchlistEntry>,
-    /// The company of the subject that was named; null where only a name was.
+    /// The company of the subject that was named; null if only a name was given.
     pub(crate) company_id: Option<Id<Company>>,
-    /// The list.
+    /// The watchlist.
     pub(crate) list: ListName,
     /// The name.
     pub(crate) name: String,
@@ -120,7 +120,7 @@ pub(crate) struct WatchlistEntry {
     pub(crate) metadata: Metadata,
 }
 
-/// Where an entry stands.
+/// Status of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "WatchlistEntryStatus")]
@@ -129,8 +129,8 @@ pub(crate) enum EntryStatus {
 }
 
 impl WatchlistEntry {
-    /// Entries stand below nothing: they are everybody's.
-    #[expect(clippy::unused_self, reason = "every resource is asked for its parent")]
+    /// A watchlist entry has no parent: it applies to every company.
+    #[expect(clippy::unused_self, reason = "the caller requires a parent from every resource")]
     pub(crate) const fn parent_bits(&self) -> u64 {
         0
     }
@@ -139,12 +139,12 @@ impl WatchlistEntry {
         self.company_id.unwrap_or(Id::UNKNOWN)
     }
 
-    /// What it stands under in an index of names.
+    /// The index keys of its name.
     pub(crate) fn name_keys(&self) -> BTreeSet<u64> {
         name_index::keys(&Name::read(&self.name))
     }
 
-    /// What it is to that name, if it is like it by at least that score.
+    /// The match with that name, if it has at least that score.
     pub(crate) fn listed(&self, name: &Name, least: u32) -> Option<Listed> {
         let (score, kind) = name.compare(&Name::read(&self.name));
         (score >= least).then(|| Listed {

@@ -1,15 +1,15 @@
-//! Whether an account can be one of its country: IBAN, NUBAN, routing number, sort code, or length alone.
+//! Checks that an account number is valid for its country: IBAN, NUBAN, routing number, sort code, or length only.
 //!
-//! Check digits and patterns are those that accounts are grown with (`model::growth::accounts`); this says which rule a caller's
-//! account is held to, and in which words it breaks it. Deliberately absent: which accounts there are, which the bank alone knows.
+//! Check digits and patterns come from `model::growth::accounts`. This module selects the rule for a caller's account and words the error.
+//! Deliberately absent: whether the account exists, which only the bank knows.
 
 use crate::model::growth::accounts::AccountFault;
 use crate::model::growth::countries::Country;
 use crate::model::growth::{accounts, countries};
 
-/// Lengths of an account number where nothing is known of its country.
+/// Allowed lengths of an account number in a country without its own rule.
 const LENGTHS: core::ops::RangeInclusive<usize> = 4..=34;
-/// Lengths of a bank code there.
+/// Allowed lengths of a bank code in such a country.
 const CODE_LENGTHS: core::ops::RangeInclusive<usize> = 1..=34;
 
 /// What is wrong with an account.
@@ -17,9 +17,9 @@ const CODE_LENGTHS: core::ops::RangeInclusive<usize> = 1..=34;
 pub(crate) struct Fault {
     /// The member that breaks the rule: `bank_code`, `account_number`, `country`.
     pub(crate) member: &'static str,
-    /// A word for programs: `shape`, `check_digit`, `required`, `country`.
+    /// Error code: `shape`, `check_digit`, `required`, `country`.
     pub(crate) code: &'static str,
-    /// The rule, in a sentence.
+    /// The rule in one sentence.
     pub(crate) detail: String,
 }
 
@@ -29,7 +29,7 @@ impl Fault {
     }
 }
 
-/// The first rule of its country that an account breaks. Reserved numbers choose an outcome and are held to none.
+/// The first rule of its country that an account breaks. Reserved numbers choose a result and are not checked.
 pub(crate) fn check(country: &str, bank_code: Option<&str>, number: &str) -> Result<(), Fault> {
     if accounts::is_reserved(number) {
         return Ok(());
@@ -38,7 +38,7 @@ pub(crate) fn check(country: &str, bank_code: Option<&str>, number: &str) -> Res
         return iban(country, number);
     }
     let Some(bank_code) = bank_code else {
-        let detail = "the number is no IBAN, so the bank's code is needed";
+        let detail = "the number is not an IBAN, so bank_code is required";
         return Err(Fault::new("bank_code", "required", detail));
     };
     match countries::find(country) {
@@ -48,20 +48,20 @@ pub(crate) fn check(country: &str, bank_code: Option<&str>, number: &str) -> Res
         None if accounts::has_ibans(country) => Err(Fault::new(
             "account_number",
             "shape",
-            format!("accounts of {country} are named by their IBAN"),
+            format!("accounts of {country} are identified by their IBAN"),
         )),
         None => plain(bank_code, number),
     }
 }
 
-/// The name of a bank, where its country's table has it.
+/// The name of a bank, if its country's table contains it.
 pub(crate) fn bank_name(country: &str, bank_code: &str) -> Option<&'static str> {
     let banks = &countries::find(country)?.banks;
     let bank = banks.iter().find(|bank| bank_code.starts_with(bank.code))?;
     Some(bank.name)
 }
 
-/// Two letters and two digits: how every IBAN begins, and no national number that is known here.
+/// Starts with two letters and two digits, as every IBAN does and no known national number does.
 fn looks_like_iban(number: &str) -> bool {
     let head = number.as_bytes();
     head.len() >= 4
@@ -75,7 +75,7 @@ fn iban(country: &str, number: &str) -> Result<(), Fault> {
     if of != country {
         return wrong(
             "country",
-            format!("this is an IBAN of {of}, and the account's country is {country}"),
+            format!("this is an IBAN of {of}, but the account's country is {country}"),
         );
     }
     match accounts::check_iban(number) {
@@ -120,7 +120,7 @@ fn named(country: &Country, fault: AccountFault) -> Fault {
     }
 }
 
-/// A country that has neither a table nor IBANs: letters and digits of a sane length.
+/// A country with neither a table nor IBANs: letters and digits of a plausible length.
 fn plain(bank_code: &str, number: &str) -> Result<(), Fault> {
     let fits = |text: &str, lengths: core::ops::RangeInclusive<usize>| {
         lengths.contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric())

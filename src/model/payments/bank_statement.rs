@@ -1,14 +1,14 @@
-//! A bank statement: what a bank says happened on an account, line by line, and how far that fits the books.
+//! A bank statement: the transactions that a bank reports for an account, and how far they match the books.
 
 use crate::model::payments::{MatchStatus, Wallet};
 use crate::model::prelude::*;
 use crate::model::{TransactionType, WalletTransaction, Wire};
 
-/// Lines that one statement has at most.
+/// The maximum number of lines in a statement.
 pub(crate) const MOST_LINES: usize = 10_000;
 
 states! {
-    /// Where a statement stands.
+    /// Status of a statement.
     StatementStatus { Processing "processing", Imported "imported" }
     "import": Processing => Imported;
 }
@@ -17,24 +17,24 @@ states! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum StatementSource {
-    /// The request had them.
+    /// The lines were in the request.
     Lines,
-    /// A file in a bank's format had them.
+    /// The lines were in a file in a bank's format.
     File,
-    /// The sandbox played the bank.
+    /// The sandbox simulated the bank.
     Simulated,
-    /// The bank told of one line, and not of all of its day.
+    /// The bank reported a single line, not the whole day.
     Inbound,
 }
 
 impl StatementSource {
-    /// Whether the statement claims to have everything that its days had: what is not on it is missing.
+    /// Whether the statement is complete for its days. Transactions that are not on a complete statement are missing.
     pub(crate) const fn is_complete(self) -> bool {
         !matches!(self, Self::Inbound)
     }
 }
 
-/// The formats of files that are read.
+/// The file formats that can be imported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum StatementFormat {
@@ -49,17 +49,17 @@ pub(crate) enum StatementFormat {
 pub(crate) struct StatementLine {
     /// The line's id.
     pub(crate) id: Id<StatementLine>,
-    /// Its place in the statement, from 1.
+    /// Position in the statement, from 1.
     pub(crate) number: u32,
-    /// The day on which the bank booked it.
+    /// The bank's booking day.
     pub(crate) date: Date,
     /// Minor units, from 1.
     pub(crate) amount: i64,
-    /// Money in, or money out.
+    /// Direction of the money: in or out.
     pub(crate) direction: TransactionType,
-    /// What the bank wrote.
+    /// The bank's description.
     pub(crate) description: Option<String>,
-    /// What payer and payee know the payment by.
+    /// The payment reference known to payer and payee.
     pub(crate) reference: Option<String>,
 }
 
@@ -68,7 +68,7 @@ impl Prefixed for StatementLine {
     const NAME: &'static str = "statement_line";
 }
 
-/// What a bank does to a line on its way from the books to the statement.
+/// How a simulated bank changes a line compared with the books.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -78,48 +78,48 @@ pub(crate) enum Noise {
     Merged,
     /// Booked on another business day.
     Shifted,
-    /// The end of the reference is missing.
+    /// The reference is cut off at the end.
     ReferenceCut,
-    /// Some characters of the reference are others.
+    /// Some characters of the reference are wrong.
     ReferenceGarbled,
-    /// There is no reference.
+    /// The reference is missing.
     ReferenceMissing,
-    /// The line before once more.
+    /// A duplicate of the previous line.
     Duplicate,
-    /// The bank's own fee, of which the books know nothing.
+    /// The bank's own fee, which is not in the books.
     Fee,
 }
 
-/// What the sandbox knows of a line that it made up itself.
+/// What the sandbox knows about a line that it generated.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Truth {
-    /// The transactions that it is about; none of a fee or a duplicate.
+    /// The transactions in the line; empty for a fee or a duplicate.
     pub(crate) transactions: Vec<Id<WalletTransaction>>,
-    /// What was done to it.
+    /// The changes made to the line.
     pub(crate) noise: Vec<Noise>,
 }
 
-/// What a simulated statement was made of.
+/// The correct answer for a simulated statement.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Truths {
-    /// By line.
+    /// One entry per line.
     pub(crate) lines: Vec<Truth>,
-    /// Transactions of its days that the bank left out.
+    /// Transactions of the statement's days that the bank left out.
     pub(crate) left_out: Vec<Id<WalletTransaction>>,
 }
 
-/// How many rows of a statement's reconciliation stand where.
+/// Number of reconciliation rows by status.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct MatchCounts {
     /// Neither matched nor suggested.
     pub(crate) unmatched: u32,
-    /// Waiting for somebody to confirm.
+    /// Waiting for confirmation.
     pub(crate) suggested: u32,
-    /// Matched, by the sandbox or by hand.
+    /// Matched automatically or by a caller.
     pub(crate) matched: u32,
-    /// Nothing fits: a fee, a duplicate, a line or transaction that the other side does not have.
+    /// No match: a fee, a duplicate, or a line or transaction that the other side does not have.
     pub(crate) exception: u32,
-    /// Set aside by hand.
+    /// Ignored by a caller.
     pub(crate) ignored: u32,
 }
 
@@ -134,12 +134,12 @@ impl MatchCounts {
         }
     }
 
-    /// One more row stands there.
+    /// Counts one more row with that status.
     pub(crate) fn add(&mut self, status: MatchStatus) {
         *self.of(status) += 1;
     }
 
-    /// A row moves.
+    /// Moves one row from one status to another.
     pub(crate) fn shift(&mut self, from: MatchStatus, to: MatchStatus) {
         let count = self.of(from);
         *count = count.saturating_sub(1);
@@ -147,7 +147,7 @@ impl MatchCounts {
     }
 }
 
-/// What a bank says happened on an account, as it is kept: with its lines.
+/// A bank statement as stored, with its lines.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct BankStatement {
     pub(crate) id: Id<BankStatement>,
@@ -162,7 +162,7 @@ pub(crate) struct BankStatement {
     pub(crate) opening_balance: Option<i64>,
     pub(crate) closing_balance: Option<i64>,
     pub(crate) lines: Arc<Vec<Arc<StatementLine>>>,
-    /// Of a simulated one.
+    /// Present for a simulated statement.
     pub(crate) truths: Option<Arc<Truths>>,
     pub(crate) matches: MatchCounts,
     pub(crate) created_at: Timestamp,
@@ -183,7 +183,7 @@ impl BankStatement {
 
 stateful!(BankStatement: StatementStatus);
 
-/// What a bank says happened on an account. Its lines are rows of the reconciliation.
+/// The transactions that a bank reports for an account. The lines are listed as rows of the reconciliation.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "BankStatement")]
 pub(crate) struct BankStatementShape<'a> {
@@ -191,15 +191,15 @@ pub(crate) struct BankStatementShape<'a> {
     id: Id<BankStatement>,
     /// Always `bank_statement`.
     object: Object<BankStatement>,
-    /// Whose account it is.
+    /// The company that owns the account.
     company_id: Id<Company>,
-    /// The wallet that is the account.
+    /// The wallet that represents the account.
     wallet_id: Id<Wallet>,
-    /// Where it stands.
+    /// Current status.
     status: StatementStatus,
     /// Where its lines come from.
     source: StatementSource,
-    /// The format of the file, where it was one.
+    /// The format of the imported file, if any.
     format: Option<StatementFormat>,
     /// Its first day.
     from: Date,
@@ -207,25 +207,25 @@ pub(crate) struct BankStatementShape<'a> {
     to: Date,
     /// The currency of its amounts.
     currency: Currency,
-    /// What the bank says was there before the first line; null where it does not say.
+    /// The bank's balance before the first line, in minor units; null if unknown.
     opening_balance: Option<i64>,
-    /// What the bank says is there after the last line; null where it does not say.
+    /// The bank's balance after the last line, in minor units; null if unknown.
     closing_balance: Option<i64>,
-    /// How many lines it has.
+    /// The number of lines.
     line_count: u64,
-    /// What its lines bring in, in minor units.
+    /// Sum of incoming amounts, in minor units.
     credit_total: i64,
-    /// What its lines take out, in minor units.
+    /// Sum of outgoing amounts, in minor units.
     debit_total: i64,
-    /// How many rows of its reconciliation stand where; all zero until it is imported.
+    /// Number of reconciliation rows by status; all zero until the statement is imported.
     matches: MatchCounts,
     /// When it was created, in virtual time.
     created_at: Timestamp,
     /// When it last changed, in virtual time.
     updated_at: Timestamp,
-    /// The caller's own pairs.
+    /// Key-value pairs set by the caller.
     metadata: &'a Metadata,
-    /// Every status it had.
+    /// Every status the resource has had, oldest first.
     status_history: &'a [StatusChange<StatementStatus>],
 }
 

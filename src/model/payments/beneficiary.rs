@@ -1,11 +1,11 @@
-//! A beneficiary: somebody whom a company pays, and what the bank says of the account.
+//! A beneficiary: a payee of a company, with the bank's check of the account.
 
 use crate::model::Wire;
 use crate::model::payments::Recipient;
 use crate::model::prelude::*;
 
 states! {
-    /// Where a beneficiary stands: only a `verified` one is paid.
+    /// Status of a beneficiary. Only a `verified` one can be paid.
     BeneficiaryStatus { Pending "pending", Verified "verified", Rejected "rejected" }
     "verify": Pending => Verified;
     "reject": Pending => Rejected;
@@ -19,7 +19,7 @@ pub(crate) enum BeneficiaryType {
     Business,
 }
 
-/// Somebody whom a company pays, as a world keeps them: with the account's whole number.
+/// A payee of a company as stored, with the full account number.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Beneficiary {
     pub(crate) id: Id<Beneficiary>,
@@ -29,7 +29,7 @@ pub(crate) struct Beneficiary {
     #[serde(rename = "type")]
     pub(crate) kind: BeneficiaryType,
     pub(crate) account: BeneficiaryAccount,
-    /// What payouts show of them.
+    /// The recipient shown on payouts.
     pub(crate) recipient: Arc<Recipient>,
     pub(crate) name_match: Option<NameMatch>,
     pub(crate) failure: Option<Rejection>,
@@ -39,13 +39,13 @@ pub(crate) struct Beneficiary {
     pub(crate) status_history: Vec<StatusChange<BeneficiaryStatus>>,
 }
 
-/// Where their money goes.
+/// The account that receives the beneficiary's money.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct BeneficiaryAccount {
     pub(crate) bank_code: Option<String>,
     pub(crate) bank_name: Option<String>,
     pub(crate) number: String,
-    /// The holder's name as the caller knows it, where it is not the beneficiary's.
+    /// The holder's name given by the caller, if it differs from the beneficiary's name.
     pub(crate) holder: Option<String>,
     pub(crate) country: String,
     pub(crate) currency: Currency,
@@ -66,16 +66,16 @@ stateful!(Beneficiary: BeneficiaryStatus);
 /// How the beneficiary's name compares with the account holder's.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct NameMatch {
-    /// `match` from 85 on, `partial_match` from 65 on.
+    /// `match` for a score from 85, `partial_match` from 65.
     pub(crate) result: MatchResult,
-    /// 0 to 100: how much of the shorter name is in the longer one, whatever the order.
+    /// Score from 0 to 100: how much of the shorter name is in the longer one, in any order.
     #[schemars(range(max = 100))]
     pub(crate) score: u8,
-    /// The holder's name, as the bank has it.
+    /// The account holder's name at the bank.
     pub(crate) account_name: String,
 }
 
-/// What a comparison of names comes to.
+/// The result of a name comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum MatchResult {
@@ -90,11 +90,11 @@ pub(crate) enum MatchResult {
 pub(crate) struct Rejection {
     /// `name_mismatch`, `account_closed` or `account_not_found`.
     pub(crate) code: Cow<'static, str>,
-    /// The same in a sentence.
+    /// Description of the requirement in one sentence.
     pub(crate) detail: Cow<'static, str>,
 }
 
-/// Somebody whom a company pays.
+/// A payee of a company.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Beneficiary")]
 pub(crate) struct BeneficiaryShape<'a> {
@@ -104,16 +104,16 @@ pub(crate) struct BeneficiaryShape<'a> {
     object: Object<Beneficiary>,
     /// The company that pays.
     company_id: Id<Company>,
-    /// Where the check of the account stands: only a `verified` beneficiary is paid.
+    /// Status of the account check. Only a `verified` beneficiary can be paid.
     status: BeneficiaryStatus,
-    /// Their name.
+    /// The beneficiary's name.
     name: &'a str,
     /// A person or a business.
     #[serde(rename = "type")]
     kind: BeneficiaryType,
-    /// Where their money goes.
+    /// The account that receives the beneficiary's money.
     account: AccountShape<'a>,
-    /// How the name compares with the account holder's; null until the bank has answered, and where it knows of no holder.
+    /// How the name compares with the account holder's. Null until the bank has answered, and null if the bank does not know the holder.
     name_match: Option<&'a NameMatch>,
     /// Why the account was not verified.
     failure: Option<&'a Rejection>,
@@ -121,25 +121,25 @@ pub(crate) struct BeneficiaryShape<'a> {
     created_at: Timestamp,
     /// When it last changed, in virtual time.
     updated_at: Timestamp,
-    /// The caller's own pairs.
+    /// Key-value pairs set by the caller.
     metadata: &'a Metadata,
-    /// Every status it had.
+    /// Every status the resource has had, oldest first.
     status_history: &'a [StatusChange<BeneficiaryStatus>],
 }
 
-/// A beneficiary's account. Its number is shown by its last four characters alone.
+/// A beneficiary's account. Only the last four characters of its number are shown.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "BeneficiaryAccount")]
 struct AccountShape<'a> {
-    /// The bank's code in its country; null where the number is an IBAN and none was sent.
+    /// The bank's code in its country; null if the number is an IBAN and no code was given.
     bank_code: Option<&'a str>,
-    /// The bank's name, where it is known.
+    /// The bank's name, if known.
     bank_name: Option<&'a str>,
-    /// The account number's last four characters.
+    /// The last four characters of the account number.
     account_last4: &'a str,
     /// ISO 3166-1 alpha-2.
     country: &'a str,
-    /// What the account is in: payouts to it are in that currency.
+    /// The currency of the account and of payouts to it.
     currency: Currency,
 }
 

@@ -1,11 +1,11 @@
-//! A collection: money that a payer is asked for.
+//! A collection: a request for money from a payer.
 
 use crate::model::payments::{Dispute, Failure, Invoice};
 use crate::model::prelude::*;
 use crate::value::id::encode_to_string;
 
 states! {
-    /// Where a collection stands. What goes back afterwards, by refund or dispute, is told by other members.
+    /// Status of a collection. Later refunds and disputes are shown by other members.
     CollectionStatus {
         Pending "pending", RequiresAction "requires_action", Processing "processing", Succeeded "succeeded",
         Settled "settled", Failed "failed", Expired "expired", Cancelled "cancelled",
@@ -25,7 +25,7 @@ impl CollectionStatus {
         matches!(self, Self::Pending | Self::RequiresAction)
     }
 
-    /// Whether its reference is taken by it.
+    /// Whether its reference is in use.
     pub(crate) const fn is_open(self) -> bool {
         matches!(self, Self::Pending | Self::RequiresAction | Self::Processing)
     }
@@ -49,7 +49,7 @@ pub(crate) enum CollectionMethod {
 const DAY: i64 = 24 * 60 * 60;
 
 impl CollectionMethod {
-    /// From the request to the payer's answer, where nobody says otherwise.
+    /// From the request to the payer's response, unless chosen otherwise.
     pub(crate) const fn payment(self) -> Span {
         match self {
             Self::Card => Span::seconds(10),
@@ -59,7 +59,7 @@ impl CollectionMethod {
         }
     }
 
-    /// From the payer's answer to the money.
+    /// From the payer's response to settlement.
     pub(crate) const fn processing(self) -> Span {
         match self {
             Self::Card => Span::seconds(2),
@@ -69,7 +69,7 @@ impl CollectionMethod {
         }
     }
 
-    /// From the request to a payer who is late.
+    /// From the request to the response of a payer who pays late.
     pub(crate) const fn late(self) -> Span {
         match self {
             Self::Card | Self::MobileMoney => Span::seconds(6 * 60 * 60),
@@ -77,7 +77,7 @@ impl CollectionMethod {
         }
     }
 
-    /// Seconds for which a request stands that does not say until when.
+    /// Default number of seconds until a request expires.
     pub(crate) const fn standing(self) -> i64 {
         match self {
             Self::Card | Self::MobileMoney => DAY,
@@ -85,7 +85,7 @@ impl CollectionMethod {
         }
     }
 
-    /// From a refund to the payer's account.
+    /// From a refund to its arrival at the payer's account.
     pub(crate) const fn refund(self) -> Span {
         match self {
             Self::Card => Span::BusinessDays(5),
@@ -95,33 +95,33 @@ impl CollectionMethod {
     }
 }
 
-/// Who is asked for the money.
+/// The payer.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct CollectionPayer {
     /// The name.
     pub(crate) name: Option<String>,
     /// The e-mail address.
     pub(crate) email: Option<String>,
-    /// The account that the payer pays from.
+    /// The account number that the payer pays from.
     pub(crate) account_number: Option<String>,
 }
 
-/// An account that is there for one collection.
+/// A virtual account that exists for one collection.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct VirtualAccount {
     /// The bank's name.
     pub(crate) bank_name: String,
     /// The bank's code in its country.
     pub(crate) bank_code: String,
-    /// The number, with right check digits where the country's have some.
+    /// The account number, with valid check digits if the country uses them.
     pub(crate) account_number: String,
-    /// The same as an IBAN, where the country has them.
+    /// The account as an IBAN, if the country uses IBANs.
     pub(crate) iban: Option<String>,
-    /// Whom the payer sees as its holder.
+    /// The account holder's name shown to the payer.
     pub(crate) account_name: String,
 }
 
-/// How much of what was collected has gone back.
+/// How much of the collected amount has been refunded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum RefundStanding {
@@ -131,60 +131,60 @@ pub(crate) enum RefundStanding {
     Refunded,
 }
 
-/// Money that a payer is asked for.
+/// A request for money from a payer.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Collection {
     /// The collection's id.
     pub(crate) id: Id<Collection>,
     /// Always `collection`.
     pub(crate) object: Object<Collection>,
-    /// The company that asks.
+    /// The company that collects.
     pub(crate) company_id: Id<Company>,
-    /// Where it stands.
+    /// Current status.
     pub(crate) status: CollectionStatus,
     /// How the payer pays.
     pub(crate) method: CollectionMethod,
-    /// Minor units that are asked for.
+    /// Amount requested, in minor units.
     pub(crate) amount: i64,
     /// Their currency.
     pub(crate) currency: Currency,
-    /// Minor units that were paid: less than the amount where the payer paid short.
+    /// Amount paid, in minor units. It is less than `amount` if the payer paid too little.
     pub(crate) amount_received: i64,
-    /// What the service kept of them when they were settled.
+    /// The service's fee, in minor units, kept when the collection settled.
     pub(crate) fee: i64,
-    /// Minor units that have gone back to the payer.
+    /// Amount refunded to the payer, in minor units.
     pub(crate) amount_refunded: i64,
-    /// Minor units that are on their way back.
+    /// Amount of refunds in progress, in minor units.
     pub(crate) amount_refund_pending: i64,
-    /// How much of what was paid has gone back.
+    /// How much of the paid amount has been refunded.
     pub(crate) refund_status: RefundStanding,
-    /// Minor units that the payer's bank took back for good.
+    /// Amount that the payer's bank took back permanently, in minor units.
     pub(crate) amount_charged_back: i64,
     /// Whether a dispute about it is open.
     pub(crate) disputed: bool,
-    /// The last dispute about it.
+    /// The latest dispute about it.
     pub(crate) dispute_id: Option<Id<Dispute>>,
-    /// Who is asked.
+    /// The payer.
     pub(crate) payer: CollectionPayer,
-    /// The company's own word for it, which the payer names: unique among its open collections.
+    /// The company's reference, which the payer quotes. It is unique among the company's open collections.
     pub(crate) reference: String,
-    /// The invoice that it is for.
+    /// The invoice that it collects for.
     pub(crate) invoice_id: Option<Id<Invoice>>,
-    /// Where a payer by bank transfer sends the money.
+    /// The account for a payment by bank transfer.
     pub(crate) virtual_account: Option<VirtualAccount>,
-    /// Where a payer by card pays. Nothing is served there: the sandbox pays by itself.
+    /// The checkout page for a payment by card. No page is served: the sandbox simulates the payment.
     pub(crate) checkout_url: Option<String>,
     /// Why it failed.
     pub(crate) failure: Option<Failure>,
-    /// Until when the payer may pay.
+    /// When the request expires.
     pub(crate) expires_at: Option<Timestamp>,
     /// When it was created, in virtual time.
     pub(crate) created_at: Timestamp,
     /// When it last changed, in virtual time.
     pub(crate) updated_at: Timestamp,
-    /// The caller's own pairs.
+    /// Key-value pairs set by the caller.
     pub(crate) metadata: Metadata,
-    /// Every status it had.
+    /// Every status the resource has had, oldest first.
     pub(crate) status_history: Vec<StatusChange<CollectionStatus>>,
 }
 
@@ -197,7 +197,7 @@ impl Collection {
         self.company_id
     }
 
-    /// What it is found by while it is open.
+    /// The names that find it while it is open.
     pub(crate) fn names(&self) -> Vec<String> {
         if !self.status.is_open() {
             return Vec::new();
@@ -225,7 +225,7 @@ impl Collection {
         format!("invoice:{}", encode_to_string(invoice.bits()))
     }
 
-    /// What has neither gone back nor is on its way back, nor was taken back.
+    /// The amount that is neither refunded, nor being refunded, nor charged back.
     pub(crate) const fn left(&self) -> i64 {
         self.amount_received
             - self.amount_refunded
@@ -240,11 +240,11 @@ stateful!(Collection: CollectionStatus);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Payment {
-    /// Pays that much.
+    /// Pays that amount.
     Pays(i64),
-    /// Pays all of it, and wants it back so much later; in the bank's own time if nothing is said.
+    /// Pays all of it, and disputes the payment after the given time, or after the bank's usual time if none is given.
     PaysAndDisputes(Option<Span>),
-    /// Cannot pay, or will not.
+    /// Does not pay.
     Fails(crate::model::payments::return_code::ReturnCode),
 }
 

@@ -1,9 +1,9 @@
-//! A dispute: a payer's bank, or a party of an escrow, wants the money back.
+//! A dispute: a payer's bank, or a party of an escrow, demands money back.
 
 use crate::model::prelude::*;
 
 states! {
-    /// Where a dispute stands, as the company sees it: `won` is won by the company.
+    /// Status of a dispute from the company's view: `won` means that the company won.
     DisputeStatus {
         NeedsResponse "needs_response", UnderReview "under_review", Won "won", Lost "lost", Accepted "accepted",
     }
@@ -13,45 +13,45 @@ states! {
     "accept": NeedsResponse => Accepted;
 }
 
-/// Who wants the money back.
+/// The party that raised the dispute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum RaisedBy {
-    /// The payer of a collection, by their bank.
+    /// The payer of a collection, through the payer's bank.
     Payer,
-    /// The one who put the money into an escrow.
+    /// The buyer of an escrow.
     Buyer,
-    /// The one whom an escrow would pay.
+    /// The seller of an escrow.
     Seller,
 }
 
-/// Somebody wants money back.
+/// A demand for money back.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Dispute {
     /// The dispute's id.
     pub(crate) id: Id<Dispute>,
     /// Always `dispute`.
     pub(crate) object: Object<Dispute>,
-    /// The company whose money it is.
+    /// The company whose money is disputed.
     pub(crate) company_id: Id<Company>,
-    /// What is disputed: a collection or an escrow.
+    /// The disputed resource: a collection or an escrow.
     pub(crate) source: AnyId,
-    /// Where it stands.
+    /// Current status.
     pub(crate) status: DisputeStatus,
-    /// Minor units that are wanted back.
+    /// Disputed amount, in minor units.
     pub(crate) amount: i64,
     /// Their currency.
     pub(crate) currency: Currency,
-    /// Minor units that were set aside for it when it was opened: less than the amount where the wallet was short, and nothing of an
-    /// escrow, which holds the money itself.
+    /// Amount set aside when the dispute was opened, in minor units. It is less than `amount` if the wallet was short, and 0 for an escrow,
+    /// which holds the money itself.
     pub(crate) withheld: i64,
-    /// Why, in the words of who raised it.
+    /// The reason given by the party that raised it.
     pub(crate) reason: String,
-    /// Who wants the money back.
+    /// The party that raised the dispute.
     pub(crate) raised_by: RaisedBy,
-    /// What the company has to say against it, by name.
+    /// The company's evidence, by name.
     pub(crate) evidence: Metadata,
-    /// Without an answer by then it is lost.
+    /// The deadline for evidence. Without evidence by then, the dispute is lost.
     pub(crate) evidence_due_by: Timestamp,
     /// When it was decided, in virtual time.
     pub(crate) resolved_at: Option<Timestamp>,
@@ -59,9 +59,9 @@ pub(crate) struct Dispute {
     pub(crate) created_at: Timestamp,
     /// When it last changed, in virtual time.
     pub(crate) updated_at: Timestamp,
-    /// The caller's own pairs.
+    /// Key-value pairs set by the caller.
     pub(crate) metadata: Metadata,
-    /// Every status it had.
+    /// Every status the resource has had, oldest first.
     pub(crate) status_history: Vec<StatusChange<DisputeStatus>>,
 }
 

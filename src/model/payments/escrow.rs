@@ -1,10 +1,10 @@
-//! An escrow: a buyer's money that is held until what was agreed has happened.
+//! An escrow: a buyer's money that is held until the agreed conditions are met.
 
 use crate::model::payments::{Beneficiary, Dispute, Payout, Wallet};
 use crate::model::prelude::*;
 
 states! {
-    /// Where an escrow stands.
+    /// Status of an escrow.
     EscrowStatus {
         Created "created", Funded "funded", PartiallyReleased "partially_released", Released "released",
         Disputed "disputed", Refunded "refunded", Cancelled "cancelled", Expired "expired",
@@ -19,40 +19,40 @@ states! {
     "decide": Disputed => Released;
 }
 
-/// A buyer's money that is held until what was agreed has happened.
+/// A buyer's money that is held until the agreed conditions are met.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Escrow {
     /// The escrow's id.
     pub(crate) id: Id<Escrow>,
     /// Always `escrow`.
     pub(crate) object: Object<Escrow>,
-    /// The company that buys.
+    /// The buyer's company.
     pub(crate) company_id: Id<Company>,
     /// The wallet that funds it.
     pub(crate) buyer_wallet_id: Id<Wallet>,
-    /// Who is paid when it is released.
+    /// The beneficiary that is paid on release.
     pub(crate) seller_beneficiary_id: Id<Beneficiary>,
-    /// Where it stands.
+    /// Current status.
     pub(crate) status: EscrowStatus,
-    /// Minor units that were agreed.
+    /// The agreed amount, in minor units.
     pub(crate) amount: i64,
     /// Their currency.
     pub(crate) currency: Currency,
-    /// What of it is held now.
+    /// The amount held now, in minor units.
     pub(crate) held: i64,
-    /// What of it went to the seller.
+    /// The amount paid to the seller, in minor units.
     pub(crate) released: i64,
-    /// What of it went back to the buyer.
+    /// The amount refunded to the buyer, in minor units.
     pub(crate) refunded: i64,
-    /// What was agreed, in words.
+    /// The agreed conditions, as free text.
     pub(crate) conditions: Option<String>,
-    /// The parts in which it is released; they sum to the amount. None where it is released as it comes.
+    /// The parts in which it is released; their sum is the amount. Empty if releases may have any amount.
     pub(crate) milestones: Vec<Milestone>,
-    /// When what is held goes to the seller by itself.
+    /// When the held amount is released to the seller automatically.
     pub(crate) auto_release_at: Option<Timestamp>,
-    /// When an escrow that nobody funded is over, and what another one holds goes back to the buyer.
+    /// When the escrow expires. An unfunded escrow then ends; an amount held goes back to the buyer.
     pub(crate) expires_at: Option<Timestamp>,
-    /// The payout of the last release.
+    /// The payout of the latest release.
     pub(crate) payout_id: Option<Id<Payout>>,
     /// The dispute that froze it.
     pub(crate) dispute_id: Option<Id<Dispute>>,
@@ -60,28 +60,28 @@ pub(crate) struct Escrow {
     pub(crate) created_at: Timestamp,
     /// When it last changed, in virtual time.
     pub(crate) updated_at: Timestamp,
-    /// The caller's own pairs.
+    /// Key-value pairs set by the caller.
     pub(crate) metadata: Metadata,
-    /// Every status it had.
+    /// Every status the resource has had, oldest first.
     pub(crate) status_history: Vec<StatusChange<EscrowStatus>>,
 }
 
 /// One part of an escrow.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Milestone {
-    /// Its id within the escrow: `milestone_1` …
+    /// Id within the escrow: `milestone_1` …
     pub(crate) id: String,
-    /// What has to have happened.
+    /// The condition for the release.
     pub(crate) name: String,
     /// Minor units.
     pub(crate) amount: i64,
-    /// Whether it was released.
+    /// Whether it has been released.
     pub(crate) status: MilestoneStatus,
-    /// The payout that carried it.
+    /// The payout of this part.
     pub(crate) payout_id: Option<Id<Payout>>,
 }
 
-/// Whether a part was released.
+/// Whether a milestone has been released.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum MilestoneStatus {
@@ -98,7 +98,7 @@ impl Escrow {
         self.company_id
     }
 
-    /// Parts that are still to be released.
+    /// Milestones that are not released yet.
     pub(crate) fn pending(&self) -> impl Iterator<Item = &Milestone> {
         let pending = |part: &&Milestone| part.status == MilestoneStatus::Pending;
         self.milestones.iter().filter(pending)

@@ -1,46 +1,46 @@
-//! A quote: a rate between two currencies, held for half an hour.
+//! A quote: an exchange rate that is valid for half an hour.
 
 use crate::model::fx_quoting::Rate;
 use crate::model::payments::FxTransfer;
 use crate::model::prelude::*;
 
 states! {
-    /// Where a quote stands.
+    /// Status of a quote.
     QuoteStatus { Open "open", Used "used", Expired "expired" }
     "use": Open => Used;
     "expire": Open => Expired;
 }
 
-/// A rate between two currencies, held for half an hour, and what it makes of an amount.
+/// An exchange rate that is valid for half an hour, and the amounts at that rate.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct FxQuote {
     /// The quote's id.
     pub(crate) id: Id<FxQuote>,
     /// Always `fx_quote`.
     pub(crate) object: Object<FxQuote>,
-    /// Whom it was given to.
+    /// The company that the quote was given to.
     pub(crate) company_id: Id<Company>,
-    /// Where it stands.
+    /// Current status.
     pub(crate) status: QuoteStatus,
-    /// The currency that is given.
+    /// The currency to sell.
     pub(crate) source_currency: Currency,
-    /// The currency that is got.
+    /// The currency to buy.
     pub(crate) target_currency: Currency,
-    /// What is given, in minor units.
+    /// The amount to sell, in minor units.
     pub(crate) source_amount: i64,
-    /// What is got, in minor units.
+    /// The amount to buy, in minor units.
     pub(crate) target_amount: i64,
-    /// Units of the target currency for one of the source currency: the reference rate.
+    /// Reference rate: units of the target currency for one unit of the source currency.
     pub(crate) mid_rate: Rate,
-    /// What is taken off it, in hundredths of a percent.
+    /// The spread that is deducted from the reference rate, in basis points.
     pub(crate) spread_bp: u32,
-    /// The same rate less the spread: what the amounts are reckoned by.
+    /// The reference rate less the spread. The amounts are calculated with this rate.
     pub(crate) rate: Rate,
-    /// What the spread comes to: the part of the source amount that is booked as a fee.
+    /// The cost of the spread: the part of the source amount that is booked as a fee.
     pub(crate) fee_amount: i64,
-    /// The day whose reference rate it is.
+    /// The day of the reference rate.
     pub(crate) as_of: Date,
-    /// From when on it can no longer be used, in virtual time.
+    /// When it expires, in virtual time.
     pub(crate) expires_at: Timestamp,
     /// The transfer that used it.
     pub(crate) fx_transfer_id: Option<Id<FxTransfer>>,
@@ -48,9 +48,9 @@ pub(crate) struct FxQuote {
     pub(crate) created_at: Timestamp,
     /// When it last changed, in virtual time.
     pub(crate) updated_at: Timestamp,
-    /// The caller's own pairs.
+    /// Key-value pairs set by the caller.
     pub(crate) metadata: Metadata,
-    /// Every status it had.
+    /// Every status the resource has had, oldest first.
     pub(crate) status_history: Vec<StatusChange<QuoteStatus>>,
 }
 

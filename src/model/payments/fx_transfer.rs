@@ -5,38 +5,38 @@ use crate::model::payments::{Failure, FxQuote, Wallet};
 use crate::model::prelude::*;
 
 states! {
-    /// Where a conversion stands.
+    /// Status of a transfer.
     FxTransferStatus { Processing "processing", Completed "completed", Failed "failed" }
     "complete": Processing => Completed;
     "fail": Processing => Failed;
 }
 
-/// Money of one wallet on its way into another of another currency.
+/// A transfer between two wallets of a company in different currencies.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct FxTransfer {
     /// The transfer's id.
     pub(crate) id: Id<FxTransfer>,
     /// Always `fx_transfer`.
     pub(crate) object: Object<FxTransfer>,
-    /// Whose money it is.
+    /// The company that owns both wallets.
     pub(crate) company_id: Id<Company>,
     /// The quote that it uses.
     pub(crate) fx_quote_id: Id<FxQuote>,
-    /// The wallet that gives.
+    /// The wallet that is debited.
     pub(crate) source_wallet_id: Id<Wallet>,
-    /// The wallet that gets.
+    /// The wallet that is credited.
     pub(crate) target_wallet_id: Id<Wallet>,
-    /// Where it stands.
+    /// Current status.
     pub(crate) status: FxTransferStatus,
-    /// What is given, in minor units: debited when the transfer is made.
+    /// Amount debited, in minor units, when the transfer is created.
     pub(crate) source_amount: i64,
     /// Their currency.
     pub(crate) source_currency: Currency,
-    /// What is got, in minor units: credited when the transfer is completed.
+    /// Amount credited, in minor units, when the transfer is completed.
     pub(crate) target_amount: i64,
     /// Their currency.
     pub(crate) target_currency: Currency,
-    /// Units of the target currency for one of the source currency, after the spread.
+    /// Units of the target currency for one unit of the source currency, after the spread.
     pub(crate) rate: Rate,
     /// The part of the source amount that is booked as a fee.
     pub(crate) fee_amount: i64,
@@ -46,9 +46,9 @@ pub(crate) struct FxTransfer {
     pub(crate) created_at: Timestamp,
     /// When it last changed, in virtual time.
     pub(crate) updated_at: Timestamp,
-    /// The caller's own pairs.
+    /// Key-value pairs set by the caller.
     pub(crate) metadata: Metadata,
-    /// Every status it had.
+    /// Every status the resource has had, oldest first.
     pub(crate) status_history: Vec<StatusChange<FxTransferStatus>>,
 }
 

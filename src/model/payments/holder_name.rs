@@ -1,23 +1,23 @@
-//! How much two names are the same, as a bank compares the payee's with the account holder's. Integers throughout.
+//! Compares two names, as a bank compares the payee's name with the account holder's. Integers only.
 //!
-//! Names are compared word by word, whatever their order: "Okafor, Ada" is Ada Okafor. Accents, case, titles and legal forms do
-//! not count. Deliberately absent: nicknames and other alphabets' spellings, which need tables of people.
+//! Names are compared word by word in any order: "Okafor, Ada" is Ada Okafor. Accents, case, titles and legal forms are ignored.
+//! Deliberately absent: nicknames and spellings of other alphabets, which need tables of people.
 
 use crate::model::payments::MatchResult;
 
-/// Of 100: from here on two names are one.
+/// Score out of 100 from which two names match.
 const MATCH: u32 = 85;
-/// From here on they may be one.
+/// Score from which two names match partly.
 const PARTIAL: u32 = 65;
-/// What two words count that are the same, differ by one letter, or are a name and its initial.
+/// Points for two equal words, two words that differ by one letter, and a name with its initial.
 const SAME: u32 = 100;
 const MISSPELT: u32 = 85;
 const INITIAL: u32 = 60;
-/// What a word costs that the other name has not.
+/// Points deducted for a word that the other name does not have.
 const MISSING: u32 = 7;
-/// What one word in common is worth at most, where either name has more.
+/// Maximum score for one common word if either name has more words.
 const ONE_WORD: u32 = 70;
-/// Below that a word is too short for another letter to be a slip.
+/// A shorter word must match exactly: one wrong letter is not accepted.
 const LONG: usize = 4;
 
 const LEFT_OUT: &[&str] = &[
@@ -25,7 +25,7 @@ const LEFT_OUT: &[&str] = &[
     "llc", "inc", "corp", "gmbh", "ag", "sa", "sarl", "bv", "nv", "pty", "co", "company",
 ];
 
-/// What the two names come to, and the score of 0 to 100 behind it.
+/// Compares two names. Returns the result and its score from 0 to 100.
 pub(crate) fn compare(name: &str, other: &str) -> (MatchResult, u8) {
     let score = score(&words(name), &words(other));
     let result = if score >= MATCH {
@@ -45,7 +45,7 @@ fn score(one: &[String], other: &[String]) -> u32 {
     }
     let mut left: Vec<&String> = long.iter().collect();
     let mut sum = 0;
-    // Equal words first, so that an initial does not take the partner of a whole name.
+    // Equal words are paired first, so that an initial does not take the partner of a full name.
     let mut waiting = Vec::new();
     for word in short {
         match left.iter().position(|other| *other == word) {
@@ -89,7 +89,7 @@ fn likeness(one: &str, other: &str) -> u32 {
     0
 }
 
-/// Whether one letter more, less or other makes them the same, or two that changed places.
+/// Whether two words differ by one added, missing or wrong letter, or by two swapped letters.
 fn one_slip(a: &[char], b: &[char]) -> bool {
     let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
     let same = short.iter().zip(long).take_while(|(x, y)| x == y).count();
@@ -107,7 +107,7 @@ fn one_slip(a: &[char], b: &[char]) -> bool {
     }
 }
 
-/// The words of a name that count, without case, accents and marks.
+/// The significant words of a name, without case, accents and punctuation.
 pub(crate) fn words(name: &str) -> Vec<String> {
     let mut all = vec![String::new()];
     for letter in name.chars().flat_map(char::to_lowercase) {
@@ -125,7 +125,7 @@ pub(crate) fn words(name: &str) -> Vec<String> {
     }
     all.retain(|word| !word.is_empty());
     let counts = |word: &String| !LEFT_OUT.contains(&word.as_str());
-    // A name of nothing but titles is compared as it stands.
+    // A name that consists only of titles is compared unchanged.
     if all.iter().any(counts) {
         all.retain(counts);
     }

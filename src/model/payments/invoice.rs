@@ -1,4 +1,4 @@
-//! An invoice: what a customer owes for what was sold, with the tax on it.
+//! An invoice: a customer's debt for goods or services, with tax.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use crate::model::payments::{Collection, vat};
 use crate::model::prelude::*;
 
 states! {
-    /// Where an invoice stands. That it is overdue is told by another member.
+    /// Status of an invoice. Whether it is overdue is a separate member.
     InvoiceStatus { Draft "draft", Open "open", PartiallyPaid "partially_paid", Paid "paid", Void "void" }
     "send": Draft => Open;
     "pay_part": Open => PartiallyPaid;
@@ -15,13 +15,13 @@ states! {
 }
 
 impl InvoiceStatus {
-    /// Whether something of it is still to be paid.
+    /// Whether an amount is outstanding.
     pub(crate) const fn is_owed(self) -> bool {
         matches!(self, Self::Open | Self::PartiallyPaid)
     }
 }
 
-/// Who owes it.
+/// The customer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Customer {
     /// The company's own id of the customer.
@@ -30,82 +30,82 @@ pub(crate) struct Customer {
     pub(crate) name: String,
     /// The e-mail address.
     pub(crate) email: Option<String>,
-    /// The account that the customer pays from.
+    /// The account number that the customer pays from.
     pub(crate) account_number: Option<String>,
 }
 
-/// One thing that was sold.
+/// One item sold.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct InvoiceLine {
-    /// What it is.
+    /// The kind of warning.
     pub(crate) description: String,
-    /// How many.
+    /// The quantity.
     pub(crate) quantity: i64,
-    /// Minor units for each, without tax.
+    /// Price of one unit in minor units, without tax.
     pub(crate) unit_amount: i64,
-    /// Basis points of tax: 750 is 7.5 %.
+    /// Tax rate in basis points: 750 is 7.5 %.
     pub(crate) tax_rate: u32,
-    /// Minor units in all, without tax.
+    /// Total of the line in minor units, without tax.
     pub(crate) amount: i64,
 }
 
-/// The tax of one rate.
+/// The tax at one rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct TaxOfRate {
-    /// Basis points.
+    /// The tax rate in basis points.
     pub(crate) rate: u32,
-    /// Minor units of the lines with that rate, without tax.
+    /// Sum of the lines at that rate in minor units, without tax.
     pub(crate) net: i64,
-    /// The tax on them, halves rounded to the even minor unit.
+    /// The tax on that sum, in minor units; halves are rounded to even.
     pub(crate) tax: i64,
 }
 
-/// What a customer owes for what was sold.
+/// A customer's debt for goods or services.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Invoice {
     /// The invoice's id.
     pub(crate) id: Id<Invoice>,
     /// Always `invoice`.
     pub(crate) object: Object<Invoice>,
-    /// The company that sold.
+    /// The company that sends the invoice.
     pub(crate) company_id: Id<Company>,
-    /// Where it stands.
+    /// Current status.
     pub(crate) status: InvoiceStatus,
-    /// Given when it is sent: by company and year, without gaps.
+    /// The invoice number, assigned when it is sent. Numbers run by company and year without gaps.
     pub(crate) number: Option<String>,
-    /// Who owes it.
+    /// The customer.
     pub(crate) customer: Customer,
-    /// What was sold.
+    /// The items sold.
     pub(crate) lines: Vec<InvoiceLine>,
-    /// The tax by rate, the lowest first.
+    /// The tax by rate, lowest rate first.
     pub(crate) taxes: Vec<TaxOfRate>,
-    /// Minor units without tax.
+    /// Total without tax, in minor units.
     pub(crate) net_total: i64,
-    /// Minor units of tax.
+    /// Total tax, in minor units.
     pub(crate) tax_total: i64,
-    /// Minor units in all.
+    /// Total including tax, in minor units.
     pub(crate) total: i64,
     /// Their currency.
     pub(crate) currency: Currency,
-    /// Minor units that were paid.
+    /// Amount paid, in minor units.
     pub(crate) amount_paid: i64,
-    /// Minor units that are still to be paid; nothing of a void invoice.
+    /// Amount outstanding, in minor units; 0 for a void invoice.
     pub(crate) amount_due: i64,
     /// The last day to pay.
     pub(crate) due_date: Date,
-    /// Whether that day is over and something is still to be paid.
+    /// Whether the due date has passed and an amount is outstanding.
     pub(crate) overdue: bool,
     /// The day on which it was sent.
     pub(crate) issued_on: Option<Date>,
-    /// The last request for its money.
+    /// The latest collection for it.
     pub(crate) collection_id: Option<Id<Collection>>,
     /// When it was created, in virtual time.
     pub(crate) created_at: Timestamp,
     /// When it last changed, in virtual time.
     pub(crate) updated_at: Timestamp,
-    /// The caller's own pairs.
+    /// Key-value pairs set by the caller.
     pub(crate) metadata: Metadata,
-    /// Every status it had.
+    /// Every status the resource has had, oldest first.
     pub(crate) status_history: Vec<StatusChange<InvoiceStatus>>,
 }
 
@@ -118,7 +118,7 @@ impl Invoice {
         self.company_id
     }
 
-    /// What it is found by: its number, in an order that text has, too.
+    /// The lookup key: its number, in a form that sorts as text.
     pub(crate) fn names(&self) -> Vec<String> {
         let number = self.number.as_deref().and_then(read_number);
         number.map(|(year, number)| by_number(year, number)).into_iter().collect()
@@ -132,24 +132,24 @@ pub(crate) fn number(year: i16, number: u64) -> String {
     format!("INV-{year}-{number:04}")
 }
 
-/// Year and number of an invoice's number, written as [`number`] writes it.
+/// Parses the year and sequence from an invoice number written by [`number`].
 pub(crate) fn read_number(text: &str) -> Option<(i16, u64)> {
     let (year, place) = text.strip_prefix("INV-")?.split_once('-')?;
     let (year, place) = (year.parse().ok()?, place.parse().ok()?);
     (number(year, place) == text).then_some((year, place))
 }
 
-/// What an invoice with that number is found by.
+/// The lookup key of an invoice with that number.
 pub(crate) fn by_number(year: i16, number: u64) -> String {
     format!("{}{number:020}", of_year(year))
 }
 
-/// What every name of an invoice of that year begins with.
+/// The common prefix of the lookup keys of that year.
 pub(crate) fn of_year(year: i16) -> String {
     format!("number:{year}:")
 }
 
-/// Sums of lines: none where they are more than an invoice can be about.
+/// Sums of lines; none if they exceed the maximum of an invoice.
 pub(crate) struct Sums {
     pub(crate) taxes: Vec<TaxOfRate>,
     pub(crate) net: i64,
@@ -158,7 +158,7 @@ pub(crate) struct Sums {
 }
 
 impl Sums {
-    /// Adds up amounts without tax and their rates. The tax is reckoned once a rate.
+    /// Adds up amounts without tax by rate. Tax is calculated once per rate.
     pub(crate) fn of(lines: impl Iterator<Item = (u32, i128)>) -> Option<Self> {
         let mut by_rate: BTreeMap<u32, i128> = BTreeMap::new();
         for (rate, amount) in lines {

@@ -1,11 +1,11 @@
-//! A payout: money on its way to somebody's account.
+//! A payout: a payment to an account.
 
 use crate::model::business::PayConversion;
 use crate::model::payments::{Beneficiary, Wallet};
 use crate::model::prelude::*;
 
 states! {
-    /// Where a payout stands.
+    /// Status of a payout.
     PayoutStatus {
         PendingApproval "pending_approval", Queued "queued", Processing "processing", OnHold "on_hold", Sent "sent",
         Paid "paid", Failed "failed", Returned "returned", Cancelled "cancelled",
@@ -20,7 +20,7 @@ states! {
     "cancel": PendingApproval | Queued | Processing | OnHold => Cancelled;
 }
 
-/// How fast money travels.
+/// The payment rail, which determines the speed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Rail {
@@ -30,7 +30,7 @@ pub(crate) enum Rail {
 }
 
 impl Rail {
-    /// From sent to paid.
+    /// Time from sending to settlement.
     pub(crate) const fn delay(self) -> Span {
         match self {
             Self::Instant => Span::seconds(10),
@@ -40,7 +40,7 @@ impl Rail {
     }
 }
 
-/// Money on its way to somebody's account.
+/// A payment to an account.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Payout {
     /// The payout's id.
@@ -51,68 +51,68 @@ pub(crate) struct Payout {
     pub(crate) company_id: Id<Company>,
     /// The wallet that is debited.
     pub(crate) wallet_id: Id<Wallet>,
-    /// The saved payee, where one was named.
+    /// The saved beneficiary, if one was given.
     pub(crate) beneficiary_id: Option<Id<Beneficiary>>,
-    /// Where it stands.
+    /// Current status.
     pub(crate) status: PayoutStatus,
     /// Minor units.
     pub(crate) amount: i64,
     /// Their currency.
     pub(crate) currency: Currency,
-    /// The conversion behind wages in another currency than the wallet's.
+    /// The currency conversion, for wages in another currency than the wallet's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) fx: Option<PayConversion>,
-    /// The platform's fee, which the wallet bears beside the amount; of payouts to a beneficiary.
+    /// The platform's fee, debited from the wallet in addition to the amount. Only for payouts to a beneficiary.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) fee: Option<i64>,
-    /// How fast it travels.
+    /// The payment rail.
     pub(crate) rail: Rail,
-    /// When it should arrive, if the receiving bank keeps to the rail's time.
+    /// When it should arrive if the receiving bank is not late.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) estimated_arrival: Option<Timestamp>,
-    /// Who receives it. Account numbers show their last four characters.
+    /// The recipient. Only the last four characters of account numbers are shown.
     pub(crate) recipient: Arc<Recipient>,
-    /// What the receiver reads on the statement.
+    /// The reference on the recipient's statement.
     pub(crate) reference: String,
-    /// What it pays, where that is a resource of its own.
+    /// The resource that it pays for, if any.
     pub(crate) source: Option<AnyId>,
-    /// Who asked for it, where somebody was named.
+    /// The person who requested it, if given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) maker: Option<String>,
-    /// Who approved it, where somebody was named.
+    /// The person who approved it, if given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) approver: Option<String>,
-    /// Why it did not arrive.
+    /// Why it failed or was returned.
     pub(crate) failure: Option<Failure>,
-    /// The one that did not arrive, in whose place this one was sent.
+    /// The failed payout that this one replaces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) supersedes: Option<Id<Payout>>,
-    /// The one that was sent in its place.
+    /// The payout that replaces this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) superseded_by: Option<Id<Payout>>,
     /// When it was created, in virtual time.
     pub(crate) created_at: Timestamp,
     /// When it last changed, in virtual time.
     pub(crate) updated_at: Timestamp,
-    /// The caller's own pairs.
+    /// Key-value pairs set by the caller.
     pub(crate) metadata: Metadata,
-    /// Every status it had.
+    /// Every status the resource has had, oldest first.
     pub(crate) status_history: Vec<StatusChange<PayoutStatus>>,
 }
 
-/// What a payout pays, which says between which accounts its money moves and who hears of it.
+/// The purpose of a payout. It determines the ledger accounts and the events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pays {
-    /// Net pay: an item of a run.
+    /// Net pay of a payroll item.
     Wages,
-    /// What an escrow held for its seller.
+    /// An amount released from an escrow.
     Escrow,
-    /// A beneficiary of the company's own choice.
+    /// A payout to a beneficiary.
     Vendor,
 }
 
 impl Payout {
-    /// What it pays.
+    /// The purpose of the payout.
     pub(crate) const fn pays(&self) -> Pays {
         match self.source {
             Some(AnyId { kind: Kind::PayrollItem, .. }) => Pays::Wages,
@@ -132,19 +132,19 @@ impl Payout {
 
 stateful!(Payout: PayoutStatus);
 
-/// Who receives a payout.
+/// The recipient of a payout.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Recipient {
     /// The account holder's name.
     pub(crate) name: String,
-    /// The bank's code in its country; null where the account's IBAN says it.
+    /// The bank's code in its country; null if the account's IBAN contains it.
     pub(crate) bank_code: Option<String>,
-    /// The account number's last four characters.
+    /// The last four characters of the account number.
     pub(crate) account_last4: String,
 }
 
 impl Recipient {
-    /// The receiver with that account.
+    /// The recipient with that account.
     pub(crate) fn new<'a>(
         name: &str,
         bank_code: impl Into<Option<&'a str>>,
@@ -160,16 +160,16 @@ impl Recipient {
     }
 }
 
-/// Why a payout did not arrive.
+/// Why a payout failed or was returned.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Failure {
-    /// The neutral reason: `account_closed`, `account_not_found` …
+    /// The reason, independent of the rail: `account_closed`, `account_not_found` …
     pub(crate) code: Cow<'static, str>,
     /// The rail's own code.
     pub(crate) return_code: Option<Cow<'static, str>>,
-    /// The rail's own words.
+    /// The rail's own message.
     pub(crate) rail_message: Option<Cow<'static, str>>,
-    /// Whether sending it again can help.
+    /// Whether another attempt can succeed.
     pub(crate) retryable: bool,
 }
 

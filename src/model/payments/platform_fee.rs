@@ -1,7 +1,7 @@
-//! The platform fee: a share of what a company moves in a month, falling by steps (`fixtures/platform_fee.toml`).
+//! The platform fee: a percentage of a company's monthly volume, with lower rates at higher volumes (`fixtures/platform_fee.toml`).
 //!
-//! Pure: what was moved before is told. Each part of a sum is charged at the rate of the step in which it lies, and the whole
-//! is rounded once, halves to the even minor unit.
+//! Pure: the caller passes the previous volume. Each part of an amount is charged at the rate of its tier. The sum is rounded once; halves
+//! are rounded to even.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -9,52 +9,52 @@ use std::sync::LazyLock;
 use crate::model::fx::half_even;
 use crate::model::prelude::*;
 
-/// What is charged, and from where on.
+/// A tier of the platform fee.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FeeTier {
-    /// The month's volume in minor units from which it holds; of the first one 0.
+    /// The month's volume in minor units at which the tier starts; 0 for the first tier.
     #[schemars(range(min = 0, max = 9_007_199_254_740_991_i64))]
     pub(crate) from: i64,
-    /// Hundredths of a percent of the volume beyond.
+    /// Fee in basis points of the volume in this tier.
     #[schemars(range(min = 0, max = 10_000))]
     pub(crate) basis_points: u32,
 }
 
-/// Whose tiers hold.
+/// Which tiers apply.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum FeeSchedule {
-    /// Those of the service.
+    /// The standard tiers of the service.
     #[default]
     Standard,
-    /// Nothing is charged.
+    /// No fee.
     Off,
-    /// Those that a scenario or a tester named, in any currency.
+    /// Tiers from a scenario or a caller, for every currency.
     Tiers(Vec<FeeTier>),
 }
 
 impl FeeSchedule {
-    /// Whether nobody said otherwise.
+    /// Whether the standard tiers apply.
     pub(crate) fn is_standard(&self) -> bool {
         *self == Self::Standard
     }
 
-    /// Tiers that begin at nothing and ascend; an error says what is wrong.
+    /// Checks that tiers start at 0 and ascend. An error says what is wrong.
     pub(crate) fn of(tiers: Vec<FeeTier>) -> Result<Self, &'static str> {
         if tiers.first().is_none_or(|first| first.from != 0) {
-            return Err("the first tier begins at 0");
+            return Err("the first tier must start at 0");
         }
         if tiers.windows(2).any(|pair| pair[1].from <= pair[0].from) {
-            return Err("each tier begins above the one before");
+            return Err("each tier must start above the one before");
         }
         if tiers.iter().any(|tier| tier.basis_points > 10_000) {
-            return Err("no tier takes more than everything, which is 10000 basis points");
+            return Err("a tier's basis_points must be at most 10000");
         }
         Ok(Self::Tiers(tiers))
     }
 
-    /// What moving that amount costs in a month in which so much was moved before.
+    /// The fee for an amount, given the volume of the month so far.
     pub(crate) fn charge(&self, currency: Currency, volume: i128, amount: i64) -> i64 {
         match self {
             Self::Off => 0,
@@ -119,7 +119,7 @@ mod tests {
         // 50,000.00 at 1.5 % and 50,000.00 at 1.25 %.
         assert_eq!(charge("USD", 5_000_000, 10_000_000), 75_000 + 62_500);
         assert_eq!(charge("USD", 1_000_000_000, 1_000), 5);
-        // In NGN a tier is a thousand times as wide, in UGX there are no hundredths.
+        // In NGN a tier is a thousand times as wide; UGX has no decimals.
         assert_eq!(charge("NGN", 0, 1_000_000_000), 15_000_000);
         assert_eq!(charge("UGX", 400_000_000, 1_000), 12);
     }

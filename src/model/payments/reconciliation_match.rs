@@ -1,14 +1,14 @@
-//! A row of a reconciliation: a line of the bank and the transactions that it is about, or what one side has and the other has not.
+//! A row of a reconciliation: a bank line with its transactions, or an entry that the other side does not have.
 
 use crate::model::payments::{BankStatement, StatementLine, Wallet};
 use crate::model::prelude::*;
 use crate::model::{TransactionType, WalletTransaction};
 
-/// From this confidence on, in hundredths, a line counts as matched without anybody's word.
+/// The minimum confidence, in hundredths, for an automatic match.
 pub(crate) const CERTAIN: u8 = 95;
 
 states! {
-    /// Where a row stands.
+    /// Status of a row.
     MatchStatus {
         Unmatched "unmatched", Suggested "suggested", Matched "matched", Exception "exception", Ignored "ignored",
     }
@@ -20,34 +20,34 @@ states! {
     "reject": Suggested | Matched => Unmatched;
 }
 
-/// Whose record a row begins with.
+/// Whose record the row is based on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Side {
     /// A line of the bank's statement.
     Bank,
-    /// A transaction of the wallet that is on no statement.
+    /// A wallet transaction that is on no statement.
     Ledger,
 }
 
-/// What kind of thing is out of order.
+/// The kind of exception.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ExceptionKind {
-    /// The bank took a fee that the books do not have.
+    /// A bank fee that is not in the books.
     BankFee,
-    /// What the line is about is matched with another line.
+    /// The line's transaction is matched with another line.
     DuplicateLine,
-    /// A transaction has the line's reference, and another amount.
+    /// A transaction has the line's reference but another amount.
     AmountDiffers,
-    /// The books have nothing that fits.
+    /// No transaction in the books matches.
     NotInBooks,
-    /// The wallet has a transaction that the statement has not.
+    /// The statement lacks a transaction of the wallet.
     MissingLine,
 }
 
 impl ExceptionKind {
-    /// As a history says it.
+    /// The wording in a status history.
     pub(crate) const fn in_words(self) -> &'static str {
         match self {
             Self::BankFee => "a fee of the bank",
@@ -59,49 +59,49 @@ impl ExceptionKind {
     }
 }
 
-/// What speaks for a match, or against it.
+/// Evidence for or against a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Reason {
-    /// Amount and direction are the transaction's.
+    /// Amount and direction are equal.
     AmountEqual,
-    /// Amount and direction are those of the transactions together.
+    /// The amount equals the sum of the transactions, in the same direction.
     SumEqual,
-    /// The line has the transaction's reference.
+    /// The reference is equal.
     ReferenceEqual,
-    /// The line has a part of the transaction's reference, or one much like it.
+    /// The line has a part of the transaction's reference, or a similar one.
     ReferencePartly,
-    /// The line has another reference than the transaction.
+    /// The line has a different reference.
     ReferenceOther,
     /// The bank booked it on the transaction's day.
     SameDay,
-    /// The bank booked it up to two business days from there.
+    /// The bank booked it up to two business days away.
     DaysApart,
-    /// The bank booked it up to a week from there.
+    /// The bank booked it up to a week away.
     WeekApart,
-    /// Nothing else of the wallet fits, and no other line.
+    /// No other transaction and no other line matches.
     OnlyCandidate,
-    /// Others would fit, too.
+    /// Other transactions would match, too.
     SeveralCandidates,
-    /// The line has the transaction's description.
+    /// The description is equal.
     DescriptionEqual,
-    /// The line says of how many transactions it is.
+    /// The line states the number of transactions.
     CountEqual,
-    /// The line speaks of a fee.
+    /// The line contains a word for a fee.
     FeeWords,
-    /// The same line was there before.
+    /// The line is a copy of an earlier line.
     CopyOfLine,
-    /// Another line is matched with what fits.
+    /// Another line is matched with the transaction.
     AlreadyMatched,
     /// The transaction with this reference has another amount.
     AmountDiffers,
-    /// No transaction of the days around has this amount.
+    /// No transaction near this day has this amount.
     NothingFits,
-    /// No line of the statement fits the transaction.
+    /// No line of the statement matches the transaction.
     NoLine,
-    /// The statement ends so soon after it that a later one may have it.
+    /// The transaction is so near the end of the statement that a later statement may contain it.
     NearTheEnd,
-    /// Somebody said so.
+    /// Matched by a caller.
     ByHand,
 }
 
@@ -112,35 +112,35 @@ pub(crate) struct ReconciliationMatch {
     pub(crate) id: Id<ReconciliationMatch>,
     /// Always `reconciliation_match`.
     pub(crate) object: Object<ReconciliationMatch>,
-    /// Whose account it is.
+    /// The company that owns the account.
     pub(crate) company_id: Id<Company>,
-    /// The wallet that is the account.
+    /// The wallet that represents the account.
     pub(crate) wallet_id: Id<Wallet>,
     /// The statement that it belongs to.
     pub(crate) statement_id: Id<BankStatement>,
-    /// Where it stands.
+    /// Current status.
     pub(crate) status: MatchStatus,
-    /// Whose record it begins with.
+    /// Whose record the row is based on.
     pub(crate) side: Side,
-    /// The bank's line; null where the bank has none.
+    /// The bank's line; null if the bank has none.
     pub(crate) line: Option<Arc<StatementLine>>,
-    /// The transactions that it is matched with, or that are suggested; of an exception, those that it is about.
+    /// The matched or suggested transactions; for an exception, those concerned.
     pub(crate) transaction_ids: Vec<Id<WalletTransaction>>,
-    /// The line's day, or the transaction's where there is no line.
+    /// The line's day, or the transaction's if there is no line.
     pub(crate) date: Date,
-    /// Minor units: the line's, or the transaction's where there is no line.
+    /// Amount in minor units: the line's, or the transaction's if there is no line.
     pub(crate) amount: i64,
     /// Their currency.
     pub(crate) currency: Currency,
-    /// Money in, or money out.
+    /// Direction of the money: in or out.
     pub(crate) direction: TransactionType,
-    /// How sure the match is, in hundredths: 95 is 0.95. Null where nothing was compared.
+    /// Confidence of the match in hundredths: 95 is 0.95. Null if nothing was compared.
     pub(crate) confidence: Option<u8>,
-    /// What speaks for the match, or for the exception.
+    /// The evidence for the match or the exception.
     pub(crate) reasons: Vec<Reason>,
-    /// What is out of order; null where nothing is.
+    /// The kind of exception; null if there is none.
     pub(crate) exception: Option<ExceptionKind>,
-    /// What the one who resolved it said.
+    /// The note given when it was resolved.
     pub(crate) note: Option<String>,
     /// When it was created, in virtual time.
     pub(crate) created_at: Timestamp,
@@ -148,7 +148,7 @@ pub(crate) struct ReconciliationMatch {
     pub(crate) updated_at: Timestamp,
     /// Always empty.
     pub(crate) metadata: Metadata,
-    /// Every status it had.
+    /// Every status the resource has had, oldest first.
     pub(crate) status_history: Vec<StatusChange<MatchStatus>>,
 }
 

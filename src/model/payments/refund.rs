@@ -1,43 +1,43 @@
-//! A refund: collected money on its way back to the payer.
+//! A refund: collected money that is returned to the payer.
 
 use crate::model::payments::{Collection, Failure};
 use crate::model::prelude::*;
 
 states! {
-    /// Where a refund stands.
+    /// Status of a refund.
     RefundStatus { Pending "pending", Succeeded "succeeded", Failed "failed" }
     "succeed": Pending => Succeeded;
     "fail": Pending => Failed;
 }
 
-/// Collected money on its way back.
+/// Collected money that is returned to the payer.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Refund {
     /// The refund's id.
     pub(crate) id: Id<Refund>,
     /// Always `refund`.
     pub(crate) object: Object<Refund>,
-    /// The company that gives the money back.
+    /// The company that pays the refund.
     pub(crate) company_id: Id<Company>,
-    /// What it was collected by.
+    /// The refunded collection.
     pub(crate) collection_id: Id<Collection>,
-    /// Where it stands.
+    /// Current status.
     pub(crate) status: RefundStatus,
     /// Minor units.
     pub(crate) amount: i64,
     /// Their currency.
     pub(crate) currency: Currency,
-    /// Why, in the company's words.
+    /// The company's reason.
     pub(crate) reason: String,
-    /// Why it did not arrive.
+    /// Why it failed or was returned.
     pub(crate) failure: Option<Failure>,
     /// When it was created, in virtual time.
     pub(crate) created_at: Timestamp,
     /// When it last changed, in virtual time.
     pub(crate) updated_at: Timestamp,
-    /// The caller's own pairs.
+    /// Key-value pairs set by the caller.
     pub(crate) metadata: Metadata,
-    /// Every status it had.
+    /// Every status the resource has had, oldest first.
     pub(crate) status_history: Vec<StatusChange<RefundStatus>>,
 }
 

@@ -1,7 +1,7 @@
-//! Return codes: why a bank sent a payment back, in the rails' own numbering, and the neutral reason behind each.
+//! Return codes: why a bank returned a payment, by the rails' own numbers, with a reason that is independent of the rail.
 //!
-//! `R01` to `R85` after the return reason codes of the United States' automated clearing house, which other rails' reasons map
-//! to; a number that is not assigned there is a plain refusal.
+//! `R01` to `R85` are the return reason codes of the automated clearing house of the United States; other rails are mapped to them. An
+//! unassigned number means a plain refusal.
 
 use core::fmt;
 use core::str::FromStr;
@@ -16,12 +16,12 @@ use crate::model::prelude::*;
 pub(crate) struct ReturnCode(u8);
 
 impl ReturnCode {
-    /// The code of that number, if there is one.
+    /// The code with that number, if it exists.
     pub(crate) const fn new(number: u8) -> Option<Self> {
         if number >= 1 && number <= 85 { Some(Self(number)) } else { None }
     }
 
-    /// What the payout says of it.
+    /// The failure shown on a payout.
     pub(crate) fn failure(self) -> Failure {
         let row = ROWS.iter().find(|row| row.0 == self.0);
         let &(_, code, message, retryable) = row.unwrap_or(&UNASSIGNED);
@@ -34,7 +34,7 @@ impl ReturnCode {
     }
 }
 
-/// Number, neutral reason, the rail's words, whether sending it again can help.
+/// Number, reason, the rail's message, whether another attempt can succeed.
 type Row = (u8, &'static str, &'static str, bool);
 
 const UNASSIGNED: Row = (0, "refused_by_receiver", "Returned by the receiving bank", false);

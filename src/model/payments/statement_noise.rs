@@ -1,7 +1,7 @@
-//! The bank's view of a wallet's transactions: what a statement makes of them when the sandbox plays the bank.
+//! Simulates the bank: generates a statement from a wallet's transactions.
 //!
-//! Every line draws from a place of its own, so that a transaction more shifts nothing of the others. What was done to a line is
-//! kept beside it: the measure of any matcher.
+//! Every line draws from its own random key, so that one more transaction changes no other line. The changes made to a line are recorded,
+//! to measure a matcher.
 
 use crate::model::calendar::Calendar;
 use crate::model::payments::{Noise, Truth, Truths};
@@ -9,7 +9,7 @@ use crate::model::prelude::*;
 use crate::model::{TransactionType, WalletTransaction};
 use crate::value::Key;
 
-/// How much a bank changes.
+/// How much the bank changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Level {
     Clean,
@@ -17,7 +17,7 @@ pub(crate) enum Level {
     Heavy,
 }
 
-/// How often what happens, in a thousand.
+/// Frequency of each change, per thousand.
 struct Rates {
     left_out: u64,
     merged: u64,
@@ -77,7 +77,7 @@ pub(crate) struct Sent<'a> {
     pub(crate) reference: String,
 }
 
-/// A line before it has a place and an id.
+/// A line without a position and an id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Draft {
     pub(crate) date: Date,
@@ -87,15 +87,15 @@ pub(crate) struct Draft {
     pub(crate) reference: Option<String>,
 }
 
-/// Letters of a description that banks keep.
+/// Number of letters of a description that banks keep.
 const DESCRIPTION: usize = 27;
-/// Transactions that a bank merges at most.
+/// Maximum number of transactions that a bank merges.
 const MOST_MERGED: u64 = 4;
-/// What banks call their fees.
+/// Words that banks use for their fees.
 const FEES: &[&str] =
     &["ACCOUNT MAINTENANCE FEE", "TRANSFER CHARGE", "SMS ALERT FEE", "STAMP DUTY"];
 
-/// A statement of some days of a wallet.
+/// A statement for some days of a wallet.
 pub(crate) struct Bank<'a> {
     pub(crate) key: Key,
     pub(crate) level: Level,
@@ -106,7 +106,7 @@ pub(crate) struct Bank<'a> {
 }
 
 impl Bank<'_> {
-    /// What the statement makes of those transactions, which are in the order in which they were booked.
+    /// Generates the lines for transactions, which must be in booking order.
     pub(crate) fn write(&self, sent: &[Sent<'_>]) -> (Vec<Draft>, Truths) {
         let rates = self.level.rates();
         let mut written: Vec<(Draft, Truth)> = Vec::new();
@@ -154,7 +154,7 @@ impl Bank<'_> {
         }
         if sent.len() > 1 {
             noise.push(Noise::Merged);
-            // Some banks say of how many it is, others let their customers guess.
+            // Some banks state the number of transactions, others do not.
             if key.with("says").below(3) > 0 {
                 description = format!("{description} {} ITEMS", sent.len());
             }
@@ -177,7 +177,7 @@ impl Bank<'_> {
         (draft, Truth { transactions, noise })
     }
 
-    /// A business day or two later, or one earlier; within the statement's days, or it would be on another.
+    /// One or two business days later, or one earlier, within the statement's days.
     fn shifted(&self, day: Date, key: Key) -> Date {
         let to = match key.below(4) {
             0 => self.calendar.minus_business_days(day, 1),
@@ -187,7 +187,7 @@ impl Bank<'_> {
         to.clamp(self.from, self.to)
     }
 
-    /// The last days of months: banks charge for the account then.
+    /// The last days of months, when banks charge account fees.
     fn month_ends(&self) -> impl Iterator<Item = Date> {
         let (first, to) = (self.from.period(), self.to);
         let ends = (0..).map(move |months| first.plus_months(months).last_day());
@@ -211,7 +211,7 @@ impl Bank<'_> {
     }
 }
 
-/// How many transactions the next line is of: neighbours of one direction and a day or two.
+/// How many transactions the next line contains: consecutive ones of one direction, within a day or two.
 fn merged(sent: &[Sent<'_>], key: Key, rate: u64) -> usize {
     if !hits(key, "merged", rate) {
         return 1;
@@ -226,12 +226,12 @@ fn merged(sent: &[Sent<'_>], key: Key, rate: u64) -> usize {
     run.take_while(like).count()
 }
 
-/// Whether something happens at that place that happens so often in a thousand cases.
+/// Whether an event with that frequency per thousand happens at that position.
 fn hits(key: Key, purpose: &str, rate: u64) -> bool {
     key.with(purpose).below(1_000) < rate
 }
 
-/// What is left of a reference.
+/// The part of a reference that remains.
 fn reference(whole: &str, key: Key, rates: &Rates, noise: &mut Vec<Noise>) -> Option<String> {
     let key = key.with("reference");
     let roll = key.below(1_000);
@@ -251,7 +251,7 @@ fn reference(whole: &str, key: Key, rates: &Rates, noise: &mut Vec<Noise>) -> Op
     Some(whole.to_owned())
 }
 
-/// One to three letters are others.
+/// Changes one to three letters.
 fn garbled(whole: &str, key: Key) -> String {
     const LETTERS: &[u8] = b"XQ0O1I8B5S";
     let mut letters: Vec<char> = whole.chars().collect();

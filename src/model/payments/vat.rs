@@ -1,4 +1,4 @@
-//! Tax on sales: the standard rate of each country (`fixtures/vat.toml`), and the arithmetic of all that is sold.
+//! Tax on sales: the standard rate of each country (`fixtures/vat.toml`) and the tax calculation.
 
 use std::sync::LazyLock;
 
@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::model::fx::half_even;
 
-/// Basis points in the whole.
+/// Basis points in 100 %.
 pub(crate) const WHOLE: u32 = 10_000;
 
 #[derive(Deserialize)]
@@ -21,11 +21,11 @@ struct File {
 pub(crate) struct Rate {
     /// ISO 3166-1 alpha-2.
     country: String,
-    /// What the tax is called there.
+    /// The local name of the tax.
     pub(crate) name: String,
     pub(crate) basis_points: u32,
-    /// Where the rate is written.
-    #[cfg_attr(not(test), expect(dead_code, reason = "a reader of the table looks for it"))]
+    /// The source of the rate.
+    #[cfg_attr(not(test), expect(dead_code, reason = "only a test reads it"))]
     source: String,
 }
 
@@ -34,20 +34,21 @@ static RATES: LazyLock<Vec<Rate>> = LazyLock::new(|| {
     file.expect("the embedded rates are whole: a test reads them").rate
 });
 
-/// The standard rate of a country, if the table has it.
+/// The standard rate of a country, if the table contains it.
 pub(crate) fn of(country: &str) -> Option<&'static Rate> {
     RATES.iter().find(|rate| rate.country == country)
 }
 
-/// The standard rate in basis points; nothing where the table has none.
+/// The standard rate in basis points; 0 if the table has none.
 pub(crate) fn standard(country: &str) -> u32 {
     of(country).map_or(0, |rate| rate.basis_points)
 }
 
-/// The tax on an amount, halves to the even minor unit.
+/// The tax on an amount; halves are rounded to even.
 ///
 /// # Panics
-/// Where the rate is more than the whole and the amount near the end of 64 bits, which no caller can name.
+///
+/// If the rate is above 100 % and the amount is near the limit of 64 bits, which no caller can send.
 pub(crate) fn on(net: i64, basis_points: u32) -> i64 {
     let tax = half_even(i128::from(net) * i128::from(basis_points), i128::from(WHOLE));
     i64::try_from(tax).expect("a rate is at most the whole")

@@ -1,9 +1,9 @@
-//! A wallet: a company's money in one currency. Its balances are folds of the ledger.
+//! A wallet: a company's money in one currency. Its balances are calculated from the ledger.
 
 use crate::model::prelude::*;
 
 states! {
-    /// A wallet is there to be used, and stands.
+    /// Status of a wallet.
     WalletStatus { Active "active" }
 }
 
@@ -14,40 +14,40 @@ pub(crate) struct Wallet {
     pub(crate) id: Id<Wallet>,
     /// Always `wallet`.
     pub(crate) object: Object<Wallet>,
-    /// Whose money it is.
+    /// The company that owns both wallets.
     pub(crate) company_id: Id<Company>,
     /// Always `active`.
     pub(crate) status: WalletStatus,
     /// Its currency.
     pub(crate) currency: Currency,
-    /// Balances in minor units: a fold of the ledger, filled in when the wallet is shown.
+    /// Balances in minor units, calculated from the ledger when the wallet is shown.
     #[serde(flatten)]
     pub(crate) balances: Balances,
     /// When it was opened, in virtual time.
     pub(crate) created_at: Timestamp,
     /// When it was last changed, in virtual time.
     pub(crate) updated_at: Timestamp,
-    /// The caller's own pairs.
+    /// Key-value pairs set by the caller.
     pub(crate) metadata: Metadata,
-    /// Every status it had.
+    /// Every status the resource has had, oldest first.
     pub(crate) status_history: Vec<StatusChange<WalletStatus>>,
 }
 
-/// What a wallet holds, in minor units.
+/// Balances of a wallet, in minor units.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Balances {
-    /// Free to spend (`cash_available`).
+    /// Available to spend (`cash_available`).
     pub(crate) available: i64,
-    /// Collected and not yet settled (`collections_in_transit`).
+    /// Collected but not settled yet (`collections_in_transit`).
     pub(crate) pending: i64,
-    /// Set aside for funded payroll and disputes (`cash_reserved`).
+    /// Reserved for funded payroll and disputes (`cash_reserved`).
     pub(crate) reserved: i64,
-    /// Held for others (`escrow_held`).
+    /// Held in escrow (`escrow_held`).
     pub(crate) escrow: i64,
 }
 
 impl Wallet {
-    /// A new one, with nothing in it.
+    /// A new wallet with zero balances.
     pub(crate) fn open(
         id: Id<Self>,
         company_id: Id<Company>,

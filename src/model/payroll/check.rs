@@ -1,5 +1,4 @@
-//! From TOML to a [`Pack`]: every name resolved, every table complete, or a refusal that says where
-//! and why.
+//! From TOML to a [`Pack`]: resolves every name and checks every table, or refuses it with position and reason.
 
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
@@ -15,7 +14,7 @@ use super::plan::Plan;
 use super::rule::{Formula, Frame, Name, RuleLine, When};
 use super::schema::{RawAttribute, RawLine, RawPack};
 
-/// Cases a pack may distinguish; its plans are kept by case.
+/// Maximum number of cases in a pack; plans are cached by case.
 const MAX_CASES: usize = 1 << 20;
 
 pub(super) fn parse(code: &str, text: &str) -> Result<Pack, PackError> {
@@ -43,7 +42,7 @@ impl From<String> for Problem {
     }
 }
 
-/// What a line may refer to while it is being read: everything before it.
+/// What a line may refer to: everything before it.
 pub(super) struct Scope {
     pub(super) bases: Vec<Base>,
     pub(super) inputs: Vec<Input>,
@@ -124,14 +123,14 @@ fn check_header(raw: &RawPack) -> Result<(), String> {
         |text: &str, length| text.len() == length && text.bytes().all(|b| b.is_ascii_uppercase());
     let distinct: BTreeSet<PayPeriod> = raw.periods.iter().copied().collect();
     let checks = [
-        (raw.schema == 1, "`schema` is 1, the only one there is"),
-        (upper(&raw.country, 2), "`country` is two capital letters (ISO 3166-1)"),
-        (upper(&raw.currency, 3), "`currency` is three capital letters (ISO 4217)"),
-        (raw.minor_digits <= 4, "`minor_digits` is 0 to 4"),
+        (raw.schema == 1, "`schema` must be 1"),
+        (upper(&raw.country, 2), "`country` must be two capital letters (ISO 3166-1)"),
+        (upper(&raw.currency, 3), "`currency` must be three capital letters (ISO 4217)"),
+        (raw.minor_digits <= 4, "`minor_digits` must be 0 to 4"),
         (raw.effective_from <= raw.effective_to, "`effective_to` is before `effective_from`"),
-        (!raw.periods.is_empty(), "`periods` names no pay period"),
-        (distinct.len() == raw.periods.len(), "`periods` names one twice"),
-        (!raw.bases.is_empty(), "`[bases]` names none"),
+        (!raw.periods.is_empty(), "`periods` is empty"),
+        (distinct.len() == raw.periods.len(), "`periods` contains a duplicate"),
+        (!raw.bases.is_empty(), "`[bases]` is empty"),
     ];
     match checks.into_iter().find(|(holds, _)| !holds) {
         Some((_, message)) => Err(message.to_owned()),
@@ -139,7 +138,7 @@ fn check_header(raw: &RawPack) -> Result<(), String> {
     }
 }
 
-/// Every component that a base singles out, once.
+/// Every component that a base names, once.
 fn components(raw: &RawPack) -> Result<Vec<String>, String> {
     let mut named = BTreeSet::new();
     for (base, parts) in &raw.bases {
@@ -147,7 +146,7 @@ fn components(raw: &RawPack) -> Result<Vec<String>, String> {
             return Err(format!("`{base}` is both a base and an input"));
         }
         if parts.is_empty() || (parts.len() > 1 && parts.iter().any(|part| part == "*")) {
-            return Err(format!("base `{base}` is [\"*\"] or a list of components"));
+            return Err(format!("base `{base}` must be [\"*\"] or a list of components"));
         }
         named.extend(parts.iter().filter(|part| *part != "*").cloned());
     }
@@ -193,13 +192,13 @@ fn read_attribute(name: &str, raw: &RawAttribute) -> Result<Attribute, String> {
     }
     let text = |value: &toml::Value| {
         attribute_text(value)
-            .ok_or_else(|| in_attribute("values are strings, booleans or integers"))
+            .ok_or_else(|| in_attribute("values must be strings, booleans or integers"))
     };
     let values = raw.values.iter().map(text).collect::<Result<Vec<String>, String>>()?;
     if values.len() > usize::from(u8::MAX)
         || values.iter().collect::<BTreeSet<_>>().len() != values.len()
     {
-        return Err(in_attribute("values are unique, and at most 255"));
+        return Err(in_attribute("values must be unique, and at most 255"));
     }
     let default = text(&raw.default)?;
     match values.iter().position(|value| *value == default) {
@@ -208,7 +207,7 @@ fn read_attribute(name: &str, raw: &RawAttribute) -> Result<Attribute, String> {
     }
 }
 
-/// The text an attribute's value goes by: `true` for a boolean, as in a table's keys and in CSV.
+/// The text of an attribute's value, such as `true` for a boolean, as used in a table's keys and in CSV.
 pub(super) fn attribute_text(value: &toml::Value) -> Option<String> {
     match value {
         toml::Value::String(text) => Some(text.clone()),
@@ -228,7 +227,7 @@ fn role_line(raw: &RawLine, filings: &[Filing]) -> Option<RoleLine> {
     })
 }
 
-/// `ei_employer` as people read it: `Ei employer`.
+/// `ei_employer` as a display name: `Ei employer`.
 fn readable(id: &str) -> String {
     let spaced = id.replace('_', " ");
     let mut letters = spaced.chars();
@@ -246,8 +245,8 @@ fn check_filings(filings: &[Filing], lines: &[RoleLine]) -> Result<(), String> {
     Ok(())
 }
 
-/// What the first employee tax is charged on: the base of the nearest `bands` among the lines it is
-/// made of, or else of the nearest `slice`. `None` where the pack has neither.
+/// The amount that the first employee tax is charged on: the base of the nearest `bands` among the lines it uses, or else of the nearest
+/// `slice`. `None` if the pack has neither.
 fn taxable(lines: &[RuleLine], role_lines: &[RoleLine]) -> Option<Name> {
     let is_tax = |role: usize| role_lines[role].role == Role::EmployeeTax;
     let tax = lines.iter().position(|line| line.role.is_some_and(is_tax))?;
@@ -278,7 +277,7 @@ fn nearest(
     })
 }
 
-/// A slice of what really accumulated needs no count of periods; everything else to date does.
+/// A slice of real totals does not need the number of periods; everything else to date does.
 fn counts_periods(scope: &Scope) -> bool {
     let accumulates = |name: Name| match name {
         Name::Base(_) => true,
@@ -300,8 +299,7 @@ fn counts_periods(scope: &Scope) -> bool {
         || scope.inputs.iter().any(|input| input.per == Frame::Ytd)
 }
 
-/// An empty slot for every case: pay periods (each number of them, where it matters) × attribute
-/// values.
+/// An empty slot for every case: pay periods (each number, if it matters) × attribute values.
 fn plan_slots(scope: &Scope, counts_periods: bool) -> Result<Vec<OnceLock<Box<Plan>>>, String> {
     let numbers = |period: &PayPeriod| {
         if counts_periods { period.last_number() as usize } else { 1 }
@@ -318,8 +316,7 @@ fn plan_slots(scope: &Scope, counts_periods: bool) -> Result<Vec<OnceLock<Box<Pl
 }
 
 impl Attributes {
-    /// A number below the product of the attributes' sizes, unique to these values; `None` where
-    /// one is not a value of its attribute.
+    /// A number below the product of the attributes' sizes, unique to these values; `None` if one is not a value of its attribute.
     pub(super) fn rank(self, attributes: &[Attribute]) -> Option<usize> {
         let mut digits = self.0.iter().zip(attributes);
         digits.try_fold(0, |rank, (&value, attribute)| {

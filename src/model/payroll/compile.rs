@@ -1,6 +1,5 @@
-//! From a pack to a [`Plan`]: look-ups resolved, constants folded, frames turned into factors, and
-//! every value brought over one denominator. `None` is an overflow of the pack's own constants,
-//! everywhere in this module.
+//! From a pack to a [`Plan`]: resolves look-ups, folds constants, turns frames into factors, and brings every value over one denominator.
+//! `None` means that the pack's own constants overflow, everywhere in this module.
 
 use super::exact::{Ratio, Rounder, Rounding};
 use super::form::Form;
@@ -15,7 +14,7 @@ pub(super) struct Case {
     pub(super) period: PayPeriod,
     /// Position of `period` in the pack's list.
     pub(super) period_index: usize,
-    /// k; any, where the pack does not count periods.
+    /// k; any number if the pack does not count periods.
     pub(super) number: u32,
     pub(super) attributes: Attributes,
 }
@@ -42,15 +41,15 @@ pub(super) struct Compiler<'a> {
     pack: &'a Pack,
     case: Case,
     layout: Layout,
-    /// The lines so far.
+    /// The lines compiled so far.
     values: Vec<Value>,
-    /// Slots handed out.
+    /// Number of slots in use.
     slots: usize,
 }
 
-/// How a compiled line is read by later ones.
+/// How later lines read a compiled line.
 enum Value {
-    /// A memo that is the same for every pay of this case.
+    /// A memo that is equal for every pay of this case.
     Constant {
         amount: Ratio,
         frame: Frame,
@@ -127,7 +126,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// The slots of this pay and of the year before it, of what keeps a year to date.
+    /// The slots of this pay and of the year before it, for values with a year to date.
     fn accumulates(&self, name: Name) -> Option<(usize, usize)> {
         match name {
             Name::Base(base) => Some((self.layout.now(base), self.layout.before(base))),
@@ -139,8 +138,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// `name` to date, before this pay. What keeps no year to date is taken to have been the same
-    /// in every period.
+    /// `name` to date, before this pay. A value without a year to date is assumed to be equal in every period.
     pub(super) fn before(&self, name: Name) -> Option<Form> {
         if let Some((_, before)) = self.accumulates(name) {
             return Some(Form::slot(before, Ratio::ONE));
@@ -176,7 +174,7 @@ impl Compiler<'_> {
         self.slots - 1
     }
 
-    /// Whether the case itself closes the line, and else the condition that is left for each pay.
+    /// Whether the case itself closes the line, or else the condition to check for each pay.
     fn gate(&self, line: &RuleLine) -> Option<(bool, Option<Gate>)> {
         Some(match line.when {
             None => (false, None),
@@ -193,7 +191,7 @@ impl Compiler<'_> {
         })
     }
 
-    /// The value of a memo that no pay changes.
+    /// The value of a memo that does not depend on the pay.
     fn constant(&self, line: &RuleLine, closed: bool) -> Option<Ratio> {
         let Formula::Const { amount } = &line.formula else {
             return Some(Ratio::ZERO);
@@ -232,8 +230,7 @@ impl Compiler<'_> {
         denominator: i128,
         closed: bool,
     ) -> Option<Finish> {
-        // A slice to date is already the difference that this pay makes, and so is the 0 of a
-        // closed line.
+        // A slice to date is already the difference made by this pay, and so is the 0 of a closed line.
         let of_this_pay = closed || matches!(line.formula, Formula::Slice { .. });
         let to_pay = match line.per {
             Frame::Ytd => Ratio::ONE,

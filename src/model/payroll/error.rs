@@ -1,4 +1,4 @@
-//! What can be wrong with a pack (the operator's error) and with one pay (the caller's).
+//! Errors in a pack (for the operator) and in one pay (for the caller).
 
 use std::fmt;
 
@@ -9,9 +9,9 @@ use super::period::PayPeriod;
 pub struct PackError {
     /// Code of the pack, `GB-2025`.
     pub pack: String,
-    /// The `id` of the offending `[[line]]`, where it is one.
+    /// The `id` of the wrong `[[line]]`, if the error is in one.
     pub line: Option<String>,
-    /// What is wrong, in words.
+    /// What is wrong.
     pub message: String,
 }
 
@@ -27,53 +27,53 @@ impl fmt::Display for PackError {
 
 impl std::error::Error for PackError {}
 
-/// Why one pay could not be computed.
+/// Why one pay could not be calculated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PayError {
-    /// No pack of this code.
+    /// There is no pack with this code.
     UnknownPack(String),
-    /// The pack has no attribute, input or total of this name.
+    /// The pack has no attribute, input or total with this name.
     UnknownName {
         /// `attribute`, `input` or `year-to-date total`.
         what: &'static str,
-        /// What was given.
+        /// The given name.
         name: String,
-        /// What the pack knows.
+        /// The names in the pack.
         known: Vec<String>,
     },
     /// The attribute cannot have this value.
     UnknownValue {
         /// The attribute.
         attribute: String,
-        /// What was given.
+        /// The given name.
         value: String,
         /// Its values.
         known: Vec<String>,
     },
-    /// The attributes were made by another pack.
+    /// The attributes belong to another pack.
     ForeignAttributes,
     /// The pack has no tables for this pay period.
     UnsupportedPeriod {
-        /// What was asked for.
+        /// The title of the request.
         period: PayPeriod,
-        /// What the pack has.
+        /// The pay periods of the pack.
         known: Vec<PayPeriod>,
     },
-    /// The number of the period is not one of a year.
+    /// The number is not a period of the year.
     PeriodNumber {
-        /// What was given.
+        /// The given name.
         number: u32,
         /// The last one accepted.
         last: u32,
     },
-    /// Earnings are zero or more; this component was less.
+    /// A component of earnings is negative.
     NegativeEarnings(i64),
-    /// An amount became too large to compute exactly.
+    /// An amount is too large for an exact calculation.
     Overflow {
-        /// The line, or what else was being computed.
+        /// The line, or what else was being calculated.
         at: String,
     },
-    /// A role line that the pack does not round came to a fraction of a minor unit.
+    /// A role line without rounding resulted in a fraction of a minor unit.
     Fraction {
         /// The line.
         line: String,
@@ -90,7 +90,7 @@ impl fmt::Display for PayError {
             Self::UnknownValue { attribute, value, known } => {
                 write!(f, "`{value}` is not a value of `{attribute}`: {}", listed(known))
             }
-            Self::ForeignAttributes => f.write_str("the attributes were made by another pack"),
+            Self::ForeignAttributes => f.write_str("the attributes belong to another pack"),
             Self::UnsupportedPeriod { period, known } => {
                 let known: Vec<String> = known.iter().map(ToString::to_string).collect();
                 write!(f, "this pack is not for {period} pay: {}", listed(&known))
@@ -99,11 +99,11 @@ impl fmt::Display for PayError {
                 write!(f, "there is no pay period {number}: they are numbered 1 to {last}")
             }
             Self::NegativeEarnings(amount) => {
-                write!(f, "earnings are zero or more minor units, not {amount}")
+                write!(f, "earnings must be zero or more minor units, not {amount}")
             }
             Self::Overflow { at } => write!(f, "an amount is too large to compute exactly ({at})"),
             Self::Fraction { line } => {
-                write!(f, "`{line}` is a fraction of a minor unit and the pack does not round it")
+                write!(f, "`{line}` is a fraction of a minor unit, and the pack does not round it")
             }
         }
     }

@@ -1,6 +1,5 @@
-//! One pay: earnings, attributes and totals to date in, a payslip's amounts out. No allocation once
-//! a [`Pay`] is reused, no string compared; the plan of the case is compiled on first use and kept
-//! in the pack.
+//! Calculates one pay: earnings, attributes and totals to date in, a payslip's amounts out. It does not allocate once a [`Pay`] is reused,
+//! and compares no strings. The plan of a case is compiled at first use and cached in the pack.
 
 use super::compile::{Case, compile};
 use super::error::PayError;
@@ -9,7 +8,7 @@ use super::period::PayPeriod;
 use super::plan::{Fault, Layout, Plan, Taxable};
 use super::ytd::YearToDate;
 
-/// What one pay is computed from.
+/// The input for one pay.
 #[derive(Clone, Copy, Debug)]
 pub struct PayInput<'a> {
     /// How often the employee is paid.
@@ -18,22 +17,22 @@ pub struct PayInput<'a> {
     pub number: u32,
     /// The employee's attributes, made by the same pack.
     pub attributes: Attributes,
-    /// In the order of [`Pack::inputs`]; those missing at the end are at their defaults.
+    /// In the order of [`Pack::inputs`]; missing ones at the end use their defaults.
     pub inputs: &'a [i64],
-    /// Minor units from zero by component. An untyped salary is component `basic`.
+    /// Minor units from zero, by component. A salary without parts is component `basic`.
     pub earnings: &'a [(Component, i64)],
     /// Totals before this pay.
     pub ytd: &'a YearToDate,
 }
 
-/// A computed pay, in minor units.
+/// A calculated pay, in minor units.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pay {
     /// All earnings.
     pub gross: i64,
     /// Earnings by base, in the pack's order.
     pub bases: Vec<i64>,
-    /// One amount a line, in the order of [`Pack::lines`]. Negative is a refund.
+    /// One amount per line, in the order of [`Pack::lines`]. Negative for a refund.
     pub amounts: Vec<i64>,
     /// Σ of role `employee_tax`.
     pub tax: i64,
@@ -43,23 +42,22 @@ pub struct Pay {
     pub employer: i64,
     /// gross − tax − employee.
     pub net: i64,
-    /// What the first employee tax is charged on, for this pay: the base of its nearest `bands` (or
-    /// else `slice`) line. Where that is a total to date, the growth of it. `None` where the pack
-    /// has no such line, or where totals to date came without it.
+    /// The amount that the first employee tax is charged on, for this pay: the base of its nearest `bands` (or else `slice`) line. If that
+    /// is a total to date, its growth. `None` if the pack has no such line, or if the totals to date came without it.
     pub taxable: Option<i64>,
-    /// Working space, kept so that the next evaluation allocates nothing.
+    /// Working memory, kept so that the next evaluation does not allocate.
     slots: Vec<i128>,
 }
 
 impl Pack {
-    /// Computes a pay.
+    /// Calculates a pay.
     pub fn evaluate(&self, input: &PayInput) -> Result<Pay, PayError> {
         let mut pay = Pay::default();
         self.evaluate_into(input, &mut pay)?;
         Ok(pay)
     }
 
-    /// Computes a pay into one whose memory is reused. After an error its contents mean nothing.
+    /// Calculates a pay into existing memory. After an error, its contents are undefined.
     pub fn evaluate_into(&self, input: &PayInput, pay: &mut Pay) -> Result<(), PayError> {
         let plan = self.plan(input)?;
         self.sum_earnings(input.earnings, pay)?;
@@ -81,7 +79,7 @@ impl Pack {
         Layout { bases: self.bases.len(), roles: self.role_lines.len(), inputs: self.inputs.len() }
     }
 
-    /// The plan of this case. Two threads may compile the same one; the first is kept.
+    /// The plan of this case. If two threads compile it at once, the first plan is kept.
     fn plan(&self, input: &PayInput) -> Result<&Plan, PayError> {
         let (case, index) = self.case(input)?;
         let slot = &self.plans[index];
@@ -92,7 +90,7 @@ impl Pack {
         Ok(slot.get_or_init(|| Box::new(plan)))
     }
 
-    /// The case, and where its plan is kept: periods (and numbers) in order, attributes within.
+    /// The case and the position of its plan: periods (and numbers) in order, attributes within.
     fn case(&self, input: &PayInput) -> Result<(Case, usize), PayError> {
         let PayInput { period, number, attributes, .. } = *input;
         let last = period.last_number();

@@ -1,9 +1,7 @@
-//! Exact fractions over `i128` and the rounding of them. `None` is an overflow, everywhere in this
-//! module.
+//! Exact fractions over `i128`, and rounding. `None` means overflow, everywhere in this module.
 //!
-//! Compilation works in [`Ratio`]; evaluation in numerators over denominators known beforehand,
-//! with [`times`] and [`divide`], which take the 64-bit path when they can. Deliberately absent:
-//! floats, and arithmetic that can wrap.
+//! Compilation uses [`Ratio`]. Evaluation uses numerators over known denominators, with [`times`] and [`divide`], which use 64 bits when
+//! possible. Deliberately absent: floats, and arithmetic that can wrap.
 
 use std::str::FromStr;
 
@@ -22,7 +20,7 @@ impl Ratio {
         Self { numerator: number, denominator: 1 }
     }
 
-    /// `numerator / denominator`; `None` as well where the denominator is not positive.
+    /// `numerator / denominator`; also `None` if the denominator is not positive.
     pub(super) fn new(numerator: i128, denominator: i128) -> Option<Self> {
         if denominator <= 0 {
             return None;
@@ -45,7 +43,7 @@ impl Ratio {
     }
 
     pub(super) fn times(self, other: Self) -> Option<Self> {
-        // Crosswise first, so that a product that fits is never lost on the way.
+        // Crosswise first, so that no intermediate product overflows unnecessarily.
         let left = Self::new(self.numerator, other.denominator)?;
         let right = Self::new(other.numerator, self.denominator)?;
         Some(Self {
@@ -220,15 +218,15 @@ impl Rounder {
         Some(Self { mode: rounding.mode, unit, divisor: denominator.checked_mul(unit)? })
     }
 
-    /// The whole minor units that `numerator` rounds to. [`Mode::Exact`] floors; a caller that
-    /// keeps fractions, or refuses them, asks [`Self::is_whole`].
+    /// The whole minor units that `numerator` rounds to. [`Mode::Exact`] rounds down; a caller that keeps or refuses fractions uses
+    /// [`Self::is_whole`].
     #[inline]
     pub(super) fn round(&self, numerator: i128) -> Option<i128> {
         if self.mode == Mode::Nic {
             return self.round_nic(numerator);
         }
         let (quotient, rest) = divide(numerator, self.divisor);
-        // `rest` against half the divisor, without doubling what may not double.
+        // Compares `rest` with half the divisor without doubling, which could overflow.
         let missing = self.divisor - rest;
         let up = match self.mode {
             Mode::HalfUp => rest >= missing,
@@ -241,7 +239,7 @@ impl Rounder {
     }
 
     fn round_nic(&self, numerator: i128) -> Option<i128> {
-        // Truncated towards zero: digits are dropped, whatever the sign.
+        // Truncated towards zero: digits are dropped for either sign.
         let (tenths, _) = divide(times(numerator.checked_abs()?, 10)?, self.divisor);
         let tenths = tenths * numerator.signum();
         let (quotient, rest) = divide(tenths, 10);

@@ -1,31 +1,30 @@
-//! What a pack says about the paperwork: returns and their due dates, payslip law, minimum wages,
-//! sources. Typed and complete, so that a due date can be computed later without the TOML; the
-//! computing is not here.
+//! Compliance data of a pack: filings and their due dates, payslip law, minimum wages, sources. It is typed and complete, so a due date can
+//! be calculated without the TOML. The calculation is elsewhere.
 
 use jiff::civil::Date;
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// A return or payment that an employer owes an authority.
+/// A filing or payment that an employer owes to an authority.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Filing {
-    /// Short name of the form, `P10`.
+    /// Short name of the form, such as `P10`.
     pub form: String,
-    /// What it is.
+    /// The kind of warning.
     pub title: String,
-    /// Who receives it, `KRA`.
+    /// The authority, such as `KRA`.
     pub authority: String,
     /// How often.
     pub frequency: Frequency,
     /// When.
     pub due: Due,
-    /// When the money is due, where that is another day than the form.
+    /// When the payment is due, if not on the day of the form.
     #[serde(default)]
     pub remit: Option<Remit>,
-    /// When the money is due, where the law deposits it on a schedule.
+    /// When the payment is due, if the law sets a deposit schedule.
     #[serde(default)]
     pub deposit: Option<Deposit>,
-    /// Ids of the role lines it reports.
+    /// Ids of the role lines that it reports.
     #[serde(default)]
     pub lines: Vec<String>,
 }
@@ -48,26 +47,26 @@ pub enum Frequency {
     Annual,
 }
 
-/// When a return is due.
+/// When a filing is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "RawDue")]
 pub enum Due {
-    /// On a day of the month that lies so many months after the period's last.
+    /// On a day of the month, a number of months after the period's last month.
     MonthsAfter {
         /// Months after the month the period ends in.
         months: u8,
         /// The day of that month.
         day: Day,
-        /// What happens on a day without business.
+        /// What happens if it is not a business day.
         roll: Option<Roll>,
     },
     /// No later than the day wages are paid.
     OnPayDate,
-    /// So many business days after wages are paid.
+    /// A number of business days after wages are paid.
     BusinessDaysAfterPay(u8),
-    /// On a day of the month that follows the tax month's end.
+    /// On a day of the month after the tax month's end.
     DayAfterTaxMonth(u8),
-    /// On one day of the calendar year, after the tax year's end.
+    /// On a day of the calendar year after the tax year's end.
     DayOfYear {
         /// 1 to 12.
         month: u8,
@@ -76,17 +75,17 @@ pub enum Due {
     },
 }
 
-/// A day of a month; a number past its end means its last.
+/// A day of a month. A number past the month's end means its last day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "toml::Value")]
 pub enum Day {
     /// 1 to 31.
     Number(u8),
-    /// Whatever it is.
+    /// The last day.
     Last,
 }
 
-/// Where a due date moves from a day without business.
+/// How a due date moves if it is not a business day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Roll {
@@ -96,7 +95,7 @@ pub enum Roll {
     NextBusinessDay,
 }
 
-/// Days of the month that money is due on, by how it is paid.
+/// Days of the month on which the payment is due, by payment method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Remit {
@@ -106,7 +105,7 @@ pub struct Remit {
     pub day_other: u8,
 }
 
-/// The schedule that money is deposited on.
+/// The deposit schedule of a payment.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Deposit {
@@ -116,38 +115,38 @@ pub struct Deposit {
     pub months_after: u8,
     /// The day of that month.
     pub day: Day,
-    /// Who deposits on another schedule, in words.
+    /// Who uses another schedule, as free text.
     #[serde(default)]
     pub alternative: Option<String>,
 }
 
-/// What the law asks of a payslip.
+/// The law's requirements for a payslip.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Payslip {
-    /// Whether a law asks for one at all.
+    /// Whether a law requires a payslip.
     pub statutory: bool,
-    /// What has to be on it.
+    /// The required contents.
     pub fields: Vec<String>,
 }
 
-/// A minimum wage from a day on.
+/// A minimum wage from a given day.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MinimumWage {
     /// Minor units of the pack's currency.
     pub amount: i64,
-    /// The time it is paid for.
+    /// The time that the amount pays for.
     pub per: WagePer,
     /// First day.
     #[serde(deserialize_with = "civil_date")]
     pub from: Date,
-    /// Who it is for, and other rates beside it.
+    /// The employees it applies to, and other rates.
     #[serde(default)]
     pub note: Option<String>,
 }
 
-/// The time a minimum wage is paid for.
+/// The time that a minimum wage pays for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WagePer {
@@ -163,20 +162,20 @@ pub enum WagePer {
     Year,
 }
 
-/// Where a figure of the pack comes from.
+/// The source of a figure in the pack.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Source {
     /// Short name.
     pub id: String,
-    /// Title, with what was taken from it.
+    /// Title, and what was used from it.
     pub title: String,
-    /// Where it can be read.
+    /// Its address.
     #[serde(default)]
     pub url: Option<String>,
 }
 
-/// `due` as it is written: one of five sets of keys.
+/// `due` as written: one of five sets of keys.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawDue {
@@ -209,10 +208,11 @@ impl TryFrom<RawDue> for Due {
             (None, None, None, None, None, (None, Some(day @ 1..=31))) => {
                 Ok(Self::DayAfterTaxMonth(day))
             }
-            _ => Err("`due` is { months_after, day, roll? }, { month, day }, \
-                      { on_or_before = \"pay_date\" }, \
-                      { business_days_after_pay } or { day_after_tax_month }"
-                .to_owned()),
+            _ => {
+                Err("`due` must be { months_after, day, roll? }, { month, day }, { on_or_before = \
+                \"pay_date\" }, { business_days_after_pay } or { day_after_tax_month }"
+                    .to_owned())
+            }
         }
     }
 }

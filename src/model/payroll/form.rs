@@ -1,5 +1,4 @@
-//! Linear combinations of slots while they are being compiled: fractions as factors, until one
-//! denominator is found.
+//! Linear combinations of slots during compilation: factors are fractions until a common denominator is known.
 
 use super::exact::{Ratio, least_common_multiple};
 use super::plan::Linear;
@@ -38,7 +37,7 @@ impl Form {
         Some(self)
     }
 
-    /// The least denominator that serves this form and `others`.
+    /// The least common denominator of this form and `others`.
     pub(super) fn denominator(&self, others: i128) -> Option<i128> {
         let factors = self.terms.iter().map(|(_, factor)| factor.denominator());
         factors.chain([self.constant.denominator()]).try_fold(others, least_common_multiple)

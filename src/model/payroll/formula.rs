@@ -1,5 +1,5 @@
-//! From the formula of a line to its [`Operation`], each with the denominator of its result. `None`
-//! is an overflow of the pack's own constants, everywhere in this module.
+//! From the formula of a line to its [`Operation`], each with the denominator of its result. `None` means that the pack's own constants
+//! overflow, everywhere in this module.
 
 use super::compile::Compiler;
 use super::exact::{Ratio, Rounding, least_common_multiple};
@@ -53,7 +53,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// Arguments over one denominator, to be compared.
+    /// Arguments over one denominator, so that they can be compared.
     fn comparable(&self, args: &[Arg], frame: Frame) -> Option<(Box<[Linear]>, i128)> {
         let forms = args.iter().map(|arg| self.arg(*arg, frame)).collect::<Option<Vec<Form>>>()?;
         let denominator = forms.iter().try_fold(1, |common, form| form.denominator(common))?;
@@ -61,7 +61,7 @@ impl Compiler<'_> {
         Some((args, denominator))
     }
 
-    /// The numbers of a table are annual, and to date the part of the year that has passed of them.
+    /// The numbers of a table are annual; to date, they are multiplied by the part of the year that has passed.
     fn annual(&self, number: i64, frame: Frame) -> Option<Ratio> {
         let number = Ratio::whole(i128::from(number));
         if frame == Frame::Ytd {
@@ -84,8 +84,7 @@ impl Compiler<'_> {
         let edges = bands.iter().map(edge).collect::<Option<Vec<Ratio>>>()?;
         let edges_below = common(edges.iter().copied())?;
         let base = self.form(of, frame)?;
-        // What is held against the edges shares their denominator: the selecting value, else the
-        // base itself.
+        // The values compared with the edges share their denominator: the selecting value, or else the base itself.
         let (base_below, selecting, select_below) = if let Some(select) = select {
             let select = self.form(select, frame)?;
             let below = select.denominator(edges_below)?;
@@ -126,7 +125,7 @@ impl Compiler<'_> {
         Some(rows)
     }
 
-    /// In `ytd` the window is the year's own: it is eaten by the year to date, not scaled.
+    /// In `ytd` the window belongs to the whole year: the year to date uses it up, and it is not scaled.
     fn slice(
         &self,
         frame: Frame,
@@ -187,7 +186,7 @@ impl Compiler<'_> {
     }
 }
 
-/// The least denominator that serves all of them.
+/// The least common denominator of all.
 fn common(mut fractions: impl Iterator<Item = Ratio>) -> Option<i128> {
     fractions.try_fold(1, |common, fraction| least_common_multiple(common, fraction.denominator()))
 }

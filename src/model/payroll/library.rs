@@ -1,5 +1,5 @@
-//! The embedded packs: found by code, or by country and pay date. Each is parsed when it is first
-//! asked for, so that a start does not wait for the law of countries nobody works in.
+//! The embedded packs, found by code, or by country and pay date. Each is parsed at first use, so that a start does not wait for unused
+//! countries.
 
 use std::sync::LazyLock;
 
@@ -8,8 +8,7 @@ use jiff::civil::Date;
 use super::error::PackError;
 use super::pack::Pack;
 
-/// A code, which is a file name of `fixtures/jurisdictions` and starts with the country, and its
-/// pack.
+/// A code, which is a file name of `fixtures/jurisdictions` and starts with the country, with its pack.
 type Entry = (&'static str, LazyLock<Pack>);
 
 macro_rules! embedded {
@@ -26,7 +25,7 @@ static EMBEDDED: [Entry; 12] = embedded![
     "ZA-2025",
 ];
 
-/// Country code of the pack for countries without one.
+/// Country code of the pack for countries without their own.
 const PLACEHOLDER: &str = "XX";
 
 /// The embedded packs.
@@ -46,18 +45,18 @@ pub struct Library {
 pub struct InForce {
     /// The pack.
     pub pack: &'static Pack,
-    /// Whether it is the law of that day.
+    /// How well it fits the day.
     pub fit: Match,
 }
 
 /// How well a pack fits a country and a pay date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Match {
-    /// The country's, in force on that day.
+    /// The country's pack, in force on that day.
     InForce,
-    /// The country's nearest; none is in force on that day. The payslip says so.
+    /// The country's nearest pack; none is in force on that day. The payslip says so.
     Nearest,
-    /// The placeholder: the country has none. The payslip says so.
+    /// The placeholder, because the country has no pack. The payslip says so.
     Placeholder,
 }
 
@@ -67,8 +66,7 @@ impl Library {
         self.entries.iter().map(|(_, pack)| &**pack)
     }
 
-    /// The pack of a code: `GB`, `GB-2025`; also a country and the year its tax year starts in,
-    /// `GB-2026`.
+    /// The pack with a code such as `GB` or `GB-2025`; also a country with the year in which its tax year starts, such as `GB-2026`.
     #[must_use]
     pub fn pack(self, code: &str) -> Option<&'static Pack> {
         if let Some((_, pack)) = self.entries.iter().find(|(known, _)| *known == code) {
@@ -78,10 +76,10 @@ impl Library {
         self.country(country).find(|pack| pack.effective_from.year().to_string() == year)
     }
 
-    /// The country's pack in force on the pay date; or else its nearest (the earlier of two as
-    /// near); or else the placeholder.
+    /// The country's pack that is in force on the pay date, or else its nearest (the earlier one of two), or else the placeholder.
     ///
     /// # Panics
+    ///
     /// Never: the placeholder is embedded.
     #[must_use]
     pub fn in_force(self, country: &str, pay_date: Date) -> InForce {
@@ -110,7 +108,7 @@ impl Pack {
     }
 }
 
-/// Refuses packs of which two of one country are in force on one day.
+/// Refuses packs if two of one country are in force on the same day.
 pub fn check_ranges<'a>(packs: impl IntoIterator<Item = &'a Pack>) -> Result<(), PackError> {
     let mut packs: Vec<&Pack> = packs.into_iter().collect();
     packs.sort_by_key(|pack| (&pack.country, pack.effective_from));
@@ -127,7 +125,7 @@ pub fn check_ranges<'a>(packs: impl IntoIterator<Item = &'a Pack>) -> Result<(),
     Ok(())
 }
 
-/// Days between a date and a pack's tax year; none within it.
+/// Days between a date and a pack's tax year; 0 within the year.
 fn days_from(pack: &Pack, date: Date) -> i64 {
     let nearest = date.clamp(pack.effective_from, pack.effective_to);
     nearest.duration_until(date).as_hours().abs() / 24
@@ -187,7 +185,7 @@ mod tests {
         }
     }
 
-    /// A file that is added to the folder and not to the list would never be read.
+    /// A file in the folder that is missing from the list would never be read.
     #[test]
     #[expect(clippy::disallowed_methods, reason = "the folder is what is asked about")]
     fn every_file_of_the_folder_is_embedded() {

@@ -1,4 +1,4 @@
-//! From one `[[line]]` of TOML to a [`RuleLine`]: the keys its kind takes, its names, its tables.
+//! From one `[[line]]` of TOML to a [`RuleLine`]: checks the keys of its kind, its names and its tables.
 
 use super::check::{Scope, attribute_text};
 use super::exact::{Ratio, Rounding};
@@ -6,8 +6,7 @@ use super::period::PayPeriod;
 use super::rule::{Arg, Axis, Band, Formula, Lookup, Name, RuleLine, When};
 use super::schema::{Kind, RawArg, RawLine, RawWhen};
 
-/// Checks and resolves a line; `role` is its index among the role lines. Errors do not name the
-/// line: the caller does.
+/// Checks and resolves a line; `role` is its index among the role lines. The caller adds the line to errors.
 pub(super) fn read(raw: RawLine, role: Option<usize>, scope: &Scope) -> Result<RuleLine, String> {
     check_id(&raw.id)?;
     check_keys(&raw)?;
@@ -29,12 +28,14 @@ pub(super) fn read(raw: RawLine, role: Option<usize>, scope: &Scope) -> Result<R
 fn check_id(id: &str) -> Result<(), String> {
     let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
     if id.is_empty() || !id.bytes().all(plain) {
-        return Err("an `id` is lower case letters, digits and underscores".to_owned());
+        return Err(
+            "an `id` may contain only lower-case letters, digits and underscores".to_owned()
+        );
     }
     Ok(())
 }
 
-/// A key that the kind does not take would be ignored, which is how a pack goes wrong silently.
+/// Refuses a key that the kind does not use. Ignoring it would hide a mistake in the pack.
 fn check_keys(raw: &RawLine) -> Result<(), String> {
     use Kind::{Bands, Const, Greatest, Least, Slice, Sum, Taper};
     let keys: [(&str, bool, &[Kind]); 9] = [
@@ -51,7 +52,7 @@ fn check_keys(raw: &RawLine) -> Result<(), String> {
     match keys.iter().find(|(_, given, kinds)| *given && !kinds.contains(&raw.kind)) {
         Some((key, ..)) => Err(format!("`{key}` is not a key of this kind of line")),
         None if raw.max_year.is_some() && raw.role.is_none() => {
-            Err("`max_year` caps a line by its own year to date, which only one with a role has"
+            Err("`max_year` caps a line by its own year to date, so the line must have a role"
                 .to_owned())
         }
         None => Ok(()),
@@ -109,7 +110,7 @@ fn required<T>(key: &str, value: Option<T>) -> Result<T, String> {
 fn args(raw: &RawLine, scope: &Scope) -> Result<Vec<Arg>, String> {
     let args = required("args", raw.args.as_ref())?;
     if args.is_empty() {
-        return Err("`args` is empty".to_owned());
+        return Err("`args` must not be empty".to_owned());
     }
     let read = |arg: &RawArg| match arg {
         RawArg::Number(number) => Ok(Arg::Number(*number)),
@@ -136,11 +137,11 @@ fn read_when(raw: RawWhen, scope: &Scope) -> Result<When, String> {
             let (limit, or_equal) = match (over, at_least) {
                 (Some(over), None) => (over, false),
                 (None, Some(at_least)) => (at_least, true),
-                _ => return Err("`when` has one of `over` and `at_least`".to_owned()),
+                _ => return Err("`when` must have exactly one of `over` and `at_least`".to_owned()),
             };
             Ok(When::Value { of: scope.name(&of)?, per: per.unwrap_or_default(), limit, or_equal })
         }
-        _ => Err("`when` is { attr, is } or { of, per, over | at_least }".to_owned()),
+        _ => Err("`when` must be { attr, is } or { of, per, over | at_least }".to_owned()),
     }
 }
 
@@ -156,7 +157,7 @@ fn when_attribute(attr: &str, is: &toml::Value, scope: &Scope) -> Result<When, S
     Ok(When::Attribute { attribute, value: u8::try_from(value).expect("at most 255 values") })
 }
 
-/// Reads what may be a table, by the axes of one line.
+/// Reads values that may be tables by the axes of one line.
 struct Tables<'a> {
     scope: &'a Scope,
     axes: Vec<Axis>,
@@ -175,8 +176,7 @@ impl Tables<'_> {
         value.map(read).transpose()
     }
 
-    /// A scalar stops the look-up; a table has an entry for every value of the next axis, and no
-    /// other.
+    /// A scalar ends the look-up. A table must have exactly one entry for every value of the next axis.
     fn lookup<T>(
         &self,
         value: &toml::Value,
@@ -187,7 +187,7 @@ impl Tables<'_> {
             return leaf(value).map(Lookup::One);
         };
         let Some((&first, rest)) = axes.split_first() else {
-            return Err("a table, and `by` names nothing (more) to look it up by".to_owned());
+            return Err("this is a table, but `by` names no further attribute for it".to_owned());
         };
         let (name, values) = self.axis(first);
         if let Some(stray) = table.keys().find(|key| !values.contains(key)) {
@@ -214,25 +214,25 @@ impl Tables<'_> {
 }
 
 fn money(value: &toml::Value) -> Result<i64, String> {
-    value.as_integer().ok_or_else(|| format!("`{value}` is not a whole number of minor units"))
+    value.as_integer().ok_or_else(|| format!("`{value}` must be a whole number of minor units"))
 }
 
 fn ratio(value: &toml::Value) -> Result<Ratio, String> {
-    let text = value.as_str().ok_or_else(|| format!("`{value}`: a rate is written as a string"))?;
+    let text = value.as_str().ok_or_else(|| format!("`{value}`: a rate must be a string"))?;
     text.parse()
 }
 
 fn bands(value: &toml::Value) -> Result<Vec<Band>, String> {
-    let rows = value.as_array().ok_or("bands are a list of [from, \"rate\"]")?;
+    let rows = value.as_array().ok_or("bands must be a list of [from, \"rate\"]")?;
     let bands = rows.iter().map(band).collect::<Result<Vec<Band>, String>>()?;
     if bands.is_empty() {
-        return Err("there is no band".to_owned());
+        return Err("bands must not be empty".to_owned());
     }
     if bands.windows(2).any(|pair| pair[0].from >= pair[1].from) {
-        return Err("bands ascend: each starts above the one before".to_owned());
+        return Err("bands must ascend: each must start above the one before".to_owned());
     }
     if bands.windows(2).any(|pair| pair[0].less.is_some() != pair[1].less.is_some()) {
-        return Err("either every band has a third number (a K-table) or none".to_owned());
+        return Err("either all bands have a third number (a K-table) or none".to_owned());
     }
     Ok(bands)
 }
@@ -244,13 +244,13 @@ fn band(row: &toml::Value) -> Result<Band, String> {
             Ok(Band { from: money(from)?, rate: ratio(rate)?, less: Some(money(less)?) })
         }
         _ => Err(format!(
-            "`{row}` is not a band: [from, \"rate\"], or [from, \"rate\", c] in a K-table"
+            "`{row}` is not a band: expected [from, \"rate\"], or [from, \"rate\", c] in a K-table"
         )),
     }
 }
 
 impl Formula {
-    /// The names it is made of, in the order they are written.
+    /// The names that the formula uses, in order.
     pub(super) fn names(&self) -> impl Iterator<Item = Name> {
         let (args, of, select): (&[Arg], _, _) = match self {
             Self::Const { .. } => (&[], None, None),

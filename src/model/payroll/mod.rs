@@ -1,11 +1,10 @@
-//! Gross to net: the payroll law of a country as data, and the one evaluator of it.
+//! Gross to net: the payroll law of each country as data, and one evaluator.
 //!
-//! A [`Pack`] is parsed and checked from TOML (`fixtures/jurisdictions`), compiled on demand into
-//! one straight-line plan of integers per pay period and employee attributes, and evaluated
-//! exactly: rationals over `i128`, every operation checked, rounding only where the pack says so.
-//! Imports nothing of this crate.
+//! A [`Pack`] is parsed and checked from TOML (`fixtures/jurisdictions`). It is compiled on demand into a plan of integer steps for each
+//! pay period and set of employee attributes. Evaluation is exact: rationals over `i128`, checked operations, and rounding only where the
+//! pack defines it. Imports nothing of this crate.
 //!
-//! Deliberately absent: code for any one country, floats, a clock, files.
+//! Deliberately absent: code for a single country, floats, a clock, files.
 //!
 //! ```
 //! # use sandbox::model::payroll::{self, Component, PayInput, PayPeriod, YearToDate};
@@ -23,15 +22,14 @@
 //! ```
 //!
 //! # Where the description of schema 1 leaves a choice
-//! - A number written in a line (`const` amounts, numbers among `args`, clamps, the limit of `when`)
-//!   is in the line's frame as it stands, `ytd` included. The numbers of a table (`bands`, K-table
-//!   constants, `taper`) are annual, and in `ytd` count × k/P.
-//! - A value on the edge of a band belongs to the band below ("over 37,700"), with `select` or without.
+//! - A number in a line (`const` amounts, numbers among `args`, clamps, the limit of `when`) is in the line's frame, including `ytd`. The
+//!   numbers of a table (`bands`, K-table constants, `taper`) are annual; in `ytd` they count × k/P.
+//! - A value on the edge of a band belongs to the band below ("over 37,700"), with or without `select`.
 //! - `half_up` sends ties towards +∞, so that a refund rounds as the reversal of what it corrects.
-//! - A `ytd` slice is f(to date) − f(before), clamps within f; a memo one read in `ytd` is f(to date).
-//!   What keeps no year to date (a memo, an input) is taken to have been the same every period.
-//! - A line whose `when` fails is 0 on this payslip: a cumulative one refunds nothing.
-//! - A line already over its `max_year` takes nothing more, and refunds nothing.
+//! - A `ytd` slice is f(to date) − f(before), with clamps within f; a memo slice read in `ytd` is f(to date). Values without a year to
+//!   date (a memo, an input) are assumed to be equal in every period.
+//! - A line whose `when` fails is 0 on this payslip: a cumulative line refunds nothing.
+//! - A line that is already over its `max_year` adds nothing and refunds nothing.
 
 mod check;
 mod compile;

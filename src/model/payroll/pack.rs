@@ -1,4 +1,4 @@
-//! A pack that passed its checks: what the world may ask of it, and the lines that `compile` reads.
+//! A pack that passed its checks: what the world reads from it, and the lines for `compile`.
 
 use std::sync::OnceLock;
 
@@ -11,23 +11,23 @@ use super::period::{PayPeriod, period_number};
 use super::plan::Plan;
 use super::rule::{Frame, Name, RuleLine};
 
-/// Attributes a pack may have: as many as [`Attributes`] holds inline.
+/// Maximum number of attributes of a pack: [`Attributes`] stores that many inline.
 pub(super) const MAX_ATTRIBUTES: usize = 8;
-/// Components a pack may name: one bit each, and one for all others.
+/// Maximum number of components of a pack: one bit each, and one for all others.
 pub(super) const MAX_COMPONENTS: usize = 63;
 
 /// The payroll law of one country for one tax year.
 #[derive(Debug)]
 pub struct Pack {
-    /// Name of its file, `GB` or `GB-2025`.
+    /// Name of its file, such as `GB` or `GB-2025`.
     pub code: String,
     /// ISO 3166-1 alpha-2; `XX` for the placeholder.
     pub country: String,
-    /// Country and, where it matters, the part of it.
+    /// The country and, if it matters, the region.
     pub name: String,
     /// ISO 4217.
     pub currency: String,
-    /// Digits of the currency's minor unit.
+    /// Decimal places of the currency.
     pub minor_digits: u8,
     /// The tax year as the country writes it, `2026-27`.
     pub tax_year: String,
@@ -37,32 +37,32 @@ pub struct Pack {
     pub effective_to: Date,
     /// The pay periods it has tables for.
     pub periods: Vec<PayPeriod>,
-    /// Returns owed to authorities.
+    /// Filings due to authorities.
     pub filings: Vec<Filing>,
-    /// Payslip law, where the pack says.
+    /// Payslip law, if the pack contains it.
     pub payslip: Option<Payslip>,
     /// Minimum wages.
     pub minimum_wages: Vec<MinimumWage>,
-    /// Where its figures come from.
+    /// Sources of its figures.
     pub sources: Vec<Source>,
-    /// What a case distinguishes about an employee.
+    /// The attributes of an employee that select a case.
     pub attributes: Vec<Attribute>,
-    /// Numbers beside pay.
+    /// Numbers other than pay.
     pub inputs: Vec<Input>,
     pub(super) default_inputs: Vec<i64>,
     pub(super) bases: Vec<Base>,
-    /// Component names that some base singles out.
+    /// Component names that a base names.
     pub(super) components: Vec<String>,
     pub(super) lines: Vec<RuleLine>,
     pub(super) role_lines: Vec<RoleLine>,
     pub(super) taxable: Option<Name>,
-    /// Whether any result depends on the number of the period, beyond the totals to date.
+    /// Whether any result depends on the number of the period, apart from the totals to date.
     pub(super) counts_periods: bool,
-    /// One slot a (period, number, attributes), filled on first use.
+    /// One slot per (period, number, attributes), filled at first use.
     pub(super) plans: Vec<OnceLock<Box<Plan>>>,
 }
 
-/// An enumeration of the employee, `filing_status`.
+/// An attribute of the employee with fixed values, such as `filing_status`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attribute {
     /// Its name.
@@ -73,30 +73,30 @@ pub struct Attribute {
     pub default: usize,
 }
 
-/// A number beside pay, `annual_rent`.
+/// A number other than pay, such as `annual_rent`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Input {
     /// Its name.
     pub name: String,
-    /// Used where none is given. Money in minor units.
+    /// The default; money is in minor units.
     pub default: i64,
-    /// Whose number it is.
+    /// Whether it belongs to an employee or an employer.
     pub scope: InputScope,
     pub(super) per: Frame,
 }
 
-/// Whose number an input is.
+/// Whether an input belongs to an employee or an employer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum InputScope {
-    /// Each employee's own.
+    /// One per employee.
     #[default]
     Employee,
     /// One for all employees of an employer.
     Employer,
 }
 
-/// Which part of the payslip a line is on.
+/// The part of the payslip that a line is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
@@ -104,9 +104,9 @@ pub enum Role {
     EmployeeTax,
     /// Contribution withheld from the employee.
     EmployeeSocial,
-    /// Tax that the employer pays on top.
+    /// Tax that the employer pays in addition.
     EmployerTax,
-    /// Contribution that the employer pays on top.
+    /// Contribution that the employer pays in addition.
     EmployerSocial,
 }
 
@@ -115,19 +115,19 @@ pub enum Role {
 pub struct RoleLine {
     /// Unique in the pack.
     pub id: String,
-    /// For people.
+    /// The display name.
     pub label: String,
     /// Its part of the payslip.
     pub role: Role,
-    /// Who receives it: the authority of the first filing that names it.
+    /// The recipient: the authority of the first filing that names it.
     pub authority: Option<String>,
 }
 
-/// One value of each of a pack's attributes. Only of use with the pack it was made by.
+/// One value for each attribute of a pack. Valid only with that pack.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Attributes(pub(super) [u8; MAX_ATTRIBUTES]);
 
-/// A kind of earnings, as one pack tells them apart. Only of use with the pack it was made by.
+/// A kind of earnings in one pack. Valid only with that pack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Component(pub(super) u8);
 
@@ -145,8 +145,7 @@ impl Pack {
         super::check::parse(code, text)
     }
 
-    /// The lines that are money on the payslip, in the pack's order: the order of every list of
-    /// amounts.
+    /// The lines that are money on the payslip, in the pack's order. All lists of amounts use this order.
     #[must_use]
     pub fn lines(&self) -> &[RoleLine] {
         &self.role_lines
@@ -158,13 +157,13 @@ impl Pack {
         self.bases.iter().map(|base| base.name.as_str())
     }
 
-    /// Component names that make a difference in this pack.
+    /// Component names that matter in this pack.
     #[must_use]
     pub fn component_names(&self) -> &[String] {
         &self.components
     }
 
-    /// The component of this name. One that no base singles out still counts into `["*"]`.
+    /// The component with this name. A component that no base names still counts in `["*"]`.
     #[must_use]
     pub fn component(&self, name: &str) -> Component {
         let known = self.components.iter().position(|component| component == name);
@@ -234,7 +233,7 @@ impl Pack {
     }
 }
 
-/// An index of at most 255, which the checks saw to.
+/// An index of at most 255, which the checks guarantee.
 fn byte(index: usize) -> u8 {
     u8::try_from(index).expect("attributes have at most 255 values, packs at most 63 components")
 }

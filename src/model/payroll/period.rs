@@ -1,4 +1,4 @@
-//! Pay periods, their number a year, and which one of the tax year a date falls in.
+//! Pay periods, their number per year, and the period of the tax year that contains a date.
 
 use std::fmt;
 use std::str::FromStr;
@@ -21,10 +21,10 @@ pub enum PayPeriod {
 }
 
 impl PayPeriod {
-    /// All of them, the longest first.
+    /// All of them, longest first.
     pub const ALL: [Self; 4] = [Self::Monthly, Self::Semimonthly, Self::Biweekly, Self::Weekly];
 
-    /// P: the periods of a year.
+    /// P: the number of periods in a year.
     #[must_use]
     pub const fn per_year(self) -> u32 {
         match self {
@@ -35,8 +35,8 @@ impl PayPeriod {
         }
     }
 
-    /// The largest number a tax year can count to. A year of 366 days has 53 weekly paydays, and
-    /// the UK numbers the extra payday of a fortnight 54 and of four weeks 56.
+    /// The largest period number in a tax year. A year of 366 days has 53 weekly pay days, and the UK numbers the extra pay day of a
+    /// fortnight 54 and of four weeks 56.
     #[must_use]
     pub const fn last_number(self) -> u32 {
         match self {
@@ -78,13 +78,11 @@ impl FromStr for PayPeriod {
     }
 }
 
-/// k: the number, from 1, of the tax period that `pay_date` falls in, for a tax year that starts on
-/// the month and day of `year_start`.
+/// k: the number, from 1, of the tax period that contains `pay_date`, for a tax year that starts on the month and day of `year_start`.
 ///
-/// `year_start` may be years away: a pack that is merely the nearest counts from the last
-/// anniversary on or before the pay date. Tax months run from the day the year starts on (in the UK
-/// the 6th to the 5th), half months are the first fifteen days of them and the rest, weeks and
-/// fortnights are counted from the start.
+/// `year_start` may be years away: a nearest pack counts from the last anniversary on or before the pay date. Tax months start on the day
+/// of the month on which the year starts (in the UK from the 6th to the 5th). Half months are their first fifteen days and the rest. Weeks
+/// and fortnights are counted from the start.
 ///
 /// ```
 /// # use jiff::civil::date;
@@ -120,7 +118,7 @@ fn anniversary(start: Date, date: Date) -> Date {
     }
 }
 
-/// Whole months from `start` to `date`, which is not before it and less than a year after.
+/// Whole months from `start` to `date`, which must be less than a year later.
 fn months_between(start: Date, date: Date) -> u32 {
     (0..12).rev().find(|&months| later_by_months(start, months) <= date).unwrap_or(0)
 }
@@ -132,7 +130,7 @@ fn later_by_months(start: Date, months: u32) -> Date {
     clamped(year, month, start.day())
 }
 
-/// The date, or the last day of its month where the month is too short.
+/// The date, or the last day of a shorter month.
 pub(super) fn clamped(year: i16, month: i8, day: i8) -> Date {
     let year = year.clamp(Date::MIN.year(), Date::MAX.year());
     let first = Date::new(year, month, 1).expect("every month from -9999 to 9999 has a first day");

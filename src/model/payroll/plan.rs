@@ -1,11 +1,9 @@
-//! A plan: one pack partially evaluated for a pay period, its number and an employee's attributes.
-//! What is left is a straight line of integer steps over numerators whose denominators `compile`
-//! fixed; no name, table or fraction.
+//! A plan: one pack partially evaluated for a pay period, its number and an employee's attributes. It is a list of integer steps over
+//! numerators whose denominators `compile` fixed, without names, tables or fractions.
 
 use super::exact::{Rounder, times};
 
-/// The straight line, and the slots it works in: what is known of the pay first, then one slot a
-/// computed line.
+/// The steps and their slots: the known numbers of the pay first, then one slot per calculated line.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) steps: Box<[Step]>,
@@ -13,7 +11,7 @@ pub(super) struct Plan {
     pub(super) taxable: Option<Taxable>,
 }
 
-/// Where the known numbers of a pay are among the slots.
+/// The slots of the known numbers of a pay.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Layout {
     pub(super) bases: usize,
@@ -28,12 +26,12 @@ impl Layout {
         base
     }
 
-    /// The same base, this tax year before this pay.
+    /// The same base, in this tax year before this pay.
     pub(super) const fn before(self, base: usize) -> usize {
         self.bases + base
     }
 
-    /// What a role line took this tax year before this pay.
+    /// The amount of a role line in this tax year before this pay.
     pub(super) const fn taken(self, role: usize) -> usize {
         2 * self.bases + role
     }
@@ -48,7 +46,7 @@ impl Layout {
     }
 }
 
-/// Computes one line into its slot.
+/// Calculates one line into its slot.
 #[derive(Debug)]
 pub(super) struct Step {
     /// Index of the line in the pack.
@@ -60,7 +58,7 @@ pub(super) struct Step {
     pub(super) finish: Finish,
 }
 
-/// `when` on a value: the line is 0 unless it is above the limit.
+/// `when` on a value: the line is 0 unless the value is above the limit.
 #[derive(Debug)]
 pub(super) struct Gate {
     pub(super) of: Linear,
@@ -68,14 +66,14 @@ pub(super) struct Gate {
     pub(super) or_equal: bool,
 }
 
-/// A sum of slots times integer factors, over a denominator known to the compiler.
+/// A sum of slots times integer factors, over a denominator that the compiler knows.
 #[derive(Debug)]
 pub(super) struct Linear {
     pub(super) terms: Box<[(usize, i128)]>,
     pub(super) constant: i128,
 }
 
-/// What a line computes, before clamps.
+/// The calculation of a line, before clamps.
 #[derive(Debug)]
 pub(super) enum Operation {
     Linear(Linear),
@@ -86,16 +84,16 @@ pub(super) enum Operation {
     Taper { of: Linear, amount: i128, rate: i128, over: i128 },
 }
 
-/// A band, marginal or of a K-table, brought to the one form rate × base − less.
+/// A band, marginal or of a K-table, in the common form rate × base − less.
 #[derive(Debug)]
 pub(super) struct Row {
-    /// The selecting value lies above this.
+    /// The selecting value must be above this.
     pub(super) above: i128,
     pub(super) rate: i128,
     pub(super) less: i128,
 }
 
-/// The part of a value that counts, and the rate on it.
+/// The part of a value that counts, and its rate.
 #[derive(Debug)]
 pub(super) struct Window {
     pub(super) from: i128,
@@ -109,30 +107,30 @@ pub(super) struct Clamp {
     pub(super) max: Option<i128>,
 }
 
-/// What becomes of a value: a memo for later lines, or money on the payslip.
+/// How a value is used: as a memo for later lines, or as money on the payslip.
 #[derive(Debug)]
 pub(super) enum Finish {
     Memo {
         rounder: Option<Rounder>,
-        /// Where the part of a `ytd` slice that includes earlier pays goes.
+        /// The slot for the part of a `ytd` slice that includes earlier pays.
         to_date: Option<usize>,
     },
     Money {
         role: usize,
-        /// From the line's frame to the pay.
+        /// The factor from the line's frame to the pay.
         factor: i128,
         rounder: Rounder,
-        /// What one minor unit is as a numerator.
+        /// The numerator of one minor unit.
         unit: i128,
-        /// Slot of what was taken before.
+        /// Slot of the amount taken before.
         taken: usize,
-        /// Whether the value is a total to date, of which the payslip has the rest.
+        /// Whether the value is a total to date, of which the payslip shows the remainder.
         cumulative: bool,
         max_year: Option<i128>,
     },
 }
 
-/// Taxable pay, in the terms of [`super::Pay::taxable`].
+/// The taxable amount, as in [`super::Pay::taxable`].
 #[derive(Debug)]
 pub(super) struct Taxable {
     pub(super) of: Linear,
@@ -176,8 +174,7 @@ impl Step {
                 rounded(rounder.as_ref(), value).ok_or(Fault::Overflow)?
             }
             Finish::Money { role, .. } => {
-                // A line whose condition fails is 0 on this payslip: what was taken before stays
-                // taken.
+                // A line whose condition fails is 0 on this payslip; earlier amounts stay.
                 let amount = if open { self.finish.money(value, slots)? } else { 0 };
                 amounts[*role] = i64::try_from(amount).map_err(|_| Fault::Overflow)?;
                 amount
@@ -217,8 +214,8 @@ impl Step {
         Some((self.clamp.apply(value), 0))
     }
 
-    /// A slice clamps each total, so that the difference of two of them respects clamps to date;
-    /// its `min` does not charge anyone without a base.
+    /// A slice clamps each total, so that the difference of two totals respects clamps to date; its `min` does not charge employees without
+    /// a base.
     #[inline]
     fn slice(&self, window: &Window, base: i128) -> Option<i128> {
         let inside =
@@ -230,7 +227,7 @@ impl Step {
 }
 
 impl Operation {
-    /// Of a line that its case closes.
+    /// For a line that its case closes.
     pub(super) fn zero() -> Self {
         Self::Linear(Linear { terms: Box::default(), constant: 0 })
     }
@@ -255,7 +252,7 @@ impl Clamp {
 }
 
 impl Finish {
-    /// The order of the law: frame to pay, then the yearly cap, then rounding.
+    /// The order required by law: frame to pay, then the yearly cap, then rounding.
     #[inline]
     fn money(&self, value: i128, slots: &[i128]) -> Result<i128, Fault> {
         let Self::Money { factor, rounder, unit, taken, cumulative, max_year, .. } = self else {
@@ -301,8 +298,7 @@ fn extreme(args: &[Linear], slots: &[i128], better: fn(i128, i128) -> i128) -> O
     rest.iter().try_fold(first.value(slots)?, |best, arg| Some(better(best, arg.value(slots)?)))
 }
 
-/// A value on an edge belongs to the band below it, as in the laws' own "up to" and "over"; one at
-/// or below the first edge is in no band.
+/// A value on an edge belongs to the band below it, as in the laws' "up to" and "over". A value at or below the first edge is in no band.
 #[inline]
 fn band_value(rows: &[Row], base: i128, selecting: i128) -> Option<i128> {
     let above = rows.iter().take_while(|row| selecting > row.above).last();

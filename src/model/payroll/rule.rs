@@ -1,4 +1,4 @@
-//! The lines of a pack with every name resolved: what `line` reads and `compile` compiles.
+//! The lines of a pack with every name resolved: `line` creates them and `compile` compiles them.
 
 use serde::Deserialize;
 
@@ -6,7 +6,7 @@ use super::exact::{Ratio, Rounding};
 use super::pack::Attributes;
 use super::period::PayPeriod;
 
-/// What a line's numbers are per.
+/// The period that a line's numbers apply to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Frame {
@@ -14,7 +14,7 @@ pub(super) enum Frame {
     Pay,
     Month,
     Year,
-    /// From the start of the tax year to this period's end.
+    /// From the start of the tax year to the end of this period.
     Ytd,
 }
 
@@ -73,7 +73,7 @@ pub(super) enum When {
     Value { of: Name, per: Frame, limit: i64, or_equal: bool },
 }
 
-/// A value, or a table of them by an attribute or the pay period.
+/// A value, or a table of values by an attribute or the pay period.
 #[derive(Debug)]
 pub(super) enum Lookup<T> {
     One(T),
@@ -83,12 +83,12 @@ pub(super) enum Lookup<T> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Axis {
     Attribute(usize),
-    /// By position in the pack's `periods`.
+    /// By index in the pack's `periods`.
     Period,
 }
 
 impl<T> Lookup<T> {
-    /// The value for one case; `period` is a position in the pack's `periods`.
+    /// The value for one case; `period` is an index in the pack's `periods`.
     pub(super) fn at(&self, period: usize, attributes: Attributes) -> &T {
         match self {
             Self::One(value) => value,

@@ -1,5 +1,4 @@
-//! Schema 1 as TOML has it: every key of every table, and no other. What the values mean is checked
-//! in `check`.
+//! Schema 1 as TOML: exactly the keys of every table. `check` checks the values.
 
 use std::collections::BTreeMap;
 
@@ -60,7 +59,7 @@ pub(super) struct RawInput {
     pub(super) scope: InputScope,
 }
 
-/// A `[[line]]`. What may be a table looked up by attributes is read as any value here.
+/// A `[[line]]`. Values that may be tables by attribute are read as any value here.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RawLine {
@@ -68,7 +67,7 @@ pub(super) struct RawLine {
     pub(super) label: Option<String>,
     #[expect(
         dead_code,
-        reason = "a remark for the reader of the TOML, read so that it is not unknown"
+        reason = "a remark for readers of the TOML, accepted so that it is not an unknown key"
     )]
     pub(super) note: Option<String>,
     pub(super) role: Option<Role>,

@@ -1,4 +1,4 @@
-//! What was paid and taken so far this tax year: the memory of cumulative lines and of yearly caps.
+//! Totals of this tax year so far, for cumulative lines and yearly caps.
 
 use std::collections::BTreeMap;
 
@@ -8,15 +8,14 @@ use super::error::PayError;
 use super::evaluate::Pay;
 use super::pack::Pack;
 
-/// Totals before a pay period, in minor units, by the pack's own order of bases and role lines.
+/// Totals before a pay period, in minor units, in the pack's order of bases and role lines.
 ///
-/// It belongs to one pack: a new tax year, hence another pack, starts again at
-/// [`YearToDate::start`].
+/// It belongs to one pack: a new tax year, and so another pack, starts again at [`YearToDate::start`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct YearToDate {
     bases: Vec<i64>,
     lines: Vec<i64>,
-    /// `None` where the totals came from outside without it: it is then not shown.
+    /// `None` if the totals came from outside without it; it is then not shown.
     taxable: Option<i64>,
 }
 
@@ -27,14 +26,13 @@ impl Default for YearToDate {
 }
 
 impl YearToDate {
-    /// Nothing yet. Allocates nothing.
+    /// Zero totals, without allocation.
     #[must_use]
     pub const fn start() -> Self {
         Self { bases: Vec::new(), lines: Vec::new(), taxable: Some(0) }
     }
 
-    /// Reads totals by name: bases, role lines, and `taxable` where no line has that name. What is
-    /// missing is zero.
+    /// Reads totals by name: bases, role lines, and `taxable` if no line has that name. Missing ones are zero.
     pub fn from_names(pack: &Pack, totals: &BTreeMap<String, i64>) -> Result<Self, PayError> {
         let mut read = Self {
             bases: vec![0; pack.base_names().len()],
@@ -82,14 +80,13 @@ impl YearToDate {
         self.lines.get(index).copied().unwrap_or(0)
     }
 
-    /// Taxable pay so far, where it is known.
+    /// Taxable pay so far, if known.
     #[must_use]
     pub const fn taxable(&self) -> Option<i64> {
         self.taxable
     }
 
-    /// Adds amounts that were reckoned before by the same pack, or takes them back: `times` is 1 or −1. Sums that were within 64
-    /// bits stay so.
+    /// Adds amounts that the same pack calculated (`times` 1), or subtracts them (`times` −1). Sums that fitted into 64 bits still do.
     pub(crate) fn add_parts(&mut self, bases: &[i64], amounts: &[i64], taxable: i64, times: i64) {
         let add = |totals: &mut Vec<i64>, parts: &[i64]| {
             totals.resize(totals.len().max(parts.len()), 0);
@@ -102,7 +99,7 @@ impl YearToDate {
         self.taxable = self.taxable.map(|before| before + times * taxable);
     }
 
-    /// These totals and one more pay. Refuses a sum beyond 64 bits and then changes nothing.
+    /// Adds one more pay to the totals. Refuses a sum beyond 64 bits without changing anything.
     pub fn add(&mut self, pay: &Pay) -> Result<(), PayError> {
         let overflow = || PayError::Overflow { at: "year to date".to_owned() };
         let bases = sums(&self.bases, &pay.bases).ok_or_else(overflow)?;

@@ -1,11 +1,11 @@
-//! What goes back to payers: refunds, disputes that are lost, invoices that are withdrawn.
+//! Money that returns to payers: refunds, lost disputes, voided invoices.
 
 use super::{Posting, invoice_sent};
 use crate::model::Account;
 use crate::model::ledger::Direction::{Credit, Debit};
 use crate::model::prelude::*;
 
-/// A dispute is lost: out of what was withheld and what is still taken from the wallet; the rest is owed.
+/// A dispute is lost. It is paid from the withheld amount and from the wallet; the remainder is owed.
 pub(crate) fn dispute_lost(
     dispute: AnyId,
     currency: Currency,
@@ -22,7 +22,7 @@ pub(crate) fn dispute_lost(
     Posting::new("Dispute lost", dispute, currency, &lines)
 }
 
-/// Collected money goes back: it is owed to the payer, and set aside for the way.
+/// A refund starts: it is owed to the payer and reserved.
 pub(crate) fn refund_created(refund: AnyId, currency: Currency, amount: i64) -> Posting {
     let lines = [
         (Account::Sales, Debit, amount),
@@ -33,20 +33,20 @@ pub(crate) fn refund_created(refund: AnyId, currency: Currency, amount: i64) -> 
     Posting::new("Refund created", refund, currency, &lines)
 }
 
-/// It has arrived.
+/// The refund has arrived.
 pub(crate) fn refund_succeeded(refund: AnyId, currency: Currency, amount: i64) -> Posting {
     let lines = [(Account::RefundsPayable, Debit, amount), (Account::CashReserved, Credit, amount)];
     Posting::new("Refund succeeded", refund, currency, &lines)
 }
 
-/// It did not arrive: the mirror of its creation.
+/// The refund failed: its creation is reversed.
 pub(crate) fn refund_failed(refund: AnyId, currency: Currency, amount: i64) -> Posting {
     let mut posting = refund_created(refund, currency, -amount);
     posting.memo = Cow::Borrowed("Refund failed");
     posting
 }
 
-/// An invoice is withdrawn: the mirror of its sending.
+/// An invoice is voided: its sending is reversed.
 pub(crate) fn invoice_voided(
     invoice: AnyId,
     currency: Currency,

@@ -1,11 +1,11 @@
-//! Money of one currency that becomes money of another. Each balances on its own, through the clearing account `world:fx`.
+//! Conversions between currencies. Each currency balances on its own, through the clearing account `world:fx`.
 
 use super::{Credit, Debit, Posting, released, reserved};
 use crate::model::{Account, AnyId};
 use crate::value::Currency;
 
-/// Money of one currency that becomes money of another. What the spread takes is a fee in the first; the rest is what stands
-/// against the second on the clearing account.
+/// A conversion between currencies. The spread is a fee in the first currency. The remainder is the counterpart of the second on the
+/// clearing account.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Conversion {
     pub(crate) source: AnyId,
@@ -18,7 +18,7 @@ pub(crate) struct Conversion {
 }
 
 impl Conversion {
-    /// An entry in two currencies, each of which balances on its own: `given` out of one account, `got` into another.
+    /// An entry in two currencies, each balanced on its own: `given` from one account, `got` into another.
     pub(super) fn entry(&self, memo: &'static str, from: Account, into: Account) -> Posting {
         let given = [
             (Account::WorldFx, Debit, self.given - self.fee),
@@ -33,17 +33,17 @@ impl Conversion {
     }
 }
 
-/// Money is taken out of a wallet to be converted.
+/// Money is taken from a wallet to be converted.
 pub(crate) fn fx_begun(of: &Conversion) -> Posting {
     reserved("Conversion begun", of.source, of.given_in, of.given)
 }
 
-/// The conversion is done: the other currency arrives in its wallet.
+/// The conversion is completed: the other currency arrives in its wallet.
 pub(crate) fn fx_completed(of: &Conversion) -> Posting {
     of.entry("Conversion completed", Account::CashReserved, Account::CashAvailable)
 }
 
-/// The conversion did not come about.
+/// The conversion failed.
 pub(crate) fn fx_given_back(of: &Conversion) -> Posting {
     released("Conversion failed", of.source, of.given_in, of.given)
 }

@@ -1,4 +1,4 @@
-//! Entries of loans. Interest is an expense when it is paid: what is not yet paid stands in the loan's schedule, and not in the books.
+//! Entries of loans. Interest is an expense when it is paid; unpaid interest is in the loan's schedule, not in the books.
 
 use crate::model::ledger::Direction::{Credit, Debit};
 use crate::model::posting::Posting;
@@ -11,7 +11,7 @@ pub(crate) fn loan_disbursed(loan: AnyId, currency: Currency, amount: i64) -> Po
     Posting::new("Loan disbursed", loan, currency, &lines)
 }
 
-/// Principal and interest are paid back.
+/// Principal and interest are repaid.
 pub(crate) fn loan_repaid(
     repayment: AnyId,
     currency: Currency,

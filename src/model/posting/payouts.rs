@@ -1,5 +1,5 @@
-//! What a payout moves on its way, by what it pays. Wages were set aside by their run, what an escrow holds by its funding; a
-//! payout to a vendor takes the money out of the wallet when it is asked for. What an escrow holds stands here, too.
+//! Entries of payouts and escrows. A run reserves wages and a funded escrow holds its money, so their payouts move reserved money. A payout
+//! to a vendor debits the wallet when it is created.
 
 use super::{
     Conversion, Credit, Debit, Posting, net_pay_bounced, net_pay_converted, net_pay_converted_back,
@@ -9,7 +9,7 @@ use crate::model::payments::{Payout, PayoutStatus, Pays};
 use crate::model::{Account, AnyId};
 use crate::value::Currency;
 
-/// A payout is asked for. Wages move when they are sent.
+/// A payout is created. Wages move only when they are sent.
 pub(crate) fn opened(payout: &Payout) -> Option<Posting> {
     let amount = payout.amount;
     let (memo, lines) = match payout.pays() {
@@ -30,7 +30,7 @@ pub(crate) fn opened(payout: &Payout) -> Option<Posting> {
     Some(Posting::new(memo, source(payout), payout.currency, &lines))
 }
 
-/// A payout leaves with the rail. All but wages are on their way in the books since they were asked for.
+/// A payout is sent. All payouts but wages have been in transit in the books since their creation.
 pub(crate) fn sent(payout: &Payout) -> Option<Posting> {
     let wages = payout.pays() == Pays::Wages;
     wages.then(|| match conversion(payout) {
@@ -39,7 +39,7 @@ pub(crate) fn sent(payout: &Payout) -> Option<Posting> {
     })
 }
 
-/// A payout arrives.
+/// A payout is paid.
 pub(crate) fn paid(payout: &Payout) -> Posting {
     let (of, currency, amount) = (source(payout), payout.currency, payout.amount);
     match payout.pays() {
@@ -48,7 +48,7 @@ pub(crate) fn paid(payout: &Payout) -> Posting {
     }
 }
 
-/// The money is back, of a payout that stood there before. One that never left gives its fee back as well.
+/// A payout's money is back; `before` is its previous status. A payout that was never sent also returns its fee.
 pub(crate) fn back(payout: &Payout, before: PayoutStatus) -> Option<Posting> {
     let (of, currency, amount) = (source(payout), payout.currency, payout.amount);
     if let (Pays::Wages, Some(of)) = (payout.pays(), conversion(payout)) {
@@ -95,13 +95,13 @@ pub(crate) fn escrow_funded(escrow: AnyId, currency: Currency, amount: i64) -> P
     Posting::new("Escrow funded", escrow, currency, &lines)
 }
 
-/// What was held is the buyer's again.
+/// The held money returns to the buyer.
 pub(crate) fn escrow_refunded(escrow: AnyId, currency: Currency, amount: i64) -> Posting {
     let lines = [(Account::CashAvailable, Debit, amount), (Account::EscrowHeld, Credit, amount)];
     Posting::new("Escrow refunded", escrow, currency, &lines)
 }
 
-/// The conversion behind wages in another currency than the wallet's.
+/// The currency conversion, for wages in another currency than the wallet's.
 fn conversion(payout: &Payout) -> Option<Conversion> {
     let fx = payout.fx.as_ref()?;
     Some(Conversion {

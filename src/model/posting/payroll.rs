@@ -1,40 +1,40 @@
-//! What runs move: what accrues when one is approved, what sending and calling back its wages does, and what the service charges.
+//! Entries of runs: accrual at approval, sending and recalling wages, and the service's fee.
 
 use super::{Conversion, Credit, Debit, Posting};
 use crate::model::business::{Calculation, PayrollItem};
 use crate::model::{Account, AnyId};
 use crate::value::Currency;
 
-/// What a run owes, and to whom.
+/// What a run owes to each party.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RunCost {
     pub(crate) gross: i64,
     pub(crate) employer_contributions: i64,
     pub(crate) net: i64,
-    /// Kept back beside taxes and contributions.
+    /// Deductions other than taxes and contributions.
     pub(crate) deductions: i64,
-    /// Expenses paid back.
+    /// Reimbursed expenses.
     pub(crate) reimbursed: i64,
     /// By account: `tax_payable` of each authority, `pension_payable`.
     pub(crate) owed: Vec<(Account, i64)>,
-    /// Net pay in other currencies, by currency. It is in no other sum.
+    /// Net pay in other currencies, by currency. It is not part of the other sums.
     pub(crate) abroad: Vec<Abroad>,
 }
 
-/// Net pay that is owed in another currency than the company's.
+/// Net pay due in another currency than the company's.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Abroad {
     pub(crate) currency: Currency,
-    /// What is owed, in that currency.
+    /// The amount due, in that currency.
     pub(crate) owed: i64,
-    /// What the run counts it as, in its own.
+    /// Its value in the run's currency.
     pub(crate) value: i64,
-    /// What converting it costs on top.
+    /// The additional cost of converting it.
     pub(crate) fee: i64,
 }
 
 impl RunCost {
-    /// Adds the pay of so many people who earn the same.
+    /// Adds the pay of a number of employees who earn the same.
     pub(crate) fn add(&mut self, pay: &Calculation, people: i64) {
         self.gross += pay.gross * people;
         self.employer_contributions += pay.employer_contributions * people;
@@ -51,7 +51,7 @@ impl RunCost {
 }
 
 impl RunCost {
-    /// What those parts of a run cost.
+    /// The cost of those items of a run.
     pub(crate) fn of<'a>(items: impl IntoIterator<Item = &'a PayrollItem>) -> Self {
         let mut cost = Self::default();
         for item in items {
@@ -92,25 +92,25 @@ impl RunCost {
         }
     }
 
-    /// What sending the wages takes.
+    /// The amount needed to send the wages.
     pub(crate) fn to_send(&self) -> i64 {
         let abroad = self.abroad.iter().map(|it| it.value + it.fee);
         self.net + abroad.sum::<i64>()
     }
 
-    /// What the run itself pays: wages, and what it withheld for others. What it kept back for employees' own creditors
-    /// stays available and owed.
+    /// The amount that the run itself pays: wages, and amounts withheld for others. Deductions for employees' own creditors stay available
+    /// and owed.
     pub(crate) fn to_reserve(&self) -> i64 {
         self.to_send() + self.owed.iter().map(|(_, amount)| amount).sum::<i64>()
     }
 }
 
-/// A run is approved: wages and contributions accrue. Net pay in another currency is owed in that one.
+/// A run is approved: wages and contributions accrue. Net pay in another currency is owed in that currency.
 pub(crate) fn run_approved(run: AnyId, currency: Currency, cost: &RunCost) -> Posting {
     accrual("Payroll approved", run, currency, cost, 1)
 }
 
-/// The mirror of what accrued, where a run is taken back wholly or in part.
+/// Reverses the accrual when a run is reversed fully or partly.
 pub(crate) fn run_mirrored(
     memo: &'static str,
     run: AnyId,
@@ -153,7 +153,7 @@ fn accrual(
     posting
 }
 
-/// What the service charges for paying a run. Given back, the amount is negative.
+/// The service's fee for paying a run; negative when it is refunded.
 pub(crate) fn platform_fee(
     memo: &'static str,
     source: AnyId,
@@ -164,7 +164,7 @@ pub(crate) fn platform_fee(
     Posting::new(memo, source, currency, &lines)
 }
 
-/// Net pay that had arrived is called back: one entry, and one more for each other currency in which it had.
+/// Paid net pay is recalled: one entry, and one more for each other currency.
 pub(crate) fn net_pay_recalled(
     source: AnyId,
     currency: Currency,
@@ -191,20 +191,20 @@ pub(crate) fn net_pay_recalled(
     postings
 }
 
-/// Net pay leaves with the rail.
+/// Net pay is sent.
 pub(crate) fn net_pay_sent(source: AnyId, currency: Currency, amount: i64) -> Posting {
     let lines =
         [(Account::PayoutsInTransit, Debit, amount), (Account::CashReserved, Credit, amount)];
     Posting::new("Net pay sent", source, currency, &lines)
 }
 
-/// The same in another currency, into which it is converted on the way.
+/// Net pay in another currency is sent: it is converted on the way.
 pub(crate) fn net_pay_converted(of: &Conversion) -> Posting {
     of.entry("Net pay sent", Account::CashReserved, Account::PayoutsInTransit)
 }
 
-/// Net pay in another currency is back and converted again, at the rate at which it went: out of what held it, into what holds
-/// it now.
+/// Net pay in another currency is returned and converted back at the original rate, from the account that held it to the one that holds it
+/// now.
 pub(crate) fn net_pay_converted_back(
     memo: &'static str,
     of: &Conversion,
@@ -218,21 +218,21 @@ pub(crate) fn net_pay_converted_back(
     posting
 }
 
-/// Net pay arrives.
+/// Net pay is paid.
 pub(crate) fn net_pay_paid(source: AnyId, currency: Currency, amount: i64) -> Posting {
     let lines =
         [(Account::WagesPayable, Debit, amount), (Account::PayoutsInTransit, Credit, amount)];
     Posting::new("Net pay paid", source, currency, &lines)
 }
 
-/// Net pay comes back before it arrived: the wages are still owed.
+/// Net pay is returned before it was paid: the wages are still owed.
 pub(crate) fn net_pay_bounced(source: AnyId, currency: Currency, amount: i64) -> Posting {
     let lines =
         [(Account::CashReserved, Debit, amount), (Account::PayoutsInTransit, Credit, amount)];
     Posting::new("Net pay bounced", source, currency, &lines)
 }
 
-/// Net pay comes back after it arrived: the wages are owed again.
+/// Net pay is returned after it was paid: the wages are owed again.
 pub(crate) fn net_pay_returned(source: AnyId, currency: Currency, amount: i64) -> Posting {
     let lines = [(Account::CashReserved, Debit, amount), (Account::WagesPayable, Credit, amount)];
     Posting::new("Net pay returned", source, currency, &lines)

@@ -1,4 +1,4 @@
-//! Spellings of addresses: what is refused, in as many ways as an address can be written.
+//! Spellings of addresses: every way to write a refused address is refused.
 
 use super::*;
 
@@ -12,7 +12,7 @@ fn policy(private: bool) -> Policy {
     }
 }
 
-/// Refused whoever can reach the server, each with a word of the reason.
+/// Always refused, each with a part of the reason.
 const NEVER: &[(&str, &str)] = &[
     ("http://169.254.169.254/latest/meta-data", "link-local"),
     ("http://169.254.169.254./", "link-local"),
@@ -108,7 +108,7 @@ const NEVER: &[(&str, &str)] = &[
     ("http://example.com?x", "slash"),
 ];
 
-/// Taken where only this machine reaches the server.
+/// Accepted if only this machine can reach the server.
 const PRIVATE: &[&str] = &[
     "http://127.0.0.1/",
     "http://127.0.0.1:8080/hooks",

@@ -1,4 +1,4 @@
-//! Attempts: what is due, what is handed out, what came of it, and who waits for it.
+//! Delivery attempts: which are due, which are in flight, their results, and callers that wait for them.
 
 use std::sync::Arc;
 
@@ -11,13 +11,13 @@ use crate::value::Timestamp;
 use crate::world::envelope::event_id;
 use crate::world::script::Shaping;
 
-/// Attempts that are remembered for whoever waits for the clock.
+/// Maximum number of attempts remembered for callers that wait for the clock.
 const MOST_ATTEMPTED: usize = 100_000;
-/// Statuses by which a receiver says that it is too busy.
+/// Statuses by which a receiver signals overload.
 const BUSY: [u16; 3] = [429, 502, 504];
 
 impl Outbox {
-    /// Tells what the machine's clock says.
+    /// Sets the machine's time.
     pub(crate) fn tick(&mut self, wall: Timestamp) {
         self.clocks.wall = self.clocks.wall.max(wall);
     }
@@ -28,26 +28,26 @@ impl Outbox {
         !self.lanes.iter().any(|lane| lane.is_flying() || lane.is_due(now))
     }
 
-    /// Endpoints for which something is due.
+    /// Endpoints with a due delivery.
     pub(crate) fn due(&self) -> impl Iterator<Item = &Endpoint> {
         let now = self.now();
         let due = self.lanes.iter().filter(move |lane| lane.is_due(now));
         due.map(|lane| &lane.endpoint)
     }
 
-    /// When the next attempt of any endpoint is due by the virtual clock; none where it does not decide.
+    /// When the next attempt of any endpoint is due in virtual time; none if the virtual clock does not decide.
     pub(crate) fn next_virtual(&self) -> Option<Timestamp> {
         let now = (self.pace == Pace::Virtual).then_some(self.clocks.now)?;
         self.lanes.iter().filter_map(|lane| lane.next_due(now)).min()
     }
 
-    /// When the next attempt for that endpoint is due by the machine's clock; none where it does not decide.
+    /// When the next attempt for that endpoint is due in wall-clock time; none if the wall clock does not decide.
     pub(crate) fn next_wall(&self, endpoint: &str) -> Option<Timestamp> {
         let wall = (self.pace != Pace::Virtual).then_some(self.clocks.wall)?;
         self.lane(endpoint)?.next_due(wall)
     }
 
-    /// Hands out the next delivery that is due for that endpoint.
+    /// Returns the next delivery that is due for that endpoint, and marks it as in flight.
     pub(crate) fn take(&mut self, endpoint: &str, wall: Timestamp) -> Option<Job> {
         self.tick(wall);
         let (now, virtual_now) = (self.now(), self.clocks.now);
@@ -73,7 +73,7 @@ impl Outbox {
         })
     }
 
-    /// What came of a delivery that was handed out.
+    /// Records the result of a delivery that was in flight.
     pub(crate) fn report(
         &mut self,
         endpoint: &str,
@@ -125,15 +125,15 @@ impl Outbox {
         }
     }
 
-    // --- whoever waits for the clock -------------------------------------------------------------------------------
+    // --- callers that wait for the clock ---------------------------------------------------------------------------
 
-    /// Somebody waits for the clock: what is attempted from now on is remembered from this number on.
+    /// A caller waits for the clock: attempts are remembered from now on. Returns the number of the next one.
     pub(crate) fn watch(&mut self) -> u64 {
         self.watchers += 1;
         self.attempts
     }
 
-    /// It waits no more; gives what was attempted from that number on.
+    /// The caller no longer waits. Returns the attempts from that number on.
     pub(crate) fn unwatch(&mut self, from: u64) -> Vec<Attempted> {
         let first = self.attempts - self.attempted.len() as u64;
         let skip = usize::try_from(from.saturating_sub(first)).unwrap_or(usize::MAX);
@@ -157,7 +157,7 @@ impl Outbox {
     }
 }
 
-/// An attempt as it is remembered, and what the receiver said.
+/// An attempt as it is remembered, and the receiver's answer.
 fn attempt(outcome: &AttemptOutcome, clocks: Clocks) -> (Attempt, String) {
     let attempt = |http_status, error| Attempt {
         at: clocks.now,
@@ -178,7 +178,7 @@ fn attempt(outcome: &AttemptOutcome, clocks: Clocks) -> (Attempt, String) {
     }
 }
 
-/// Where a delivery stands after an attempt.
+/// The status of a delivery after an attempt.
 fn settle(
     lane: &mut Lane,
     mut delivery: Delivery,

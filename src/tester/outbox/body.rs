@@ -1,16 +1,16 @@
-//! The bytes of a delivery: the envelope, compact, below 20 kB.
+//! The body of a delivery: the event as compact JSON, below 20 kB.
 
 use serde_json::Value;
 
 use crate::world::{Event, EventShape};
 
-/// A body is below this: what the largest receivers known take.
+/// The maximum size of a body, which the largest known receivers accept.
 pub(crate) const MOST_BYTES: usize = 20_000;
 
 /// The body of an event's delivery.
 ///
-/// Of an object that is too large its largest members are left out, and named in `data.omitted`: a receiver that needs them
-/// reads the resource by its id. `id` and `object` always stay.
+/// If an object is too large, its largest members are left out and named in `data.omitted`. A receiver that needs them reads the resource
+/// by its id. `id` and `object` always stay.
 pub(crate) fn body(event: &Event) -> Vec<u8> {
     let whole = serde_json::to_vec(&EventShape::of(event)).expect("an envelope serialises");
     if whole.len() < MOST_BYTES {
@@ -29,7 +29,7 @@ pub(crate) fn body(event: &Event) -> Vec<u8> {
     serde_json::to_vec(&envelope).expect("an envelope serialises")
 }
 
-/// Takes the largest member out of what the event is about, and of what that was before; gives its name.
+/// Removes the largest member of the event's object and of its previous values. Returns the member's name.
 fn largest_member(envelope: &mut Value) -> Option<String> {
     let size = |value: &Value| value.to_string().len();
     let mut largest: Option<(usize, &str, String)> = None;

@@ -1,4 +1,4 @@
-//! One event on its way to one endpoint.
+//! A delivery: one event for one endpoint.
 
 use std::sync::{Arc, OnceLock};
 
@@ -10,41 +10,41 @@ use crate::value::Timestamp;
 use crate::world::Event;
 use crate::world::script::Shaping;
 
-/// Where a delivery stands.
+/// Status of a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Status {
-    /// Not tried yet.
+    /// Not attempted yet.
     Pending,
     /// The receiver answered 2xx.
     Delivered,
-    /// Waits for the next attempt.
+    /// The attempt failed. It waits for the next one.
     Failed,
     /// The last attempt failed.
     Exhausted,
-    /// Never sent: a scenario lost it, or the queue was full.
+    /// Never sent: a scenario dropped it, or the queue was full.
     Dropped,
-    /// Not sent any more: the endpoint was disabled, or the world set back.
+    /// No longer sent: the endpoint was disabled, or the world was reset or restored.
     Cancelled,
 }
 
-/// One event on its way to one endpoint.
+/// A delivery: one event for one endpoint.
 #[derive(Clone, Debug)]
 pub(crate) struct Delivery {
-    /// Its place among the endpoint's deliveries, from 0.
+    /// Position among the endpoint's deliveries, from 0.
     pub(crate) order: u64,
     pub(crate) id: String,
     pub(crate) event: Arc<Event>,
     pub(crate) status: Status,
-    /// Why it ended without being delivered.
+    /// Why it ended without success.
     pub(crate) reason: Option<String>,
-    /// What a scenario does to it.
+    /// The change that a scenario makes to it.
     pub(crate) shaped: Option<Shaping>,
-    /// When it is due, on the outbox's clock; meaningless once it has ended.
+    /// When it is due, on the outbox's clock; undefined after its end.
     pub(crate) due: Timestamp,
-    /// Whether it goes when it is due, whatever stands before it.
+    /// Whether it is sent when it is due, independent of earlier deliveries.
     pub(crate) loose: bool,
-    /// How long after the first attempt a copy follows.
+    /// The delay of a copy after the first attempt.
     pub(crate) copies: Option<(u64, i64)>,
     /// Shared by the event's deliveries until they have ended.
     pub(crate) body: Arc<OnceLock<Bytes>>,
@@ -52,40 +52,40 @@ pub(crate) struct Delivery {
 }
 
 impl Delivery {
-    /// Whether nothing more will happen to it.
+    /// Whether it has ended.
     pub(crate) const fn has_ended(&self) -> bool {
         !matches!(self.status, Status::Pending | Status::Failed)
     }
 }
 
-/// One try.
+/// One attempt.
 #[derive(Clone, Debug)]
 pub(crate) struct Attempt {
     /// Virtual time.
     pub(crate) at: Timestamp,
-    /// The machine's time.
+    /// The machine's clock.
     pub(crate) wall_at: Timestamp,
-    /// What the receiver answered, if it did.
+    /// The receiver's HTTP status, or null without an answer.
     pub(crate) http_status: Option<u16>,
     pub(crate) duration_ms: u64,
-    /// Why there is no answer, or why it counts as a failure.
+    /// Why there is no answer, or why the answer counts as a failure.
     pub(crate) error: Option<String>,
 }
 
-/// What came of a try.
+/// The result of an attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct AttemptOutcome {
     pub(crate) result: Result<Answered, Unanswered>,
     pub(crate) duration_ms: u64,
 }
 
-/// What a receiver answered.
+/// A receiver's answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Answered {
     pub(crate) status: u16,
     /// `Retry-After`.
     pub(crate) retry_after_ms: Option<i64>,
-    /// The beginning of its body: hostile text.
+    /// The start of its body. Do not trust this text.
     pub(crate) text: String,
 }
 
@@ -93,31 +93,31 @@ pub(crate) struct Answered {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Unanswered {
     pub(crate) error: String,
-    /// Whether the time for it ran out.
+    /// Whether it timed out.
     pub(crate) timed_out: bool,
 }
 
-/// A try as the clock's answer tells of it.
+/// An attempt, as returned when the clock was advanced.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct Attempted {
     /// The delivery.
     pub(crate) id: String,
-    /// The event that it carries.
+    /// The event in the delivery.
     pub(crate) event_id: String,
     /// The event's type.
     #[serde(rename = "type")]
     pub(crate) name: String,
-    /// The endpoint it goes to.
+    /// The receiving endpoint.
     pub(crate) endpoint_id: String,
-    /// Which attempt, from 1.
+    /// Number of the attempt, from 1.
     pub(crate) attempt: u64,
     /// When, in virtual time.
     pub(crate) at: Timestamp,
-    /// Where the delivery stood after it.
+    /// Status of the delivery after the attempt.
     pub(crate) status: Status,
-    /// What the receiver answered; null if it did not.
+    /// The receiver's HTTP status; null without an answer.
     pub(crate) http_status: Option<u16>,
-    /// Place of the event in the world's log.
+    /// Position of the event in the world's log.
     #[serde(skip)]
     pub(crate) sequence: u64,
 }

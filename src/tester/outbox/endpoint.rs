@@ -1,13 +1,13 @@
-//! Who receives webhooks: where, which events, signed with what.
+//! Webhook endpoints: URL, events and secret.
 
 use crate::tester::address::Target;
 use crate::tester::signature::Secret;
 use crate::value::Timestamp;
 use crate::world::envelope::named;
 
-/// How long the secret before a rotation still signs, in virtual time.
+/// How long the previous secret still signs after a rotation, in virtual time.
 const ROTATION_MS: i64 = 24 * 60 * 60 * 1_000;
-/// Deliveries in flight to an endpoint that does not ask for order.
+/// Maximum number of deliveries in flight to an endpoint without ordering.
 const UNORDERED_IN_FLIGHT: usize = 4;
 
 /// A receiver.
@@ -15,45 +15,45 @@ const UNORDERED_IN_FLIGHT: usize = 4;
 pub(crate) struct Endpoint {
     pub(crate) id: String,
     pub(crate) target: Target,
-    /// Given by whoever started the server, who may name a private address.
+    /// Given when the server was started; it may have a private address.
     pub(crate) trusted: bool,
     /// `payroll_run.*`; every event if empty.
     pub(crate) events: Vec<String>,
     pub(crate) description: Option<String>,
-    /// Why it gets nothing; none while it is enabled.
+    /// Why it is disabled; none while it is enabled.
     pub(crate) disabled: Option<String>,
     pub(crate) ordered: bool,
     pub(crate) secret: Secret,
-    /// The secret before, and when it stops signing.
+    /// The previous secret, and when it stops signing.
     pub(crate) previous: Option<(Secret, Timestamp)>,
     pub(crate) rotations: u64,
     pub(crate) created_at: Timestamp,
 }
 
 impl Endpoint {
-    /// Whether it gets events of that type now.
+    /// Whether it receives events of that type now.
     pub(crate) fn wants(&self, name: &str) -> bool {
         self.disabled.is_none() && self.listens_to(name)
     }
 
-    /// Whether its filters name that type.
+    /// Whether its filters match that type.
     pub(crate) fn listens_to(&self, name: &str) -> bool {
         self.events.is_empty() || self.events.iter().any(|filter| named(filter, name))
     }
 
-    /// Deliveries that may be in flight at the same time.
+    /// Maximum number of deliveries in flight at the same time.
     pub(crate) const fn most_in_flight(&self) -> usize {
         if self.ordered { 1 } else { UNORDERED_IN_FLIGHT }
     }
 
-    /// Secrets that sign at that virtual instant, the newest first.
+    /// The signing secrets at that virtual time, newest first.
     pub(crate) fn secrets(&self, now: Timestamp) -> Vec<Secret> {
         let previous = self.previous.iter();
         let previous = previous.filter(|(_, until)| now < *until);
         core::iter::once(&self.secret).chain(previous.map(|(secret, _)| secret)).cloned().collect()
     }
 
-    /// Signs with another secret from now on, and with this one for a day more.
+    /// Signs with a new secret from now on, and with the current one for another day.
     pub(crate) fn rotate(&mut self, secret: Secret, now: Timestamp) {
         let old = core::mem::replace(&mut self.secret, secret);
         self.previous = Some((old, now.plus_millis(ROTATION_MS)));

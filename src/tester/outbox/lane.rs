@@ -1,7 +1,7 @@
-//! An endpoint's queue: what waits, what is in flight, what has ended.
+//! An endpoint's queue: waiting, in-flight and ended deliveries.
 //!
-//! Strict deliveries go one after another by their place, so that one that fails blocks those behind it. Loose ones go when they are
-//! due: copies, what a scenario holds back, what is sent again by hand, and everything where no order is asked for.
+//! Ordered deliveries are sent one after another, so a failed one blocks the later ones. Unordered ones are sent when they are due: copies,
+//! delayed deliveries, resent events, and all deliveries of an endpoint without ordering.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, OnceLock};
@@ -14,11 +14,11 @@ use crate::value::{Key, Timestamp};
 use crate::world::Event;
 use crate::world::script::Shaping;
 
-/// Deliveries that may wait for one endpoint. One more is dropped, and says so.
+/// Maximum number of waiting deliveries per endpoint. A further one is dropped, with a reason.
 pub(crate) const MOST_PENDING: usize = 10_000;
-/// Deliveries that are remembered after their end.
+/// Maximum number of ended deliveries that are remembered.
 pub(crate) const MOST_ENDED: usize = 1_000;
-/// Bytes of receivers' answers that are remembered, the newest.
+/// Maximum size of remembered answers of receivers; the newest are kept.
 const MOST_TEXT_BYTES: usize = 1024 * 1024;
 
 /// An endpoint with its deliveries.
@@ -31,44 +31,44 @@ pub(crate) struct Lane {
     strict: BTreeSet<u64>,
     loose: BTreeSet<(Timestamp, u64)>,
     in_flight: BTreeSet<u64>,
-    /// Those in flight that are not tried again, and why.
+    /// Deliveries in flight that are not retried, and why.
     doomed: BTreeMap<u64, String>,
-    /// Those that a scenario holds back until a later one has gone.
+    /// Deliveries that a scenario delays until a later one was sent.
     held: BTreeSet<u64>,
     ended: VecDeque<Delivery>,
-    /// Ended deliveries that are no longer remembered.
+    /// Number of ended deliveries that are no longer remembered.
     pub(crate) evicted: u64,
-    /// Deliveries by how they ended, ever.
+    /// Total number of ended deliveries, by status.
     pub(crate) delivered: u64,
     pub(crate) dropped: u64,
     pub(crate) exhausted: u64,
-    /// Nothing is sent before this: the receiver is too busy.
+    /// Nothing is sent before this time, because the receiver is overloaded.
     pub(crate) not_before: Option<Timestamp>,
-    /// How often in a row it said so.
+    /// How often in a row the receiver signalled overload.
     pub(crate) busy_in_a_row: usize,
-    /// An attempt ran into its deadline while somebody waits for the clock: nothing more is due until nobody does, so that one
-    /// deadline is all that a wait can cost.
+    /// An attempt timed out while a caller waits for the clock. Nothing more is due until no caller waits, so a wait costs at most one
+    /// timeout.
     pub(crate) hung: bool,
-    /// What receivers answered, by delivery and attempt, the oldest first.
+    /// Answers of receivers by delivery and attempt, oldest first.
     texts: VecDeque<((u64, usize), String)>,
     text_bytes: usize,
 }
 
-/// How a delivery enters its lane.
+/// A delivery to add to a lane.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
     pub(crate) due: Timestamp,
     pub(crate) loose: bool,
     pub(crate) shaped: Option<Shaping>,
     pub(crate) copies: Option<(u64, i64)>,
-    /// Where it is not to be sent at all: why.
+    /// Why it must not be sent, if so.
     pub(crate) dropped: Option<String>,
-    /// Made by the first to send it, and shared by the event's deliveries to all endpoints.
+    /// Created by the first sender, and shared by the event's deliveries to all endpoints.
     pub(crate) body: Arc<OnceLock<Bytes>>,
 }
 
 impl Entry {
-    /// The usual one.
+    /// A normal delivery.
     pub(crate) fn at(due: Timestamp) -> Self {
         Self { due, loose: false, shaped: None, copies: None, dropped: None, body: Arc::default() }
     }
@@ -99,30 +99,30 @@ impl Lane {
         }
     }
 
-    /// Every delivery that is remembered, in order.
+    /// All remembered deliveries, in order.
     pub(crate) fn deliveries(&self) -> Vec<&Delivery> {
         let mut all: Vec<&Delivery> = self.ended.iter().chain(self.pending.values()).collect();
         all.sort_unstable_by_key(|delivery| delivery.order);
         all
     }
 
-    /// The delivery at that place, if it is remembered.
+    /// The delivery at that position, if remembered.
     pub(crate) fn find(&self, order: u64) -> Option<&Delivery> {
         let ended = || self.ended.iter().find(|delivery| delivery.order == order);
         self.pending.get(&order).or_else(ended)
     }
 
-    /// Those that wait or are in flight, in order.
+    /// Waiting and in-flight deliveries, in order.
     pub(crate) fn pending(&self) -> impl Iterator<Item = &Delivery> {
         self.pending.values()
     }
 
-    /// How many wait or are in flight.
+    /// Number of waiting and in-flight deliveries.
     pub(crate) fn waiting(&self) -> usize {
         self.pending.len()
     }
 
-    /// The receiver's answer to an attempt, from 0, if it is still remembered.
+    /// The receiver's answer to an attempt, from 0, if remembered.
     pub(crate) fn text(&self, order: u64, attempt: usize) -> Option<&str> {
         let place = (order, attempt);
         let found = self.texts.iter().rev().find(|(at, _)| *at == place);
@@ -143,15 +143,15 @@ impl Lane {
         }
     }
 
-    // --- entering and leaving --------------------------------------------------------------------------------------
+    // --- adding and removing ---------------------------------------------------------------------------------------
 
-    /// A delivery enters; gives its place.
+    /// Adds a delivery. Returns its position.
     pub(crate) fn push(&mut self, event: &Arc<Event>, entry: Entry) -> u64 {
         let order = self.next_order;
         self.next_order += 1;
         let full = self.pending.len() >= MOST_PENDING;
         let full =
-            full.then(|| format!("{MOST_PENDING} deliveries wait for this endpoint already"));
+            full.then(|| format!("the endpoint already has {MOST_PENDING} waiting deliveries"));
         let reason = entry.dropped.or(full);
         let delivery = Delivery {
             order,
@@ -173,7 +173,7 @@ impl Lane {
         order
     }
 
-    /// Puts a delivery back among those that wait.
+    /// Puts a delivery back among the waiting ones.
     pub(crate) fn put(&mut self, delivery: Delivery) {
         if delivery.loose {
             self.loose.insert((delivery.due, delivery.order));
@@ -186,7 +186,7 @@ impl Lane {
         self.pending.insert(delivery.order, delivery);
     }
 
-    /// Takes a delivery out, in flight or not.
+    /// Removes a delivery, in flight or not.
     pub(crate) fn remove(&mut self, order: u64) -> Option<Delivery> {
         let delivery = self.pending.remove(&order)?;
         self.in_flight.remove(&order);
@@ -196,7 +196,7 @@ impl Lane {
         Some(delivery)
     }
 
-    /// A delivery that was taken out has ended.
+    /// Ends a delivery that was removed.
     pub(crate) fn end(&mut self, mut delivery: Delivery, status: Status, reason: Option<String>) {
         match status {
             Status::Delivered => self.delivered += 1,
@@ -214,7 +214,7 @@ impl Lane {
         }
     }
 
-    /// Nothing that waits is sent any more. What is in flight cannot be called back: it ends when it is answered.
+    /// Cancels all waiting deliveries. Deliveries in flight cannot be stopped: they end with their answer.
     pub(crate) fn cancel(&mut self, reason: &str) {
         let flying = self.in_flight.iter();
         self.doomed = flying.map(|order| (*order, reason.to_owned())).collect();
@@ -227,12 +227,12 @@ impl Lane {
         }
     }
 
-    /// Why a delivery that was in flight is not tried again, if it was cancelled meanwhile.
+    /// Why a delivery in flight is not retried, if it was cancelled in the meantime.
     pub(crate) fn doom(&mut self, order: u64) -> Option<String> {
         self.doomed.remove(&order)
     }
 
-    /// Everything that waits follows the endpoint's order, or stops to. What is loose for a reason of its own stays so.
+    /// Makes waiting deliveries ordered or unordered, except those that are unordered for another reason.
     pub(crate) fn reorder(&mut self, ordered: bool) {
         if self.endpoint.ordered == ordered {
             return;
@@ -253,7 +253,7 @@ impl Lane {
         }
     }
 
-    /// The clock that deliveries are due by is another: what waits is due on it now.
+    /// The clock for due times has changed: all waiting deliveries are due now on the new one.
     pub(crate) fn retime(&mut self, now: Timestamp) {
         self.not_before = None;
         let waiting: Vec<u64> = self.pending.keys().copied().collect();
@@ -267,7 +267,7 @@ impl Lane {
         }
     }
 
-    /// What a scenario held back until a later one has gone may go.
+    /// Releases deliveries that a scenario delayed until a later one was sent.
     pub(crate) fn let_go(&mut self, gone: u64, now: Timestamp) {
         let held: Vec<u64> = self.held.range(..gone).copied().collect();
         for order in held {
@@ -281,8 +281,7 @@ impl Lane {
 
     // --- what is due -----------------------------------------------------------------------------------------------
 
-    /// The next to go and when: a loose one that is due before the strict one whose turn it is. None while as many are in flight as
-    /// may be.
+    /// The next delivery and its time: an unordered one that is due before the next ordered one. None if the maximum is in flight.
     fn next(&self, now: Timestamp) -> Option<(Timestamp, u64)> {
         if self.hung || self.in_flight.len() >= self.endpoint.most_in_flight() {
             return None;
@@ -300,13 +299,13 @@ impl Lane {
         loose.into_iter().chain(strict).min()
     }
 
-    /// When the next attempt is due; none if nothing can be due before something happens.
+    /// When the next attempt is due; none if nothing can become due without another change.
     pub(crate) fn next_due(&self, now: Timestamp) -> Option<Timestamp> {
         let (due, _) = self.next(now)?;
         Some(self.not_before.map_or(due, |until| due.max(until)))
     }
 
-    /// Whether an attempt is due by then.
+    /// Whether an attempt is due at that time.
     pub(crate) fn is_due(&self, now: Timestamp) -> bool {
         self.next_due(now).is_some_and(|due| due <= now)
     }
@@ -320,7 +319,7 @@ impl Lane {
         self.in_flight.contains(&order)
     }
 
-    /// Sends the next one off.
+    /// Marks the next delivery as in flight and returns it.
     pub(crate) fn take(&mut self, now: Timestamp) -> Option<&Delivery> {
         if !self.is_due(now) {
             return None;

@@ -1,4 +1,4 @@
-//! A delivery as it is sent: body and headers, spoilt where a scenario asks for it.
+//! A delivery as sent: body and headers, damaged if a scenario requires it.
 
 use bytes::Bytes;
 
@@ -9,23 +9,23 @@ use crate::value::{Key, Timestamp};
 use crate::world::envelope::event_id;
 use crate::world::script::Shaping;
 
-/// How much older than any receiver may take a stale timestamp is.
+/// Age of a stale timestamp: more than any receiver accepts.
 const STALE_SECONDS: i64 = 2 * TOLERANCE_SECONDS;
 
-/// What goes over the wire, beyond what every request has.
+/// The parts of a webhook request other than the usual headers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Message {
-    /// `webhook-id`: the event's, so that it is the same on every retry.
+    /// `webhook-id`: the event's id, so it is the same for every retry.
     pub(crate) id: String,
-    /// `webhook-timestamp`: the machine's clock, in seconds. A receiver refuses any other.
+    /// `webhook-timestamp`: the machine's clock in seconds, which a receiver compares with its own.
     pub(crate) timestamp: i64,
-    /// `webhook-signature`: one for each secret, the newest first.
+    /// `webhook-signature`: one signature per secret, newest first.
     pub(crate) signatures: String,
     pub(crate) body: Bytes,
 }
 
 impl Job {
-    /// The message, sent at that instant of the machine's clock.
+    /// The message at that wall-clock time.
     pub(crate) fn message(&self, wall: Timestamp) -> Message {
         let id = event_id(&self.event);
         let mut body = self.body.get_or_init(|| Bytes::from(body(&self.event))).clone();
@@ -35,7 +35,7 @@ impl Job {
         }
         let sign = |secret: &Secret| secret.sign(&id, timestamp, &body);
         let signatures: Vec<String> = if self.spoilt == Some(Shaping::BadSignature) {
-            // Well-formed, and of a secret that nobody has.
+            // Well-formed, but of an unknown secret.
             let nobody = Secret::drawn(Key::new(self.event.id).with("nobody's secret"));
             vec![sign(&nobody)]
         } else {

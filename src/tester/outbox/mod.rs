@@ -1,8 +1,8 @@
-//! Webhooks of one world: who receives them, what is on its way, what came of it.
+//! Webhooks of one world: endpoints, deliveries and their results.
 //!
-//! Deliveries are derived from the world's log behind a cursor; attempts, answers and retries stand outside the world's digest. A pure
-//! state machine: [`Outbox::collect`] looks at the log, [`Outbox::take`] hands out what is due, [`Outbox::report`] takes what came of
-//! it, and all are told what time it is. Deliberately absent: sockets and waiting (`io::courier`), locks (`engine::delivery_waker`).
+//! Deliveries are derived from the world's log behind a cursor. Attempts, answers and retries are not part of the world's digest. A pure
+//! state machine: [`Outbox::collect`] reads the log, [`Outbox::take`] returns due deliveries, [`Outbox::report`] records results, and
+//! callers pass the time. Deliberately absent: sockets and waiting (`io::courier`), locks (`engine::delivery_waker`).
 
 mod attempt;
 pub(crate) mod body;
@@ -32,28 +32,28 @@ use crate::value::id::encode_to_string;
 use crate::world::script::{Shaping, WebhookRow};
 use crate::world::{ClockMode, Event, World};
 
-/// Endpoints of one world.
+/// Maximum number of endpoints of one world.
 pub(crate) const MOST_ENDPOINTS: usize = 64;
 
-/// What every world of a server shares of webhooks.
+/// Webhook settings shared by all worlds of a server.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Settings {
     pub(crate) retries: Retries,
     pub(crate) policy: Policy,
-    /// Endpoints that every world has from the beginning.
+    /// Endpoints that every world starts with.
     pub(crate) given: Vec<Given>,
 }
 
-/// An endpoint that was named when the server was started.
+/// An endpoint given at server start.
 #[derive(Clone, Debug)]
 pub(crate) struct Given {
     pub(crate) target: Target,
     pub(crate) events: Vec<String>,
-    /// One drawn from the seed if absent.
+    /// Drawn from the seed if absent.
     pub(crate) secret: Option<Secret>,
 }
 
-/// What is asked of an endpoint to be.
+/// The definition of a new endpoint.
 #[derive(Debug)]
 pub(crate) struct NewEndpoint {
     pub(crate) target: Target,
@@ -69,18 +69,18 @@ pub(crate) struct NewEndpoint {
 pub(crate) struct Outbox {
     settings: Arc<Settings>,
     lanes: Vec<Lane>,
-    /// Endpoints ever made: numbers the next one.
+    /// Number of endpoints ever created; it numbers the next one.
     made: u64,
-    /// Events of the log that were looked at, and the last of them.
+    /// Position after the last processed event, and that event.
     cursor: u64,
     last: Option<Arc<Event>>,
     clocks: Clocks,
     pace: Pace,
     shapes: Shapes,
-    /// How many wait for the clock to have moved, and what was attempted meanwhile.
+    /// Number of callers that wait for the clock, and the attempts made in the meantime.
     watchers: usize,
     attempted: VecDeque<Attempted>,
-    /// Attempts ever: the number of the one after the last of those remembered.
+    /// Number of attempts ever made, one more than the number of the last remembered one.
     attempts: u64,
 }
 
@@ -102,7 +102,7 @@ impl Default for Outbox {
     }
 }
 
-/// A delivery handed out to be tried.
+/// A delivery to attempt now.
 #[derive(Clone, Debug)]
 pub(crate) struct Job {
     pub(crate) target: Target,
@@ -110,9 +110,9 @@ pub(crate) struct Job {
     pub(crate) delivery_id: String,
     pub(crate) order: u64,
     pub(crate) event: Arc<Event>,
-    /// Which attempt, from 1.
+    /// Number of the attempt, from 1.
     pub(crate) attempt: usize,
-    /// What is wrong with it on purpose. Only ever with the first attempt: what a receiver rightly refuses comes whole the next time.
+    /// A deliberate defect. Only the first attempt has it: a receiver that correctly refuses it gets the intact message next.
     pub(crate) spoilt: Option<Shaping>,
     pub(crate) secrets: Vec<Secret>,
     /// Shared by the event's deliveries to all endpoints.
@@ -120,7 +120,7 @@ pub(crate) struct Job {
 }
 
 impl Outbox {
-    /// The outbox of a world that opens: with the endpoints that every world has, which see what happens from now on.
+    /// The outbox of a new world, with the endpoints that every world has. They receive events from now on.
     pub(crate) fn open(settings: &Arc<Settings>, world: &World) -> Self {
         let mut outbox = Self { settings: Arc::clone(settings), ..Self::default() };
         outbox.look(world, Timestamp::EPOCH);
@@ -129,7 +129,7 @@ impl Outbox {
                 target: given.target.clone(),
                 trusted: true,
                 events: given.events.clone(),
-                description: Some("given at the start".to_owned()),
+                description: Some("given at server start".to_owned()),
                 ordered: true,
                 secret: given.secret.clone(),
             };
@@ -142,7 +142,7 @@ impl Outbox {
         &self.settings.policy
     }
 
-    /// The schedule of retries in a world whose time passes so.
+    /// The retry schedule for a clock mode.
     pub(crate) fn retries_in(&self, mode: ClockMode) -> Pace {
         self.settings.retries.pace(mode)
     }
@@ -165,10 +165,10 @@ impl Outbox {
         self.lanes.iter_mut().find(|lane| lane.endpoint.id == id)
     }
 
-    /// A new endpoint; it gets what happens from now on.
+    /// Creates an endpoint that receives events from now on.
     pub(crate) fn create(&mut self, world: &World, new: NewEndpoint) -> &Lane {
         if self.lanes.is_empty() {
-            // Nobody has looked at the world until now.
+            // The world has not been processed until now.
             self.look(world, self.clocks.wall);
             self.catch_up(world);
         }
@@ -192,7 +192,7 @@ impl Outbox {
         self.lanes.last().expect("one was just pushed")
     }
 
-    /// Another secret for an endpoint: the given one, or the next of the seed.
+    /// Sets a new secret for an endpoint: the given one, or the next one of the seed.
     pub(crate) fn rotate(&mut self, world: &World, id: &str, given: Option<Secret>) {
         if let Some(lane) = self.lane_mut(id) {
             let endpoint = &mut lane.endpoint;
@@ -202,31 +202,31 @@ impl Outbox {
         }
     }
 
-    /// Takes an endpoint away with everything on its way to it.
+    /// Deletes an endpoint and its deliveries.
     pub(crate) fn delete(&mut self, id: &str) -> bool {
         let before = self.lanes.len();
         self.lanes.retain(|lane| lane.endpoint.id != id);
         self.lanes.len() < before
     }
 
-    /// These rows of scenarios from now on, their counters at zero.
+    /// Sets these rows of scenarios, with counters at zero.
     pub(crate) fn set_shaping(&mut self, rows: Vec<WebhookRow>) {
         self.shapes.set(rows);
     }
 
-    /// The rows with what they did so far.
+    /// The rows with their counters.
     pub(crate) fn shaping(&self) -> &Shapes {
         &self.shapes
     }
 
-    /// These rows with these counters: those of a snapshot.
+    /// Sets these rows with their counters, from a snapshot.
     pub(crate) fn put_shaping(&mut self, shapes: Shapes) {
         self.shapes = shapes;
     }
 
     // --- the log ---------------------------------------------------------------------------------------------------
 
-    /// Makes deliveries of what happened since the last look.
+    /// Creates deliveries for new events.
     pub(crate) fn collect(&mut self, world: &World, wall: Timestamp) {
         self.look(world, wall);
         let log = world.log();
@@ -247,7 +247,7 @@ impl Outbox {
         self.catch_up(world);
     }
 
-    /// The world was replaced by another state of itself: what it had on its way is not sent, and what its log holds now is known.
+    /// The world was replaced by another state of itself: waiting deliveries are cancelled, and the events in its log count as processed.
     pub(crate) fn set_back(&mut self, world: &World) {
         for lane in &mut self.lanes {
             lane.cancel("the world was reset or restored");
@@ -298,7 +298,7 @@ impl Outbox {
         }
     }
 
-    /// Sends an event again, at once, to that endpoint or to all that listen to it; gives the new deliveries.
+    /// Sends an event again at once, to that endpoint or to all that receive it. Returns the new deliveries.
     pub(crate) fn resend(
         &mut self,
         event: &Arc<Event>,

@@ -1,9 +1,9 @@
-//! When a delivery that failed is tried again: nine steps, on one of two clocks.
+//! When a failed delivery is retried: nine steps, on one of two clocks.
 
 use crate::value::Timestamp;
 use crate::world::ClockMode;
 
-/// Seconds, minutes and hours after the attempt before, as real services wait.
+/// Seconds, minutes and hours after the previous attempt, as real services wait.
 const USUAL_MS: [i64; 9] = [
     5_000,
     5 * MINUTE_MS,
@@ -15,20 +15,20 @@ const USUAL_MS: [i64; 9] = [
     20 * HOUR_MS,
     24 * HOUR_MS,
 ];
-/// The same shape for somebody who waits: 77 s from the first attempt to the last.
+/// The same pattern for interactive use: 77 s from the first to the last attempt.
 const COMPRESSED_MS: [i64; 9] = [100, 500, 1_000, 2_000, 5_000, 10_000, 14_000, 20_000, 24_000];
 const MINUTE_MS: i64 = 60_000;
 const HOUR_MS: i64 = 60 * MINUTE_MS;
-/// By how much the compressed schedule shortens what a scenario says in virtual time.
+/// The factor by which the compressed schedule shortens virtual delays.
 const COMPRESSION: i64 = 1_000;
 
-/// Attempts at one delivery: the first and nine more.
+/// Maximum number of attempts per delivery: the first and nine retries.
 pub(crate) const MOST_ATTEMPTS: usize = USUAL_MS.len() + 1;
 
-/// Which schedule was asked for.
+/// The requested schedule.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Retries {
-    /// Virtual where the clock is in the tester's hands, compressed otherwise.
+    /// Virtual if the clock is moved by calls, compressed otherwise.
     #[default]
     Auto,
     Virtual,
@@ -37,7 +37,7 @@ pub(crate) enum Retries {
 }
 
 impl Retries {
-    /// What it means in a world whose time passes so.
+    /// The schedule for a clock mode.
     pub(crate) const fn pace(self, mode: ClockMode) -> Pace {
         match (self, mode) {
             (Self::Virtual, _) | (Self::Auto, ClockMode::Manual) => Pace::Virtual,
@@ -47,16 +47,16 @@ impl Retries {
     }
 }
 
-/// Both clocks, as they were told.
+/// The current time on both clocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Clocks {
-    /// The world's.
+    /// The world's time.
     pub(crate) now: Timestamp,
-    /// The machine's.
+    /// The machine's time.
     pub(crate) wall: Timestamp,
 }
 
-/// A schedule, on its clock.
+/// A schedule and its clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Pace {
@@ -67,7 +67,7 @@ pub(crate) enum Pace {
 }
 
 impl Pace {
-    /// The clock that deliveries are due by.
+    /// The time on the clock for due times.
     pub(crate) const fn now(self, clocks: Clocks) -> Timestamp {
         match self {
             Self::Virtual => clocks.now,
@@ -82,15 +82,15 @@ impl Pace {
         }
     }
 
-    /// How long after that attempt, from 1, the next one follows; none after the last.
+    /// The wait after that attempt, from 1; none after the last.
     ///
-    /// What the receiver asked for with `Retry-After` is the least, within the schedule's largest step.
+    /// The receiver's `Retry-After` is a minimum, up to the schedule's largest step.
     pub(crate) fn wait_ms(self, attempt: usize, asked_ms: Option<i64>) -> Option<i64> {
         let step = *self.steps().get(attempt.checked_sub(1)?)?;
         Some(step.max(self.bounded(asked_ms)))
     }
 
-    /// How long a receiver that is too busy is left alone altogether, the more often it says so in a row, from 1.
+    /// How long nothing is sent to an overloaded receiver, given how often in a row it signalled overload, from 1.
     pub(crate) fn pause_ms(self, in_a_row: usize, asked_ms: Option<i64>) -> i64 {
         let step = self.steps()[in_a_row.saturating_sub(1).min(3)];
         step.max(self.bounded(asked_ms))
@@ -100,7 +100,7 @@ impl Pace {
         asked_ms.unwrap_or(0).min(self.steps()[8])
     }
 
-    /// A length of virtual time on this clock.
+    /// A virtual duration on this clock.
     pub(crate) fn scaled_ms(self, ms: i64) -> i64 {
         match self {
             Self::Virtual | Self::Real => ms,
@@ -109,7 +109,7 @@ impl Pace {
     }
 }
 
-/// `Retry-After`, seconds or an HTTP date, in milliseconds from `wall`; none if it is neither.
+/// Parses `Retry-After`, seconds or an HTTP date, to milliseconds from `wall`; none if it is neither.
 pub(crate) fn retry_after_ms(text: &str, wall: Timestamp) -> Option<i64> {
     let text = text.trim();
     if !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()) {

@@ -1,6 +1,6 @@
-//! What a scenario does to deliveries: its rows with their counters, asked once an event.
+//! Changes that a scenario makes to deliveries: its rows with counters, evaluated once per event.
 //!
-//! All endpoints see the same: an event is shaped, not a delivery, so that one more endpoint shifts nothing.
+//! A change applies to the event, so all endpoints see the same, and an additional endpoint changes nothing.
 
 use serde_json::Value;
 
@@ -10,13 +10,13 @@ use crate::world::envelope::named;
 use crate::world::script::{Comparison, Selector, Shaping, Wanted, WebhookRow};
 use crate::world::{Event, World};
 
-/// How late, where a row does not say.
+/// The default delay.
 const USUAL_DELAY_MS: i64 = 5 * 60 * 1_000;
 
-/// Copies that one duplicate makes.
+/// Maximum number of copies per event.
 const MOST_COPIES: u64 = 100;
 
-/// The rows that are in force.
+/// The active rows.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Shapes {
     rows: Vec<Counted>,
@@ -25,37 +25,37 @@ pub(crate) struct Shapes {
 #[derive(Clone, Debug)]
 struct Counted {
     row: WebhookRow,
-    /// Events that its selectors let through.
+    /// Number of events that its selectors matched.
     asked: u64,
-    /// Events that it shaped.
+    /// Number of events that it changed.
     hits: u64,
 }
 
-/// What becomes of an event's deliveries.
+/// The change to an event's deliveries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Shape {
     pub(crate) does: Shaping,
     /// In virtual time.
     pub(crate) delay_ms: i64,
-    /// Copies of a duplicate.
+    /// Number of additional copies.
     pub(crate) copies: u64,
-    /// The row that says so.
+    /// The row that causes it.
     pub(crate) source: String,
 }
 
 impl Shapes {
-    /// These rows from now on, their counters at zero.
+    /// Sets these rows, with counters at zero.
     pub(crate) fn set(&mut self, rows: Vec<WebhookRow>) {
         let counted = |row| Counted { row, asked: 0, hits: 0 };
         self.rows = rows.into_iter().map(counted).collect();
     }
 
-    /// Every row, with how often it shaped an event.
+    /// Every row, with the number of events that it changed.
     pub(crate) fn hits(&self) -> impl Iterator<Item = (&WebhookRow, u64)> {
         self.rows.iter().map(|counted| (&counted.row, counted.hits))
     }
 
-    /// What the first row that matches does to an event.
+    /// The change by the first row that matches an event.
     pub(crate) fn shape(&mut self, world: &World, event: &Event) -> Option<Shape> {
         let named = |counted: &&mut Counted| named(&counted.row.on, &event.name);
         let mut object = None;
@@ -76,7 +76,7 @@ impl Shapes {
                 });
             let draw = world.base().key().with("webhook").at(event.id);
             let lucky = when.chance_ppm.is_none_or(|ppm| draw.below(1_000_000) < u64::from(ppm));
-            // Of a duplicate `times` says how many copies, not how often.
+            // For a duplicate, `times` is the number of copies, not a limit on how often the row acts.
             let again = counted.row.shape == Shaping::Duplicate;
             if in_turn && lucky && (again || when.times.is_none_or(|times| counted.hits < times)) {
                 counted.hits += 1;
@@ -103,11 +103,11 @@ impl Shape {
     }
 }
 
-/// Whether a selector holds of what an event is about.
+/// Whether a selector matches the event's object.
 fn holds(selector: &Selector, object: &Value, world: &World) -> bool {
     let field = selector.field.as_str();
     let member = || {
-        // `employee` is the object itself, or the one that it names as `employee_id`.
+        // `employee` is the object itself, or the one in its `employee_id`.
         object.get(field).or_else(|| {
             if object["object"] == field {
                 object.get("id")
@@ -143,7 +143,7 @@ const fn compares(comparison: Comparison, value: i64, than: i64) -> bool {
     }
 }
 
-/// The place at which a company or an employee was grown, from 1.
+/// The position at which a company or an employee was grown, from 1.
 fn grown(kind: &str, id: &str, world: &World) -> Option<u64> {
     let index = match kind {
         Company::NAME => world.base().index_of::<Company>(read(id)?),
@@ -153,7 +153,7 @@ fn grown(kind: &str, id: &str, world: &World) -> Option<u64> {
     Some(index? + 1)
 }
 
-/// The place in what it belongs to: of an employee, in the company.
+/// The position in its parent: for an employee, in the company.
 fn ordinal(kind: &str, id: &str, world: &World) -> Option<u64> {
     let place = grown(kind, id, world)?;
     if kind == Employee::NAME {

@@ -1,4 +1,4 @@
-//! The outbox with a world and without a socket: order, schedule, shaping, bounds.
+//! The outbox with a world but without a socket: order, schedule, changes, limits.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::value::Span;
 use crate::world::script::{Comparison, Range, Selector, Wanted, When};
 use crate::world::{Base, Shape as Grown};
 
-/// A world with one endpoint, and a wall clock that follows the virtual one.
+/// A world with one endpoint; the wall clock follows the virtual one.
 struct Bench {
     world: World,
     outbox: Outbox,
@@ -42,7 +42,7 @@ impl Bench {
         Self { world, outbox, endpoint }
     }
 
-    /// A manual clock, and an endpoint that asks for order.
+    /// A manual clock, and an endpoint with ordering.
     fn ordered() -> Self {
         Self::of(ClockMode::Manual, true)
     }
@@ -51,7 +51,7 @@ impl Bench {
         self.world.now()
     }
 
-    /// Something happens to the company with that number.
+    /// Emits an event about the company with that number.
     fn happens(&mut self, name: &'static str, company: u64) {
         let company = self.world.at::<Company>(company).unwrap();
         self.world.begin(None);
@@ -82,14 +82,14 @@ impl Bench {
         self.outbox.report(&self.endpoint, job.order, outcome, wall);
     }
 
-    /// Takes what is due and lets it be answered so; gives its event's place.
+    /// Takes a due delivery and answers it with that status. Returns its event's position.
     fn answered(&mut self, status: u16) -> Option<u64> {
         let job = self.take()?;
         self.report(&job, status_of(status, None));
         Some(job.event.sequence)
     }
 
-    /// Places of all events that are due, each answered with 200.
+    /// Positions of all due events, each answered with 200.
     fn flush(&mut self) -> Vec<u64> {
         core::iter::from_fn(|| self.answered(200)).collect()
     }

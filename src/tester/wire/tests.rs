@@ -1,4 +1,4 @@
-//! Which row acts, how often, and the window of a rate.
+//! Which row applies, how often, and the window of a rate.
 
 use super::*;
 use crate::world::script::{Latency, Range, When};
@@ -28,7 +28,7 @@ fn wire(rows: Vec<FaultRow>) -> Wire {
     wire
 }
 
-/// Statuses of so many exchanges; 0 where nothing acts.
+/// Statuses of a number of requests; 0 if no row applies.
 fn statuses(wire: &mut Wire, exchange: Exchange<'_>, count: usize) -> Vec<u16> {
     let judge = |_| {
         let verdict = wire.judge(exchange, None, Key::new(1), 0);

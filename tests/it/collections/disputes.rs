@@ -63,7 +63,7 @@ fn a_dispute_without_an_answer_is_lost_after_seven_days() {
     caller.advance(&json!({"to": "2026-01-17T00:00:00Z"}));
     let lost = read(&caller, &dispute);
     assert_eq!(lost["status"], "lost");
-    assert_eq!(lost["status_history"][1]["reason"], "nobody answered in time");
+    assert_eq!(lost["status_history"][1]["reason"], "no evidence in time");
     let body = json!({"action": "contest", "evidence": {"late": "yes"}});
     let refused = respond(&caller, &dispute, &body).refused(409, "invalid_state_transition");
     assert_eq!((&refused["current"], &refused["allowed"]), (&json!("lost"), &json!([])));

@@ -22,7 +22,7 @@ fn every_mistake_of_an_overlay_is_printed_and_no_server_starts() {
   |
   = help: did you mean `format`?
 
-error: a page cannot have 0 rows
+error: 0 is not a possible number of rows per page
  --> {name}:4:16
   |
 4 | per_page_max = 0

@@ -15,7 +15,7 @@ fn the_held_money_goes_to_the_seller_on_its_date() {
     let events = payer.caller.advance(&json!({"by": "1s"}));
     assert_eq!(events[..2], ["escrow.released", "payout.created"]);
     let released = now(&payer, &escrow);
-    assert_eq!(released["status_history"][2]["reason"], "released by its date");
+    assert_eq!(released["status_history"][2]["reason"], "released on its date");
     payer.caller.advance(&json!({"by": "10d"}));
     let payout = payer.payout(&json!({"id": released["payout_id"]}));
     assert_eq!(payout["status"], "paid");

@@ -73,7 +73,7 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ("minor_digits = 2", "minor_digits = 9", "`minor_digits`"),
     ("effective_to = 2026", "effective_to = 2025", "`effective_to` is before"),
     ("effective_to = 2026-12-31", "effective_to = 2026-12-31T00:00:00", "is not a date"),
-    ("[\"monthly\", \"weekly\"]", "[\"monthly\", \"monthly\"]", "`periods` names one twice"),
+    ("[\"monthly\", \"weekly\"]", "[\"monthly\", \"monthly\"]", "`periods` contains a duplicate"),
     ("[\"monthly\", \"weekly\"]", "[]", "`periods` names no"),
     ("[\"monthly\", \"weekly\"]", "[\"daily\"]", "unknown variant `daily`"),
     ("gross = [\"*\"]", "gross = [\"*\", \"basic\"]", "base `gross`"),
@@ -213,7 +213,7 @@ fn a_line_that_does_not_round_may_not_come_to_a_fraction() {
         pack.evaluate(&input).map(|pay| pay.tax).map_err(|error| error.to_string())
     };
     assert_eq!(tax(10), Ok(1));
-    let message = "`tax` is a fraction of a minor unit and the pack does not round it";
+    let message = "`tax` is a fraction of a minor unit, and the pack does not round it";
     assert_eq!(tax(11), Err(message.to_owned()));
 }
 

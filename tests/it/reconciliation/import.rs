@@ -118,7 +118,7 @@ fn a_bad_file_is_refused_with_its_line_and_column() {
     refused(
         &MT940.replace("1500,00", "1500,001"),
         "mt940",
-        "line 6, column 21: expected at most 2 decimals, which is what EUR has",
+        "line 6, column 21: expected at most 2 decimals for EUR",
     );
     refused(
         &MT940.replace("EUR11243,95", "EUR11243,96"),

@@ -97,9 +97,9 @@ fn sentences_say_what_was_expected_and_what_came() {
         ),
         (
             json!({ "day": "31.1.26" }),
-            "expected a day of the calendar such as 2026-01-31, between 1970 and 2199, got \"31.1.26\"",
+            "expected a calendar day such as 2026-01-31, between 1970 and 2199, got \"31.1.26\"",
         ),
-        (json!({ "adress": 1 }), "no member has this name; did you mean address"),
+        (json!({ "adress": 1 }), "unknown member; did you mean address"),
         (json!({ "tags": ["never", "never"] }), "\"never\" is in the list already"),
     ] {
         let shown = members.to_string();

@@ -17,7 +17,7 @@ pub(super) enum Act {
     Move(&'static str, &'static str),
     /// A payroll run of two people; the outside world answers so about the first of them.
     Payroll(&'static [(&'static str, &'static str)]),
-    /// Money that arrives.
+    /// Money that arrives by bank transfer.
     Transfer,
 }
 

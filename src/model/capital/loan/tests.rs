@@ -2,7 +2,7 @@ use super::*;
 
 const AMOUNT: i64 = 1_200_000;
 
-/// Twelve months at 12 %, paid out on 15 January.
+/// A loan over twelve months at 12 %, paid out on 15 January.
 fn loan() -> Loan {
     let at: Timestamp = "2026-01-15T10:00:00Z".parse().expect("an instant");
     let mut loan = Loan {
@@ -37,7 +37,7 @@ fn day(text: &str) -> Date {
     text.parse().expect("a day")
 }
 
-/// Principal is where it belongs, and no row is paid beyond what it asks for.
+/// Checks that the principal sums to the amount, and no instalment is overpaid.
 fn assert_whole(loan: &Loan) {
     let planned: i64 = loan.schedule.iter().map(|row| row.principal).sum();
     assert_eq!(planned + loan.prepaid_principal, loan.amount);
@@ -90,7 +90,7 @@ fn what_is_paid_beyond_the_month_lowers_every_instalment_after_it() {
     assert_eq!(loan.schedule.len(), 12);
     assert!(loan.schedule[1].amount < before);
     assert_whole(&loan);
-    // Once the month is paid, everything more is principal.
+    // After the instalment is paid, the rest of a repayment is principal.
     let allotted = loan.repay(50_000, day("2026-01-21"));
     assert_eq!((allotted.interest, allotted.principal), (0, 50_000));
     assert_whole(&loan);

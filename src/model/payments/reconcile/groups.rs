@@ -1,6 +1,6 @@
-//! One line, several transactions: neighbours of one direction whose sum it is, or all of a day.
+//! Matches one line to several transactions: adjacent ones in one direction with that sum, or all of a day.
 //!
-//! Any selection of transactions could make a sum, and trying all is hopeless; what banks merge is what came one after another.
+//! Trying every subset is too slow. Banks merge consecutive transactions, so only those are tried.
 
 use std::collections::BTreeMap;
 
@@ -9,25 +9,25 @@ use super::{Board, State, TWO_BUSINESS_DAYS, WINDOW, points_of_days};
 use crate::model::TransactionType;
 use crate::model::payments::Reason;
 
-/// Transactions that a line may be of, unless it is all of a day.
+/// Maximum number of merged transactions in a line, unless it contains the whole day.
 const MOST_MERGED: usize = 6;
-/// Transactions of a day that a line may be of.
+/// Maximum number of transactions of a day in one line.
 const MOST_OF_A_DAY: usize = 100;
-/// Runs of one sum that are compared with a line.
+/// Maximum number of runs with equal sums that are compared with a line.
 const MOST_RUNS: usize = 16;
-/// Less than this is no suggestion: a sum is met by chance more easily than an amount.
+/// The minimum score for a suggestion. A sum matches by chance more often than a single amount.
 const LEAST: i32 = 65;
-/// Nothing that the words do not say is certain of a sum.
+/// The maximum confidence of a sum unless the line's text confirms it.
 const MOST_CONFIDENCE: i32 = 98;
 
-/// Transactions one after another: places in the list of one direction.
+/// Consecutive transactions: positions in the list of one direction.
 #[derive(Clone, Copy)]
 struct Run {
     start: usize,
     length: usize,
 }
 
-/// The free transactions of one direction, and their runs by what they come to.
+/// The unmatched transactions of one direction, and their runs by sum.
 struct Runs {
     free: Vec<usize>,
     by_sum: BTreeMap<i128, Vec<Run>>,
@@ -105,7 +105,7 @@ impl Runs {
         &self.free[run.start..run.start + run.length]
     }
 
-    /// Days between a line and the nearest of a run.
+    /// Days between a line and the nearest transaction of a run.
     fn apart(&self, board: &Board<'_>, line: usize, run: Run) -> i32 {
         let all = self.of_run(run).iter();
         let days = all.map(|&one| board.apart(line, one));

@@ -1,4 +1,4 @@
-//! What fits nothing that is free, and why.
+//! Lines that match no free transaction, and the reason.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use super::{Board, Finding, State, TWO_BUSINESS_DAYS, WINDOW, number_of};
 use crate::model::TransactionType;
 use crate::model::payments::{ExceptionKind, Reason, StatementLine};
 
-/// What banks call their fees.
+/// Words that banks use for their fees.
 const FEE_WORDS: &[&str] = &[
     "FEE",
     "FEES",
@@ -21,10 +21,10 @@ const FEE_WORDS: &[&str] = &[
     "EMTL",
     "COT",
 ];
-/// Transactions that a line is compared with.
+/// Number of transactions that a line is compared with.
 const NEIGHBOURS: usize = 8;
 
-/// Every line's finding, those without one explained.
+/// The finding for every line, with an explanation for lines without a match.
 pub(super) fn explain(board: &Board<'_>, state: State) -> Vec<Finding> {
     let taken = Taken::of(board, &state);
     let mut seen: BTreeSet<Written<'_>> = BTreeSet::new();
@@ -35,14 +35,14 @@ pub(super) fn explain(board: &Board<'_>, state: State) -> Vec<Finding> {
             let copy = seen.contains(&written);
             why(board, &state, &taken, place, copy)
         });
-        // Of lines that are equal the first is not always the one that was matched.
+        // Among equal lines, the first one is not always the matched one.
         seen.insert(written);
         findings.push(finding);
     }
     findings
 }
 
-/// What makes two lines one and the same.
+/// The values that make two lines equal.
 type Written<'a> = (i32, i64, bool, Option<&'a str>, Option<&'a str>);
 
 fn written(line: &StatementLine) -> Written<'_> {
@@ -55,7 +55,7 @@ fn written(line: &StatementLine) -> Written<'_> {
     )
 }
 
-/// Transactions that a line has, here or on an earlier statement, by amount and day.
+/// Transactions that are matched here or on an earlier statement, by amount and day.
 struct Taken(BTreeMap<(bool, i64), Vec<usize>>);
 
 impl Taken {
@@ -73,7 +73,7 @@ impl Taken {
         Self(by_amount)
     }
 
-    /// The one that the line is about, if it is clear enough that it is.
+    /// The transaction that the line repeats, if it is clear.
     fn again(&self, board: &Board<'_>, state: &State, line: usize) -> Option<usize> {
         let own = board.lines[line];
         let credit = own.direction == TransactionType::Credit;
@@ -126,7 +126,7 @@ fn why(board: &Board<'_>, state: &State, taken: &Taken, line: usize, copy: bool)
     exception(ExceptionKind::NotInBooks, Vec::new(), vec![Reason::NothingFits])
 }
 
-/// Money out that a word of the line calls a fee.
+/// Whether the line is money out with a word for a fee.
 fn is_fee(board: &Board<'_>, line: usize) -> bool {
     let line = board.lines[line];
     let texts = [line.description.as_deref(), line.reference.as_deref()];

@@ -1,8 +1,8 @@
-//! The matcher: lines of a bank against transactions of a wallet. Pure, and near n log n: everything is found by key or by
-//! neighbourhood in a sorted list, and nothing is compared with everything.
+//! The matcher: matches bank lines with wallet transactions. Pure, and close to n log n: it looks up candidates by key or in a sorted list,
+//! and never compares all pairs.
 //!
-//! One line fits one transaction (`pairs`) or several that the bank booked together (`groups`); what is left is explained
-//! (`leftovers`). A confidence is a sum of points for what agrees, in hundredths.
+//! A line matches one transaction (`pairs`) or several that the bank merged (`groups`). The remaining lines are explained (`leftovers`). A
+//! confidence is a sum of points, in hundredths.
 
 mod groups;
 mod leftovers;
@@ -17,11 +17,11 @@ use crate::value::Date;
 
 use self::words::{Keys, LineWords};
 
-/// Days between a transaction and its line within which they are looked for: two business days, and a long weekend.
+/// Maximum number of days between a transaction and its line: two business days and a long weekend.
 pub(crate) const WINDOW: i32 = 7;
-/// Calendar days that two business days take at most where no holiday is.
+/// Maximum number of calendar days in two business days without a holiday.
 const TWO_BUSINESS_DAYS: i32 = 4;
-/// Less than this is no suggestion.
+/// The minimum score for a suggestion.
 const LEAST: i32 = 60;
 
 /// A transaction of the wallet.
@@ -31,27 +31,27 @@ pub(crate) struct Booked<'a> {
     pub(crate) amount: i64,
     pub(crate) direction: TransactionType,
     pub(crate) description: &'a str,
-    /// What a line may know it by.
+    /// References by which a line may name it.
     pub(crate) references: Vec<String>,
-    /// Matched with a line of an earlier statement.
+    /// Already matched with a line of an earlier statement.
     pub(crate) taken: bool,
 }
 
-/// What a line is found to be.
+/// The result for a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Finding {
-    /// It fits these transactions, by their places.
+    /// The line matches these transactions, given by position.
     Fits { transactions: Vec<usize>, confidence: u8, reasons: Vec<Reason> },
-    /// It fits none that is free.
+    /// The line matches no free transaction.
     Exception {
         kind: ExceptionKind,
-        /// What it is about, where that is known.
+        /// The transactions concerned, if known.
         transactions: Vec<usize>,
         reasons: Vec<Reason>,
     },
 }
 
-/// What every line is found to be, in their order. Transactions are in the order in which they were booked.
+/// The result for every line, in order. Transactions must be in booking order.
 pub(crate) fn reconcile(lines: &[&StatementLine], booked: &[Booked<'_>]) -> Vec<Finding> {
     let board = Board::new(lines, booked);
     let mut state = State {
@@ -63,7 +63,7 @@ pub(crate) fn reconcile(lines: &[&StatementLine], booked: &[Booked<'_>]) -> Vec<
     leftovers::explain(&board, state)
 }
 
-/// What is compared, with what is looked up often.
+/// The inputs, with precomputed lookups.
 struct Board<'a> {
     lines: &'a [&'a StatementLine],
     booked: &'a [Booked<'a>],
@@ -71,7 +71,7 @@ struct Board<'a> {
     keys: Keys,
     /// Words of the transactions' descriptions.
     descriptions: Vec<String>,
-    /// Days as numbers, which are cheaper to subtract.
+    /// Days as numbers, which are faster to subtract.
     line_days: Vec<i32>,
     booked_days: Vec<i32>,
 }
@@ -94,7 +94,7 @@ impl<'a> Board<'a> {
         (self.line_days[line] - self.booked_days[booked]).abs()
     }
 
-    /// Whether a line has a transaction's description, or as much of it as banks leave.
+    /// Whether a line contains a transaction's description, or its start as banks shorten it.
     fn describes(&self, line: usize, booked: usize) -> bool {
         words::same_words(&self.words[line].description, &self.descriptions[booked])
     }
@@ -105,15 +105,15 @@ fn number_of(day: Date) -> i32 {
     day.days_since(Date::from(jiff::civil::date(1970, 1, 1)))
 }
 
-/// What is decided so far.
+/// The decisions so far.
 struct State {
     found: Vec<Option<Finding>>,
-    /// Transactions that no line has.
+    /// Whether each transaction is unmatched.
     free: Vec<bool>,
 }
 
 impl State {
-    /// A line takes its transactions.
+    /// Matches a line with transactions.
     fn take(&mut self, line: usize, transactions: Vec<usize>, points: i32, reasons: Vec<Reason>) {
         for &one in &transactions {
             self.free[one] = false;
@@ -126,7 +126,7 @@ impl State {
     }
 }
 
-/// Points for the days between.
+/// Points for the number of days between.
 fn points_of_days(days: i32) -> (i32, Option<Reason>) {
     match days {
         0 => (8, Some(Reason::SameDay)),

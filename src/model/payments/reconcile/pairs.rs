@@ -1,4 +1,4 @@
-//! One line, one transaction: of equal amount and direction, found by reference or by day, the surest first.
+//! Matches one line to one transaction with equal amount and direction, by reference or by day, best matches first.
 
 use std::collections::BTreeMap;
 
@@ -7,24 +7,24 @@ use super::{Board, LEAST, State, WINDOW, points_of_days};
 use crate::model::TransactionType;
 use crate::model::payments::Reason;
 
-/// Transactions that a line is compared with, of those around its day and of those with its reference.
+/// Maximum number of transactions compared with a line: those near its day, and those with its reference.
 const NEIGHBOURS: usize = 6;
 
-/// What is equal in a line and its transaction.
+/// Direction and amount, which a line and its transaction must share.
 type Bucket = (bool, i64);
 
 const fn bucket(direction: TransactionType, amount: i64) -> Bucket {
     (matches!(direction, TransactionType::Credit), amount)
 }
 
-/// Places of lines and free transactions of one amount and direction, by day.
+/// Positions of lines and free transactions with one amount and direction, by day.
 #[derive(Default)]
 struct Equals {
     lines: Vec<usize>,
     booked: Vec<usize>,
 }
 
-/// A line and a transaction, and what speaks for them.
+/// A line and a transaction, with the evidence for the match.
 struct Pair {
     points: i32,
     days: i32,
@@ -44,7 +44,7 @@ pub(super) fn find(board: &Board<'_>, state: &mut State) {
         }
     }
     take_surest(state, pairs);
-    // Many of one amount on one day: those that were no neighbours of a line are paired in their order.
+    // With many equal amounts on one day, lines that are not yet compared are paired in order.
     for equals in buckets.values() {
         let lines = equals.lines.iter().filter(|line| state.found[**line].is_none());
         let free = equals.booked.iter().filter(|one| state.free[**one]);
@@ -75,8 +75,7 @@ fn buckets(board: &Board<'_>, state: &State) -> BTreeMap<Bucket, Equals> {
     buckets
 }
 
-/// The transactions that a line is compared with: those with its reference, those nearest to its day, and the one that has its
-/// place among equals.
+/// The candidates for a line: transactions with its reference, those nearest to its day, and the one at its position among equals.
 fn candidates(board: &Board<'_>, equals: &Equals, rank: usize) -> Vec<usize> {
     let line = equals.lines[rank];
     let (all, day) = (&equals.booked, board.line_days[line]);
@@ -100,7 +99,7 @@ fn candidates(board: &Board<'_>, equals: &Equals, rank: usize) -> Vec<usize> {
     found
 }
 
-/// How many transactions and how many different lines of one amount stand around that day.
+/// How many transactions and different lines with that amount are near that day.
 fn rivals(board: &Board<'_>, equals: &Equals, line: usize, booked: usize) -> bool {
     let around = |places: &[usize], days: &[i32], day: i32| {
         let first = places.partition_point(|&one| days[one] < day - WINDOW);
@@ -121,7 +120,7 @@ fn rivals(board: &Board<'_>, equals: &Equals, line: usize, booked: usize) -> boo
     !(one_transaction && one_line)
 }
 
-/// What speaks for a line and a transaction of equal amount; none if too little.
+/// The evidence for a line and a transaction of equal amount; none if it is too weak.
 fn judge(board: &Board<'_>, equals: &Equals, line: usize, booked: usize) -> Option<Pair> {
     let mut reasons = vec![Reason::AmountEqual];
     let mut points = 60;
@@ -152,7 +151,7 @@ fn judge(board: &Board<'_>, equals: &Equals, line: usize, booked: usize) -> Opti
     (points >= LEAST).then_some(Pair { points, days, line, booked, reasons })
 }
 
-/// Gives every line its surest transaction, the surest of all first.
+/// Matches every line with its best transaction, best matches first.
 fn take_surest(state: &mut State, mut pairs: Vec<Pair>) {
     pairs.sort_by_key(|pair| (-pair.points, pair.days, pair.line, pair.booked));
     for pair in pairs {
@@ -162,7 +161,7 @@ fn take_surest(state: &mut State, mut pairs: Vec<Pair>) {
     }
 }
 
-/// Lines and transactions of one amount side by side, both by day: whoever is too early for the other waits for nobody.
+/// Pairs lines and transactions of one amount in order of day. An entry that is too early for the other side is skipped.
 fn in_order<'b>(
     board: &'b Board<'_>,
     lines: impl Iterator<Item = usize> + 'b,

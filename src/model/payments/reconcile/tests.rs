@@ -1,4 +1,4 @@
-//! The matcher against statements whose truth is known, and cases one by one.
+//! The matcher against statements with known results, and single cases.
 
 use super::*;
 use crate::model::WalletTransaction;
@@ -23,7 +23,7 @@ fn line(number: u32, draft: Draft) -> StatementLine {
     }
 }
 
-/// A line of so much on that day, with its description and reference.
+/// A line with that amount and day, description and reference.
 fn says(number: u32, date: &str, amount: i64, description: &str, reference: &str) -> StatementLine {
     let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
     let draft = Draft {
@@ -51,7 +51,7 @@ fn found(lines: &[StatementLine], booked: &[Booked<'_>]) -> Vec<Finding> {
     reconcile(&lines.iter().collect::<Vec<_>>(), booked)
 }
 
-/// The transactions of a line and how sure they are; none of an exception.
+/// The transactions of a line and the confidence; none for an exception.
 fn fit(finding: &Finding) -> (Vec<usize>, u8) {
     match finding {
         Finding::Fits { transactions, confidence, .. } => (transactions.clone(), *confidence),
@@ -187,7 +187,7 @@ fn what_fits_nothing_is_explained() {
     assert_eq!((about(1), about(3), about(4)), (vec![0], vec![1], vec![2]));
 }
 
-/// A month of a busy wallet: amounts that come again, sources that many share, days with much and with little.
+/// A month of a busy wallet: repeated amounts, shared sources, days with many and with few transactions.
 fn month(seed: u64, count: u64) -> Vec<Sent<'static>> {
     const WORDS: [&str; 4] =
         [SALE, "Vendor payout sent", "Payroll funded", "Bank transfer received"];
@@ -261,7 +261,7 @@ fn books_of<'a>(sent: &'a [Sent<'static>]) -> Vec<Booked<'a>> {
     booked.collect()
 }
 
-/// Lines about transactions; matched, and rightly; with a suggestion, and a right one.
+/// Counts: lines with transactions; matched; matched correctly; with a suggestion; with a correct one.
 fn score(level: Level) -> [u64; 5] {
     let mut score = [0; 5];
     for seed in 1..=20 {
@@ -284,7 +284,7 @@ fn score(level: Level) -> [u64; 5] {
     score
 }
 
-/// So much of so much, in tenths of a thousandth.
+/// A share in hundredths of a percent.
 fn share(part: u64, whole: u64) -> u64 {
     part * 10_000 / whole.max(1)
 }
@@ -306,7 +306,7 @@ fn the_matcher_finds_nearly_everything_and_is_hardly_ever_wrong() {
     }
 }
 
-/// Long ones are read, too, whatever they hold: all alike, all different, nothing that fits.
+/// Long statements are processed with any contents: all equal, all different, nothing that matches.
 #[test]
 fn no_statement_is_too_much() {
     let count = 3_000;

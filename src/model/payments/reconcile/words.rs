@@ -1,28 +1,28 @@
-//! References and descriptions as banks leave them: in capitals, without punctuation, cut, with a wrong letter.
+//! References and descriptions as banks change them: capitals, no punctuation, cut off, wrong letters.
 
 use std::collections::BTreeMap;
 
 use super::Booked;
 use crate::model::payments::StatementLine;
 
-/// Letters of a reference that say something: fewer are anybody's.
+/// Minimum length of a useful reference; a shorter one is not specific.
 const SHORTEST: usize = 7;
-/// Letters that may be wrong in a reference of the usual length.
+/// Maximum number of wrong letters in a reference of the usual length.
 const MOST_WRONG: usize = 3;
-/// Letters that are compared: nobody's reference is longer.
+/// Maximum number of letters compared; references are not longer.
 const LONGEST: usize = 40;
-/// Letters of a description that say something.
+/// Minimum length of a useful description.
 const SHORTEST_DESCRIPTION: usize = 8;
-/// Words of a description that may be references.
+/// Maximum number of words of a description that are tried as references.
 const MOST_WORDS: usize = 40;
 
-/// Letters and digits alone, in capitals.
+/// Only letters and digits, in capitals.
 pub(super) fn letters(text: &str) -> String {
     let kept = text.chars().filter(|one| one.is_alphanumeric());
     kept.flat_map(char::to_uppercase).collect()
 }
 
-/// What a line says.
+/// The words of a line.
 pub(super) struct LineWords {
     pub(super) reference: String,
     pub(super) description: String,
@@ -44,33 +44,33 @@ impl LineWords {
         }
     }
 
-    /// Everything in the line that may be a reference, its own first.
+    /// All possible references in the line; its own reference comes first.
     pub(super) fn references(&self) -> impl Iterator<Item = &str> {
         let own = (self.reference.len() >= SHORTEST).then_some(self.reference.as_str());
         own.into_iter().chain(self.words.iter().map(String::as_str))
     }
 }
 
-/// Transactions by what lines may know them by.
+/// Transactions by the references that lines may use.
 pub(super) struct Keys {
     by_key: BTreeMap<String, Vec<usize>>,
     of: Vec<Vec<String>>,
 }
 
-/// How far a line's reference is a transaction's.
+/// How similar a line's reference is to a transaction's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Likeness {
-    /// It is another one.
+    /// A different reference.
     Other,
-    /// One of the two has none.
+    /// One of the two has no reference.
     Unknown,
-    /// A part of it, which others have, too.
+    /// A part of it; other transactions also match.
     PartShared,
-    /// The same, which others have, too.
+    /// The same; other transactions have it, too.
     Shared,
-    /// A part of it, or one much like it, which no other has.
+    /// A part of it or a similar one; no other transaction matches.
     Part,
-    /// The same, which no other has.
+    /// The same; no other transaction has it.
     Same,
 }
 
@@ -90,13 +90,13 @@ impl Keys {
         Self { by_key, of }
     }
 
-    /// Transactions that have one of a line's references.
+    /// Transactions with one of the line's references.
     pub(super) fn named_by<'k>(&'k self, words: &'k LineWords) -> impl Iterator<Item = usize> + 'k {
         let found = words.references().filter_map(|text| self.by_key.get(text));
         found.flatten().copied()
     }
 
-    /// Transactions whose reference begins as the line's own does: so many at most.
+    /// Transactions whose reference starts like the line's own, up to a maximum number.
     pub(super) fn begun_by<'k>(
         &'k self,
         words: &'k LineWords,
@@ -110,7 +110,7 @@ impl Keys {
         begun.flat_map(|(_, places)| places).copied().take(most)
     }
 
-    /// How far a line's reference is that transaction's.
+    /// How similar the line's reference is to that transaction's.
     pub(super) fn likeness(&self, words: &LineWords, place: usize) -> Likeness {
         let keys = &self.of[place];
         for text in words.references() {
@@ -134,7 +134,7 @@ impl Keys {
     }
 }
 
-/// Whether one becomes the other by a few wrong, missing or additional letters.
+/// Whether a few wrong, missing or added letters turn one into the other.
 fn much_alike(one: &str, other: &str) -> bool {
     let one: Vec<char> = one.chars().take(LONGEST).collect();
     let other: Vec<char> = other.chars().take(LONGEST).collect();
@@ -142,7 +142,7 @@ fn much_alike(one: &str, other: &str) -> bool {
     if one.len().abs_diff(other.len()) > MOST_WRONG || shorter < 2 * MOST_WRONG + 1 {
         return false;
     }
-    // Only the cells about the diagonal can stay below the limit.
+    // Only cells near the diagonal can stay below the limit.
     let far = MOST_WRONG + 1;
     let mut before: Vec<usize> = (0..=other.len()).map(|at| at.min(far)).collect();
     let mut now = vec![far; other.len() + 1];
@@ -163,7 +163,7 @@ fn much_alike(one: &str, other: &str) -> bool {
     before[other.len()] <= MOST_WRONG
 }
 
-/// Whether both say the same, as far as the shorter goes.
+/// Whether both texts are equal up to the length of the shorter one.
 pub(super) fn same_words(one: &str, other: &str) -> bool {
     let (short, long) = if one.len() <= other.len() { (one, other) } else { (other, one) };
     short.len() >= SHORTEST_DESCRIPTION && long.starts_with(short)

@@ -1,6 +1,6 @@
-//! ISO 20022 camt.053: one `Stmt` of a `BkToCstmrStmt`, its booked balances and entries.
+//! ISO 20022 camt.053: reads one `Stmt` of a `BkToCstmrStmt` with its balances and booked entries.
 //!
-//! The tree is roxmltree's, which reads no DTD: entities that a file declares itself are refused.
+//! roxmltree parses the file. It reads no DTD, so a file that declares entities is refused.
 
 use roxmltree::{Document, Error, Node, ParsingOptions};
 
@@ -11,11 +11,11 @@ use super::{
 use crate::model::TransactionType;
 use crate::value::{Currency, Date};
 
-/// What every version's namespace begins with.
+/// The common prefix of the namespaces of all versions.
 const NAMESPACE: &str = "urn:iso:std:iso:20022:tech:xsd:camt.053.001.";
-/// The versions that are read: what is taken from a file is the same in all of them.
+/// The supported versions. The elements used are the same in all of them.
 const VERSIONS: core::ops::RangeInclusive<u8> = 2..=13;
-/// Elements, attributes and texts of a file: more than any body holds, and a bound all the same.
+/// Maximum number of nodes in a file. No allowed body reaches it; it is a safety limit.
 const MOST_NODES: u32 = 2_000_000;
 
 type Element<'a, 'b> = Node<'a, 'b>;
@@ -38,7 +38,7 @@ pub(super) fn read(text: &str, currency: Currency) -> Result<StatementFile, Wron
         [statement] => *statement,
         [] => return Err(missing(message, "Stmt")),
         [_, other, ..] => {
-            let detail = "expected one <Stmt>: each statement is sent by itself";
+            let detail = "expected one <Stmt>: send each statement separately";
             return Err(Wrong::at(start(*other), detail));
         }
     };
@@ -51,7 +51,7 @@ pub(super) fn read(text: &str, currency: Currency) -> Result<StatementFile, Wron
     let closing = booked_balance(statement, &["CLBD"], "closing", currency)?;
     if closing.day < opening.day {
         let detail =
-            format!("expected a day from that of the opening balance, {}, on", opening.day);
+            format!("expected a day on or after that of the opening balance, {}", opening.day);
         return Err(Wrong::at(closing.day_at, detail));
     }
     let mut entries = Vec::new();
@@ -63,7 +63,7 @@ pub(super) fn read(text: &str, currency: Currency) -> Result<StatementFile, Wron
     Ok(StatementFile { opening: opening.amount, closing: closing.amount, entries })
 }
 
-/// What is no XML, in our words and with its place.
+/// Words an XML error and states its position.
 fn broken(text: &str, error: &Error) -> Wrong {
     let position = error.pos();
     let line_at: usize = text
@@ -76,7 +76,7 @@ fn broken(text: &str, error: &Error) -> Wrong {
     let place = line_at + within.map(char::len_utf8).sum::<usize>();
     let detail = match error {
         Error::DtdDetected => {
-            "expected a file without a document type: entities are not read".to_owned()
+            "expected a file without a document type: entities are not supported".to_owned()
         }
         Error::UnclosedRootNode | Error::UnexpectedEndOfStream => {
             let detail = "expected the rest of the file: it ends before </Document>";
@@ -88,7 +88,7 @@ fn broken(text: &str, error: &Error) -> Wrong {
     Wrong::at(place, detail)
 }
 
-/// The reader's message, whose own place follows the word "at".
+/// The parser's message without its own position, which follows the word "at".
 fn without_place(message: &str) -> String {
     let cut = message.rsplit_once(" at ").filter(|(_, place)| place.contains(':'));
     let cut = cut.map_or(message, |(message, _)| message);
@@ -99,12 +99,12 @@ fn start(node: Element<'_, '_>) -> usize {
     node.range().start
 }
 
-/// The text inside, without white space around.
+/// The text inside, trimmed.
 fn words<'a>(node: Element<'a, '_>) -> &'a str {
     node.text().unwrap_or_default().trim()
 }
 
-/// Where that text begins.
+/// The position of that text.
 fn words_at(node: Element<'_, '_>) -> usize {
     let text = node.first_child().filter(Node::is_text);
     text.map_or_else(
@@ -120,7 +120,7 @@ fn all<'a, 'b>(node: Element<'a, 'b>, name: &'static str) -> impl Iterator<Item 
     node.children().filter(move |child| child.is_element() && child.tag_name().name() == name)
 }
 
-/// The element of that name, of which there is one at most.
+/// The element with that name, if present; more than one is an error.
 fn maybe<'a, 'b>(
     node: Element<'a, 'b>,
     name: &'static str,
@@ -133,7 +133,7 @@ fn maybe<'a, 'b>(
     }
 }
 
-/// The element of that name, of which there is one.
+/// The element with that name; it is required.
 fn one<'a, 'b>(node: Element<'a, 'b>, name: &'static str) -> Result<Element<'a, 'b>, Wrong> {
     maybe(node, name)?.ok_or_else(|| missing(node, name))
 }
@@ -148,11 +148,11 @@ fn is_currency(code: &str, currency: Currency, place: usize) -> Result<(), Wrong
         return Ok(());
     }
     let shown: String = code.chars().take(8).collect();
-    let detail = format!("expected {currency}, the wallet's currency, and not {shown}");
+    let detail = format!("expected {currency}, the wallet's currency, but found {shown}");
     Err(Wrong::at(place, detail))
 }
 
-/// The `Amt` of an element: its text and where that stands, its currency being the wallet's.
+/// The `Amt` of an element: its text and position. Its currency must be the wallet's.
 fn written_amount<'a>(
     node: Element<'a, '_>,
     currency: Currency,
@@ -174,7 +174,7 @@ fn direction(node: Element<'_, '_>) -> Result<TransactionType, Wrong> {
     }
 }
 
-/// `Dt` or `DtTm` inside: the day as it is written, whatever the zone.
+/// `Dt` or `DtTm` inside: the day as written, in any time zone.
 fn day(node: Element<'_, '_>) -> Result<(Date, usize), Wrong> {
     let (date, time) = (maybe(node, "Dt")?, maybe(node, "DtTm")?);
     let written = match (date, time) {
@@ -189,7 +189,7 @@ fn day(node: Element<'_, '_>) -> Result<(Date, usize), Wrong> {
     Ok((day, place))
 }
 
-/// A balance that was booked.
+/// A booked balance.
 struct Booked {
     amount: i64,
     amount_at: usize,
@@ -197,7 +197,7 @@ struct Booked {
     day_at: usize,
 }
 
-/// The one balance of those types.
+/// The single balance of those types.
 fn booked_balance(
     statement: Element<'_, '_>,
     codes: &[&str],
@@ -231,11 +231,11 @@ fn booked_balance(
     })
 }
 
-/// An entry; none where it is not booked yet.
+/// An entry; none if it is not booked yet.
 fn entry(node: Element<'_, '_>, currency: Currency) -> Result<Option<Entry>, Wrong> {
     let (text, amount_at) = written_amount(node, currency)?;
     let amount = amount(text, '.', currency, amount_at)?;
-    // Of a reversal this says which way the money went, and `RvslInd` only why.
+    // For a reversal, this is the direction of the money; `RvslInd` only gives the reason.
     let direction = direction(node)?;
     let booking = maybe(node, "BookgDt")?;
     let dated = match booking {

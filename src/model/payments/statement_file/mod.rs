@@ -1,6 +1,6 @@
-//! Files in which banks send statements, read whole or refused with the line and column of what is wrong.
+//! Parses statement files from banks. A file is read completely, or refused with line, column and cause.
 //!
-//! Pure: text in, entries out. Deliberately absent: repairing. A file that does not add up is not half a statement.
+//! Pure: text in, entries out. Deliberately absent: repair. A file with wrong sums is refused as a whole.
 
 mod camt053;
 mod mt940;
@@ -13,33 +13,33 @@ use crate::model::TransactionType;
 use crate::model::payments::{MOST_LINES, StatementFormat};
 use crate::model::prelude::*;
 
-/// Characters of a description that are kept.
+/// Maximum stored length of a description.
 const MOST_DESCRIPTION: usize = 500;
-/// Characters of a reference that are kept.
+/// Maximum stored length of a reference.
 const MOST_REFERENCE: usize = 100;
 
-/// A statement as a file has it.
+/// The contents of a statement file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct StatementFile {
-    /// Before the first entry, in minor units.
+    /// The opening balance, in minor units.
     pub(crate) opening: i64,
-    /// After the last one.
+    /// The closing balance, in minor units.
     pub(crate) closing: i64,
-    /// What was booked, in the file's order.
+    /// The booked entries, in the order of the file.
     pub(crate) entries: Vec<Entry>,
 }
 
-/// One booking of a file.
+/// One booking in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
-    /// The day on which the bank booked it.
+    /// The bank's booking day.
     pub(crate) date: Date,
     /// Minor units, from 1.
     pub(crate) amount: i64,
     pub(crate) direction: TransactionType,
     pub(crate) description: Option<String>,
     pub(crate) reference: Option<String>,
-    /// Where its day stands: a byte of the file.
+    /// Byte position of its day.
     pub(crate) place: usize,
 }
 
@@ -52,7 +52,7 @@ impl Entry {
     }
 }
 
-/// What is wrong with a file: where, and what was expected there.
+/// A mistake in a file: its position, and what was expected there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Mistake {
     /// From 1.
@@ -69,7 +69,7 @@ impl fmt::Display for Mistake {
     }
 }
 
-/// The same while the file is read: a byte instead of a line.
+/// A mistake while parsing, with a byte position instead of a line.
 #[derive(Clone, Debug)]
 struct Wrong {
     place: usize,
@@ -82,7 +82,7 @@ impl Wrong {
     }
 }
 
-/// Reads a statement in that currency, or says what is wrong with it first.
+/// Reads a statement in that currency, or returns the first mistake.
 pub(crate) fn read(
     format: StatementFormat,
     text: &str,
@@ -95,7 +95,7 @@ pub(crate) fn read(
     read.map_err(|wrong| mistake(text, wrong.place, wrong.expected))
 }
 
-/// What is wrong at that byte of the file.
+/// The mistake at that byte position.
 pub(crate) fn mistake(text: &str, place: usize, expected: impl Into<String>) -> Mistake {
     let mut place = place.min(text.len());
     while !text.is_char_boundary(place) {
@@ -110,7 +110,7 @@ pub(crate) fn mistake(text: &str, place: usize, expected: impl Into<String>) -> 
     }
 }
 
-/// A decimal with that separator in minor units: digits, and no more decimals than the currency has.
+/// Parses a decimal with that separator into minor units: only digits, and at most the decimals of the currency.
 fn minor(
     text: &str,
     separator: char,
@@ -126,7 +126,7 @@ fn minor(
     }
     let places = currency.exponent() as usize;
     if part.len() > places {
-        let detail = format!("expected at most {places} decimals, which is what {currency} has");
+        let detail = format!("expected at most {places} decimals for {currency}");
         return Err(Wrong::at(place + whole.len() + 1, detail));
     }
     let mut amount: i64 = 0;
@@ -141,7 +141,7 @@ fn minor(
     Ok(amount)
 }
 
-/// The amount of an entry: of nothing there is none.
+/// The amount of an entry; it must be above zero.
 fn amount(text: &str, separator: char, currency: Currency, place: usize) -> Result<i64, Wrong> {
     match minor(text, separator, currency, place, Amount::MAX)? {
         0 => Err(Wrong::at(place, "expected an amount above zero")),
@@ -149,12 +149,12 @@ fn amount(text: &str, separator: char, currency: Currency, place: usize) -> Resu
     }
 }
 
-/// A balance: what 64 bits hold with room to spare.
+/// A balance; it fits into 64 bits.
 fn balance(text: &str, separator: char, currency: Currency, place: usize) -> Result<i64, Wrong> {
     minor(text, separator, currency, place, i64::MAX / 1_000)
 }
 
-/// Refuses one entry too many.
+/// Refuses the entry after the maximum.
 fn room(entries: &[Entry], place: usize) -> Result<(), Wrong> {
     if entries.len() < MOST_LINES {
         return Ok(());
@@ -163,7 +163,7 @@ fn room(entries: &[Entry], place: usize) -> Result<(), Wrong> {
     Err(Wrong::at(place, detail))
 }
 
-/// Refuses a file whose closing balance is not the opening one and the entries.
+/// Refuses a file if opening balance plus entries is not the closing balance.
 fn adds_up(
     opening: i64,
     closing: i64,
@@ -179,14 +179,14 @@ fn adds_up(
         i64::try_from(minor).map_or_else(|_| minor.to_string(), |minor| currency.display(minor))
     };
     let detail = format!(
-        "expected {}, which is what the opening balance and the entries come to, and not {}",
+        "expected {}, which is the opening balance plus the entries, but found {}",
         shown(sum),
         currency.display(closing)
     );
     Err(Wrong::at(place, detail))
 }
 
-/// Text of a file as it is kept: without white space around, none if nothing is left, and cut where it is too long.
+/// Text as it is stored: trimmed and cut to the maximum length; none if empty.
 fn kept(text: &str, most: usize) -> Option<String> {
     let text = text.trim();
     (!text.is_empty()).then(|| text.chars().take(most).collect())

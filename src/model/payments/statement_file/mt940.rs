@@ -1,7 +1,7 @@
-//! SWIFT MT940: fields `:20:` to `:86:` in their order, one statement a file, to the `-` that ends it.
+//! SWIFT MT940: fields `:20:` to `:86:` in order, one statement per file, up to the final `-`.
 //!
-//! Banks write it with the envelope of its network (`{1:…}{4:` … `-}`) or without; both are taken. Deliberately absent: intermediate
-//! balances (`:60M:`), since a page is not a statement.
+//! The envelope of the network (`{1:…}{4:` … `-}`) is optional. Deliberately absent: intermediate balances (`:60M:`), because a single page
+//! is not a complete statement.
 
 use super::{
     Entry, MOST_DESCRIPTION, MOST_REFERENCE, StatementFile, Wrong, adds_up, amount, balance, kept,
@@ -10,24 +10,24 @@ use super::{
 use crate::model::TransactionType;
 use crate::value::{Currency, Date};
 
-/// Lines of an `:86:` that are taken: banks write more than the six of the standard.
+/// Maximum number of lines in an `:86:` field. Banks write more than the standard's six.
 const MOST_INFORMATION: usize = 20;
 
-/// One line of the file, without its end.
+/// One line of the file, without its line end.
 #[derive(Clone, Copy)]
 struct Mt940Line<'a> {
     text: &'a str,
     place: usize,
 }
 
-/// One field: `:61:` and what stands in it, to the next field.
+/// One field: a tag such as `:61:` and its contents, up to the next field.
 struct Field<'a> {
     tag: &'a str,
-    /// Where the tag begins.
+    /// Position of the tag.
     place: usize,
-    /// What stands behind the tag.
+    /// The text after the tag.
     value: Mt940Line<'a>,
-    /// The lines that follow.
+    /// The following lines.
     more: Vec<Mt940Line<'a>>,
 }
 
@@ -40,7 +40,8 @@ pub(super) fn read(text: &str, currency: Currency) -> Result<StatementFile, Wron
     let number = fields.one("28C", "the statement's number, :28C:")?;
     check_number(number)?;
     if let Some(page) = fields.peek().filter(|field| field.tag == "60M") {
-        let detail = "expected the first opening balance, :60F:, of a whole statement, and not a page of one";
+        let detail = "expected the first opening balance, :60F:, of a whole statement, not an \
+            intermediate one";
         return Err(Wrong::at(page.place, detail));
     }
     let opening = fields.one("60F", "the opening balance, :60F:")?;
@@ -57,7 +58,7 @@ pub(super) fn read(text: &str, currency: Currency) -> Result<StatementFile, Wron
     let closing = fields.one("62F", "an entry, :61:, or the closing balance, :62F:")?;
     let (closed_on, closing, at) = balance_of(closing, currency)?;
     if closed_on < opened_on {
-        let detail = format!("expected a day from that of the opening balance, {opened_on}, on");
+        let detail = format!("expected a day on or after that of the opening balance, {opened_on}");
         return Err(Wrong::at(at.0, detail));
     }
     adds_up(opening, closing, &entries, currency, at.1)?;
@@ -73,18 +74,17 @@ pub(super) fn read(text: &str, currency: Currency) -> Result<StatementFile, Wron
     match fields.all.first() {
         None => Ok(StatementFile { opening, closing, entries }),
         Some(field) if field.tag == "20" => {
-            let detail =
-                "expected the end of the file: it has one statement, and each is sent by itself";
+            let detail = "expected the end of the file: send each statement separately";
             Err(Wrong::at(field.place, detail))
         }
         Some(field) => Err(Wrong::at(
             field.place,
-            format!("expected the end of the statement, and not :{}:", field.tag),
+            format!("expected the end of the statement, but found :{}:", field.tag),
         )),
     }
 }
 
-/// The fields that are left.
+/// The remaining fields.
 struct Fields<'a, 'b> {
     all: &'b [Field<'a>],
     end: usize,
@@ -95,7 +95,7 @@ impl<'a, 'b> Fields<'a, 'b> {
         self.all.first()
     }
 
-    /// The next one, if it has that tag.
+    /// The next field, if it has that tag.
     fn maybe(&mut self, tag: &str) -> Option<&'b Field<'a>> {
         let (first, rest) = self.all.split_first()?;
         if first.tag != tag {
@@ -105,7 +105,7 @@ impl<'a, 'b> Fields<'a, 'b> {
         Some(first)
     }
 
-    /// The next one, which has that tag.
+    /// The next field; it must have that tag.
     fn one(&mut self, tag: &str, what: &str) -> Result<&'b Field<'a>, Wrong> {
         self.one_of(&[tag], what)
     }
@@ -116,21 +116,21 @@ impl<'a, 'b> Fields<'a, 'b> {
         };
         let found = tags.iter().find_map(|tag| self.maybe(tag));
         let found = found.ok_or_else(|| {
-            Wrong::at(next.place, format!("expected {what}, and not :{}:", next.tag))
+            Wrong::at(next.place, format!("expected {what}, but found :{}:", next.tag))
         })?;
         let one_line = !matches!(found.tag, "61" | "86");
         if let Some(line) = found.more.first().filter(|_| one_line) {
             return Err(Wrong::at(line.place, "expected a field such as :61:"));
         }
         if found.value.text.trim().is_empty() {
-            let detail = format!("expected something behind :{}:", found.tag);
+            let detail = format!("expected a value after :{}:", found.tag);
             return Err(Wrong::at(found.value.place, detail));
         }
         Ok(found)
     }
 }
 
-/// The file cut into its fields, from the envelope's inside to the `-` that ends it.
+/// Splits the file into fields, from the inside of the envelope to the final `-`.
 fn fields(text: &str) -> Result<Vec<Field<'_>>, Wrong> {
     let mut lines = lines(text)?.into_iter().peekable();
     while lines.next_if(|line| line.text.trim().is_empty()).is_some() {}
@@ -150,7 +150,7 @@ fn fields(text: &str) -> Result<Vec<Field<'_>>, Wrong> {
                 None => Ok(fields),
                 Some(rest) => Err(Wrong::at(
                     rest.place,
-                    "expected the end of the file: it has one statement, and each is sent by itself",
+                    "expected the end of the file: send each statement separately",
                 )),
             };
         }
@@ -166,7 +166,7 @@ fn fields(text: &str) -> Result<Vec<Field<'_>>, Wrong> {
     Err(Wrong::at(text.len(), detail))
 }
 
-/// Whether a line ends the statement: behind an envelope's end its trailer may stand.
+/// Whether a line ends the statement. A trailer may follow the end of an envelope.
 fn ends(line: &str, mark: &str) -> bool {
     match mark {
         "-" => line.trim_end() == "-",
@@ -191,7 +191,7 @@ fn lines(text: &str) -> Result<Vec<Mt940Line<'_>>, Wrong> {
     Ok(lines)
 }
 
-/// The field that begins with that line, if one does.
+/// The field that starts on that line, if any.
 fn tag(line: Mt940Line<'_>) -> Option<Field<'_>> {
     let (tag, value) = line.text.strip_prefix(':')?.split_once(':')?;
     let known = matches!(tag.len(), 2 | 3)
@@ -219,14 +219,14 @@ fn check_number(field: &Field<'_>) -> Result<(), Wrong> {
     good.then_some(()).ok_or_else(|| Wrong::at(field.value.place, detail))
 }
 
-/// What is left to read of one line.
+/// The unread part of a line.
 struct Rest<'a> {
     text: &'a str,
     place: usize,
 }
 
 impl<'a> Rest<'a> {
-    /// The next so many bytes, if they are all of that sort.
+    /// The next `n` bytes, if all are of that kind.
     fn take(
         &mut self,
         count: usize,
@@ -240,7 +240,7 @@ impl<'a> Rest<'a> {
         Ok(self.skip(count))
     }
 
-    /// The next bytes of that sort, however many.
+    /// The next bytes of that kind, any number.
     fn run(&mut self, sort: impl Fn(u8) -> bool) -> &'a str {
         let count = self.text.bytes().take_while(|byte| sort(*byte)).count();
         self.skip(count)
@@ -259,13 +259,13 @@ impl<'a> Rest<'a> {
         let digits = self.take(6, |byte| byte.is_ascii_digit(), what)?;
         let part =
             |range: core::ops::Range<usize>| digits[range].parse::<i16>().unwrap_or_default();
-        // Two digits of a year: those of a bank's archive go back to 1970.
+        // Two-digit years: archives of banks go back to 1970.
         let year = part(0..2) + if part(0..2) < 70 { 2_000 } else { 1_900 };
         let day = Date::new(year, narrow(part(2..4)), narrow(part(4..6)));
-        day.ok_or_else(|| Wrong::at(place, "expected a day of the calendar, such as 260131"))
+        day.ok_or_else(|| Wrong::at(place, "expected a valid calendar day, such as 260131"))
     }
 
-    /// Digits with one comma among them.
+    /// Digits with one comma.
     fn decimal(&mut self) -> Result<&'a str, Wrong> {
         let place = self.place;
         let digits = self.run(|byte| byte.is_ascii_digit() || byte == b',');
@@ -284,7 +284,7 @@ fn narrow(part: i16) -> i8 {
     i8::try_from(part).unwrap_or_default()
 }
 
-/// A balance's day, its amount in minor units, and where day and amount stand.
+/// The day of a balance, its amount in minor units, and the positions of both.
 fn balance_of(field: &Field<'_>, currency: Currency) -> Result<(Date, i64, (usize, usize)), Wrong> {
     if let Some(line) = field.more.first() {
         return Err(Wrong::at(line.place, "expected a field such as :61:"));
@@ -296,7 +296,7 @@ fn balance_of(field: &Field<'_>, currency: Currency) -> Result<(Date, i64, (usiz
     let place = rest.place;
     let code = rest.take(3, |byte| byte.is_ascii_uppercase(), "a currency")?;
     if code != currency.code() {
-        let detail = format!("expected {currency}, the wallet's currency, and not {code}");
+        let detail = format!("expected {currency}, the wallet's currency, but found {code}");
         return Err(Wrong::at(place, detail));
     }
     let amount_at = rest.place;
@@ -325,7 +325,7 @@ fn entry(field: &Field<'_>, currency: Currency) -> Result<Entry, Wrong> {
         date = booked_on(&mut rest, value_date)?;
     }
     let direction = mark(&mut rest)?;
-    // The third letter of the currency, where a bank writes it.
+    // The third letter of the currency, which some banks write.
     if rest.text.starts_with(|first: char| first.is_ascii_uppercase()) {
         let place = rest.place;
         let letter = rest.skip(1);
@@ -363,7 +363,7 @@ fn entry(field: &Field<'_>, currency: Currency) -> Result<Entry, Wrong> {
     })
 }
 
-/// The day of booking: month and day, of the year that brings it nearest to the value date.
+/// The booking day: month and day, in the year that is nearest to the value date.
 fn booked_on(rest: &mut Rest<'_>, value_date: Date) -> Result<Date, Wrong> {
     let place = rest.place;
     let what = "a day such as 0131";
@@ -374,10 +374,10 @@ fn booked_on(rest: &mut Rest<'_>, value_date: Date) -> Result<Date, Wrong> {
         .into_iter()
         .filter_map(|year| Date::new(year, part(0..2), part(2..4)));
     let nearest = days.min_by_key(|day| day.days_since(value_date).abs());
-    nearest.ok_or_else(|| Wrong::at(place, "expected a day of the calendar, such as 0131"))
+    nearest.ok_or_else(|| Wrong::at(place, "expected a valid calendar day, such as 0131"))
 }
 
-/// `C` and `D`, and the reversals: of a credit money goes out.
+/// `C`, `D` and the reversals. Reversing a credit moves money out.
 fn mark(rest: &mut Rest<'_>) -> Result<TransactionType, Wrong> {
     let marks = [
         ("RC", TransactionType::Debit),
@@ -393,7 +393,7 @@ fn mark(rest: &mut Rest<'_>) -> Result<TransactionType, Wrong> {
     Ok(*direction)
 }
 
-/// The lines of an `:86:` as one text.
+/// The lines of an `:86:` field as one text.
 fn described(field: &Field<'_>, most: usize) -> Result<Option<String>, Wrong> {
     if let Some(line) = field.more.get(most - 1) {
         let detail = format!("expected a field such as :61:, after {most} lines of information");

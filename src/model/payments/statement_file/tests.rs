@@ -1,4 +1,4 @@
-//! Good files are read, and everything else is refused with its place: every truncation, every field spoilt, and noise.
+//! Valid files are read. All others are refused with a position: every truncation, every damaged field, and random text.
 
 use super::*;
 use crate::value::Key;
@@ -19,7 +19,7 @@ fn good(format: StatementFormat, text: &str) -> StatementFile {
     read(format, text, eur()).unwrap_or_else(|mistake| panic!("{mistake}"))
 }
 
-/// Where a spoilt file is refused, and with which words.
+/// Returns where a damaged file is refused, and the message.
 #[track_caller]
 fn refused(format: StatementFormat, text: &str) -> String {
     match read(format, text, eur()) {
@@ -28,7 +28,7 @@ fn refused(format: StatementFormat, text: &str) -> String {
     }
 }
 
-/// The file with one place changed, which it has once.
+/// The file with one change; the changed text must occur exactly once.
 #[track_caller]
 fn spoilt(text: &str, from: &str, to: &str) -> String {
     assert_eq!(text.matches(from).count(), 1, "{from} stands there once");
@@ -74,7 +74,7 @@ fn a_camt053_file_is_read() {
                 Some("Account maintenance fee & taxes"),
                 Some("FEE-2025-12"),
             ),
-            // Not booked yet: not of this statement.
+            // Not booked yet, so not part of this statement.
             ("2025-12-04", 1_000, Credit, Some("Reversal of a debit"), Some("BANKREF-3")),
             ("2025-12-05", 2_550, Debit, None, Some("BATCH-7")),
         ],
@@ -166,8 +166,8 @@ fn noise_in_a_file_never_ends_in_a_panic() {
 fn every_mistake_of_an_mt940_file_is_told_with_its_place() {
     let entry = ":61:2512021202C1500,00NTRFINV-2025-0042//BANKREF1";
     for (from, to, told) in [
-        (":20:STMT-42", ":20:", "line 2, column 5: expected something behind :20:"),
-        (":25:", ":26:", "line 3, column 1: expected the account, :25:, and not :26:"),
+        (":20:STMT-42", ":20:", "line 2, column 5: expected a value after :20:"),
+        (":25:", ":26:", "line 3, column 1: expected the account, :25:, but found :26:"),
         (":28C:42/1", ":28C:x", "line 4, column 6: expected a number of up to five digits"),
         (":60F:C", ":60M:C", "line 5, column 1: expected the first opening balance"),
         (":60F:C", ":60F:X", "line 5, column 6: expected C or D"),
@@ -175,18 +175,14 @@ fn every_mistake_of_an_mt940_file_is_told_with_its_place() {
         (
             "251201EUR",
             "251201USD",
-            "line 5, column 13: expected EUR, the wallet's currency, and not USD",
+            "line 5, column 13: expected EUR, the wallet's currency, but found USD",
         ),
         (
             "10000,00",
             "10000.00",
             "line 5, column 16: expected an amount of up to 15 characters with a decimal comma",
         ),
-        (
-            "10000,00",
-            "10000,000",
-            "line 5, column 22: expected at most 2 decimals, which is what EUR has",
-        ),
+        ("10000,00", "10000,000", "line 5, column 22: expected at most 2 decimals for EUR"),
         (
             entry,
             ":61:2512021202C1500,00",
@@ -213,7 +209,7 @@ fn every_mistake_of_an_mt940_file_is_told_with_its_place() {
         (
             entry,
             ":61:2512021202C1500,01NTRFINV-2025-0042",
-            "line 18, column 16: expected 11243.96 EUR, which is what the opening balance and the entries come to, and not 11243.95 EUR",
+            "line 18, column 16: expected 11243.96 EUR, which is the opening balance plus the entries, but found 11243.95 EUR",
         ),
         (
             ":62F:C260101EUR11243,95",
@@ -228,7 +224,7 @@ fn every_mistake_of_an_mt940_file_is_told_with_its_place() {
         (
             ":62F:",
             ":63F:",
-            "line 18, column 1: expected an entry, :61:, or the closing balance, :62F:, and not :63F:",
+            "line 18, column 1: expected an entry, :61:, or the closing balance, :62F:, but found :63F:",
         ),
     ] {
         let mistake = refused(StatementFormat::Mt940, &spoilt(MT940, from, to));
@@ -261,7 +257,7 @@ fn every_mistake_of_a_camt053_file_is_told_with_its_place() {
         (
             "<Ccy>EUR</Ccy>",
             "<Ccy>USD</Ccy>",
-            "line 12, column 9: expected EUR, the wallet's currency, and not USD",
+            "line 12, column 9: expected EUR, the wallet's currency, but found USD",
         ),
         ("<Cd>OPBD</Cd>", "<Cd>ITBD</Cd>", "line 8, column 5: expected the opening balance"),
         ("<Cd>CLBD</Cd>", "<Cd>OPBD</Cd>", "line 20, column 7: expected one opening balance"),
