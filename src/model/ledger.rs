@@ -159,6 +159,7 @@ impl JsonSchema for Account {
 /// The two sides of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "EntryDirection")]
 pub(crate) enum Direction {
     Debit,
     Credit,

@@ -52,6 +52,7 @@ impl DecisionAnswer {
 /// The reason of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "DecisionReason")]
 pub(crate) enum Why {
     /// A row of a scenario, or a rule added at run time.
     Rule,

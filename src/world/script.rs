@@ -170,6 +170,7 @@ pub(crate) struct WebhookRow {
 /// The change of a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "DeliveryShaping")]
 pub(crate) enum Shaping {
     Duplicate,
     Delay,
@@ -208,6 +209,7 @@ pub(crate) struct Fault {
 /// The lost half of an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "LostPart")]
 pub(crate) enum Lose {
     /// Before the commit: the call changes nothing.
     Request,

@@ -81,6 +81,7 @@ pub(crate) struct CashLine {
 /// An activity with cash movements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "CashFlowActivity")]
 enum Activity {
     ReceiptsFromCustomers,
     PaymentsToSuppliers,

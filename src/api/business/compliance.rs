@@ -93,6 +93,7 @@ pub(crate) struct ResolveComplianceRequirement {
 
 /// Evidence: exactly one of the two members.
 #[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "RequirementEvidenceInput")]
 pub(crate) struct EvidenceInput {
     /// A document's id. The sandbox does not check it: any document id is accepted.
     #[schemars(regex(pattern = "^doc_[0-9a-z]{1,64}$"))]

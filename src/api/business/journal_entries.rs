@@ -167,6 +167,7 @@ pub(crate) fn in_order(from: Date, to: Date) -> Result<(), ApiError> {
 /// One line of an entry by a caller.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "EntryLineInput")]
 pub(crate) struct WrittenLine {
     /// The account.
     account: Account,

@@ -258,6 +258,7 @@ pub(crate) struct GetPayrollRun {
 /// Related data that can be included with a run.
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "ExpandPayrollRun")]
 enum Expand {
     /// The items, for a run of at most 1,000 employees.
     Items,

@@ -74,6 +74,7 @@ reports!(ProfitAndLoss, BalanceSheet, TrialBalance);
 /// When revenue and expenses count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "AccountingBasis")]
 pub(crate) enum Basis {
     #[default]
     Accrual,
@@ -83,6 +84,7 @@ pub(crate) enum Basis {
 /// The days to compare with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "ComparisonPeriod")]
 pub(crate) enum Compare {
     PreviousPeriod,
     PreviousYear,

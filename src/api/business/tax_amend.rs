@@ -39,6 +39,7 @@ pub(crate) struct AmendTaxFiling {
 
 /// One change to a declared amount.
 #[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "TaxFilingAdjustmentInput")]
 pub(crate) struct AdjustmentInput {
     /// The authority. Optional if the filing declares to only one.
     authority: Option<Text<32>>,

@@ -64,6 +64,7 @@ pub(crate) struct OneLoan {
 
 /// A loan, with the amount that would repay it today.
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "LoanWithSettlement")]
 pub(crate) struct LoanToday {
     #[serde(flatten)]
     loan: Loan,

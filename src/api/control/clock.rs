@@ -68,6 +68,7 @@ pub(crate) struct Clock {
 
 /// A timer.
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "DueTimer")]
 pub(crate) struct Due {
     /// When.
     at: Timestamp,
@@ -143,6 +144,7 @@ pub(crate) struct AdvanceClock {
 /// The condition to stop at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "AdvanceUntil")]
 pub(crate) enum Until {
     NextEvent,
     Idle,
@@ -150,6 +152,7 @@ pub(crate) enum Until {
 
 /// The result of a verification.
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ClockAdvance")]
 pub(crate) struct Advanced {
     /// Virtual time before the call.
     from: Timestamp,

@@ -236,6 +236,7 @@ pub(crate) struct ResendEvent {
 
 /// The new deliveries.
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ResentDeliveries")]
 pub(crate) struct Resent {
     /// The new deliveries, with the event's original id.
     deliveries: Vec<WebhookDelivery>,

@@ -89,7 +89,7 @@ pub(crate) struct EventDetail {
 
 /// A record that an event wrote.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "Change")]
+#[schemars(rename = "EventChange")]
 struct ChangeShape {
     /// The kind of the resource, as in its `object` member.
     kind: String,

@@ -118,6 +118,7 @@ impl RuleFault {
 /// Positions from 1.
 #[derive(Deserialize, JsonSchema)]
 #[serde(untagged)]
+#[schemars(rename = "MatchPositions")]
 pub(crate) enum Nth {
     /// One position.
     One(u64),
@@ -301,6 +302,7 @@ pub(crate) struct RemoveFault {
 
 /// The number of removed faults.
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "RemovedFaults")]
 pub(crate) struct Removed {
     /// The quantity.
     removed: u64,

@@ -27,6 +27,7 @@ pub(crate) struct BankTransfer {
 /// The sender of the money.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "TransferSender")]
 pub(crate) enum Payer {
     /// The owners; booked as equity.
     #[default]
@@ -38,6 +39,7 @@ pub(crate) enum Payer {
 /// The wallet that received the money, or the collection that was paid.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
+#[schemars(rename = "ReceivedMoney")]
 pub(crate) enum Arrived {
     Wallet(Shown<Wallet>),
     Collection(Shown<Collection>),

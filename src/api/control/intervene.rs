@@ -77,6 +77,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 
 /// What a rule matches.
 #[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "RuleMatch")]
 pub(crate) struct Matched {
     /// The name of a decision, for an outcome. `GET /_sandbox/magic-values` lists them.
     decision: Option<Text<64>>,
@@ -91,6 +92,7 @@ pub(crate) struct Matched {
 
 /// The outcome of a rule.
 #[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "RuleOutcome")]
 pub(crate) struct Answered {
     /// The name of the choice.
     then: Text<64>,
@@ -366,6 +368,7 @@ pub(crate) struct TransitionResource {
 
 /// A resource after its transition.
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "TransitionedResource")]
 pub(crate) struct Moved {
     /// The resource after the transition.
     resource: Value,

@@ -103,7 +103,7 @@ pub(crate) struct Limits {
 
 /// A number of requests per window.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "Rate")]
+#[schemars(rename = "RequestRate")]
 struct RateShape {
     /// Requests.
     requests: u64,

@@ -45,6 +45,7 @@ fn get_health(_: &Process, _: Option<&World>) -> Plain<Health> {
 
 /// The configuration of the process.
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ProcessInfo")]
 pub(crate) struct Info {
     /// Always `sandbox`.
     name: &'static str,

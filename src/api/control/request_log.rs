@@ -48,7 +48,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 
 /// A request and its result.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "Request")]
+#[schemars(rename = "LoggedRequest")]
 pub(crate) struct RequestShape {
     /// Position among all requests with this key, from 1.
     number: u64,

@@ -101,6 +101,7 @@ pub(crate) struct LoadScenario {
 
 /// A scenario that was loaded.
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "LoadedScenario")]
 pub(crate) struct Loaded {
     /// Its name.
     name: String,
@@ -145,6 +146,7 @@ pub(crate) struct EndScenario {}
 
 /// The ended scenarios.
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "EndedScenarios")]
 pub(crate) struct Ended {
     /// Names of the scenarios that were running.
     ended: Vec<String>,

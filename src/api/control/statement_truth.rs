@@ -53,6 +53,7 @@ struct LineTruth {
 
 /// Number of lines by reconciliation result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "MatchScore")]
 pub(crate) struct Score {
     /// Lines that contain transactions.
     pub(crate) lines: u64,

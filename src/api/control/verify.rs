@@ -103,6 +103,7 @@ const DELIVERY_MEMBERS: &[&str] = &[
 /// How often.
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
 #[serde(untagged)]
+#[schemars(rename = "ExpectedCount")]
 pub(crate) enum Times {
     /// Exactly this number.
     Exactly(u64),
@@ -112,6 +113,7 @@ pub(crate) enum Times {
 
 /// Bounds of a number.
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[schemars(rename = "CountBounds")]
 pub(crate) struct Bounds {
     /// Minimum number; 0 if absent.
     at_least: Option<u64>,
@@ -151,6 +153,7 @@ pub(crate) struct VerifyRequests {
 
 /// A result with its reasons.
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "VerificationResult")]
 pub(crate) struct Verified {
     /// The result; `unknown` if items that are no longer kept could change it.
     verdict: VerifyResult,
@@ -168,6 +171,7 @@ pub(crate) struct Verified {
 
 /// The nearest miss and its differences.
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "NearestMiss")]
 struct Nearest {
     /// Its id.
     id: String,
@@ -177,7 +181,7 @@ struct Nearest {
 
 /// A place where the values differ.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "Difference")]
+#[schemars(rename = "PatternDifference")]
 struct DifferenceShape {
     /// JSON pointer into it.
     pointer: String,

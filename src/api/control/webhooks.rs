@@ -124,6 +124,7 @@ pub(crate) struct WebhookEndpoint {
 
 /// Number of deliveries by status.
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "DeliveryCounts")]
 struct Counts {
     /// Waiting for an attempt or its answer.
     waiting: u64,

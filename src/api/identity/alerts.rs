@@ -157,6 +157,7 @@ pub(crate) fn open(world: &mut World, new: NewAlert<'_>) -> Arc<AmlAlert> {
 /// The decision about an alert.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "AlertResolution")]
 pub(crate) enum Resolution {
     FalsePositive,
     TruePositive,

@@ -125,6 +125,7 @@ fn get_dispute(world: &World, input: OneDispute) -> Result<Data<Shown<Dispute>>,
 /// The company's response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "DisputeResponse")]
 pub(crate) enum Response {
     Contest,
     Accept,

@@ -244,6 +244,7 @@ pub(crate) fn take_back(
 /// A party of an escrow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "EscrowParty")]
 pub(crate) enum Party {
     Buyer,
     Seller,

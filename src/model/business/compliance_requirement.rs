@@ -21,6 +21,7 @@ pub(crate) enum RequirementType {
 
 /// Evidence for a requirement: a document or a value.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "RequirementEvidence")]
 pub(crate) struct Evidence {
     /// A document.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -257,6 +257,7 @@ pub(crate) struct Compensation {
 
 /// One part of a month's gross pay.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "PayComponent")]
 pub(crate) struct Component {
     /// The payroll pack's name for the part: `basic`, `housing`, `transport` …
     pub(crate) id: String,

@@ -39,6 +39,7 @@ pub(crate) struct Deduction {
 
 /// What an employee was paid in a tax year before this employer's payroll started.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "EarlierPayTotals")]
 pub(crate) struct BroughtIn {
     /// The first day of the tax year that the totals belong to. They have no effect in another year.
     pub(crate) tax_year_start: Date,

@@ -231,6 +231,7 @@ pub(crate) struct Funding {
 
 /// How many employees of a run were paid, and how many were not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "RunSettlement")]
 pub(crate) struct Settlement {
     /// Number of payouts that settled.
     pub(crate) paid: u64,

@@ -15,6 +15,7 @@ states! {
 /// The name of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "PayrollCheckName")]
 pub(crate) enum CheckName {
     /// The bank confirms that the account exists, is open, and belongs to the employee.
     BankAccount,
@@ -32,6 +33,7 @@ impl CheckName {
 /// The result of one check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "PayrollCheckStatus")]
 pub(crate) enum CheckStatus {
     Pending,
     Passed,
@@ -40,6 +42,7 @@ pub(crate) enum CheckStatus {
 
 /// One check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "PayrollCheck")]
 pub(crate) struct Check {
     /// The name of a check.
     pub(crate) name: CheckName,

@@ -120,6 +120,7 @@ pub(crate) struct PayslipShape<'a> {
 
 /// The payroll pack that was applied.
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "AppliedPayrollPack")]
 pub(crate) struct PackUsed {
     /// Its code.
     pub(crate) code: String,

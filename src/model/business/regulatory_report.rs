@@ -155,6 +155,7 @@ pub(crate) struct PensionEntry {
 
 /// The amount from which a transaction is large.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ReportingThreshold")]
 pub(crate) struct Threshold {
     /// The currency.
     pub(crate) currency: Currency,
@@ -185,6 +186,7 @@ pub(crate) struct LargeTransaction {
 /// The rule that produced a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "ReportRule")]
 pub(crate) enum Rule {
     /// A payout was returned or failed.
     ReturnedPayout,
@@ -198,6 +200,7 @@ pub(crate) enum Rule {
 
 /// A finding of a rule.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ReportFinding")]
 pub(crate) struct Finding {
     /// The rule.
     pub(crate) rule: Rule,

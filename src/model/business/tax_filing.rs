@@ -32,6 +32,7 @@ pub(crate) struct FilingLine {
 
 /// A change that an amendment makes to a filing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "TaxFilingAdjustment")]
 pub(crate) struct Adjustment {
     /// The authority; it must be one of the filing's lines.
     pub(crate) authority: String,

@@ -18,6 +18,7 @@ states! {
 /// The decision about a hit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "ScreeningHitStatus")]
 pub(crate) enum HitStatus {
     Open,
     Dismissed,
@@ -26,6 +27,7 @@ pub(crate) enum HitStatus {
 
 /// A watchlist entry that may be the subject.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ScreeningHit")]
 pub(crate) struct Hit {
     /// The watchlist.
     pub(crate) list: ListName,

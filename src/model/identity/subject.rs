@@ -69,6 +69,7 @@ pub(crate) struct IdNumber {
 
 /// The latest trust score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "LatestTrustScore")]
 pub(crate) struct LatestTrust {
     /// Score from 0 to 1000, higher is safer.
     #[schemars(range(min = 0, max = 1000))]

@@ -73,6 +73,7 @@ impl Prefixed for StatementLine {
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "StatementNoise")]
 pub(crate) enum Noise {
     /// Several transactions in one line.
     Merged,

@@ -124,6 +124,7 @@ pub(crate) struct VirtualAccount {
 /// How much of the collected amount has been refunded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "RefundProgress")]
 pub(crate) enum RefundStanding {
     #[default]
     None,

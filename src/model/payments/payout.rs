@@ -162,6 +162,7 @@ impl Recipient {
 
 /// Why a payout failed or was returned.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "PaymentFailure")]
 pub(crate) struct Failure {
     /// The reason, independent of the rail: `account_closed`, `account_not_found` …
     pub(crate) code: Cow<'static, str>,

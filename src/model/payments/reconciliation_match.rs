@@ -23,6 +23,7 @@ states! {
 /// Whose record the row is based on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "ReconciliationSide")]
 pub(crate) enum Side {
     /// A line of the bank's statement.
     Bank,
@@ -62,6 +63,7 @@ impl ExceptionKind {
 /// Evidence for or against a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "MatchReason")]
 pub(crate) enum Reason {
     /// Amount and direction are equal.
     AmountEqual,

@@ -13,6 +13,7 @@ use crate::world::script::Shaping;
 /// Status of a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "DeliveryStatus")]
 pub(crate) enum Status {
     /// Not attempted yet.
     Pending,
@@ -99,6 +100,7 @@ pub(crate) struct Unanswered {
 
 /// An attempt, as returned when the clock was advanced.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "AttemptedDelivery")]
 pub(crate) struct Attempted {
     /// The delivery.
     pub(crate) id: String,

@@ -59,6 +59,7 @@ pub(crate) struct Clocks {
 /// A schedule and its clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "RetrySchedule")]
 pub(crate) enum Pace {
     Virtual,
     #[default]
