@@ -108,14 +108,14 @@ impl Calendar {
         let place = usize::try_from(year - YEARS.start).ok();
         let days = place.and_then(|place| self.days_off.get(place));
         days.is_some_and(|days| {
-            let days = days.get_or_init(|| self.reckon(year));
+            let days = days.get_or_init(|| self.days_off_in(year));
             days.binary_search(&day).is_ok()
         })
     }
 
     /// All days off of a year, ascending, including weekend holidays and their substitutes. The adjacent years are included because a
     /// substitute can fall in another year.
-    fn reckon(&self, year: i16) -> Box<[Date]> {
+    fn days_off_in(&self, year: i16) -> Box<[Date]> {
         let mut off: Vec<Date> = Vec::new();
         let mut lost: Vec<(Date, Moved)> = Vec::new();
         for year in year - 1..=year + 1 {

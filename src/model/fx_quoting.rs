@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_spread_makes_the_rate_worse_for_whoever_converts() {
+    fn a_spread_makes_the_rate_worse_for_both_directions() {
         let mid = Rate::of(13_329, 10_000);
         assert_eq!(mid.less(20).to_string(), "1.3302342");
         assert!(mid.less(0) == mid && mid.less(20) < mid);

@@ -140,7 +140,7 @@ pub(crate) fn begin_employment(world: &mut World, id: Id<Employee>) {
         return;
     };
     let mut employee = (*employee).clone();
-    employee.start_date = employee.start_date.min(world.today()); // somebody did not wait for the clock
+    employee.start_date = employee.start_date.min(world.today()); // started before the planned day
     employee.enter(EmployeeStatus::Active, world.now());
     world.record("employee.activated", employee);
 }

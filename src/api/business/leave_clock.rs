@@ -25,7 +25,7 @@ pub(crate) fn unpaid_leave(
     let taken: Vec<LeaveRequest> =
         approved(world, employee).filter(|request| request.kind == LeaveType::Unpaid).collect();
     if taken.is_empty() {
-        return Vec::new(); // a run asks this of everybody, and to look somebody up is to grow them
+        return Vec::new(); // a run calls this for every employee, and a look-up would grow each of them
     }
     let last = world.find(employee).and_then(|employee| employee.end_date);
     let to = last.map_or(to, |last| to.min(last));
@@ -101,7 +101,7 @@ pub(crate) fn end_leave(world: &mut World, id: Id<LeaveRequest>) {
     let (now, today) = (world.now(), world.today());
     let (mut request, mut employee) = ((*request).clone(), (*employee).clone());
     if request.last_day() >= today {
-        request.returned_on = Some(today); // somebody did not wait for the clock
+        request.returned_on = Some(today); // ended before the planned day
     }
     request.ended_at = Some(now);
     request.updated_at = now;
@@ -192,7 +192,7 @@ mod tests {
             let employee = world.at::<Employee>(*index).expect("it is grown");
             employee.status == EmployeeStatus::Active && employee.not_payable().is_none()
         };
-        let index = (0..25).find(active).expect("somebody is at work");
+        let index = (0..25).find(active).expect("an active employee");
         let ada = world.base().id_at::<Employee>(index);
         take(&mut world, ada, "unpaid", ["2026-01-28", "2026-02-03"], "approve");
         take(&mut world, ada, "unpaid", ["2025-12-30", "2026-01-02"], "approve");

@@ -69,11 +69,11 @@ fn calculate(world: &mut World, id: Id<PayrollRun>) -> Option<Arc<PayrollRun>> {
     let mut found = Vec::new();
     for &id in run.employees.clone().iter() {
         let employee = get(world, id);
-        let reckoned = match why_not(&company, &run, &employee) {
+        let calculated = match why_not(&company, &run, &employee) {
             Some(why) => Err(why),
-            None => reckon(world, &run, &employee, &earlier),
+            None => calculate_pay(world, &run, &employee, &earlier),
         };
-        let (pay, status) = match reckoned {
+        let (pay, status) = match calculated {
             Ok(pay) => {
                 ready += 1;
                 if found.len() < MOST_WARNINGS {
@@ -91,12 +91,12 @@ fn calculate(world: &mut World, id: Id<PayrollRun>) -> Option<Arc<PayrollRun>> {
         if item.status != status {
             item.enter(status, world.now());
         }
-        totals.add_item(&item, 1); // of somebody who is left out nothing
+        totals.add_item(&item, 1); // adds zero for an excluded employee
         world.stage(item);
     }
     for left_out in last_time.into_values() {
         let item = (*left_out).clone();
-        world.stage(reckoned_away(item, world.now()));
+        world.stage(excluded(item, world.now()));
     }
     run.totals = Some(totals);
     run.warnings = Arc::new(found);
@@ -158,7 +158,7 @@ fn item(
 }
 
 /// The pay of one employee; an error if it exceeds what a run in another currency can hold.
-fn reckon(
+fn calculate_pay(
     world: &World,
     run: &PayrollRun,
     employee: &Employee,
@@ -201,7 +201,7 @@ fn conversion(
 }
 
 /// The item of an employee whom the run no longer includes.
-fn reckoned_away(mut item: PayrollItem, now: Timestamp) -> PayrollItem {
+fn excluded(mut item: PayrollItem, now: Timestamp) -> PayrollItem {
     let nothing = (*item.calculation).clone().blank();
     item.calculation = Arc::new(nothing);
     item.fx =

@@ -30,15 +30,15 @@ pub(crate) fn calculate(
     earlier: &EarlierPay,
 ) -> Calculation {
     let due = due(world, run, employee, earlier);
-    reckon(run, employee, &earlier.of_employee(world, employee), due)
+    calculation(run, employee, &earlier.of_employee(world, employee), due)
 }
 
 /// A calculation of zero, for an employee whom the run excludes.
 pub(crate) fn nothing(run: &PayrollRun, employee: &Employee) -> Calculation {
-    reckon(run, employee, &Earlier::default(), Due::default()).blank()
+    calculation(run, employee, &Earlier::default(), Due::default()).blank()
 }
 
-fn reckon(run: &PayrollRun, employee: &Employee, earlier: &Earlier, due: Due) -> Calculation {
+fn calculation(run: &PayrollRun, employee: &Employee, earlier: &Earlier, due: Due) -> Calculation {
     let terms = Terms {
         country: &employee.country,
         parts: &due.parts,

@@ -47,7 +47,7 @@ pub(crate) const COMPLETE_CREDIT_SCORE: SystemRow = SystemRow {
 };
 
 /// How long the bureau takes.
-const RECKONING: Span = Span::seconds(5);
+const CALCULATION: Span = Span::seconds(5);
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct CreateCreditScore {
@@ -76,7 +76,7 @@ fn create_credit_score(
         ..blank(world, &company)
     };
     let score = world.record("credit_score.created", score);
-    world.settle_after(RECKONING, Task::CompleteCreditScore(score.id));
+    world.settle_after(CALCULATION, Task::CompleteCreditScore(score.id));
     Ok(Data(Shown(score)))
 }
 
@@ -135,7 +135,7 @@ pub(crate) fn complete(world: &mut World, id: Id<CreditScore>) {
     let Some(score) = open.filter(|score| score.status == ScoreStatus::Processing) else {
         return;
     };
-    let score = reckon(world, (*score).clone());
+    let score = calculate(world, (*score).clone());
     if score.status == ScoreStatus::Completed {
         underwriting::take_up(world, score.company_id);
     }
@@ -144,11 +144,11 @@ pub(crate) fn complete(world: &mut World, id: Id<CreditScore>) {
 /// A score calculated at once, for an underwriter.
 pub(super) fn fresh(world: &mut World, company: &Company, purpose: String) -> Arc<CreditScore> {
     let score = CreditScore { purpose: Some(purpose), ..blank(world, company) };
-    reckon(world, score)
+    calculate(world, score)
 }
 
 /// Calculates a score from the company's current data.
-fn reckon(world: &mut World, mut score: CreditScore) -> Arc<CreditScore> {
+fn calculate(world: &mut World, mut score: CreditScore) -> Arc<CreditScore> {
     let company = world.find(score.company_id);
     let company = company.expect("a score is of a company, and nothing is deleted");
     let look = Look::at(world, &company);

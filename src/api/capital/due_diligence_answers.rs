@@ -259,7 +259,7 @@ pub(crate) fn conclude(
     status: RequestStatus,
     note: Option<String>,
 ) {
-    let request = world.find(id).expect("whoever concludes has read it");
+    let request = world.find(id).expect("the caller has read it");
     let mut request = (*request).clone();
     request.enter_because(status, world.now(), note);
     let event = match status {

@@ -46,7 +46,7 @@ pub(crate) const COMPLETE_RISK_SCORE: SystemRow = SystemRow {
 };
 
 /// How long the calculation takes.
-const RECKONING: Span = Span::seconds(5);
+const CALCULATION: Span = Span::seconds(5);
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct CreateInsuranceRiskScore {
@@ -98,7 +98,7 @@ fn create_insurance_risk_score(
         status_history: vec![StatusChange::plain(RiskScoreStatus::Processing, now)],
     };
     let score = world.record("insurance_risk_score.created", score);
-    world.settle_after(RECKONING, Task::CompleteRiskScore(score.id));
+    world.settle_after(CALCULATION, Task::CompleteRiskScore(score.id));
     Ok(Data(Shown(score)))
 }
 

@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn more_sales_never_lower_the_margin_whatever_is_spent() {
+    fn more_sales_never_lower_the_margin_at_any_cost() {
         for expenses in [-500, 0, 1, 700, 1_000_000] {
             let margins = (-50..2_000)
                 .map(|sales| margin(&Moved { sales, payroll: 0, expenses, chargebacks: 0 }));

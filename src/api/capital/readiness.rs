@@ -47,7 +47,7 @@ pub(crate) const COMPLETE_ASSESSMENT: SystemRow = SystemRow {
 };
 
 /// How long the calculation takes.
-const RECKONING: Span = Span::seconds(5);
+const CALCULATION: Span = Span::seconds(5);
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct CreateReadinessAssessment {
@@ -100,7 +100,7 @@ fn create_readiness_assessment(
         status_history: vec![StatusChange::plain(AssessmentStatus::Processing, now)],
     };
     let assessment = world.record("readiness_assessment.created", assessment);
-    world.settle_after(RECKONING, Task::CompleteAssessment(assessment.id));
+    world.settle_after(CALCULATION, Task::CompleteAssessment(assessment.id));
     Ok(Data(Shown(assessment)))
 }
 

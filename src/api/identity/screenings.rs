@@ -178,7 +178,7 @@ fn get_aml_screening(
 pub(crate) fn complete(world: &mut World, id: Id<AmlScreening>, answer: ListAnswer) {
     let screening = get(world, id);
     if screening.status != ScreeningStatus::Processing {
-        return; // somebody was quicker
+        return; // another step has already done this
     }
     let found = found(world, &screening, answer);
     conclude(world, &screening, found);
@@ -253,7 +253,7 @@ fn conclude(world: &mut World, screening: &AmlScreening, found: Vec<Listed>) {
     let mut screening = screening.clone();
     screening.completed_at = Some(now);
     screening.hits.extend(found.into_iter().map(Hit::of));
-    screening.reckon();
+    screening.recalculate_risk();
     let open = |hit: &&Hit| hit.status == HitStatus::Open;
     let hits = screening.hits.iter().filter(open).count();
     if hits == 0 {

@@ -11,7 +11,7 @@ use crate::model::identity::{
 };
 
 /// From the request to the score.
-const RECKONING: Span = Span::seconds(2);
+const CALCULATION: Span = Span::seconds(2);
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
@@ -104,7 +104,7 @@ fn create_trust_score(
         status_history: vec![StatusChange::plain(TrustStatus::Processing, now)],
     };
     let score = world.record("trust_score.created", score);
-    world.settle_after(RECKONING, Task::CompleteTrustScore(score.id));
+    world.settle_after(CALCULATION, Task::CompleteTrustScore(score.id));
     Ok(Data(Shown(score)))
 }
 
@@ -125,7 +125,7 @@ fn get_trust_score(
 pub(crate) fn complete(world: &mut World, id: Id<TrustScore>) {
     let waiting = get(world, id);
     if waiting.status != TrustStatus::Processing {
-        return; // somebody was quicker
+        return; // another step has already done this
     }
     let now = world.now();
     let subject = get(world, waiting.subject_id);

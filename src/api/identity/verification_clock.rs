@@ -69,7 +69,7 @@ impl CaseOutcome {
 pub(crate) fn answer(world: &mut World, id: Id<Verification>, answer: BureauAnswer) {
     let case = get(world, id);
     if case.status != CaseStatus::Processing {
-        return; // somebody was quicker
+        return; // another step has already done this
     }
     let screening = screenings::of_case(world, &case).map(|screening| screening.status);
     if screening == Some(ScreeningStatus::Processing) {
@@ -274,7 +274,7 @@ pub(crate) fn expire(world: &mut World, id: Id<Verification>) {
 pub(crate) fn review(world: &mut World, id: Id<Verification>) {
     let case = get(world, id);
     if case.status != CaseStatus::InReview {
-        return; // somebody was quicker
+        return; // another step has already done this
     }
     let outcome = if alerts::stand(world, case.subject_id) {
         CaseOutcome::plain(CaseStatus::Declined, Some(RejectLabel::WatchlistMatch))

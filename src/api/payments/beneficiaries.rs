@@ -200,7 +200,7 @@ fn ask_bank(world: &mut World, beneficiary: &Beneficiary) -> DecisionAnswer {
 pub(crate) fn resolve(world: &mut World, id: Id<Beneficiary>, answer: BankAnswer) {
     let beneficiary = get(world, id);
     if beneficiary.status != BeneficiaryStatus::Pending {
-        return; // somebody was quicker
+        return; // another step has already done this
     }
     let holder = holder(world, &beneficiary, answer);
     let mut beneficiary = (*beneficiary).clone();

@@ -242,7 +242,7 @@ pub(crate) fn fail(world: &mut World, id: Id<FxTransfer>) {
 
 fn under_way(world: &World, id: Id<FxTransfer>) -> Option<Arc<FxTransfer>> {
     let transfer = world.find(id);
-    transfer.filter(|it| it.status == FxTransferStatus::Processing) // somebody was quicker
+    transfer.filter(|it| it.status == FxTransferStatus::Processing) // another step has already done this
 }
 
 fn undo(world: &mut World, transfer: &FxTransfer, code: &'static str, message: Cow<'static, str>) {

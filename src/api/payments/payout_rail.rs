@@ -148,7 +148,7 @@ pub(crate) fn force(
 pub(crate) fn hand_over(world: &mut World, id: Id<Payout>) {
     let payout = get(world, id);
     if payout.status != PayoutStatus::Queued {
-        return; // somebody was quicker
+        return; // another step has already done this
     }
     if alerts::freezes(world, &payout) {
         return freeze(world, id);
@@ -236,7 +236,7 @@ fn hold(world: &mut World, id: Id<Payout>, named: Option<Span>, fate: Fate) {
 /// The rail's review has ended: the payout is released or rejected.
 pub(crate) fn release_payout(world: &mut World, id: Id<Payout>, fate: Fate) {
     if get(world, id).status != PayoutStatus::OnHold {
-        return; // somebody was quicker
+        return; // another step has already done this
     }
     if let Fate::Failed(code) = fate {
         return unsettled(world, id, PayoutStatus::Failed, code.failure());
@@ -266,7 +266,7 @@ pub(crate) fn settle_payout(world: &mut World, id: Id<Payout>, fate: Fate) {
         Fate::Returned(_) => PayoutStatus::Returned,
     };
     if !get(world, id).status.may_become(status) {
-        return; // somebody was quicker
+        return; // another step has already done this
     }
     match fate {
         Fate::Paid => {

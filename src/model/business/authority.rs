@@ -74,7 +74,7 @@ mod tests {
     use crate::model::payroll;
 
     #[test]
-    fn every_line_of_every_pack_is_owed_to_somebody_known() {
+    fn every_line_of_every_pack_has_a_known_authority() {
         for pack in payroll::library().packs() {
             for line in pack.lines() {
                 let authority = Authority::of_line(&line.id, line.authority.as_deref());

@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn principal_sums_exactly_whatever_the_amount_and_the_rate() {
+    fn principal_sums_exactly_for_every_amount_and_rate() {
         let key = Key::new(7);
         for case in 0..2_000 {
             let key = key.at(case);
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_loan_is_reckoned_without_overflow() {
+    fn the_largest_loan_is_calculated_without_overflow() {
         let rows = schedule(Amount::MAX, 3_100, &days(60));
         let principal: i64 = rows.iter().map(|row| row.principal).sum();
         assert_eq!(principal, Amount::MAX);

@@ -109,7 +109,7 @@ impl AmlScreening {
     }
 
     /// Recalculates the risk score.
-    pub(crate) fn reckon(&mut self) {
+    pub(crate) fn recalculate_risk(&mut self) {
         let counted = self.hits.iter().filter(|hit| hit.status != HitStatus::Dismissed);
         let risks = counted.map(|hit| hit.list.risk(hit.match_score));
         self.risk_score = risks.max().unwrap_or(0);
@@ -131,7 +131,7 @@ impl AmlScreening {
                 hit.status = status;
             }
         }
-        self.reckon();
+        self.recalculate_risk();
     }
 }
 

@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn somebody_of_a_long_list_is_found_beside_the_many_who_are_alike() {
+    fn one_name_is_found_among_many_similar_ones() {
         let syllables = ["ka", "vor", "rik", "tal", "dane", "zel", "bro", "mar", "ske", "lun"];
         let word = |key: Key| -> String {
             let part = |n| syllables[usize::try_from(key.at(n).below(10)).unwrap_or_default()];

@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn tax_is_reckoned_once_a_rate_with_halves_to_the_even_unit() {
+    fn tax_is_calculated_once_per_rate_and_rounded_half_to_even() {
         let sums = |lines: &[(u32, i128)]| Sums::of(lines.iter().copied());
         let two = sums(&[(750, 10), (0, 5), (750, 10)]).expect("small sums");
         assert_eq!((two.net, two.tax, two.total), (25, 2, 27)); // 1.5 is 2

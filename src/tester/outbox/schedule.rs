@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_scenario_says_in_days_passes_in_minutes_where_somebody_waits() {
+    fn days_of_a_scenario_become_minutes_on_the_compressed_schedule() {
         assert_eq!(Pace::Compressed.scaled_ms(5 * MINUTE_MS), 300);
         assert_eq!(Pace::Compressed.scaled_ms(5), 1);
         assert_eq!(Pace::Compressed.scaled_ms(0), 0);

@@ -458,7 +458,7 @@ fn an_event_is_sent_again_to_whom_it_is_asked_for() {
 }
 
 #[test]
-fn whoever_waits_for_the_clock_waits_for_one_deadline_of_an_endpoint_and_no_more() {
+fn a_caller_that_waits_for_the_clock_waits_for_at_most_one_timeout_of_an_endpoint() {
     let mut bench = Bench::ordered();
     bench.happens("company.updated", 0);
     let from = bench.outbox.watch();

@@ -1,4 +1,4 @@
-//! Whatever comes, nothing panics, and what is accepted decodes.
+//! No input panics, and accepted input decodes.
 
 use proptest::prelude::{Just, Strategy, any, prop_oneof, proptest};
 use proptest::test_runner::{Config, TestRunner};

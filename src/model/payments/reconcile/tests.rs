@@ -161,7 +161,7 @@ fn what_fits_nothing_is_explained() {
         says(3, "2026-01-05", -50, "Account maintenance fee", ""),
         says(4, "2026-01-06", 6_900, "", "col_bbbbbbbbbbbb2"),
         says(5, "2026-01-07", 8_000, "", "col_cccccccccccc3"),
-        says(6, "2026-01-07", 123, "SOMEBODY", ""),
+        says(6, "2026-01-07", 123, "UNKNOWN", ""),
         says(7, "2026-01-07", 50, "Fee paid back", ""),
         says(8, "2026-01-20", 7_000, "", ""),
     ];
