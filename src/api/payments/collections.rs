@@ -19,7 +19,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Payments,
         contract: Contract::Assumed,
         summary: "List collections",
-        description: "Lists payslips in creation order, starting with the twelve months before the \
+        description: "Lists collections in creation order, starting with the twelve months before the \
             world's start.",
         ..operation!(read list_collections)
     },

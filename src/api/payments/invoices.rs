@@ -22,7 +22,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         domain: Domain::Payments,
         contract: Contract::Assumed,
         summary: "List invoices",
-        description: "Lists payslips in creation order, starting with the twelve months before the \
+        description: "Lists invoices in creation order, starting with the twelve months before the \
             world's start.",
         ..operation!(read list_invoices)
     },
