@@ -67,7 +67,7 @@ impl Child {
         self.process.id()
     }
 
-    /// One request on a connection of its own.
+    /// One request on its own connection.
     pub(crate) fn get(&self, path: &str, key: &str) -> Result<Got, String> {
         get(self.address, path, key)
     }
@@ -110,7 +110,7 @@ impl Drop for Child {
     }
 }
 
-/// One request on a connection of its own.
+/// One request on its own connection.
 pub(crate) fn get(address: SocketAddr, path: &str, key: &str) -> Result<Got, String> {
     ask(
         address,

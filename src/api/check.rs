@@ -16,12 +16,11 @@ mod walk;
 mod words;
 
 use regex::Regex;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 pub(crate) use self::close::close;
 pub(crate) use self::walk::Faults;
 pub(crate) use self::words::{came, suggestion};
-use crate::value::Violation;
 
 /// A compiled schema.
 pub(crate) struct Checker {
@@ -33,20 +32,6 @@ pub(crate) struct Checker {
 type NodeId = usize;
 
 impl Checker {
-    /// The checker of that schema, with `$ref`s resolved in `definitions`. Both may be as schemars emits them or [closed](close).
-    ///
-    /// # Panics
-    ///
-    /// If the schema contains an unsupported keyword; the message names the keyword and its place.
-    pub(crate) fn compile(schema: &Value, definitions: &Map<String, Value>) -> Self {
-        compile::compile(schema, definitions)
-    }
-
-    /// All violations in document order; missing members come after existing ones. At most 100, and a remark if there are more.
-    pub(crate) fn check(&self, value: &Value) -> Vec<Violation> {
-        walk::check(self, value)
-    }
-
     /// How to read a member in a path or query; `None` if the schema does not have it.
     pub(crate) fn carried(&self, name: &str) -> Option<Carried> {
         let member = self.member(self.root, name)?;

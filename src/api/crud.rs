@@ -4,13 +4,14 @@
 
 use core::marker::PhantomData;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, de};
 
 use crate::api::reply::{Data, List, Meta, Shown};
-use crate::value::{ApiError, Id, Violation};
+use crate::value::{ApiError, Id, Prefixed, Violation};
 use crate::world::{Grow, World};
 
 /// Default number of rows per page.
@@ -140,6 +141,49 @@ impl<T: Sortable> JsonSchema for Sort<T> {
     }
 }
 
+/// An input whose one member is the id in the path: `loan_id` for a loan.
+pub(crate) struct One<T> {
+    pub(crate) id: Id<T>,
+}
+
+impl<T: Prefixed> One<T> {
+    /// The member's name. Paths written before this rule have shorter ones.
+    fn member() -> String {
+        match T::NAME {
+            "aml_alert" => "alert_id".to_owned(),
+            "aml_screening" => "screening_id".to_owned(),
+            name => format!("{name}_id"),
+        }
+    }
+}
+
+impl<'de, T: Prefixed> Deserialize<'de> for One<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut members = BTreeMap::<String, Id<T>>::deserialize(deserializer)?;
+        let id = members.remove(&Self::member());
+        Ok(Self { id: id.ok_or_else(|| de::Error::custom("the id is missing"))? })
+    }
+}
+
+impl<T: Prefixed> JsonSchema for One<T> {
+    fn schema_name() -> Cow<'static, str> {
+        format!("one_{}", T::NAME).into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let member = Self::member();
+        let words = member.trim_end_matches("_id").replace('_', " ");
+        let mut id = generator.subschema_for::<Id<T>>();
+        id.insert("description".to_owned(), format!("The {words}.").into());
+        json_schema!({ "type": "object", "properties": { &member: id }, "required": [member] })
+    }
+}
+
+/// The handler of rows declared by `operation!(get …)`.
+pub(crate) fn get<T: Grow>(world: &World, input: One<T>) -> Result<Data<Shown<T>>, ApiError> {
+    show(world, input.id)
+}
+
 /// One resource by id.
 pub(crate) fn show<T: Grow>(world: &World, id: Id<T>) -> Result<Data<Shown<T>>, ApiError> {
     Ok(Data(Shown(world.get(id)?)))
@@ -167,6 +211,14 @@ impl<'a, T: Grow> Candidates<'a, T> {
     /// All resources of a kind whose indexes have no gaps.
     pub(crate) fn all(world: &'a World) -> Self {
         Self::new(world.base().count(T::KIND), Some, world.created::<T>())
+    }
+
+    /// The ones that calls created: those below that parent, or every one.
+    pub(crate) fn created(world: &'a World, parent: Option<u64>) -> Self {
+        match parent {
+            Some(parent) => Self::new(0, |_| None, world.children(parent)),
+            None => Self::new(0, |_| None, world.created()),
+        }
     }
 
     fn len(&self) -> u64 {

@@ -1,20 +1,16 @@
 //! The row type of the operation table. Router, validation, OpenAPI document, docs, CLI and tests are loops over these rows.
 
-use std::sync::Arc;
-
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::api::check::Checker;
+use crate::api::host::{Process, Session};
 use crate::api::pdf::PdfDocument;
 use crate::api::reply::{IntoReply, Reply};
-use crate::tester::Tester;
-use crate::tester::snapshots::TesterPart;
-use crate::value::{ApiError, ErrorCode, Timestamp, Violation};
+use crate::value::{ApiError, ErrorCode, Violation};
 use crate::world::World;
-use crate::world::script::Scenario;
 
 /// The methods of rows. The edge answers HEAD like GET.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -65,9 +61,23 @@ pub(crate) enum Domain {
     Business,
     Payments,
     Identity,
-    #[allow(dead_code, reason = "its rows come next")]
     Capital,
     Sandbox,
+}
+
+impl Domain {
+    /// The rows of one file, with this domain. A row that names no contract gets the domain's contract.
+    pub(crate) const fn table<const N: usize>(self, mut rows: [Operation; N]) -> [Operation; N] {
+        let mut place = 0;
+        while place < N {
+            rows[place].domain = self;
+            if matches!(self, Self::Sandbox) {
+                rows[place].contract = Contract::Control;
+            }
+            place += 1;
+        }
+        rows
+    }
 }
 
 /// The function that a row calls. Its type says whether it may write.
@@ -83,70 +93,6 @@ pub(crate) enum Call {
     Tester(fn(&mut Session<'_>, Value) -> Result<Reply, ApiError>),
     /// Returns data about the process. It needs no key, and gets the key's world if a key is sent.
     Open(fn(&Process, Option<&World>) -> Reply),
-}
-
-/// One key's world and tester state, locked, and the host around them.
-pub(crate) struct Session<'a> {
-    pub(crate) world: &'a mut World,
-    pub(crate) tester: &'a mut Tester,
-    pub(crate) host: &'a dyn Host,
-}
-
-/// What a control row may access beyond its own key; the engine implements it.
-pub(crate) trait Host {
-    /// Every scenario that can be loaded, ordered by name.
-    fn scenarios(&self) -> Vec<Arc<Scenario>>;
-
-    /// The scenario with that name; the error suggests the nearest one.
-    fn scenario(&self, name: &str) -> Result<Arc<Scenario>, ApiError>;
-
-    /// Opens another key with that world and tester state. The key must be permitted and must not have a world yet.
-    fn open(&self, key: &str, world: World, part: TesterPart) -> Result<(), ApiError>;
-
-    /// The state of every open world, without waiting for any of them.
-    fn worlds(&self) -> Vec<OpenWorld>;
-}
-
-/// The state of an open world after its last change.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct OpenWorld {
-    /// The tag of its key in the log.
-    pub(crate) tag: u32,
-    /// Position among the worlds that this process has opened, from 1.
-    pub(crate) opened: u64,
-    pub(crate) seed: u64,
-    pub(crate) now: Timestamp,
-    pub(crate) version: u64,
-    pub(crate) events: u64,
-    pub(crate) records: u64,
-    pub(crate) snapshots: u64,
-}
-
-impl OpenWorld {
-    /// The current state of a world.
-    pub(crate) fn of(world: &World, tag: u32, opened: u64) -> Self {
-        Self {
-            tag,
-            opened,
-            seed: world.base().seed(),
-            now: world.now(),
-            version: world.version(),
-            events: world.log().len(),
-            records: world.record_count(),
-            snapshots: 0,
-        }
-    }
-}
-
-/// What an open row may return about the process.
-#[derive(Clone, Debug)]
-pub(crate) struct Process {
-    /// The seed and shape of a new key's world.
-    pub(crate) seed: u64,
-    pub(crate) shape: crate::world::base::Shape,
-    pub(crate) mode: crate::world::ClockMode,
-    /// Number of open worlds.
-    pub(crate) worlds: u64,
 }
 
 /// Creates a PDF document from a validated input.
@@ -218,8 +164,15 @@ impl Operation {
 /// The members of a row that follow from the handler's type: `..operation!(write create_payout)`.
 macro_rules! operation {
     (read $handler:ident) => {
+        $crate::api::operation::operation!(reading $handler, stringify!($handler))
+    };
+    (get $name:ident: $resource:ty) => {{
+        use $crate::api::crud::get;
+        $crate::api::operation::operation!(reading (get::<$resource>), stringify!($name))
+    }};
+    (reading $handler:tt, $name:expr) => {
         $crate::api::operation::Operation {
-            name: stringify!($handler),
+            name: $name,
             call: $crate::api::operation::Call::Read(|world, input| {
                 $crate::api::operation::answer($handler(
                     world,
@@ -240,6 +193,7 @@ macro_rules! operation {
     (changing $call:ident $handler:ident) => {
         $crate::api::operation::Operation {
             name: stringify!($handler),
+            method: $crate::api::operation::Method::Post,
             call: $crate::api::operation::Call::$call(|world, input| {
                 $crate::api::operation::answer($handler(
                     world,

@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use crate::api::business::payroll::Months;
 use crate::api::prelude::*;
-use crate::model::business::{Employee, PayrollRun};
+use crate::model::business::PayrollRun;
 use crate::model::growth::workforce::Selection;
 
 /// One employee's pay in one month.

@@ -3,20 +3,27 @@
 //! The project allows two glob imports, this one and `model::prelude`. A name belongs here when most handler files use it.
 
 pub(crate) use std::borrow::Cow;
+pub(crate) use std::collections::BTreeMap;
 pub(crate) use std::sync::Arc;
 
 pub(crate) use schemars::JsonSchema;
 pub(crate) use serde::{Deserialize, Serialize};
 
 pub(crate) use crate::api::crud::{
-    Candidates, Paging, Sort, SortKey, Sortable, is, may_scan, page_of, show,
+    Candidates, One, Paging, Sort, SortKey, Sortable, is, may_scan, page_of, show,
 };
-pub(crate) use crate::api::operation::{Contract, Domain, Method, Operation, Session, operation};
+pub(crate) use crate::api::host::Session;
+pub(crate) use crate::api::list::{Accepts, SortBy, list, select, sortable};
+pub(crate) use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 pub(crate) use crate::api::reply::{Data, Identified, List, Plain, Shown};
-pub(crate) use crate::model::business::Company;
-pub(crate) use crate::model::{AnyId, Kind, Stateful, StatusChange, Task};
+pub(crate) use crate::api::system_row::SystemRow;
+pub(crate) use crate::model::business::{Company, Employee};
+pub(crate) use crate::model::payments::Wallet;
+pub(crate) use crate::model::{
+    AnyId, Kind, Object, State, Stateful, StatusChange, Task, refused, step,
+};
 pub(crate) use crate::value::{
     Amount, ApiError, Currency, Date, ErrorCode, Id, Metadata, Period, Prefixed, Span, Text,
     Timestamp, Violation,
 };
-pub(crate) use crate::world::{Grow, World};
+pub(crate) use crate::world::{DecisionAnswer, Grow, World};

@@ -8,7 +8,7 @@ use crate::api::prelude::*;
 use crate::api::{product, system};
 use crate::value::id::encode_to_string;
 use crate::world::RequestRef;
-use crate::world::script::{Deed, TimelineRow};
+use crate::world::script::{TimelineAction, TimelineRow};
 
 /// Runs the action of a row. A refusal changes nothing and is shown in the scenario's coverage.
 pub(crate) fn perform(world: &mut World, place: u32, row: &TimelineRow) {
@@ -17,7 +17,7 @@ pub(crate) fn perform(world: &mut World, place: u32, row: &TimelineRow) {
     }
 }
 
-fn attempt(world: &mut World, place: u32, deed: &Deed) -> Result<(), ApiError> {
+fn attempt(world: &mut World, place: u32, deed: &TimelineAction) -> Result<(), ApiError> {
     let key = world.base().key().with("scripted");
     let key = key.at(world.log_length()).at(u64::from(place));
     let origin = |operation: String| {
@@ -32,7 +32,7 @@ fn attempt(world: &mut World, place: u32, deed: &Deed) -> Result<(), ApiError> {
         Ok::<Value, ApiError>(input)
     };
     match deed {
-        Deed::Call { operation, with } => {
+        TimelineAction::Call { operation, with } => {
             let row = product().find(|row| row.operation_id() == *operation);
             let row = row.filter(|row| matches!(row.call, Call::Write(_)));
             let row: &Operation = row.ok_or_else(|| {
@@ -44,7 +44,7 @@ fn attempt(world: &mut World, place: u32, deed: &Deed) -> Result<(), ApiError> {
             let origin = origin(row.name.to_owned());
             system::perform(world, row, origin, Vec::new(), input).map(drop)
         }
-        Deed::Inbound { kind, with } => {
+        TimelineAction::Inbound { kind, with } => {
             let input = resolved(world, with)?;
             let row = inbound::row(kind)?;
             world.begin(Some(origin(format!("inbound {kind}"))));

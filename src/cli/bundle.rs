@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use crate::cli::{Failure, WorldArgs, replay};
+use crate::cli::failure::Failure;
+use crate::cli::replay;
+use crate::cli::world_args::WorldArgs;
 use crate::engine::recording::Header;
 use crate::io::wal::salt;
 use crate::io::wal::text::{Enclosed, Kind, Recording, write_bundle};

@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
-use clap::{Args, CommandFactory};
+use clap::{Args, Command};
 use clap_complete::Shell;
 
-use crate::cli::{Cli, Failure};
+use crate::cli::failure::Failure;
 
 /// The arguments of `sandbox completions`.
 #[derive(Args, Debug)]
@@ -14,9 +14,9 @@ pub(super) struct CompletionsArgs {
     shell: Shell,
 }
 
-/// Prints the script.
-pub(super) fn run(args: &CompletionsArgs) -> Result<(), Failure> {
+/// Prints it.
+pub(super) fn run(args: &CompletionsArgs, command: &mut Command) -> Result<(), Failure> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "sandbox", &mut script);
+    clap_complete::generate(args.shell, command, "sandbox", &mut script);
     io::stdout().write_all(&script).or_else(|error| Failure::of_output(&error))
 }

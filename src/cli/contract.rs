@@ -1,12 +1,12 @@
 //! `sandbox contract`: lists every assumption about the real service, and checks the files that replace some.
 
 use std::fs::File;
-use std::io::{self, IsTerminal, Read, Write};
+use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 
-use crate::cli::Failure;
+use crate::cli::failure::{Failure, print};
 use crate::engine::contract::Overlay;
 use crate::render::assumptions;
 use crate::value::Look;
@@ -51,10 +51,7 @@ pub(super) fn run(args: &ContractArgs) -> Result<(), Failure> {
         let overlay = overlay(args.contract.as_deref())?;
         if args.json { assumptions::json(&overlay) } else { assumptions::text(&overlay) }
     };
-    let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes())
-        .and_then(|()| out.flush())
-        .or_else(|error| Failure::of_output(&error))
+    print(&text)
 }
 
 /// The overlay that `--contract` names.

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::cli::Failure;
 use crate::cli::ask::Sandbox;
+use crate::cli::failure::Failure;
 use crate::cli::serve::DEFAULT_PORT;
 
 /// A healthy sandbox always answers sooner.

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
 use crate::api::control::webhooks::check_filter;
-use crate::cli::Failure;
+use crate::cli::failure::Failure;
 use crate::cli::serve::DEFAULT_PORT;
 use crate::io::receiver::{Received, Receiving, receive};
 use crate::io::signal;

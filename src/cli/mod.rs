@@ -6,6 +6,7 @@ mod ask;
 mod bundle;
 mod completions;
 mod contract;
+mod failure;
 pub mod gross_to_net;
 mod healthcheck;
 mod listen;
@@ -19,16 +20,15 @@ mod trigger;
 mod webhook_test;
 mod webhooks;
 mod world;
+mod world_args;
 
 use std::ffi::OsString;
-use std::fmt::Display;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter};
 use std::process::ExitCode;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::value::Timestamp;
-use crate::world::Shape;
+use crate::cli::failure::{complain, failed};
 
 /// A seeded, in-memory simulator of a financial-infrastructure API: payroll, payments, accounting, compliance,
 /// identity and capital. No real money moves.
@@ -86,86 +86,13 @@ enum Command {
     Completions(completions::CompletionsArgs),
 }
 
-/// The seed and the shape of a world.
-#[derive(Args, Clone, Debug)]
-struct WorldArgs {
-    /// The seed; the same seed produces the same world
-    #[arg(long, env = "SANDBOX_SEED", default_value_t = 42, value_name = "N")]
-    seed: u64,
-    /// Companies of each world
-    #[arg(long, env = "SANDBOX_COMPANIES", default_value_t = 3, value_name = "N")]
-    companies: u64,
-    /// Employees of each company
-    #[arg(long, env = "SANDBOX_EMPLOYEES_PER_COMPANY", default_value_t = 25, value_name = "N")]
-    employees_per_company: u64,
-    /// Countries of the companies in turn, ISO 3166-1 alpha-2
-    #[arg(
-        long,
-        env = "SANDBOX_COUNTRIES",
-        default_value = "NG,GB,US,KE,ZA,CA",
-        value_delimiter = ',',
-        value_name = "NG,GB,…"
-    )]
-    countries: Vec<String>,
-    /// Start of the virtual time; twelve months of history come before it
-    #[arg(
-        long,
-        env = "SANDBOX_START",
-        default_value = "2026-01-01T00:00:00Z",
-        value_name = "INSTANT"
-    )]
-    start: Timestamp,
-}
-
-impl WorldArgs {
-    fn shape(&self) -> Result<Shape, Failure> {
-        let countries =
-            self.countries.iter().map(|code| code.trim().to_ascii_uppercase()).collect();
-        let shape = Shape {
-            companies: self.companies,
-            employees_per_company: self.employees_per_company,
-            countries,
-            start: self.start,
-        };
-        shape.check().map_err(Failure::Usage)?;
-        Ok(shape)
-    }
-}
-
-/// Why a command failed.
-#[derive(Debug)]
-enum Failure {
-    /// The arguments are wrong: exit code 2.
-    Usage(String),
-    /// The command failed: exit code 1.
-    Impossible(String),
-    /// A file has a mistake: exit code 1. The text is a complete report.
-    Report(String),
-}
-
-impl Failure {
-    fn impossible(error: impl Display) -> Self {
-        Self::Impossible(error.to_string())
-    }
-
-    /// A reader that closes its end early, such as `head`, is no failure.
-    fn of_output(error: &io::Error) -> Result<(), Self> {
-        if error.kind() == io::ErrorKind::BrokenPipe {
-            Ok(())
-        } else {
-            Err(Self::impossible(error))
-        }
-    }
-}
-
 /// Runs the program. The first argument is the name of the program.
 #[must_use]
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         Err(error) => {
-            // Clap returns help and version as errors that go to stdout with code 0. If stdout is closed, the
-            // text is lost.
+            // Help and version are "errors" that go to stdout with code 0. If stdout is closed, there is no reader to tell.
             let _ = error.print();
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
@@ -184,22 +111,9 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::Trigger(args)) => trigger::run(&args),
         Some(Command::Listen(args)) => listen::run(&args),
         Some(Command::WebhookTest(args)) => return webhook_test::run(&args),
-        Some(Command::Completions(args)) => completions::run(&args),
+        Some(Command::Completions(args)) => completions::run(&args, &mut Cli::command()),
     };
     done.map_or_else(|failure| failed(&failure), |()| ExitCode::SUCCESS)
-}
-
-/// Prints why a command failed, and returns its exit code.
-fn failed(failure: &Failure) -> ExitCode {
-    match failure {
-        Failure::Usage(message) => complain(message, 2),
-        Failure::Impossible(message) => complain(message, 1),
-        Failure::Report(report) => {
-            // If stderr is closed, the message is lost.
-            let _ = io::stderr().write_all(report.as_bytes());
-            ExitCode::from(1)
-        }
-    }
 }
 
 fn gross_to_net_exit(args: &gross_to_net::Args) -> ExitCode {
@@ -209,10 +123,4 @@ fn gross_to_net_exit(args: &gross_to_net::Args) -> ExitCode {
         Err(error @ gross_to_net::Error::Usage(_)) => complain(&error.to_string(), 2),
         Err(error) => complain(&error.to_string(), 1),
     }
-}
-
-fn complain(message: &str, code: u8) -> ExitCode {
-    // If stderr is closed, the message is lost.
-    let _ = writeln!(io::stderr(), "error: {message}");
-    ExitCode::from(code)
 }

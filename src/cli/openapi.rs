@@ -1,11 +1,11 @@
 //! `sandbox openapi`: the document, without a server.
 
-use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::cli::{Failure, contract};
+use crate::cli::contract;
+use crate::cli::failure::{Failure, print};
 use crate::render::openapi::{self, Plane};
 
 /// The arguments of `sandbox openapi`.
@@ -23,8 +23,5 @@ pub(super) struct OpenapiArgs {
 pub(super) fn run(args: &OpenapiArgs) -> Result<(), Failure> {
     let plane = if args.control { Plane::Control } else { Plane::Product };
     let contract = contract::overlay(args.contract.as_deref())?;
-    let mut out = io::stdout().lock();
-    out.write_all(openapi::text(&openapi::document_under(plane, &contract)).as_bytes())
-        .and_then(|()| out.flush())
-        .or_else(|error| Failure::of_output(&error))
+    print(&openapi::text(&openapi::document_under(plane, &contract)))
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clap::Args;
 
-use crate::cli::Failure;
+use crate::cli::failure::Failure;
 use crate::engine::recording::{Header, Recorder};
 use crate::engine::{Config, Engine};
 use crate::io::wal::file::{Held, WriteAheadLog};

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use clap::Args;
 use serde_json::json;
 
-use crate::cli::{Failure, serve};
+use crate::cli::failure::Failure;
+use crate::cli::serve;
 use crate::engine::recording::{Header, Recorder};
 use crate::engine::{Config, Engine};
 use crate::io::wal::log::Log;

@@ -11,11 +11,9 @@ mod test;
 
 pub(super) use self::check::load;
 
-use std::io::{self, Write};
-
 use clap::{Args, Subcommand};
 
-use crate::cli::Failure;
+use crate::cli::failure::{Failure, print};
 use crate::scenario;
 
 /// The arguments of `sandbox scenario`.
@@ -64,11 +62,4 @@ fn show(name: &str) -> Result<(), Failure> {
     let source =
         scenario::source(name).ok_or_else(|| Failure::Impossible(scenario::unknown(name)))?;
     print(source)
-}
-
-fn print(text: &str) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes())
-        .and_then(|()| out.flush())
-        .or_else(|error| Failure::of_output(&error))
 }

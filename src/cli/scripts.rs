@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use clap::Args;
 use clap::builder::FalseyValueParser;
 
-use crate::cli::Failure;
+use crate::cli::failure::Failure;
 use crate::cli::scenario::load;
 use crate::engine::{Config, Engine};
 use crate::scenario;

@@ -11,10 +11,12 @@ use std::time::Duration;
 use clap::Args;
 use clap::builder::FalseyValueParser;
 
+use crate::cli::contract;
+use crate::cli::failure::Failure;
 use crate::cli::persist::{Persist, PersistArgs};
 use crate::cli::scripts::{ScriptArgs, Scripts};
 use crate::cli::webhooks::WebhookArgs;
-use crate::cli::{Failure, WorldArgs, contract};
+use crate::cli::world_args::WorldArgs;
 use crate::engine::contract::Overlay;
 use crate::engine::recording::Header;
 use crate::engine::{Config, Engine, MAX_EVENTS, is_usable_key};

@@ -6,8 +6,8 @@ use std::time::Duration;
 use clap::Args;
 use serde_json::{Map, Value, json};
 
-use crate::cli::Failure;
 use crate::cli::ask::Sandbox;
+use crate::cli::failure::Failure;
 use crate::cli::serve::DEFAULT_PORT;
 
 /// The payroll of a large company needs time.

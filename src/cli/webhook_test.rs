@@ -12,7 +12,7 @@ use http_body_util::Full;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::cli::{Failure, failed};
+use crate::cli::failure::{Failure, failed, print};
 use crate::io::courier::connection::{Connection, post_to, read};
 use crate::io::courier::wall;
 use crate::tester::address::{Policy, Target};
@@ -106,10 +106,7 @@ fn play_all(args: &WebhookTestArgs) -> Result<bool, Failure> {
     } else {
         table(&findings)
     };
-    let mut out = io::stdout().lock();
-    out.write_all(report.as_bytes())
-        .and_then(|()| out.flush())
-        .or_else(|error| Failure::of_output(&error))?;
+    print(&report)?;
     Ok(passed)
 }
 
@@ -134,7 +131,7 @@ impl Maker<'_> {
     }
 
     /// A correct delivery of a paid run.
-    fn paid(&self, name: &'static str, sent: &'static str, event: u64) -> Case {
+    fn paid_run(&self, name: &'static str, sent: &'static str, event: u64) -> Case {
         let body = self.event(event, "payroll_run.paid", self.seconds);
         self.case(name, sent, event, body)
     }
@@ -194,18 +191,18 @@ fn cases(key: Key, secret: &Secret, now: Timestamp) -> Vec<Case> {
 
 fn ordinary(maker: &Maker<'_>) -> Vec<Case> {
     vec![
-        maker.paid("valid", "a correct delivery", 2),
-        maker.paid("duplicate", "the same delivery again", 2),
-        maker.paid("out_of_order", "an event older than the last one", 1),
+        maker.paid_run("valid", "a correct delivery", 2),
+        maker.paid_run("duplicate", "the same delivery again", 2),
+        maker.paid_run("out_of_order", "an event older than the last one", 1),
     ]
 }
 
 fn forged(maker: &Maker<'_>) -> Vec<Case> {
-    let bad = maker.paid("bad_signature", "signed with a wrong secret", 3);
+    let bad = maker.paid_run("bad_signature", "signed with a wrong secret", 3);
     let forged = bad.signed_with(&maker.wrong);
-    let missing = maker.paid("missing_signature", "without webhook-signature", 4);
-    let stale = maker.paid("stale_timestamp", "signed ten minutes ago", 5);
-    let future = maker.paid("future_timestamp", "signed ten minutes ahead", 6);
+    let missing = maker.paid_run("missing_signature", "without webhook-signature", 4);
+    let stale = maker.paid_run("stale_timestamp", "signed ten minutes ago", 5);
+    let future = maker.paid_run("future_timestamp", "signed ten minutes ahead", 6);
     vec![
         bad.with_signatures(Some(forged)).refused(),
         missing.with_signatures(None).refused(),
@@ -216,10 +213,10 @@ fn forged(maker: &Maker<'_>) -> Vec<Case> {
 
 fn unusual(maker: &Maker<'_>, now: Timestamp) -> Vec<Case> {
     let unknown = maker.event(7, "hovercraft.landed", maker.seconds);
-    let rotated = maker.paid("rotated_secret", "two signatures, the second is right", 8);
+    let rotated = maker.paid_run("rotated_secret", "two signatures, the second is right", 8);
     let (old, new) = (rotated.signed_with(&maker.wrong), rotated.signed_with(maker.secret));
     let big = big(maker.key, &maker.id(9), now);
-    let mut cut = maker.paid("truncated_body", "half of the signed body", 10);
+    let mut cut = maker.paid_run("truncated_body", "half of the signed body", 10);
     cut.body.truncate(cut.body.len() / 2);
     let days_ago = maker.seconds - 3 * DAY_SECONDS;
     let late = maker.event(2, "payroll_run.paid", days_ago);

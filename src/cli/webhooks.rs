@@ -5,7 +5,7 @@ use std::str::FromStr;
 use clap::{Args, ValueEnum};
 
 use crate::api::control::webhooks::check_filter;
-use crate::cli::Failure;
+use crate::cli::failure::Failure;
 use crate::io::webhooks::{Receiver, Webhooks};
 use crate::tester::outbox::schedule::Retries;
 use crate::tester::signature::Secret;

@@ -5,12 +5,12 @@ use std::io::{self, BufWriter, Write};
 use clap::Args;
 use serde::{Serialize, Serializer};
 
-use crate::api::control::process::WORLD_VERSION;
-use crate::cli::{Failure, WorldArgs};
+use crate::cli::failure::Failure;
+use crate::cli::world_args::WorldArgs;
 use crate::model::Wire;
 use crate::model::business::{Company, Employee, PayrollRun};
 use crate::model::payments::Wallet;
-use crate::world::{Base, ClockMode, HISTORY_MONTHS, Shape, World, digest};
+use crate::world::{Base, ClockMode, HISTORY_MONTHS, Shape, WORLD_VERSION, World, digest};
 
 /// The arguments of `sandbox world`.
 #[derive(Args, Debug)]

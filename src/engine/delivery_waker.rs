@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
 
-use crate::engine::worlds::Slot;
+use crate::engine::slot::Slot;
 use crate::tester::Tester;
 use crate::tester::outbox::delivery::{AttemptOutcome, Unanswered};
 use crate::tester::outbox::{Job, Outbox, Settings};
@@ -59,7 +59,7 @@ impl DeliveryWaker {
 
 /// One world's part.
 pub(super) struct Post {
-    office: Arc<DeliveryWaker>,
+    waker: Arc<DeliveryWaker>,
     /// Whether there are endpoints. This is the only cost for a world without any.
     active: AtomicBool,
     /// Whether the tester was used at all: its content cannot be grown again.
@@ -70,22 +70,22 @@ pub(super) struct Post {
 /// The workers of a world's endpoints, and the callers that wait for them.
 #[derive(Default)]
 struct Crew {
-    hands: BTreeMap<String, Hands>,
+    workers: BTreeMap<String, EndpointWorkers>,
     next: u64,
     waiters: Vec<Waker>,
 }
 
 /// Workers of one endpoint.
 #[derive(Default)]
-struct Hands {
+struct EndpointWorkers {
     count: usize,
     idle: BTreeMap<u64, Waker>,
 }
 
 impl Post {
-    pub(super) fn new(office: &Arc<DeliveryWaker>) -> Self {
+    pub(super) fn new(waker: &Arc<DeliveryWaker>) -> Self {
         Self {
-            office: Arc::clone(office),
+            waker: Arc::clone(waker),
             active: AtomicBool::new(false),
             used: AtomicBool::new(false),
             crew: Mutex::default(),
@@ -103,7 +103,7 @@ impl Post {
     }
 
     fn courier(&self) -> Option<&Arc<dyn Courier>> {
-        self.office.courier.get()
+        self.waker.courier.get()
     }
 
     fn wall(&self) -> Timestamp {
@@ -134,7 +134,7 @@ impl Slot {
         let (active, post) = (!self.tester().outbox.is_empty(), self.post());
         let before = post.active.swap(active, Ordering::AcqRel);
         if active && !before {
-            lock(&post.office.watched).push(Arc::downgrade(self));
+            lock(&post.waker.watched).push(Arc::downgrade(self));
         }
         if before && !active {
             // No delivery is in flight any more, so the waiting callers continue.
@@ -177,11 +177,11 @@ impl Slot {
         let mut crew = lock(&self.post().crew);
         crew.next += 1;
         let number = crew.next;
-        let hands = crew.hands.entry(endpoint.to_owned()).or_default();
-        if let Some((_, idle)) = hands.idle.pop_first() {
+        let workers = crew.workers.entry(endpoint.to_owned()).or_default();
+        if let Some((_, idle)) = workers.idle.pop_first() {
             idle.wake();
-        } else if hands.count < lane.endpoint.most_in_flight() {
-            hands.count += 1;
+        } else if workers.count < lane.endpoint.most_in_flight() {
+            workers.count += 1;
             drop(crew);
             courier.start(Worker {
                 slot: Arc::clone(self),
@@ -244,16 +244,16 @@ impl Worker {
         self.slot.wake_waiters(&tester);
         let next = tester.outbox.next_wall(&self.endpoint);
         let mut crew = lock(&self.slot.post().crew);
-        let hands = crew.hands.entry(self.endpoint.clone()).or_default();
-        hands.idle.insert(self.number, cx.waker().clone());
+        let workers = crew.workers.entry(self.endpoint.clone()).or_default();
+        workers.idle.insert(self.number, cx.waker().clone());
         Duty::Wait(next)
     }
 
     /// Ready when there may be a delivery.
     pub(crate) fn poll_woken(&self, cx: &mut Context<'_>) -> Poll<()> {
         let mut crew = lock(&self.slot.post().crew);
-        let hands = crew.hands.get_mut(&self.endpoint);
-        match hands.and_then(|hands| hands.idle.get_mut(&self.number)) {
+        let workers = crew.workers.get_mut(&self.endpoint);
+        match workers.and_then(|workers| workers.idle.get_mut(&self.number)) {
             Some(waker) => {
                 waker.clone_from(cx.waker());
                 Poll::Pending
@@ -289,11 +289,11 @@ impl Worker {
             return;
         }
         let mut crew = lock(&self.slot.post().crew);
-        if let Some(hands) = crew.hands.get_mut(&self.endpoint) {
-            hands.idle.remove(&self.number);
-            hands.count = hands.count.saturating_sub(1);
-            if hands.count == 0 {
-                crew.hands.remove(&self.endpoint);
+        if let Some(workers) = crew.workers.get_mut(&self.endpoint) {
+            workers.idle.remove(&self.number);
+            workers.count = workers.count.saturating_sub(1);
+            if workers.count == 0 {
+                crew.workers.remove(&self.endpoint);
             }
         }
         self.number = 0;

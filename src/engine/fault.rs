@@ -14,9 +14,12 @@ use http::request::Parts;
 use http::{HeaderName, HeaderValue, Response};
 
 use crate::api::operation::{Contract, Operation};
+use crate::engine::headers::{REQUEST_ID, SANDBOX_TIME};
+use crate::engine::problem;
 use crate::engine::request::request_id;
-use crate::engine::worlds::{Slot, ever_armed};
-use crate::engine::{Delivery, Engine, REQUEST_ID, SANDBOX_TIME, Transport, problem};
+use crate::engine::response::{Delivery, Transport};
+use crate::engine::slot::{Slot, ever_armed};
+use crate::engine::state::Engine;
 use crate::tester::fault;
 use crate::tester::wire::{Allowance, Applied, Exchange, ExchangePlan, Wire};
 use crate::value::{ApiError, ErrorCode, Key, Span};
@@ -49,13 +52,13 @@ pub(super) struct Acted(pub(super) Option<Applied>);
 
 impl Engine {
     /// Whether the wall clock is needed.
-    pub(crate) fn wants_time() -> bool {
+    pub(crate) fn needs_time() -> bool {
         ever_armed()
     }
 
     /// Reports how long the server has been running. Threads may report out of order; the time never goes
     /// back.
-    pub(crate) fn tell_time(&self, elapsed: Duration) {
+    pub(crate) fn report_time(&self, elapsed: Duration) {
         let ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
         self.edge_ms.fetch_max(ms, Ordering::Relaxed);
     }

@@ -1,11 +1,16 @@
-//! Checks of headers before a body is read.
+//! Names of headers, and what headers decide before a body is read.
 
-use http::header::CONTENT_TYPE;
+use http::header::{ALLOW, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 use crate::value::{ApiError, ErrorCode};
 use crate::world::API_VERSION;
 
+pub(super) const REQUEST_ID: HeaderName = HeaderName::from_static("request-id");
+pub(super) const SANDBOX_TIME: HeaderName = HeaderName::from_static("sandbox-time");
+pub(super) const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
+pub(super) const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
+pub(super) const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const API_VERSION_HEADER: HeaderName = HeaderName::from_static("api-version");
 
 /// An unknown version of the API is refused, never ignored.
@@ -47,4 +52,9 @@ pub(super) fn check_content_type(headers: &HeaderMap) -> Result<(), ApiError> {
     } else {
         unsupported("the type of the body must be application/json, in UTF-8")
     }
+}
+
+/// The headers of an error, such as `Allow`.
+pub(super) fn error_header(name: &str) -> HeaderName {
+    HeaderName::try_from(name).unwrap_or(ALLOW)
 }

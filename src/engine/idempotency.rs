@@ -10,7 +10,7 @@ use http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
 use imbl::OrdMap;
 
 use crate::api::json;
-use crate::engine::REPLAYED;
+use crate::engine::headers::REPLAYED;
 use crate::tester::request_log::KeyOutcome;
 use crate::value::{ApiError, ErrorCode, Timestamp, Violation};
 

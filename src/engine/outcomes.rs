@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 
-use crate::api::operation::Host;
+use crate::api::host::Host;
 use crate::model::decision::{DECISIONS, Decision};
 use crate::model::payments::ReturnCode;
 use crate::value::{ApiError, ErrorCode, Span};

@@ -5,8 +5,8 @@ use http::header::CONTENT_TYPE;
 use http::{HeaderValue, Response, StatusCode};
 use serde::Serialize;
 
-use crate::engine::{REQUEST_ID, error_header};
-use crate::value::{ApiError, Violation};
+use crate::engine::headers::{REQUEST_ID, error_header};
+use crate::value::error::{ApiError, Violation};
 
 /// A problem document; absent members are left out.
 #[derive(Serialize)]

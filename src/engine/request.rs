@@ -1,5 +1,7 @@
 //! A request while a world processes it, and the ids of replies.
 
+use std::cell::Cell;
+
 use bytes::Bytes;
 use http::HeaderValue;
 use http::request::Parts;
@@ -7,10 +9,12 @@ use serde_json::Value;
 
 use crate::api::bind::bind;
 use crate::api::json;
-use crate::engine::request_log::Trace;
 use crate::engine::router::Route;
+use crate::tester::request_log::KeyOutcome;
+use crate::value::error::ApiError;
 use crate::value::id::encode_to_string;
-use crate::value::{ApiError, Key};
+use crate::value::stream::Key;
+use crate::value::time::Timestamp;
 use crate::world::World;
 use crate::world::script::OutcomeRule;
 
@@ -24,6 +28,28 @@ pub(super) struct Request<'a> {
     pub(super) outcomes: &'a [OutcomeRule],
     /// Data for the request log, collected during the processing.
     pub(super) trace: Trace,
+}
+
+/// Data of a request, collected during its processing.
+#[derive(Default)]
+pub(super) struct Trace {
+    /// Virtual time when it was processed.
+    pub(super) now: Cell<Option<Timestamp>>,
+    pub(super) key: Cell<Option<KeyOutcome>>,
+    /// The positions of its first and last own event in the event log.
+    pub(super) events: Cell<Option<(u64, u64)>>,
+    /// The single resource that it wrote.
+    pub(super) resource: Cell<Option<String>>,
+}
+
+impl Trace {
+    /// Stores the events after this length of the event log.
+    pub(super) fn caused(&self, logged: u64, world: &World) {
+        let last = world.log().len();
+        if last > logged {
+            self.events.set(Some((logged + 1, last)));
+        }
+    }
 }
 
 impl Request<'_> {

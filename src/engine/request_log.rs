@@ -1,6 +1,5 @@
 //! Writes the request log: once for each reply, and once for each refusal before the handler.
 
-use std::cell::Cell;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -9,37 +8,16 @@ use http::{Method, Response};
 
 use crate::api::operation::{Contract, Operation};
 use crate::engine::fault::Acted;
-use crate::engine::request::Request;
+use crate::engine::headers::REQUEST_ID;
+use crate::engine::keys::bearer;
+use crate::engine::request::{Request, Trace};
 use crate::engine::router::Found;
-use crate::engine::worlds::Slot;
-use crate::engine::{Admitted, Engine, REQUEST_ID, Target, worlds};
+use crate::engine::slot::Slot;
+use crate::engine::state::Engine;
 use crate::tester::request_log::{Body, FaultUse, KeyOutcome, KeyUse, RequestId};
 use crate::tester::wire::{Applied, ExchangePlan};
-use crate::value::{ErrorCode, Timestamp};
-use crate::world::World;
+use crate::value::error::ErrorCode;
 use crate::world::script::Lose;
-
-/// Data of a request, collected during its processing.
-#[derive(Default)]
-pub(super) struct Trace {
-    /// The virtual time at the start of its execution.
-    pub(super) now: Cell<Option<Timestamp>>,
-    pub(super) key: Cell<Option<KeyOutcome>>,
-    /// The positions of its first and last own event in the event log.
-    pub(super) events: Cell<Option<(u64, u64)>>,
-    /// The single resource that it wrote.
-    pub(super) resource: Cell<Option<String>>,
-}
-
-impl Trace {
-    /// Stores the events after this length of the event log.
-    pub(super) fn caused(&self, logged: u64, world: &World) {
-        let last = world.log().len();
-        if last > logged {
-            self.events.set(Some((logged + 1, last)));
-        }
-    }
-}
 
 /// A refusal that is logged after its body is read; in its extensions.
 #[derive(Clone)]
@@ -125,7 +103,7 @@ impl Engine {
         if path == "/_sandbox" || path.starts_with("/_sandbox/") {
             return;
         }
-        let key = worlds::bearer(&head.headers);
+        let key = bearer(&head.headers);
         let Some(slot) = key.and_then(|key| self.worlds.open(key)).ok() else {
             return;
         };
@@ -146,15 +124,16 @@ impl Engine {
         let trace = Trace::default();
         write(slot, *operation, head, Body::of(body), &trace, fault, refusal);
     }
+}
 
-    /// Logs a request whose body could not be read.
-    pub(crate) fn unread(admitted: &Admitted, head: &Parts, refusal: &Response<Bytes>) {
-        let Target::Operation { route, slot: Some(slot), .. } = &admitted.0 else {
-            return;
-        };
-        if route.operation.contract != Contract::Control {
-            let (trace, operation) = (Trace::default(), Some(route.operation));
-            write(slot, operation, head, Body::Unread, &trace, None, refusal);
-        }
+/// Logs a request whose body could not be read.
+pub(super) fn unread(
+    slot: &Slot,
+    operation: &'static Operation,
+    head: &Parts,
+    refusal: &Response<Bytes>,
+) {
+    if operation.contract != Contract::Control {
+        write(slot, Some(operation), head, Body::Unread, &Trace::default(), None, refusal);
     }
 }

@@ -7,6 +7,7 @@ use http::Method;
 use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
+use strsim::levenshtein;
 
 use crate::api::check::Checker;
 use crate::api::operation::Operation;
@@ -232,41 +233,21 @@ pub(super) fn not_allowed(method: &str, allow: String) -> ApiError {
     error
 }
 
-/// Edits between a path and a template whose braces match any segment.
+/// Edits between a path and a template whose braces match any segment: Levenshtein's distance over segments.
 fn distance(path: &str, template: &str) -> usize {
-    let path: Vec<&str> = path.split('/').take(12).collect();
+    let removed = |segment: &str| segment.len().min(64) + 1;
     let template: Vec<&str> = template.split('/').collect();
-    edits(
-        &path,
-        &template,
-        |a, b| if b.starts_with('{') { 1 } else { words(a, b) },
-        |word| word.len().min(64) + 1,
-    )
-}
-
-fn words(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().take(64).collect(), b.chars().collect());
-    edits(&a, &b, |a, b| usize::from(a != b), |_| 1)
-}
-
-/// Levenshtein's distance with costs of a substitution and of an insertion or deletion.
-fn edits<T>(
-    a: &[T],
-    b: &[T],
-    substitute: impl Fn(&T, &T) -> usize,
-    indel: impl Fn(&T) -> usize,
-) -> usize {
     let mut row: Vec<usize> = vec![0];
-    for right in b {
-        row.push(row.last().copied().unwrap_or(0) + indel(right));
+    for right in &template {
+        row.push(row.last().copied().unwrap_or(0) + removed(right));
     }
-    for left in a {
-        let mut next = vec![row[0] + indel(left)];
-        for (place, right) in b.iter().enumerate() {
-            let swapped = row[place] + substitute(left, right);
-            let deleted = row[place + 1] + indel(left);
-            let inserted = next[place] + indel(right);
-            next.push(swapped.min(deleted).min(inserted));
+    for left in path.split('/').take(12) {
+        let start: String = left.chars().take(64).collect();
+        let mut next = vec![row[0] + removed(left)];
+        for (place, right) in template.iter().enumerate() {
+            let other = if right.starts_with('{') { 1 } else { levenshtein(&start, right) };
+            let best = (row[place] + other).min(row[place + 1] + removed(left));
+            next.push(best.min(next[place] + removed(right)));
         }
         row = next;
     }

@@ -8,15 +8,17 @@ use http::header::{CONTENT_TYPE, ETAG, IF_MATCH, LOCATION};
 use http::{HeaderValue, Response, StatusCode};
 use serde_json::Value;
 
-use crate::api::operation::{Call, Contract, Host, Method, Operation, Session};
+use crate::api::host::{Host, Session};
+use crate::api::operation::{Call, Contract, Method, Operation};
 use crate::api::reply::Reply;
 use crate::api::{json, system};
-use crate::engine::idempotency::{IdempotencyKey, Seen};
-use crate::engine::outcomes::SANDBOX_DECISION;
-use crate::engine::recording::Before;
+use crate::engine::headers::{JSON, REQUEST_ID, SANDBOX_TIME};
+use crate::engine::idempotency::{self, IdempotencyKey, Seen};
+use crate::engine::outcomes::{self, SANDBOX_DECISION};
+use crate::engine::problem;
+use crate::engine::recording::{self, Before};
 use crate::engine::request::{Request, etag, request_id};
-use crate::engine::worlds::Slot;
-use crate::engine::{JSON, REQUEST_ID, SANDBOX_TIME, idempotency, outcomes, problem, recording};
+use crate::engine::slot::Slot;
 use crate::value::{ApiError, ErrorCode, Timestamp};
 use crate::world::{RequestRef, World};
 
@@ -79,7 +81,7 @@ pub(super) fn write(request: &Request<'_>, slot: &Arc<Slot>, host: &dyn Host) ->
                 system::perform(world, row, Arc::new(origin), request.outcomes.to_vec(), input)
             });
             if performed.is_err() && is_numbered(request.route.operation) {
-                slot.memory().uncount_desk_call();
+                slot.memory().uncount_tester_call();
             }
             slot.changed(world);
             request.trace.caused(logged, world);

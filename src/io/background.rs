@@ -10,7 +10,7 @@ use std::{fmt, io};
 use tokio::runtime::Builder;
 use tokio::sync::oneshot;
 
-use crate::io::edge::RequestHandler;
+use crate::io::handler::RequestHandler;
 use crate::io::listen::BindError;
 use crate::io::server::{Server, ServerConfig};
 

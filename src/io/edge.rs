@@ -12,13 +12,13 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use bytes::Bytes;
 use http::header::{CONNECTION, EXPECT, HeaderValue, RETRY_AFTER, X_CONTENT_TYPE_OPTIONS};
 use http::request::Parts;
 use http::{Method, Request, Response};
-use hyper::body::{Body, Incoming};
+use hyper::body::{Body as _, Incoming};
 
 use crate::engine::recording::Ticket;
 use crate::engine::{Transport, Unfinished};
@@ -26,6 +26,7 @@ use crate::io::body::{Unread, collect, declares_more};
 use crate::io::connection::Activity;
 use crate::io::cors::Cors;
 use crate::io::guard::{Guard, GuardDecision};
+use crate::io::handler::{Lost, RequestHandler};
 use crate::io::limits::Limits;
 use crate::io::log::AccessLogLine;
 use crate::io::sent::Sent;
@@ -34,38 +35,6 @@ use crate::value::ErrorCode;
 
 /// The seconds of `Retry-After` when the server is full.
 const RETRY_AFTER_SECONDS: HeaderValue = HeaderValue::from_static("1");
-
-/// The engine as this module uses it. Every method returns at once and may be called from any thread.
-pub(crate) trait RequestHandler: Send + Sync + 'static {
-    /// A request whose head was accepted.
-    type Admitted: Send + 'static;
-
-    /// Changes a head before all checks.
-    fn enter(&self, _: &mut Parts) {}
-
-    /// All checks that run before a body is read. An error is the finished refusal.
-    fn admit(&self, head: &Parts) -> Result<Self::Admitted, Response<Bytes>>;
-
-    /// The rest, with the complete body, which is empty if there was none.
-    fn answer(&self, admitted: Self::Admitted, head: &Parts, body: Bytes) -> Response<Bytes>;
-
-    /// A refusal that this module decided.
-    fn refuse(&self, head: Option<&Parts>, code: ErrorCode, detail: &str) -> Response<Bytes>;
-
-    /// Reports a refusal by `admit`, with its body.
-    fn refused(&self, _head: &Parts, _body: &Bytes, _refusal: &Response<Bytes>) {}
-
-    /// Reports an admitted request whose body could not be read.
-    fn unread(&self, _admitted: &Self::Admitted, _head: &Parts, _refusal: &Response<Bytes>) {}
-
-    /// Whether the engine needs `tick`.
-    fn wants_time(&self) -> bool {
-        false
-    }
-
-    /// Reports how long the server has been running.
-    fn tell_time(&self, _elapsed: Duration) {}
-}
 
 /// The state that all connections of a server share.
 #[derive(Debug)]
@@ -112,18 +81,6 @@ impl<A> Drop for Place<A> {
         self.0.in_flight.fetch_sub(1, Ordering::Relaxed);
     }
 }
-
-/// A fault requires to close the connection without a reply.
-#[derive(Debug)]
-pub(crate) struct Lost;
-
-impl std::fmt::Display for Lost {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.write_str("a fault dropped the reply")
-    }
-}
-
-impl std::error::Error for Lost {}
 
 type Replied = Result<Response<Sent>, Lost>;
 
@@ -172,8 +129,8 @@ impl<A: RequestHandler> hyper::service::Service<Request<Incoming>> for Edge<A> {
             head.method = Method::GET;
         }
         self.shared.engine.enter(&mut head);
-        if self.shared.engine.wants_time() {
-            self.shared.engine.tell_time(self.shared.started.elapsed());
+        if self.shared.engine.needs_time() {
+            self.shared.engine.report_time(self.shared.started.elapsed());
         }
         let admitted = match self.shared.guard.judge(&head) {
             GuardDecision::Pass => self.guarded(&head, |engine| engine.admit(&head)),
@@ -185,7 +142,7 @@ impl<A: RequestHandler> hyper::service::Service<Request<Incoming>> for Edge<A> {
         }
         let response = match admitted {
             Ok(admitted) => self.answer(admitted, &head, Bytes::new()),
-            Err(refusal) => self.told(refusal, &head, &Bytes::new()),
+            Err(refusal) => self.report_refusal(refusal, &head, &Bytes::new()),
         };
         self.send(head, response, line)
     }
@@ -217,7 +174,7 @@ impl<A: RequestHandler> Edge<A> {
         };
         let admitted = refusal.map_or(admitted, Err);
         if keeps_back && let Err(refusal) = admitted {
-            let refusal = self.told(refusal, &head, &Bytes::new());
+            let refusal = self.report_refusal(refusal, &head, &Bytes::new());
             return self.send(head, self.closing(refusal), line);
         }
         let Some(place) = Place::take(&self.shared) else {
@@ -228,8 +185,10 @@ impl<A: RequestHandler> Edge<A> {
         Reply::Later(Box::pin(async move {
             let response = match (collect(body, limits.body_bytes, limits.body).await, admitted) {
                 (Ok(bytes), Ok(admitted)) => edge.answer(admitted, &head, bytes),
-                (Ok(bytes), Err(refusal)) => edge.told(refusal, &head, &bytes),
-                (Err(_), Err(refusal)) => edge.closing(edge.told(refusal, &head, &Bytes::new())),
+                (Ok(bytes), Err(refusal)) => edge.report_refusal(refusal, &head, &bytes),
+                (Err(_), Err(refusal)) => {
+                    edge.closing(edge.report_refusal(refusal, &head, &Bytes::new()))
+                }
                 (Err(unread), Ok(admitted)) => edge.refuse_unread(&head, unread, &admitted),
             };
             drop(place);
@@ -266,7 +225,12 @@ impl<A: RequestHandler> Edge<A> {
     }
 
     /// Reports the refusal to the engine, then sends it.
-    fn told(&self, refusal: Response<Bytes>, head: &Parts, body: &Bytes) -> Response<Bytes> {
+    fn report_refusal(
+        &self,
+        refusal: Response<Bytes>,
+        head: &Parts,
+        body: &Bytes,
+    ) -> Response<Bytes> {
         self.shared.engine.refused(head, body, &refusal);
         refusal
     }

@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::Thread;
 
 use crate::api::control::snapshots;
-use crate::api::operation::Session;
+use crate::api::host::Session;
 use crate::engine::contract::Overlay;
 use crate::engine::{Config, Engine, MAX_EVENTS};
 use crate::io::background::Background;

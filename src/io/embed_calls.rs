@@ -100,7 +100,7 @@ pub struct Event {
 /// The result of a verification.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Verdict {
+pub enum Verification {
     /// The expectation is met.
     Pass,
     /// It is not met; the nearest miss, as JSON.
@@ -162,10 +162,10 @@ impl Sandbox {
     /// /_sandbox/requests/verify`.
     ///
     /// ```
-    /// use sandbox::{Sandbox, Verdict};
+    /// use sandbox::{Sandbox, Verification};
     /// let sandbox = Sandbox::builder().start()?;
     /// let never = sandbox.verify("test_key", "runPayroll", &serde_json::json!({"status": 201}), 1)?;
-    /// assert!(matches!(never, Verdict::Fail(_)));
+    /// assert!(matches!(never, Verification::Fail(_)));
     /// # Ok::<(), sandbox::SandboxError>(())
     /// ```
     ///
@@ -177,13 +177,13 @@ impl Sandbox {
         operation: &str,
         wanted: &Value,
         times: u64,
-    ) -> Result<Verdict, SandboxError> {
+    ) -> Result<Verification, SandboxError> {
         let body = json!({ "operation": operation, "match": wanted, "times": times });
         let found = self.control(key, "POST", "/_sandbox/requests/verify", &body)?;
         Ok(match found["verdict"].as_str() {
-            Some("pass") => Verdict::Pass,
-            Some("fail") => Verdict::Fail(found["nearest"].to_string()),
-            _ => Verdict::Unknown,
+            Some("pass") => Verification::Pass,
+            Some("fail") => Verification::Fail(found["nearest"].to_string()),
+            _ => Verification::Unknown,
         })
     }
 

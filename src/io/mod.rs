@@ -13,6 +13,7 @@ pub(crate) mod edge;
 pub(crate) mod embed;
 pub(crate) mod embed_calls;
 pub(crate) mod guard;
+pub(crate) mod handler;
 pub(crate) mod limits;
 pub(crate) mod listen;
 pub(crate) mod log;
@@ -36,7 +37,7 @@ use http::request::Parts;
 use crate::engine::{Admitted, Engine};
 use crate::value::ErrorCode;
 
-impl edge::RequestHandler for Engine {
+impl handler::RequestHandler for Engine {
     type Admitted = Admitted;
 
     fn enter(&self, head: &mut Parts) {
@@ -63,11 +64,11 @@ impl edge::RequestHandler for Engine {
         Self::unread(admitted, head, refusal);
     }
 
-    fn wants_time(&self) -> bool {
-        Self::wants_time()
+    fn needs_time(&self) -> bool {
+        Self::needs_time()
     }
 
-    fn tell_time(&self, elapsed: Duration) {
-        self.tell_time(elapsed);
+    fn report_time(&self, elapsed: Duration) {
+        self.report_time(elapsed);
     }
 }

@@ -11,7 +11,7 @@ use hyper::body::{Body, Frame, SizeHint};
 use tokio::time::Sleep;
 
 use crate::engine::Delivery;
-use crate::io::edge::Lost;
+use crate::io::handler::Lost;
 
 /// The number of pieces of a slow body, and the time between two: three seconds in total, for a body of any
 /// length.

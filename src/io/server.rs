@@ -20,8 +20,9 @@ use tokio::sync::watch;
 
 use crate::io::connection::{Activity, Closing, Watched};
 use crate::io::cors::Cors;
-use crate::io::edge::{Edge, FULL, RequestHandler, Shared, refusal};
+use crate::io::edge::{Edge, FULL, Shared, refusal};
 use crate::io::guard::Guard;
+use crate::io::handler::RequestHandler;
 use crate::io::limits::Limits;
 use crate::io::listen::{BindError, listen};
 use crate::io::socket::Socket;

@@ -256,14 +256,6 @@ impl JournalEntry {
         });
         first.map(|(_, line)| line.currency)
     }
-
-    pub(crate) const fn parent_bits(&self) -> u64 {
-        self.company_id.bits()
-    }
-
-    pub(crate) const fn company_of(&self) -> Id<Company> {
-        self.company_id
-    }
 }
 
 /// A change of a wallet's available balance: one line of its statement.
@@ -346,13 +338,5 @@ impl WalletTransaction {
             updated_at: entry.posted_at,
             metadata: Metadata::default(),
         }
-    }
-
-    pub(crate) const fn parent_bits(&self) -> u64 {
-        self.wallet_id.bits()
-    }
-
-    pub(crate) const fn company_of(&self) -> Id<Company> {
-        self.company_id
     }
 }

@@ -180,27 +180,66 @@ macro_rules! stateful {
 }
 pub(crate) use stateful;
 
-/// Checks every row of a lifecycle: each state can be reached and left as declared. For tests.
-#[cfg(test)]
-pub(crate) fn assert_sound<S: State + core::fmt::Debug>(initial: S) {
-    let mut reached = vec![initial];
-    loop {
-        let next = S::ROWS
-            .iter()
-            .find(|row| !reached.contains(&row.to) && row.from.iter().any(|s| reached.contains(s)));
-        let Some(row) = next else { break };
-        assert!(!row.verb.is_empty());
-        reached.push(row.to);
-    }
-    for (state, name) in S::STATES {
-        assert!(reached.contains(state), "no row leads to {name} ({state:?})");
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::model::business::EmployeeStatus;
+    use crate::model::{business, capital, identity, payments};
+
+    /// Checks every row of a lifecycle: each state can be reached and left as declared. For tests.
+    fn assert_sound<S: State + core::fmt::Debug>(initial: S) {
+        let mut reached = vec![initial];
+        loop {
+            let next = S::ROWS.iter().find(|row| {
+                !reached.contains(&row.to) && row.from.iter().any(|s| reached.contains(s))
+            });
+            let Some(row) = next else { break };
+            assert!(!row.verb.is_empty());
+            reached.push(row.to);
+        }
+        for (state, name) in S::STATES {
+            assert!(reached.contains(state), "no row leads to {name} ({state:?})");
+        }
+    }
+
+    #[test]
+    fn every_status_can_be_reached_from_the_first() {
+        assert_sound(capital::deal::DealStatus::Open);
+        assert_sound(capital::deal::DealStage::Sourced);
+        assert_sound(capital::loan::LoanStatus::PendingDisbursement);
+        assert_sound(business::compliance_requirement::RequirementStatus::Open);
+        assert_sound(business::leave_request::LeaveStatus::Pending);
+        assert_sound(business::payroll_item::ItemStatus::Ready);
+        assert_sound(business::payroll_run::RunStatus::Draft);
+        assert_sound(business::payroll_verification::VerificationStatus::Pending);
+        assert_sound(business::regulatory_report::ReportStatus::Compiled);
+        assert_sound(business::tax_filing::FilingStatus::Pending);
+        assert_sound(business::tax_liability::LiabilityStatus::Accrued);
+        assert_sound(capital::application::ApplicationStatus::Submitted);
+        assert_sound(capital::credit_score::ScoreStatus::Processing);
+        assert_sound(capital::due_diligence_case::CaseStatus::Open);
+        assert_sound(capital::due_diligence_request::RequestStatus::Requested);
+        assert_sound(capital::insurance_risk_score::RiskScoreStatus::Processing);
+        assert_sound(capital::offer::OfferStatus::Pending);
+        assert_sound(capital::readiness_assessment::AssessmentStatus::Processing);
+        assert_sound(identity::aml_alert::AlertStatus::Open);
+        assert_sound(identity::aml_screening::ScreeningStatus::Processing);
+        assert_sound(identity::document::DocumentStatus::Received);
+        assert_sound(identity::subject::KycStatus::Unverified);
+        assert_sound(identity::trust_score::TrustStatus::Processing);
+        assert_sound(identity::verification::CaseStatus::Created);
+        assert_sound(payments::bank_statement::StatementStatus::Processing);
+        assert_sound(payments::beneficiary::BeneficiaryStatus::Pending);
+        assert_sound(payments::collection::CollectionStatus::Pending);
+        assert_sound(payments::dispute::DisputeStatus::NeedsResponse);
+        assert_sound(payments::escrow::EscrowStatus::Created);
+        assert_sound(payments::fx_quote::QuoteStatus::Open);
+        assert_sound(payments::fx_transfer::FxTransferStatus::Processing);
+        assert_sound(payments::invoice::InvoiceStatus::Draft);
+        assert_sound(payments::payout::PayoutStatus::PendingApproval);
+        assert_sound(payments::reconciliation_match::MatchStatus::Unmatched);
+        assert_sound(payments::refund::RefundStatus::Pending);
+    }
 
     #[test]
     fn a_verb_leads_on_or_says_where_it_could_have_started() {

@@ -2,6 +2,7 @@
 //!
 //! May import `value`. Deliberately absent: any state. What a world holds of a resource is a [`Record`].
 
+mod belongs;
 pub(crate) mod business;
 pub(crate) mod calendar;
 pub(crate) mod capital;
@@ -12,6 +13,7 @@ pub(crate) mod growth;
 pub(crate) mod identity;
 pub(crate) mod ledger;
 pub(crate) mod lifecycle;
+pub(crate) mod name_match;
 pub(crate) mod payments;
 pub mod payroll;
 pub(crate) mod posting;

@@ -25,8 +25,8 @@ struct Row<'a> {
 }
 
 impl Row<'static> {
-    fn of(one: &'static Assumption, said: &[(String, String)]) -> Self {
-        let own = said.iter().filter(|(key, _)| {
+    fn of(one: &'static Assumption, differences: &[(String, String)]) -> Self {
+        let own = differences.iter().filter(|(key, _)| {
             let general = general(key);
             one.keys.contains(&general.as_str())
         });
@@ -52,8 +52,8 @@ fn general(key: &str) -> String {
 
 /// The list as one array of JSON.
 pub(crate) fn json(overlay: &Overlay) -> String {
-    let said = said(overlay);
-    let rows: Vec<Row<'_>> = all().map(|one| Row::of(one, &said)).collect();
+    let differences = differences(overlay);
+    let rows: Vec<Row<'_>> = all().map(|one| Row::of(one, &differences)).collect();
     let mut text = serde_json::to_string_pretty(&rows).expect("texts are written as JSON");
     text.push('\n');
     text
@@ -61,10 +61,10 @@ pub(crate) fn json(overlay: &Overlay) -> String {
 
 /// The list for people.
 pub(crate) fn text(overlay: &Overlay) -> String {
-    let said = said(overlay);
+    let differences = differences(overlay);
     let mut text = String::new(); // a string accepts every character
     for one in all() {
-        let row = Row::of(one, &said);
+        let row = Row::of(one, &differences);
         let _ = writeln!(text, "{:<5} {}", row.section, row.question);
         for line in wrapped(row.answer, WIDTH - 6) {
             let _ = writeln!(text, "      {line}");
@@ -85,18 +85,18 @@ pub(crate) fn text(overlay: &Overlay) -> String {
 
 /// The replacements of a contract, as the end of a sentence.
 pub(crate) fn overridden(overlay: &Overlay) -> String {
-    let said = said(overlay);
-    if said.is_empty() {
+    let differences = differences(overlay);
+    if differences.is_empty() {
         return "nothing".to_owned();
     }
-    let keys: Vec<&str> = said.iter().map(|(key, _)| key.as_str()).collect();
+    let keys: Vec<&str> = differences.iter().map(|(key, _)| key.as_str()).collect();
     keys.join(", ")
 }
 
 /// The differences of a contract, key by key in the form of its file. API keys are counted, not shown.
-fn said(overlay: &Overlay) -> Vec<(String, String)> {
-    let mut said = Vec::new();
-    let mut say = |key: &str, value: String| said.push((key.to_owned(), value));
+fn differences(overlay: &Overlay) -> Vec<(String, String)> {
+    let mut differences = Vec::new();
+    let mut say = |key: &str, value: String| differences.push((key.to_owned(), value));
     if overlay.rows.published_only {
         say("serve", "\"published\"".to_owned());
     }
@@ -141,7 +141,7 @@ fn said(overlay: &Overlay) -> Vec<(String, String)> {
             Some(_) => {}
         }
     }
-    said
+    differences
 }
 
 /// A text in lines of limited width, broken at spaces.

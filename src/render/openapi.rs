@@ -3,7 +3,7 @@
 //! A document is a `serde_json::Value`, assembled row by row in the table's order. Its schemas are those that
 //! check requests.
 
-mod header;
+pub(super) mod header;
 mod links;
 mod overlay;
 pub(super) mod problem;
@@ -22,11 +22,9 @@ use crate::api::operation::{Domain, Operation};
 use crate::api::{control, product};
 use crate::engine::contract::Overlay;
 use crate::render::events;
+use crate::render::openapi::header::BEARER;
 use crate::render::openapi::schemas::Schemas;
 use crate::render::samples::{Sample, Session};
-
-/// The security scheme's name.
-const BEARER: &str = "bearer";
 
 /// Which document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -155,7 +153,7 @@ fn components(schemas: Schemas, links: Value, document: &Value) -> Value {
         "links": links,
     });
     let mut used = BTreeSet::new();
-    follow(document, &components, &mut used);
+    overlay::follow(document, &components, &mut used);
     for (section, entries) in components.as_object_mut().into_iter().flatten() {
         if let Some(entries) = entries.as_object_mut() {
             entries.retain(|name, _| used.contains(&format!("/{section}/{name}")));
@@ -170,22 +168,4 @@ fn components(schemas: Schemas, links: Value, document: &Value) -> Value {
         },
     });
     components
-}
-
-/// Adds all pointers into `components` to which `part` refers, directly or indirectly.
-fn follow(part: &Value, components: &Value, used: &mut BTreeSet<String>) {
-    if let Some(pointer) =
-        part.get("$ref").and_then(Value::as_str).and_then(|to| to.strip_prefix("#/components"))
-        && used.insert(pointer.to_owned())
-        && let Some(target) = components.pointer(pointer)
-    {
-        follow(target, components, used);
-    }
-    match part {
-        Value::Array(items) => items.iter().for_each(|item| follow(item, components, used)),
-        Value::Object(members) => {
-            members.values().for_each(|member| follow(member, components, used));
-        }
-        _ => {}
-    }
 }

@@ -8,12 +8,13 @@ use schemars::SchemaGenerator;
 use serde_json::{Map, Value};
 
 use crate::api::control::intervene;
-use crate::api::operation::{Call, Host, Method, OpenWorld, Operation, Process};
-use crate::api::{operation, system};
+use crate::api::host::{Host, OpenWorld, Process};
+use crate::api::operation::{Call, Method, Operation};
+use crate::api::{host, system};
 use crate::model::business::PayrollItem;
 use crate::model::payments::{Payout, PayoutStatus, ReconciliationMatch};
 use crate::model::{AnyId, Kind};
-use crate::render::openapi::problem::REQUEST_ID;
+use crate::render::openapi::header::REQUEST_ID;
 use crate::tester::Tester;
 use crate::tester::request_log::RequestId;
 use crate::tester::snapshots::TesterPart;
@@ -286,7 +287,7 @@ impl Session {
             Call::Open(call) => call(&self.process(), Some(&self.world)),
             Call::Drive(call) => call(&mut self.world, input).ok()?,
             Call::Tester(call) => {
-                let mut session = operation::Session {
+                let mut session = host::Session {
                     world: &mut self.world,
                     tester: &mut self.tester,
                     host: &Alone,

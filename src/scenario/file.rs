@@ -4,12 +4,12 @@
 
 use core::ops::Range;
 use std::fmt::Write as _;
-use std::path::Path;
 
 use toml::de::{DeArray, DeTable};
 
 use crate::api::json::quoted;
 use crate::scenario::form::FILE;
+use crate::scenario::origin::{Missing, Origin, normal, target};
 use crate::scenario::reading::{Fields, Reading, meant};
 use crate::scenario::shipped;
 use crate::value::diagnostic::report;
@@ -88,13 +88,6 @@ fn gather(origin: Origin, read: &Read<'_>) -> Checked {
     };
     let sound = !gathering.files.iter().any(wrong);
     Checked { scenario: sound.then_some(scenario), files: gathering.files }
-}
-
-/// The origin of a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Origin {
-    File(String),
-    Shipped(&'static str),
 }
 
 impl Origin {
@@ -308,46 +301,6 @@ fn rows<T>(placed: Vec<Placed<T>>) -> Vec<T> {
     placed.into_iter().map(|placed| placed.row).collect()
 }
 
-/// Why an include cannot be found.
-enum Missing {
-    Shipped,
-    FileOfShipped,
-}
-
-/// A file relative to the including one, or a shipped scenario by its name.
-fn target(from: &Origin, wanted: &str) -> Result<Origin, Missing> {
-    let is_file = wanted.contains(['/', '\\']) || Path::new(wanted).extension().is_some();
-    match (from, is_file) {
-        (_, false) => shipped::known(wanted).map(Origin::Shipped).ok_or(Missing::Shipped),
-        (Origin::Shipped(_), true) => Err(Missing::FileOfShipped),
-        (Origin::File(path), true) => {
-            let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
-            let whole = match (folder, wanted.starts_with('/')) {
-                (_, true) => wanted.to_owned(),
-                ("", _) if path.starts_with('/') => format!("/{wanted}"),
-                ("", _) => wanted.to_owned(),
-                _ => format!("{folder}/{wanted}"),
-            };
-            Ok(Origin::File(normal(&whole)))
-        }
-    }
-}
-
-/// The normalised path, without `.` and inner `..`, so that a cycle is found.
-fn normal(path: &str) -> String {
-    let mut parts: Vec<&str> = Vec::new();
-    for part in path.split('/') {
-        match (part, parts.last()) {
-            (".", _) | ("", Some(_)) => {}
-            ("..", Some(last)) if !matches!(*last, ".." | "") => {
-                parts.pop();
-            }
-            _ => parts.push(part),
-        }
-    }
-    parts.join("/")
-}
-
 /// The value of the file itself wins over an included one.
 fn merge(scenario: &mut Scenario, other: Scenario) {
     scenario.outcomes.extend(other.outcomes);
@@ -395,23 +348,4 @@ fn beside(source: &str, broken: &[toml::de::Error], found: Vec<Diagnostic>) -> V
         .collect();
     all.extend(found.into_iter().filter(|one| !tables.contains(&table(one.span().start))));
     all
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn paths_have_one_spelling() {
-        for (path, expected) in [
-            ("a.toml", "a.toml"),
-            ("./a.toml", "a.toml"),
-            ("x/./y/../a.toml", "x/a.toml"),
-            ("../a.toml", "../a.toml"),
-            ("x/../../a.toml", "../a.toml"),
-            ("/x//a.toml", "/x/a.toml"),
-        ] {
-            assert_eq!(normal(path), expected, "{path}");
-        }
-    }
 }

@@ -4,8 +4,10 @@
 //! from it. Deliberately absent: the
 //! combinations of keys, which the readers of the rows check.
 
-use crate::model::decision::DECISIONS;
-use crate::scenario::vocabulary::vocabulary;
+use crate::scenario::words::{
+    bodies, callable, choices, clocks, decisions, events, faulted, fees, halves, inbound, matched,
+    operations, shapings,
+};
 
 /// A table of the file.
 #[derive(Debug)]
@@ -368,82 +370,3 @@ pub(crate) static EXPECT: Table = Table {
         ),
     ],
 };
-
-/// The values of `do` of a webhook row.
-pub(crate) const SHAPINGS: [&str; 7] =
-    ["duplicate", "delay", "drop", "reorder", "bad_signature", "stale_timestamp", "truncate"];
-const CLOCKS: [&str; 3] = ["instant", "manual", "real"];
-/// Names instead of tiers: no fee, or the service's normal fee.
-pub(crate) const FEES: [&str; 2] = ["off", "standard"];
-const HALVES: [&str; 2] = ["request", "reply"];
-const BODIES: [&str; 3] = ["truncated", "garbage", "slow"];
-
-fn owned(names: &[&str]) -> Vec<String> {
-    names.iter().map(|&name| name.to_owned()).collect()
-}
-
-fn clocks() -> Vec<String> {
-    owned(&CLOCKS)
-}
-
-fn shapings() -> Vec<String> {
-    owned(&SHAPINGS)
-}
-
-fn fees() -> Vec<String> {
-    owned(&FEES)
-}
-
-fn halves() -> Vec<String> {
-    owned(&HALVES)
-}
-
-fn bodies() -> Vec<String> {
-    owned(&BODIES)
-}
-
-fn decisions() -> Vec<String> {
-    DECISIONS.iter().map(|row| row.name.to_owned()).collect()
-}
-
-/// The choices of all decisions. The reader checks which of them a decision has.
-fn choices() -> Vec<String> {
-    let mut names = Vec::new();
-    for choice in DECISIONS.iter().flat_map(|decision| decision.choices) {
-        if !names.iter().any(|name| name == choice.name) {
-            names.push(choice.name.to_owned());
-        }
-    }
-    names
-}
-
-fn events() -> Vec<String> {
-    vocabulary().events.iter().cloned().collect()
-}
-
-fn operations() -> Vec<String> {
-    vocabulary().product().map(str::to_owned).collect()
-}
-
-/// Steps may also call the control plane, for example to resend an event or to take a snapshot.
-fn callable() -> Vec<String> {
-    vocabulary().operations.keys().cloned().collect()
-}
-
-fn faulted() -> Vec<String> {
-    let domains = vocabulary().domains.iter().map(|domain| format!("{domain}.*"));
-    let all = ["*".to_owned()];
-    operations().into_iter().chain(domains).chain(all).collect()
-}
-
-fn matched() -> Vec<String> {
-    let names = vocabulary();
-    let resources = names.resources();
-    let groups = resources.iter().map(|resource| format!("{resource}.*"));
-    let all = ["*".to_owned()];
-    events().into_iter().chain(groups).chain(all).collect()
-}
-
-fn inbound() -> Vec<String> {
-    vocabulary().inbound.keys().cloned().collect()
-}

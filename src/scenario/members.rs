@@ -159,8 +159,8 @@ impl<'a> Reading<'a> {
         input: &Value,
     ) {
         for violation in callable.checker().check(input) {
-            let stands = input.pointer(&violation.pointer);
-            if stands.and_then(Value::as_str).is_some_and(is_reference) {
+            let value = input.pointer(&violation.pointer);
+            if value.and_then(Value::as_str).is_some_and(is_reference) {
                 continue;
             }
             let span = found.map_or_else(

@@ -8,6 +8,7 @@
 mod file;
 mod form;
 mod members;
+mod origin;
 mod parts;
 mod reading;
 mod rows;
@@ -18,7 +19,10 @@ mod shadow;
 mod shipped;
 #[cfg(test)]
 mod tests;
+mod timeline;
 mod vocabulary;
+mod when;
+mod words;
 
 pub(crate) use self::file::{MOST_BYTES, check};
 pub(crate) use self::run::{Came, Reply, RowHits, RunReport, Runner, run};

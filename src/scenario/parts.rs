@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use crate::api::json::quoted;
 use crate::model::payments::{FeeSchedule, FeeTier};
-use crate::scenario::form::{FEE_TIER, FEES, LATENCY, Spelling};
+use crate::scenario::form::{FEE_TIER, LATENCY, Spelling};
 use crate::scenario::members::Refers;
 use crate::scenario::reading::{At, Fields, Reading};
 use crate::scenario::vocabulary::vocabulary;
+use crate::scenario::words::FEES;
 use crate::value::{Diagnostic, Span, Timestamp};
 use crate::world::script::{
     CallStep, Expectation, Latency, Limits, Rate, Reaction, Step, WorldPart,
@@ -109,7 +110,7 @@ impl<'a> Reading<'a> {
             if !FEES.contains(&name.value) {
                 let message = format!("`platform_fee` cannot be {}", quoted(name.value));
                 let known = FEES.map(str::to_owned);
-                self.stranger(name.span, message, name.value, &known);
+                self.unknown_name(name.span, message, name.value, &known);
                 return None;
             }
             return Some(match name.value {

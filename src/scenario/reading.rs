@@ -247,12 +247,12 @@ impl<'a> Reading<'a> {
             return Some(text);
         }
         let what = format!("`{name}` cannot be {}", quoted(text.value));
-        self.stranger(text.span, what, text.value, &known);
+        self.unknown_name(text.span, what, text.value, &known);
         None
     }
 
     /// Reports an unknown name.
-    pub(crate) fn stranger(
+    pub(crate) fn unknown_name(
         &mut self,
         span: Range<usize>,
         message: String,

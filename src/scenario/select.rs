@@ -221,7 +221,7 @@ impl<'a> Reading<'a> {
     ) -> Option<Wanted> {
         let message = || format!("`{name}` cannot be {}", quoted(text));
         if !member.words.is_empty() && !member.words.iter().any(|word| word == text) {
-            self.stranger(found.span(), message(), text, &member.words);
+            self.unknown_name(found.span(), message(), text, &member.words);
             return None;
         }
         let spelt = match member.format.as_deref() {

@@ -16,13 +16,13 @@ pub(crate) trait Acts {
     fn when(&self) -> &When;
 
     /// The value by which two rows about the same subject contradict each other.
-    fn says(&self) -> Option<&str> {
+    fn choice(&self) -> Option<&str> {
         None
     }
 }
 
 impl Acts for OutcomeRule {
-    fn says(&self) -> Option<&str> {
+    fn choice(&self) -> Option<&str> {
         Some(&self.then)
     }
 
@@ -64,11 +64,11 @@ impl Reading<'_> {
             if let Some(earlier) = greedy.iter().find(|earlier| takes_all(&earlier.row, row)) {
                 let at = self.place(&earlier.span);
                 if contradicts(&earlier.row, row) {
-                    let says = earlier.row.says().unwrap_or_default();
+                    let choice = earlier.row.choice().unwrap_or_default();
                     self.note(
                         Diagnostic::new(span.clone(), "this row contradicts an earlier one")
                             .expected(format!(
-                                "for the same subjects, the row at {at} has {says:?}"
+                                "for the same subjects, the row at {at} has {choice:?}"
                             ))
                             .help("remove one of them, or add `nth` to both"),
                     );
@@ -111,7 +111,7 @@ impl Reading<'_> {
 
 /// Whether two rows have the same subject and different values.
 fn contradicts<R: Acts>(one: &R, other: &R) -> bool {
-    one.on() == other.on() && one.when() == other.when() && one.says() != other.says()
+    one.on() == other.on() && one.when() == other.when() && one.choice() != other.choice()
 }
 
 /// Whether the earlier row acts whenever the later one could.

@@ -11,7 +11,7 @@ use crate::world::script::{Comparison, Moment, Range, Scenario, Step, Wanted};
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/scenarios");
 
-fn told(path: &str, files: &BTreeMap<&str, Vec<u8>>) -> String {
+fn report(path: &str, files: &BTreeMap<&str, Vec<u8>>) -> String {
     let read = |path: &str| files.get(path).cloned().ok_or("is not there".to_owned());
     check(path, &read).report(Look::Plain)
 }
@@ -48,7 +48,7 @@ fn every_mistake_is_explained_as_its_golden_says() {
 fn a_file_that_is_not_utf8_is_refused_with_the_byte() {
     let files = [("u.toml", b"title = \"\xff\"\n".to_vec())].into();
     assert_eq!(
-        told("u.toml", &files),
+        report("u.toml", &files),
         "error: the file is not UTF-8\n \
          --> u.toml:1:10\n  \
          |\n\
@@ -64,10 +64,10 @@ fn a_file_that_is_not_utf8_is_refused_with_the_byte() {
 fn a_file_that_is_too_large_is_not_parsed() {
     let files = [("big.toml", vec![b'#'; MOST_BYTES + 1])].into();
     let refusal = "error: big.toml: is larger than 1024 KiB, the most for a scenario\n";
-    assert_eq!(told("big.toml", &files), refusal);
+    assert_eq!(report("big.toml", &files), refusal);
     let files = [("full.toml", vec![b'#'; MOST_BYTES])].into();
-    assert_eq!(told("full.toml", &files), "");
-    assert_eq!(told("none.toml", &files), "error: none.toml: is not there\n");
+    assert_eq!(report("full.toml", &files), "");
+    assert_eq!(report("none.toml", &files), "error: none.toml: is not there\n");
 }
 
 #[test]
@@ -79,8 +79,8 @@ fn the_depth_of_includes_is_limited() {
         files.insert(name, including(depth));
     }
     files.insert("9.toml", Vec::new());
-    assert!(told("0.toml", &files).contains("includes are nested deeper than 8 files"));
-    assert_eq!(told("2.toml", &files), "");
+    assert!(report("0.toml", &files).contains("includes are nested deeper than 8 files"));
+    assert_eq!(report("2.toml", &files), "");
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn the_starter_is_valid_and_hostile_files_do_not_panic() {
     let rows = "[[outcome]]\non = \"payout.settle\"\nwhere = { employee = 1 }\nthen = \"x\"\n";
     for source in [deep, rows.repeat(MOST_BYTES / rows.len()), "\u{1b}[2J = 1".to_owned()] {
         let files = [("f.toml", source.into_bytes())].into();
-        let text = told("f.toml", &files);
+        let text = report("f.toml", &files);
         assert!(text.contains("f.toml:") && !text.contains('\u{1b}'));
         assert!(text.len() < 100_000);
     }

@@ -191,10 +191,10 @@ mod tests {
             ("latency=1h", "latency"),
             ("latency=1bd", "latency"),
             ("lose=both", "lose"),
-            ("colour=red", "not known"),
+            ("colour=red", "unknown"),
         ] {
             let error = parse(text).expect_err(text);
-            assert!(error.contains(part), "{text}: {error}");
+            assert!(error.contains(part), "{text}: expected {part:?}, got {error}");
         }
     }
 }

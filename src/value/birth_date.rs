@@ -8,7 +8,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::value::Date;
-use crate::value::time::{number_parts, text_on_the_wire};
+use crate::value::wire::{number_parts, text_on_the_wire};
 
 /// A date of birth, `YYYY-MM-DD`, from 1900.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,6 +6,7 @@ use core::fmt::Write as _;
 use core::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+use strsim::osa_distance;
 
 /// Maximum number of mistakes shown per file; the others are counted.
 const MOST_SHOWN: usize = 50;
@@ -201,32 +202,12 @@ pub(crate) fn nearest<'a>(
     if word.len() > LONGEST {
         return None;
     }
-    let word: Vec<char> = word.chars().map(|c| c.to_ascii_lowercase()).collect();
-    let near = candidates.map(|candidate| (distance(&word, candidate), candidate));
-    let near = near
-        .filter(|(distance, _)| *distance <= (word.len() / 3).max(1))
-        .min_by_key(|(distance, _)| *distance);
+    let word = word.to_ascii_lowercase();
+    let most = (word.chars().count() / 3).max(1);
+    let near = candidates
+        .map(|candidate| (osa_distance(&candidate.to_ascii_lowercase(), &word), candidate));
+    let near = near.filter(|(distance, _)| *distance <= most).min_by_key(|(distance, _)| *distance);
     near.map(|(_, candidate)| candidate)
-}
-
-/// Number of letters that are wrong, missing, added or swapped, ignoring case.
-fn distance(word: &[char], candidate: &str) -> usize {
-    let candidate: Vec<char> = candidate.chars().map(|c| c.to_ascii_lowercase()).collect();
-    let mut before_last = Vec::new();
-    let mut last: Vec<usize> = (0..=word.len()).collect();
-    for (i, letter) in candidate.iter().enumerate() {
-        let mut row = vec![i + 1];
-        for (j, other) in word.iter().enumerate() {
-            let mut cost =
-                (last[j] + usize::from(letter != other)).min(last[j + 1] + 1).min(row[j] + 1);
-            if i > 0 && j > 0 && *letter == word[j - 1] && candidate[i - 1] == *other {
-                cost = cost.min(before_last[j - 1] + 1);
-            }
-            row.push(cost);
-        }
-        before_last = core::mem::replace(&mut last, row);
-    }
-    last[word.len()]
 }
 
 #[cfg(test)]

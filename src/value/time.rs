@@ -1,4 +1,4 @@
-//! Virtual time: instants in milliseconds, dates, payroll periods, spans and business days.
+//! Virtual time: instants in milliseconds, dates, payroll periods and business days.
 //!
 //! Nothing here reads a clock: instants come from the world.
 
@@ -15,7 +15,10 @@ use jiff::civil;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-const DAY_MS: i64 = 24 * 60 * 60 * 1_000;
+use crate::value::span::Span;
+use crate::value::wire::{number_parts, text_on_the_wire};
+
+pub(super) const DAY_MS: i64 = 24 * 60 * 60 * 1_000;
 
 /// An instant of virtual time, in whole milliseconds since 1970-01-01T00:00:00Z.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -305,106 +308,6 @@ impl FromStr for Period {
     }
 }
 
-/// The numbers of `NNNN-NN…`, each with exactly that many digits.
-pub(super) fn number_parts<const N: usize>(text: &str, widths: [usize; N]) -> Option<[i16; N]> {
-    let mut numbers = [0; N];
-    let mut parts = text.split('-');
-    for (number, width) in numbers.iter_mut().zip(widths) {
-        let part = parts.next()?;
-        let digits = part.len() == width && part.bytes().all(|b| b.is_ascii_digit());
-        *number = digits.then(|| part.parse().ok()).flatten()?;
-    }
-    parts.next().is_none().then_some(numbers)
-}
-
-/// A length of virtual time: `90s`, `5m`, `3h`, `10d`, `2w`, or business days, `2bd`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Span {
-    /// A number of milliseconds.
-    Millis(i64),
-    /// A number of business days, at the same time of day.
-    BusinessDays(u32),
-}
-
-impl Span {
-    /// A number of seconds.
-    #[must_use]
-    pub const fn seconds(seconds: i64) -> Self {
-        Self::Millis(seconds * 1_000)
-    }
-}
-
-impl FromStr for Span {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        const EXPECTED: &str = "expected a duration such as 500ms, 30s, 5m, 2h, 10d, 3w, 1h30m or \
-            2bd, up to 100 years";
-        if let Some(days) = text.strip_suffix("bd") {
-            let days: u32 = plain_number(days).ok_or(EXPECTED)?.try_into().map_err(|_| EXPECTED)?;
-            return (days <= 26_000).then_some(Self::BusinessDays(days)).ok_or(EXPECTED);
-        }
-        let (mut rest, mut total) = (text, 0_i64);
-        while !rest.is_empty() {
-            let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-            let letters = rest[digits..].bytes().take_while(u8::is_ascii_alphabetic).count();
-            let unit = match &rest[digits..digits + letters] {
-                "ms" => 1,
-                "s" => 1_000,
-                "m" => 60_000,
-                "h" => 3_600_000,
-                "d" => DAY_MS,
-                "w" => 7 * DAY_MS,
-                _ => return Err(EXPECTED),
-            };
-            let part =
-                plain_number(&rest[..digits]).and_then(|n| n.checked_mul(unit)).ok_or(EXPECTED)?;
-            total = total.checked_add(part).ok_or(EXPECTED)?;
-            rest = &rest[digits + letters..];
-        }
-        (!text.is_empty() && total <= 36_525 * DAY_MS)
-            .then_some(Self::Millis(total))
-            .ok_or(EXPECTED)
-    }
-}
-
-fn plain_number(text: &str) -> Option<i64> {
-    let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-    digits.then(|| text.parse().ok()).flatten()
-}
-
-/// Serde and schema of a value that is text in JSON.
-macro_rules! text_on_the_wire {
-    ($type:ty, $name:literal, $schema:tt) => {
-        impl Serialize for $type {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.serialize_str(&self.to_string())
-            }
-        }
-
-        impl<'de> Deserialize<'de> for $type {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                Cow::<'de, str>::deserialize(deserializer)?.parse().map_err(de::Error::custom)
-            }
-        }
-
-        impl JsonSchema for $type {
-            fn inline_schema() -> bool {
-                true
-            }
-
-            fn schema_name() -> Cow<'static, str> {
-                $name.into()
-            }
-
-            fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                json_schema!($schema)
-            }
-        }
-    };
-}
-pub(super) use text_on_the_wire;
-
 text_on_the_wire!(Timestamp, "Timestamp", {
     "type": "string", "format": "date-time", "examples": ["2026-01-31T09:00:00.000Z"]
 });
@@ -415,63 +318,12 @@ text_on_the_wire!(Period, "Period", {
     "type": "string", "format": "period", "pattern": "^[0-9]{4}-[0-9]{2}$", "examples": ["2026-01"]
 });
 
-impl fmt::Display for Span {
-    /// In the largest unit without a remainder.
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const UNITS: [(i64, &str); 5] =
-            [(DAY_MS, "d"), (3_600_000, "h"), (60_000, "m"), (1_000, "s"), (1, "ms")];
-        match *self {
-            Self::BusinessDays(days) => write!(out, "{days}bd"),
-            Self::Millis(ms) => {
-                let (size, unit) =
-                    UNITS.into_iter().find(|(size, _)| ms % size == 0).unwrap_or((1, "ms"));
-                write!(out, "{}{unit}", ms / size)
-            }
-        }
-    }
-}
-
-impl Serialize for Span {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for Span {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Cow::<'de, str>::deserialize(deserializer)?.parse().map_err(de::Error::custom)
-    }
-}
-
-impl JsonSchema for Span {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "Span".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "format": "span", "examples": ["10d", "2bd", "90s"] })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn date(text: &str) -> Date {
         text.parse().expect("a date")
-    }
-
-    #[test]
-    fn lengths_of_time_read_back() {
-        for text in ["0d", "500ms", "30s", "90m", "2h", "10d", "2bd"] {
-            let span: Span = text.parse().expect("a length of time");
-            assert_eq!(span.to_string(), text);
-        }
-        assert_eq!("1h30m".parse::<Span>().expect("one").to_string(), "90m");
     }
 
     #[test]
@@ -518,14 +370,5 @@ mod tests {
         assert_eq!(january.plus_months(-1).to_string(), "2025-12");
         assert_eq!(january.plus_months(13).to_string(), "2027-02");
         assert_eq!(january.plus_months(-1).months_since(january), -1);
-    }
-
-    #[test]
-    fn spans_say_their_unit() {
-        assert_eq!("1h30m".parse(), Ok(Span::Millis(5_400_000)));
-        assert_eq!("2bd".parse(), Ok(Span::BusinessDays(2)));
-        for text in ["", "5", "-1d", "1y", "bd", "1.5h", "99999999999w", "d"] {
-            assert!(text.parse::<Span>().is_err(), "{text}");
-        }
     }
 }

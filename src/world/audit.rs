@@ -6,8 +6,8 @@ use crate::model::business::Company;
 use crate::model::{Account, Entity, EntryLine, JournalEntry, Kind, Record, WalletTransaction};
 use crate::value::{Currency, Date, Id};
 use crate::world::World;
-use crate::world::books::Sums;
 use crate::world::days::Days;
+use crate::world::sums::Sums;
 
 /// What an audit has checked, and its findings.
 #[derive(Debug, Default)]

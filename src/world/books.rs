@@ -1,104 +1,41 @@
 //! The ledger: the journal of every company since its start, its totals, and the statements of its wallets.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use imbl::{OrdMap, Vector};
 use serde::{Deserialize, Serialize};
 
-use crate::model::{Account, Direction, EntryLine, JournalEntry, WalletTransaction};
-use crate::value::Currency;
+use crate::model::ledger::{JournalEntry, WalletTransaction};
 use crate::world::days::Days;
-use crate::world::statement::WalletLines;
+use crate::world::sums::Sums;
 
-/// Gross debits and credits of one account, in minor units. Both are stored, so that the turnover is known.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Totals {
-    pub(crate) debits: i128,
-    pub(crate) credits: i128,
+/// The lines of one wallet since the start, in the order of posting.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct WalletLines {
+    pub(super) lines: Vector<Arc<WalletTransaction>>,
+    /// The number of lines with an earlier day than the line before: posted entries for past days.
+    pub(super) back: u64,
 }
 
-impl Totals {
-    /// Debits less credits.
-    pub(crate) const fn net(self) -> i128 {
-        self.debits - self.credits
+impl WalletLines {
+    fn push(&mut self, line: Arc<WalletTransaction>) {
+        self.back += u64::from(self.is_back(&line));
+        self.lines.push_back(line);
     }
 
-    /// Both sums.
-    pub(crate) const fn plus(self, other: Self) -> Self {
-        Self { debits: self.debits + other.debits, credits: self.credits + other.credits }
-    }
-
-    /// Adds a line, or removes it.
-    fn apply(&mut self, line: &EntryLine, sign: i128) {
-        match line.direction {
-            Direction::Debit => self.debits += sign * i128::from(line.amount),
-            Direction::Credit => self.credits += sign * i128::from(line.amount),
-        }
-    }
-}
-
-/// Totals by currency and account.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "Vec<(Currency, Account, Totals)>", into = "Vec<(Currency, Account, Totals)>")]
-pub(crate) struct Sums(BTreeMap<(Currency, Account), Totals>);
-
-impl Sums {
-    /// Adds every line of an entry.
-    pub(crate) fn add(&mut self, lines: &[EntryLine]) {
-        for line in lines {
-            self.0.entry((line.currency, line.account)).or_default().apply(line, 1);
+    fn pop(&mut self) {
+        if let Some(line) = self.lines.pop_back() {
+            self.back -= u64::from(self.is_back(&line));
         }
     }
 
-    /// Removes every line of an entry.
-    pub(crate) fn remove(&mut self, lines: &[EntryLine]) {
-        for line in lines {
-            let totals = self.0.entry((line.currency, line.account)).or_default();
-            totals.apply(line, -1);
-            if *totals == Totals::default() {
-                self.0.remove(&(line.currency, line.account));
-            }
-        }
+    fn is_empty(&self) -> bool {
+        self.lines.is_empty()
     }
 
-    /// Whether nothing was added, or all of it was removed.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// Adds other totals.
-    pub(crate) fn absorb(&mut self, other: &Self) {
-        for (&row, &totals) in &other.0 {
-            let own = self.0.entry(row).or_default();
-            *own = own.plus(totals);
-        }
-    }
-
-    /// Totals of one account.
-    pub(crate) fn get(&self, currency: Currency, account: Account) -> Totals {
-        self.0.get(&(currency, account)).copied().unwrap_or_default()
-    }
-
-    /// All accounts with entries, ordered by currency and account.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (Currency, Account, Totals)> {
-        self.0.iter().map(|(&(currency, account), &totals)| (currency, account, totals))
-    }
-}
-
-impl From<Vec<(Currency, Account, Totals)>> for Sums {
-    fn from(rows: Vec<(Currency, Account, Totals)>) -> Self {
-        Self(
-            rows.into_iter()
-                .map(|(currency, account, totals)| ((currency, account), totals))
-                .collect(),
-        )
-    }
-}
-
-impl From<Sums> for Vec<(Currency, Account, Totals)> {
-    fn from(sums: Sums) -> Self {
-        sums.iter().collect()
+    fn is_back(&self, line: &WalletTransaction) -> bool {
+        let last = self.lines.last();
+        last.is_some_and(|last| last.effective_on > line.effective_on)
     }
 }
 

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use imbl::OrdMap;
 
-use crate::model::{EntryLine, JournalEntry};
-use crate::value::Date;
-use crate::world::books::Sums;
+use crate::model::ledger::{EntryLine, JournalEntry};
+use crate::value::time::Date;
+use crate::world::sums::Sums;
 
 /// The totals of a company's entries on each day with entries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

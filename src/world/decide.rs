@@ -10,136 +10,24 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use imbl::Vector;
-use serde::{Deserialize, Serialize};
 
 use crate::model::decision::Decision;
-use crate::model::payments::{FeeSchedule, ReturnCode};
+use crate::model::payments::FeeSchedule;
 use crate::model::{AnyId, Task};
-use crate::value::{Span, Timestamp};
+use crate::value::Timestamp;
+use crate::world::World;
+use crate::world::decided::{Decided, DecisionAnswer, Why};
 use crate::world::script::{Moment, OutcomeRule, Range, Scenario, TimelineRow, When};
+use crate::world::script_state::{OutcomeState, Script, TimelineState};
 use crate::world::transaction::Undo;
-use crate::world::{RequestRef, World};
 
 /// The most decisions that are stored; beyond it the oldest are dropped.
 const MOST_DECIDED: usize = 100_000;
 /// A chance is a number of cases in a million.
 const MILLION: u64 = 1_000_000;
 
-/// The answer of the outside world.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct DecisionAnswer {
-    /// The name of the choice.
-    pub(crate) choice: &'static str,
-    /// The return code, if the choice has one.
-    pub(crate) code: Option<ReturnCode>,
-    /// A duration that replaces the normal one.
-    pub(crate) after: Option<Span>,
-}
-
-impl DecisionAnswer {
-    /// This choice, with its own code and the normal timing.
-    pub(crate) fn plain(decision: &'static Decision, choice: &str) -> Self {
-        let choice = decision.choice(choice).expect("a choice of the table");
-        let code = choice.code.map(str::parse);
-        Self {
-            choice: choice.name,
-            code: code.map(|code| code.expect("the table holds return codes")),
-            after: None,
-        }
-    }
-}
-
-/// The reason of an answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[schemars(rename = "DecisionReason")]
-pub(crate) enum Why {
-    /// A row of a scenario, or a rule added at run time.
-    Rule,
-    /// The `Sandbox-Scenario` header of the request that caused it.
-    Header,
-    /// A reserved value in the data.
-    MagicValue,
-    /// The default.
-    Default,
-}
-
-impl Why {
-    /// The name on the wire.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Rule => "rule",
-            Self::Header => "header",
-            Self::MagicValue => "magic_value",
-            Self::Default => "default",
-        }
-    }
-}
-
-/// A logged decision.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Decided {
-    /// Its position among the world's decisions, from 1.
-    pub(crate) sequence: u64,
-    pub(crate) at: Timestamp,
-    pub(crate) decision: Cow<'static, str>,
-    pub(crate) subject: AnyId,
-    pub(crate) chosen: Cow<'static, str>,
-    pub(crate) code: Option<ReturnCode>,
-    pub(crate) after: Option<Span>,
-    pub(crate) why: Why,
-    /// The row, header or value that decided.
-    pub(crate) source: Option<String>,
-}
-
-/// The data that a request passes to all its effects.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Cause {
-    pub(crate) request: Arc<RequestRef>,
-    /// The outcomes of its header.
-    pub(crate) outcomes: Vec<OutcomeRule>,
-}
-
-/// The rows that decide, and their counts.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Script {
-    pub(crate) outcomes: Vec<OutcomeState>,
-    pub(crate) timeline: Vec<TimelineState>,
-    /// The number of rules made at run time; it numbers the next one.
-    pub(crate) rules: u64,
-    /// The platform fee.
-    #[serde(default, skip_serializing_if = "FeeSchedule::is_standard")]
-    pub(crate) platform_fee: FeeSchedule,
-}
-
-/// An outcome row and its counts.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct OutcomeState {
-    pub(crate) row: OutcomeRule,
-    /// The scenario of the row; none for a rule made at run time.
-    pub(crate) scenario: Option<String>,
-    /// The rule's own number, if it is one.
-    pub(crate) rule: Option<u64>,
-    /// How often its selectors matched.
-    pub(crate) asked: u64,
-    /// Number of decisions that it made.
-    pub(crate) hits: u64,
-}
-
-/// A timeline row and its state.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct TimelineState {
-    pub(crate) row: TimelineRow,
-    pub(crate) scenario: Option<String>,
-    /// Its timer is set or has run.
-    pub(crate) armed: bool,
-    pub(crate) hits: u64,
-    /// Why its last call was refused, if it was.
-    pub(crate) refused: Option<String>,
-}
-
 /// Whether a row acts on the `asked`th match of its selectors, after `hits` actions.
-pub(crate) fn in_turn(when: &When, asked: u64, hits: u64) -> bool {
+fn in_turn(when: &When, asked: u64, hits: u64) -> bool {
     let place = |range: &Range| range.first <= asked && range.last.is_none_or(|last| asked <= last);
     (when.nth.is_empty() || when.nth.iter().any(place))
         && when.times.is_none_or(|times| hits < times)
@@ -257,7 +145,7 @@ impl World {
     /// Adds the rows of a scenario after the existing ones, and sets the timers of its dates.
     pub(crate) fn load(&mut self, scenario: &Scenario) {
         self.begin(None);
-        self.keep_script();
+        self.save_script();
         let of = Some(scenario.name.clone());
         let outcomes = scenario.outcomes.iter().map(|row| OutcomeState {
             row: row.clone(),
@@ -294,7 +182,7 @@ impl World {
     pub(crate) fn charge_by(&mut self, schedule: FeeSchedule) {
         self.begin(None);
         if self.script.platform_fee != schedule {
-            self.keep_script();
+            self.save_script();
             self.script.platform_fee = schedule;
         }
         self.commit();
@@ -308,7 +196,7 @@ impl World {
     /// Ends every scenario, with its rows and their timers. Rules made at run time stay.
     pub(crate) fn unload(&mut self) {
         self.begin(None);
-        self.keep_script();
+        self.save_script();
         self.script.outcomes.retain(|state| state.rule.is_some());
         self.script.timeline.clear();
         self.script.platform_fee = FeeSchedule::Standard;
@@ -319,7 +207,7 @@ impl World {
     /// Puts a rule before all other rows, because the tester decides last. Returns its number.
     pub(crate) fn add_rule(&mut self, row: OutcomeRule) -> u64 {
         self.begin(None);
-        self.keep_script();
+        self.save_script();
         self.script.rules += 1;
         let rule = self.script.rules;
         let state = OutcomeState { row, scenario: None, rule: Some(rule), asked: 0, hits: 0 };
@@ -336,7 +224,7 @@ impl World {
         };
         let gone = self.script.outcomes.iter().filter(|state| goes(state)).count();
         if gone > 0 {
-            self.keep_script();
+            self.save_script();
             self.script.outcomes.retain(|state| !goes(state));
         }
         self.commit();
@@ -347,7 +235,7 @@ impl World {
     pub(crate) fn scripted(&mut self, place: u32) -> Option<TimelineRow> {
         let place = usize::try_from(place).ok()?;
         let row = self.script.timeline.get(place)?.row.clone();
-        self.keep_script();
+        self.save_script();
         self.script.timeline[place].hits += 1;
         Some(row)
     }
@@ -355,7 +243,7 @@ impl World {
     /// The call of a timeline row was refused.
     pub(crate) fn script_refused(&mut self, place: u32, why: String) {
         self.begin(None);
-        self.keep_script();
+        self.save_script();
         let row = usize::try_from(place).ok();
         if let Some(state) = row.and_then(|place| self.script.timeline.get_mut(place)) {
             state.refused = Some(why);
@@ -363,7 +251,7 @@ impl World {
         self.commit();
     }
 
-    fn keep_script(&mut self) {
+    fn save_script(&mut self) {
         let before = Box::new(self.script.clone());
         self.transaction.undo.push(Undo::Script { before });
     }

@@ -7,9 +7,11 @@ use serde_json::Value;
 use crate::model::business::Company;
 use crate::model::decision::Decision;
 use crate::model::{Kind, Record};
-use crate::value::id::encode_to_string;
-use crate::value::{Id, Span, Timestamp};
-use crate::world::{Decided, Event, Why};
+use crate::value::id::{Id, encode_to_string};
+use crate::value::span::Span;
+use crate::value::time::Timestamp;
+use crate::world::decided::{Decided, Why};
+use crate::world::event::Event;
 
 /// The API version of an event.
 pub(crate) const API_VERSION: &str = "2026-01-01";

@@ -8,8 +8,9 @@ use serde_json::{Map, Value};
 
 use crate::model::business::Company;
 use crate::model::{AnyId, Kind, Record};
-use crate::value::{Id, Timestamp};
-use crate::world::Decided;
+use crate::value::id::Id;
+use crate::value::time::Timestamp;
+use crate::world::decided::Decided;
 
 /// An event.
 #[derive(Clone, Debug, Serialize, Deserialize)]

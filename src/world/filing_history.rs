@@ -6,18 +6,9 @@ use crate::model::business::tax_filing::MONTHLY;
 use crate::model::business::tax_return::code_of;
 use crate::model::business::{FilingLine, FilingStatus, TaxFiling};
 use crate::model::{Kind, Object, StatusChange, posting};
-use crate::value::{Date, Metadata};
-use crate::world::history::POSTING_HOUR;
+use crate::value::Metadata;
+use crate::world::history::{POSTING_HOUR, filing_day};
 use crate::world::{Base, Grow};
-
-/// The day of the month by which the last month's withholdings and sales tax must be paid.
-const FILING_DAY: i8 = 9;
-
-/// The day on which the liabilities of a month of history are filed and paid.
-pub(crate) fn filing_day(base: &Base, month: u64) -> Date {
-    let next = base.period(month).plus_months(1);
-    next.day(FILING_DAY).or_business_day_before()
-}
 
 impl Grow for TaxFiling {
     fn grow(base: &Base, index: u64) -> Option<Self> {

@@ -7,23 +7,29 @@
 
 use std::sync::Arc;
 
-use crate::model::business::Company;
-use crate::model::payments::{Wallet, vat};
-use crate::model::posting::Posting;
-use crate::model::{Account, EntryStatus, JournalEntry, Kind, Object, WalletTransaction, posting};
-use crate::value::{Date, Id, Metadata};
-use crate::world::books::Sums;
+use crate::model::business::company::Company;
+use crate::model::ledger::{Account, EntryStatus, JournalEntry, WalletTransaction};
+use crate::model::lifecycle::StatusChange;
+use crate::model::payments::vat;
+use crate::model::payments::wallet::{Balances, Wallet, WalletStatus};
+use crate::model::posting::{self, Posting};
+use crate::model::{Kind, Object};
+use crate::value::id::Id;
+use crate::value::text::Metadata;
+use crate::value::time::Date;
 use crate::world::days::Days;
-use crate::world::filing_history::filing_day;
+use crate::world::layout::{
+    ENTRIES_A_COMPANY, HISTORY_MONTHS, INVOICES_A_MONTH, Layout, Plan, VENDORS_A_MONTH,
+};
 use crate::world::payroll_history::PayrollHistory;
-use crate::world::{Base, Grow, HISTORY_MONTHS, INVOICES_A_MONTH, Plan, VENDORS_A_MONTH};
+use crate::world::sums::Sums;
 
 /// The months of payroll that the owners paid in as capital.
 const SEED_MONTHS: i64 = 6;
 /// The hour of the day at which history posts.
 pub(crate) const POSTING_HOUR: i64 = 10;
-/// The number of entry ids for a company's history; it never posts more.
-pub(crate) const ENTRIES_A_COMPANY: u64 = 4_096;
+/// The day of the month by which the last month's withholdings and sales tax must be paid.
+const FILING_DAY: i8 = 9;
 /// The day of the month on which suppliers are paid.
 pub(crate) const VENDOR_DAY: i8 = 26;
 
@@ -45,10 +51,10 @@ pub(crate) struct History {
 
 impl History {
     /// Grows the books of the company of this plan.
-    pub(crate) fn grow(base: &Base, plan: &Plan) -> Self {
-        let payroll = PayrollHistory::grow(base, plan);
+    pub(crate) fn grow(layout: &Layout, plan: &Plan) -> Self {
+        let payroll = PayrollHistory::grow(layout, plan);
         let mut journal = Journal {
-            base,
+            layout,
             plan,
             postings: Vec::new(),
             vat: Vec::new(),
@@ -72,7 +78,7 @@ impl History {
 
 /// The books while they are built.
 struct Journal<'a> {
-    base: &'a Base,
+    layout: &'a Layout,
     plan: &'a Plan,
     /// In any order; sorted by day at the end.
     postings: Vec<(Date, Posting)>,
@@ -84,7 +90,7 @@ struct Journal<'a> {
 impl Journal<'_> {
     /// Posts on a past day. Postings after the world's start are left out.
     fn post(&mut self, day: Date, posting: Posting) -> bool {
-        let past = day < self.base.shape().start.date();
+        let past = day < self.layout.shape().start.date();
         if past && !posting.lines.is_empty() {
             self.postings.push((day, posting));
         }
@@ -96,15 +102,18 @@ impl Journal<'_> {
             payroll.months.iter().map(|month| month.totals.employer_cost).max().unwrap_or(0);
         let unit = 1_000 * self.plan.currency.minor_per_major();
         let amount = ((month * SEED_MONTHS) / unit + 1) * unit;
-        let company = self.base.any_at(Kind::Company, self.plan.index);
-        self.post(self.base.first_day(), posting::seed_money(company, self.plan.currency, amount));
+        let company = self.layout.any_at(Kind::Company, self.plan.index);
+        self.post(
+            self.layout.first_day(),
+            posting::seed_money(company, self.plan.currency, amount),
+        );
     }
 
     /// One run: approved, funded, sent and paid; its withholdings are paid in the next month.
     fn payroll(&mut self, payroll: &PayrollHistory, month: u64) {
         let paid = &payroll.months[month as usize];
         let (currency, totals) = (self.plan.currency, &paid.totals);
-        let run = self.base.any_at(Kind::PayrollRun, self.base.run(month, self.plan.index));
+        let run = self.layout.any_at(Kind::PayrollRun, self.layout.run(month, self.plan.index));
         let day = paid.pay_date;
         self.post(day.minus_business_days(2), posting::run_approved(run, currency, &paid.cost));
         self.post(
@@ -114,10 +123,10 @@ impl Journal<'_> {
         self.post(day, posting::net_pay_sent(run, currency, totals.net));
         self.post(arrival(day), posting::net_pay_paid(run, currency, totals.net));
 
-        let filing = self.base.any_at(Kind::TaxFiling, self.base.run(month, self.plan.index));
+        let filing = self.layout.any_at(Kind::TaxFiling, self.layout.run(month, self.plan.index));
         for &(account, amount) in &paid.cost.owed {
             self.post(
-                filing_day(self.base, month),
+                filing_day(self.layout, month),
                 posting::filing_paid(filing, currency, account, amount),
             );
         }
@@ -144,8 +153,8 @@ impl Journal<'_> {
             vat_owed += vat;
         }
         self.invoices.push(invoices);
-        let filing = self.base.any_at(Kind::TaxFiling, self.base.run(month, self.plan.index));
-        let (day, currency) = (filing_day(self.base, month), self.plan.currency);
+        let filing = self.layout.any_at(Kind::TaxFiling, self.layout.run(month, self.plan.index));
+        let (day, currency) = (filing_day(self.layout, month), self.plan.currency);
         self.post(day, posting::reserved("Sales tax set aside", filing, currency, vat_owed));
         self.post(day, posting::filing_paid(filing, currency, vat_account, vat_owed));
         self.vat.push(vat_owed);
@@ -154,10 +163,10 @@ impl Journal<'_> {
 
     fn invoice(&mut self, month: u64, number: u64, net: i64, vat: (Account, i64)) {
         let currency = self.plan.currency;
-        let index = self.base.invoice(month, self.plan.index, number);
-        let invoice = self.base.any_at(Kind::Invoice, index);
-        let collection = self.base.any_at(Kind::Collection, index);
-        let days = InvoiceDays::of(self.base, self.plan, month, number);
+        let index = self.layout.invoice(month, self.plan.index, number);
+        let invoice = self.layout.any_at(Kind::Invoice, index);
+        let collection = self.layout.any_at(Kind::Collection, index);
+        let days = InvoiceDays::of(self.layout, self.plan, month, number);
         let amount = net + vat.1;
         self.post(days.sent, posting::invoice_sent(invoice, currency, net, Some(vat)));
         let owed = Account::AccountsReceivable;
@@ -185,9 +194,9 @@ impl Journal<'_> {
             };
             *amount = sum;
             let payout = self
-                .base
-                .any_at(Kind::Payout, self.base.vendor_payout(month, self.plan.index, number));
-            let day = self.base.period(month).day(VENDOR_DAY);
+                .layout
+                .any_at(Kind::Payout, self.layout.vendor_payout(month, self.plan.index, number));
+            let day = self.layout.period(month).day(VENDOR_DAY);
             self.post(day, posting::vendor_payout_sent(payout, currency, sum));
             self.post(day, posting::vendor_payout_paid(payout, currency, expense, sum));
         }
@@ -197,15 +206,15 @@ impl Journal<'_> {
     /// Sorts the postings and writes them into the books.
     fn close(mut self, payroll: PayrollHistory) -> History {
         self.postings.sort_by_key(|(day, _)| *day); // stable: keeps the order of postings within a day
-        let company: Id<Company> = self.base.id_at(self.plan.index);
-        let wallet = self.base.record::<Wallet>(self.plan.index);
+        let company: Id<Company> = self.layout.id_at(self.plan.index);
+        let wallet = wallet(self.layout, self.plan.index);
         let wallet = wallet.expect("a company is grown with a wallet");
         let (mut sums, mut days) = (Sums::default(), Days::default());
         let (mut entries, mut statement) = (Vec::new(), Vec::new());
         for (number, (day, posting)) in (0_u64..).zip(self.postings) {
             assert!(posting.balances(), "an entry of history does not balance: {posting:?}");
             assert!(number < ENTRIES_A_COMPANY, "a history outgrew its ids");
-            let id = self.base.id_at(self.plan.index * ENTRIES_A_COMPANY + number);
+            let id = self.layout.id_at(self.plan.index * ENTRIES_A_COMPANY + number);
             let entry = entry(id, company, day, posting);
             if entry.lines.iter().any(|line| line.account == Account::CashAvailable) {
                 let before = sums.get(self.plan.currency, Account::CashAvailable).net();
@@ -254,12 +263,28 @@ fn entry(
     }
 }
 
-impl Grow for JournalEntry {
-    fn grow(base: &Base, index: u64) -> Option<Self> {
-        let history = base.history_at(index / ENTRIES_A_COMPANY);
-        let number = usize::try_from(index % ENTRIES_A_COMPANY).ok()?;
-        history.entries.get(number).map(|entry| (**entry).clone())
-    }
+/// The wallet of the grown company with that index.
+pub(crate) fn wallet(layout: &Layout, index: u64) -> Option<Wallet> {
+    let plan = (index < layout.shape().companies).then(|| layout.plan(index))?;
+    let created_at = layout.first_day().midnight().plus_millis(i64::try_from(index).ok()?);
+    Some(Wallet {
+        id: layout.id_at(index),
+        object: Object::NAME,
+        company_id: layout.id_at(index),
+        status: WalletStatus::Active,
+        currency: plan.currency,
+        balances: Balances::default(),
+        created_at,
+        updated_at: created_at,
+        metadata: Metadata::default(),
+        status_history: vec![StatusChange::plain(WalletStatus::Active, created_at)],
+    })
+}
+
+/// The day on which the liabilities of a month of history are filed and paid.
+pub(crate) fn filing_day(layout: &Layout, month: u64) -> Date {
+    let next = layout.period(month).plus_months(1);
+    next.day(FILING_DAY).or_business_day_before()
 }
 
 /// The day on which wages sent on `day` arrive: two business days later, but within the month, so that every
@@ -284,9 +309,9 @@ pub(crate) struct InvoiceDays {
 
 impl InvoiceDays {
     /// The times for an invoice of history.
-    pub(crate) fn of(base: &Base, plan: &Plan, month: u64, number: u64) -> Self {
+    pub(crate) fn of(layout: &Layout, plan: &Plan, month: u64, number: u64) -> Self {
         let key = plan.key.with("payer").at(month).at(number);
-        let sent = base.period(month).day(3 + 7 * number as i8).or_business_day_after();
+        let sent = layout.period(month).day(3 + 7 * number as i8).or_business_day_after();
         let paid = sent.plus_days(10 + key.below(31) as i32).or_business_day_after();
         Self { sent, paid, settled: paid.plus_business_days(1) }
     }

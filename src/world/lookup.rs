@@ -5,7 +5,8 @@
 use std::sync::Arc;
 
 use crate::model::business::Company;
-use crate::model::identity::{Name, WatchlistEntry, name_index};
+use crate::model::identity::{WatchlistEntry, name_index};
+use crate::model::name_match::Name;
 use crate::model::payments::{Collection, CollectionStatus, Invoice, invoice};
 use crate::model::{Entity, Kind};
 use crate::value::Id;

@@ -10,8 +10,11 @@ pub(crate) mod audit_trail;
 pub(crate) mod base;
 pub(crate) mod books;
 mod business_days;
+mod clock_mode;
+mod commit;
 pub(crate) mod days;
-pub(crate) mod decide;
+mod decide;
+pub(crate) mod decided;
 pub(crate) mod diff;
 pub(crate) mod digest;
 pub(crate) mod envelope;
@@ -21,23 +24,33 @@ pub(crate) mod filing_history;
 pub(crate) mod grow;
 pub(crate) mod history;
 pub(crate) mod journal;
+pub(crate) mod layout;
 pub(crate) mod log;
 mod lookup;
 pub(crate) mod overlay;
+mod pay_growth;
 pub(crate) mod payroll_history;
 pub(crate) mod reconciled;
 pub(crate) mod sales_history;
+mod scheduling;
 pub(crate) mod script;
+pub(crate) mod script_state;
 pub(crate) mod statement;
+pub(crate) mod sums;
 pub(crate) mod timers;
 mod transaction;
+mod wallets;
 
-pub(crate) use self::base::{Base, HISTORY_MONTHS, INVOICES_A_MONTH, Plan, Shape, VENDORS_A_MONTH};
-pub(crate) use self::decide::{Cause, Decided, DecisionAnswer, Script, Why};
+pub(crate) use self::base::{Base, Grow};
+pub use self::clock_mode::ClockMode;
+pub(crate) use self::decided::{Decided, DecisionAnswer, Why};
 pub(crate) use self::envelope::{API_VERSION, EventShape};
 pub(crate) use self::event::{Change, Event, RequestRef};
-pub(crate) use self::grow::Grow;
+pub(crate) use self::layout::{
+    HISTORY_MONTHS, INVOICES_A_MONTH, Plan, Shape, VENDORS_A_MONTH, WORLD_VERSION,
+};
 pub(crate) use self::overlay::Origin;
+pub(crate) use self::script_state::Script;
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -46,43 +59,16 @@ use imbl::{OrdMap, Vector};
 use serde::{Deserialize, Serialize};
 
 use crate::model::business::Company;
-use crate::model::payments::{Balances, Wallet};
 use crate::model::posting::Posting;
-use crate::model::{Account, AnyId, Entity, JournalEntry, Kind, Record, Task};
-use crate::value::{ApiError, Currency, Date, Id, Span, Timestamp};
-use crate::world::books::{Book, Books, Totals};
+use crate::model::{Account, AnyId, Entity, JournalEntry, Kind, Record};
+use crate::value::{ApiError, Currency, Date, Id, Timestamp};
+use crate::world::books::{Book, Books};
 use crate::world::log::Log;
 use crate::world::overlay::Overlay;
 use crate::world::reconciled::Reconciled;
-use crate::world::timers::{Timer, Timers};
+use crate::world::sums::Totals;
+use crate::world::timers::Timers;
 use crate::world::transaction::{Transaction, Undo};
-
-/// The clock of a world.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum ClockMode {
-    /// All effects of a request have happened before the next one; dates wait until the clock is advanced.
-    #[default]
-    Instant,
-    /// Time moves only when the clock is advanced.
-    Manual,
-    /// Time follows the wall clock.
-    Real,
-}
-
-impl ClockMode {
-    /// The name on the command line and on the wire.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Instant => "instant",
-            Self::Manual => "manual",
-            Self::Real => "real",
-        }
-    }
-}
 
 /// One key's world.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -185,7 +171,7 @@ impl World {
     }
 
     /// Sets the most stored events; all of them if none.
-    pub(crate) fn keep_events(&mut self, most: Option<u64>) {
+    pub(crate) fn limit_events(&mut self, most: Option<u64>) {
         self.log.set_limit(most);
     }
 
@@ -263,53 +249,6 @@ impl World {
             self.base.history(company).map(|h| h.sums.get(currency, account)).unwrap_or_default();
         let since = self.book(company).map(|b| b.sums.get(currency, account)).unwrap_or_default();
         grown.plus(since)
-    }
-
-    /// The balance of the company's wallet in this currency: a sum of the ledger.
-    pub(crate) fn balances(&self, company: Id<Company>, currency: Currency) -> Balances {
-        let balance = |account| {
-            let net = self.totals(company, currency, account).net();
-            i64::try_from(net)
-                .expect("a wallet's balance stays within 64 bits: every sum put in is bounded")
-        };
-        Balances {
-            available: balance(Account::CashAvailable),
-            pending: balance(Account::CollectionsInTransit),
-            reserved: balance(Account::CashReserved),
-            escrow: balance(Account::EscrowHeld),
-        }
-    }
-
-    /// The shown form of the wallet, with its balances and the time of their last change.
-    pub(crate) fn with_balances(&self, wallet: &Wallet) -> Wallet {
-        let statement = self.statement(wallet);
-        let moved = statement.last().map(|line| line.created_at);
-        Wallet {
-            balances: self.balances(wallet.company_id, wallet.currency),
-            updated_at: moved.map_or(wallet.updated_at, |moved| moved.max(wallet.updated_at)),
-            ..wallet.clone()
-        }
-    }
-
-    /// The company's wallet of this currency, opened if there is none.
-    pub(crate) fn wallet_for(&mut self, company: Id<Company>, currency: Currency) -> Arc<Wallet> {
-        if let Some(wallet) = self.wallet_of(company, currency) {
-            return wallet;
-        }
-        let id = self.next_id(company.bits());
-        let wallet = Wallet::open(id, company, currency, self.now);
-        self.record("wallet.created", wallet)
-    }
-
-    /// The company's wallet of this currency, if there is one.
-    pub(crate) fn wallet_of(
-        &self,
-        company: Id<Company>,
-        currency: Currency,
-    ) -> Option<Arc<Wallet>> {
-        let grown = self.base.index_of(company).and_then(|index| self.at::<Wallet>(index));
-        let created = self.children::<Wallet>(company.bits()).filter_map(|id| self.find(id));
-        grown.into_iter().chain(created).find(|wallet| wallet.currency == currency)
     }
 
     // --- staging ---------------------------------------------------------------------------------------------------
@@ -405,111 +344,6 @@ impl World {
         let clock = self.transaction.request.is_none();
         let cause = self.transaction.cause.as_ref().filter(|_| clock)?;
         Some(Arc::clone(&cause.request))
-    }
-
-    /// Emits an event about a wallet, with its balances.
-    pub(crate) fn emit_wallet(&mut self, name: &'static str, wallet: &Wallet) {
-        let shown = Arc::new(self.with_balances(wallet));
-        self.emit(name, &shown);
-    }
-
-    // --- time ------------------------------------------------------------------------------------------------------
-
-    /// Sets a timer for the next action of the outside world. In an instant world it is due at once.
-    pub(crate) fn settle_at(&mut self, due: Timestamp, task: Task) {
-        if self.mode == ClockMode::Instant {
-            self.remind_at(self.now, task);
-        } else {
-            self.remind_at(due, task);
-        }
-    }
-
-    /// Sets a timer for a date, which waits for its date with every clock.
-    pub(crate) fn remind_at(&mut self, due: Timestamp, task: Task) {
-        let timer = Timer {
-            due: due.max(self.now),
-            sequence: self.timers.next,
-            task,
-            cause: self.transaction.cause.clone(),
-            decided: self.transaction.behind(task.subject()),
-        };
-        self.timers.next += 1;
-        self.timers.insert(timer.clone());
-        self.transaction.undo.push(Undo::SetTimer { timer });
-    }
-
-    /// Sets a timer after the normal delay, or on its date if the outside world set one.
-    pub(crate) fn settle_when(&mut self, normal: Span, named: Option<Span>, task: Task) {
-        match named {
-            Some(span) => self.remind_at(self.after(span, task.subject()), task),
-            None => self.settle_after(normal, task),
-        }
-    }
-
-    /// Removes every timer of this task.
-    pub(crate) fn drop_timers(&mut self, of: impl Fn(Task) -> bool) {
-        while let Some(timer) = self.timers.take_first(|timer| of(timer.task)) {
-            self.transaction.undo.push(Undo::TakeTimer { timer });
-        }
-    }
-
-    /// Sets a timer after a delay.
-    pub(crate) fn settle_after(&mut self, delay: Span, task: Task) {
-        self.settle_at(self.after(delay, task.subject()), task);
-    }
-
-    /// The timers set since `begin`.
-    pub(crate) fn timers_set(&self) -> impl Iterator<Item = Task> {
-        self.transaction.undo.iter().filter_map(|undo| match undo {
-            Undo::SetTimer { timer } => Some(timer.task),
-            _ => None,
-        })
-    }
-
-    /// The timers in the order of their due times.
-    pub(crate) fn timers(&self) -> impl ExactSizeIterator<Item = &Timer> {
-        self.timers.iter()
-    }
-
-    /// Takes the first timer that is due by `instant`, and moves the clock to it.
-    pub(crate) fn take_due(&mut self, instant: Timestamp) -> Option<Timer> {
-        let timer = self.timers.take_due(instant)?;
-        self.taken(&timer);
-        self.move_clock(timer.due.max(self.now));
-        Some(timer)
-    }
-
-    /// Takes the first timer that a request set, directly or indirectly, without waiting for it; deadlines
-    /// only on request.
-    pub(crate) fn take_caused(&mut self, request: &str, deadlines: bool) -> Option<Timer> {
-        let caused = |timer: &Timer| {
-            let cause = timer.cause.as_ref();
-            (deadlines || !timer.task.is_deadline())
-                && cause.is_some_and(|cause| cause.request.id == request)
-        };
-        let timer = self.timers.take_first(caused)?;
-        self.taken(&timer);
-        Some(timer)
-    }
-
-    /// The effects that run now have the cause of the timer.
-    fn taken(&mut self, timer: &Timer) {
-        let timer = timer.clone();
-        self.transaction.cause.clone_from(&timer.cause);
-        self.transaction.decided.clone_from(&timer.decided);
-        self.transaction.latest.clone_from(&timer.decided);
-        self.transaction.undo.push(Undo::TakeTimer { timer });
-    }
-
-    /// Moves the clock forward, never back.
-    pub(crate) fn move_clock(&mut self, to: Timestamp) {
-        self.transaction.undo.push(Undo::Clock { now: self.now });
-        self.now = self.now.max(to);
-    }
-
-    /// Moves the clock outside a transaction, for the wall clock.
-    pub(crate) fn follow_clock(&mut self, to: Timestamp) {
-        self.now = self.now.max(to);
     }
 }
 

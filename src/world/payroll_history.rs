@@ -19,8 +19,8 @@ use crate::model::growth::people;
 use crate::model::growth::workforce::{Place, Selection};
 use crate::model::payroll::{self, PayPeriod};
 use crate::model::posting::RunCost;
-use crate::value::{Date, Period};
-use crate::world::{Base, HISTORY_MONTHS, Plan};
+use crate::value::time::{Date, Period};
+use crate::world::layout::{HISTORY_MONTHS, Layout, Plan};
 
 /// Role slot and step.
 type Class = (u8, u8);
@@ -45,15 +45,15 @@ pub(crate) struct PaidMonth {
 
 impl PayrollHistory {
     /// Calculates the payroll of the company of this plan.
-    pub(crate) fn grow(base: &Base, plan: &Plan) -> Self {
+    pub(crate) fn grow(layout: &Layout, plan: &Plan) -> Self {
         let counts = plan.workforce.classes(Selection::PAID_IN_HISTORY);
         let mut calculations = BTreeMap::new();
         let mut months: Vec<PaidMonth> =
-            (0..HISTORY_MONTHS).map(|m| PaidMonth::empty(pay_date(base.period(m)))).collect();
+            (0..HISTORY_MONTHS).map(|m| PaidMonth::empty(pay_date(layout.period(m)))).collect();
         let mut head_count = 0;
         for (role, steps) in (0_u8..).zip(counts) {
             for (step, people) in (0_u8..).zip(steps).filter(|(_, people)| *people > 0) {
-                let year = class_history(base, plan, role, step);
+                let year = class_history(layout, plan, role, step);
                 for (month, calculation) in months.iter_mut().zip(&year) {
                     month.add(calculation, people);
                 }
@@ -91,22 +91,22 @@ pub(crate) fn pay_date(period: Period) -> Date {
 /// The twelve months of one pay class. The earlier months of the tax year are also calculated and then
 /// dropped, because the year to date of the first month includes
 /// them.
-fn class_history(base: &Base, plan: &Plan, role: u8, step: u8) -> Vec<Arc<Calculation>> {
+fn class_history(layout: &Layout, plan: &Plan, role: u8, step: u8) -> Vec<Arc<Calculation>> {
     let compensation = people::compensation(
         plan.country,
         plan.industry,
         plan.currency,
         role,
         step,
-        base.first_day(),
+        layout.first_day(),
     );
     let attributes = people::tax_attributes(plan.country, plan.key, role, step);
-    let first = pay_date(base.period(0));
+    let first = pay_date(layout.period(0));
     let pack = payroll::library().in_force(plan.country.code, first.civil()).pack;
     let earlier = pack.period_number(PayPeriod::Monthly, first.civil()) as i32 - 1;
     let mut year: Vec<Arc<Calculation>> = Vec::new();
     for month in -earlier..HISTORY_MONTHS as i32 {
-        let pay_date = pay_date(base.period(0).plus_months(month));
+        let pay_date = pay_date(layout.period(0).plus_months(month));
         let terms = Terms {
             country: plan.country.code,
             parts: &compensation.components,

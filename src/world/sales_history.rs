@@ -16,7 +16,7 @@ use crate::model::payments::{
 use crate::model::{Kind, Object, StatusChange};
 use crate::value::{Date, Metadata, Timestamp};
 use crate::world::history::{InvoiceDays, POSTING_HOUR};
-use crate::world::{Base, Grow, HISTORY_MONTHS, INVOICES_A_MONTH, Plan};
+use crate::world::{Base, Grow, INVOICES_A_MONTH, Plan};
 
 /// The days within which customers must pay.
 const TERMS: i32 = 30;
@@ -24,14 +24,6 @@ const TERMS: i32 = 30;
 pub(crate) const GRACE: i32 = 60;
 /// The number of regular customers of a company.
 const CUSTOMERS: u64 = 6;
-
-impl Base {
-    /// The invoices that a grown company sent in this year.
-    pub(crate) fn invoices_of(&self, year: i16) -> u64 {
-        let months = (0..HISTORY_MONTHS).filter(|month| self.period(*month).year() == year);
-        months.count() as u64 * INVOICES_A_MONTH
-    }
-}
 
 /// An invoice of history, and its payment.
 struct Sale {
@@ -216,7 +208,7 @@ impl Grow for Collection {
 mod tests {
     use super::*;
     use crate::model::Kind;
-    use crate::world::Shape;
+    use crate::world::{HISTORY_MONTHS, Shape};
 
     #[test]
     fn every_invoice_of_history_has_lines_and_sums() {

@@ -258,7 +258,7 @@ pub(crate) struct Latency {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct TimelineRow {
     pub(crate) at: Moment,
-    pub(crate) does: Deed,
+    pub(crate) does: TimelineAction,
     pub(crate) source: String,
 }
 
@@ -279,14 +279,14 @@ pub(crate) enum Moment {
 /// The action of a timeline row.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Deed {
+pub(crate) enum TimelineAction {
     /// An operation by its operationId, called by the system; its input may contain references.
     Call { operation: String, with: Value },
     /// An inbound event: a kind of `/_sandbox/inbound/{kind}`.
     Inbound { kind: String, with: Value },
 }
 
-impl Deed {
+impl TimelineAction {
     /// The operation or the inbound kind.
     pub(crate) fn name(&self) -> &str {
         match self {

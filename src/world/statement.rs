@@ -4,43 +4,12 @@
 
 use std::sync::Arc;
 
-use imbl::Vector;
-
-use crate::model::WalletTransaction;
-use crate::model::payments::Wallet;
-use crate::value::{Date, Timestamp};
+use crate::model::ledger::WalletTransaction;
+use crate::model::payments::wallet::Wallet;
+use crate::value::time::{Date, Timestamp};
 use crate::world::World;
+use crate::world::books::WalletLines;
 use crate::world::history::History;
-
-/// The lines of one wallet since the start, in the order of posting.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct WalletLines {
-    lines: Vector<Arc<WalletTransaction>>,
-    /// The number of lines with an earlier day than the line before: posted entries for past days.
-    back: u64,
-}
-
-impl WalletLines {
-    pub(super) fn push(&mut self, line: Arc<WalletTransaction>) {
-        self.back += u64::from(self.is_back(&line));
-        self.lines.push_back(line);
-    }
-
-    pub(super) fn pop(&mut self) {
-        if let Some(line) = self.lines.pop_back() {
-            self.back -= u64::from(self.is_back(&line));
-        }
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.lines.is_empty()
-    }
-
-    fn is_back(&self, line: &WalletTransaction) -> bool {
-        let last = self.lines.last();
-        last.is_some_and(|last| last.effective_on > line.effective_on)
-    }
-}
 
 /// One wallet's statement, history included.
 pub(crate) struct Statement<'a> {

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use imbl::OrdMap;
 use serde::{Deserialize, Serialize};
 
-use crate::model::Task;
-use crate::value::Timestamp;
-use crate::world::{Cause, Decided};
+use crate::model::task::Task;
+use crate::value::time::Timestamp;
+use crate::world::decided::Decided;
+use crate::world::script_state::Cause;
 
 /// The timers, ordered by their due time and the order in which they were set.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

@@ -79,7 +79,8 @@ fn faults(layer: &str, text: &str) -> Vec<String> {
     found
 }
 
-fn sources(folder: &Path) -> Vec<PathBuf> {
+/// The files of a folder and those below it, without tests.
+pub(crate) fn sources(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

@@ -5,7 +5,6 @@
     clippy::disallowed_methods,
     clippy::disallowed_types,
     clippy::struct_field_names,
-    clippy::too_many_lines,
     reason = "a test fails by panicking, and drives processes, sockets and files"
 )]
 
@@ -31,6 +30,7 @@ mod harness;
 mod headers;
 mod idempotency;
 mod identity;
+mod import_cycles;
 mod layers;
 mod leave;
 mod lists;
@@ -46,6 +46,7 @@ mod reconciliation;
 mod replay;
 mod requests;
 mod scenario;
+mod sizes;
 mod tax_filings;
 mod walk;
 mod webhooks;

@@ -141,7 +141,7 @@ fn employees_who_cannot_be_paid_are_all_named_with_the_reason() {
         assert!(detail.starts_with(&format!("{}: ", id(row))), "{detail}");
         let reason = match row["status"].as_str().unwrap() {
             "terminated" => "ended",
-            "pending" => "not begun",
+            "pending" => "not started",
             "suspended" => "suspended",
             _ => row["payroll_status"].as_str().unwrap(),
         };

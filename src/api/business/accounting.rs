@@ -5,18 +5,15 @@ use crate::api::business::figures::{Reading, minor};
 use crate::api::prelude::*;
 use crate::model::{Account, AccountType, Direction, Wire};
 use crate::value::id::encode_to_string;
-use crate::world::books::Totals;
+use crate::world::sums::Totals;
 
-pub(crate) const OPERATIONS: &[Operation] = &[Operation {
-    method: Method::Get,
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([Operation {
     path: "/api/business/ledger-accounts",
-    domain: Domain::Business,
-    contract: Contract::Assumed,
     summary: "List ledger accounts",
     description: "Lists a company's accounts with their balances. Accounts in the base currency \
         are included even without entries.",
     ..operation!(read list_ledger_accounts)
-}];
+}]);
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct ListLedgerAccounts {

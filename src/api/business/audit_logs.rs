@@ -5,12 +5,9 @@ use crate::value::text::camel_case;
 use crate::world::Event;
 use crate::world::audit_trail::{AuditRecord, AuditRow, record};
 
-pub(crate) const OPERATIONS: &[Operation] = &[
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
     Operation {
-        method: Method::Get,
         path: "/api/business/audit-logs",
-        domain: Domain::Business,
-        contract: Contract::Assumed,
         summary: "List audit records",
         description: "Lists who did what to which resource and when, oldest first. There is one \
             record per event. The oldest records of a long log may be dropped; the others keep \
@@ -18,10 +15,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ..operation!(read list_audit_logs)
     },
     Operation {
-        method: Method::Get,
         path: "/api/business/audit-logs/{audit_log_id}",
-        domain: Domain::Business,
-        contract: Contract::Assumed,
         summary: "Read an audit record",
         description: "Returns a record with all changes and its position in the hash chain. `hash` \
             is the SHA-256 of the record without `hash`, as JSON in UTF-8 without white space, \
@@ -29,7 +23,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             previous record.",
         ..operation!(read get_audit_log)
     },
-];
+]);
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct ListAuditLogs {
@@ -105,20 +99,14 @@ pub(crate) fn in_order(from: Option<Date>, to: Option<Date>) -> Result<(), ApiEr
     }
 }
 
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct OneAuditLog {
-    /// The record.
-    audit_log_id: Id<AuditRecord>,
-}
-
 impl Identified for AuditRecord {
     fn id_text(&self) -> Option<String> {
         Some(self.id().to_owned())
     }
 }
 
-fn get_audit_log(world: &World, input: OneAuditLog) -> Result<Data<AuditRecord>, ApiError> {
-    let id = input.audit_log_id;
+fn get_audit_log(world: &World, input: One<AuditRecord>) -> Result<Data<AuditRecord>, ApiError> {
+    let id = input.id;
     let found = world.log().iter().find(|event| event.id == id.bits());
     let hashes = |event: &Arc<Event>| world.log().hashes(event.sequence);
     let found = found.and_then(|event| Some((event, hashes(event)?)));

@@ -1,13 +1,11 @@
 //! Totals from earlier in the tax year, which cumulative taxes and yearly caps need.
 
-use std::collections::BTreeMap;
-
 use schemars::{Schema, SchemaGenerator, json_schema};
 
 use crate::api::check::suggestion;
 use crate::api::prelude::*;
 use crate::model::business::BroughtIn;
-use crate::model::business::calculation::tax_year;
+use crate::model::business::earnings::tax_year;
 use crate::model::payroll::{self, Pack, YearToDate};
 
 /// What the employee was paid earlier in this tax year, outside this payroll.

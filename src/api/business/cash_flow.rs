@@ -7,11 +7,8 @@ use crate::api::business::reports::reports;
 use crate::api::prelude::*;
 use crate::model::Account;
 
-pub(crate) const OPERATIONS: &[Operation] = &[Operation {
-    method: Method::Get,
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([Operation {
     path: "/api/business/reports/cash-flow",
-    domain: Domain::Business,
-    contract: Contract::Assumed,
     summary: "Cash flow",
     description: "Returns the cash flow of a range of days by the direct method. Cash is \
         available, reserved, in transit or in escrow; moving it between these is not a flow. \
@@ -20,7 +17,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
         of rates on the cash itself.",
     example: r#"{"company_id":"@company:1","from":"2025-12-01","to":"2025-12-31"}"#,
     ..operation!(read get_cash_flow)
-}];
+}]);
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct GetCashFlow {

@@ -3,7 +3,6 @@
 use crate::api::business::compliance::{self, Requirement};
 use crate::api::payments::wallet_level::PaymentSettingsChange;
 use crate::api::prelude::*;
-use crate::model::Object;
 use crate::model::business::{
     Address, CompanyStatus, ComplianceRequirement, Contact, PayrollSettings,
 };
@@ -11,21 +10,15 @@ use crate::model::growth::countries;
 use crate::model::payments::Rail;
 use crate::value::Email;
 
-pub(crate) const OPERATIONS: &[Operation] = &[
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
     Operation {
-        method: Method::Get,
         path: "/api/business/companies",
-        domain: Domain::Business,
-        contract: Contract::Assumed,
         summary: "List companies",
         description: "Lists every company of this key's world, in creation order.",
         ..operation!(read list_companies)
     },
     Operation {
-        method: Method::Post,
         path: "/api/business/companies",
-        domain: Domain::Business,
-        contract: Contract::Assumed,
         summary: "Create a company",
         description: "Creates a company and its wallet in the base currency. The company is \
             `pending` and cannot pay until its business is verified with \
@@ -37,10 +30,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ..operation!(write create_company)
     },
     Operation {
-        method: Method::Get,
         path: "/api/business/companies/{company_id}",
-        domain: Domain::Business,
-        contract: Contract::Assumed,
         summary: "Read a company",
         description: "Returns a company with its `blockers`: the requirements to resolve before it \
             can pay.",
@@ -49,25 +39,27 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         method: Method::Patch,
         path: "/api/business/companies/{company_id}",
-        domain: Domain::Business,
-        contract: Contract::Assumed,
         summary: "Update a company",
         description: "Changes only the given members.",
         example: r#"{"payroll_settings":{"pay_day":28}}"#,
         emits: &["company.updated"],
         ..operation!(write update_company)
     },
-];
+]);
 
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct ListCompanies {
-    #[serde(flatten)]
-    paging: Paging,
-    sort: Option<Sort<Company>>,
-    /// Filter by status.
-    status: Option<CompanyStatus>,
-    /// Filter by country of registration, ISO 3166-1 alpha-2.
-    country: Option<Country>,
+list! {
+    fn list_companies(ListCompanies) -> Company, from |world, _| Candidates::all(world);
+    filter
+        status: CompanyStatus,
+        /// Filter by country of registration, ISO 3166-1 alpha-2.
+        country: Country;
+    sort created_at, legal_name, country;
+}
+
+impl Accepts<String> for Country {
+    fn accepts(&self, code: &String) -> bool {
+        self.0 == *code
+    }
 }
 
 /// A country, ISO 3166-1 alpha-2.
@@ -75,26 +67,6 @@ pub(crate) struct ListCompanies {
 #[serde(transparent)]
 #[schemars(inline)]
 pub(crate) struct Country(#[schemars(regex(pattern = "^[A-Z]{2}$"))] pub(crate) String);
-
-impl Sortable for Company {
-    const KEYS: &'static [(&'static str, fn(&Self) -> SortKey)] = &[
-        ("created_at", |company| SortKey::Number(company.created_at.millis())),
-        ("legal_name", |company| SortKey::Text(company.legal_name.clone())),
-        ("country", |company| SortKey::Text(company.country.clone())),
-    ];
-}
-
-fn list_companies(world: &World, input: ListCompanies) -> Result<List<Shown<Company>>, ApiError> {
-    let candidates = Candidates::all(world);
-    if input.status.is_none() && input.country.is_none() {
-        return candidates.page(world, input.paging, input.sort.as_ref());
-    }
-    let keep = |company: &Company| {
-        is(input.status.as_ref(), &company.status)
-            && input.country.as_ref().is_none_or(|c| c.0 == company.country)
-    };
-    candidates.page_where(world, input.paging, input.sort.as_ref(), keep)
-}
 
 /// A new company.
 #[derive(Deserialize, JsonSchema)]
@@ -191,12 +163,6 @@ pub(crate) fn known_country(code: &str) -> Result<(), ApiError> {
     Err(ApiError::invalid(vec![Violation::new("/country", "unknown_country", detail)]))
 }
 
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct OneCompany {
-    /// The company.
-    company_id: Id<Company>,
-}
-
 /// A company with its open blocking requirements.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct CompanyWithBlockers {
@@ -212,8 +178,8 @@ impl Identified for CompanyWithBlockers {
     }
 }
 
-fn get_company(world: &World, input: OneCompany) -> Result<Data<CompanyWithBlockers>, ApiError> {
-    let company = world.get(input.company_id)?;
+fn get_company(world: &World, input: One<Company>) -> Result<Data<CompanyWithBlockers>, ApiError> {
+    let company = world.get(input.id)?;
     Ok(Data(with_blockers(world, &company)))
 }
 

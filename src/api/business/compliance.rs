@@ -2,31 +2,23 @@
 
 use crate::api::business::companies::blockers;
 use crate::api::prelude::*;
-use crate::api::system_row::SystemRow;
 use crate::model::business::{
     CompanyStatus, ComplianceRequirement, Evidence, RequirementStatus, RequirementType,
 };
-use crate::model::{Object, step};
 
 /// Number of days to resolve a requirement.
 const DAYS_TO_MEET: i32 = 30;
 
-pub(crate) const OPERATIONS: &[Operation] = &[
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
     Operation {
-        method: Method::Get,
         path: "/api/business/compliance-requirements",
-        domain: Domain::Business,
-        contract: Contract::Assumed,
         summary: "List compliance requirements",
         description: "Lists what companies must provide, in creation order, with how to resolve it \
             and the due date. A company with open `blocking` requirements cannot pay.",
         ..operation!(read list_compliance_requirements)
     },
     Operation {
-        method: Method::Post,
         path: "/api/business/compliance-requirements/{compliance_requirement_id}/resolve",
-        domain: Domain::Business,
-        contract: Contract::Assumed,
         summary: "Resolve a compliance requirement",
         description: "Resolves a requirement with evidence: a document or a value. Any evidence is \
             accepted. A `pending` company without open blocking requirements becomes `active`. An \
@@ -36,7 +28,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         emits: &["compliance_requirement.resolved", "company.status_changed"],
         ..operation!(write resolve_compliance_requirement)
     },
-];
+]);
 
 pub(crate) const MISS_REQUIREMENT: SystemRow = SystemRow {
     name: "miss_requirement",
@@ -44,43 +36,16 @@ pub(crate) const MISS_REQUIREMENT: SystemRow = SystemRow {
     ..SystemRow::LAST
 };
 
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct ListComplianceRequirements {
-    #[serde(flatten)]
-    paging: Paging,
-    sort: Option<Sort<ComplianceRequirement>>,
-    /// Filter by company.
-    company_id: Option<Id<Company>>,
-    /// Filter by subject type, such as `company` or `tax_liability`.
-    subject_type: Option<Text<64>>,
-    /// Filter by status.
-    status: Option<RequirementStatus>,
-    /// Filter by whether the requirement blocks payments.
-    blocking: Option<bool>,
-}
-
-impl Sortable for ComplianceRequirement {
-    const KEYS: &'static [(&'static str, fn(&Self) -> SortKey)] = &[
-        ("created_at", |requirement| SortKey::Number(requirement.created_at.millis())),
-        ("due_on", |requirement| SortKey::Text(requirement.due_on.to_string())),
-    ];
-}
-
-fn list_compliance_requirements(
-    world: &World,
-    input: ListComplianceRequirements,
-) -> Result<List<Shown<ComplianceRequirement>>, ApiError> {
-    let candidates = Candidates::new(0, |_| None, world.created());
-    let keep = |requirement: &ComplianceRequirement| {
-        is(input.company_id.as_ref(), &requirement.company_id)
-            && input
-                .subject_type
-                .as_ref()
-                .is_none_or(|kind| kind.as_str() == requirement.subject.kind.name())
-            && is(input.status.as_ref(), &requirement.status)
-            && is(input.blocking.as_ref(), &requirement.blocking)
-    };
-    candidates.page_where(world, input.paging, input.sort.as_ref(), keep)
+list! {
+    fn list_compliance_requirements(ListComplianceRequirements) -> ComplianceRequirement;
+    filter
+        company_id: Id<Company>,
+        /// Filter by subject type, such as `company` or `tax_liability`.
+        subject_type: Text<64> => |name, requirement| requirement.subject.kind.name() == name.as_str(),
+        status: RequirementStatus,
+        /// Filter by whether the requirement blocks payments.
+        blocking: bool;
+    sort created_at, due_on;
 }
 
 #[derive(Deserialize, JsonSchema)]

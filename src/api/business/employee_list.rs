@@ -9,8 +9,7 @@ use std::io::Write as _;
 use std::sync::LazyLock;
 
 use crate::api::prelude::*;
-use crate::model::State;
-use crate::model::business::{Employee, EmployeeStatus, PayrollStatus};
+use crate::model::business::{EmployeeStatus, PayrollStatus};
 use crate::model::growth::industries::{self, Industry};
 use crate::model::growth::workforce::{
     ALL_SLOTS, CYCLE, Place, Selection, Slots, Workforce, standings,

@@ -5,24 +5,24 @@
 use crate::api::business::employee_verbs::enter_payroll;
 use crate::api::business::payment_account::{PaymentMethodInput, payment_method};
 use crate::api::prelude::*;
-use crate::api::system_row::SystemRow;
 use crate::model::business::payroll_verification::{Check, CheckName, CheckStatus};
-use crate::model::business::{
-    BankAnswer, Employee, PayrollStatus, PayrollVerification, VerificationStatus,
-};
+use crate::model::business::{BankAnswer, PayrollStatus, PayrollVerification, VerificationStatus};
 use crate::model::decision::BANK_ACCOUNT_CHECK;
-use crate::model::step;
-use crate::world::DecisionAnswer;
+use crate::model::lifecycle::{Stateful, StatusChange, step};
+use crate::model::task::Task;
+use crate::value::error::{ApiError, ErrorCode};
+use crate::value::id::Id;
+use crate::value::span::Span;
+use crate::world::World;
+use crate::world::decided::DecisionAnswer;
 
 /// From the request to the answers, unless the decision sets another delay.
 const CHECKS: Span = Span::seconds(30);
 
-pub(crate) const OPERATIONS: &[Operation] = &[
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
     Operation {
         method: Method::Put,
         path: "/api/business/employees/{employee_id}/payment-method",
-        domain: Domain::Business,
-        contract: Contract::Assumed,
         summary: "Set the account for wages",
         description: "Sets the account that receives the employee's wages. Bank code and number \
             must be valid in the employee's country. `payroll_status` becomes `pending`, and the \
@@ -36,10 +36,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ..operation!(write set_employee_payment_method)
     },
     Operation {
-        method: Method::Post,
         path: "/api/business/employees/{employee_id}/verify-payroll",
-        domain: Domain::Business,
-        contract: Contract::Assumed,
         summary: "Verify an employee for payroll",
         description: "Asks the bank whether the account is open and belongs to the employee, and \
             checks that a tax number and pay terms exist. `checks` selects among the three. After \
@@ -51,15 +48,12 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ..operation!(write verify_employee_payroll)
     },
     Operation {
-        method: Method::Get,
         path: "/api/business/payroll-verifications/{payroll_verification_id}",
-        domain: Domain::Business,
-        contract: Contract::Assumed,
         summary: "Read a payroll verification",
         description: "Returns the result of each check, with the reason for a failure.",
-        ..operation!(read get_payroll_verification)
+        ..operation!(get get_payroll_verification: PayrollVerification)
     },
-];
+]);
 
 pub(crate) const FINISH_VERIFICATION: SystemRow = SystemRow {
     name: "finish_verification",
@@ -239,17 +233,4 @@ fn result_of(
         ),
     };
     if present { Ok(()) } else { Err(("missing", detail)) }
-}
-
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct OneVerification {
-    /// The verification.
-    payroll_verification_id: Id<PayrollVerification>,
-}
-
-fn get_payroll_verification(
-    world: &World,
-    input: OneVerification,
-) -> Result<Data<Shown<PayrollVerification>>, ApiError> {
-    show(world, input.payroll_verification_id)
 }

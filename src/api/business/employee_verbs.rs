@@ -7,17 +7,12 @@ use crate::api::business::payroll_clock::get;
 use crate::api::business::payroll_people::Wanted;
 use crate::api::business::{leave_clock, payroll};
 use crate::api::prelude::*;
-use crate::api::system_row::SystemRow;
 use crate::model::business::employee::FinalPay;
-use crate::model::business::{Employee, EmployeeStatus, HoldReason, PayrollStatus, RunType};
-use crate::model::{State, step};
+use crate::model::business::{EmployeeStatus, HoldReason, PayrollStatus, RunType};
 
-pub(crate) const OPERATIONS: &[Operation] = &[
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
     Operation {
-        method: Method::Post,
         path: "/api/business/employees/{employee_id}/suspend",
-        domain: Domain::Business,
-        contract: Contract::Assumed,
         summary: "Suspend an employee",
         description: "Suspends an employee. Runs exclude the employee until `activateEmployee` is \
             called. A `verified` payroll status becomes `on_hold`. A run that already includes \
@@ -28,10 +23,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ..operation!(write suspend_employee)
     },
     Operation {
-        method: Method::Post,
         path: "/api/business/employees/{employee_id}/activate",
-        domain: Domain::Business,
-        contract: Contract::Assumed,
         summary: "Activate an employee",
         description: "Starts work, or resumes it after leave or a suspension. Pay that the \
             suspension put on hold becomes `verified` again. An employee must be active and \
@@ -42,10 +34,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ..operation!(write activate_employee)
     },
     Operation {
-        method: Method::Post,
         path: "/api/business/employees/{employee_id}/terminate",
-        domain: Domain::Business,
-        contract: Contract::Assumed,
         summary: "Terminate an employment",
         description: "Ends an employment permanently. `final_pay` sets how the last days are paid: \
             `off_cycle` in a separate run as soon as the employment ends, `next_run` in the \
@@ -63,7 +52,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         starts: &["end_employment", "calculate_run"],
         ..operation!(write terminate_employee)
     },
-];
+]);
 
 pub(crate) const BEGIN_EMPLOYMENT: SystemRow =
     SystemRow { name: "begin_employment", emits: &["employee.activated"], ..SystemRow::LAST };

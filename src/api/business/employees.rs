@@ -1,7 +1,5 @@
 //! Employees: the published list (specification, §4.2), create, read, update.
 
-use std::collections::BTreeMap;
-
 use schemars::{Schema, SchemaGenerator};
 
 use crate::api::business::brought_in::{YearToDateInput, brought_in};
@@ -11,15 +9,12 @@ use crate::api::business::pay_terms::{CompensationInput, Payee, compensation};
 use crate::api::business::payment_account::{PaymentMethodInput, payment_method};
 use crate::api::prelude::*;
 use crate::api::reply::{IntoReply, Reply, list_schema};
-use crate::model::Object;
-use crate::model::business::{Employee, EmployeeStatus, EmploymentType, PayrollStatus};
+use crate::model::business::{EmployeeStatus, EmploymentType, PayrollStatus};
 use crate::value::Email;
 
-pub(crate) const OPERATIONS: &[Operation] = &[
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
     Operation {
-        method: Method::Get,
         path: "/api/business/employees",
-        domain: Domain::Business,
         contract: Contract::Published,
         summary: "List employees",
         description: "Lists every employee of this key's world, of all companies, in creation \
@@ -28,10 +23,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ..operation!(read list_employees)
     },
     Operation {
-        method: Method::Post,
         path: "/api/business/employees",
-        domain: Domain::Business,
-        contract: Contract::Assumed,
         summary: "Hire an employee",
         description: "Creates an employee, who is `pending` and `not_enrolled` for payroll. Runs \
             pay the employee after `verifyEmployeePayroll`, and after activation: automatically \
@@ -44,20 +36,15 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ..operation!(write create_employee)
     },
     Operation {
-        method: Method::Get,
         path: "/api/business/employees/{employee_id}",
-        domain: Domain::Business,
-        contract: Contract::Assumed,
         summary: "Read an employee",
         description: "Returns the complete record: pay terms, bank account, tax attributes, status \
             history.",
-        ..operation!(read get_employee)
+        ..operation!(get get_employee: Employee)
     },
     Operation {
         method: Method::Patch,
         path: "/api/business/employees/{employee_id}",
-        domain: Domain::Business,
-        contract: Contract::Assumed,
         summary: "Update an employee",
         description: "Changes only the given members. The status cannot be changed here: other \
             operations change it.",
@@ -65,7 +52,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         emits: &["employee.updated"],
         ..operation!(write update_employee)
     },
-];
+]);
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct ListEmployees {
@@ -89,14 +76,7 @@ pub(crate) struct ListEmployees {
     q: Option<Text<100>>,
 }
 
-impl Sortable for Employee {
-    const KEYS: &'static [(&'static str, fn(&Self) -> SortKey)] = &[
-        ("created_at", |employee| SortKey::Number(employee.created_at.millis())),
-        ("name", |employee| SortKey::Text(employee.name.clone())),
-        ("role", |employee| SortKey::Text(employee.role.clone())),
-        ("department", |employee| SortKey::Text(employee.department.clone())),
-    ];
-}
+sortable!(Employee: created_at, name, role, department);
 
 /// One row of the published list: six members and no other (specification, §2).
 #[derive(Serialize, JsonSchema)]
@@ -246,16 +226,6 @@ fn together(refusals: Vec<ApiError>) -> Result<(), ApiError> {
         return Err(ApiError::invalid(errors));
     }
     Err(first.with_errors(errors))
-}
-
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct OneEmployee {
-    /// The employee.
-    employee_id: Id<Employee>,
-}
-
-fn get_employee(world: &World, input: OneEmployee) -> Result<Data<Shown<Employee>>, ApiError> {
-    show(world, input.employee_id)
 }
 
 /// Changes to an employee.

@@ -3,14 +3,15 @@
 //! Amounts in other currencies are translated at reference rates: movements at the rate of their day, balances at the rate of the report's
 //! day. A report shows the difference between the two as a line.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use crate::api::prelude::*;
 use crate::model::Account;
 use crate::model::fx::Rates;
-use crate::world::books::{Book, Sums};
+use crate::world::books::Book;
 use crate::world::days::Day;
 use crate::world::history::History;
+use crate::world::sums::Sums;
 
 /// A sum in JSON.
 pub(crate) fn minor(sum: i128) -> i64 {

@@ -1,31 +1,23 @@
 //! Journal entries of a company: the list, entries by callers, and reversals.
 
 use core::ops::RangeInclusive;
-use std::collections::BTreeMap;
 
 use crate::api::business::companies::named;
 use crate::api::business::figures::rates;
 use crate::api::prelude::*;
-use crate::model::payments::Wallet;
 use crate::model::posting::Posting;
-use crate::model::{Account, Direction, EntryLine, JournalEntry, fx, refused, step};
+use crate::model::{Account, Direction, EntryLine, JournalEntry, fx};
 
-pub(crate) const OPERATIONS: &[Operation] = &[
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
     Operation {
-        method: Method::Get,
         path: "/api/business/journal-entries",
-        domain: Domain::Business,
-        contract: Contract::Assumed,
         summary: "List journal entries",
         description: "Lists a company's journal entries, oldest first. Each entry balances in \
             every currency and names its cause.",
         ..operation!(read list_journal_entries)
     },
     Operation {
-        method: Method::Post,
         path: "/api/business/journal-entries",
-        domain: Domain::Business,
-        contract: Contract::Assumed,
         summary: "Post a journal entry",
         description: "Posts an entry. Debits must equal credits in every currency. A line on \
             `cash_available` changes the wallet in its currency and is shown on its statement. \
@@ -46,10 +38,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ..operation!(write create_journal_entry)
     },
     Operation {
-        method: Method::Post,
         path: "/api/business/journal-entries/{journal_entry_id}/reverse",
-        domain: Domain::Business,
-        contract: Contract::Assumed,
         summary: "Reverse a journal entry",
         description: "Reverses an entry that was posted by a call: posts the opposite entry and \
             marks the original `reversed`. Entries are never edited. An entry of a run, a filing \
@@ -65,7 +54,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         emits: &["journal_entry.reversed", "wallet.credited", "wallet.debited"],
         ..operation!(write reverse_journal_entry)
     },
-];
+]);
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct ListJournalEntries {
@@ -86,12 +75,7 @@ pub(crate) struct ListJournalEntries {
     to: Option<Date>,
 }
 
-impl Sortable for JournalEntry {
-    const KEYS: &'static [(&'static str, fn(&Self) -> SortKey)] = &[
-        ("created_at", |entry| SortKey::Number(entry.created_at.millis())),
-        ("effective_on", |entry| SortKey::Text(entry.effective_on.to_string())),
-    ];
-}
+sortable!(JournalEntry: created_at, effective_on);
 
 impl ListJournalEntries {
     fn is_unfiltered(&self) -> bool {

@@ -2,25 +2,18 @@
 
 use crate::api::business::leave_clock;
 use crate::api::prelude::*;
-use crate::model::business::{Employee, EmployeeStatus, LeaveRequest, LeaveStatus, LeaveType};
-use crate::model::{Object, State, refused, step};
+use crate::model::business::{EmployeeStatus, LeaveRequest, LeaveStatus, LeaveType};
 
-pub(crate) const OPERATIONS: &[Operation] = &[
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
     Operation {
-        method: Method::Get,
         path: "/api/business/leave-requests",
-        domain: Domain::Business,
-        contract: Contract::Assumed,
         summary: "List leave requests",
         description: "Lists leave requests in creation order. Employees on leave before the \
             world's start have none.",
         ..operation!(read list_leave_requests)
     },
     Operation {
-        method: Method::Post,
         path: "/api/business/leave-requests",
-        domain: Domain::Business,
-        contract: Contract::Assumed,
         summary: "Request leave",
         description: "Creates a leave request for whole days within the employment. The days must \
             not overlap with another pending or approved request. Past days are accepted, for \
@@ -32,19 +25,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ..operation!(write create_leave_request)
     },
     Operation {
-        method: Method::Get,
         path: "/api/business/leave-requests/{leave_request_id}",
-        domain: Domain::Business,
-        contract: Contract::Assumed,
         summary: "Read a leave request",
         description: "Returns a leave request with the decision and the actual days of leave.",
-        ..operation!(read get_leave_request)
+        ..operation!(get get_leave_request: LeaveRequest)
     },
     Operation {
-        method: Method::Post,
         path: "/api/business/leave-requests/{leave_request_id}/decide",
-        domain: Domain::Business,
-        contract: Contract::Assumed,
         summary: "Approve or decline a leave request",
         description: "Decides a leave request. Approved leave sets an active employee to \
             `on_leave` on the first day and back to `active` on the day after the last. Leave \
@@ -56,50 +43,17 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         starts: &["begin_leave", "end_leave"],
         ..operation!(write decide_leave_request)
     },
-];
+]);
 
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct ListLeaveRequests {
-    #[serde(flatten)]
-    paging: Paging,
-    sort: Option<Sort<LeaveRequest>>,
-    /// Filter by employee.
-    employee_id: Option<Id<Employee>>,
-    /// Filter by company.
-    company_id: Option<Id<Company>>,
-    /// Filter by status.
-    status: Option<LeaveStatus>,
-    /// Filter by type of leave.
-    #[serde(rename = "type")]
-    kind: Option<LeaveType>,
-}
-
-impl Sortable for LeaveRequest {
-    const KEYS: &'static [(&'static str, fn(&Self) -> SortKey)] = &[
-        ("created_at", |request| SortKey::Number(request.created_at.millis())),
-        ("start_date", |request| SortKey::Number(request.start_date.midnight().millis())),
-        ("end_date", |request| SortKey::Number(request.end_date.midnight().millis())),
-    ];
-}
-
-fn list_leave_requests(
-    world: &World,
-    input: ListLeaveRequests,
-) -> Result<List<Shown<LeaveRequest>>, ApiError> {
-    let none = |_| None;
-    let candidates = match input.employee_id {
-        Some(employee) => Candidates::new(0, none, world.children(employee.bits())),
-        None => Candidates::new(0, none, world.created()),
-    };
-    if input.company_id.is_none() && input.status.is_none() && input.kind.is_none() {
-        return candidates.page(world, input.paging, input.sort.as_ref());
-    }
-    let keep = |request: &LeaveRequest| {
-        is(input.company_id.as_ref(), &request.company_id)
-            && is(input.status.as_ref(), &request.status)
-            && is(input.kind.as_ref(), &request.kind)
-    };
-    candidates.page_where(world, input.paging, input.sort.as_ref(), keep)
+list! {
+    fn list_leave_requests(ListLeaveRequests) -> LeaveRequest, of employee_id;
+    filter
+        employee_id: Id<Employee>,
+        company_id: Id<Company>,
+        status: LeaveStatus,
+        /// Filter by type of leave.
+        kind as "type": LeaveType;
+    sort created_at, start_date, end_date;
 }
 
 /// A new leave request.
@@ -207,19 +161,6 @@ fn overlapping(
     let requests = world.children::<LeaveRequest>(employee.bits()).filter_map(|id| world.find(id));
     let mut standing = requests.filter(|request| request.status != LeaveStatus::Declined);
     standing.find(|request| request.within(first, last).is_some())
-}
-
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct OneLeaveRequest {
-    /// The request.
-    leave_request_id: Id<LeaveRequest>,
-}
-
-fn get_leave_request(
-    world: &World,
-    input: OneLeaveRequest,
-) -> Result<Data<Shown<LeaveRequest>>, ApiError> {
-    show(world, input.leave_request_id)
 }
 
 /// The decision.

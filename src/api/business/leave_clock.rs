@@ -1,8 +1,7 @@
 //! Effects of leave on an employment: absent on its first day, back on the day after the last one, or earlier if work resumes.
 
 use crate::api::prelude::*;
-use crate::api::system_row::SystemRow;
-use crate::model::business::{Employee, EmployeeStatus, LeaveRequest, LeaveStatus, LeaveType};
+use crate::model::business::{EmployeeStatus, LeaveRequest, LeaveStatus, LeaveType};
 
 pub(crate) const BEGIN_LEAVE: SystemRow = SystemRow {
     name: "begin_leave",
@@ -15,7 +14,6 @@ pub(crate) const END_LEAVE: SystemRow =
 
 /// An employee's approved unpaid leave in a range of days, both ends included, ascending and without overlap. Leave that ended early counts
 /// up to its end, and never beyond the last day of work.
-#[allow(dead_code, reason = "the pay calculation uses it")]
 pub(crate) fn unpaid_leave(
     world: &World,
     employee: Id<Employee>,

@@ -3,19 +3,16 @@
 use std::collections::BTreeSet;
 
 use crate::api::prelude::*;
-use crate::api::system_row::SystemRow;
 use crate::model::business::{
-    Allowance, Compensation, Component, Deduction, DeductionTiming, Employee, EmployeeStatus,
-    PayInterval,
+    Allowance, Compensation, Component, Deduction, DeductionTiming, EmployeeStatus, PayInterval,
 };
+use crate::model::fx;
 use crate::model::growth::{countries, people};
-use crate::model::{fx, refused};
 
-pub(crate) const OPERATIONS: &[Operation] = &[Operation {
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
+Operation {
     method: Method::Put,
     path: "/api/business/employees/{employee_id}/compensation",
-    domain: Domain::Business,
-    contract: Contract::Assumed,
     summary: "Set an employee's pay terms",
     description: "Sets the pay terms from `effective_from` up to the next terms. Terms with the \
         same first day are replaced. `compensation` shows the terms in force today, and \
@@ -26,7 +23,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     emits: &["employee.compensation_changed"],
     starts: &["change_pay"],
     ..operation!(write set_employee_compensation)
-}];
+}]);
 
 pub(crate) const CHANGE_PAY: SystemRow =
     SystemRow { name: "change_pay", emits: &["employee.compensation_changed"], ..SystemRow::LAST };

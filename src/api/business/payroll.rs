@@ -3,10 +3,7 @@
 use crate::api::business::companies::named;
 use crate::api::business::payroll_people::{MOST_EMPLOYEES, Wanted, may_pay};
 use crate::api::prelude::*;
-use crate::model::Object;
-use crate::model::business::{
-    Employee, ItemStatus, PayrollItem, PayrollRun, RunStatus, RunType, Settlement,
-};
+use crate::model::business::{ItemStatus, PayrollItem, PayrollRun, RunStatus, RunType, Settlement};
 use crate::model::decision::RUN_CALCULATE;
 use crate::model::growth::workforce::Selection;
 
@@ -15,11 +12,9 @@ pub(crate) const CALCULATION: Span = Span::seconds(2);
 /// The same for a delayed calculation.
 const LATE_CALCULATION: Span = Span::seconds(10 * 60);
 
-pub(crate) const OPERATIONS: &[Operation] = &[
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
     Operation {
-        method: Method::Post,
         path: "/v1/payroll/run",
-        domain: Domain::Business,
         contract: Contract::Published,
         summary: "Run payroll",
         description: "Creates, calculates, approves and submits one regular run. Without \
@@ -40,35 +35,26 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ..operation!(write run_payroll)
     },
     Operation {
-        method: Method::Get,
         path: "/api/business/payroll-runs",
-        domain: Domain::Business,
-        contract: Contract::Assumed,
         summary: "List payroll runs",
         description: "Lists runs in creation order, starting with the twelve months before the \
             world's start.",
         ..operation!(read list_payroll_runs)
     },
     Operation {
-        method: Method::Get,
         path: "/api/business/payroll-runs/{payroll_run_id}",
-        domain: Domain::Business,
-        contract: Contract::Assumed,
         summary: "Read a payroll run",
         description: "Returns a run with totals, funding, blockers, warnings and status history, \
             and with `expand=items` its items.",
         ..operation!(read get_payroll_run)
     },
     Operation {
-        method: Method::Get,
         path: "/api/business/payroll-runs/{payroll_run_id}/items",
-        domain: Domain::Business,
-        contract: Contract::Assumed,
         summary: "List a run's items",
         description: "Lists one item per employee, with its payout and the reason for a failure.",
         ..operation!(read list_payroll_items)
     },
-];
+]);
 
 /// The members of a run in the specification (§4.1).
 #[derive(Deserialize, JsonSchema)]
@@ -173,57 +159,35 @@ pub(crate) fn first_day_to_pay(world: &World, company: &Company) -> Date {
     world.calendar_of(company.id).open_day(world.now())
 }
 
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct ListPayrollRuns {
-    #[serde(flatten)]
-    paging: Paging,
-    sort: Option<Sort<PayrollRun>>,
-    /// Filter by company.
-    company_id: Option<Id<Company>>,
-    /// Filter by month.
-    period: Option<Period>,
-    /// Filter by status.
-    status: Option<RunStatus>,
-    /// Filter by type.
-    #[serde(rename = "type")]
-    kind: Option<RunType>,
+list! {
+    fn list_payroll_runs(ListPayrollRuns) -> PayrollRun,
+        from |world, input| monthly(world, input.company_id, input.period), of company_id;
+    filter
+        company_id: Id<Company>,
+        /// Filter by month.
+        period: Period,
+        status: RunStatus,
+        kind as "type": RunType;
+    sort created_at, period, pay_date;
 }
 
-impl Sortable for PayrollRun {
-    const KEYS: &'static [(&'static str, fn(&Self) -> SortKey)] = &[
-        ("created_at", |run| SortKey::Number(run.created_at.millis())),
-        ("period", |run| SortKey::Text(run.period.to_string())),
-        ("pay_date", |run| SortKey::Text(run.pay_date.to_string())),
-    ];
-}
-
-fn list_payroll_runs(
+/// The rows of a kind that has one grown row for each company and month, then those created since.
+pub(crate) fn monthly<T: Grow>(
     world: &World,
-    input: ListPayrollRuns,
-) -> Result<List<Shown<PayrollRun>>, ApiError> {
-    let base = world.base();
-    let months = Months::of(world, input.period);
-    let candidates = if let Some(company) = input.company_id {
+    company: Option<Id<Company>>,
+    period: Option<Period>,
+) -> Candidates<'_, T> {
+    let (base, months) = (world.base(), Months::of(world, period));
+    let any = base.count(T::KIND);
+    if let Some(company) = company {
         let index = base.index_of(company);
-        let grown =
-            if index.is_some() { months.count().min(base.count(Kind::PayrollRun)) } else { 0 };
+        let grown = if index.is_some() { months.count().min(any) } else { 0 };
         let find = move |rank| Some(base.run(months.first + rank, index?));
-        Candidates::new(grown, find, world.children(company.bits()))
-    } else {
-        let companies = base.shape().companies;
-        let find = move |rank| Some(months.first * companies + rank);
-        let grown = (months.count() * companies).min(base.count(Kind::PayrollRun));
-        Candidates::new(grown, find, world.created())
-    };
-    if input.period.is_none() && input.status.is_none() && input.kind.is_none() {
-        return candidates.page(world, input.paging, input.sort.as_ref());
+        return Candidates::new(grown, find, world.children(company.bits()));
     }
-    let keep = |run: &PayrollRun| {
-        is(input.period.as_ref(), &run.period)
-            && is(input.status.as_ref(), &run.status)
-            && is(input.kind.as_ref(), &run.kind)
-    };
-    candidates.page_where(world, input.paging, input.sort.as_ref(), keep)
+    let companies = base.shape().companies;
+    let find = move |rank| Some(months.first * companies + rank);
+    Candidates::new((months.count() * companies).min(any), find, world.created())
 }
 
 /// Months of history that a filter by period selects.
@@ -236,7 +200,7 @@ pub(crate) struct Months {
 impl Months {
     pub(crate) fn of(world: &World, period: Option<Period>) -> Self {
         match period.map(|period| world.base().month_of(period)) {
-            None => Self { first: 0, end: crate::world::base::HISTORY_MONTHS },
+            None => Self { first: 0, end: crate::world::HISTORY_MONTHS },
             Some(Some(month)) => Self { first: month, end: month + 1 },
             Some(None) => Self { first: 0, end: 0 },
         }
@@ -315,25 +279,13 @@ fn items_of(world: &World, run: Id<PayrollRun>) -> Candidates<'_, PayrollItem> {
     }
 }
 
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct ListPayrollItems {
-    #[serde(flatten)]
-    paging: Paging,
-    sort: Option<Sort<PayrollItem>>,
-    /// The run.
-    payroll_run_id: Id<PayrollRun>,
-    /// Filter by status.
-    status: Option<ItemStatus>,
-    /// Filter by employee.
-    employee_id: Option<Id<Employee>>,
-}
-
-impl Sortable for PayrollItem {
-    const KEYS: &'static [(&'static str, fn(&Self) -> SortKey)] = &[
-        ("created_at", |item| SortKey::Number(item.created_at.millis())),
-        ("employee_name", |item| SortKey::Text(item.employee_name.to_string())),
-        ("net", |item| SortKey::Number(item.calculation.net)),
-    ];
+list! {
+    struct ListPayrollItems of PayrollItem;
+    in
+        /// The run.
+        payroll_run_id: Id<PayrollRun>;
+    filter status: ItemStatus, employee_id: Id<Employee>;
+    sort created_at, employee_name, net = calculation.net;
 }
 
 fn list_payroll_items(
@@ -341,12 +293,5 @@ fn list_payroll_items(
     input: ListPayrollItems,
 ) -> Result<List<Shown<PayrollItem>>, ApiError> {
     world.get(input.payroll_run_id)?;
-    let candidates = items_of(world, input.payroll_run_id);
-    if input.status.is_none() && input.employee_id.is_none() {
-        return candidates.page(world, input.paging, input.sort.as_ref());
-    }
-    let keep = |item: &PayrollItem| {
-        is(input.status.as_ref(), &item.status) && is(input.employee_id.as_ref(), &item.employee_id)
-    };
-    candidates.page_where(world, input.paging, input.sort.as_ref(), keep)
+    select(world, &input, items_of(world, input.payroll_run_id))
 }

@@ -1,21 +1,18 @@
 //! Timers of a payroll run: calculation and approval. The next steps are in `payroll_funding`.
 
-use std::collections::BTreeMap;
-
 use crate::api::business::payroll_earlier::EarlierPay;
 use crate::api::business::payroll_pay::{nothing, warnings};
 use crate::api::business::payroll_people::Wanted;
 use crate::api::business::{payroll_pay, tax_clock};
 use crate::api::prelude::*;
-use crate::api::system_row::SystemRow;
 use crate::model::business::tax_return::{code_of, jurisdiction};
 use crate::model::business::{
-    Calculation, Employee, Funding, ItemStatus, LiabilityStatus, PayConversion, PayrollItem,
-    PayrollRun, RunStatus, RunTotals, Settlement, TaxLiability,
+    Calculation, Funding, ItemStatus, LiabilityStatus, PayConversion, PayrollItem, PayrollRun,
+    RunStatus, RunTotals, Settlement, TaxLiability,
 };
 use crate::model::fx_quoting::{Rate, spread};
 use crate::model::posting::RunCost;
-use crate::model::{Account, JournalEntry, Object, posting};
+use crate::model::{Account, JournalEntry, posting};
 
 pub(crate) const CALCULATE_RUN: SystemRow = SystemRow {
     name: "calculate_run",

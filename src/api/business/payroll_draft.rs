@@ -7,17 +7,11 @@ use crate::api::business::pay_terms::{AllowanceInput, DeductionInput, allowances
 use crate::api::business::payroll::{CALCULATION, first_day_to_pay, new_run};
 use crate::api::business::payroll_people::{MOST_EMPLOYEES, Wanted};
 use crate::api::prelude::*;
-use crate::model::business::{
-    Allowance, Employee, PayLine, PayrollRun, RunInput, RunStatus, RunType,
-};
-use crate::model::{refused, step};
+use crate::model::business::{Allowance, PayLine, PayrollRun, RunInput, RunStatus, RunType};
 
-pub(crate) const OPERATIONS: &[Operation] = &[
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
     Operation {
-        method: Method::Post,
         path: "/api/business/payroll-runs",
-        domain: Domain::Business,
-        contract: Contract::Assumed,
         summary: "Draft a payroll run",
         description: "Creates a draft run. `regular` pays the salary of its employees, once per \
             period. `off_cycle` and `correction` pay only the amounts set with \
@@ -37,8 +31,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         method: Method::Patch,
         path: "/api/business/payroll-runs/{payroll_run_id}",
-        domain: Domain::Business,
-        contract: Contract::Assumed,
         summary: "Edit a drafted payroll run",
         description: "Replaces the given members. `items` sets what single employees are paid or \
             deducted in addition to their terms; each entry replaces the previous one, and adds \
@@ -55,10 +47,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ..operation!(write update_payroll_run)
     },
     Operation {
-        method: Method::Post,
         path: "/api/business/payroll-runs/{payroll_run_id}/calculate",
-        domain: Domain::Business,
-        contract: Contract::Assumed,
         summary: "Calculate a drafted payroll run",
         description: "Calculates gross to net for all its employees within two seconds: totals, \
             items and `warnings`. Nothing is posted. The item of an employee who can no longer be \
@@ -69,7 +58,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         starts: &["preview_run"],
         ..operation!(write calculate_payroll_run)
     },
-];
+]);
 
 /// A new draft.
 #[derive(Deserialize, JsonSchema)]
@@ -247,17 +236,11 @@ fn line(allowance: Allowance) -> PayLine {
     PayLine { id: allowance.id, label: allowance.label, amount: allowance.amount }
 }
 
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct CalculatePayrollRun {
-    /// The run.
-    payroll_run_id: Id<PayrollRun>,
-}
-
 fn calculate_payroll_run(
     world: &mut World,
-    input: CalculatePayrollRun,
+    input: One<PayrollRun>,
 ) -> Result<Data<Shown<PayrollRun>>, ApiError> {
-    let mut run = (*world.get(input.payroll_run_id)?).clone();
+    let mut run = (*world.get(input.id)?).clone();
     let status = step("calculate", "the run", run.id, run.status)?;
     if run.employees.is_empty() {
         let detail =

@@ -2,14 +2,14 @@
 //!
 //! Pay counts as it was calculated, in any run and order, unless its run was cancelled, failed or reversed.
 
-use std::collections::BTreeMap;
-
 use crate::api::business::payroll_clock::{get, items};
 use crate::api::prelude::*;
-use crate::model::business::calculation::{YearSoFar, tax_year};
+use crate::model::business::calculation::YearSoFar;
+use crate::model::business::earnings::tax_year;
 use crate::model::business::{Before, Calculation, Employee, ItemStatus, PayrollItem, PayrollRun};
 use crate::model::growth::workforce::Selection;
-use crate::model::payroll::{self, YearToDate};
+use crate::model::payroll;
+use crate::model::payroll::YearToDate;
 
 /// Earlier pay of the company's employees by other runs.
 pub(crate) struct EarlierPay {

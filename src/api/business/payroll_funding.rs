@@ -8,12 +8,10 @@ use crate::api::business::payroll_payouts::finish;
 use crate::api::payments::platform_fee::{Meter, platform_fee};
 use crate::api::payments::wallet_level;
 use crate::api::prelude::*;
-use crate::api::system_row::SystemRow;
 use crate::model::business::{ItemStatus, PayrollItem, PayrollRun, RunStatus};
 use crate::model::decision::RUN_FUND;
-use crate::model::payments::{Failure, Payout, PayoutStatus, Rail, Recipient, Wallet};
-use crate::model::posting::RunCost;
-use crate::model::{Object, posting};
+use crate::model::payments::{Failure, Payout, PayoutStatus, Rail, Recipient};
+use crate::model::posting::{self, RunCost};
 
 pub(crate) const FUND_RUN: SystemRow = SystemRow {
     name: "fund_run",

@@ -9,8 +9,8 @@ use crate::api::prelude::*;
 use crate::model::business::pay_extras::{Arrears, sum};
 use crate::model::business::payroll_run::{RunWarning, WarningCode};
 use crate::model::business::{
-    Allowance, Calculation, Compensation, Component, Deduction, DeductionTiming, Employee,
-    EmploymentType, Extras, PayInterval, PayLine, PayrollRun, Proration, RunInput, RunType, Terms,
+    Allowance, Calculation, Compensation, Component, Deduction, DeductionTiming, EmploymentType,
+    Extras, PayInterval, PayLine, PayrollRun, Proration, RunInput, RunType, Terms,
 };
 use crate::model::calendar::Calendar;
 use crate::model::payroll::{self, WagePer};

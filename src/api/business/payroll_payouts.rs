@@ -3,35 +3,18 @@
 //! Deliberately absent: what rails and receiving banks do to a payout (`payout_rail`), and which payouts are created (`payroll_funding`).
 
 use crate::api::business::employee_verbs::{end_final_pay, enter_payroll};
-use crate::api::business::payroll_clock::{get, items};
+use crate::api::business::payroll_clock::get;
 use crate::api::business::payroll_undo::unwind;
 use crate::api::business::tax_clock;
-use crate::api::payments::payout_rail::hand_over;
 use crate::api::prelude::*;
-use crate::api::system_row::SystemRow;
 use crate::model::State;
 use crate::model::business::{
-    Employee, HoldReason, ItemStatus, PayrollItem, PayrollRun, PayrollStatus, Payslip,
-    PayslipStatus, RunStatus, RunType, Settlement,
+    HoldReason, ItemStatus, PayrollItem, PayrollRun, PayrollStatus, Payslip, PayslipStatus,
+    RunStatus, RunType, Settlement,
 };
 use crate::model::payments::{Failure, Payout, PayoutStatus};
 
-pub(crate) const SEND_RUN_PAYOUTS: SystemRow = SystemRow {
-    name: "send_run_payouts",
-    emits: &["payout.processing", "payout.sent", "payout.on_hold"],
-    starts: &["release_payout", "settle_payout"],
-};
-
-/// Sends the run's payouts to the rail.
-pub(crate) fn send_run_payouts(world: &mut World, id: Id<PayrollRun>) {
-    for item in items(world, id) {
-        if let Some(payout) = item.payout_id {
-            hand_over(world, payout);
-        }
-    }
-}
-
-/// Wages have settled.
+/// Wages have arrived.
 pub(crate) fn arrived(world: &mut World, payout: &Payout) {
     let item = item_paid(world, &item_of(world, payout));
     settled(world, &item, "payroll_item.paid", |settlement| {

@@ -1,13 +1,8 @@
 //! Which employees can be in a payroll run, and which already are in a run of the period.
 
-use std::collections::BTreeMap;
-
 use crate::api::business::companies::blockers;
 use crate::api::prelude::*;
-use crate::model::State;
-use crate::model::business::{
-    CompanyStatus, Employee, ItemStatus, PayrollItem, PayrollRun, RunType,
-};
+use crate::model::business::{CompanyStatus, ItemStatus, PayrollItem, PayrollRun, RunType};
 use crate::model::growth::workforce::{Selection, standings};
 
 /// Maximum number of employees in a run: a larger run would block its world for too long.

@@ -5,14 +5,10 @@ use crate::api::payments::payout_rail::hand_over;
 use crate::api::payments::platform_fee::platform_fee;
 use crate::api::prelude::*;
 use crate::model::business::{EmployeeStatus, PayrollItem, PayrollRun, PayrollStatus, RunStatus};
-use crate::model::posting::RunCost;
-use crate::model::{State, posting, refused, step};
+use crate::model::posting::{self, RunCost};
 
-pub(crate) const OPERATIONS: &[Operation] = &[Operation {
-    method: Method::Post,
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([Operation {
     path: "/api/business/payroll-runs/{payroll_run_id}/items/{payroll_item_id}/retry",
-    domain: Domain::Business,
-    contract: Contract::Assumed,
     summary: "Send an item's wages again",
     description: "Creates a new payout after the previous one failed or was returned. It goes at \
         once to the account that is on record now. The money is still reserved; for an item that \
@@ -33,7 +29,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     ],
     starts: &["settle_payout", "release_payout"],
     ..operation!(write retry_payroll_item)
-}];
+}]);
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct RetryItem {

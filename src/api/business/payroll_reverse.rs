@@ -10,18 +10,15 @@ use crate::api::business::tax_clock;
 use crate::api::prelude::*;
 use crate::model::business::tax_return::code_of;
 use crate::model::business::{
-    Employee, ItemStatus, LiabilityStatus, PayConversion, PayrollItem, PayrollRun, PayslipStatus,
-    RunStatus, RunTotals, RunType, Settlement, TaxLiability,
+    ItemStatus, LiabilityStatus, PayConversion, PayrollItem, PayrollRun, PayslipStatus, RunStatus,
+    RunTotals, RunType, Settlement, TaxLiability,
 };
 use crate::model::growth::workforce::Selection;
 use crate::model::posting::RunCost;
-use crate::model::{Account, State, posting, refused, step};
+use crate::model::{Account, posting};
 
-pub(crate) const OPERATIONS: &[Operation] = &[Operation {
-    method: Method::Post,
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([Operation {
     path: "/api/business/payroll-runs/{payroll_run_id}/reverse",
-    domain: Domain::Business,
-    contract: Contract::Assumed,
     summary: "Reverse a payroll run",
     description: "Reverses the run, or only the items of `employee_ids`. Returns a new run of type \
         `correction`: wages are recalled into the wallet, payslips are `voided`, and liabilities \
@@ -40,7 +37,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     ],
     starts: &["fall_due"],
     ..operation!(write reverse_payroll_run)
-}];
+}]);
 
 /// Maximum number of items reversed in one call.
 const MOST_ITEMS: u64 = 10_000;

@@ -3,7 +3,7 @@
 use crate::api::business::payroll_clock::cost_of;
 use crate::api::prelude::*;
 use crate::model::business::{LiabilityStatus, PayrollRun, TaxLiability};
-use crate::model::{JournalEntry, State, posting};
+use crate::model::{JournalEntry, posting};
 
 /// Stages the reversal of an approved run's accrual. Its unpaid liabilities become void.
 pub(crate) fn mirror(

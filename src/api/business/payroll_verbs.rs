@@ -7,14 +7,10 @@ use crate::api::business::payroll_undo::mirror;
 use crate::api::business::tax_clock;
 use crate::api::prelude::*;
 use crate::model::business::{ItemStatus, PayrollRun, RunStatus};
-use crate::model::{State, step};
 
-pub(crate) const OPERATIONS: &[Operation] = &[
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
     Operation {
-        method: Method::Post,
         path: "/api/business/payroll-runs/{payroll_run_id}/approve",
-        domain: Domain::Business,
-        contract: Contract::Assumed,
         summary: "Approve a payroll run",
         description: "Approves a run of a company with `approval_required`. Wages and taxes \
             accrue. The money is reserved at the cut-off, and the run continues as with \
@@ -30,10 +26,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ..operation!(write approve_payroll_run)
     },
     Operation {
-        method: Method::Post,
         path: "/api/business/payroll-runs/{payroll_run_id}/cancel",
-        domain: Domain::Business,
-        contract: Contract::Assumed,
         summary: "Cancel a payroll run",
         description: "Cancels a run before its money is reserved. Its accrual is reversed, its \
             liabilities become `void`, and its items `skipped`. The employees can then be in \
@@ -48,10 +41,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ..operation!(write cancel_payroll_run)
     },
     Operation {
-        method: Method::Post,
         path: "/api/business/payroll-runs/{payroll_run_id}/retry-funding",
-        domain: Domain::Business,
-        contract: Contract::Assumed,
         summary: "Retry a run's funding",
         description: "Tries again to reserve the money after `funding_failed`. The response shows \
             the result: `processing`, or `funding_failed` again with the missing amount.",
@@ -61,7 +51,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         starts: FUND_RUN.starts,
         ..operation!(write retry_payroll_funding)
     },
-];
+]);
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct ApprovePayrollRun {
@@ -138,17 +128,11 @@ fn cancel_payroll_run(
     Ok(Data(Shown(run)))
 }
 
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct RetryFunding {
-    /// The run.
-    payroll_run_id: Id<PayrollRun>,
-}
-
 fn retry_payroll_funding(
     world: &mut World,
-    input: RetryFunding,
+    input: One<PayrollRun>,
 ) -> Result<Data<Shown<PayrollRun>>, ApiError> {
-    let run = world.get(input.payroll_run_id)?;
+    let run = world.get(input.id)?;
     next(&run, "retry")?;
     fund_run(world, run.id, false);
     Ok(Data(Shown(world.get(run.id)?)))

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::api::pdf::{Block, PdfDocument, Row, Table};
 use crate::api::prelude::*;
 use crate::model::Wire;
-use crate::model::business::{Employee, PaymentMethod, PaymentMethodType, Payslip, PayslipStatus};
+use crate::model::business::{PaymentMethod, PaymentMethodType, Payslip, PayslipStatus};
 
 /// The PDF of a payslip.
 pub(crate) fn payslip_pdf(world: &World, id: Id<Payslip>) -> Result<PdfDocument, ApiError> {

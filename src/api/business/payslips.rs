@@ -5,31 +5,25 @@ use crate::api::business::payslip_pdf::payslip_pdf;
 use crate::api::operation::decode;
 use crate::api::pay_history::GrownPayments;
 use crate::api::prelude::*;
-use crate::model::business::{Employee, PayrollRun, Payslip};
+use crate::model::business::{PayrollRun, Payslip};
 
-pub(crate) const OPERATIONS: &[Operation] = &[
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
     Operation {
-        method: Method::Get,
         path: "/api/business/payslips",
-        domain: Domain::Business,
-        contract: Contract::Assumed,
         summary: "List payslips",
         description: "Lists payslips in creation order, starting with the twelve months before the \
             world's start.",
         ..operation!(read list_payslips)
     },
     Operation {
-        method: Method::Get,
         path: "/api/business/payslips/{payslip_id}",
-        domain: Domain::Business,
-        contract: Contract::Assumed,
         summary: "Read a payslip",
         description: "Returns a payslip with earnings, deductions, the employer's cost, and totals \
             of the tax year. With `Accept: application/pdf` it returns a PDF.",
-        pdf: Some(|world, input| payslip_pdf(world, decode::<OnePayslip>(input)?.payslip_id)),
-        ..operation!(read get_payslip)
+        pdf: Some(|world, input| payslip_pdf(world, decode::<One<Payslip>>(input)?.id)),
+        ..operation!(get get_payslip: Payslip)
     },
-];
+]);
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct ListPayslips {
@@ -44,14 +38,7 @@ pub(crate) struct ListPayslips {
     payroll_run_id: Option<Id<PayrollRun>>,
 }
 
-impl Sortable for Payslip {
-    const KEYS: &'static [(&'static str, fn(&Self) -> SortKey)] = &[
-        ("created_at", |payslip| SortKey::Number(payslip.created_at.millis())),
-        ("period", |payslip| SortKey::Text(payslip.period.to_string())),
-        ("pay_date", |payslip| SortKey::Text(payslip.pay_date.to_string())),
-        ("net", |payslip| SortKey::Number(payslip.calculation.net)),
-    ];
-}
+sortable!(Payslip: created_at, period, pay_date, net = calculation.net);
 
 fn list_payslips(world: &World, input: ListPayslips) -> Result<List<Shown<Payslip>>, ApiError> {
     let months = Months::of(world, input.period);
@@ -72,14 +59,4 @@ fn list_payslips(world: &World, input: ListPayslips) -> Result<List<Shown<Paysli
     let created = created.filter(|id| world.find(*id).is_some_and(|payslip| keep(&payslip)));
     let candidates = Candidates::new(grown, item, created);
     candidates.page(world, input.paging, input.sort.as_ref())
-}
-
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct OnePayslip {
-    /// The payslip.
-    payslip_id: Id<Payslip>,
-}
-
-fn get_payslip(world: &World, input: OnePayslip) -> Result<Data<Shown<Payslip>>, ApiError> {
-    show(world, input.payslip_id)
 }

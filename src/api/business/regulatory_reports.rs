@@ -3,29 +3,21 @@
 use crate::api::business::companies::named;
 use crate::api::business::report_contents::compile;
 use crate::api::prelude::*;
-use crate::api::system_row::SystemRow;
 use crate::model::business::{RegulatoryReport, ReportStatus, ReportType};
 use crate::model::decision::REGULATOR;
-use crate::model::{Object, step};
 
 /// From the submission to the regulator's answer.
 const ANSWER: Span = Span::BusinessDays(1);
 
-pub(crate) const OPERATIONS: &[Operation] = &[
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
     Operation {
-        method: Method::Get,
         path: "/api/business/regulatory-reports",
-        domain: Domain::Business,
-        contract: Contract::Assumed,
         summary: "List regulatory reports",
         description: "Lists reports in creation order.",
         ..operation!(read list_regulatory_reports)
     },
     Operation {
-        method: Method::Post,
         path: "/api/business/regulatory-reports",
-        domain: Domain::Business,
-        contract: Contract::Assumed,
         summary: "Compile a regulatory report",
         description: "Compiles a report from the company's current records of a month that has \
             started. `payroll_summary` and `pension_schedule`: what its runs have paid. \
@@ -37,10 +29,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ..operation!(write create_regulatory_report)
     },
     Operation {
-        method: Method::Post,
         path: "/api/business/regulatory-reports/{regulatory_report_id}/submit",
-        domain: Domain::Business,
-        contract: Contract::Assumed,
         summary: "Submit a regulatory report",
         description: "Submits a report. The regulator answers on the next business day. A rejected \
             report can be submitted again unchanged; to correct it, compile another one.",
@@ -51,7 +40,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         starts: &["acknowledge_report", "reject_report"],
         ..operation!(write submit_regulatory_report)
     },
-];
+]);
 
 pub(crate) const ACKNOWLEDGE_REPORT: SystemRow = SystemRow {
     name: "acknowledge_report",
@@ -62,41 +51,15 @@ pub(crate) const ACKNOWLEDGE_REPORT: SystemRow = SystemRow {
 pub(crate) const REJECT_REPORT: SystemRow =
     SystemRow { name: "reject_report", emits: &["regulatory_report.rejected"], ..SystemRow::LAST };
 
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct ListRegulatoryReports {
-    #[serde(flatten)]
-    paging: Paging,
-    sort: Option<Sort<RegulatoryReport>>,
-    /// Filter by company.
-    company_id: Option<Id<Company>>,
-    /// Filter by type.
-    #[serde(rename = "type")]
-    kind: Option<ReportType>,
-    /// Filter by month.
-    period: Option<Period>,
-    /// Filter by status.
-    status: Option<ReportStatus>,
-}
-
-impl Sortable for RegulatoryReport {
-    const KEYS: &'static [(&'static str, fn(&Self) -> SortKey)] = &[
-        ("created_at", |report| SortKey::Number(report.created_at.millis())),
-        ("period", |report| SortKey::Text(report.period.to_string())),
-    ];
-}
-
-fn list_regulatory_reports(
-    world: &World,
-    input: ListRegulatoryReports,
-) -> Result<List<Shown<RegulatoryReport>>, ApiError> {
-    let candidates = Candidates::new(0, |_| None, world.created());
-    let keep = |report: &RegulatoryReport| {
-        is(input.company_id.as_ref(), &report.company_id)
-            && is(input.kind.as_ref(), &report.kind)
-            && is(input.period.as_ref(), &report.period)
-            && is(input.status.as_ref(), &report.status)
-    };
-    candidates.page_where(world, input.paging, input.sort.as_ref(), keep)
+list! {
+    fn list_regulatory_reports(ListRegulatoryReports) -> RegulatoryReport;
+    filter
+        company_id: Id<Company>,
+        kind as "type": ReportType,
+        /// Filter by month.
+        period: Period,
+        status: ReportStatus;
+    sort created_at, period;
 }
 
 /// A report to compile.

@@ -1,19 +1,18 @@
 //! The contents of a regulatory report, from a company's runs, statement and payouts of one month.
 
-use std::collections::BTreeMap;
-
-use crate::api::identity::alerts;
+use crate::api::identity::alert_facts;
 use crate::api::prelude::*;
 use crate::model::WalletTransaction;
 use crate::model::business::regulatory_report::{
     Contents, Finding, LargeTransaction, PaidSums, PensionEntry, Rule, RunSummary, is_pension,
 };
 use crate::model::business::{
-    Employee, ItemStatus, PayrollItem, PayrollRun, ReportType, RunStatus, Threshold,
+    ItemStatus, PayrollItem, PayrollRun, ReportType, RunStatus, Threshold,
 };
 use crate::model::growth::workforce::Selection;
 use crate::model::identity::AmlAlert;
 use crate::model::payments::{Payout, PayoutStatus};
+use std::collections::BTreeMap;
 
 /// Compiles a company's report for that month from its current records.
 pub(crate) fn compile(
@@ -99,7 +98,7 @@ fn pension_schedule(
     for run in runs(world, company, period) {
         for item in paid_items(world, &run)? {
             let pay = &item.calculation;
-            let sum = |lines: Vec<crate::model::business::calculation::PayLine>| -> i64 {
+            let sum = |lines: Vec<crate::model::business::PayLine>| -> i64 {
                 let pension = lines.iter().filter(|line| is_pension(&line.id));
                 pension.map(|line| line.amount).sum()
             };
@@ -178,7 +177,7 @@ fn suspicious_activity(
 
 /// Alerts about the company or its employees that were confirmed in that month.
 fn confirmed_alerts(world: &World, company: &Company, period: Period) -> Vec<Finding> {
-    let confirmed = alerts::confirmed(world, company.id).filter(|alert| {
+    let confirmed = alert_facts::confirmed(world, company.id).filter(|alert| {
         let at = alert.resolved_at;
         at.is_some_and(|at| at.date().period() == period)
     });

@@ -1,7 +1,5 @@
 //! Reports: profit and loss, balance sheet, trial balance. Each adds up the ledger by day; the first two are in the company's own currency.
 
-use std::collections::BTreeMap;
-
 use crate::api::business::companies::named;
 use crate::api::business::figures::{Figures, Reading, minor};
 use crate::api::business::journal_entries::in_order;
@@ -9,12 +7,9 @@ use crate::api::prelude::*;
 use crate::model::business::Authority;
 use crate::model::{Account, AccountType, Direction};
 
-pub(crate) const OPERATIONS: &[Operation] = &[
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
     Operation {
-        method: Method::Get,
         path: "/api/business/reports/profit-and-loss",
-        domain: Domain::Business,
-        contract: Contract::Assumed,
         summary: "Profit and loss",
         description: "Returns revenue and expenses of a range of days. `basis=cash` counts amounts \
             received and paid instead of earned and owed: receipts from customers are sales, less \
@@ -24,10 +19,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ..operation!(read get_profit_and_loss)
     },
     Operation {
-        method: Method::Get,
         path: "/api/business/reports/balance-sheet",
-        domain: Domain::Business,
-        contract: Contract::Assumed,
         summary: "Balance sheet",
         description: "Returns assets, liabilities and equity at the end of a day; for a future \
             day, as of now. Earnings are part of equity. Other currencies are translated: \
@@ -37,16 +29,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ..operation!(read get_balance_sheet)
     },
     Operation {
-        method: Method::Get,
         path: "/api/business/reports/trial-balance",
-        domain: Domain::Business,
-        contract: Contract::Assumed,
         summary: "Trial balance",
         description: "Returns every account with entries, and whether debits equal credits.",
         example: r#"{"company_id":"@company:1","as_of":"2025-12-31"}"#,
         ..operation!(read get_trial_balance)
     },
-];
+]);
 
 /// One line of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]

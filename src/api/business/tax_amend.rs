@@ -3,13 +3,9 @@
 use crate::api::prelude::*;
 use crate::model::business::tax_filing::Adjustment;
 use crate::model::business::{FilingLine, FilingStatus, TaxFiling};
-use crate::model::step;
 
-pub(crate) const OPERATIONS: &[Operation] = &[Operation {
-    method: Method::Post,
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([Operation {
     path: "/api/business/tax-filings/{tax_filing_id}/amend",
-    domain: Domain::Business,
-    contract: Contract::Assumed,
     summary: "Amend a tax filing",
     description: "Creates a new filing that replaces a filed or rejected one, with the same \
         amounts or with adjustments. Earlier payments count for it: submitting it pays only the \
@@ -20,7 +16,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     errors: &[ErrorCode::InvalidStateTransition],
     emits: &["tax_filing.amended", "tax_filing.created"],
     ..operation!(write amend_tax_filing)
-}];
+}]);
 
 /// Maximum number of adjustments of one filing.
 const MOST_ADJUSTMENTS: u64 = 50;

@@ -2,7 +2,6 @@
 
 use crate::api::business::compliance::{self, Requirement};
 use crate::api::prelude::*;
-use crate::api::system_row::SystemRow;
 use crate::model::business::{
     ComplianceRequirement, FilingStatus, LiabilityStatus, PayrollRun, RequirementType, TaxFiling,
     TaxLiability, tax_return,

@@ -4,20 +4,16 @@
 //! Deliberately absent: filings that no call has prepared. `listTaxLiabilities` shows what must still be filed, with due dates.
 
 use crate::api::business::companies::{Country, named};
-use crate::api::business::payroll::Months;
+use crate::api::business::payroll::monthly;
 use crate::api::business::tax_submit::unfunded;
 use crate::api::prelude::*;
-use crate::model::Object;
 use crate::model::business::{
     FilingLine, FilingStatus, LiabilityStatus, PayrollRun, TaxFiling, TaxLiability, tax_return,
 };
 
-pub(crate) const OPERATIONS: &[Operation] = &[
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
     Operation {
-        method: Method::Get,
         path: "/api/business/tax-filings",
-        domain: Domain::Business,
-        contract: Contract::Assumed,
         summary: "List tax filings",
         description: "Lists filings in creation order, starting with the twelve months before the \
             world's start: one per month and company for everything due. The last of these may \
@@ -25,10 +21,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ..operation!(read list_tax_filings)
     },
     Operation {
-        method: Method::Post,
         path: "/api/business/tax-filings",
-        domain: Domain::Business,
-        contract: Contract::Assumed,
         summary: "Prepare a tax filing",
         description: "Creates a filing with the liabilities of the company's runs of a month to \
             one `authority` of `listTaxLiabilities` that no filing contains yet. It has the due \
@@ -40,69 +33,25 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ..operation!(write create_tax_filing)
     },
     Operation {
-        method: Method::Get,
         path: "/api/business/tax-filings/{tax_filing_id}",
-        domain: Domain::Business,
-        contract: Contract::Assumed,
         summary: "Read a tax filing",
         description: "Returns a filing with the declared and paid amounts, what blocks it, and the \
             authority's answer.",
-        ..operation!(read get_tax_filing)
+        ..operation!(get get_tax_filing: TaxFiling)
     },
-];
+]);
 
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct ListTaxFilings {
-    #[serde(flatten)]
-    paging: Paging,
-    sort: Option<Sort<TaxFiling>>,
-    /// Filter by company.
-    company_id: Option<Id<Company>>,
-    /// Filter by type.
-    tax_type: Option<Text<32>>,
-    /// Filter by month.
-    period: Option<Period>,
-    /// Filter by status.
-    status: Option<FilingStatus>,
-}
-
-impl Sortable for TaxFiling {
-    const KEYS: &'static [(&'static str, fn(&Self) -> SortKey)] = &[
-        ("created_at", |filing| SortKey::Number(filing.created_at.millis())),
-        ("period", |filing| SortKey::Text(filing.period.to_string())),
-        ("due_on", |filing| {
-            SortKey::Text(filing.due_on.map(|day| day.to_string()).unwrap_or_default())
-        }),
-        ("amount", |filing| SortKey::Number(filing.amount)),
-    ];
-}
-
-fn list_tax_filings(
-    world: &World,
-    input: ListTaxFilings,
-) -> Result<List<Shown<TaxFiling>>, ApiError> {
-    let base = world.base();
-    let months = Months::of(world, input.period);
-    let any = base.count(Kind::TaxFiling);
-    let candidates = if let Some(company) = input.company_id {
-        let index = base.index_of(company);
-        let grown = if index.is_some() { months.count().min(any) } else { 0 };
-        let find = move |rank| Some(base.run(months.first + rank, index?));
-        Candidates::new(grown, find, world.children(company.bits()))
-    } else {
-        let companies = base.shape().companies;
-        let find = move |rank| Some(months.first * companies + rank);
-        Candidates::new((months.count() * companies).min(any), find, world.created())
-    };
-    if input.tax_type.is_none() && input.period.is_none() && input.status.is_none() {
-        return candidates.page(world, input.paging, input.sort.as_ref());
-    }
-    let keep = |filing: &TaxFiling| {
-        input.tax_type.as_ref().is_none_or(|tax_type| tax_type.as_str() == filing.tax_type)
-            && is(input.period.as_ref(), &filing.period)
-            && is(input.status.as_ref(), &filing.status)
-    };
-    candidates.page_where(world, input.paging, input.sort.as_ref(), keep)
+list! {
+    fn list_tax_filings(ListTaxFilings) -> TaxFiling,
+        from |world, input| monthly(world, input.company_id, input.period), of company_id;
+    filter
+        company_id: Id<Company>,
+        /// Filter by type.
+        tax_type: Text<32>,
+        /// Filter by month.
+        period: Period,
+        status: FilingStatus;
+    sort created_at, period, due_on, amount;
 }
 
 /// A new filing.
@@ -219,14 +168,4 @@ fn nothing_owed(tax_type: &str, period: Period, open: &[Owed]) -> ApiError {
     };
     let detail = format!("nothing is due to {tax_type} for {period} without a filing; {others}");
     ApiError::of_member("/tax_type", "nothing_owed", detail)
-}
-
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct OneTaxFiling {
-    /// The filing.
-    tax_filing_id: Id<TaxFiling>,
-}
-
-fn get_tax_filing(world: &World, input: OneTaxFiling) -> Result<Data<Shown<TaxFiling>>, ApiError> {
-    show(world, input.tax_filing_id)
 }

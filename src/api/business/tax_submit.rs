@@ -4,14 +4,9 @@ use crate::api::business::tax_clock;
 use crate::api::business::tax_payment::Payment;
 use crate::api::prelude::*;
 use crate::model::business::{FilingStatus, LiabilityStatus, PayrollRun, TaxFiling, TaxLiability};
-use crate::model::payments::Wallet;
-use crate::model::{refused, step};
 
-pub(crate) const OPERATIONS: &[Operation] = &[Operation {
-    method: Method::Post,
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([Operation {
     path: "/api/business/tax-filings/{tax_filing_id}/submit",
-    domain: Domain::Business,
-    contract: Contract::Assumed,
     summary: "Submit a tax filing",
     description: "Pays and submits the filing. The money comes from the reserves of the runs; \
         sales tax and amendments come from the available balance; a credit with the authority is \
@@ -29,7 +24,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     ],
     starts: &["acknowledge_filing", "accept_filing", "reject_filing"],
     ..operation!(write submit_tax_filing)
-}];
+}]);
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct SubmitTaxFiling {

@@ -5,8 +5,7 @@ use serde_json::{Value, json};
 use crate::api::business::tax_clock;
 use crate::api::prelude::*;
 use crate::api::{self, system};
-use crate::model::business::{Employee, TaxFiling};
-use crate::model::payments::Wallet;
+use crate::model::business::TaxFiling;
 use crate::model::posting;
 use crate::world::{Base, ClockMode, RequestRef, Shape};
 

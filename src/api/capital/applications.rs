@@ -3,24 +3,17 @@
 use crate::api::business::companies::named;
 use crate::api::business::payroll_people::may_pay;
 use crate::api::prelude::*;
-use crate::model::Object;
 use crate::model::capital::{Application, ApplicationStatus, Offer, OfferStatus, Product};
 
-pub(crate) const OPERATIONS: &[Operation] = &[
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Capital.table([
     Operation {
-        method: Method::Get,
         path: "/api/capital/applications",
-        domain: Domain::Capital,
-        contract: Contract::Assumed,
         summary: "List applications",
         description: "Lists applications for capital, in creation order.",
         ..operation!(read list_applications)
     },
     Operation {
-        method: Method::Post,
         path: "/api/capital/applications",
-        domain: Domain::Capital,
-        contract: Contract::Assumed,
         summary: "Apply for credit",
         description: "Submits an application. An underwriter starts the review after a minute and \
             decides one business day later, based on a new credit score and on overdue amounts. \
@@ -38,65 +31,26 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ..operation!(write create_application)
     },
     Operation {
-        method: Method::Get,
         path: "/api/capital/applications/{application_id}",
-        domain: Domain::Capital,
-        contract: Contract::Assumed,
         summary: "Read an application",
         description: "Returns an application with its status and the underwriter's `decision`.",
-        ..operation!(read get_application)
+        ..operation!(get get_application: Application)
     },
     Operation {
-        method: Method::Get,
         path: "/api/capital/applications/{application_id}/offers",
-        domain: Domain::Capital,
-        contract: Contract::Assumed,
         summary: "List the offers on an application",
         description: "Lists the offers, in creation order.",
         ..operation!(read list_application_offers)
     },
-];
+]);
 
 /// From the application to the underwriter.
 const QUEUE: Span = Span::seconds(60);
 
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct ListApplications {
-    #[serde(flatten)]
-    paging: Paging,
-    sort: Option<Sort<Application>>,
-    /// Filter by company.
-    company_id: Option<Id<Company>>,
-    /// Filter by status.
-    status: Option<ApplicationStatus>,
-    /// Filter by type of leave.
-    product: Option<Product>,
-}
-
-impl Sortable for Application {
-    const KEYS: &'static [(&'static str, fn(&Self) -> SortKey)] = &[
-        ("created_at", |application| SortKey::Number(application.created_at.millis())),
-        ("amount", |application| SortKey::Number(application.amount)),
-    ];
-}
-
-fn list_applications(
-    world: &World,
-    input: ListApplications,
-) -> Result<List<Shown<Application>>, ApiError> {
-    let none = |_| None;
-    let candidates = match input.company_id {
-        Some(company) => Candidates::new(0, none, world.children(company.bits())),
-        None => Candidates::new(0, none, world.created()),
-    };
-    if input.status.is_none() && input.product.is_none() {
-        return candidates.page(world, input.paging, input.sort.as_ref());
-    }
-    let keep = |application: &Application| {
-        is(input.status.as_ref(), &application.status)
-            && is(input.product.as_ref(), &application.product)
-    };
-    candidates.page_where(world, input.paging, input.sort.as_ref(), keep)
+list! {
+    fn list_applications(ListApplications) -> Application, of company_id;
+    filter company_id: Id<Company>, status: ApplicationStatus, product: Product;
+    sort created_at, amount;
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -178,33 +132,13 @@ fn checked_term(input: &CreateApplication) -> Result<u32, ApiError> {
     if wrong.is_empty() { Ok(months) } else { Err(ApiError::invalid(wrong)) }
 }
 
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct OneApplication {
-    /// The application.
-    application_id: Id<Application>,
-}
-
-fn get_application(
-    world: &World,
-    input: OneApplication,
-) -> Result<Data<Shown<Application>>, ApiError> {
-    show(world, input.application_id)
-}
-
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct ListApplicationOffers {
-    /// The application.
-    application_id: Id<Application>,
-    #[serde(flatten)]
-    paging: Paging,
-    sort: Option<Sort<Offer>>,
-    /// Filter by status.
-    status: Option<OfferStatus>,
-}
-
-impl Sortable for Offer {
-    const KEYS: &'static [(&'static str, fn(&Self) -> SortKey)] =
-        &[("created_at", |offer| SortKey::Number(offer.created_at.millis()))];
+list! {
+    struct ListApplicationOffers of Offer;
+    in
+        /// The application.
+        application_id: Id<Application>;
+    filter status: OfferStatus;
+    sort created_at;
 }
 
 fn list_application_offers(
@@ -212,8 +146,5 @@ fn list_application_offers(
     input: ListApplicationOffers,
 ) -> Result<List<Shown<Offer>>, ApiError> {
     let application = world.get(input.application_id)?;
-    let offers = world.children(application.id.bits());
-    let candidates = Candidates::new(0, |_| None, offers);
-    let keep = |offer: &Offer| is(input.status.as_ref(), &offer.status);
-    candidates.page_where(world, input.paging, input.sort.as_ref(), keep)
+    select(world, &input, Candidates::created(world, Some(application.id.bits())))
 }

@@ -1,7 +1,7 @@
 //! A company's conduct: payroll and taxes of the last 365 days, and its loans. Only runs, filings and liabilities are read; no payouts,
 //! payslips or entries.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use crate::api::prelude::*;
 use crate::model::business::{

@@ -4,19 +4,14 @@ use crate::api::business::companies::named;
 use crate::api::capital::measures::Look;
 use crate::api::capital::underwriting;
 use crate::api::prelude::*;
-use crate::api::system_row::SystemRow;
-use crate::model::Object;
 use crate::model::capital::credit_score::{DAYS_NEEDED, ScoreFailure, ScoreFailureCode, formula};
 use crate::model::capital::scorecard::total;
 use crate::model::capital::{CreditScore, ScoreStatus};
 use crate::model::identity::Subject;
 
-pub(crate) const OPERATIONS: &[Operation] = &[
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Capital.table([
     Operation {
-        method: Method::Post,
         path: "/api/capital/credit-scores",
-        domain: Domain::Capital,
-        contract: Contract::Assumed,
         summary: "Score a company's credit",
         description: "Requests a score from 300 to 850, higher is better, calculated five seconds \
             later from the company's own books, payroll, taxes and loans. The score is the sum of \
@@ -30,15 +25,12 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ..operation!(write create_credit_score)
     },
     Operation {
-        method: Method::Get,
         path: "/api/capital/credit-scores/{credit_score_id}",
-        domain: Domain::Capital,
-        contract: Contract::Assumed,
         summary: "Read a credit score",
         description: "Returns the score, its band, the probability of default, and the factors.",
-        ..operation!(read get_credit_score)
+        ..operation!(get get_credit_score: CreditScore)
     },
-];
+]);
 
 pub(crate) const COMPLETE_CREDIT_SCORE: SystemRow = SystemRow {
     name: "complete_credit_score",
@@ -172,17 +164,4 @@ fn calculate(world: &mut World, mut score: CreditScore) -> Arc<CreditScore> {
     score.probability_of_default_bp = Some(formula().default_bp(points));
     score.enter(ScoreStatus::Completed, now);
     world.record("credit_score.completed", score)
-}
-
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct OneCreditScore {
-    /// The score.
-    credit_score_id: Id<CreditScore>,
-}
-
-fn get_credit_score(
-    world: &World,
-    input: OneCreditScore,
-) -> Result<Data<Shown<CreditScore>>, ApiError> {
-    show(world, input.credit_score_id)
 }

@@ -1,25 +1,20 @@
 //! Steps of a deal: the next stage and its requirements, the end, and the investor's reply.
 
 use crate::api::business::payroll_people::may_pay;
-use crate::api::capital::{due_diligence, readiness};
-use crate::api::identity::alerts;
+use crate::api::capital::due_diligence;
+use crate::api::capital::readiness;
+use crate::api::identity::alert_facts;
 use crate::api::identity::subjects::kyb_approved;
 use crate::api::payments::wallets::room;
 use crate::api::prelude::*;
-use crate::api::system_row::SystemRow;
 use crate::model::capital::deal::{Guard, Reply};
 use crate::model::capital::{CaseStatus, Deal, DealStage, DealStatus};
 use crate::model::decision::INVESTOR;
-use crate::model::payments::Wallet;
 use crate::model::posting::deals;
-use crate::model::{State, refused, step};
 
-pub(crate) const OPERATIONS: &[Operation] = &[
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Capital.table([
     Operation {
-        method: Method::Post,
         path: "/api/capital/deals/{deal_id}/advance",
-        domain: Domain::Capital,
-        contract: Contract::Assumed,
         summary: "Advance a deal",
         description: "Moves a deal to the next stage; `to_stage`, if given, must be that stage. \
             Requirements: `screening` needs a verified business (`kyb_approved`), `term_sheet` \
@@ -40,10 +35,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ..operation!(write advance_deal)
     },
     Operation {
-        method: Method::Post,
         path: "/api/capital/deals/{deal_id}/close",
-        domain: Domain::Capital,
-        contract: Contract::Assumed,
         summary: "Close a deal",
         description: "Closes a deal. `won` is possible only from `closing`: the `amount` is in the \
             company's wallet at once, as equity (`equity`, `safe`) or as debt (`debt`, \
@@ -59,7 +51,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         emits: &["deal.won", "deal.lost", "deal.withdrawn", "wallet.credited"],
         ..operation!(write close_deal)
     },
-];
+]);
 
 pub(crate) const REPLY_TO_DEAL: SystemRow = SystemRow {
     name: "reply_to_deal",
@@ -134,7 +126,7 @@ fn unmet(world: &World, deal: &Deal, guard: Guard) -> Option<String> {
                     the company_id), createVerification (kyb) and submitVerification"
             )
         }),
-        Guard::AmlClear => alerts::confirmed_alert(world, company).then(|| {
+        Guard::AmlClear => alert_facts::confirmed_alert(world, company).then(|| {
             format!(
                 "{company} has a confirmed alert, which cannot be undone: close the deal as \
                 lost or withdrawn"

@@ -2,26 +2,19 @@
 
 use crate::api::business::companies::named;
 use crate::api::prelude::*;
-use crate::model::Object;
 use crate::model::capital::deal::{Instrument, Investor, StageChange};
 use crate::model::capital::{Deal, DealStage, DealStatus};
 use crate::value::id::encode_to_string;
 
-pub(crate) const OPERATIONS: &[Operation] = &[
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Capital.table([
     Operation {
-        method: Method::Get,
         path: "/api/capital/deals",
-        domain: Domain::Capital,
-        contract: Contract::Assumed,
         summary: "List deals",
         description: "Lists deals, in creation order.",
         ..operation!(read list_deals)
     },
     Operation {
-        method: Method::Post,
         path: "/api/capital/deals",
-        domain: Domain::Capital,
-        contract: Contract::Assumed,
         summary: "Add a deal",
         description: "Creates an `open` deal at the stage `sourced`. The company must have a \
             wallet in its currency, which receives the money of a won deal.",
@@ -32,57 +25,24 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ..operation!(write create_deal)
     },
     Operation {
-        method: Method::Get,
         path: "/api/capital/deals/{deal_id}",
-        domain: Domain::Capital,
-        contract: Contract::Assumed,
         summary: "Read a deal",
         description: "Returns a deal with its `stage_history`, its due diligence case and the \
             investor's reply.",
-        ..operation!(read get_deal)
+        ..operation!(get get_deal: Deal)
     },
-];
+]);
 
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct ListDeals {
-    #[serde(flatten)]
-    paging: Paging,
-    sort: Option<Sort<Deal>>,
-    /// Filter by company.
-    company_id: Option<Id<Company>>,
-    /// Filter by stage.
-    stage: Option<DealStage>,
-    /// Filter by status.
-    status: Option<DealStatus>,
-    /// Filter by investor.
-    investor_id: Option<Text<64>>,
-}
-
-impl Sortable for Deal {
-    const KEYS: &'static [(&'static str, fn(&Self) -> SortKey)] = &[
-        ("created_at", |deal| SortKey::Number(deal.created_at.millis())),
-        ("name", |deal| SortKey::Text(deal.name.clone())),
-        ("target_amount", |deal| SortKey::Number(deal.target_amount)),
-    ];
-}
-
-fn list_deals(world: &World, input: ListDeals) -> Result<List<Shown<Deal>>, ApiError> {
-    let none = |_| None;
-    let candidates = match input.company_id {
-        Some(company) => Candidates::new(0, none, world.children(company.bits())),
-        None => Candidates::new(0, none, world.created()),
-    };
-    if input.stage.is_none() && input.status.is_none() && input.investor_id.is_none() {
-        return candidates.page(world, input.paging, input.sort.as_ref());
-    }
-    let investor = input.investor_id.as_ref().map(Text::as_str);
-    let keep = |deal: &Deal| {
-        let of = deal.investor.as_ref().map(|investor| investor.id.as_str());
-        is(input.stage.as_ref(), &deal.stage)
-            && is(input.status.as_ref(), &deal.status)
-            && (investor.is_none() || investor == of)
-    };
-    candidates.page_where(world, input.paging, input.sort.as_ref(), keep)
+list! {
+    fn list_deals(ListDeals) -> Deal, of company_id;
+    filter
+        company_id: Id<Company>,
+        stage: DealStage,
+        status: DealStatus,
+        investor_id: Text<64> => |id, deal| {
+            deal.investor.as_ref().is_some_and(|investor| investor.id == id.as_str())
+        };
+    sort created_at, name, target_amount;
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -168,14 +128,4 @@ fn create_deal(world: &mut World, input: CreateDeal) -> Result<Data<Shown<Deal>>
         status_history: vec![StatusChange::plain(DealStatus::Open, now)],
     };
     Ok(Data(Shown(world.record("deal.created", deal))))
-}
-
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct OneDeal {
-    /// The deal.
-    deal_id: Id<Deal>,
-}
-
-fn get_deal(world: &World, input: OneDeal) -> Result<Data<Shown<Deal>>, ApiError> {
-    show(world, input.deal_id)
 }

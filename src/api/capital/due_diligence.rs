@@ -7,14 +7,10 @@ use crate::model::capital::{
     CaseStatus, Category, Deal, DealStatus, DueDiligenceCase, DueDiligenceRequest, RequestStatus,
     Template,
 };
-use crate::model::{Object, refused};
 
-pub(crate) const OPERATIONS: &[Operation] = &[
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Capital.table([
     Operation {
-        method: Method::Post,
         path: "/api/capital/due-diligence-cases",
-        domain: Domain::Capital,
-        contract: Contract::Assumed,
         summary: "Open a due diligence case",
         description: "Opens a case with a checklist: `lite`, `standard` or `credit`. Each item of \
             the checklist is a request with a due date. A deal can have one case; `advanceDeal` \
@@ -27,19 +23,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ..operation!(write open_due_diligence_case)
     },
     Operation {
-        method: Method::Get,
         path: "/api/capital/due-diligence-cases/{due_diligence_case_id}",
-        domain: Domain::Capital,
-        contract: Contract::Assumed,
         summary: "Read a due diligence case",
         description: "Returns a case with its `requests`, its `progress` and its `findings`.",
         ..operation!(read get_due_diligence_case)
     },
     Operation {
-        method: Method::Post,
         path: "/api/capital/due-diligence-cases/{due_diligence_case_id}/requests",
-        domain: Domain::Capital,
-        contract: Contract::Assumed,
         summary: "Add a due diligence request",
         description: "Adds a request to an open case, in addition to its checklist. The case stays \
             open until all mandatory requests are accepted or waived. After `due_on`, an \
@@ -51,7 +41,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         starts: &["miss_request"],
         ..operation!(write create_due_diligence_request)
     },
-];
+]);
 
 /// The events of opening a case.
 pub(super) const OPENS: &[&str] = &["due_diligence_case.opened", "due_diligence_request.created"];
@@ -290,17 +280,11 @@ pub(super) fn told(
     request
 }
 
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct OneDueDiligenceCase {
-    /// The case.
-    due_diligence_case_id: Id<DueDiligenceCase>,
-}
-
 fn get_due_diligence_case(
     world: &World,
-    input: OneDueDiligenceCase,
+    input: One<DueDiligenceCase>,
 ) -> Result<Data<CaseWithRequests>, ApiError> {
-    let case = world.get(input.due_diligence_case_id)?;
+    let case = world.get(input.id)?;
     Ok(Data(with_requests(world, &case)))
 }
 

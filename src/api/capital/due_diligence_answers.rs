@@ -1,23 +1,16 @@
 //! Answers to due diligence requests: submitted by the company, reviewed, or overdue.
 
-use std::collections::BTreeMap;
-
 use crate::api::capital::due_diligence::told;
 use crate::api::prelude::*;
-use crate::api::system_row::SystemRow;
 use crate::model::capital::due_diligence_request::{Report, ReportReference};
 use crate::model::capital::{
     CaseStatus, DealStatus, DueDiligenceCase, DueDiligenceRequest, Evidence, RequestStatus,
 };
 use crate::model::identity::{Document, DocumentStatus};
-use crate::model::step;
 
-pub(crate) const OPERATIONS: &[Operation] = &[
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Capital.table([
     Operation {
-        method: Method::Post,
         path: "/api/capital/due-diligence-requests/{due_diligence_request_id}/submit",
-        domain: Domain::Capital,
-        contract: Contract::Assumed,
         summary: "Answer a due diligence request",
         description: "Submits an `answer`, documents of the company's subjects, a reference to a \
             ledger report, or several of these. It replaces the previous answer. A reviewer \
@@ -29,10 +22,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ..operation!(write submit_due_diligence_request)
     },
     Operation {
-        method: Method::Post,
         path: "/api/capital/due-diligence-requests/{due_diligence_request_id}/review",
-        domain: Domain::Capital,
-        contract: Contract::Assumed,
         summary: "Review an answer",
         description: "Decides about a request: `accept` or `reject` a submitted answer, or `waive` \
             a request in any status. When every mandatory request is accepted or waived, the case \
@@ -42,7 +32,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         emits: REVIEWS,
         ..operation!(write review_due_diligence_request)
     },
-];
+]);
 
 /// The events of a review.
 pub(crate) const REVIEWS: &[&str] = &[
@@ -171,7 +161,7 @@ impl ReportReferenceInput {
             match day {
                 None if is_taken => fault("required", "this report requires it".to_owned()),
                 Some(_) if !is_taken => {
-                    fault("not_taken", "this report does not use it".to_owned())
+                    fault("not_taken", "this report does not use it".to_owned());
                 }
                 Some(day) if day > today => {
                     fault("in_the_future", format!("{day} is in the future: today is {today}"));

@@ -4,18 +4,13 @@ use crate::api::business::companies::named;
 use crate::api::business::figures;
 use crate::api::capital::measures::Look;
 use crate::api::prelude::*;
-use crate::api::system_row::SystemRow;
-use crate::model::Object;
 use crate::model::capital::insurance_risk_score::{LineOfCover, card, hazard, premium, price};
 use crate::model::capital::scorecard::total;
 use crate::model::capital::{Evidence, InsuranceRiskScore, Measured, RiskScoreStatus};
 
-pub(crate) const OPERATIONS: &[Operation] = &[
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Capital.table([
     Operation {
-        method: Method::Post,
         path: "/api/capital/insurance-risk-scores",
-        domain: Domain::Capital,
-        contract: Contract::Assumed,
         summary: "Score an insurance risk",
         description: "Requests a score from 0 to 100, higher is riskier, calculated five seconds \
             later from the company's industry, books, payroll and taxes. It includes the \
@@ -29,15 +24,12 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ..operation!(write create_insurance_risk_score)
     },
     Operation {
-        method: Method::Get,
         path: "/api/capital/insurance-risk-scores/{insurance_risk_score_id}",
-        domain: Domain::Capital,
-        contract: Contract::Assumed,
         summary: "Read an insurance risk score",
         description: "Returns the score, tier, estimated premium, and the drivers of the score.",
-        ..operation!(read get_insurance_risk_score)
+        ..operation!(get get_insurance_risk_score: InsuranceRiskScore)
     },
-];
+]);
 
 pub(crate) const COMPLETE_RISK_SCORE: SystemRow = SystemRow {
     name: "complete_risk_score",
@@ -144,17 +136,4 @@ fn usual_sum(world: &World, company: &Company, look: &Look, of: &InsuranceRiskSc
     let sum = rates.translate(own.max(0), company.currency, of.currency, world.today());
     let sum = sum.unwrap_or(0).min(i128::from(Amount::MAX));
     i64::try_from(sum).expect("it is at most what a caller may name")
-}
-
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct OneInsuranceRiskScore {
-    /// The score.
-    insurance_risk_score_id: Id<InsuranceRiskScore>,
-}
-
-fn get_insurance_risk_score(
-    world: &World,
-    input: OneInsuranceRiskScore,
-) -> Result<Data<Shown<InsuranceRiskScore>>, ApiError> {
-    show(world, input.insurance_risk_score_id)
 }

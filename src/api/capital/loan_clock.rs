@@ -2,11 +2,8 @@
 
 use crate::api::payments::wallets::room;
 use crate::api::prelude::*;
-use crate::api::system_row::SystemRow;
-use crate::model::Object;
 use crate::model::capital::loan::{InstalmentStatus, LoanBalances};
 use crate::model::capital::{Loan, LoanStatus, Offer};
-use crate::model::payments::Wallet;
 use crate::model::posting::lending;
 
 pub(crate) const DISBURSE_LOAN: SystemRow = SystemRow {

@@ -1,8 +1,6 @@
 //! Measures for the scores of a company: from its books by day, its payroll, its taxes and its loans. Every value names the call that shows
 //! its source, so that callers can check it with the API alone.
 
-use std::collections::BTreeMap;
-
 use crate::api::business::figures::{Figures, Reading};
 use crate::api::capital::conduct::{self, LoanConduct, PayrollConduct, TaxConduct};
 use crate::api::prelude::*;

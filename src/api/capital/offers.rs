@@ -5,17 +5,11 @@ use crate::api::capital::loan_clock;
 use crate::api::capital::underwriting::Terms;
 use crate::api::payments::wallets::{named, room};
 use crate::api::prelude::*;
-use crate::api::system_row::SystemRow;
 use crate::model::capital::amortisation::{due_days, instalment, schedule};
 use crate::model::capital::{Application, Offer, OfferStatus};
-use crate::model::payments::Wallet;
-use crate::model::{Object, step};
 
-pub(crate) const OPERATIONS: &[Operation] = &[Operation {
-    method: Method::Post,
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Capital.table([Operation {
     path: "/api/capital/offers/{offer_id}/respond",
-    domain: Domain::Capital,
-    contract: Contract::Assumed,
     summary: "Accept or decline an offer",
     description: "Answers an offer. `accept` requires the `wallet_id` that receives the money: a \
         wallet of the company in the offer's currency. The loan is created at once (`loan_id`) \
@@ -32,7 +26,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     emits: &["offer.accepted", "offer.declined", "loan.created"],
     starts: &["disburse_loan"],
     ..operation!(write respond_to_offer)
-}];
+}]);
 
 pub(crate) const EXPIRE_OFFER: SystemRow =
     SystemRow { name: "expire_offer", emits: &["offer.expired"], ..SystemRow::LAST };

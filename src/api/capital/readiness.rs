@@ -5,19 +5,14 @@ use crate::api::business::{compliance, figures};
 use crate::api::capital::measures::{Look, Measures};
 use crate::api::identity::subjects::{businesses, kyb_approved};
 use crate::api::prelude::*;
-use crate::api::system_row::SystemRow;
-use crate::model::Object;
 use crate::model::business::CompanyStatus;
 use crate::model::capital::readiness_assessment::{Stage, card, summed};
 use crate::model::capital::scorecard::total;
 use crate::model::capital::{AssessmentStatus, Evidence, Measured, ReadinessAssessment};
 
-pub(crate) const OPERATIONS: &[Operation] = &[
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Capital.table([
     Operation {
-        method: Method::Post,
         path: "/api/capital/readiness-assessments",
-        domain: Domain::Capital,
-        contract: Contract::Assumed,
         summary: "Assess investment readiness",
         description: "Requests a score from 0 to 100, higher is readier, calculated five seconds \
             later from the company's books, payroll, taxes, verification and record. It has five \
@@ -30,15 +25,12 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ..operation!(write create_readiness_assessment)
     },
     Operation {
-        method: Method::Get,
         path: "/api/capital/readiness-assessments/{readiness_assessment_id}",
-        domain: Domain::Capital,
-        contract: Contract::Assumed,
         summary: "Read a readiness assessment",
         description: "Returns the score, pillars, gaps and next steps.",
-        ..operation!(read get_readiness_assessment)
+        ..operation!(get get_readiness_assessment: ReadinessAssessment)
     },
-];
+]);
 
 pub(crate) const COMPLETE_ASSESSMENT: SystemRow = SystemRow {
     name: "complete_assessment",
@@ -193,17 +185,4 @@ pub(crate) fn latest(world: &World, company: Id<Company>) -> Option<Arc<Readines
     let assessments = world.children::<ReadinessAssessment>(company.bits()).rev();
     let mut assessments = assessments.filter_map(|id| world.find(id));
     assessments.find(|one| one.status == AssessmentStatus::Completed)
-}
-
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct OneReadinessAssessment {
-    /// The assessment.
-    readiness_assessment_id: Id<ReadinessAssessment>,
-}
-
-fn get_readiness_assessment(
-    world: &World,
-    input: OneReadinessAssessment,
-) -> Result<Data<Shown<ReadinessAssessment>>, ApiError> {
-    show(world, input.readiness_assessment_id)
 }

@@ -5,15 +5,10 @@ use crate::api::payments::wallet_level;
 use crate::api::payments::wallets::{named, short};
 use crate::api::prelude::*;
 use crate::model::capital::{Loan, LoanRepayment, LoanStatus, RepaymentStatus};
-use crate::model::payments::Wallet;
 use crate::model::posting::lending;
-use crate::model::{Object, step};
 
-pub(crate) const OPERATIONS: &[Operation] = &[Operation {
-    method: Method::Post,
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Capital.table([Operation {
     path: "/api/capital/loans/{loan_id}/repayments",
-    domain: Domain::Capital,
-    contract: Contract::Assumed,
     summary: "Repay a loan",
     description: "Repays a loan; the amount is debited at once. It pays the due instalments and \
         that of the current month in order, interest first. The remainder lowers the balance and \
@@ -28,7 +23,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     ],
     emits: &["loan.repayment_received", "loan.repaid", "wallet.debited", "wallet.low_balance"],
     ..operation!(write create_loan_repayment)
-}];
+}]);
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct CreateLoanRepayment {

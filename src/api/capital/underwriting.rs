@@ -4,7 +4,6 @@
 use crate::api::capital::measures::Look;
 use crate::api::capital::{credit_scores, offers};
 use crate::api::prelude::*;
-use crate::api::system_row::SystemRow;
 use crate::model::UnderwriterDecision;
 use crate::model::business::CompanyStatus;
 use crate::model::capital::application::{

@@ -12,13 +12,19 @@ use super::{
 };
 use crate::api::json::Place;
 
-/// As [`Checker::compile`].
-pub(super) fn compile(schema: &Value, definitions: &Map<String, Value>) -> Checker {
-    let mut schema = schema.clone();
-    close(&mut schema);
-    let mut draft = Draft { definitions, known: BTreeMap::new(), nodes: Vec::new() };
-    let root = draft.node(&schema, Place::Root);
-    Checker { nodes: draft.nodes, root }
+impl Checker {
+    /// The checker of that schema, with `$ref`s resolved in `definitions`. Both may be as schemars emits them or [closed](close).
+    ///
+    /// # Panics
+    ///
+    /// If the schema contains an unsupported keyword; the message names the keyword and its place.
+    pub(crate) fn compile(schema: &Value, definitions: &Map<String, Value>) -> Self {
+        let mut schema = schema.clone();
+        close(&mut schema);
+        let mut draft = Draft { definitions, known: BTreeMap::new(), nodes: Vec::new() };
+        let root = draft.node(&schema, Place::Root);
+        Self { nodes: draft.nodes, root }
+    }
 }
 
 /// A checker under construction.

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Map, json};
 
 use super::*;
 use crate::value::{

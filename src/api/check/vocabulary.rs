@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::{Allowed, Format, Types};
 use crate::api::json::Place;
-use crate::value::{BirthDate, text, time};
+use crate::value::{BirthDate, Span, text, time};
 
 /// The supported text formats, each with the parser that reads the value later.
 pub(super) const FORMATS: &[(&str, Format)] = &[
@@ -17,7 +17,7 @@ pub(super) const FORMATS: &[(&str, Format)] = &[
     ("date-time", |text| text.parse::<time::Timestamp>().map(|_| ())),
     ("text", text::plain),
     ("period", |text| text.parse::<time::Period>().map(|_| ())),
-    ("span", |text| text.parse::<time::Span>().map(|_| ())),
+    ("span", |text| text.parse::<Span>().map(|_| ())),
 ];
 
 /// Keywords for readers that the checker ignores.

@@ -62,10 +62,13 @@ impl Faults {
     }
 }
 
-pub(super) fn check(checker: &Checker, value: &Value) -> Vec<Violation> {
-    let mut walk = Walk { checker, faults: Faults::default() };
-    walk.node(checker.root, value, Place::Root);
-    walk.faults.into_violations()
+impl Checker {
+    /// All violations in document order; missing members come after existing ones. At most 100, and a remark if there are more.
+    pub(crate) fn check(&self, value: &Value) -> Vec<Violation> {
+        let mut walk = Walk { checker: self, faults: Faults::default() };
+        walk.node(self.root, value, Place::Root);
+        walk.faults.into_violations()
+    }
 }
 
 struct Walk<'c> {

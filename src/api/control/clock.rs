@@ -6,22 +6,17 @@ use crate::tester::outbox::delivery::Attempted;
 use crate::world::envelope::event_id;
 use crate::world::{Base, ClockMode, EventShape};
 
-pub(crate) const OPERATIONS: &[Operation] = &[
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
     Operation {
         method: Method::Get,
         path: "/_sandbox/clock",
-        domain: Domain::Sandbox,
-        contract: Contract::Control,
         summary: "Read the clock",
         description: "Returns virtual time, the clock mode, and what is due next: timers, and \
             deliveries to webhook endpoints.",
         ..operation!(tester get_clock)
     },
     Operation {
-        method: Method::Post,
         path: "/_sandbox/clock/advance",
-        domain: Domain::Sandbox,
-        contract: Contract::Control,
         summary: "Advance the clock",
         description: "Advances virtual time by a duration, to an instant, or until an event. Waits \
             until the world is idle and the due deliveries to webhook endpoints were attempted. \
@@ -32,8 +27,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         method: Method::Post,
         path: "/_sandbox/reset",
-        domain: Domain::Sandbox,
-        contract: Contract::Control,
         summary: "Reset the world",
         description: "Resets this key's world to its start, or replaces it with the world of \
             another seed.",
@@ -41,7 +34,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         errors: &[ErrorCode::UnknownScenario],
         ..operation!(tester reset_world)
     },
-];
+]);
 
 /// Maximum number of timers shown.
 const SHOWN_TIMERS: usize = 25;

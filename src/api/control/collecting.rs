@@ -1,11 +1,15 @@
 //! Transitions by hand of collections, refunds and disputes.
 
 use crate::api::control::transitions::{Wanted, target};
-use crate::api::payments::{asking, collection_clock, collections, dispute_clock, refunds};
-use crate::api::prelude::*;
-use crate::model::payments::{
-    Collection, CollectionStatus, Dispute, DisputeStatus, Payment, Refund, RefundStatus, ReturnCode,
-};
+use crate::api::payments::{collection_clock, collections, dispute_clock, refunds, wallets};
+use crate::model::AnyId;
+use crate::model::payments::collection::{Collection, CollectionStatus, Payment};
+use crate::model::payments::dispute::{Dispute, DisputeStatus};
+use crate::model::payments::refund::{Refund, RefundStatus};
+use crate::model::payments::return_code::ReturnCode;
+use crate::value::error::ApiError;
+use crate::value::id::Id;
+use crate::world::World;
 
 /// The payer or the payer's bank acts now.
 pub(super) fn collection(
@@ -18,7 +22,7 @@ pub(super) fn collection(
     let to = target(AnyId::of(id), collection.status, to, |_| true)?;
     let amount = collection.amount;
     if to == CollectionStatus::Succeeded {
-        asking::fits(world, collection.company_id, collection.currency, amount)?;
+        wallets::fits(world, collection.company_id, collection.currency, amount)?;
     }
     world.forget_timers(AnyId::of(id));
     match to {

@@ -5,7 +5,6 @@ use crate::api::capital::due_diligence::requests_of;
 use crate::api::capital::{deal_verbs, due_diligence_answers};
 use crate::api::control::transitions::{Wanted, refused, target};
 use crate::api::prelude::*;
-use crate::model::State;
 use crate::model::capital::{
     CaseStatus, Deal, DealStatus, DueDiligenceCase, DueDiligenceRequest, RequestStatus,
 };

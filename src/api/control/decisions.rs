@@ -2,15 +2,15 @@
 
 use crate::api::prelude::*;
 use crate::model::decision::DECISIONS;
-use crate::world::Why;
+use crate::value::error::ApiError;
+use crate::value::text::Text;
+use crate::world::World;
+use crate::world::decided::Why;
 use crate::world::envelope::DecisionShape;
 
-pub(crate) const OPERATIONS: &[Operation] = &[
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
     Operation {
-        method: Method::Get,
         path: "/_sandbox/decisions",
-        domain: Domain::Sandbox,
-        contract: Contract::Control,
         summary: "List decisions",
         description: "Lists every decision of the outside world, in order: its name, the choice, \
             and the reason (a rule, a header, a magic value, or the default). The latest 100,000 \
@@ -18,16 +18,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ..operation!(read list_decisions)
     },
     Operation {
-        method: Method::Get,
         path: "/_sandbox/magic-values",
-        domain: Domain::Sandbox,
-        contract: Contract::Control,
         summary: "List magic values",
         description: "Lists reserved values that choose a result. Generated and ordinary data \
             never contains one.",
         ..operation!(read list_magic_values)
     },
-];
+]);
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct ListDecisions {

@@ -10,12 +10,10 @@ use crate::value::id::parse;
 use crate::world::envelope::{event_id, named};
 use crate::world::script::Shaping;
 
-pub(crate) const OPERATIONS: &[Operation] = &[
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
     Operation {
         method: Method::Get,
         path: "/_sandbox/webhook-endpoints/{endpoint_id}/deliveries",
-        domain: Domain::Sandbox,
-        contract: Contract::Control,
         summary: "List an endpoint's deliveries",
         description: "Lists the deliveries of one endpoint in the order of their events, with \
             every attempt and the receiver's answer. The latest 1,000 ended deliveries are kept.",
@@ -25,8 +23,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         method: Method::Get,
         path: "/_sandbox/deliveries",
-        domain: Domain::Sandbox,
-        contract: Contract::Control,
         summary: "List deliveries",
         description: "Lists the deliveries of all endpoints, in the order of their events.",
         ..operation!(tester list_deliveries)
@@ -34,8 +30,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         method: Method::Post,
         path: "/_sandbox/events/{event_id}/resend",
-        domain: Domain::Sandbox,
-        contract: Contract::Control,
         summary: "Send an event again",
         description: "Sends an event again at once, with all retries, to one endpoint or to all \
             that receive it. Use it after all attempts failed, or after the receiver was \
@@ -44,7 +38,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         errors: &[ErrorCode::ResourceNotFound, ErrorCode::InvalidStateTransition],
         ..operation!(tester resend_event)
     },
-];
+]);
 
 /// The type of the resource.
 #[derive(Serialize, JsonSchema)]

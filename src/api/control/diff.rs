@@ -1,7 +1,5 @@
 //! The differences between two states of a world, by resource and member.
 
-use std::collections::BTreeMap;
-
 use serde_json::Value;
 
 use crate::api::control::snapshots::find;
@@ -11,18 +9,16 @@ use crate::api::reply::Meta;
 use crate::model::Record;
 use crate::world::diff::{Difference, Differences, common_events, differences};
 
-pub(crate) const OPERATIONS: &[Operation] = &[Operation {
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([Operation {
     method: Method::Get,
     path: "/_sandbox/diff",
-    domain: Domain::Sandbox,
-    contract: Contract::Control,
     summary: "Compare two states of the world",
     description: "Compares a snapshot with another snapshot or with the current state. Returns \
         what was created, changed or removed, by resource and member, wallets with their \
         balances, and the events between the two states.",
     errors: &[ErrorCode::ResourceNotFound],
     ..operation!(tester get_diff)
-}];
+}]);
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct GetDiff {

@@ -9,22 +9,16 @@ use crate::value::id::parse;
 use crate::world::envelope::named;
 use crate::world::{Change, Event, EventShape};
 
-pub(crate) const OPERATIONS: &[Operation] = &[
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
     Operation {
-        method: Method::Get,
         path: "/_sandbox/events",
-        domain: Domain::Sandbox,
-        contract: Contract::Control,
         summary: "List events",
         description: "Lists all events of this key's world in order, as in webhooks. The oldest \
             events of a long log may be dropped; the others keep their position.",
         ..operation!(read list_events)
     },
     Operation {
-        method: Method::Get,
         path: "/_sandbox/events/{event_id}",
-        domain: Domain::Sandbox,
-        contract: Contract::Control,
         summary: "Read an event",
         description: "Returns one event with all its changes. `request.id` names the request that \
             caused it.",
@@ -32,16 +26,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ..operation!(read get_event)
     },
     Operation {
-        method: Method::Get,
         path: "/_sandbox/ledger/check",
-        domain: Domain::Sandbox,
-        contract: Contract::Control,
         summary: "Check the ledger",
         description: "Checks the records: every entry balances and has a source, totals and \
             statements equal the sums of the entries, and the log explains every record.",
         ..operation!(read check_ledger)
     },
-];
+]);
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct ListEvents {

@@ -7,12 +7,10 @@ use crate::tester::fault::{self, contradiction};
 use crate::tester::wire::Armed;
 use crate::world::script::{BodyFault, Fault, FaultRow, Lose, Range, When};
 
-pub(crate) const OPERATIONS: &[Operation] = &[
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
     Operation {
         method: Method::Post,
         path: "/_sandbox/faults",
-        domain: Domain::Sandbox,
-        contract: Contract::Control,
         summary: "Add a fault",
         description: "Adds a fault for requests to this key's world: an error status, a delay, a \
             lost request or reply, or a damaged body. The first fault that matches applies. \
@@ -24,8 +22,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         method: Method::Get,
         path: "/_sandbox/faults",
-        domain: Domain::Sandbox,
-        contract: Contract::Control,
         summary: "List faults",
         description: "Lists all faults in the order of evaluation, with their counters.",
         ..operation!(tester list_faults)
@@ -33,8 +29,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         method: Method::Delete,
         path: "/_sandbox/faults/{fault_id}",
-        domain: Domain::Sandbox,
-        contract: Contract::Control,
         summary: "Remove a fault",
         description: "Removes the fault. It no longer applies.",
         errors: &[ErrorCode::ResourceNotFound],
@@ -43,13 +37,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         method: Method::Delete,
         path: "/_sandbox/faults",
-        domain: Domain::Sandbox,
-        contract: Contract::Control,
         summary: "Remove all faults",
         description: "Removes all faults, including those of scenarios. Limits do not change.",
         ..operation!(tester remove_faults)
     },
-];
+]);
 
 /// A fault to add.
 #[derive(Deserialize, JsonSchema)]

@@ -11,11 +11,8 @@ use crate::api::payments::statement_line::statement_line;
 use crate::api::prelude::*;
 use crate::api::reply::{IntoReply, Reply};
 
-pub(crate) const OPERATIONS: &[Operation] = &[Operation {
-    method: Method::Post,
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([Operation {
     path: "/_sandbox/inbound/{kind}",
-    domain: Domain::Sandbox,
-    contract: Contract::Control,
     summary: "Simulate the outside world",
     description: "Simulates an action of the outside world. The body's form depends on the kind. \
         `bank_transfer`: money arrives in a company's wallet, from its owners (equity) or a \
@@ -50,7 +47,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     ],
     starts: &["settle_collection", "charge_back", "miss_evidence", "import_statement"],
     ..operation!(write receive)
-}];
+}]);
 
 /// An action of the outside world.
 pub(crate) struct Inbound {

@@ -1,11 +1,16 @@
 //! Actions of the outside world with money that arrives or is taken back.
 
-use crate::api::payments::asking::fits;
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::api::payments::collection_clock;
+use crate::api::payments::wallets::fits;
 use crate::api::payments::wallets::room;
 use crate::api::prelude::*;
-use crate::model::payments::{Collection, CollectionMethod, Dispute, ReturnCode, Wallet};
-use crate::model::{posting, refused, step};
+use crate::model::payments::{Collection, CollectionMethod, Dispute, ReturnCode};
+use crate::model::posting;
 
 /// Money that arrives by bank transfer.
 #[derive(Deserialize, JsonSchema)]

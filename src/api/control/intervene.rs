@@ -9,16 +9,17 @@ use crate::model::decision::{DECISIONS, Decision};
 use crate::model::payments::ReturnCode;
 use crate::tester::wire::Armed;
 use crate::value::id::encode_to_string;
-use crate::world::decide::OutcomeState;
+use crate::value::span::Span;
+use crate::value::text::Text;
+use crate::world::World;
 use crate::world::facts::kind_named;
 use crate::world::script::{OutcomeRule, Range, Selector, When};
+use crate::world::script_state::OutcomeState;
 
-pub(crate) const OPERATIONS: &[Operation] = &[
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
     Operation {
         method: Method::Get,
         path: "/_sandbox/rules",
-        domain: Domain::Sandbox,
-        contract: Contract::Control,
         summary: "List rules",
         description: "Lists the rules added at run time, with their counters.",
         ..operation!(tester list_rules)
@@ -26,8 +27,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         method: Method::Post,
         path: "/_sandbox/rules",
-        domain: Domain::Sandbox,
-        contract: Contract::Control,
         summary: "Add a rule",
         description: "Adds a rule at run time, like a row of a scenario: an outcome for a \
             decision, or a fault for an operation. It has priority over all existing rows.",
@@ -38,8 +37,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         method: Method::Delete,
         path: "/_sandbox/rules",
-        domain: Domain::Sandbox,
-        contract: Contract::Control,
         summary: "Remove every rule",
         description: "Removes all rules added at run time. Rows of scenarios stay.",
         ..operation!(tester delete_rules)
@@ -47,18 +44,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         method: Method::Delete,
         path: "/_sandbox/rules/{rule_id}",
-        domain: Domain::Sandbox,
-        contract: Contract::Control,
         summary: "Remove a rule",
         description: "Removes one rule that was added at run time.",
         errors: &[ErrorCode::ResourceNotFound],
         ..operation!(tester delete_rule)
     },
     Operation {
-        method: Method::Post,
         path: "/_sandbox/resources/{resource_id}/transition",
-        domain: Domain::Sandbox,
-        contract: Contract::Control,
         summary: "Move a resource along its lifecycle",
         description: "Moves a resource of any kind to another status, with all effects (postings, \
             items, payslips, events). A transition that the lifecycle does not allow returns 409 \
@@ -73,7 +65,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         starts: transitions::STARTS,
         ..operation!(write transition_resource)
     },
-];
+]);
 
 /// What a rule matches.
 #[derive(Deserialize, JsonSchema)]

@@ -4,11 +4,11 @@
 use crate::api::capital::{credit_scores, insurance, loan_clock, offers, readiness, underwriting};
 use crate::api::control::transitions::{Wanted, target};
 use crate::api::prelude::*;
+use crate::model::UnderwriterDecision;
 use crate::model::capital::{
     Application, ApplicationStatus, CreditScore, InsuranceRiskScore, Loan, LoanStatus, Offer,
     OfferStatus, ReadinessAssessment, ScoreStatus,
 };
-use crate::model::{State, UnderwriterDecision, refused};
 
 /// The kinds that this module moves.
 pub(super) const KINDS: &[Kind] = &[

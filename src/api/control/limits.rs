@@ -6,12 +6,10 @@ use crate::tester::fault::wall_ms;
 use crate::tester::wire::parse_rate;
 use crate::world::script::{self, Latency};
 
-pub(crate) const OPERATIONS: &[Operation] = &[
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
     Operation {
         method: Method::Get,
         path: "/_sandbox/limits",
-        domain: Domain::Sandbox,
-        contract: Contract::Control,
         summary: "Read the limits",
         description: "Returns the limits. There are none unless a scenario or a call has set them.",
         ..operation!(tester get_limits)
@@ -19,8 +17,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         method: Method::Put,
         path: "/_sandbox/limits",
-        domain: Domain::Sandbox,
-        contract: Contract::Control,
         summary: "Set the limits",
         description: "Replaces all limits. An absent member means no limit, and the standard \
             platform fee. Above the rate, product calls return 429 with `Retry-After`. Every \
@@ -28,7 +24,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         example: r#"{"rate":"100000/min"}"#,
         ..operation!(tester set_limits)
     },
-];
+]);
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct GetLimits {}

@@ -1,30 +1,24 @@
 //! The process: its health and its configuration.
 
-use crate::api::operation::Process;
+use crate::api::host::Process;
 use crate::api::prelude::*;
-use crate::world::ClockMode;
+use crate::world::{ClockMode, WORLD_VERSION};
 
-pub(crate) const OPERATIONS: &[Operation] = &[
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
     Operation {
-        method: Method::Get,
         path: "/_sandbox/health",
-        domain: Domain::Sandbox,
-        contract: Contract::Control,
         summary: "Health",
         description: "Returns `ok` while the process is running. Needs no key.",
         ..operation!(open get_health)
     },
     Operation {
-        method: Method::Get,
         path: "/_sandbox/info",
-        domain: Domain::Sandbox,
-        contract: Contract::Control,
         summary: "Info",
         description: "Returns the configuration of this process and, with a key, the state of that \
             key's world. Needs no key.",
         ..operation!(open get_info)
     },
-];
+]);
 
 /// The health of the process.
 #[derive(Serialize, JsonSchema)]
@@ -82,9 +76,6 @@ struct WorldInfo {
     /// A hash of the whole world: equal for equal worlds.
     digest: String,
 }
-
-/// Changes whenever the data that a seed grows into changes.
-pub(crate) const WORLD_VERSION: u32 = 3;
 
 fn get_info(process: &Process, world: Option<&World>) -> Plain<Info> {
     Plain(Info {

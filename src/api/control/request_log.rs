@@ -12,12 +12,10 @@ use crate::tester::wire::is_id_of;
 use crate::world::Event;
 use crate::world::envelope::event_id;
 
-pub(crate) const OPERATIONS: &[Operation] = &[
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
     Operation {
         method: Method::Get,
         path: "/_sandbox/requests",
-        domain: Domain::Sandbox,
-        contract: Contract::Control,
         summary: "List requests",
         description: "Lists the latest requests to the product API with this key, oldest first, \
             including refused and faulted ones. `--max-requests` sets how many are kept.",
@@ -26,8 +24,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         method: Method::Get,
         path: "/_sandbox/requests/{request_id}",
-        domain: Domain::Sandbox,
-        contract: Contract::Control,
         summary: "Read a request",
         description: "Returns a request by the `Request-Id` of its reply, with the events that it \
             caused. Equal reads of an unchanged world share an id; the latest one is returned.",
@@ -37,14 +33,12 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         method: Method::Delete,
         path: "/_sandbox/requests",
-        domain: Domain::Sandbox,
-        contract: Contract::Control,
         summary: "Clear the request log",
         description: "Removes all requests and the count of dropped ones, so later verifications \
             are complete.",
         ..operation!(tester clear_requests)
     },
-];
+]);
 
 /// A request and its result.
 #[derive(Serialize, JsonSchema)]

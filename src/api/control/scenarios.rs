@@ -3,12 +3,10 @@
 use crate::api::prelude::*;
 use crate::world::script::Scenario;
 
-pub(crate) const OPERATIONS: &[Operation] = &[
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
     Operation {
         method: Method::Get,
         path: "/_sandbox/scenarios",
-        domain: Domain::Sandbox,
-        contract: Contract::Control,
         summary: "List scenarios",
         description: "Lists every scenario that can be loaded by name, and whether it runs in this \
             key's world.",
@@ -17,8 +15,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         method: Method::Post,
         path: "/_sandbox/scenarios/{name}/load",
-        domain: Domain::Sandbox,
-        contract: Contract::Control,
         summary: "Load a scenario",
         description: "Runs a scenario in this key's world and ends the running ones. If the \
             scenario defines its world, that world replaces the current one, unless `keep_world` \
@@ -30,8 +26,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         method: Method::Delete,
         path: "/_sandbox/scenarios/current",
-        domain: Domain::Sandbox,
-        contract: Contract::Control,
         summary: "End the scenario",
         description: "Ends all running scenarios. Past events stay, and so do rules added at run \
             time.",
@@ -40,14 +34,12 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         method: Method::Get,
         path: "/_sandbox/scenarios/coverage",
-        domain: Domain::Sandbox,
-        contract: Contract::Control,
         summary: "Read the coverage",
         description: "Lists every row of the running scenarios with its counters. A row with zero \
             hits may be unable to act.",
         ..operation!(tester get_coverage)
     },
-];
+]);
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct ListScenarios {}

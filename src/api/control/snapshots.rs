@@ -3,12 +3,10 @@
 use crate::api::prelude::*;
 use crate::tester::snapshots::{MOST_SNAPSHOTS, Snapshot};
 
-pub(crate) const OPERATIONS: &[Operation] = &[
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
     Operation {
         method: Method::Post,
         path: "/_sandbox/snapshots",
-        domain: Domain::Sandbox,
-        contract: Contract::Control,
         summary: "Take a snapshot",
         description: "Saves this key's world, to restore, fork or compare later. It is cheap at \
             any size. A key can have at most 100 snapshots.",
@@ -19,8 +17,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         method: Method::Get,
         path: "/_sandbox/snapshots",
-        domain: Domain::Sandbox,
-        contract: Contract::Control,
         summary: "List snapshots",
         description: "Lists this key's snapshots, oldest first. A reset keeps them.",
         ..operation!(tester list_snapshots)
@@ -28,8 +24,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         method: Method::Post,
         path: "/_sandbox/snapshots/{snapshot_id}/restore",
-        domain: Domain::Sandbox,
-        contract: Contract::Control,
         summary: "Restore a snapshot",
         description: "Restores this key's world: records, books, log, clock and timers, running \
             scenarios, and stored replies of idempotency keys. The same calls then return the \
@@ -39,8 +33,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         method: Method::Post,
         path: "/_sandbox/snapshots/{snapshot_id}/fork",
-        domain: Domain::Sandbox,
-        contract: Contract::Control,
         summary: "Fork a snapshot",
         description: "Opens another key with a copy of the snapshot. The two worlds are \
             independent from then on. The new key starts without snapshots and without stored \
@@ -53,13 +45,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         method: Method::Delete,
         path: "/_sandbox/snapshots/{snapshot_id}",
-        domain: Domain::Sandbox,
-        contract: Contract::Control,
         summary: "Delete a snapshot",
         description: "Deletes the snapshot and frees its memory. The world does not change.",
         ..operation!(tester delete_snapshot)
     },
-];
+]);
 
 /// An earlier state of a world.
 #[derive(Serialize, JsonSchema)]
@@ -133,18 +123,11 @@ fn list_snapshots(
     Ok(Plain(SnapshotList { data: data.collect() }))
 }
 
-/// A snapshot in the path.
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct NamedSnapshot {
-    /// The snapshot's id.
-    snapshot_id: Id<Snapshot>,
-}
-
 fn restore_snapshot(
     session: &mut Session<'_>,
-    input: NamedSnapshot,
+    input: One<Snapshot>,
 ) -> Result<Plain<SnapshotShape>, ApiError> {
-    let id = input.snapshot_id;
+    let id = input.id;
     session.tester.restore_snapshot(id, session.world);
     find(session, id).map(SnapshotShape::of).map(Plain)
 }
@@ -194,9 +177,9 @@ pub(crate) struct DeletedSnapshot {
 
 fn delete_snapshot(
     session: &mut Session<'_>,
-    input: NamedSnapshot,
+    input: One<Snapshot>,
 ) -> Result<Plain<DeletedSnapshot>, ApiError> {
-    let id = input.snapshot_id;
+    let id = input.id;
     if !session.tester.delete_snapshot(id) {
         return Err(unknown(id));
     }

@@ -6,24 +6,15 @@ use crate::model::payments::{
     BankStatement, MatchStatus, Noise, ReconciliationMatch, StatementLine, Truth, Truths,
 };
 
-pub(crate) const OPERATIONS: &[Operation] = &[Operation {
-    method: Method::Get,
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([Operation {
     path: "/_sandbox/bank-statements/{bank_statement_id}/truth",
-    domain: Domain::Sandbox,
-    contract: Contract::Control,
     summary: "Read how a simulated statement was generated",
     description: "Returns the transactions and changes of each line, the transactions that were \
         left out, and how much of it the reconciliation has found so far. Only for statements \
         simulated by the sandbox; others return 404.",
     errors: &[ErrorCode::ResourceNotFound],
     ..operation!(read get_statement_truth)
-}];
-
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct OneTruth {
-    /// The statement.
-    bank_statement_id: Id<BankStatement>,
-}
+}]);
 
 /// The correct answer for a simulated statement.
 #[derive(Serialize, JsonSchema)]
@@ -102,8 +93,11 @@ impl Score {
     }
 }
 
-fn get_statement_truth(world: &World, input: OneTruth) -> Result<Plain<StatementTruth>, ApiError> {
-    let statement = world.get(input.bank_statement_id)?;
+fn get_statement_truth(
+    world: &World,
+    input: One<BankStatement>,
+) -> Result<Plain<StatementTruth>, ApiError> {
+    let statement = world.get(input.id)?;
     let Some(truths) = &statement.truths else {
         let detail = "the sandbox did not generate this statement";
         return Err(ApiError::new(ErrorCode::ResourceNotFound, detail).about(statement.id));

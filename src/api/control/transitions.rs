@@ -18,11 +18,10 @@ use crate::api::payments::{
     payout_verbs, reconciliation, statement_clock,
 };
 use crate::api::prelude::*;
-use crate::model::State;
 use crate::model::business::{
-    BankAnswer, CompanyStatus, ComplianceRequirement, Employee, EmployeeStatus, FilingStatus,
-    LeaveRequest, LeaveStatus, LiabilityStatus, PayrollRun, PayrollStatus, RegulatoryReport,
-    ReportStatus, RequirementStatus, RunStatus, TaxFiling, TaxLiability,
+    BankAnswer, CompanyStatus, ComplianceRequirement, EmployeeStatus, FilingStatus, LeaveRequest,
+    LeaveStatus, LiabilityStatus, PayrollRun, PayrollStatus, RegulatoryReport, ReportStatus,
+    RequirementStatus, RunStatus, TaxFiling, TaxLiability,
 };
 use crate::model::payments::{
     BankStatement, Beneficiary, BeneficiaryStatus, DisputeStatus, Escrow, EscrowStatus, FxQuote,

@@ -10,8 +10,8 @@ use crate::api::prelude::*;
 use crate::api::reply::Reply;
 use crate::api::{control, product, system};
 use crate::model::business::{
-    CompanyStatus, ComplianceRequirement, Employee, EmployeeStatus, ItemStatus, LiabilityStatus,
-    PayrollItem, RequirementStatus, TaxLiability,
+    CompanyStatus, ComplianceRequirement, EmployeeStatus, ItemStatus, LiabilityStatus, PayrollItem,
+    RequirementStatus, TaxLiability,
 };
 use crate::model::capital::{Loan, Offer};
 use crate::model::identity::{AmlAlert, Subject};
@@ -22,11 +22,9 @@ use crate::value::id::{encode_to_string, parse};
 use crate::world::script::{OutcomeRule, Selector, Wanted, When};
 use crate::world::{EventShape, RequestRef};
 
-pub(crate) const OPERATIONS: &[Operation] = &[Operation {
-    method: Method::Post,
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
+Operation {
     path: "/_sandbox/trigger",
-    domain: Domain::Sandbox,
-    contract: Contract::Control,
     summary: "Trigger an event",
     description: "Makes the real calls, and lets the clock's work on them happen now, until an event of that type has happened. \
         `override` replaces members of the call's input. A type that no recipe causes yet is a 422 that names the call to make.",
@@ -38,7 +36,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
         ErrorCode::InvalidStateTransition,
     ],
     ..operation!(drive trigger_event)
-}];
+}]);
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct TriggerEvent {

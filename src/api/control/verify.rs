@@ -13,12 +13,10 @@ use crate::tester::verify::{self, ANY, Candidate, VerifyResult, first_out_of_ord
 use crate::world::envelope::{event_id, named};
 use crate::world::{Event, EventShape};
 
-pub(crate) const OPERATIONS: &[Operation] = &[
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
     Operation {
         method: Method::Post,
         path: "/_sandbox/requests/verify",
-        domain: Domain::Sandbox,
-        contract: Contract::Control,
         summary: "Verify requests",
         description: "Checks whether the expected number of requests match a pattern. A failure \
             shows the nearest miss and its differences. If requests dropped from the log could \
@@ -29,8 +27,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         method: Method::Post,
         path: "/_sandbox/events/verify",
-        domain: Domain::Sandbox,
-        contract: Contract::Control,
         summary: "Verify events",
         description: "Checks whether the expected number of events match a pattern, and whether \
             event types occurred in an order.",
@@ -40,15 +36,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         method: Method::Post,
         path: "/_sandbox/deliveries/verify",
-        domain: Domain::Sandbox,
-        contract: Contract::Control,
         summary: "Verify deliveries",
         description: "Checks whether the expected number of deliveries match a pattern. The result \
             is `unknown`, never `pass`, if deliveries that are no longer kept could change it.",
         example: r#"{"match":{"status":"delivered"},"times":{"at_least":0}}"#,
         ..operation!(tester verify_deliveries)
     },
-];
+]);
 
 /// Members of a request that a pattern may name.
 const REQUEST_MEMBERS: &[&str] = &[

@@ -7,12 +7,10 @@ use crate::tester::outbox::schedule::Pace;
 use crate::tester::outbox::{MOST_ENDPOINTS, NewEndpoint};
 use crate::tester::signature::Secret;
 
-pub(crate) const OPERATIONS: &[Operation] = &[
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
     Operation {
         method: Method::Post,
         path: "/_sandbox/webhook-endpoints",
-        domain: Domain::Sandbox,
-        contract: Contract::Control,
         summary: "Create a webhook endpoint",
         description: "Creates an endpoint that receives every selected event from now on, signed \
             according to Standard Webhooks. The secret is shown only in this response. Only http \
@@ -25,8 +23,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         method: Method::Get,
         path: "/_sandbox/webhook-endpoints",
-        domain: Domain::Sandbox,
-        contract: Contract::Control,
         summary: "List webhook endpoints",
         description: "Lists the endpoints of this key's world, in creation order.",
         ..operation!(tester list_webhook_endpoints)
@@ -34,8 +30,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         method: Method::Get,
         path: "/_sandbox/webhook-endpoints/{endpoint_id}",
-        domain: Domain::Sandbox,
-        contract: Contract::Control,
         summary: "Get a webhook endpoint",
         description: "Returns an endpoint with the number of its deliveries by status, without its \
             secret.",
@@ -45,8 +39,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         method: Method::Patch,
         path: "/_sandbox/webhook-endpoints/{endpoint_id}",
-        domain: Domain::Sandbox,
-        contract: Contract::Control,
         summary: "Change a webhook endpoint",
         description: "Changes the given members; absent members stay. Disabling an endpoint \
             cancels its waiting deliveries, and enabling it does not bring them back.",
@@ -57,8 +49,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         method: Method::Delete,
         path: "/_sandbox/webhook-endpoints/{endpoint_id}",
-        domain: Domain::Sandbox,
-        contract: Contract::Control,
         summary: "Delete a webhook endpoint",
         description: "Deletes an endpoint and its deliveries. Waiting deliveries are cancelled.",
         errors: &[ErrorCode::ResourceNotFound],
@@ -67,8 +57,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         method: Method::Post,
         path: "/_sandbox/webhook-endpoints/{endpoint_id}/rotate-secret",
-        domain: Domain::Sandbox,
-        contract: Contract::Control,
         summary: "Rotate a webhook endpoint's secret",
         description: "Creates a new secret, which is shown only in this response. For 24 hours of \
             virtual time, deliveries have two signatures, one per secret.",
@@ -76,7 +64,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         errors: &[ErrorCode::ResourceNotFound],
         ..operation!(tester rotate_webhook_secret)
     },
-];
+]);
 
 /// Whether an endpoint receives events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

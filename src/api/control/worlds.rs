@@ -1,34 +1,27 @@
 //! The open worlds, and fingerprints of a world.
 
+use crate::api::host::OpenWorld;
+use crate::api::prelude::*;
+use crate::world::{Shape, WORLD_VERSION};
 use std::collections::BTreeMap;
 
-use crate::api::control::process::WORLD_VERSION;
-use crate::api::operation::OpenWorld;
-use crate::api::prelude::*;
-use crate::world::Shape;
-
-pub(crate) const OPERATIONS: &[Operation] = &[
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
     Operation {
         method: Method::Get,
         path: "/_sandbox/worlds",
-        domain: Domain::Sandbox,
-        contract: Contract::Control,
         summary: "List worlds",
         description: "Lists every open world in the order of opening, with the short tag that the \
             log uses for it. Keys are never shown. The call does not wait for running requests.",
         ..operation!(tester list_worlds)
     },
     Operation {
-        method: Method::Get,
         path: "/_sandbox/fingerprint",
-        domain: Domain::Sandbox,
-        contract: Contract::Control,
         summary: "Fingerprint the world",
         description: "Returns one hash of the whole world and one of each part, to find where two \
             runs differ. If old events were dropped, only the remaining log is hashed.",
         ..operation!(read get_fingerprint)
     },
-];
+]);
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct ListWorlds {}

@@ -2,25 +2,21 @@
 
 use crate::api::business::companies::Country;
 use crate::api::prelude::*;
-use crate::model::Object;
 use crate::model::decision::ACCOUNT_RESOLVE;
 use crate::model::growth::{countries, names};
 use crate::model::identity::BankAccountVerification;
 use crate::model::identity::bank_account_verification::AccountResult;
-use crate::model::payments::holder_name::compare;
+use crate::model::name_match::compare_holders;
 use crate::model::payments::{MatchResult, Recipient, account_rules};
-use crate::world::DecisionAnswer;
 
 /// The default country of an account.
 const COUNTRY: &str = "NG";
 /// Maximum number of random names drawn until one differs.
 const ATTEMPTS: u64 = 16;
 
-pub(crate) const OPERATIONS: &[Operation] = &[Operation {
-    method: Method::Post,
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Identity.table([
+Operation {
     path: "/api/identity/bank-account-verifications",
-    domain: Domain::Identity,
-    contract: Contract::Assumed,
     summary: "Check a bank account",
     description: "Checks an account. The number must be valid in its country; then the bank \
         returns the holder at once, and the names are compared. The reserved numbers `9999999902` \
@@ -28,7 +24,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     example: r#"{"bank_code":"011","account_number":"0000014579","expected_name":"Ada Okafor","country":"NG"}"#,
     emits: &["bank_account_verification.completed"],
     ..operation!(write verify_bank_account)
-}];
+}]);
 
 /// The account and the expected holder.
 #[derive(Deserialize, JsonSchema)]
@@ -79,7 +75,7 @@ fn verify_bank_account(
     world.stage(check.clone());
     let answer = world.decide(&ACCOUNT_RESOLVE, AnyId::of(id), magic(number));
     if let Some(holder) = holder(world, &check, answer) {
-        let (result, score) = compare(expected, &holder);
+        let (result, score) = compare_holders(expected, &holder);
         check.result = match result {
             MatchResult::Match => AccountResult::Match,
             MatchResult::PartialMatch => AccountResult::PartialMatch,
@@ -127,7 +123,7 @@ fn stranger(world: &World, check: &BankAccountVerification) -> String {
     let country = country.expect("the table has the United Kingdom");
     let key = world.base().key().with("account holder");
     let key = key.at(check.id.bits());
-    let alike = |name: &str| compare(&check.expected_name, name).0 != MatchResult::NoMatch;
+    let alike = |name: &str| compare_holders(&check.expected_name, name).0 != MatchResult::NoMatch;
     let mut drawn = (0..ATTEMPTS).map(|attempt| {
         let person = names::person(country, key.at(attempt));
         format!("{} {}", person.first, person.last)

@@ -3,18 +3,13 @@
 use crate::api::business::companies::Country;
 use crate::api::business::payroll_clock::get;
 use crate::api::prelude::*;
-use crate::api::system_row::SystemRow;
 use crate::model::identity::{Document, DocumentFault, DocumentStatus, DocumentType, Subject};
-use crate::model::{Object, State};
 
 /// From a document to the result of its examination.
 pub(crate) const EXAMINATION: Span = Span::seconds(60);
 
-pub(crate) const OPERATIONS: &[Operation] = &[Operation {
-    method: Method::Post,
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Identity.table([Operation {
     path: "/api/identity/subjects/{subject_id}/documents",
-    domain: Domain::Identity,
-    contract: Contract::Assumed,
     summary: "Add a document",
     description: "Adds a document by its token; there are no files. It is `accepted` or `rejected` \
         after 60 seconds, and rejected when `expires_on` has passed. The tokens `tok_blurry`, \
@@ -24,7 +19,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     emits: &["document.received"],
     starts: &["examine_document", "expire_document"],
     ..operation!(write add_subject_document)
-}];
+}]);
 
 pub(crate) const EXAMINE_DOCUMENT: SystemRow = SystemRow {
     name: "examine_document",

@@ -1,5 +1,6 @@
 //! Identity: verification of people and businesses, and watchlist screenings.
 
+pub(crate) mod alert_facts;
 pub(crate) mod alerts;
 pub(crate) mod bank_accounts;
 pub(crate) mod documents;

@@ -2,7 +2,7 @@
 //!
 //! Most need only one comparison with a threshold. Only those that may concern a rule are compared with a limited number of earlier ones.
 
-use crate::api::identity::alerts::{self, NewAlert};
+use crate::api::identity::alert_facts::{self, NewAlert};
 use crate::api::identity::subjects::of_company;
 use crate::api::prelude::*;
 use crate::model::identity::aml_rules::{Movement, RULES, Suspicion, WINDOW};
@@ -95,7 +95,7 @@ fn judge(
         let amount = amounts.fold(now.amount, i64::saturating_add);
         let business =
             of_company(world, company).find(|subject| subject.kind == SubjectType::Business);
-        alerts::open(
+        alert_facts::open(
             world,
             NewAlert {
                 company: Some(company),

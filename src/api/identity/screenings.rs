@@ -1,17 +1,16 @@
 //! Screenings: whether a watchlist contains a subject, once or every day.
 
 use crate::api::business::payroll_clock::get;
-use crate::api::identity::alerts::{self, NewAlert};
+use crate::api::identity::alert_facts;
+use crate::api::identity::alert_facts::NewAlert;
 use crate::api::prelude::*;
-use crate::api::system_row::SystemRow;
-use crate::model::Object;
 use crate::model::decision::WATCHLIST_REPLY;
 use crate::model::identity::aml_screening::Hit;
 use crate::model::identity::{
-    AlertRule, AmlAlert, AmlScreening, HitStatus, ListAnswer, ListName, Listed, MatchType, Name,
-    RiskLevel, ScreeningStatus, Severity, Subject, Verification, WatchlistEntry, watchlist,
+    AlertRule, AmlAlert, AmlScreening, HitStatus, ListAnswer, ListName, Listed, RiskLevel,
+    ScreeningStatus, Severity, Subject, Verification, WatchlistEntry, watchlist,
 };
-use crate::world::DecisionAnswer;
+use crate::model::name_match::{MatchType, Name};
 
 /// From the request to the reply of the watchlist provider.
 pub(crate) const SCREENING: Span = Span::seconds(5);
@@ -24,12 +23,9 @@ const DAYS: i32 = 365;
 /// Score of a hit about another person.
 const LOOKALIKE: u32 = 87;
 
-pub(crate) const OPERATIONS: &[Operation] = &[
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Identity.table([
     Operation {
-        method: Method::Post,
         path: "/api/identity/aml-screenings",
-        domain: Domain::Identity,
-        contract: Contract::Assumed,
         summary: "Screen a subject",
         description: "Screens a subject against the shipped watchlists, whose names are all \
             invented, and the entries added to them (`watchlist_hit`). The result arrives after 5 \
@@ -42,15 +38,12 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ..operation!(write create_aml_screening)
     },
     Operation {
-        method: Method::Get,
         path: "/api/identity/aml-screenings/{screening_id}",
-        domain: Domain::Identity,
-        contract: Contract::Assumed,
         summary: "Read a screening",
         description: "Returns each hit with its score, and the resulting risk score.",
-        ..operation!(read get_aml_screening)
+        ..operation!(get get_aml_screening: AmlScreening)
     },
-];
+]);
 
 pub(crate) const COMPLETE_SCREENING: SystemRow = SystemRow {
     name: "complete_screening",
@@ -161,19 +154,6 @@ fn ask(world: &mut World, screening: &AmlScreening, subject: &Subject) -> Decisi
     world.decide(&WATCHLIST_REPLY, AnyId::of(screening.id), magic)
 }
 
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct OneScreening {
-    /// The screening.
-    screening_id: Id<AmlScreening>,
-}
-
-fn get_aml_screening(
-    world: &World,
-    input: OneScreening,
-) -> Result<Data<Shown<AmlScreening>>, ApiError> {
-    show(world, input.screening_id)
-}
-
 /// The first result has arrived.
 pub(crate) fn complete(world: &mut World, id: Id<AmlScreening>, answer: ListAnswer) {
     let screening = get(world, id);
@@ -275,7 +255,7 @@ fn conclude(world: &mut World, screening: &AmlScreening, found: Vec<Listed>) {
         RiskLevel::Low | RiskLevel::Unknown => Severity::Low,
     };
     let noun = if hits == 1 { "entry" } else { "entries" };
-    alerts::open(
+    alert_facts::open(
         world,
         NewAlert {
             company: subject.company_id,
@@ -298,7 +278,7 @@ pub(crate) fn rate(
     but: Option<Id<AmlAlert>>,
 ) {
     let subject = get(world, id);
-    let level = level.max(alerts::risk(world, id, but));
+    let level = level.max(alert_facts::risk(world, id, but));
     if subject.risk_level != level {
         let mut subject = (*subject).clone();
         subject.risk_level = level;

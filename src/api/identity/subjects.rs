@@ -2,27 +2,20 @@
 
 use crate::api::business::companies::{AddressInput, Country, named};
 use crate::api::prelude::*;
-use crate::model::business::Employee;
 use crate::model::identity::subject::{IdNumber, PersonName};
 use crate::model::identity::{KycStatus, RiskLevel, Subject, SubjectType};
 use crate::value::{BirthDate, Email};
 
-pub(crate) const OPERATIONS: &[Operation] = &[
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Identity.table([
     Operation {
-        method: Method::Get,
         path: "/api/identity/subjects",
-        domain: Domain::Identity,
-        contract: Contract::Assumed,
         summary: "List subjects",
         description: "Lists people and businesses to verify, in creation order. A new world has \
             none.",
         ..operation!(read list_subjects)
     },
     Operation {
-        method: Method::Post,
         path: "/api/identity/subjects",
-        domain: Domain::Identity,
-        contract: Contract::Assumed,
         summary: "Register a subject",
         description: "Creates a subject. A person requires a `name`, a business a `legal_name`. A \
             business with a `company_id` is that company: an approved verification activates the \
@@ -33,20 +26,15 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ..operation!(write create_subject)
     },
     Operation {
-        method: Method::Get,
         path: "/api/identity/subjects/{subject_id}",
-        domain: Domain::Identity,
-        contract: Contract::Assumed,
         summary: "Read a subject",
         description: "Returns a subject with its `kyc_status`, the risk level of the latest \
             screening, and the latest trust score.",
-        ..operation!(read get_subject)
+        ..operation!(get get_subject: Subject)
     },
     Operation {
         method: Method::Patch,
         path: "/api/identity/subjects/{subject_id}",
-        domain: Domain::Identity,
-        contract: Contract::Assumed,
         summary: "Update a subject",
         description: "Changes only the given members. A new name, address or id number of an \
             `approved` subject makes it `reverify_required`; if a case is being decided, after \
@@ -55,41 +43,18 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         emits: &["subject.updated"],
         ..operation!(write update_subject)
     },
-];
+]);
 
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct ListSubjects {
-    #[serde(flatten)]
-    paging: Paging,
-    sort: Option<Sort<Subject>>,
-    /// Filter by type: people or businesses.
-    #[serde(rename = "type")]
-    kind: Option<SubjectType>,
-    /// Filter by status.
-    kyc_status: Option<KycStatus>,
-    /// Filter by the caller's own id.
-    external_id: Option<Text<200>>,
-}
-
-impl Sortable for Subject {
-    const KEYS: &'static [(&'static str, fn(&Self) -> SortKey)] = &[
-        ("created_at", |subject| SortKey::Number(subject.created_at.millis())),
-        ("external_id", |subject| SortKey::Text(subject.external_id.clone().unwrap_or_default())),
-    ];
-}
-
-fn list_subjects(world: &World, input: ListSubjects) -> Result<List<Shown<Subject>>, ApiError> {
-    let candidates = Candidates::new(0, |_| None, world.created());
-    if input.kind.is_none() && input.kyc_status.is_none() && input.external_id.is_none() {
-        return candidates.page(world, input.paging, input.sort.as_ref());
-    }
-    let external = input.external_id.as_ref().map(Text::as_str);
-    let keep = |subject: &Subject| {
-        is(input.kind.as_ref(), &subject.kind)
-            && is(input.kyc_status.as_ref(), &subject.status)
-            && (external.is_none() || subject.external_id.as_deref() == external)
-    };
-    candidates.page_where(world, input.paging, input.sort.as_ref(), keep)
+list! {
+    fn list_subjects(ListSubjects) -> Subject;
+    filter
+        /// Filter by type: people or businesses.
+        kind as "type": SubjectType,
+        /// Filter by status.
+        kyc_status: KycStatus = status,
+        /// Filter by the caller's own id.
+        external_id: Text<200>;
+    sort created_at, external_id;
 }
 
 /// A new subject.
@@ -255,16 +220,6 @@ fn only_of_people(input: &CreateSubject, today: Date) -> Vec<Violation> {
         wrong.push(Violation::new("/date_of_birth", "in_the_future", detail));
     }
     wrong
-}
-
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct OneSubject {
-    /// The subject.
-    subject_id: Id<Subject>,
-}
-
-fn get_subject(world: &World, input: OneSubject) -> Result<Data<Shown<Subject>>, ApiError> {
-    show(world, input.subject_id)
 }
 
 /// Changes to a subject.

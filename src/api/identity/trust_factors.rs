@@ -1,8 +1,7 @@
 //! The factors of a trust score: a percentage of the weight for each, and why.
 
-use crate::api::identity::alerts;
+use crate::api::identity::alert_facts;
 use crate::api::prelude::*;
-use crate::model::State;
 use crate::model::business::{PayrollRun, PayrollStatus, RunStatus};
 use crate::model::identity::trust_score::TrustReason;
 use crate::model::identity::{
@@ -61,8 +60,8 @@ fn kyc(subject: &Subject) -> Part {
 fn aml(world: &World, subject: &Subject) -> Part {
     let table = &WEIGHTS.aml;
     let of_company = subject.company_id;
-    let frozen = of_company.is_some_and(|company| alerts::confirmed_alert(world, company));
-    let condemned = alerts::condemn(world, subject.id);
+    let frozen = of_company.is_some_and(|company| alert_facts::confirmed_alert(world, company));
+    let condemned = alert_facts::condemn(world, subject.id);
     let mut screenings =
         world.children::<AmlScreening>(subject.id.bits()).rev().filter_map(|id| world.find(id));
     let latest =

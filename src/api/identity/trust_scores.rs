@@ -3,8 +3,6 @@
 use crate::api::business::payroll_clock::get;
 use crate::api::identity::trust_factors;
 use crate::api::prelude::*;
-use crate::api::system_row::SystemRow;
-use crate::model::Object;
 use crate::model::identity::subject::LatestTrust;
 use crate::model::identity::{
     Subject, TrustContext, TrustScore, TrustSignals, TrustStatus, WEIGHTS,
@@ -13,12 +11,9 @@ use crate::model::identity::{
 /// From the request to the score.
 const CALCULATION: Span = Span::seconds(2);
 
-pub(crate) const OPERATIONS: &[Operation] = &[
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Identity.table([
     Operation {
-        method: Method::Post,
         path: "/api/identity/trust-scores",
-        domain: Domain::Identity,
-        contract: Contract::Assumed,
         summary: "Score a subject's trust",
         description: "Requests a score from 0 to 1000, higher is safer, calculated after 2 seconds \
             from past events of the subject and its company. The score is the sum of its \
@@ -31,15 +26,12 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ..operation!(write create_trust_score)
     },
     Operation {
-        method: Method::Get,
         path: "/api/identity/trust-scores/{trust_score_id}",
-        domain: Domain::Identity,
-        contract: Contract::Assumed,
         summary: "Read a trust score",
         description: "Returns a score with its band and its parts.",
-        ..operation!(read get_trust_score)
+        ..operation!(get get_trust_score: TrustScore)
     },
-];
+]);
 
 pub(crate) const COMPLETE_TRUST_SCORE: SystemRow = SystemRow {
     name: "complete_trust_score",
@@ -106,19 +98,6 @@ fn create_trust_score(
     let score = world.record("trust_score.created", score);
     world.settle_after(CALCULATION, Task::CompleteTrustScore(score.id));
     Ok(Data(Shown(score)))
-}
-
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct OneTrustScore {
-    /// The score.
-    trust_score_id: Id<TrustScore>,
-}
-
-fn get_trust_score(
-    world: &World,
-    input: OneTrustScore,
-) -> Result<Data<Shown<TrustScore>>, ApiError> {
-    show(world, input.trust_score_id)
 }
 
 /// The score is calculated.

@@ -5,12 +5,9 @@
 use crate::api::business::companies::blockers;
 use crate::api::business::compliance;
 use crate::api::business::payroll_clock::get;
-use crate::api::identity::screenings::SCREENING;
-use crate::api::identity::verifications::PATIENCE;
-use crate::api::identity::{alerts, documents, screenings};
+use crate::api::identity::screenings::{self, SCREENING};
+use crate::api::identity::{alert_facts, documents};
 use crate::api::prelude::*;
-use crate::api::system_row::SystemRow;
-use crate::model::State;
 use crate::model::business::{Evidence, RequirementType};
 use crate::model::identity::verification::{CaseResult, RejectType};
 use crate::model::identity::{
@@ -20,6 +17,9 @@ use crate::model::identity::{
 
 /// How long a case waits for a manual review.
 const REVIEW: Span = Span::seconds(24 * 60 * 60);
+
+/// How long a case waits for its submission.
+pub(crate) const PATIENCE: Span = Span::seconds(24 * 60 * 60);
 
 /// The events that the end of a case, or its next step, can cause.
 pub(crate) const CONCLUDES: &[&str] = &[
@@ -77,7 +77,7 @@ pub(crate) fn answer(world: &mut World, id: Id<Verification>, answer: BureauAnsw
         return world.settle_after(SCREENING, Task::AnswerCase(id, answer));
     }
     let faults = document_faults(world, &case);
-    let condemned = alerts::condemn(world, case.subject_id);
+    let condemned = alert_facts::condemn(world, case.subject_id);
     let outcome = outcome(answer, &faults, condemned, screening);
     conclude(world, &case, outcome);
 }
@@ -276,7 +276,7 @@ pub(crate) fn review(world: &mut World, id: Id<Verification>) {
     if case.status != CaseStatus::InReview {
         return; // another step has already done this
     }
-    let outcome = if alerts::stand(world, case.subject_id) {
+    let outcome = if alert_facts::stand(world, case.subject_id) {
         CaseOutcome::plain(CaseStatus::Declined, Some(RejectLabel::WatchlistMatch))
     } else {
         CaseOutcome::plain(CaseStatus::Approved, None)

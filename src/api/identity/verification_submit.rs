@@ -2,15 +2,13 @@
 
 use crate::api::identity::documents::EXAMINATION;
 use crate::api::identity::screenings::{self, SCREENING};
-use crate::api::identity::verifications::PATIENCE;
+use crate::api::identity::verification_clock::PATIENCE;
 use crate::api::prelude::*;
 use crate::model::decision::BUREAU_REPLY;
 use crate::model::identity::{
     BureauAnswer, CaseCheckName, CaseCheckStatus, Document, DocumentStatus, DocumentType,
     KycStatus, Subject, Verification, levels,
 };
-use crate::model::{State, step};
-use crate::world::DecisionAnswer;
 
 /// From a submission without documents to the answer.
 const DATA: Span = Span::seconds(2);

@@ -1,6 +1,7 @@
 //! Verifications: cases that are opened, submitted, reviewed by hand, and cancelled. The bureau's answers are in `verification_clock`.
 
-use crate::api::identity::verification_clock::{self, CaseOutcome};
+use crate::api::identity::verification_clock;
+use crate::api::identity::verification_clock::{CaseOutcome, PATIENCE};
 use crate::api::identity::verification_submit::submit_verification;
 use crate::api::prelude::*;
 use crate::model::identity::verification::CaseCheck;
@@ -8,26 +9,16 @@ use crate::model::identity::{
     CaseCheckName, CaseCheckStatus, CaseStatus, Level, RejectLabel, Subject, SubjectType,
     Verification, VerificationType, levels,
 };
-use crate::model::{Object, State, refused, step};
 
-/// How long a case waits for its submission.
-pub(crate) const PATIENCE: Span = Span::seconds(24 * 60 * 60);
-
-pub(crate) const OPERATIONS: &[Operation] = &[
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Identity.table([
     Operation {
-        method: Method::Get,
         path: "/api/identity/verifications",
-        domain: Domain::Identity,
-        contract: Contract::Assumed,
         summary: "List verifications",
         description: "Lists every case, in creation order.",
         ..operation!(read list_verifications)
     },
     Operation {
-        method: Method::Post,
         path: "/api/identity/verifications",
-        domain: Domain::Identity,
-        contract: Contract::Assumed,
         summary: "Open a verification",
         description: "Opens a case: `kyc` for a person, `kyb` for a business. The level determines \
             the checks and the required documents. It expires after 24 hours without a \
@@ -40,19 +31,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ..operation!(write create_verification)
     },
     Operation {
-        method: Method::Get,
         path: "/api/identity/verifications/{verification_id}",
-        domain: Domain::Identity,
-        contract: Contract::Assumed,
         summary: "Read a verification",
         description: "Returns a case with each check, the result, and the reasons for a rejection.",
-        ..operation!(read get_verification)
+        ..operation!(get get_verification: Verification)
     },
     Operation {
-        method: Method::Post,
         path: "/api/identity/verifications/{verification_id}/submit",
-        domain: Domain::Identity,
-        contract: Contract::Assumed,
         summary: "Submit a verification",
         description: "Submits the case to the bureau, with the documents that its level requires. \
             The answer arrives after 2 seconds, or after 60 if there are documents. Approval of a \
@@ -66,10 +51,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ..operation!(write submit_verification)
     },
     Operation {
-        method: Method::Post,
         path: "/api/identity/verifications/{verification_id}/review",
-        domain: Domain::Identity,
-        contract: Contract::Assumed,
         summary: "Review a verification",
         description: "Decides a case that is `in_review`. Without a decision, the bureau decides \
             after 24 hours: it approves, or declines if an alert about the subject is not \
@@ -81,10 +63,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ..operation!(write review_verification)
     },
     Operation {
-        method: Method::Post,
         path: "/api/identity/verifications/{verification_id}/cancel",
-        domain: Domain::Identity,
-        contract: Contract::Assumed,
         summary: "Cancel a verification",
         description: "Cancels a case that the bureau is not processing. The subject gets its \
             previous status.",
@@ -93,45 +72,15 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         emits: &["verification.cancelled"],
         ..operation!(write cancel_verification)
     },
-];
+]);
 
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct ListVerifications {
-    #[serde(flatten)]
-    paging: Paging,
-    sort: Option<Sort<Verification>>,
-    /// Filter by subject.
-    subject_id: Option<Id<Subject>>,
-    /// Filter by status.
-    status: Option<CaseStatus>,
-    /// Filter by type.
-    #[serde(rename = "type")]
-    kind: Option<VerificationType>,
-}
-
-impl Sortable for Verification {
-    const KEYS: &'static [(&'static str, fn(&Self) -> SortKey)] = &[
-        ("created_at", |case| SortKey::Number(case.created_at.millis())),
-        ("updated_at", |case| SortKey::Number(case.updated_at.millis())),
-    ];
-}
-
-fn list_verifications(
-    world: &World,
-    input: ListVerifications,
-) -> Result<List<Shown<Verification>>, ApiError> {
-    let none = |_| None;
-    let candidates = match input.subject_id {
-        Some(subject) => Candidates::new(0, none, world.children(subject.bits())),
-        None => Candidates::new(0, none, world.created()),
-    };
-    if input.status.is_none() && input.kind.is_none() {
-        return candidates.page(world, input.paging, input.sort.as_ref());
-    }
-    let keep = |case: &Verification| {
-        is(input.status.as_ref(), &case.status) && is(input.kind.as_ref(), &case.kind)
-    };
-    candidates.page_where(world, input.paging, input.sort.as_ref(), keep)
+list! {
+    fn list_verifications(ListVerifications) -> Verification, of subject_id;
+    filter
+        subject_id: Id<Subject>,
+        status: CaseStatus,
+        kind as "type": VerificationType;
+    sort created_at, updated_at;
 }
 
 /// A new case.
@@ -227,19 +176,6 @@ fn unfit(subject: &Subject, kind: VerificationType, checks: &[CaseCheckName]) ->
 pub(crate) fn open_case(world: &World, subject: Id<Subject>) -> Option<Arc<Verification>> {
     let latest = world.children::<Verification>(subject.bits()).next_back();
     latest.and_then(|id| world.find(id)).filter(|case| case.status.is_open())
-}
-
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct OneVerificationCase {
-    /// The case.
-    verification_id: Id<Verification>,
-}
-
-fn get_verification(
-    world: &World,
-    input: OneVerificationCase,
-) -> Result<Data<Shown<Verification>>, ApiError> {
-    show(world, input.verification_id)
 }
 
 /// The reviewer's decision about a case.

@@ -39,10 +39,10 @@ fn what_is_not_json_is_refused_with_line_and_column() {
 
 #[test]
 fn a_key_given_twice_is_refused_wherever_it_is() {
-    assert_eq!(refusal(b"{\"a\":1,\"a\":1}"), "line 1, column 10: the key \"a\" is given twice");
+    assert_eq!(refusal(b"{\"a\":1,\"a\":1}"), "line 1, column 10: the key \"a\" is duplicated");
     assert_eq!(
         refusal(b"[{\"b\":\n{\"a\":1,\"\\u0061\":2}}]"),
-        "line 2, column 15: the key \"a\" is given twice"
+        "line 2, column 15: the key \"a\" is duplicated"
     );
     let long = "k".repeat(1_000);
     assert!(refusal(format!("{{\"{long}\":1,\"{long}\":2}}").as_bytes()).len() < 100);

@@ -1,13 +1,11 @@
 //! Creating a collection: the checks, and the new resource.
 
 use crate::api::payments::collection_clock;
-use crate::api::payments::wallets::room;
 use crate::api::prelude::*;
-use crate::model::Object;
 use crate::model::growth::{accounts, countries};
 use crate::model::payments::{
     Collection, CollectionMethod, CollectionPayer, CollectionStatus, Invoice, RefundStanding,
-    VirtualAccount, Wallet,
+    VirtualAccount,
 };
 use crate::value::id::encode_to_string;
 
@@ -20,23 +18,6 @@ pub(super) fn free(world: &World, company: Id<Company>, reference: &str) -> Resu
     let detail = format!("the open collection {other} has this reference");
     let error = ApiError::new(ErrorCode::DuplicateReference, detail.clone()).about(other);
     Err(error.with_errors(vec![Violation::new("/reference", "duplicate", detail)]))
-}
-
-/// Refuses an amount that the wallet could not hold.
-pub(crate) fn fits(
-    world: &World,
-    company: Id<Company>,
-    currency: Currency,
-    amount: i64,
-) -> Result<(), ApiError> {
-    // Paid amounts that are not settled yet will arrive in it, too.
-    let pending = world.balances(company, currency).pending;
-    let amount = amount.saturating_add(pending);
-    if let Some(wallet) = world.wallet_of(company, currency) {
-        return room(world, &wallet, amount);
-    }
-    let opened = Wallet::open(Id::UNKNOWN, company, currency, world.now());
-    room(world, &opened, amount).map_err(|error| ApiError { resource_id: None, ..error })
 }
 
 /// A collection request that passed its checks.

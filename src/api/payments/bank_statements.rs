@@ -8,19 +8,16 @@ use crate::model::decision::STATEMENT_NOISE;
 use crate::model::payments::bank_statement::MatchCounts;
 use crate::model::payments::{
     Bank, BankStatement, Draft, Level, MOST_LINES, Sent, StatementFormat, StatementLine,
-    StatementSource, StatementStatus, Truths, Wallet, statement_file,
+    StatementSource, StatementStatus, Truths, statement_file,
 };
 use crate::model::{TransactionType, WalletTransaction};
 
 /// From the request to the end of the matching.
 const IMPORT: Span = Span::seconds(5);
 
-pub(crate) const OPERATIONS: &[Operation] = &[
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
     Operation {
-        method: Method::Post,
         path: "/api/payments/bank-statements",
-        domain: Domain::Payments,
-        contract: Contract::Assumed,
         summary: "Import a bank statement",
         description: "Imports `lines`, or a bank's file as `content` with its `format`. Without \
             either, the sandbox simulates the bank: it writes the statement from the wallet's \
@@ -34,16 +31,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ..operation!(write import_bank_statement)
     },
     Operation {
-        method: Method::Get,
         path: "/api/payments/bank-statements/{bank_statement_id}",
-        domain: Domain::Payments,
-        contract: Contract::Assumed,
         summary: "Read a bank statement",
         description: "Returns balances, sums, and the number of matched lines. `GET \
             /api/payments/reconciliation-matches?statement_id=…` lists the lines as rows.",
-        ..operation!(read get_bank_statement)
+        ..operation!(get get_bank_statement: BankStatement)
     },
-];
+]);
 
 /// A statement to import.
 #[derive(Deserialize, JsonSchema)]
@@ -395,17 +389,4 @@ fn too_many(count: usize) -> ApiError {
             days"
     );
     ApiError::of_member("/to", "too_many", detail)
-}
-
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct OneBankStatement {
-    /// The statement.
-    bank_statement_id: Id<BankStatement>,
-}
-
-fn get_bank_statement(
-    world: &World,
-    input: OneBankStatement,
-) -> Result<Data<Shown<BankStatement>>, ApiError> {
-    show(world, input.bank_statement_id)
 }

@@ -3,38 +3,30 @@
 use crate::api::business::companies::{Country, named};
 use crate::api::business::payroll_clock::get;
 use crate::api::prelude::*;
-use crate::api::system_row::SystemRow;
 use crate::model::business::BankAnswer;
 use crate::model::decision::BENEFICIARY_CHECK;
 use crate::model::growth::{countries, names};
+use crate::model::name_match::compare_holders;
 use crate::model::payments::beneficiary::{
     BeneficiaryAccount, BeneficiaryType, NameMatch, Rejection,
 };
-use crate::model::payments::holder_name::compare;
 use crate::model::payments::{
     Beneficiary, BeneficiaryStatus, MatchResult, Recipient, account_rules,
 };
-use crate::world::DecisionAnswer;
 
 /// From the request to the bank's answer, unless the decision sets another delay.
 const RESOLUTION: Span = Span::seconds(30);
 
-pub(crate) const OPERATIONS: &[Operation] = &[
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
     Operation {
-        method: Method::Get,
         path: "/api/payments/beneficiaries",
-        domain: Domain::Payments,
-        contract: Contract::Assumed,
         summary: "List beneficiaries",
         description: "Lists saved payees in creation order. Payees before the world's start are \
             not saved.",
         ..operation!(read list_beneficiaries)
     },
     Operation {
-        method: Method::Post,
         path: "/api/payments/beneficiaries",
-        domain: Domain::Payments,
-        contract: Contract::Assumed,
         summary: "Add a beneficiary",
         description: "Creates a beneficiary. The account number must be valid in its country: \
             IBAN, NUBAN, routing number, sort code, or length only. The bank is then asked for \
@@ -48,16 +40,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ..operation!(write create_beneficiary)
     },
     Operation {
-        method: Method::Get,
         path: "/api/payments/beneficiaries/{beneficiary_id}",
-        domain: Domain::Payments,
-        contract: Contract::Assumed,
         summary: "Read a beneficiary",
         description: "Returns a beneficiary with the status of the account check and the name \
             comparison.",
-        ..operation!(read get_beneficiary)
+        ..operation!(get get_beneficiary: Beneficiary)
     },
-];
+]);
 
 pub(crate) const RESOLVE_BENEFICIARY: SystemRow = SystemRow {
     name: "resolve_beneficiary",
@@ -65,43 +54,14 @@ pub(crate) const RESOLVE_BENEFICIARY: SystemRow = SystemRow {
     ..SystemRow::LAST
 };
 
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct ListBeneficiaries {
-    #[serde(flatten)]
-    paging: Paging,
-    sort: Option<Sort<Beneficiary>>,
-    /// Filter by company.
-    company_id: Option<Id<Company>>,
-    /// Filter by status.
-    status: Option<BeneficiaryStatus>,
-    /// Filter by the account's currency.
-    currency: Option<Currency>,
-}
-
-impl Sortable for Beneficiary {
-    const KEYS: &'static [(&'static str, fn(&Self) -> SortKey)] = &[
-        ("created_at", |beneficiary| SortKey::Number(beneficiary.created_at.millis())),
-        ("name", |beneficiary| SortKey::Text(beneficiary.name.clone())),
-    ];
-}
-
-fn list_beneficiaries(
-    world: &World,
-    input: ListBeneficiaries,
-) -> Result<List<Shown<Beneficiary>>, ApiError> {
-    let none = |_| None;
-    let candidates = match input.company_id {
-        Some(company) => Candidates::new(0, none, world.children(company.bits())),
-        None => Candidates::new(0, none, world.created()),
-    };
-    if input.status.is_none() && input.currency.is_none() {
-        return candidates.page(world, input.paging, input.sort.as_ref());
-    }
-    let keep = |beneficiary: &Beneficiary| {
-        is(input.status.as_ref(), &beneficiary.status)
-            && is(input.currency.as_ref(), &beneficiary.account.currency)
-    };
-    candidates.page_where(world, input.paging, input.sort.as_ref(), keep)
+list! {
+    fn list_beneficiaries(ListBeneficiaries) -> Beneficiary, of company_id;
+    filter
+        company_id: Id<Company>,
+        status: BeneficiaryStatus,
+        /// Filter by the account's currency.
+        currency: Currency = account.currency;
+    sort created_at, name;
 }
 
 /// A new beneficiary.
@@ -187,8 +147,8 @@ fn account(input: AccountInput) -> Result<BeneficiaryAccount, ApiError> {
 /// The bank's answer. Without a decision, a holder name that differs from the beneficiary's is a mismatch.
 fn ask_bank(world: &mut World, beneficiary: &Beneficiary) -> DecisionAnswer {
     let holder = beneficiary.account.holder.as_deref();
-    let stranger =
-        holder.filter(|holder| compare(&beneficiary.name, holder).0 == MatchResult::NoMatch);
+    let stranger = holder
+        .filter(|holder| compare_holders(&beneficiary.name, holder).0 == MatchResult::NoMatch);
     let by_name = stranger.map(|_| {
         let answer = DecisionAnswer::plain(&BENEFICIARY_CHECK, "name_mismatch");
         (answer, "account_name".to_owned())
@@ -205,7 +165,7 @@ pub(crate) fn resolve(world: &mut World, id: Id<Beneficiary>, answer: BankAnswer
     let holder = holder(world, &beneficiary, answer);
     let mut beneficiary = (*beneficiary).clone();
     beneficiary.name_match = holder.map(|holder| {
-        let (result, score) = compare(&beneficiary.name, &holder);
+        let (result, score) = compare_holders(&beneficiary.name, &holder);
         NameMatch { result, score, account_name: holder }
     });
     let refused = answer.result().err().map(|(code, _)| code);
@@ -232,7 +192,7 @@ const ATTEMPTS: u64 = 16;
 
 /// The account holder's name at the bank, in capitals. None if the bank does not know it.
 fn holder(world: &World, beneficiary: &Beneficiary, answer: BankAnswer) -> Option<String> {
-    let alike = |name: &str| compare(&beneficiary.name, name).0 != MatchResult::NoMatch;
+    let alike = |name: &str| compare_holders(&beneficiary.name, name).0 != MatchResult::NoMatch;
     let named = beneficiary.account.holder.as_deref();
     let name = match answer {
         BankAnswer::AccountClosed | BankAnswer::AccountNotFound => return None,
@@ -257,17 +217,4 @@ fn stranger(world: &World, beneficiary: &Beneficiary, alike: impl Fn(&str) -> bo
         format!("{} {}", person.first, person.last)
     });
     drawn.find(|name| !alike(name)).unwrap_or_else(|| "Somebody Else".to_owned())
-}
-
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct OneBeneficiary {
-    /// The beneficiary.
-    beneficiary_id: Id<Beneficiary>,
-}
-
-fn get_beneficiary(
-    world: &World,
-    input: OneBeneficiary,
-) -> Result<Data<Shown<Beneficiary>>, ApiError> {
-    show(world, input.beneficiary_id)
 }

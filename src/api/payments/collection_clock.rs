@@ -1,17 +1,16 @@
 //! Actions of payers and their effects over time: prompted, paid, failed, settled, expired, charged back.
 
 use crate::api::identity::monitoring;
-use crate::api::payments::asking::fits;
+use crate::api::payments::disputes;
 use crate::api::payments::platform_fee::platform_fee;
-use crate::api::payments::{disputes, invoice_clock};
+use crate::api::payments::wallets::fits;
 use crate::api::prelude::*;
-use crate::api::system_row::SystemRow;
 use crate::model::decision::{COLLECTION_PAY, COLLECTION_SETTLE};
+use crate::model::payments::invoice::{Invoice, InvoiceStatus};
 use crate::model::payments::{
     Collection, CollectionMethod, CollectionStatus, Dispute, Failure, Payment, RaisedBy, ReturnCode,
 };
 use crate::model::{Account, posting};
-use crate::world::DecisionAnswer;
 
 /// From the request to the prompt on the payer's phone.
 const PROMPT: Span = Span::seconds(2);
@@ -219,7 +218,7 @@ pub(crate) fn succeed(
     world.post(company, posting);
     let collection = world.record("collection.succeeded", collection);
     if let Some(invoice) = invoice {
-        invoice_clock::paid(world, invoice, amount);
+        pay_invoice(world, invoice, amount);
     }
     let settled = world.decide(&COLLECTION_SETTLE, AnyId::of(id), None);
     let task = Task::SettleCollection(id);
@@ -230,6 +229,28 @@ pub(crate) fn succeed(
         (_, after) => world.settle_when(SETTLEMENT, after, task),
     }
     collection
+}
+
+/// So much of an invoice was paid.
+fn pay_invoice(world: &mut World, id: Id<Invoice>, amount: i64) {
+    let Some(invoice) = world.find(id) else {
+        return;
+    };
+    let mut invoice = (*invoice).clone();
+    let now = world.now();
+    invoice.amount_paid += amount;
+    invoice.amount_due -= amount;
+    invoice.updated_at = now;
+    if invoice.amount_due == 0 {
+        invoice.overdue = false;
+        invoice.enter(InvoiceStatus::Paid, now);
+        world.record("invoice.paid", invoice);
+        return;
+    }
+    if invoice.status == InvoiceStatus::Open {
+        invoice.enter(InvoiceStatus::PartiallyPaid, now);
+    }
+    world.record("invoice.partially_paid", invoice);
 }
 
 /// The paid amount is settled into the wallet, less the platform fee.
@@ -292,13 +313,4 @@ pub(crate) fn dispute(
     disputed.updated_at = world.now();
     world.stage(disputed);
     disputes::open(world, new)
-}
-
-/// A dispute about a collection has ended, and the given amount is lost.
-pub(super) fn resolved(world: &mut World, id: Id<Collection>, gone: i64) {
-    let mut collection = find(world, id);
-    collection.disputed = false;
-    collection.amount_charged_back += gone;
-    collection.updated_at = world.now();
-    world.stage(collection);
 }

@@ -2,32 +2,26 @@
 
 use crate::api::business::companies::named;
 use crate::api::business::payroll_people::may_pay;
-use crate::api::payments::asking::{Asked, ask, fits, free};
+use crate::api::payments::asking::{Asked, ask, free};
 use crate::api::payments::collection_clock;
+use crate::api::payments::wallets::fits;
 use crate::api::prelude::*;
 use crate::model::payments::{
     Collection, CollectionMethod, CollectionPayer, CollectionStatus, Invoice, Refund,
 };
-use crate::model::{refused, step};
 use crate::value::Email;
 use crate::world::{HISTORY_MONTHS, INVOICES_A_MONTH};
 
-pub(crate) const OPERATIONS: &[Operation] = &[
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
     Operation {
-        method: Method::Get,
         path: "/api/payments/collections",
-        domain: Domain::Payments,
-        contract: Contract::Assumed,
         summary: "List collections",
         description: "Lists collections in creation order, starting with the twelve months before the \
             world's start.",
         ..operation!(read list_collections)
     },
     Operation {
-        method: Method::Post,
         path: "/api/payments/collections",
-        domain: Domain::Payments,
-        contract: Contract::Assumed,
         summary: "Create a collection",
         description: "Requests money from a payer. By card the payer pays at `checkout_url`, by \
             bank transfer to `virtual_account`, by direct debit automatically, and by mobile \
@@ -50,20 +44,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ..operation!(write create_collection)
     },
     Operation {
-        method: Method::Get,
         path: "/api/payments/collections/{collection_id}",
-        domain: Domain::Payments,
-        contract: Contract::Assumed,
         summary: "Read a collection",
         description: "Returns a collection with its status, payments and refunds so far, and with \
             `expand=refunds` its refunds.",
         ..operation!(read get_collection)
     },
     Operation {
-        method: Method::Post,
         path: "/api/payments/collections/{collection_id}/cancel",
-        domain: Domain::Payments,
-        contract: Contract::Assumed,
         summary: "Cancel a collection",
         description: "Cancels a collection before the payer starts to pay.",
         example: r#"{"reason":"Paid in cash"}"#,
@@ -71,80 +59,35 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         emits: &["collection.cancelled"],
         ..operation!(write cancel_collection)
     },
-];
+]);
 
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct ListCollections {
-    #[serde(flatten)]
-    paging: Paging,
-    sort: Option<Sort<Collection>>,
-    /// Filter by company.
-    company_id: Option<Id<Company>>,
-    /// Filter by status.
-    status: Option<CollectionStatus>,
-    /// Filter by payment method.
-    method: Option<CollectionMethod>,
-    /// Filter by invoice.
-    invoice_id: Option<Id<Invoice>>,
-    /// Filter by reference.
-    reference: Option<Text<140>>,
-}
-
-impl Sortable for Collection {
-    const KEYS: &'static [(&'static str, fn(&Self) -> SortKey)] = &[
-        ("created_at", |collection| SortKey::Number(collection.created_at.millis())),
-        ("amount", |collection| SortKey::Number(collection.amount)),
-        ("reference", |collection| SortKey::Text(collection.reference.clone())),
-    ];
-}
-
-fn list_collections(
-    world: &World,
-    input: ListCollections,
-) -> Result<List<Shown<Collection>>, ApiError> {
-    let (grown, find) = sold(world, input.company_id);
-    let candidates = match input.company_id {
-        Some(company) => Candidates::new(grown, find, world.children(company.bits())),
-        None => Candidates::new(grown, find, world.created()),
-    };
-    let filtered = input.status.is_some()
-        || input.method.is_some()
-        || input.invoice_id.is_some()
-        || input.reference.is_some();
-    if !filtered {
-        return candidates.page(world, input.paging, input.sort.as_ref());
-    }
-    let keep = |collection: &Collection| {
-        is(input.status.as_ref(), &collection.status)
-            && is(input.method.as_ref(), &collection.method)
-            && (input.invoice_id.is_none() || input.invoice_id == collection.invoice_id)
-            && (input.reference.as_ref())
-                .is_none_or(|wanted| wanted.as_str() == collection.reference)
-    };
-    candidates.page_where(world, input.paging, input.sort.as_ref(), keep)
+list! {
+    fn list_collections(ListCollections) -> Collection,
+        from |world, input| sold(world, input.company_id), of company_id;
+    filter
+        company_id: Id<Company>,
+        status: CollectionStatus,
+        /// Filter by payment method.
+        method: CollectionMethod,
+        invoice_id: Id<Invoice>,
+        reference: Text<140>;
+    sort created_at, amount, reference;
 }
 
 /// The number of grown invoices and collections, and their positions: of all companies or of one.
-pub(super) fn sold(
-    world: &World,
-    company: Option<Id<Company>>,
-) -> (u64, Box<dyn Fn(u64) -> Option<u64> + '_>) {
+pub(super) fn sold<T: Grow>(world: &World, company: Option<Id<Company>>) -> Candidates<'_, T> {
     let base = world.base();
-    let all = base.count(crate::model::Kind::Invoice);
-    match company {
-        None => (all, Box::new(Some)),
-        Some(_) if all == 0 => (0, Box::new(|_| None)),
-        Some(company) => match base.index_of(company) {
-            None => (0, Box::new(|_| None)),
-            Some(company) => (
-                HISTORY_MONTHS * INVOICES_A_MONTH,
-                Box::new(move |rank| {
-                    let (month, place) = (rank / INVOICES_A_MONTH, rank % INVOICES_A_MONTH);
-                    Some(base.invoice(month, company, place))
-                }),
-            ),
-        },
-    }
+    let all = base.count(Kind::Invoice);
+    let Some(company) = company else {
+        return Candidates::new(all, Some, world.created());
+    };
+    let index = base.index_of(company).filter(|_| all > 0);
+    let grown = index.map_or(0, |_| HISTORY_MONTHS * INVOICES_A_MONTH);
+    let find = move |rank| {
+        let (month, place) = (rank / INVOICES_A_MONTH, rank % INVOICES_A_MONTH);
+        Some(base.invoice(month, index?, place))
+    };
+    Candidates::new(grown, find, world.children(company.bits()))
 }
 
 /// The payer.

@@ -2,13 +2,18 @@
 
 use core::cmp::Ordering;
 
+use crate::api::payments::escrow_clock;
 use crate::api::payments::wallet_level::debited;
-use crate::api::payments::{collection_clock, escrow_clock};
-use crate::api::prelude::*;
 use crate::api::system_row::SystemRow;
 use crate::model::decision::DISPUTE_VERDICT;
-use crate::model::payments::{Dispute, DisputeStatus};
-use crate::model::posting;
+use crate::model::lifecycle::Stateful;
+use crate::model::payments::collection::Collection;
+use crate::model::payments::dispute::{Dispute, DisputeStatus};
+use crate::model::task::Task;
+use crate::model::{AnyId, Kind, posting};
+use crate::value::id::Id;
+use crate::value::span::Span;
+use crate::world::World;
 
 /// From the evidence to the decision.
 const VERDICT: Span = Span::seconds(14 * 24 * 60 * 60);
@@ -101,7 +106,7 @@ pub(crate) fn end(world: &mut World, id: Id<Dispute>, to: DisputeStatus, reason:
     let before = world.balances(dispute.company_id, dispute.currency).available;
     if chargeback {
         let gone = if won { 0 } else { dispute.amount };
-        collection_clock::resolved(world, Id::from_bits(dispute.source.bits), gone);
+        release_collection(world, Id::from_bits(dispute.source.bits), gone);
         post_end(world, &dispute, won, before);
     }
     let dispute = world.record(event, dispute);
@@ -130,4 +135,14 @@ fn post_end(world: &mut World, dispute: &Dispute, won: bool, available: i64) {
         posting::collecting::dispute_lost(source, currency, dispute.amount, dispute.withheld, taken)
     };
     world.post(dispute.company_id, posting);
+}
+
+/// The dispute about a collection is over, and that much of it is gone.
+fn release_collection(world: &mut World, id: Id<Collection>, gone: i64) {
+    let collection = world.find(id).expect("a dispute names what exists, and nothing is deleted");
+    let mut collection = (*collection).clone();
+    collection.disputed = false;
+    collection.amount_charged_back += gone;
+    collection.updated_at = world.now();
+    world.stage(collection);
 }

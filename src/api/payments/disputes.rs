@@ -4,37 +4,28 @@ use crate::api::payments::dispute_clock;
 use crate::api::payments::wallet_level::debited;
 use crate::api::prelude::*;
 use crate::model::payments::{Dispute, DisputeStatus, RaisedBy};
-use crate::model::{Object, posting, step};
+use crate::model::posting;
 
 /// Number of days to respond to a dispute.
 const EVIDENCE_DAYS: i64 = 7;
 
-pub(crate) const OPERATIONS: &[Operation] = &[
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
     Operation {
-        method: Method::Get,
         path: "/api/payments/disputes",
-        domain: Domain::Payments,
-        contract: Contract::Assumed,
         summary: "List disputes",
         description: "Lists chargebacks of collections and disputes about escrows, in creation \
             order.",
         ..operation!(read list_disputes)
     },
     Operation {
-        method: Method::Get,
         path: "/api/payments/disputes/{dispute_id}",
-        domain: Domain::Payments,
-        contract: Contract::Assumed,
         summary: "Read a dispute",
         description: "Returns a dispute with the amount, the reason, the deadline \
             (`evidence_due_by`) and the result.",
-        ..operation!(read get_dispute)
+        ..operation!(get get_dispute: Dispute)
     },
     Operation {
-        method: Method::Post,
         path: "/api/payments/disputes/{dispute_id}/respond",
-        domain: Domain::Payments,
-        contract: Contract::Assumed,
         summary: "Contest or accept a dispute",
         description: "Responds to a dispute. `contest` requires `evidence`, and is decided two \
             weeks later. `accept` ends the dispute at once. A dispute without a response within \
@@ -54,7 +45,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         starts: &["decide_dispute", "decide_escrow_dispute", "send_payout"],
         ..operation!(write respond_to_dispute)
     },
-];
+]);
 
 /// The kind of resource that is disputed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -75,51 +66,14 @@ impl DisputedType {
     }
 }
 
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct ListDisputes {
-    #[serde(flatten)]
-    paging: Paging,
-    sort: Option<Sort<Dispute>>,
-    /// Filter by company.
-    company_id: Option<Id<Company>>,
-    /// Filter by status.
-    status: Option<DisputeStatus>,
-    /// Filter by kind of disputed resource: chargebacks of collections or disputes about escrows.
-    source_type: Option<DisputedType>,
-}
-
-impl Sortable for Dispute {
-    const KEYS: &'static [(&'static str, fn(&Self) -> SortKey)] = &[
-        ("created_at", |dispute| SortKey::Number(dispute.created_at.millis())),
-        ("amount", |dispute| SortKey::Number(dispute.amount)),
-        ("evidence_due_by", |dispute| SortKey::Number(dispute.evidence_due_by.millis())),
-    ];
-}
-
-fn list_disputes(world: &World, input: ListDisputes) -> Result<List<Shown<Dispute>>, ApiError> {
-    let none = |_| None;
-    let candidates = match input.company_id {
-        Some(company) => Candidates::new(0, none, world.children(company.bits())),
-        None => Candidates::new(0, none, world.created()),
-    };
-    if input.status.is_none() && input.source_type.is_none() {
-        return candidates.page(world, input.paging, input.sort.as_ref());
-    }
-    let keep = |dispute: &Dispute| {
-        is(input.status.as_ref(), &dispute.status)
-            && input.source_type.is_none_or(|kind| kind.is(dispute.source))
-    };
-    candidates.page_where(world, input.paging, input.sort.as_ref(), keep)
-}
-
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct OneDispute {
-    /// The dispute.
-    dispute_id: Id<Dispute>,
-}
-
-fn get_dispute(world: &World, input: OneDispute) -> Result<Data<Shown<Dispute>>, ApiError> {
-    show(world, input.dispute_id)
+list! {
+    fn list_disputes(ListDisputes) -> Dispute, of company_id;
+    filter
+        company_id: Id<Company>,
+        status: DisputeStatus,
+        /// Filter by kind of disputed resource: chargebacks of collections or disputes about escrows.
+        source_type: DisputedType => |kind, dispute| kind.is(dispute.source);
+    sort created_at, amount, evidence_due_by;
 }
 
 /// The company's response.

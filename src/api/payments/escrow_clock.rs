@@ -3,8 +3,6 @@
 use crate::api::business::payroll_clock::get;
 use crate::api::payments::payout_create::{self, Parties};
 use crate::api::prelude::*;
-use crate::api::system_row::SystemRow;
-use crate::model::State;
 use crate::model::payments::{Dispute, Escrow, EscrowStatus, MilestoneStatus, Rail};
 use crate::model::posting::payouts as posting;
 

@@ -7,14 +7,10 @@ use crate::api::payments::{dispute_clock, disputes, escrow_clock, wallet_level, 
 use crate::api::prelude::*;
 use crate::model::payments::{DisputeStatus, Escrow, EscrowStatus, MilestoneStatus, RaisedBy};
 use crate::model::posting::payouts as posting;
-use crate::model::step;
 
-pub(crate) const OPERATIONS: &[Operation] = &[
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
     Operation {
-        method: Method::Post,
         path: "/api/payments/escrows/{escrow_id}/fund",
-        domain: Domain::Payments,
-        contract: Contract::Assumed,
         summary: "Fund an escrow",
         description: "Moves the whole amount from the wallet's available balance into the escrow. \
             There is no platform fee.",
@@ -30,10 +26,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ..operation!(write fund_escrow)
     },
     Operation {
-        method: Method::Post,
         path: "/api/payments/escrows/{escrow_id}/release",
-        domain: Domain::Payments,
-        contract: Contract::Assumed,
         summary: "Release an escrow",
         description: "Releases money to the seller with a payout (`payout_id`) on the standard \
             rail: a milestone, an amount if there are no milestones, or everything that is held. \
@@ -50,10 +43,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ..operation!(write release_escrow)
     },
     Operation {
-        method: Method::Post,
         path: "/api/payments/escrows/{escrow_id}/refund",
-        domain: Domain::Payments,
-        contract: Contract::Assumed,
         summary: "Refund an escrow",
         description: "Refunds everything that is held to the buyer's wallet. An unfunded escrow \
             becomes `cancelled`. Refunding a disputed escrow means that the seller gives in: the \
@@ -64,10 +54,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ..operation!(write refund_escrow)
     },
     Operation {
-        method: Method::Post,
         path: "/api/payments/escrows/{escrow_id}/dispute",
-        domain: Domain::Payments,
-        contract: Contract::Assumed,
         summary: "Dispute an escrow",
         description: "Freezes the held amount and opens a dispute (`dispute_id`), which \
             `respondToDispute` answers. If the company wins, the money returns to its wallet. If \
@@ -78,7 +65,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         starts: &["miss_escrow_evidence"],
         ..operation!(write dispute_escrow)
     },
-];
+]);
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct FundEscrow {

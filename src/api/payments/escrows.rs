@@ -3,25 +3,18 @@
 use crate::api::payments::body_references::BodyReferences;
 use crate::api::payments::payout_create::Parties;
 use crate::api::prelude::*;
-use crate::model::Object;
 use crate::model::payments::escrow::Milestone;
-use crate::model::payments::{Beneficiary, Escrow, EscrowStatus, MilestoneStatus, Wallet};
+use crate::model::payments::{Beneficiary, Escrow, EscrowStatus, MilestoneStatus};
 
-pub(crate) const OPERATIONS: &[Operation] = &[
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
     Operation {
-        method: Method::Get,
         path: "/api/payments/escrows",
-        domain: Domain::Payments,
-        contract: Contract::Assumed,
         summary: "List escrows",
         description: "Lists reports in creation order.",
         ..operation!(read list_escrows)
     },
     Operation {
-        method: Method::Post,
         path: "/api/payments/escrows",
-        domain: Domain::Payments,
-        contract: Contract::Assumed,
         summary: "Create an escrow",
         description: "Creates an escrow with the company as buyer and one of its beneficiaries as \
             seller. No money moves until it is funded. The milestones, if any, must sum to the \
@@ -36,54 +29,24 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ..operation!(write create_escrow)
     },
     Operation {
-        method: Method::Get,
         path: "/api/payments/escrows/{escrow_id}",
-        domain: Domain::Payments,
-        contract: Contract::Assumed,
         summary: "Read an escrow",
         description: "Returns an escrow with the held, released and refunded amounts, and each \
             milestone.",
-        ..operation!(read get_escrow)
+        ..operation!(get get_escrow: Escrow)
     },
-];
+]);
 
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct ListEscrows {
-    #[serde(flatten)]
-    paging: Paging,
-    sort: Option<Sort<Escrow>>,
-    /// Filter by company.
-    company_id: Option<Id<Company>>,
-    /// Filter by status.
-    status: Option<EscrowStatus>,
-    /// Filter by the funding wallet.
-    buyer: Option<Id<Wallet>>,
-    /// Filter by the beneficiary that is paid.
-    seller: Option<Id<Beneficiary>>,
-}
-
-impl Sortable for Escrow {
-    const KEYS: &'static [(&'static str, fn(&Self) -> SortKey)] = &[
-        ("created_at", |escrow| SortKey::Number(escrow.created_at.millis())),
-        ("amount", |escrow| SortKey::Number(escrow.amount)),
-    ];
-}
-
-fn list_escrows(world: &World, input: ListEscrows) -> Result<List<Shown<Escrow>>, ApiError> {
-    let none = |_| None;
-    let candidates = match input.company_id {
-        Some(company) => Candidates::new(0, none, world.children(company.bits())),
-        None => Candidates::new(0, none, world.created()),
-    };
-    if input.status.is_none() && input.buyer.is_none() && input.seller.is_none() {
-        return candidates.page(world, input.paging, input.sort.as_ref());
-    }
-    let keep = |escrow: &Escrow| {
-        is(input.status.as_ref(), &escrow.status)
-            && is(input.buyer.as_ref(), &escrow.buyer_wallet_id)
-            && is(input.seller.as_ref(), &escrow.seller_beneficiary_id)
-    };
-    candidates.page_where(world, input.paging, input.sort.as_ref(), keep)
+list! {
+    fn list_escrows(ListEscrows) -> Escrow, of company_id;
+    filter
+        company_id: Id<Company>,
+        status: EscrowStatus,
+        /// Filter by the funding wallet.
+        buyer: Id<Wallet> = buyer_wallet_id,
+        /// Filter by the beneficiary that is paid.
+        seller: Id<Beneficiary> = seller_beneficiary_id;
+    sort created_at, amount;
 }
 
 /// A new escrow.
@@ -201,14 +164,4 @@ fn create_escrow(world: &mut World, input: CreateEscrow) -> Result<Data<Shown<Es
         world.remind_at(expires, Task::ExpireEscrow(escrow.id));
     }
     Ok(Data(Shown(escrow)))
-}
-
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct OneEscrow {
-    /// The escrow.
-    escrow_id: Id<Escrow>,
-}
-
-fn get_escrow(world: &World, input: OneEscrow) -> Result<Data<Shown<Escrow>>, ApiError> {
-    show(world, input.escrow_id)
 }

@@ -3,16 +3,12 @@
 use crate::api::business::companies::named;
 use crate::api::payments::fx_rates::unknown;
 use crate::api::prelude::*;
-use crate::api::system_row::SystemRow;
-use crate::model::Object;
 use crate::model::fx_quoting::{Rate, cost_of_spread, spread};
 use crate::model::payments::{FxQuote, QuoteStatus};
 
-pub(crate) const OPERATIONS: &[Operation] = &[Operation {
-    method: Method::Post,
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
+Operation {
     path: "/api/payments/fx-quotes",
-    domain: Domain::Payments,
-    contract: Contract::Assumed,
     summary: "Quote a conversion",
     description: "Creates a quote: the day's reference rate less the spread of the two currencies, \
         valid for 30 minutes of virtual time. Give the amount to sell or the amount to buy; the \
@@ -23,7 +19,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     emits: &["fx_quote.created"],
     starts: &["expire_fx_quote"],
     ..operation!(write create_fx_quote)
-}];
+}]);
 
 pub(crate) const EXPIRE_FX_QUOTE: SystemRow =
     SystemRow { name: "expire_fx_quote", emits: &["fx_quote.expired"], ..SystemRow::LAST };

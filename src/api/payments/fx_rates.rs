@@ -4,11 +4,8 @@ use crate::api::prelude::*;
 use crate::model::fx;
 use crate::model::fx_quoting::{Rate, spread};
 
-pub(crate) const OPERATIONS: &[Operation] = &[Operation {
-    method: Method::Get,
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([Operation {
     path: "/api/payments/fx-rates",
-    domain: Domain::Payments,
-    contract: Contract::Assumed,
     summary: "List exchange rates",
     description: "Lists the reference rates of a day for every pair of currencies, ordered by \
         source and target, with the spread of a quote. They are monthly rates of a customs \
@@ -16,7 +13,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
         first and after the last published month, the nearest rate applies.",
     example: r#"{"source_currency":"GBP","target_currency":"NGN"}"#,
     ..operation!(read list_fx_rates)
-}];
+}]);
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct ListFxRates {

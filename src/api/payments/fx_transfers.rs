@@ -4,18 +4,13 @@ use crate::api::business::payroll_people::may_pay;
 use crate::api::payments::wallet_level;
 use crate::api::payments::wallets::{named, room, short};
 use crate::api::prelude::*;
-use crate::api::system_row::SystemRow;
 use crate::model::decision::FX_TRANSFER_SETTLE;
-use crate::model::payments::{Failure, FxQuote, FxTransfer, FxTransferStatus, QuoteStatus, Wallet};
-use crate::model::posting::Conversion;
-use crate::model::{Object, posting, step};
+use crate::model::payments::{Failure, FxQuote, FxTransfer, FxTransferStatus, QuoteStatus};
+use crate::model::posting::{self, Conversion};
 
-pub(crate) const OPERATIONS: &[Operation] = &[
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
     Operation {
-        method: Method::Post,
         path: "/api/payments/fx-transfers",
-        domain: Domain::Payments,
-        contract: Contract::Assumed,
         summary: "Convert money",
         description: "Executes a quote, which can be used once before it expires. The source \
             wallet is debited now, and the target wallet is credited a minute later. A company \
@@ -37,15 +32,12 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ..operation!(write create_fx_transfer)
     },
     Operation {
-        method: Method::Get,
         path: "/api/payments/fx-transfers/{fx_transfer_id}",
-        domain: Domain::Payments,
-        contract: Contract::Assumed,
         summary: "Read a conversion",
         description: "Returns a transfer with its status and the reason for a failure.",
-        ..operation!(read get_fx_transfer)
+        ..operation!(get get_fx_transfer: FxTransfer)
     },
-];
+]);
 
 pub(crate) const COMPLETE_FX_TRANSFER: SystemRow = SystemRow {
     name: "complete_fx_transfer",
@@ -261,17 +253,4 @@ fn undo(world: &mut World, transfer: &FxTransfer, code: &'static str, message: C
     let source = world.find(transfer.source_wallet_id);
     let source = source.expect("the transfer was made out of a wallet");
     world.emit_wallet("wallet.credited", &source);
-}
-
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct OneFxTransfer {
-    /// The transfer.
-    fx_transfer_id: Id<FxTransfer>,
-}
-
-fn get_fx_transfer(
-    world: &World,
-    input: OneFxTransfer,
-) -> Result<Data<Shown<FxTransfer>>, ApiError> {
-    show(world, input.fx_transfer_id)
 }

@@ -1,14 +1,14 @@
 //! Steps of an invoice: sent, partly or fully paid, overdue, voided.
 
-use crate::api::payments::asking::{Asked, ask, fits, free};
+use crate::api::payments::asking::{Asked, ask, free};
 use crate::api::payments::collections::cancel;
+use crate::api::payments::wallets::fits;
 use crate::api::prelude::*;
-use crate::api::system_row::SystemRow;
 use crate::model::payments::invoice::number;
 use crate::model::payments::{
     Collection, CollectionMethod, CollectionPayer, Invoice, InvoiceStatus,
 };
-use crate::model::{Account, posting, refused, step};
+use crate::model::{Account, posting};
 use crate::world::sales_history::GRACE;
 
 pub(crate) const MISS_INVOICE: SystemRow =
@@ -62,28 +62,6 @@ pub(super) fn send(
     ask(world, company, asked);
     world.remind_at(over, Task::InvoiceOverdue(sent.id));
     Ok(())
-}
-
-/// The given amount of an invoice was paid.
-pub(super) fn paid(world: &mut World, id: Id<Invoice>, amount: i64) {
-    let Some(invoice) = world.find(id) else {
-        return;
-    };
-    let mut invoice = (*invoice).clone();
-    let now = world.now();
-    invoice.amount_paid += amount;
-    invoice.amount_due -= amount;
-    invoice.updated_at = now;
-    if invoice.amount_due == 0 {
-        invoice.overdue = false;
-        invoice.enter(InvoiceStatus::Paid, now);
-        world.record("invoice.paid", invoice);
-        return;
-    }
-    if invoice.status == InvoiceStatus::Open {
-        invoice.enter(InvoiceStatus::PartiallyPaid, now);
-    }
-    world.record("invoice.partially_paid", invoice);
 }
 
 /// The due date has passed.

@@ -7,7 +7,6 @@ use crate::api::payments::collections::sold;
 use crate::api::payments::invoice_clock;
 use crate::api::payments::invoice_pdf::invoice_pdf;
 use crate::api::prelude::*;
-use crate::model::Object;
 use crate::model::payments::invoice::Sums;
 use crate::model::payments::{Customer, Invoice, InvoiceLine, InvoiceStatus, vat};
 use crate::value::Email;
@@ -15,22 +14,16 @@ use crate::value::Email;
 /// Maximum number of days until the due date: ten years.
 const LONGEST_TERMS: i32 = 3_660;
 
-pub(crate) const OPERATIONS: &[Operation] = &[
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
     Operation {
-        method: Method::Get,
         path: "/api/payments/invoices",
-        domain: Domain::Payments,
-        contract: Contract::Assumed,
         summary: "List invoices",
         description: "Lists invoices in creation order, starting with the twelve months before the \
             world's start.",
         ..operation!(read list_invoices)
     },
     Operation {
-        method: Method::Post,
         path: "/api/payments/invoices",
-        domain: Domain::Payments,
-        contract: Contract::Assumed,
         summary: "Draft an invoice",
         description: "Creates a draft. A line without `tax_rate` has the standard rate of the \
             company's country. Tax is calculated once per rate and rounded half to even. A draft \
@@ -41,21 +34,15 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ..operation!(write create_invoice)
     },
     Operation {
-        method: Method::Get,
         path: "/api/payments/invoices/{invoice_id}",
-        domain: Domain::Payments,
-        contract: Contract::Assumed,
         summary: "Read an invoice",
         description: "Returns an invoice with its lines, tax by rate, and the paid and outstanding \
             amounts. With `Accept: application/pdf` it returns a PDF.",
-        pdf: Some(|world, input| invoice_pdf(world, decode::<OneInvoice>(input)?.invoice_id)),
-        ..operation!(read get_invoice)
+        pdf: Some(|world, input| invoice_pdf(world, decode::<One<Invoice>>(input)?.id)),
+        ..operation!(get get_invoice: Invoice)
     },
     Operation {
-        method: Method::Post,
         path: "/api/payments/invoices/{invoice_id}/send",
-        domain: Domain::Payments,
-        contract: Contract::Assumed,
         summary: "Send an invoice",
         description: "Sends a draft: assigns a number (`INV-2026-0001`, by company and year, \
             without gaps), posts revenue, tax and the receivable, and creates a collection by \
@@ -76,10 +63,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ..operation!(write send_invoice)
     },
     Operation {
-        method: Method::Post,
         path: "/api/payments/invoices/{invoice_id}/void",
-        domain: Domain::Payments,
-        contract: Contract::Assumed,
         summary: "Void an invoice",
         description: "Voids a draft or an invoice without payments. Its journal entry is reversed, \
             its number stays used, and its collection is cancelled.",
@@ -88,48 +72,19 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         emits: &["invoice.voided", "journal_entry.reversed", "collection.cancelled"],
         ..operation!(write void_invoice)
     },
-];
+]);
 
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct ListInvoices {
-    #[serde(flatten)]
-    paging: Paging,
-    sort: Option<Sort<Invoice>>,
-    /// Filter by company.
-    company_id: Option<Id<Company>>,
-    /// Filter by status.
-    status: Option<InvoiceStatus>,
-    /// Filter by the company's own id of the customer.
-    customer_id: Option<Text<64>>,
-    /// Only invoices due before this day.
-    due_before: Option<Date>,
-}
-
-impl Sortable for Invoice {
-    const KEYS: &'static [(&'static str, fn(&Self) -> SortKey)] = &[
-        ("created_at", |invoice| SortKey::Number(invoice.created_at.millis())),
-        ("due_date", |invoice| SortKey::Number(invoice.due_date.midnight().millis())),
-        ("total", |invoice| SortKey::Number(invoice.total)),
-        ("amount_due", |invoice| SortKey::Number(invoice.amount_due)),
-    ];
-}
-
-fn list_invoices(world: &World, input: ListInvoices) -> Result<List<Shown<Invoice>>, ApiError> {
-    let (grown, find) = sold(world, input.company_id);
-    let candidates = match input.company_id {
-        Some(company) => Candidates::new(grown, find, world.children(company.bits())),
-        None => Candidates::new(grown, find, world.created()),
-    };
-    if input.status.is_none() && input.customer_id.is_none() && input.due_before.is_none() {
-        return candidates.page(world, input.paging, input.sort.as_ref());
-    }
-    let keep = |invoice: &Invoice| {
-        is(input.status.as_ref(), &invoice.status)
-            && (input.customer_id.as_ref())
-                .is_none_or(|id| invoice.customer.id.as_deref() == Some(id.as_str()))
-            && input.due_before.is_none_or(|day| invoice.due_date < day)
-    };
-    candidates.page_where(world, input.paging, input.sort.as_ref(), keep)
+list! {
+    fn list_invoices(ListInvoices) -> Invoice,
+        from |world, input| sold(world, input.company_id), of company_id;
+    filter
+        company_id: Id<Company>,
+        status: InvoiceStatus,
+        /// Filter by the company's own id of the customer.
+        customer_id: Text<64> = customer.id,
+        /// Only invoices due before this day.
+        due_before: Date => |day, invoice| invoice.due_date < *day;
+    sort created_at, due_date, total, amount_due;
 }
 
 /// The customer who pays.
@@ -245,22 +200,12 @@ fn create_invoice(
     Ok(Data(Shown(world.record("invoice.created", invoice))))
 }
 
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct OneInvoice {
-    /// The invoice.
-    invoice_id: Id<Invoice>,
-}
-
-fn get_invoice(world: &World, input: OneInvoice) -> Result<Data<Shown<Invoice>>, ApiError> {
-    show(world, input.invoice_id)
-}
-
-fn send_invoice(world: &mut World, input: OneInvoice) -> Result<Data<Shown<Invoice>>, ApiError> {
-    let invoice = world.get(input.invoice_id)?;
+fn send_invoice(world: &mut World, input: One<Invoice>) -> Result<Data<Shown<Invoice>>, ApiError> {
+    let invoice = world.get(input.id)?;
     let company = world.get(invoice.company_id)?;
     may_pay(world, &company)?;
     invoice_clock::send(world, &company, &invoice)?;
-    show(world, input.invoice_id)
+    show(world, input.id)
 }
 
 #[derive(Deserialize, JsonSchema)]

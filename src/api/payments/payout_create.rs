@@ -6,15 +6,12 @@ use crate::api::payments::payout_rail::{arrival, departure};
 use crate::api::payments::platform_fee::platform_fee;
 use crate::api::payments::wallet_level;
 use crate::api::prelude::*;
-use crate::model::payments::{Beneficiary, BeneficiaryStatus, Payout, PayoutStatus, Rail, Wallet};
+use crate::model::payments::{Beneficiary, BeneficiaryStatus, Payout, PayoutStatus, Rail};
 use crate::model::posting::payouts as posting;
-use crate::model::{Object, State};
 
-pub(crate) const OPERATIONS: &[Operation] = &[Operation {
-    method: Method::Post,
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
+Operation {
     path: "/api/payments/payouts",
-    domain: Domain::Payments,
-    contract: Contract::Assumed,
     summary: "Pay a beneficiary",
     description: "Creates a payout. The amount and the platform fee are debited at once; the \
         banks' steps follow over time. `instant` is sent at any time. `same_day` and `standard` \
@@ -34,7 +31,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     emits: &["payout.created", "payout.pending_approval", "wallet.debited", "wallet.low_balance"],
     starts: &["send_payout"],
     ..operation!(write create_payout)
-}];
+}]);
 
 /// A new payout.
 #[derive(Deserialize, JsonSchema)]

@@ -4,18 +4,23 @@
 //! counts its wages (`payroll_payouts`); money of an escrow or a vendor that does not arrive returns to the wallet. Deliberately absent:
 //! who may create a payout (`payouts`, `payroll_funding`, `escrows`).
 
-use crate::api::business::payroll_clock::get;
+use crate::api::business::payroll_clock::{get, items};
 use crate::api::business::payroll_payouts;
-use crate::api::identity::{alerts, monitoring};
+use crate::api::identity::{alert_facts, monitoring};
 use crate::api::prelude::*;
 use crate::api::system_row::SystemRow;
 use crate::model::State;
-use crate::model::business::PayrollItem;
+use crate::model::business::{PayrollItem, PayrollRun};
 use crate::model::decision::PAYOUT_SETTLE;
 use crate::model::payments::{Failure, Payout, PayoutStatus, Pays, Rail, ReturnCode};
 use crate::model::posting::payouts as posting;
 use crate::model::task::Fate;
-use crate::world::DecisionAnswer;
+
+pub(crate) const SEND_RUN_PAYOUTS: SystemRow = SystemRow {
+    name: "send_run_payouts",
+    emits: &["payout.processing", "payout.sent", "payout.on_hold"],
+    starts: &["release_payout", "settle_payout"],
+};
 
 pub(crate) const SEND_PAYOUT: SystemRow = SystemRow {
     name: "send_payout",
@@ -115,6 +120,15 @@ pub(crate) fn send_payout(world: &mut World, id: Id<Payout>) {
     hand_over(world, id);
 }
 
+/// Sends the run's payouts to the rail.
+pub(crate) fn send_run_payouts(world: &mut World, id: Id<PayrollRun>) {
+    for item in items(world, id) {
+        if let Some(payout) = item.payout_id {
+            hand_over(world, payout);
+        }
+    }
+}
+
 /// Moves a payout by hand along a transition of its lifecycle.
 pub(crate) fn force(
     world: &mut World,
@@ -150,7 +164,7 @@ pub(crate) fn hand_over(world: &mut World, id: Id<Payout>) {
     if payout.status != PayoutStatus::Queued {
         return; // another step has already done this
     }
-    if alerts::freezes(world, &payout) {
+    if alert_facts::freezes(world, &payout) {
         return freeze(world, id);
     }
     let magic = account_number(world, &payout).and_then(|number| magic(&number));
@@ -241,7 +255,7 @@ pub(crate) fn release_payout(world: &mut World, id: Id<Payout>, fate: Fate) {
     if let Fate::Failed(code) = fate {
         return unsettled(world, id, PayoutStatus::Failed, code.failure());
     }
-    if alerts::freezes(world, &get(world, id)) {
+    if alert_facts::freezes(world, &get(world, id)) {
         return; // the rail would let it go
     }
     let payout = enter(world, id, PayoutStatus::Processing);

@@ -7,14 +7,10 @@ use crate::api::payments::wallets::room;
 use crate::api::prelude::*;
 use crate::model::payments::{Payout, PayoutStatus, Pays};
 use crate::model::posting::payouts as posting;
-use crate::model::{refused, step};
 
-pub(crate) const OPERATIONS: &[Operation] = &[
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
     Operation {
-        method: Method::Post,
         path: "/api/payments/payouts/{payout_id}/approve",
-        domain: Domain::Payments,
-        contract: Contract::Assumed,
         summary: "Approve a payout",
         description: "Approves a payout of a company whose `payment_settings` require it. The \
             requester (`maker`) cannot approve it, if both are named.",
@@ -30,10 +26,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ..operation!(write approve_payout)
     },
     Operation {
-        method: Method::Post,
         path: "/api/payments/payouts/{payout_id}/cancel",
-        domain: Domain::Payments,
-        contract: Contract::Assumed,
         summary: "Cancel a payout",
         description: "Cancels a payout before it is sent. The amount and its fee return to the \
             wallet. Wages are cancelled with their run, and money released from an escrow cannot \
@@ -43,7 +36,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         emits: &["payout.cancelled", "wallet.credited"],
         ..operation!(write cancel_payout)
     },
-];
+]);
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct ApprovePayout {

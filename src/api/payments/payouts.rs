@@ -6,43 +6,34 @@ use crate::api::prelude::*;
 use crate::model::payments::{Beneficiary, Payout, PayoutStatus};
 use crate::world::VENDORS_A_MONTH;
 
-pub(crate) const OPERATIONS: &[Operation] = &[
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
     Operation {
-        method: Method::Get,
         path: "/api/payments/payouts",
-        domain: Domain::Payments,
-        contract: Contract::Assumed,
         summary: "List payouts",
         description: "Lists payouts in creation order: wages and suppliers of the months before \
             the world's start, then later ones.",
         ..operation!(read list_payouts)
     },
     Operation {
-        method: Method::Get,
         path: "/api/payments/payouts/{payout_id}",
-        domain: Domain::Payments,
-        contract: Contract::Assumed,
         summary: "Read a payout",
         description: "Returns a payout with its status and the reason for a failure.",
-        ..operation!(read get_payout)
+        ..operation!(get get_payout: Payout)
     },
-];
+]);
 
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct ListPayouts {
-    #[serde(flatten)]
-    paging: Paging,
-    sort: Option<Sort<Payout>>,
-    /// Filter by company.
-    company_id: Option<Id<Company>>,
-    /// Filter by status.
-    status: Option<PayoutStatus>,
-    /// Filter by beneficiary.
-    beneficiary_id: Option<Id<Beneficiary>>,
-    /// Filter by the type of the resource that is paid.
-    source_type: Option<SourceType>,
-    /// Filter by the resource that is paid.
-    source_id: Option<Text<64>>,
+list! {
+    fn list_payouts(ListPayouts) -> Payout,
+        from |world, input| candidates(world, input.company_id), of company_id;
+    filter
+        company_id: Id<Company>,
+        status: PayoutStatus,
+        beneficiary_id: Id<Beneficiary>,
+        /// Filter by the type of the resource that is paid.
+        source_type: SourceType => |of, payout| payout.source.is_some_and(|source| source.kind == of.kind()),
+        /// Filter by the resource that is paid.
+        source_id: Text<64> = source;
+    sort created_at, amount;
 }
 
 /// The kind of resource that a payout pays.
@@ -60,36 +51,6 @@ impl SourceType {
             Self::Escrow => Kind::Escrow,
         }
     }
-}
-
-impl Sortable for Payout {
-    const KEYS: &'static [(&'static str, fn(&Self) -> SortKey)] = &[
-        ("created_at", |payout| SortKey::Number(payout.created_at.millis())),
-        ("amount", |payout| SortKey::Number(payout.amount)),
-    ];
-}
-
-fn list_payouts(world: &World, input: ListPayouts) -> Result<List<Shown<Payout>>, ApiError> {
-    let candidates = candidates(world, input.company_id);
-    let filtered = input.status.is_some()
-        || input.beneficiary_id.is_some()
-        || input.source_type.is_some()
-        || input.source_id.is_some();
-    if !filtered {
-        return candidates.page(world, input.paging, input.sort.as_ref());
-    }
-    let keep = |payout: &Payout| {
-        is(input.status.as_ref(), &payout.status)
-            && (input.beneficiary_id.is_none() || payout.beneficiary_id == input.beneficiary_id)
-            && input
-                .source_type
-                .is_none_or(|of| payout.source.is_some_and(|source| source.kind == of.kind()))
-            && input
-                .source_id
-                .as_ref()
-                .is_none_or(|id| payout.source.is_some_and(|s| s.to_string() == id.as_str()))
-    };
-    candidates.page_where(world, input.paging, input.sort.as_ref(), keep)
 }
 
 /// Month by month all wages, then the suppliers of all companies; then created ones.
@@ -117,14 +78,4 @@ fn candidates(world: &World, company: Option<Id<Company>>) -> Candidates<'_, Pay
         Some(company) => Candidates::new(grown, find, world.children(company.bits())),
         None => Candidates::new(grown, find, world.created()),
     }
-}
-
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct OnePayout {
-    /// The payout.
-    payout_id: Id<Payout>,
-}
-
-fn get_payout(world: &World, input: OnePayout) -> Result<Data<Shown<Payout>>, ApiError> {
-    show(world, input.payout_id)
 }

@@ -3,17 +3,14 @@
 use crate::api::payments::statement_clock::{claim, count};
 use crate::api::prelude::*;
 use crate::model::payments::{BankStatement, MatchStatus, Reason, ReconciliationMatch, Side};
-use crate::model::{TransactionType, WalletTransaction, refused, step};
+use crate::model::{TransactionType, WalletTransaction};
 
 /// Maximum number of transactions matched with one line by hand.
 const MOST_BY_HAND: usize = 100;
 
-pub(crate) const OPERATIONS: &[Operation] = &[
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
     Operation {
-        method: Method::Get,
         path: "/api/payments/reconciliation-matches",
-        domain: Domain::Payments,
-        contract: Contract::Assumed,
         summary: "List reconciliation matches",
         description: "Lists one row per line of every imported statement, in order. After the \
             lines of a statement follow its missing transactions (`side: ledger`). A confidence \
@@ -21,10 +18,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ..operation!(read list_reconciliation_matches)
     },
     Operation {
-        method: Method::Post,
         path: "/api/payments/reconciliation-matches/{match_id}/resolve",
-        domain: Domain::Payments,
-        contract: Contract::Assumed,
         summary: "Resolve a reconciliation match",
         description: "Resolves a row: `confirm` a suggestion; `reject` a suggestion or a match; \
             `match` a line with transactions of its wallet whose sum is the line's amount; \
@@ -35,53 +29,18 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         emits: &["reconciliation_match.resolved"],
         ..operation!(write resolve_reconciliation_match)
     },
-];
+]);
 
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct ListReconciliationMatches {
-    #[serde(flatten)]
-    paging: Paging,
-    sort: Option<Sort<ReconciliationMatch>>,
-    /// Filter by company.
-    company_id: Option<Id<Company>>,
-    /// Filter by status.
-    status: Option<MatchStatus>,
-    /// Filter by statement.
-    statement_id: Option<Id<BankStatement>>,
-    /// Minimum confidence, in hundredths.
-    #[schemars(range(min = 0, max = 100))]
-    min_confidence: Option<u8>,
-}
-
-impl Sortable for ReconciliationMatch {
-    const KEYS: &'static [(&'static str, fn(&Self) -> SortKey)] = &[
-        ("created_at", |row| SortKey::Number(row.created_at.millis())),
-        ("date", |row| SortKey::Number(row.date.midnight().millis())),
-        ("amount", |row| SortKey::Number(row.amount)),
-        ("confidence", |row| SortKey::Number(row.confidence.map_or(-1, i64::from))),
-    ];
-}
-
-fn list_reconciliation_matches(
-    world: &World,
-    input: ListReconciliationMatches,
-) -> Result<List<Shown<ReconciliationMatch>>, ApiError> {
-    let none = |_| None;
-    let candidates = match input.statement_id {
-        Some(statement) => Candidates::new(0, none, world.children(statement.bits())),
-        None => Candidates::new(0, none, world.created()),
-    };
-    if input.company_id.is_none() && input.status.is_none() && input.min_confidence.is_none() {
-        return candidates.page(world, input.paging, input.sort.as_ref());
-    }
-    let keep = |row: &ReconciliationMatch| {
-        is(input.company_id.as_ref(), &row.company_id)
-            && is(input.status.as_ref(), &row.status)
-            && input
-                .min_confidence
-                .is_none_or(|least| row.confidence.is_some_and(|sure| sure >= least))
-    };
-    candidates.page_where(world, input.paging, input.sort.as_ref(), keep)
+list! {
+    fn list_reconciliation_matches(ListReconciliationMatches) -> ReconciliationMatch, of statement_id;
+    filter
+        company_id: Id<Company>,
+        status: MatchStatus,
+        statement_id: Id<BankStatement>,
+        /// Minimum confidence, in hundredths.
+        #[schemars(range(min = 0, max = 100))]
+        min_confidence: u8 => |least, row| row.confidence.is_some_and(|sure| sure >= *least);
+    sort created_at, date, amount, confidence;
 }
 
 /// The decision about a row.

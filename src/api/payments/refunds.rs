@@ -2,17 +2,13 @@
 
 use crate::api::payments::wallet_level::debited;
 use crate::api::prelude::*;
-use crate::api::system_row::SystemRow;
 use crate::model::decision::REFUND_SETTLE;
 use crate::model::payments::{Collection, Refund, RefundStanding, RefundStatus, ReturnCode};
-use crate::model::{Object, posting, refused};
+use crate::model::posting;
 
-pub(crate) const OPERATIONS: &[Operation] = &[
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
     Operation {
-        method: Method::Post,
         path: "/api/payments/collections/{collection_id}/refunds",
-        domain: Domain::Payments,
-        contract: Contract::Assumed,
         summary: "Refund a collection",
         description: "Refunds everything that remains of a paid collection, or a part. It can be \
             repeated while an amount remains. The amount is debited and reserved at once, and \
@@ -27,15 +23,12 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ..operation!(write create_refund)
     },
     Operation {
-        method: Method::Get,
         path: "/api/payments/refunds/{refund_id}",
-        domain: Domain::Payments,
-        contract: Contract::Assumed,
         summary: "Read a refund",
         description: "Returns a payout with its status and the reason for a failure.",
-        ..operation!(read get_refund)
+        ..operation!(get get_refund: Refund)
     },
-];
+]);
 
 pub(crate) const SETTLE_REFUND: SystemRow =
     SystemRow { name: "settle_refund", emits: SETTLED, ..SystemRow::LAST };
@@ -124,16 +117,6 @@ fn refundable(collection: &Collection) -> Result<i64, ApiError> {
         return refuse("the collection is disputed: its payer's bank decides first".to_owned());
     }
     Ok(collection.left())
-}
-
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct OneRefund {
-    /// The refund.
-    refund_id: Id<Refund>,
-}
-
-fn get_refund(world: &World, input: OneRefund) -> Result<Data<Shown<Refund>>, ApiError> {
-    show(world, input.refund_id)
 }
 
 /// The payer's bank accepts or refuses the refund.

@@ -3,13 +3,12 @@
 use std::collections::BTreeSet;
 
 use crate::api::prelude::*;
-use crate::api::system_row::SystemRow;
 use crate::model::payments::reconcile::{Booked, Finding, WINDOW, reconcile};
 use crate::model::payments::{
     BankStatement, CERTAIN, ExceptionKind, MatchStatus, Payout, Reason, ReconciliationMatch, Side,
-    StatementLine, StatementStatus, Wallet,
+    StatementLine, StatementStatus,
 };
-use crate::model::{Object, TransactionType, WalletTransaction};
+use crate::model::{TransactionType, WalletTransaction};
 
 /// Number of last days of a statement whose transactions may be on the next one.
 const NEAR_THE_END: i32 = 2;

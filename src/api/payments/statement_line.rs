@@ -3,7 +3,7 @@
 use crate::api::payments::bank_statements::{Contents, open};
 use crate::api::prelude::*;
 use crate::model::TransactionType;
-use crate::model::payments::{BankStatement, Draft, StatementSource, Wallet};
+use crate::model::payments::{BankStatement, Draft, StatementSource};
 
 /// From the line to the end of its matching.
 const IMPORT: Span = Span::seconds(5);

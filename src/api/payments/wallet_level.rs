@@ -5,7 +5,6 @@
 use crate::api::prelude::*;
 use crate::model::business::company::PaymentSettings;
 use crate::model::fx::Rates;
-use crate::model::payments::Wallet;
 
 /// Changes to the settings for payouts; absent members stay.
 #[derive(Deserialize, JsonSchema)]

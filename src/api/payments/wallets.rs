@@ -3,99 +3,78 @@
 use core::ops::Range;
 
 use crate::api::prelude::*;
-use crate::model::payments::Wallet;
 use crate::model::{TransactionType, WalletTransaction};
 use crate::world::statement::Statement;
 
-pub(crate) const OPERATIONS: &[Operation] = &[
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
     Operation {
-        method: Method::Get,
         path: "/api/payments/wallets",
-        domain: Domain::Payments,
-        contract: Contract::Assumed,
         summary: "List wallets",
         description: "Lists wallets, one per company and currency. Balances are calculated from \
             the ledger.",
         ..operation!(read list_wallets)
     },
     Operation {
-        method: Method::Get,
         path: "/api/payments/wallets/{wallet_id}",
-        domain: Domain::Payments,
-        contract: Contract::Assumed,
         summary: "Read a wallet",
         description: "Returns a wallet with its available, pending, reserved and escrow balances.",
         ..operation!(read get_wallet)
     },
     Operation {
-        method: Method::Get,
         path: "/api/payments/wallets/{wallet_id}/transactions",
-        domain: Domain::Payments,
-        contract: Contract::Assumed,
         summary: "List a wallet's transactions",
         description: "Lists changes of the available balance, oldest first, with the balance after \
             each.",
         ..operation!(read list_wallet_transactions)
     },
-];
+]);
 
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct ListWallets {
-    #[serde(flatten)]
-    paging: Paging,
-    sort: Option<Sort<Wallet>>,
-    /// Filter by company.
-    company_id: Option<Id<Company>>,
-    /// Filter by currency.
-    currency: Option<Currency>,
-}
-
-impl Sortable for Wallet {
-    const KEYS: &'static [(&'static str, fn(&Self) -> SortKey)] = &[
-        ("created_at", |wallet| SortKey::Number(wallet.created_at.millis())),
-        ("currency", |wallet| SortKey::Text(wallet.currency.to_string())),
-    ];
+list! {
+    struct ListWallets of Wallet, of company_id;
+    filter company_id: Id<Company>, currency: Currency;
+    sort created_at, currency;
 }
 
 fn list_wallets(world: &World, input: ListWallets) -> Result<List<Shown<Wallet>>, ApiError> {
     let candidates = match input.company_id {
         Some(company) => {
             let index = world.base().index_of(company);
-            Candidates::new(
-                index.iter().count() as u64,
-                move |_| index,
-                world.children(company.bits()),
-            )
+            let grown = u64::from(index.is_some());
+            Candidates::new(grown, move |_| index, world.children(company.bits()))
         }
         None => Candidates::all(world),
     };
-    let mut page = match input.currency {
-        None => candidates.page(world, input.paging, input.sort.as_ref()),
-        Some(currency) => {
-            candidates.page_where(world, input.paging, input.sort.as_ref(), |wallet| {
-                wallet.currency == currency
-            })
-        }
-    }?;
+    let mut page = select(world, &input, candidates)?;
     for wallet in &mut page.data {
         wallet.0 = Arc::new(world.with_balances(&wallet.0));
     }
     Ok(page)
 }
 
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct OneWallet {
-    /// The wallet.
-    wallet_id: Id<Wallet>,
-}
-
-fn get_wallet(world: &World, input: OneWallet) -> Result<Data<Shown<Wallet>>, ApiError> {
-    let wallet = world.get(input.wallet_id)?;
+fn get_wallet(world: &World, input: One<Wallet>) -> Result<Data<Shown<Wallet>>, ApiError> {
+    let wallet = world.get(input.id)?;
     Ok(Data(Shown(Arc::new(world.with_balances(&wallet)))))
 }
 
 /// The maximum balance of a wallet: far below the limit of 64 bits, so that no credit can reach it.
 const MOST: i64 = i64::MAX / 1_000;
+
+/// Refuses an amount that the wallet could not hold.
+pub(crate) fn fits(
+    world: &World,
+    company: Id<Company>,
+    currency: Currency,
+    amount: i64,
+) -> Result<(), ApiError> {
+    // Paid amounts that are not settled yet will arrive in it, too.
+    let pending = world.balances(company, currency).pending;
+    let amount = amount.saturating_add(pending);
+    if let Some(wallet) = world.wallet_of(company, currency) {
+        return room(world, &wallet, amount);
+    }
+    let opened = Wallet::open(Id::UNKNOWN, company, currency, world.now());
+    room(world, &opened, amount).map_err(|error| ApiError { resource_id: None, ..error })
+}
 
 /// Whether the amount fits into the wallet; checked before every credit. It must also fit in the company's currency, in which reports add
 /// up all wallets.
@@ -161,12 +140,7 @@ pub(crate) struct ListWalletTransactions {
     source_id: Option<Text<64>>,
 }
 
-impl Sortable for WalletTransaction {
-    const KEYS: &'static [(&'static str, fn(&Self) -> SortKey)] = &[
-        ("created_at", |transaction| SortKey::Number(transaction.created_at.millis())),
-        ("amount", |transaction| SortKey::Number(transaction.amount)),
-    ];
-}
+sortable!(WalletTransaction: created_at, amount);
 
 fn list_wallet_transactions(
     world: &World,

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Read, Write};
 
 use clap::Args;
 
-use crate::cli::Failure;
+use crate::cli::failure::Failure;
 use crate::scenario;
 use crate::value::Look;
 use crate::world::script::Scenario;

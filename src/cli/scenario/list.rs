@@ -5,8 +5,7 @@ use std::fmt::Write;
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::cli::Failure;
-use crate::cli::scenario::print;
+use crate::cli::failure::{Failure, print};
 use crate::model::decision::{Choice, DECISIONS, Decision};
 use crate::scenario;
 

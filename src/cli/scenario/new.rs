@@ -5,8 +5,7 @@ use std::io::{ErrorKind, Write};
 
 use clap::Args;
 
-use crate::cli::Failure;
-use crate::cli::scenario::print;
+use crate::cli::failure::{Failure, print};
 use crate::scenario;
 
 /// A file with comments that shows every table.

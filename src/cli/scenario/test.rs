@@ -6,9 +6,9 @@ use std::sync::Arc;
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::cli::Failure;
+use crate::cli::failure::{Failure, print};
+use crate::cli::scenario::check;
 use crate::cli::scenario::server::Served;
-use crate::cli::scenario::{check, print};
 use crate::scenario::{self, RunReport};
 use crate::world::script::Scenario;
 

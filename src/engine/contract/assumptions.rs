@@ -3,6 +3,10 @@
 //! It describes the program as it is. Tests check that every error code, every header, every key of the overlay and every area of assumed
 //! operations has a row here, and that every row names a test that shows it.
 
+mod areas;
+
+use self::areas::AREAS;
+
 /// One assumption.
 pub(crate) struct Assumption {
     /// Its name, for references.
@@ -77,8 +81,9 @@ const STATES: &[Assumption] = &[
     row("employee-status", "§3", "Which values does an employee's status have?",
         "`pending`, `active`, `on_leave`, `suspended`, `terminated`",
         &[], "the_first_company_has_employees_in_every_status_and_most_are_payable"),
-    row("payroll-status", "§3", "Which values has an employee's payroll_status?",
-        "`not_enrolled`, `pending`, `verified`, `failed`, `on_hold`, `closed`; who is `verified` can be paid",
+    row("payroll-status", "§3", "Which values does an employee's payroll_status have?",
+        "`not_enrolled`, `pending`, `verified`, `failed`, `on_hold`, `closed`; only `verified` \
+            employees can be paid",
         &[], "employees_who_cannot_be_paid_are_all_named_with_the_reason"),
     row("run-states", "§3", "Which statuses does a payroll run pass through?",
         "calculating, calculated, (pending_approval,) approved, funding, processing, paid; \
@@ -92,19 +97,20 @@ const STATES: &[Assumption] = &[
     row("approval", "§3", "Does a run need approval?",
         "only if the company's settings require it",
         &[], "a_company_that_asks_for_approval_stops_there"),
-    row("funding", "§3", "What is paid from what?",
-        "the whole employer cost and the platform fee, from the company's wallet; if it is short, nobody is paid",
+    row("funding", "§3", "How is a run funded?",
+        "the company's wallet pays the whole employer cost and the platform fee; if it is short, \
+            no employee is paid",
         &[], "a_short_wallet_fails_the_funding_and_pays_no_employee"),
     row("platform-fee", "§8", "What does the service cost?",
         "1.5 % to 0.5 % of the monthly volume, by tiers; a run is charged once",
         &[], "a_run_is_charged_once_when_it_is_funded"),
     row("payout-states", "§3", "Which statuses does a payout pass through?",
         "queued, processing, sent, paid: after 10 s (instant), 4 h (same_day) or two business days (standard)",
-        &[], "every_status_of_a_payout_can_be_reached"),
+        &[], "every_status_can_be_reached_from_the_first"),
     row("item-states", "§3", "Which statuses do payroll items and payslips have?",
         "an item is ready, processing, and paid with its payout; a payslip is issued when its item \
             is paid",
-        &[], "every_status_of_an_item_can_be_reached"),
+        &[], "every_status_can_be_reached_from_the_first"),
     row("business-days", "§3", "Which days are business days?",
         "those of the company's country, from data: weekend, public holidays and their \
             substitutes; half days and regional holidays are not included, holidays by the moon \
@@ -117,11 +123,11 @@ const STATES: &[Assumption] = &[
     row("tax-liabilities", "§1", "When do tax liabilities accrue?",
         "when their run is approved, by authority",
         &[], "tax_liabilities_are_those_of_the_ledger"),
-    row("tax-due", "§1", "When are taxes due, and late?",
-        "due on the day that the country's law has for the month of the payment, late on the day after",
+    row("tax-due", "§1", "When are taxes due, and when late?",
+        "due on the day in the country's law for the month of the payment, late on the day after",
         &[], "a_liability_is_due_on_its_day_and_late_on_the_next"),
-    row("tax-credit", "§1", "What becomes of tax that was paid too much?",
-        "it stays with the authority, and the next return to it uses it",
+    row("tax-credit", "§1", "What happens to overpaid tax?",
+        "it stays with the authority as a credit, and the next filing to it uses it",
         &[], "what_an_amended_return_takes_away_is_used_by_the_next"),
     row("gross-to-net", "§1", "How is net pay calculated?",
         "with the tax tables of the country and the pay date; a country without tables uses a \
@@ -137,14 +143,14 @@ const RUN_PAYROLL: &[Assumption] = &[
     row("run-required", "§4.1", "Which members are required?",
         "`company_id` and `period`",
         &[], "both_missing_members_are_named_at_once"),
-    row("run-everyone", "§4.1", "What if employees is left out?",
-        "everyone payable is included",
+    row("run-everyone", "§4.1", "What if employees is absent?",
+        "all payable employees are included",
         &[], "a_run_without_employees_includes_everyone_payable"),
     row("run-nobody", "§4.1", "What if employees is empty?",
         "422 `validation_failed`",
         &[], "a_run_without_employees_is_refused"),
-    row("run-unknown", "§4.1", "What of unknown companies and employees?",
-        "404 `resource_not_found`, each employee by its pointer",
+    row("run-unknown", "§4.1", "What if the company or employees do not exist?",
+        "404 `resource_not_found`, with a pointer for each employee",
         &[], "an_unknown_employee_is_a_404_that_points_at_it"),
     row("run-foreign", "§4.1", "What if an employee belongs to another company?",
         "422 `validation_failed`, violation `foreign_employee`",
@@ -155,10 +161,11 @@ const RUN_PAYROLL: &[Assumption] = &[
     row("run-twice", "§4.1", "Can a period be run twice?",
         "once per employee: 409 `payroll_period_already_run` names the run",
         &[], "an_employee_is_in_at_most_one_regular_run_a_period"),
-    row("run-company", "§4.1", "Which companies may pay?",
-        "active ones without open requirements: else 403 `compliance_blocked` or `company_suspended`",
+    row("run-company", "§4.1", "Which companies can pay?",
+        "active ones without open blocking requirements; others get 403 `compliance_blocked` or \
+            `company_suspended`",
         &[], "a_pending_company_cannot_pay"),
-    row("run-period", "§4.1", "Which periods are taken?",
+    row("run-period", "§4.1", "Which periods are accepted?",
         "a year and a month as `YYYY-MM`",
         &[], "a_period_is_a_year_and_a_month"),
 ];
@@ -177,8 +184,8 @@ const LISTS: &[Assumption] = &[
     row("past-the-end", "§4.2", "What is after the last page?",
         "200 with no rows, and the total",
         &[], "a_page_past_the_end_is_empty_and_has_the_total"),
-    row("order", "§4.2", "In which order do rows come?",
-        "in that of creation, newest last, so that pages stay put",
+    row("order", "§4.2", "In which order are rows listed?",
+        "in creation order, newest last, so that pages do not shift",
         &[], "changed_and_created_employees_are_merged_into_every_page_of_a_filtered_list"),
     row("sorting", "§4.2", "How are lists sorted?",
         "`sort=name`, `sort=-created_at`; equal rows stay in creation order",
@@ -195,160 +202,6 @@ const LISTS: &[Assumption] = &[
 ];
 
 #[rustfmt::skip] // a table
-const AREAS: &[Assumption] = &[
-    row("paths", "§4.3", "Which paths do the other operations have?",
-        "`/api/business`, `/api/payments`, plural nouns in kebab case, with a verb as the last \
-            part if there is one",
-        &["operations.*.aliases"], "every_row_is_one_operation_and_nothing_else_is"),
-    row("statuses", "§4.3", "Which statuses do successful responses have?",
-        "200, and 201 with the `Location` of the created resource",
-        &["operations.*.status"], "the_location_of_what_was_created_leads_to_it"),
-    row("companies", "§4.3", "How are companies managed?",
-        "`/api/business/companies`: list, create, read, update; a new one is pending until it is \
-            verified",
-        AREA, "the_tag_of_a_changed_company_is_good_for_the_next_change"),
-    row("employees", "§4.3", "How are employees managed, apart from the published list?",
-        "`/api/business/employees`: create, read, update, set pay and account, verify, activate, \
-            suspend, terminate; a new one is pending",
-        AREA, "created_and_changed_employees_keep_the_published_members"),
-    row("payroll-verifications", "§4.3", "How is it told why an employee cannot be paid yet?",
-        "`/api/business/payroll-verifications`: read one, with its checks; they take 30 s",
-        AREA, "a_check_takes_half_a_minute_and_names_what_is_missing"),
-    row("leave-requests", "§4.3", "How is leave asked for, and what does it do?",
-        "`/api/business/leave-requests`: ask, list, read, decide; approved days make an active employee `on_leave` by the clock, and \
-         unpaid ones reduce the pay",
-        AREA, "an_employee_is_away_from_the_first_day_to_the_last"),
-    row("payroll-runs", "§4.3", "How is a run tracked?",
-        "`/api/business/payroll-runs`: list, read, list the items, approve, cancel, retry funding",
-        AREA, "a_runs_sums_are_those_of_its_items_in_every_country"),
-    row("payslips", "§1", "How are payslips read?",
-        "`/api/business/payslips`: list and read; with `Accept: application/pdf` one is a page to print",
-        AREA, "a_payslip_adds_up_and_agrees_with_its_item_and_payout"),
-    row("liabilities", "§1", "How is it read what is owed to authorities?",
-        "`/api/business/tax-liabilities`: list, by authority and period",
-        AREA, "a_return_pays_what_the_runs_reserved"),
-    row("filings", "§1", "How are tax filings made?",
-        "`/api/business/tax-filings`: create, read, submit (with payment), amend; acknowledged \
-            after 1 h, answered after two business days",
-        AREA, "the_tax_office_answers_with_the_clock"),
-    row("requirements", "§1", "What must a company provide before it can pay?",
-        "`/api/business/compliance-requirements`: list, and resolve with evidence; a new company \
-            becomes active when its business is verified",
-        AREA, "a_company_that_is_created_is_verified_funded_and_pays_its_people"),
-    row("audit-logs", "§1", "How is it read who did what?",
-        "`/api/business/audit-logs`: list, and read with what changed and the hash that chains it to the one before",
-        AREA, "the_hash_chain_can_be_calculated_from_the_api_alone"),
-    row("regulatory-reports", "§1", "How are regulators told?",
-        "`/api/business/regulatory-reports`: compile from the records of a month, submit, answered on the next business day",
-        AREA, "the_regulator_answers_on_the_next_business_day_and_may_reject"),
-    row("ledger", "§1", "How is the ledger read and written?",
-        "`/api/business/ledger-accounts` and `/api/business/journal-entries`: lists; entries are posted by hand, and reversed by their mirror",
-        AREA, "every_journal_entry_balances_and_the_runs_entries_name_it"),
-    row("reports", "§1", "How are reports read?",
-        "`/api/business/reports`: profit and loss, balance sheet, cash flow and trial balance from \
-            the ledger at the time of the request; other currencies at reference rates",
-        AREA, "reports_agree_with_the_ledger_and_with_one_another"),
-    row("wallets", "§1", "Where does a company's money lie?",
-        "`/api/payments/wallets`: list, read, and the transactions of one",
-        AREA, "the_wallet_pays_the_employer_cost_and_reserves_the_liabilities"),
-    row("payouts", "§1", "How is money sent, and its way to the bank followed?",
-        "`/api/payments/payouts`: list and read, those of salaries too; pay a beneficiary, approve, cancel; the wallet is debited at once",
-        AREA, "a_payout_debits_the_wallet_at_once_and_arrives_with_the_clock"),
-    row("beneficiaries", "§1", "Who can be paid besides employees?",
-        "`/api/payments/beneficiaries`: create, list and read; an account must be valid in its \
-            country, and the bank returns its holder after 30 s",
-        AREA, "an_account_is_resolved_after_half_a_minute_and_its_number_stays_hidden"),
-    row("escrows", "§1", "How is money held in escrow?",
-        "`/api/payments/escrows`: create, list, read, fund, release (all, by milestone or by \
-            amount), refund, dispute; automatic release and expiry on dates",
-        AREA, "an_escrow_is_released_milestone_by_milestone"),
-    row("bank-statements", "§1", "How is a bank statement imported?",
-        "`/api/payments/bank-statements`: import lines, a camt.053 or MT940 file, or a simulated \
-            statement; read one",
-        AREA, "a_statement_is_processed_and_imported_five_seconds_later"),
-    row("reconciliation-matches", "§1", "How is a statement matched with the books?",
-        "`/api/payments/reconciliation-matches`: a row for each line and each transaction without \
-            one; list, confirm, reject, match or ignore",
-        AREA, "every_move_of_a_row_is_made_and_every_other_refused"),
-    row("collections", "§1", "How is money collected, and what do payers do?",
-        "`/api/payments/collections`: create (card, bank transfer, direct debit, mobile money), \
-            list, read, cancel; payments settle one business day later, less the platform fee",
-        AREA, "a_card_payment_is_pending_then_available_less_the_fee"),
-    row("invoices", "§1", "How are invoices made?",
-        "`/api/payments/invoices`: draft, list, read, send (numbered by company and year without gaps), void; with `Accept: application/pdf` one is a page to print",
-        AREA, "a_sent_invoice_is_numbered_booked_collected_and_paid"),
-    row("refunds", "§1", "How does collected money go back?",
-        "`/api/payments/collections/{collection_id}/refunds`, wholly or in parts, never beyond what was paid, and `/api/payments/refunds` reads one; set aside at once, arrived one to five business days later",
-        AREA, "parts_are_refunded_until_no_money_is_left"),
-    row("disputes", "§1", "What if a payer's bank wants money back?",
-        "`/api/payments/disputes`: list, read, contest or accept; what is wanted is withheld, evidence is due in 7 days, the verdict comes 14 days later",
-        AREA, "a_dispute_without_an_answer_is_lost_after_seven_days"),
-    row("fx-rates", "§1", "Which rates of exchange are there?",
-        "`/api/payments/fx-rates`: monthly reference rates of 25 currencies, and between them a path that the seed walks",
-        AREA, "the_published_rate_applies_on_the_first_of_its_month"),
-    row("fx-quotes", "§1", "How is a rate held?",
-        "`/api/payments/fx-quotes`: for 30 minutes, with a spread by corridor; used once",
-        AREA, "a_quote_expires_after_half_an_hour_in_every_world"),
-    row("fx-transfers", "§1", "How is money converted?",
-        "`/api/payments/fx-transfers`: between a company's wallets, with a quote; debited at once, \
-            credited after 60 s",
-        AREA, "a_transfer_debits_now_and_credits_a_minute_later"),
-    row("credit-scores", "§1", "How is a company's credit scored?",
-        "`/api/capital/credit-scores`: ask and read, 300 to 850, five seconds later; factors that sum to the score, from the company's own books, payroll, taxes and loans; less than 30 days of revenue or expenses is `failed`, `insufficient_data`",
-        AREA, "a_score_can_be_calculated_from_the_api_and_the_formula_alone"),
-    row("readiness-assessments", "§1", "How is it told whether a company is ready for investors?",
-        "`/api/capital/readiness-assessments`: ask and read, 0 to 100 in five pillars, with the gaps and the operations that close them",
-        AREA, "pillars_sum_to_the_score_and_what_is_missing_is_a_gap"),
-    row("insurance-risk-scores", "§1", "How is an insurance risk scored?",
-        "`/api/capital/insurance-risk-scores`: request and read, 0 to 100, higher is riskier, with \
-            a tier and an estimated premium",
-        AREA, "a_premium_is_the_rate_of_the_sum_insured"),
-    row("applications", "§1", "How does a company apply for credit?",
-        "`/api/capital/applications`: submit, list, read, and list the offers; decided one \
-            business day later by a new credit score and by overdue amounts",
-        AREA, "an_underwriter_decides_a_business_day_later_by_a_fresh_score"),
-    row("offers", "§1", "How is an offer answered?",
-        "`/api/capital/offers`: accept with the wallet that receives the money, or decline, within \
-            14 days",
-        AREA, "an_offer_is_accepted_once_and_makes_one_loan"),
-    row("loans", "§1", "How is a loan paid back?",
-        "`/api/capital/loans`: list, read with its schedule, repay by call; late the day after an instalment's day, defaulted 90 days after it",
-        AREA, "a_loan_paid_month_by_month_is_repaid"),
-    row("due-diligence-cases", "§1", "What does due diligence ask for?",
-        "`/api/capital/due-diligence-cases`: open one with a checklist (`lite`, `standard`, `credit`), read it with its requests, progress and findings, ask for more",
-        AREA, "a_case_is_completed_when_nothing_mandatory_is_open"),
-    row("due-diligence-requests", "§1", "How is a due diligence request answered?",
-        "`/api/capital/due-diligence-requests`: answered with text, documents or a reference to a \
-            report; accepted, rejected or waived; `overdue` after the due date",
-        AREA, "a_request_is_answered_taken_up_rejected_answered_again_and_accepted"),
-    row("deals", "§1", "How does a deal proceed?",
-        "`/api/capital/deals`: create, list, read, advance by one stage if its requirements are \
-            met, close; a won deal funds the wallet, as equity or as debt",
-        AREA, "a_deal_goes_past_every_guard_and_funds_the_wallet"),
-    row("subjects", "§1", "How are people and businesses registered for verification?",
-        "`/api/identity/subjects`: create, list, read, update; documents are added by token, there \
-            are no files",
-        AREA, "a_person_has_a_name_and_a_business_a_legal_name"),
-    row("verifications", "§1", "How is a subject verified?",
-        "`/api/identity/verifications`: open, submit, review, cancel; the bureau answers after 2 \
-            s, or after 60 s if there are documents",
-        AREA, "an_approved_business_activates_its_company"),
-    row("aml-screenings", "§1", "How is a subject screened?",
-        "`/api/identity/aml-screenings`: request, with a result after 5 s, and read; optionally \
-            every day for a year; all names on the watchlists are invented",
-        AREA, "a_name_of_a_list_is_found_however_it_is_written"),
-    row("aml-alerts", "§1", "What happens after a hit or a suspicious transaction?",
-        "`/api/identity/aml-alerts`: list, read, resolve; a confirmed one holds payouts",
-        AREA, "a_confirmed_alert_holds_the_payouts_of_its_company"),
-    row("trust-scores", "§1", "How is it said how far somebody is to be trusted?",
-        "`/api/identity/trust-scores`: ask, which takes 2 s, and read; 0 to 1000 from published weights",
-        AREA, "a_score_is_the_sum_of_its_reasons_and_can_be_calculated_by_hand"),
-    row("bank-account-verifications", "§1", "How is it asked whose an account is?",
-        "`/api/identity/bank-account-verifications`: the bank answers at once",
-        AREA, "a_bank_names_the_account_holder_at_once"),
-];
-
-#[rustfmt::skip] // a table
 const AUTH: &[Assumption] = &[
     row("key-format", "§5", "What does a key look like?",
         "1 to 255 visible ASCII characters, otherwise 401 `invalid_api_key`",
@@ -356,17 +209,18 @@ const AUTH: &[Assumption] = &[
     row("no-key", "§5", "What if no key is sent?",
         "401 `missing_credentials`",
         &[], "a_request_without_a_key_is_refused"),
-    row("any-key", "§5", "Which keys are known?",
-        "any: an unknown one opens a fresh world of its own; of a closed set, others are 401 `invalid_api_key`",
+    row("any-key", "§5", "Which keys are accepted?",
+        "any: an unknown key opens a fresh world of its own; with a fixed list, others get 401 \
+            `invalid_api_key`",
         &["auth.keys"], "a_closed_set_of_keys_takes_no_other"),
     row("live-keys", "§5", "How do sandbox and live keys differ?",
         "a key that starts with `live_` or `live-`, or contains `_live_` or `-live-`, gets 401 \
             `live_key_refused`",
         &["auth.refuse_live"], "keys_that_look_live_are_refused_and_not_repeated"),
     row("scopes", "§5", "Are there scopes?",
-        "no: a key may do everything in its world, and sees no other",
+        "no: a key can do everything in its world, and sees no other world",
         &[], "another_key_sees_nothing_of_a_world"),
-    row("content-type", "§5", "What if a body is not said to be JSON?",
+    row("content-type", "§5", "What if the content type of a body is not JSON?",
         "415 `unsupported_media_type`",
         &[], "only_json_with_its_content_type_is_accepted"),
 ];
@@ -408,7 +262,7 @@ const ERRORS: &[Assumption] = &[
     row("codes-400", "§7", "Which codes does 400 have (unreadable requests)?",
         "`malformed_json`, `invalid_header`, `idempotency_key_invalid`, `unknown_scenario`",
         &[], "a_body_that_is_not_json_is_malformed"),
-    row("codes-401-403", "§7", "Which codes have 401 and 403?",
+    row("codes-401-403", "§7", "Which codes do 401 and 403 have?",
         "`missing_credentials`, `invalid_api_key`, `live_key_refused`; `forbidden`, `compliance_blocked`, `kyc_required`, `company_suspended`",
         &[], "existence_comes_before_permission"),
     row("codes-402", "§7", "Which codes does 402 have?",
@@ -424,18 +278,20 @@ const ERRORS: &[Assumption] = &[
     row("codes-422", "§7", "Which codes does 422 have (readable but invalid requests)?",
         "`validation_failed`, `employee_not_payable`, `unbalanced_entry`, `quote_expired`, `currency_mismatch`, `idempotency_key_reused`",
         &[], "a_body_of_the_wrong_type_is_refused_where_it_is_wrong"),
-    row("codes-5xx", "§7", "Which codes have failures of the service?",
-        "`internal_error`, a bug, which is undone; `upstream_rail_error`, `maintenance`, `overloaded`, `upstream_timeout`; by a fault alone \
-         `injected_fault`, with any status",
+    row("codes-5xx", "§7", "Which codes do failures of the service have?",
+        "`internal_error`, a bug, which is rolled back; `upstream_rail_error`, `maintenance`, \
+            `overloaded`, `upstream_timeout`; only by a fault `injected_fault`, with any status",
         &[], "every_status_has_its_code"),
-    row("rate-limit", "§8", "How many requests may come?",
-        "any number, unless a scenario or a tester limits them: then 429 `rate_limited` with `Retry-After`",
+    row("rate-limit", "§8", "Is the request rate limited?",
+        "not unless a scenario or a caller sets a limit: then 429 `rate_limited` with \
+            `Retry-After`",
         &[], "beyond_the_rate_a_call_is_refused_until_the_window_ends"),
     row("payload-limit", "§8", "How large may a body be?",
         "1 MiB (413 `payload_too_large`), sent within 30 s (408 `request_timeout`), 64 levels deep",
         &[], "a_body_beyond_one_mebibyte_is_too_large"),
-    row("hosts", "§7", "Which host names are answered?",
-        "those that no stranger can own, and `--allowed-host`; else 421 `misdirected_request`",
+    row("hosts", "§7", "Which host names are served?",
+        "those that no third party can own, and `--allowed-host`; others get 421 \
+            `misdirected_request`",
         &[], "exactly_one_allowed_host_is_required"),
 ];
 
@@ -453,11 +309,12 @@ const HEADERS: &[Assumption] = &[
     row("idempotency-lifetime", "§4.1", "How long is a key valid?",
         "24 hours of virtual time, at most 10,000 keys per world",
         &[], "a_key_is_forgotten_after_twenty_four_virtual_hours"),
-    row("idempotency-stored", "§4.1", "Which answers are kept?",
-        "those from the moment of execution on; never 400, 401, 403, 404, 412, 429, 5xx, nor a 422 of shape",
+    row("idempotency-stored", "§4.1", "Which replies are stored?",
+        "those from the start of the execution; never 400, 401, 403, 404, 412, 429, 5xx, nor a 422 \
+            about the schema",
         &[], "a_request_refused_before_execution_may_be_corrected_under_the_same_key"),
-    row("idempotency-replayed", "§4.1", "How is a repeated answer told from the first?",
-        "by `Idempotent-Replayed: true`",
+    row("idempotency-replayed", "§4.1", "How is a repeated reply marked?",
+        "with `Idempotent-Replayed: true`",
         &["headers.idempotent_replayed"], "a_repeated_request_is_answered_alike_and_changes_nothing"),
     row("request-id", "§7", "How is a request identified?",
         "`Request-Id: req_…` on every reply, equal for equal seeds and calls",
@@ -469,10 +326,11 @@ const HEADERS: &[Assumption] = &[
         "`Sandbox-Scenario` chooses them (an unknown name is 400); `Sandbox-Decision` shows them",
         &["headers.sandbox_decision"], "an_unknown_scenario_is_refused_and_never_ignored"),
     row("tags", "§4.3", "How is a lost update avoided?",
-        "`ETag` on single resources; `If-Match` that is stale is 412, `If-None-Match` that holds is 304",
+        "`ETag` on single resources; an outdated `If-Match` is 412, a matching `If-None-Match` is \
+            304",
         &[], "if_match_refuses_a_change_of_an_old_version"),
-    row("api-version", "§9", "How is a version asked for?",
-        "`Api-Version: 2026-01-01` or none; another is 400",
+    row("api-version", "§9", "How is an API version selected?",
+        "`Api-Version: 2026-01-01` or none; any other is 400",
         &["headers.api_version"], "the_known_api_version_is_taken_and_any_other_refused"),
     row("path-version", "§9", "Which paths contain a version?",
         "only the published `/v1/payroll/run`",

@@ -9,7 +9,7 @@ use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderName, HeaderValue, Response};
 use serde_json::{Map, Value, json};
 
-use crate::engine::REQUEST_ID;
+use crate::engine::headers::REQUEST_ID;
 
 /// The request's id for the log, in a reply's extensions, because its header may be renamed or off.
 #[derive(Clone, Debug)]

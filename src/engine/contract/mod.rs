@@ -24,8 +24,6 @@ use std::fmt;
 
 use crate::api::crud::{MOST_PER_PAGE, PER_PAGE};
 use crate::api::operation::{Contract, Operation};
-use crate::value::Look;
-use crate::value::diagnostic::report;
 
 pub(crate) use self::dialect::{Dialect, ENVELOPE, ErrorFormat, Header, LoggedId};
 
@@ -48,11 +46,6 @@ impl fmt::Debug for Overlay {
 }
 
 impl Overlay {
-    /// Parses the overlay of a file. An error is the report of all its mistakes, and shows no key.
-    pub(crate) fn parse(file: &str, source: &str, look: Look) -> Result<Self, String> {
-        read::read(source).map_err(|found| report(file, &mask::masked(source), &found, look))
-    }
-
     /// The name of the header with this key; `None` if it is off.
     pub(crate) fn called(&self, key: &str) -> Option<&str> {
         let changed = self.dialect.headers.iter().find(|(header, _)| header.key == key);

@@ -8,10 +8,10 @@ use toml::de::{DeTable, DeValue};
 use crate::api::crud::PER_PAGE_CEILING;
 use crate::engine::contract::dialect::{ErrorFormat, Header, Name};
 use crate::engine::contract::values::{KEYS, Reader, Section, expected, kind};
-use crate::engine::contract::{Overlay, Paging, rows};
-use crate::engine::worlds::{is_well_formed, looks_live};
+use crate::engine::contract::{Overlay, Paging, mask, rows};
+use crate::engine::keys::{is_well_formed, looks_live};
 use crate::value::Diagnostic;
-use crate::value::diagnostic::nearest;
+use crate::value::diagnostic::{Look, nearest, report};
 
 /// Sections of the file.
 const SECTIONS: [&str; 6] = ["operations", "errors", "paging", "auth", "idempotency", "headers"];
@@ -42,8 +42,15 @@ const TAKEN: [&str; 22] = [
     "transfer-encoding",
 ];
 
+impl Overlay {
+    /// Parses the overlay of a file. An error is the report of all its mistakes, and shows no key.
+    pub(crate) fn parse(file: &str, source: &str, look: Look) -> Result<Self, String> {
+        read(source).map_err(|found| report(file, &mask::masked(source), &found, look))
+    }
+}
+
 /// The overlay, or every mistake.
-pub(super) fn read(source: &str) -> Result<Overlay, Vec<Diagnostic>> {
+fn read(source: &str) -> Result<Overlay, Vec<Diagnostic>> {
     let (document, errors) = DeTable::parse_recoverable(source);
     let mut reader = Reader::default();
     let mut broken = Vec::new();

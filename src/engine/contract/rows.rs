@@ -6,7 +6,7 @@ use toml::de::DeTable;
 
 use crate::api;
 use crate::api::operation::{Contract, Operation};
-use crate::engine::contract::values::{Reader, Section, expected, kind};
+use crate::engine::contract::values::{Alias, Reader, Section, expected, kind};
 use crate::engine::contract::{Overlay, Row};
 use crate::value::Diagnostic;
 use crate::value::diagnostic::nearest;
@@ -15,13 +15,6 @@ use crate::value::diagnostic::nearest;
 const RESERVED: [&str; 3] = ["/_sandbox", "/docs", "/openapi.json"];
 /// The longest allowed path.
 const LONGEST: usize = 200;
-
-/// An alias in the file.
-pub(super) struct Alias {
-    pub(super) row: &'static Operation,
-    pub(super) path: String,
-    pub(super) span: Range<usize>,
-}
 
 impl Reader {
     /// `[operations]`, with one section for each operation.

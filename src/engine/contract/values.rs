@@ -5,8 +5,8 @@ use core::ops::Range;
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
-use crate::engine::contract::rows::Alias;
-use crate::value::Diagnostic;
+use crate::api::operation::Operation;
+use crate::value::diagnostic::Diagnostic;
 
 /// A key of the file: its section, its name, and its expected value.
 pub(crate) struct Key {
@@ -56,6 +56,13 @@ impl<'t> Section<'t> {
     pub(super) fn get(self, name: &str) -> Option<Entry<'t>> {
         self.table.iter().find(|(key, _)| key.get_ref() == name)
     }
+}
+
+/// An alias in the file.
+pub(super) struct Alias {
+    pub(super) row: &'static Operation,
+    pub(super) path: String,
+    pub(super) span: Range<usize>,
 }
 
 /// The mistakes so far.

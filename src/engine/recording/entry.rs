@@ -8,11 +8,10 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
-use crate::api::control::process::WORLD_VERSION;
 use crate::engine::recording::{KeyHash, Salt, Step};
 use crate::value::Timestamp;
 use crate::world::script::Scenario;
-use crate::world::{ClockMode, Event, Shape};
+use crate::world::{ClockMode, Event, Shape, WORLD_VERSION};
 
 /// The version of this format.
 pub(crate) const FORMAT: u32 = 1;

@@ -8,11 +8,13 @@ use http::header::{AUTHORIZATION, CONTENT_TYPE};
 use http::{Request, Response};
 
 use crate::api::system;
+use crate::engine::headers::JSON;
 use crate::engine::recording::{Before, ClockMove, EndOf, Input, KeyHash};
-use crate::engine::worlds::Slot;
+use crate::engine::slot::Slot;
+use crate::engine::state::Engine;
 use crate::engine::write::guard;
-use crate::engine::{Engine, JSON};
-use crate::value::{ApiError, Timestamp};
+use crate::value::error::ApiError;
+use crate::value::time::Timestamp;
 use crate::world::World;
 
 impl Engine {

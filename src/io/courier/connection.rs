@@ -70,7 +70,7 @@ impl Connection {
                 }
                 // The receiver closed before it answered, most likely because the connection was idle.
                 Err(error) if error.is_canceled() || error.is_incomplete_message() => {}
-                Err(error) => return Err(said(&error)),
+                Err(error) => return Err(error_text(&error)),
             }
         }
         let stream = dial(target, policy).await?;
@@ -78,12 +78,13 @@ impl Connection {
             .max_buf_size(HEAD_BYTES)
             .handshake(TokioIo::new(stream))
             .await
-            .map_err(|error| said(&error))?;
+            .map_err(|error| error_text(&error))?;
         tokio::spawn(async move {
             // The waiting request gets the error of the connection.
             let _ = connection.await;
         });
-        let response = sender.send_request(request(target)).await.map_err(|error| said(&error))?;
+        let response =
+            sender.send_request(request(target)).await.map_err(|error| error_text(&error))?;
         self.open = Some((target.clone(), sender));
         Ok(response)
     }
@@ -94,7 +95,7 @@ fn unanswered(error: String) -> Unanswered {
 }
 
 /// The text of an error and of its causes.
-pub(crate) fn said(error: &hyper::Error) -> String {
+pub(crate) fn error_text(error: &hyper::Error) -> String {
     match std::error::Error::source(error) {
         Some(source) => format!("{error}: {source}"),
         None => error.to_string(),

@@ -18,7 +18,7 @@ use http::{Response, StatusCode};
 
 use crate::engine::Transport;
 use crate::io::background::Background;
-use crate::io::edge::RequestHandler;
+use crate::io::handler::RequestHandler;
 use crate::io::limits::Limits;
 use crate::io::server::ServerConfig;
 use crate::value::ErrorCode;

@@ -205,10 +205,10 @@ impl Player<'_> {
                 self.log.take();
                 self.played.wall = self.played.wall.max(Some(wall));
             }
-            let stands = self
+            let state = self
                 .engine
                 .played(key, |world| json!({"log": world.log().len(), "digest": world.digest()}));
-            let came = stands.map_err(|error| refused(place, &error))?;
+            let came = state.map_err(|error| refused(place, &error))?;
             let expected = json!({"log": end.log, "digest": end.digest});
             if came != expected {
                 let what = "the world at the end".to_owned();

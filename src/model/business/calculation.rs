@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use crate::model::Account;
+use crate::model::business::earnings::{attributes, earned, label_of, part, take, tax_year};
 use crate::model::business::pay_extras::{cap, sum};
-use crate::model::business::payslip::PackUsed;
-use crate::model::business::{Authority, Component, Extras};
+use crate::model::business::{Authority, Component, Extras, PayLine};
 use crate::model::payroll::{
-    InForce, Match, Pack, PayError, PayInput, PayPeriod, Role, RoleLine, YearToDate,
+    self, InForce, Match, Pack, PayError, PayInput, PayPeriod, Role, RoleLine, YearToDate,
 };
 use crate::model::prelude::*;
-use crate::model::{Account, payroll};
 
 /// One employee's pay of one period.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -94,17 +94,6 @@ impl YearSoFar {
     }
 }
 
-/// One line of a payslip.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub(crate) struct PayLine {
-    /// Id of the line in the payroll pack, or of the pay component.
-    pub(crate) id: String,
-    /// The label to display.
-    pub(crate) label: String,
-    /// Amount in minor units; negative for a refund.
-    pub(crate) amount: i64,
-}
-
 /// What determines an employee's pay, apart from the law.
 pub(crate) struct Terms<'a> {
     pub(crate) country: &'a str,
@@ -121,6 +110,18 @@ pub(crate) struct Before<'a> {
     pub(crate) year: Option<&'a YearSoFar>,
     /// Earlier pays of this tax period. They are taxed together with this one.
     pub(crate) same_period: &'a [Arc<Calculation>],
+}
+
+/// The payroll pack that was applied.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "AppliedPayrollPack")]
+pub(crate) struct PackUsed {
+    /// Its code.
+    pub(crate) code: String,
+    /// The tax year.
+    pub(crate) tax_year: String,
+    /// False if no pack was in force on the pay date and the nearest one was used.
+    pub(crate) in_force: bool,
 }
 
 impl Calculation {
@@ -391,66 +392,4 @@ impl Calculation {
             })
             .collect()
     }
-}
-
-/// The first day of the tax year that contains a date: the anniversary of the pack's first day. A pack that is used for other years has one
-/// in each.
-pub(crate) fn tax_year(pack: &Pack, pay_date: Date) -> Date {
-    let first = Date::from(pack.effective_from);
-    let years = pay_date.period().year() - first.period().year();
-    let anniversary = first.plus_years(years);
-    if anniversary <= pay_date { anniversary } else { first.plus_years(years - 1) }
-}
-
-/// The pack's attributes, with the employee's values for those that the pack knows.
-fn attributes(pack: &Pack, set: &BTreeMap<String, String>) -> payroll::Attributes {
-    let mut attributes = pack.default_attributes();
-    for (name, value) in set {
-        // An attribute of another country's pack, or of another year's, has no effect here.
-        attributes = pack.with_attribute(attributes, name, value).unwrap_or(attributes);
-    }
-    attributes
-}
-
-/// The earnings for the pack: no component is below zero, and negative earnings are taken from the others.
-fn earned(pack: &Pack, parts: &[Component], extras: &Extras) -> Vec<(payroll::Component, i64)> {
-    let lines = extras.earning_lines();
-    let parts = parts.iter().map(|part| (part.id.as_str(), part.amount));
-    let all = parts.chain(lines.iter().map(|line| (line.id.as_str(), line.amount)));
-    let (owed, paid): (Vec<_>, Vec<_>) = all.partition(|(_, amount)| *amount < 0);
-    let mut earned: Vec<_> =
-        paid.into_iter().map(|(id, amount)| (pack.component(id), amount)).collect();
-    take(&mut earned, owed.iter().map(|(_, amount)| -amount).sum());
-    earned
-}
-
-/// Takes a sum from earnings, starting with the first, until the sum or the earnings are used up.
-fn take(earned: &mut [(payroll::Component, i64)], mut sum: i64) {
-    for (_, amount) in earned {
-        let part = sum.min(*amount);
-        *amount -= part;
-        sum -= part;
-    }
-}
-
-fn part(part: &Component) -> (Cow<'static, str>, i64) {
-    (component_name(&part.id), part.amount)
-}
-
-/// Names of the usual components, without an allocation each.
-fn component_name(id: &str) -> Cow<'static, str> {
-    match id {
-        "basic" => Cow::Borrowed("basic"),
-        "housing" => Cow::Borrowed("housing"),
-        "transport" => Cow::Borrowed("transport"),
-        other => Cow::Owned(other.to_owned()),
-    }
-}
-
-fn label_of(component: &str) -> String {
-    let mut letters = component.replace('_', " ");
-    if let Some(first) = letters.get_mut(..1) {
-        first.make_ascii_uppercase();
-    }
-    letters
 }

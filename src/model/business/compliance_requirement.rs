@@ -67,24 +67,4 @@ pub(crate) struct ComplianceRequirement {
     pub(crate) status_history: Vec<StatusChange<RequirementStatus>>,
 }
 
-impl ComplianceRequirement {
-    pub(crate) const fn parent_bits(&self) -> u64 {
-        self.company_id.bits()
-    }
-
-    pub(crate) const fn company_of(&self) -> Id<Company> {
-        self.company_id
-    }
-}
-
 stateful!(ComplianceRequirement: RequirementStatus);
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_status_of_a_requirement_can_be_reached() {
-        crate::model::lifecycle::assert_sound(RequirementStatus::Open);
-    }
-}

@@ -2,9 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::State;
-use crate::model::business::{Allowance, BroughtIn, Deduction, RunType};
-use crate::model::prelude::*;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::model::Object;
+use crate::model::business::company::Company;
+use crate::model::business::pay_terms::{BroughtIn, Compensation};
+use crate::model::business::payroll_run::RunType;
+use crate::model::lifecycle::{State, StatusChange, stateful, states};
+use crate::value::id::Id;
+use crate::value::money::Currency;
+use crate::value::text::Metadata;
+use crate::value::time::{Date, Timestamp};
 
 states! {
     /// Employment status. The specification (§2) leaves the values open.
@@ -94,14 +103,6 @@ pub(crate) struct Employee {
 }
 
 impl Employee {
-    pub(crate) const fn parent_bits(&self) -> u64 {
-        self.company_id.bits()
-    }
-
-    pub(crate) const fn company_of(&self) -> Id<Company> {
-        self.company_id
-    }
-
     /// Enters a payroll status if the lifecycle allows it. `hold` is the reason why pay is on hold.
     pub(crate) fn enter_payroll(
         &mut self,
@@ -222,65 +223,52 @@ pub(crate) enum EmploymentType {
     Contractor,
 }
 
-/// The interval that an amount of pay covers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum PayInterval {
-    Month,
-    Year,
-    Hour,
-}
-
-/// Pay terms.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub(crate) struct Compensation {
-    /// Gross pay for one interval, in minor units.
-    pub(crate) amount: i64,
-    /// Its currency.
-    pub(crate) currency: Currency,
-    /// The interval. A yearly amount is paid in twelfths. A month has a twelfth of 52 weeks of 40 hours.
-    pub(crate) interval: PayInterval,
-    /// The parts of a month's gross pay, in minor units. Their sum is the gross pay.
-    pub(crate) components: Vec<Component>,
-    /// The first day on which the terms apply.
-    pub(crate) effective_from: Date,
-    /// The day on which the terms were set; absent if unknown, as for employees hired before the world's start.
-    #[serde(rename = "recorded_on", default, skip_serializing_if = "Option::is_none")]
-    pub(crate) recorded: Option<Date>,
-    /// Paid every month in addition to gross pay.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) allowances: Vec<Allowance>,
-    /// Deducted every month.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) deductions: Vec<Deduction>,
-}
-
-/// One part of a month's gross pay.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[schemars(rename = "PayComponent")]
-pub(crate) struct Component {
-    /// The payroll pack's name for the part: `basic`, `housing`, `transport` …
-    pub(crate) id: String,
-    /// Minor units a month.
-    pub(crate) amount: i64,
-}
-
-impl Compensation {
-    /// The day on which the terms were set, or their first day if that is unknown.
-    #[allow(dead_code, reason = "the pay calculation uses it")]
-    pub(crate) fn recorded_on(&self) -> Date {
-        self.recorded.unwrap_or(self.effective_from)
+impl Employee {
+    /// All pay terms that are still valid, including future ones, ordered by their first day.
+    pub(crate) fn terms(&self) -> &[Compensation] {
+        match self.compensation_history.as_slice() {
+            [] => self.compensation.as_slice(),
+            all => all,
+        }
     }
 
-    /// A month's gross pay in minor units; half a unit is rounded up.
-    pub(crate) fn monthly(amount: i64, interval: PayInterval) -> i64 {
-        let (times, divisor) = match interval {
-            PayInterval::Month => (1, 1),
-            PayInterval::Year => (1, 12),
-            PayInterval::Hour => (52 * 40, 12),
-        };
-        let twice = i128::from(amount) * times * 2 + divisor;
-        i64::try_from(twice / (divisor * 2)).unwrap_or(i64::MAX)
+    /// The terms in force on a day. Before the first day of the first terms, those first terms.
+    pub(crate) fn terms_on(&self, day: Date) -> Option<&Compensation> {
+        let all = self.terms();
+        let begun = all.iter().rev().find(|terms| terms.effective_from <= day);
+        begun.or_else(|| all.first())
+    }
+
+    /// Sets terms from their first day up to the next terms. Terms with the same first day are replaced.
+    pub(crate) fn set_terms(&mut self, terms: Compensation, today: Date) {
+        let mut all = self.terms().to_vec();
+        match all.binary_search_by_key(&terms.effective_from, |known| known.effective_from) {
+            Ok(place) => all[place] = terms,
+            Err(place) => all.insert(place, terms),
+        }
+        if all.len() == 1 {
+            // A single entry equals `compensation`, so it is not stored. This keeps employees without a history small.
+            self.compensation = all.pop();
+            self.compensation_history = Vec::new();
+        } else {
+            self.compensation_history = all;
+            self.follow_terms(today);
+        }
+    }
+
+    /// Makes the terms in force today the current ones. Returns whether they changed.
+    pub(crate) fn follow_terms(&mut self, today: Date) -> bool {
+        let current = self.terms_on(today).cloned();
+        let changed = current != self.compensation;
+        self.compensation = current;
+        changed
+    }
+
+    /// The first days of future terms.
+    pub(crate) fn terms_to_come(&self, today: Date) -> Vec<Date> {
+        let current = self.compensation.as_ref().map(|now| now.effective_from);
+        let days = self.terms().iter().map(|terms| terms.effective_from);
+        days.filter(|day| *day > today && Some(*day) != current).collect()
     }
 }
 
@@ -310,17 +298,4 @@ pub(crate) struct PaymentMethod {
     pub(crate) iban: Option<String>,
     /// The account holder's name.
     pub(crate) account_name: String,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_months_pay_rounds_half_up() {
-        assert_eq!(Compensation::monthly(100, PayInterval::Month), 100);
-        assert_eq!(Compensation::monthly(1_000, PayInterval::Year), 83);
-        assert_eq!(Compensation::monthly(1_002, PayInterval::Year), 84);
-        assert_eq!(Compensation::monthly(1_271, PayInterval::Hour), 220_307);
-    }
 }

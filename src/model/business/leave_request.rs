@@ -73,14 +73,6 @@ pub(crate) struct LeaveRequest {
 }
 
 impl LeaveRequest {
-    pub(crate) const fn parent_bits(&self) -> u64 {
-        self.employee_id.bits()
-    }
-
-    pub(crate) const fn company_of(&self) -> Id<Company> {
-        self.company_id
-    }
-
     /// The last day that counts. It is before the first day if the employee never stopped working.
     pub(crate) fn last_day(&self) -> Date {
         match self.returned_on {
@@ -131,11 +123,6 @@ mod tests {
             metadata: Metadata::default(),
             status_history: Vec::new(),
         }
-    }
-
-    #[test]
-    fn every_status_of_a_leave_request_can_be_reached() {
-        crate::model::lifecycle::assert_sound(LeaveStatus::Pending);
     }
 
     #[test]

@@ -4,6 +4,7 @@ pub(crate) mod authority;
 pub(crate) mod calculation;
 pub(crate) mod company;
 pub(crate) mod compliance_requirement;
+pub(crate) mod earnings;
 pub(crate) mod employee;
 pub(crate) mod leave_request;
 pub(crate) mod pay_abroad;
@@ -19,19 +20,22 @@ pub(crate) mod tax_liability;
 pub(crate) mod tax_return;
 
 pub(crate) use self::authority::Authority;
-pub(crate) use self::calculation::{Before, Calculation, PayLine, Terms};
+pub(crate) use self::calculation::{Before, Calculation, Terms};
 pub(crate) use self::company::{Address, Company, CompanyStatus, Contact, PayrollSettings};
 pub(crate) use self::compliance_requirement::{
     ComplianceRequirement, Evidence, RequirementStatus, RequirementType,
 };
+pub(crate) use self::earnings::PayLine;
 pub(crate) use self::employee::{
-    Compensation, Component, Employee, EmployeeStatus, EmploymentType, HoldReason, PayInterval,
-    PaymentMethod, PaymentMethodType, PayrollStatus,
+    Employee, EmployeeStatus, EmploymentType, HoldReason, PaymentMethod, PaymentMethodType,
+    PayrollStatus,
 };
 pub(crate) use self::leave_request::{LeaveRequest, LeaveStatus, LeaveType};
 pub(crate) use self::pay_abroad::PayConversion;
 pub(crate) use self::pay_extras::{Extras, Proration};
-pub(crate) use self::pay_terms::{Allowance, BroughtIn, Deduction, DeductionTiming};
+pub(crate) use self::pay_terms::{
+    Allowance, BroughtIn, Compensation, Component, Deduction, DeductionTiming, PayInterval,
+};
 pub(crate) use self::payroll_item::{ItemStatus, PayrollItem};
 pub(crate) use self::payroll_run::{
     Funding, PayrollRun, RunInput, RunStatus, RunTotals, RunType, Settlement,

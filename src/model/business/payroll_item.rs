@@ -49,14 +49,6 @@ pub(crate) struct PayrollItem {
 }
 
 impl PayrollItem {
-    pub(crate) const fn parent_bits(&self) -> u64 {
-        self.payroll_run_id.bits()
-    }
-
-    pub(crate) const fn company_of(&self) -> Id<Company> {
-        self.company_id
-    }
-
     /// The pay in the run's currency.
     pub(crate) fn value(&self) -> PayValue {
         PayValue::of(&self.calculation, self.currency, self.fx.as_ref())
@@ -160,15 +152,5 @@ impl Wire for PayrollItem {
             metadata: Cow::Owned(Metadata::default()),
             status_history: &self.status_history,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_status_of_an_item_can_be_reached() {
-        crate::model::lifecycle::assert_sound(ItemStatus::Ready);
     }
 }

@@ -108,14 +108,6 @@ pub(crate) struct PayrollRun {
 }
 
 impl PayrollRun {
-    pub(crate) const fn parent_bits(&self) -> u64 {
-        self.company_id.bits()
-    }
-
-    pub(crate) const fn company_of(&self) -> Id<Company> {
-        self.company_id
-    }
-
     /// Whether the run has no effect: its pay does not count, and its employees may be in another run of the period.
     pub(crate) const fn is_void(&self) -> bool {
         matches!(self.status, RunStatus::Cancelled | RunStatus::Failed | RunStatus::Reversed)
@@ -239,14 +231,4 @@ pub(crate) struct Settlement {
     pub(crate) failed: u64,
     /// Number of payouts that are in progress.
     pub(crate) pending: u64,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_status_of_a_run_can_be_reached() {
-        crate::model::lifecycle::assert_sound(RunStatus::Draft);
-    }
 }

@@ -134,16 +134,6 @@ pub(crate) struct PayrollVerification {
     pub(crate) status_history: Vec<StatusChange<VerificationStatus>>,
 }
 
-impl PayrollVerification {
-    pub(crate) const fn parent_bits(&self) -> u64 {
-        self.employee_id.bits()
-    }
-
-    pub(crate) const fn company_of(&self) -> Id<Company> {
-        self.company_id
-    }
-}
-
 stateful!(PayrollVerification: VerificationStatus, without updated_at);
 
 /// The checks that an employee must pass before wages can be paid.
@@ -195,11 +185,6 @@ impl Wire for PayrollVerification {
 mod tests {
     use super::*;
     use crate::model::decision::BANK_ACCOUNT_CHECK;
-
-    #[test]
-    fn every_status_of_a_verification_can_be_reached() {
-        crate::model::lifecycle::assert_sound(VerificationStatus::Pending);
-    }
 
     #[test]
     fn every_choice_of_the_bank_is_an_answer() {

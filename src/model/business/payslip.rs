@@ -1,10 +1,25 @@
 //! A payslip: earnings, deductions, and totals of the tax year.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use crate::model::Wire;
-use crate::model::business::{Calculation, Employee, PayLine, PayrollItem, PayrollRun, Proration};
-use crate::model::prelude::*;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::model::business::calculation::{Calculation, PackUsed};
+use crate::model::business::company::Company;
+use crate::model::business::earnings::PayLine;
+use crate::model::business::employee::Employee;
+use crate::model::business::pay_extras::Proration;
+use crate::model::business::payroll_item::PayrollItem;
+use crate::model::business::payroll_run::PayrollRun;
+use crate::model::lifecycle::{StatusChange, states};
+use crate::model::{Object, Wire};
+use crate::value::id::Id;
+use crate::value::money::Currency;
+use crate::value::text::Metadata;
+use crate::value::time::{Date, Period, Timestamp};
 
 states! {
     /// Whether a payslip is still valid.
@@ -42,16 +57,6 @@ impl crate::model::lifecycle::Stateful for Payslip {
             updated_at: None,
             history: &mut self.changes,
         }
-    }
-}
-
-impl Payslip {
-    pub(crate) const fn parent_bits(&self) -> u64 {
-        self.employee_id.bits()
-    }
-
-    pub(crate) const fn company_of(&self) -> Id<Company> {
-        self.company_id
     }
 }
 
@@ -116,18 +121,6 @@ pub(crate) struct PayslipShape<'a> {
     metadata: Cow<'a, Metadata>,
     /// Every status the resource has had, oldest first.
     status_history: Vec<StatusChange<PayslipStatus>>,
-}
-
-/// The payroll pack that was applied.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "AppliedPayrollPack")]
-pub(crate) struct PackUsed {
-    /// Its code.
-    pub(crate) code: String,
-    /// The tax year.
-    pub(crate) tax_year: String,
-    /// False if no pack was in force on the pay date and the nearest one was used.
-    pub(crate) in_force: bool,
 }
 
 impl Wire for Payslip {

@@ -214,16 +214,6 @@ pub(crate) struct Finding {
     pub(crate) resources: Vec<AnyId>,
 }
 
-impl RegulatoryReport {
-    pub(crate) const fn parent_bits(&self) -> u64 {
-        self.company_id.bits()
-    }
-
-    pub(crate) const fn company_of(&self) -> Id<Company> {
-        self.company_id
-    }
-}
-
 stateful!(RegulatoryReport: ReportStatus);
 
 /// Reporting thresholds for cash and transfers, in whole units of the currency, in use in 2025 and 2026.
@@ -259,11 +249,6 @@ pub(crate) fn is_pension(line: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_status_of_a_report_can_be_reached() {
-        crate::model::lifecycle::assert_sound(ReportStatus::Compiled);
-    }
 
     #[test]
     fn thresholds_are_in_minor_units_of_their_currency() {

@@ -101,24 +101,4 @@ pub(crate) struct TaxFiling {
     pub(crate) status_history: Vec<StatusChange<FilingStatus>>,
 }
 
-impl TaxFiling {
-    pub(crate) const fn parent_bits(&self) -> u64 {
-        self.company_id.bits()
-    }
-
-    pub(crate) const fn company_of(&self) -> Id<Company> {
-        self.company_id
-    }
-}
-
 stateful!(TaxFiling: FilingStatus);
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_status_of_a_filing_can_be_reached() {
-        crate::model::lifecycle::assert_sound(FilingStatus::Pending);
-    }
-}

@@ -49,24 +49,4 @@ pub(crate) struct TaxLiability {
     pub(crate) status_history: Vec<StatusChange<LiabilityStatus>>,
 }
 
-impl TaxLiability {
-    pub(crate) const fn parent_bits(&self) -> u64 {
-        self.payroll_run_id.bits()
-    }
-
-    pub(crate) const fn company_of(&self) -> Id<Company> {
-        self.company_id
-    }
-}
-
 stateful!(TaxLiability: LiabilityStatus);
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_status_of_a_liability_can_be_reached() {
-        crate::model::lifecycle::assert_sound(LiabilityStatus::Accrued);
-    }
-}

@@ -159,10 +159,7 @@ fn a_table_that_says_what_it_cannot_mean_is_refused() {
             "holidays = [{ name = \"A\", weekday = \"mon\", nth = 1, month = 13 }]",
             "A: expected nth",
         ),
-        (
-            "holidays = [{ name = \"A\", dates = [\"2026-02-30\"] }]",
-            "expected a day of the calendar",
-        ),
+        ("holidays = [{ name = \"A\", dates = [\"2026-02-30\"] }]", "expected a calendar day"),
         (
             "holidays = [{ name = \"A\", dates = [\"2026-02-03\", \"2026-02-02\"] }]",
             "A: expected dates",
@@ -178,7 +175,7 @@ fn a_table_that_says_what_it_cannot_mean_is_refused() {
         ),
     ] {
         let error = written(rows).expect_err(rows);
-        assert!(error.contains(because), "{rows}: {error}");
+        assert!(error.contains(because), "{rows}: expected {because:?}, got {error}");
     }
     assert!(Sheet::default().read().is_ok());
 }

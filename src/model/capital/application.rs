@@ -117,24 +117,4 @@ pub(crate) struct Application {
     pub(crate) status_history: Vec<StatusChange<ApplicationStatus>>,
 }
 
-impl Application {
-    pub(crate) const fn parent_bits(&self) -> u64 {
-        self.company_id.bits()
-    }
-
-    pub(crate) const fn company_of(&self) -> Id<Company> {
-        self.company_id
-    }
-}
-
 stateful!(Application: ApplicationStatus);
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_status_of_an_application_can_be_reached() {
-        crate::model::lifecycle::assert_sound(ApplicationStatus::Submitted);
-    }
-}

@@ -89,16 +89,6 @@ pub(crate) struct CreditScore {
     pub(crate) status_history: Vec<StatusChange<ScoreStatus>>,
 }
 
-impl CreditScore {
-    pub(crate) const fn parent_bits(&self) -> u64 {
-        self.company_id.bits()
-    }
-
-    pub(crate) const fn company_of(&self) -> Id<Company> {
-        self.company_id
-    }
-}
-
 stateful!(CreditScore: ScoreStatus);
 
 /// The formula and the tables for its scores.
@@ -170,11 +160,6 @@ mod tests {
 
     const LEAST: i64 = 300;
     const MOST: i64 = 850;
-
-    #[test]
-    fn every_status_of_a_credit_score_can_be_reached() {
-        crate::model::lifecycle::assert_sound(ScoreStatus::Processing);
-    }
 
     #[test]
     fn the_worst_and_the_best_company_score_300_and_850() {

@@ -222,26 +222,11 @@ pub(crate) struct DueDiligenceCase {
     pub(crate) status_history: Vec<StatusChange<CaseStatus>>,
 }
 
-impl DueDiligenceCase {
-    pub(crate) const fn parent_bits(&self) -> u64 {
-        self.company_id.bits()
-    }
-
-    pub(crate) const fn company_of(&self) -> Id<Company> {
-        self.company_id
-    }
-}
-
 stateful!(DueDiligenceCase: CaseStatus);
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_status_of_a_case_can_be_reached() {
-        crate::model::lifecycle::assert_sound(CaseStatus::Open);
-    }
 
     #[test]
     fn every_template_asks_for_something_that_is_mandatory() {

@@ -128,14 +128,6 @@ pub(crate) struct DueDiligenceRequest {
 }
 
 impl DueDiligenceRequest {
-    pub(crate) const fn parent_bits(&self) -> u64 {
-        self.due_diligence_case_id.bits()
-    }
-
-    pub(crate) const fn company_of(&self) -> Id<Company> {
-        self.company_id
-    }
-
     /// The time from which an answer is late.
     pub(crate) fn over_at(&self) -> Timestamp {
         self.due_on.plus_days(1).at_hour(0)
@@ -149,13 +141,3 @@ impl DueDiligenceRequest {
 }
 
 stateful!(DueDiligenceRequest: RequestStatus);
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_status_of_a_request_can_be_reached() {
-        crate::model::lifecycle::assert_sound(RequestStatus::Requested);
-    }
-}

@@ -91,16 +91,6 @@ pub(crate) struct InsuranceRiskScore {
     pub(crate) status_history: Vec<StatusChange<RiskScoreStatus>>,
 }
 
-impl InsuranceRiskScore {
-    pub(crate) const fn parent_bits(&self) -> u64 {
-        self.company_id.bits()
-    }
-
-    pub(crate) const fn company_of(&self) -> Id<Company> {
-        self.company_id
-    }
-}
-
 stateful!(InsuranceRiskScore: RiskScoreStatus);
 
 /// The formula, the tiers and their rates.
@@ -159,11 +149,6 @@ pub(crate) fn premium(sum_insured: i64, rate_bp: i64) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_status_of_a_risk_score_can_be_reached() {
-        crate::model::lifecycle::assert_sound(RiskScoreStatus::Processing);
-    }
 
     #[test]
     fn risk_reaches_from_0_to_100_and_a_higher_one_never_costs_less() {

@@ -157,14 +157,6 @@ pub(crate) struct Allotment {
 }
 
 impl Loan {
-    pub(crate) const fn parent_bits(&self) -> u64 {
-        self.company_id.bits()
-    }
-
-    pub(crate) const fn company_of(&self) -> Id<Company> {
-        self.company_id
-    }
-
     /// Whether a part is still outstanding.
     pub(crate) const fn is_open(&self) -> bool {
         matches!(self.status, LoanStatus::Active | LoanStatus::Late)

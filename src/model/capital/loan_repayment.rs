@@ -43,13 +43,3 @@ pub(crate) struct LoanRepayment {
     /// Every status the resource has had, oldest first.
     pub(crate) status_history: Vec<StatusChange<RepaymentStatus>>,
 }
-
-impl LoanRepayment {
-    pub(crate) const fn parent_bits(&self) -> u64 {
-        self.loan_id.bits()
-    }
-
-    pub(crate) const fn company_of(&self) -> Id<Company> {
-        self.company_id
-    }
-}

@@ -52,24 +52,4 @@ pub(crate) struct Offer {
     pub(crate) status_history: Vec<StatusChange<OfferStatus>>,
 }
 
-impl Offer {
-    pub(crate) const fn parent_bits(&self) -> u64 {
-        self.application_id.bits()
-    }
-
-    pub(crate) const fn company_of(&self) -> Id<Company> {
-        self.company_id
-    }
-}
-
 stateful!(Offer: OfferStatus);
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_status_of_an_offer_can_be_reached() {
-        crate::model::lifecycle::assert_sound(OfferStatus::Pending);
-    }
-}

@@ -125,16 +125,6 @@ pub(crate) struct ReadinessAssessment {
     pub(crate) status_history: Vec<StatusChange<AssessmentStatus>>,
 }
 
-impl ReadinessAssessment {
-    pub(crate) const fn parent_bits(&self) -> u64 {
-        self.company_id.bits()
-    }
-
-    pub(crate) const fn company_of(&self) -> Id<Company> {
-        self.company_id
-    }
-}
-
 stateful!(ReadinessAssessment: AssessmentStatus);
 
 static CARD: LazyLock<Scorecard> =
@@ -183,11 +173,6 @@ pub(crate) fn summed(factors: Vec<Factor>) -> (Vec<Pillar>, Vec<Gap>, Vec<NextSt
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_status_of_an_assessment_can_be_reached() {
-        crate::model::lifecycle::assert_sound(AssessmentStatus::Processing);
-    }
 
     #[test]
     fn readiness_reaches_from_0_to_100_and_each_pillar_stands_together() {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::business::{Compensation, Component, PayInterval};
+use crate::model::business::pay_terms::{Compensation, Component, PayInterval};
 use crate::model::growth::countries::Country;
 use crate::model::growth::industries::Industry;
 use crate::model::growth::workforce::STEPS;

@@ -95,13 +95,3 @@ impl AmlAlert {
 }
 
 stateful!(AmlAlert: AlertStatus);
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_status_of_an_alert_can_be_reached() {
-        crate::model::lifecycle::assert_sound(AlertStatus::Open);
-    }
-}

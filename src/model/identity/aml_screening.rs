@@ -1,8 +1,7 @@
 //! A screening: checks whether a watchlist contains a subject.
 
-use crate::model::identity::{
-    AmlAlert, ListName, Listed, MatchType, RiskLevel, Subject, Verification,
-};
+use crate::model::identity::{AmlAlert, ListName, Listed, RiskLevel, Subject, Verification};
+use crate::model::name_match::MatchType;
 use crate::model::prelude::*;
 
 states! {
@@ -159,15 +158,5 @@ impl ListAnswer {
             "lookalike" => Self::Lookalike,
             other => unreachable!("watchlist.reply has no choice {other}"),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_status_of_a_screening_can_be_reached() {
-        crate::model::lifecycle::assert_sound(ScreeningStatus::Processing);
     }
 }

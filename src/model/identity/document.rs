@@ -108,13 +108,3 @@ impl Document {
 }
 
 stateful!(Document: DocumentStatus);
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_status_of_a_document_can_be_reached() {
-        crate::model::lifecycle::assert_sound(DocumentStatus::Received);
-    }
-}

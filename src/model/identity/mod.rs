@@ -7,7 +7,6 @@ pub(crate) mod bank_account_verification;
 pub(crate) mod document;
 pub(crate) mod levels;
 pub(crate) mod name_index;
-pub(crate) mod name_match;
 pub(crate) mod subject;
 pub(crate) mod trust_score;
 pub(crate) mod trust_weights;
@@ -19,7 +18,6 @@ pub(crate) use self::aml_screening::{AmlScreening, HitStatus, ListAnswer, Screen
 pub(crate) use self::bank_account_verification::BankAccountVerification;
 pub(crate) use self::document::{Document, DocumentFault, DocumentStatus, DocumentType};
 pub(crate) use self::levels::{CaseCheckName, Level, VerificationType};
-pub(crate) use self::name_match::{MatchType, Name};
 pub(crate) use self::subject::{KycStatus, RiskLevel, Subject, SubjectType};
 pub(crate) use self::trust_score::{
     TrustContext, TrustFactorName, TrustScore, TrustSignals, TrustStatus,

@@ -7,8 +7,7 @@
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
-use crate::model::identity::name_match::Word;
-use crate::model::identity::{MatchType, Name};
+use crate::model::name_match::{MatchType, Name, Word};
 use crate::value::Key;
 
 /// A searchable list of names.

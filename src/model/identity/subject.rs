@@ -239,13 +239,3 @@ impl Wire for Subject {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_kyc_status_can_be_reached() {
-        crate::model::lifecycle::assert_sound(KycStatus::Unverified);
-    }
-}

@@ -138,13 +138,3 @@ impl TrustScore {
 }
 
 stateful!(TrustScore: TrustStatus);
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_status_of_a_score_can_be_reached() {
-        crate::model::lifecycle::assert_sound(TrustStatus::Processing);
-    }
-}

@@ -188,13 +188,3 @@ impl BureauAnswer {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_status_of_a_case_can_be_reached() {
-        crate::model::lifecycle::assert_sound(CaseStatus::Created);
-    }
-}

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
+use crate::model::identity::name_index;
 use crate::model::identity::name_index::NameIndex;
-use crate::model::identity::{MatchType, Name, name_index};
+use crate::model::name_match::{MatchType, Name};
 use crate::model::prelude::*;
 
 /// A list.

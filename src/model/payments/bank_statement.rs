@@ -172,16 +172,6 @@ pub(crate) struct BankStatement {
     pub(crate) status_history: Vec<StatusChange<StatementStatus>>,
 }
 
-impl BankStatement {
-    pub(crate) const fn parent_bits(&self) -> u64 {
-        self.wallet_id.bits()
-    }
-
-    pub(crate) const fn company_of(&self) -> Id<Company> {
-        self.company_id
-    }
-}
-
 stateful!(BankStatement: StatementStatus);
 
 /// The transactions that a bank reports for an account. The lines are listed as rows of the reconciliation.
@@ -266,11 +256,6 @@ impl Wire for BankStatement {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_status_of_a_bank_statement_can_be_reached() {
-        crate::model::lifecycle::assert_sound(StatementStatus::Processing);
-    }
 
     #[test]
     fn counts_follow_the_rows() {

@@ -51,16 +51,6 @@ pub(crate) struct BeneficiaryAccount {
     pub(crate) currency: Currency,
 }
 
-impl Beneficiary {
-    pub(crate) const fn parent_bits(&self) -> u64 {
-        self.company_id.bits()
-    }
-
-    pub(crate) const fn company_of(&self) -> Id<Company> {
-        self.company_id
-    }
-}
-
 stateful!(Beneficiary: BeneficiaryStatus);
 
 /// How the beneficiary's name compares with the account holder's.
@@ -168,15 +158,5 @@ impl Wire for Beneficiary {
             metadata: &self.metadata,
             status_history: &self.status_history,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_status_of_a_beneficiary_can_be_reached() {
-        crate::model::lifecycle::assert_sound(BeneficiaryStatus::Pending);
     }
 }

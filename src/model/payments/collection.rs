@@ -190,14 +190,6 @@ pub(crate) struct Collection {
 }
 
 impl Collection {
-    pub(crate) const fn parent_bits(&self) -> u64 {
-        self.company_id.bits()
-    }
-
-    pub(crate) const fn company_of(&self) -> Id<Company> {
-        self.company_id
-    }
-
     /// The names that find it while it is open.
     pub(crate) fn names(&self) -> Vec<String> {
         if !self.status.is_open() {
@@ -247,14 +239,4 @@ pub(crate) enum Payment {
     PaysAndDisputes(Option<Span>),
     /// Does not pay.
     Fails(crate::model::payments::return_code::ReturnCode),
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_status_of_a_collection_can_be_reached() {
-        crate::model::lifecycle::assert_sound(CollectionStatus::Pending);
-    }
 }

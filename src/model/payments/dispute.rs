@@ -65,24 +65,4 @@ pub(crate) struct Dispute {
     pub(crate) status_history: Vec<StatusChange<DisputeStatus>>,
 }
 
-impl Dispute {
-    pub(crate) const fn parent_bits(&self) -> u64 {
-        self.company_id.bits()
-    }
-
-    pub(crate) const fn company_of(&self) -> Id<Company> {
-        self.company_id
-    }
-}
-
 stateful!(Dispute: DisputeStatus);
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_status_of_a_dispute_can_be_reached() {
-        crate::model::lifecycle::assert_sound(DisputeStatus::NeedsResponse);
-    }
-}

@@ -90,14 +90,6 @@ pub(crate) enum MilestoneStatus {
 }
 
 impl Escrow {
-    pub(crate) const fn parent_bits(&self) -> u64 {
-        self.company_id.bits()
-    }
-
-    pub(crate) const fn company_of(&self) -> Id<Company> {
-        self.company_id
-    }
-
     /// Milestones that are not released yet.
     pub(crate) fn pending(&self) -> impl Iterator<Item = &Milestone> {
         let pending = |part: &&Milestone| part.status == MilestoneStatus::Pending;
@@ -106,13 +98,3 @@ impl Escrow {
 }
 
 stateful!(Escrow: EscrowStatus);
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_status_of_an_escrow_can_be_reached() {
-        crate::model::lifecycle::assert_sound(EscrowStatus::Created);
-    }
-}

@@ -54,24 +54,4 @@ pub(crate) struct FxQuote {
     pub(crate) status_history: Vec<StatusChange<QuoteStatus>>,
 }
 
-impl FxQuote {
-    pub(crate) const fn parent_bits(&self) -> u64 {
-        self.company_id.bits()
-    }
-
-    pub(crate) const fn company_of(&self) -> Id<Company> {
-        self.company_id
-    }
-}
-
 stateful!(FxQuote: QuoteStatus);
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_status_of_a_quote_can_be_reached() {
-        crate::model::lifecycle::assert_sound(QuoteStatus::Open);
-    }
-}

@@ -52,24 +52,4 @@ pub(crate) struct FxTransfer {
     pub(crate) status_history: Vec<StatusChange<FxTransferStatus>>,
 }
 
-impl FxTransfer {
-    pub(crate) const fn parent_bits(&self) -> u64 {
-        self.company_id.bits()
-    }
-
-    pub(crate) const fn company_of(&self) -> Id<Company> {
-        self.company_id
-    }
-}
-
 stateful!(FxTransfer: FxTransferStatus);
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_status_of_a_transfer_can_be_reached() {
-        crate::model::lifecycle::assert_sound(FxTransferStatus::Processing);
-    }
-}

@@ -8,7 +8,6 @@ pub(crate) mod dispute;
 pub(crate) mod escrow;
 pub(crate) mod fx_quote;
 pub(crate) mod fx_transfer;
-pub(crate) mod holder_name;
 pub(crate) mod invoice;
 pub(crate) mod payout;
 pub(crate) mod platform_fee;
@@ -43,4 +42,4 @@ pub(crate) use self::reconciliation_match::{
 pub(crate) use self::refund::{Refund, RefundStatus};
 pub(crate) use self::return_code::ReturnCode;
 pub(crate) use self::statement_noise::{Bank, Draft, Level, Sent};
-pub(crate) use self::wallet::{Balances, Wallet, WalletStatus};
+pub(crate) use self::wallet::{Balances, Wallet};

@@ -120,14 +120,6 @@ impl Payout {
             None => Pays::Vendor,
         }
     }
-
-    pub(crate) const fn parent_bits(&self) -> u64 {
-        self.company_id.bits()
-    }
-
-    pub(crate) const fn company_of(&self) -> Id<Company> {
-        self.company_id
-    }
 }
 
 stateful!(Payout: PayoutStatus);
@@ -177,11 +169,6 @@ pub(crate) struct Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_status_of_a_payout_can_be_reached() {
-        crate::model::lifecycle::assert_sound(PayoutStatus::PendingApproval);
-    }
 
     #[test]
     fn a_recipient_shows_the_last_four_characters() {

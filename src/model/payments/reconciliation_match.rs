@@ -154,24 +154,4 @@ pub(crate) struct ReconciliationMatch {
     pub(crate) status_history: Vec<StatusChange<MatchStatus>>,
 }
 
-impl ReconciliationMatch {
-    pub(crate) const fn parent_bits(&self) -> u64 {
-        self.statement_id.bits()
-    }
-
-    pub(crate) const fn company_of(&self) -> Id<Company> {
-        self.company_id
-    }
-}
-
 stateful!(ReconciliationMatch: MatchStatus);
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_status_of_a_reconciliation_match_can_be_reached() {
-        crate::model::lifecycle::assert_sound(MatchStatus::Unmatched);
-    }
-}

@@ -41,24 +41,4 @@ pub(crate) struct Refund {
     pub(crate) status_history: Vec<StatusChange<RefundStatus>>,
 }
 
-impl Refund {
-    pub(crate) const fn parent_bits(&self) -> u64 {
-        self.collection_id.bits()
-    }
-
-    pub(crate) const fn company_of(&self) -> Id<Company> {
-        self.company_id
-    }
-}
-
 stateful!(Refund: RefundStatus);
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_status_of_a_refund_can_be_reached() {
-        crate::model::lifecycle::assert_sound(RefundStatus::Pending);
-    }
-}

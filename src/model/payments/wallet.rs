@@ -67,12 +67,4 @@ impl Wallet {
             status_history: vec![StatusChange::plain(WalletStatus::Active, now)],
         }
     }
-
-    pub(crate) const fn parent_bits(&self) -> u64 {
-        self.company_id.bits()
-    }
-
-    pub(crate) const fn company_of(&self) -> Id<Company> {
-        self.company_id
-    }
 }

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use super::error::PackError;
 use super::filing::Filing;
-use super::line;
+use super::line::{self, Scope, attribute_text};
 use super::pack::{
     Attribute, Attributes, Base, Input, MAX_ATTRIBUTES, MAX_COMPONENTS, Pack, Role, RoleLine,
 };
@@ -17,14 +17,18 @@ use super::schema::{RawAttribute, RawLine, RawPack};
 /// Maximum number of cases in a pack; plans are cached by case.
 const MAX_CASES: usize = 1 << 20;
 
-pub(super) fn parse(code: &str, text: &str) -> Result<Pack, PackError> {
-    let raw: RawPack = toml::from_str(text).map_err(|error| refusal(code, error.to_string()))?;
-    build(code, raw).map_err(|problem| match problem {
-        Problem::Pack(message) => refusal(code, message),
-        Problem::Line(line, message) => {
-            PackError { pack: code.to_owned(), line: Some(line), message }
-        }
-    })
+impl Pack {
+    /// Parses and checks a pack. The error names the pack, the line and what to do.
+    pub fn parse(code: &str, text: &str) -> Result<Self, PackError> {
+        let raw: RawPack =
+            toml::from_str(text).map_err(|error| refusal(code, error.to_string()))?;
+        build(code, raw).map_err(|problem| match problem {
+            Problem::Pack(message) => refusal(code, message),
+            Problem::Line(line, message) => {
+                PackError { pack: code.to_owned(), line: Some(line), message }
+            }
+        })
+    }
 }
 
 fn refusal(code: &str, message: String) -> PackError {
@@ -39,26 +43,6 @@ enum Problem {
 impl From<String> for Problem {
     fn from(message: String) -> Self {
         Self::Pack(message)
-    }
-}
-
-/// What a line may refer to: everything before it.
-pub(super) struct Scope {
-    pub(super) bases: Vec<Base>,
-    pub(super) inputs: Vec<Input>,
-    pub(super) attributes: Vec<Attribute>,
-    pub(super) periods: Vec<PayPeriod>,
-    pub(super) lines: Vec<RuleLine>,
-}
-
-impl Scope {
-    pub(super) fn name(&self, text: &str) -> Result<Name, String> {
-        let base = self.bases.iter().position(|base| base.name == text).map(Name::Base);
-        let input = || self.inputs.iter().position(|input| input.name == text).map(Name::Input);
-        let line = || self.lines.iter().position(|line| line.id == text).map(Name::Line);
-        base.or_else(input)
-            .or_else(line)
-            .ok_or_else(|| format!("`{text}` is not a base, an input or an earlier line"))
     }
 }
 
@@ -204,16 +188,6 @@ fn read_attribute(name: &str, raw: &RawAttribute) -> Result<Attribute, String> {
     match values.iter().position(|value| *value == default) {
         Some(default) => Ok(Attribute { name: name.to_owned(), values, default }),
         None => Err(in_attribute("the default is not one of the values")),
-    }
-}
-
-/// The text of an attribute's value, such as `true` for a boolean, as used in a table's keys and in CSV.
-pub(super) fn attribute_text(value: &toml::Value) -> Option<String> {
-    match value {
-        toml::Value::String(text) => Some(text.clone()),
-        toml::Value::Boolean(truth) => Some(truth.to_string()),
-        toml::Value::Integer(number) => Some(number.to_string()),
-        _ => None,
     }
 }
 

@@ -1,10 +1,40 @@
 //! From one `[[line]]` of TOML to a [`RuleLine`]: checks the keys of its kind, its names and its tables.
 
-use super::check::{Scope, attribute_text};
 use super::exact::{Ratio, Rounding};
+use super::pack::{Attribute, Base, Input};
 use super::period::PayPeriod;
 use super::rule::{Arg, Axis, Band, Formula, Lookup, Name, RuleLine, When};
 use super::schema::{Kind, RawArg, RawLine, RawWhen};
+
+/// What a line may refer to: everything before it.
+pub(super) struct Scope {
+    pub(super) bases: Vec<Base>,
+    pub(super) inputs: Vec<Input>,
+    pub(super) attributes: Vec<Attribute>,
+    pub(super) periods: Vec<PayPeriod>,
+    pub(super) lines: Vec<RuleLine>,
+}
+
+impl Scope {
+    pub(super) fn name(&self, text: &str) -> Result<Name, String> {
+        let base = self.bases.iter().position(|base| base.name == text).map(Name::Base);
+        let input = || self.inputs.iter().position(|input| input.name == text).map(Name::Input);
+        let line = || self.lines.iter().position(|line| line.id == text).map(Name::Line);
+        base.or_else(input)
+            .or_else(line)
+            .ok_or_else(|| format!("`{text}` is not a base, an input or an earlier line"))
+    }
+}
+
+/// The text of an attribute's value, such as `true` for a boolean, as used in a table's keys and in CSV.
+pub(super) fn attribute_text(value: &toml::Value) -> Option<String> {
+    match value {
+        toml::Value::String(text) => Some(text.clone()),
+        toml::Value::Boolean(truth) => Some(truth.to_string()),
+        toml::Value::Integer(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
 
 /// Checks and resolves a line; `role` is its index among the role lines. The caller adds the line to errors.
 pub(super) fn read(raw: RawLine, role: Option<usize>, scope: &Scope) -> Result<RuleLine, String> {

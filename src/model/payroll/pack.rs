@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
-use super::error::{PackError, PayError};
+use super::error::PayError;
 use super::filing::{Filing, MinimumWage, Payslip, Source};
 use super::period::{PayPeriod, period_number};
 use super::plan::Plan;
@@ -140,11 +140,6 @@ pub(super) struct Base {
 }
 
 impl Pack {
-    /// Parses and checks a pack. The error names the pack, the line and what to do.
-    pub fn parse(code: &str, text: &str) -> Result<Self, PackError> {
-        super::check::parse(code, text)
-    }
-
     /// The lines that are money on the payslip, in the pack's order. All lists of amounts use this order.
     #[must_use]
     pub fn lines(&self) -> &[RoleLine] {

@@ -2,7 +2,11 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::render::openapi::problem::REQUEST_ID;
+/// A `Request-Id`, for examples.
+pub(crate) const REQUEST_ID: &str = "req_09nq3t8c5ywka";
+
+/// The security scheme's name.
+pub(super) const BEARER: &str = "bearer";
 
 /// The parameter with this name.
 pub(crate) fn parameter(name: &str) -> Value {

@@ -1,11 +1,14 @@
 //! Applies a contract overlay to the product's document, so that the document agrees with the engine.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value, json};
 
 use crate::api;
 use crate::api::operation::Operation;
 use crate::engine::contract::{Dialect, ENVELOPE, ErrorFormat, Header, Overlay, Paging};
-use crate::render::openapi::{follow, links, problem};
+use crate::render::openapi::header::BEARER;
+use crate::render::openapi::{links, problem, webhook};
 
 /// The document with this contract.
 pub(crate) fn applied(mut document: Value, contract: &Overlay) -> Value {
@@ -36,11 +39,11 @@ pub(crate) fn applied(mut document: Value, contract: &Overlay) -> Value {
         }
     }
     if !contract.auth.keys.is_empty() {
-        document["components"]["securitySchemes"][super::BEARER]["description"] =
+        document["components"]["securitySchemes"][BEARER]["description"] =
             "One of the keys that this sandbox was started with. Each key has its own world."
                 .into();
     } else if !contract.auth.refuse_live {
-        document["components"]["securitySchemes"][super::BEARER]["description"] =
+        document["components"]["securitySchemes"][BEARER]["description"] =
             "Any key. Each key has its own world, and an unknown key opens a new one.".into();
     }
     without_unused(&mut document);
@@ -229,7 +232,7 @@ fn refer(part: &mut Value, header: Header, old: &str, new: Option<(&str, String)
 /// Removes unused parts of `components` and unused tags.
 fn without_unused(document: &mut Value) {
     let mut components = document["components"].take();
-    let mut used = std::collections::BTreeSet::new();
+    let mut used = BTreeSet::new();
     follow(document, &components, &mut used);
     for (section, entries) in components.as_object_mut().into_iter().flatten() {
         if let (false, Some(entries)) = (section == "securitySchemes", entries.as_object_mut()) {
@@ -240,7 +243,25 @@ fn without_unused(document: &mut Value) {
     let text = document["paths"].to_string();
     if let Some(tags) = document["tags"].as_array_mut() {
         let tagged = |tag: &Value| text.contains(&format!("\"tags\":[{}]", tag["name"]));
-        tags.retain(|tag| tag["name"] == super::webhook::TAG || tagged(tag));
+        tags.retain(|tag| tag["name"] == webhook::TAG || tagged(tag));
+    }
+}
+
+/// Adds all pointers into `components` to which `part` refers, directly or indirectly.
+pub(super) fn follow(part: &Value, components: &Value, used: &mut BTreeSet<String>) {
+    if let Some(pointer) =
+        part.get("$ref").and_then(Value::as_str).and_then(|to| to.strip_prefix("#/components"))
+        && used.insert(pointer.to_owned())
+        && let Some(target) = components.pointer(pointer)
+    {
+        follow(target, components, used);
+    }
+    match part {
+        Value::Array(items) => items.iter().for_each(|item| follow(item, components, used)),
+        Value::Object(members) => {
+            members.values().for_each(|member| follow(member, components, used));
+        }
+        _ => {}
     }
 }
 

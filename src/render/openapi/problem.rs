@@ -6,7 +6,7 @@ use http::StatusCode;
 use serde_json::{Map, Value, json};
 
 use crate::api::operation::{Call, Operation};
-use crate::render::openapi::header;
+use crate::render::openapi::header::{self, REQUEST_ID};
 use crate::render::openapi::row::{is_conditional, is_keyed, is_product};
 use crate::render::openapi::schemas::reference;
 use crate::render::samples::kind_of_member;
@@ -14,9 +14,6 @@ use crate::value::{ApiError, ErrorCode};
 
 /// The media type of a problem, RFC 9457.
 const MEDIA_TYPE: &str = "application/problem+json";
-
-/// A `Request-Id`, for examples.
-pub(crate) const REQUEST_ID: &str = "req_09nq3t8c5ywka";
 
 /// Responses that many rows share: name, status and codes, in the order of the table of codes.
 const SHARED: &[(&str, u16, &[ErrorCode])] = &[

@@ -6,6 +6,7 @@ use crate::api;
 use crate::api::operation::{Call, Contract, Method, Operation};
 use crate::api::pdf::PDF;
 use crate::api::system::events_of;
+use crate::render::openapi::header::BEARER;
 use crate::render::openapi::schemas::{RowSchemas, Schemas, referred};
 use crate::render::openapi::{header, problem};
 use crate::render::samples::Sample;
@@ -51,7 +52,7 @@ pub(crate) fn operation(
         operation["x-emits"] = json!(events);
     }
     if matches!(row.call, Call::Open(_)) {
-        operation["security"] = json!([{}, { super::BEARER: [] }]); // a key is optional
+        operation["security"] = json!([{}, { BEARER: [] }]); // no key is needed, and one is taken
     }
     let parameters = parameters(row, &shape.input, sample);
     if !parameters.is_empty() {

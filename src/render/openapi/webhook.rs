@@ -57,10 +57,10 @@ fn envelope(kinds: &[EventKind], schemas: &Schemas) -> Value {
         referred(&members["data"]).and_then(|name| schemas.definitions.get(name)).cloned()
     {
         let object = &mut data["properties"]["object"];
-        if let (Some(mut resource), Some(said)) =
+        if let (Some(mut resource), Some(description)) =
             (resource(kind, schemas), object.get("description").cloned())
         {
-            resource["description"] = said;
+            resource["description"] = description;
             *object = resource;
         }
         members["data"] = data;

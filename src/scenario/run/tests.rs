@@ -68,7 +68,7 @@ fn played(file: &str, mut runner: Played) -> (RunReport, Vec<String>) {
     (outcome, runner.asked)
 }
 
-fn told(differences: &[Difference]) -> Vec<String> {
+fn texts(differences: &[Difference]) -> Vec<String> {
     differences.iter().map(|it| format!("{}: {} but {}", it.at, it.expected, it.came)).collect()
 }
 
@@ -129,7 +129,7 @@ expect = { status = 201, headers = { Retry-After = "2", X = "y" }, body = { data
     };
     let (outcome, _) = played(file, runner);
     assert_eq!(
-        told(&outcome.steps[0].differences),
+        texts(&outcome.steps[0].differences),
         [
             "status: 201 but 409: no",
             "header Retry-After: \"2\" but \"1\"",
@@ -161,7 +161,7 @@ expect = { status = 200 }
         ..Played::default()
     };
     let (outcome, _) = played(file, runner);
-    let steps: Vec<_> = outcome.steps.iter().map(|step| told(&step.differences)).collect();
+    let steps: Vec<_> = outcome.steps.iter().map(|step| texts(&step.differences)).collect();
     assert!(steps[0].is_empty());
     assert_eq!(steps[1], ["status: no complete reply but 200"]);
     assert_eq!(steps[2], ["status: 200 but no complete reply"]);
@@ -183,8 +183,8 @@ with = { company_id = "@company:9" }
     let runner = Played { replies: vec![replied(200, json!({ "data": [] }))], ..Played::default() };
     let (outcome, asked) = played(file, runner);
     assert_eq!(asked.len(), 1);
-    assert_eq!(told(&outcome.steps[1].differences), ["@all.data.0.id: a value but no value"]);
-    assert_eq!(told(&outcome.steps[2].differences), ["@company:9: a value but no value"]);
+    assert_eq!(texts(&outcome.steps[1].differences), ["@all.data.0.id: a value but no value"]);
+    assert_eq!(texts(&outcome.steps[2].differences), ["@company:9: a value but no value"]);
 }
 
 #[test]
@@ -212,7 +212,7 @@ deliveries = { "payroll_run.paid" = 2, "payroll_run.created" = 0 }
         ..Played::default()
     };
     assert_eq!(
-        told(&played(file, other).0.differences),
+        texts(&played(file, other).0.differences),
         [
             "events: payroll_run.created, …, payroll_run.paid but payroll_run.created, payroll_run.failed",
             "deliveries of payroll_run.paid: 2 but 0",

@@ -61,30 +61,7 @@ fn moved(books: &Books) -> (Money, Money) {
     let of = |kind: &str| latest.get(kind).into_iter().flat_map(BTreeMap::values);
     let (mut moved, mut on_its_way) = (books.paid_in.clone(), Money::new());
     for payout in of("payout") {
-        let currency = &payout["currency"];
-        let wages = payout["source"]["type"] == "payroll_item";
-        let status = text(&payout["status"]);
-        // Wages leave the reserve when they are sent. Other payouts leave the wallet when they are created.
-        let out = match status {
-            "sent" => true,
-            "pending_approval" | "queued" | "processing" | "on_hold" => !wages,
-            _ => false,
-        };
-        if out {
-            add(&mut on_its_way, currency, amount(payout, "amount"));
-        }
-        if status == "paid" && since(payout, "paid") {
-            add(&mut moved, currency, -amount(payout, "amount"));
-        }
-        // Wages in another currency are converted when they are sent, and back when they are returned.
-        if payout["fx"].is_object() && ["sent", "paid"].contains(&status) {
-            let fx = &payout["fx"];
-            add(&mut moved, &fx["source_currency"], -amount(fx, "source_amount"));
-            add(&mut moved, currency, amount(payout, "amount"));
-        }
-        if !["failed", "cancelled"].contains(&status) {
-            add(&mut moved, currency, -amount(payout, "fee"));
-        }
+        payout_moved(payout, &mut moved, &mut on_its_way);
     }
     for run in of("payroll_run") {
         let kept = ["processing", "paid", "partially_paid", "reversed"];
@@ -135,17 +112,50 @@ fn moved(books: &Books) -> (Money, Money) {
     for deal in of("deal").filter(|deal| deal["status"] == "won") {
         add(&mut moved, &deal["currency"], amount(deal, "amount"));
     }
+    entered_by_hand(books, &mut moved);
+    (moved, on_its_way)
+}
+
+/// What a payout moved, or will.
+fn payout_moved(payout: &Value, moved: &mut Money, on_its_way: &mut Money) {
+    let currency = &payout["currency"];
+    let wages = payout["source"]["type"] == "payroll_item";
+    let status = text(&payout["status"]);
+    // Wages leave the reserve when they are sent. Other payouts leave the wallet when they are created.
+    let out = match status {
+        "sent" => true,
+        "pending_approval" | "queued" | "processing" | "on_hold" => !wages,
+        _ => false,
+    };
+    if out {
+        add(on_its_way, currency, amount(payout, "amount"));
+    }
+    if status == "paid" && since(payout, "paid") {
+        add(moved, currency, -amount(payout, "amount"));
+    }
+    // Wages in another currency are converted when they are sent, and back when they are returned.
+    if payout["fx"].is_object() && ["sent", "paid"].contains(&status) {
+        let fx = &payout["fx"];
+        add(moved, &fx["source_currency"], -amount(fx, "source_amount"));
+        add(moved, currency, amount(payout, "amount"));
+    }
+    if !["failed", "cancelled"].contains(&status) {
+        add(moved, currency, -amount(payout, "fee"));
+    }
+}
+
+/// What entries moved that a caller posted.
+fn entered_by_hand(books: &Books, moved: &mut Money) {
     for entry in books.companies.iter().flat_map(|company| &company.entries) {
         if entry["source"]["type"] == "journal_entry" {
             for line in entry["lines"].as_array().into_iter().flatten() {
                 let sign = if line["direction"] == "debit" { 1 } else { -1 };
                 if line["account"] == "cash_available" {
-                    add(&mut moved, &line["currency"], sign * amount(line, "amount"));
+                    add(moved, &line["currency"], sign * amount(line, "amount"));
                 }
             }
         }
     }
-    (moved, on_its_way)
 }
 
 /// The money that a lost dispute took: the whole amount if it was withheld, otherwise the balance of a short

@@ -89,7 +89,7 @@ fn pages_have_as_many_rows_as_the_contract_says() {
     assert_eq!(rows(small.get(&format!("{EMPLOYEES}?page=11"))), 5, "75 = 10 × 7 + 5");
     small.get(&format!("{EMPLOYEES}?per_page=0")).refused(422, "validation_failed");
     let parameters = &small.document["paths"][EMPLOYEES]["get"]["parameters"];
-    assert!(parameters.to_string().contains("more than 9 is taken as 9. 7 if absent."));
+    assert!(parameters.to_string().contains("Values above 9 are treated as 9. Default: 7."));
     assert!(small.walk() > 5);
 
     let large = Under::text("[paging]\nper_page_max = 1000\n");

@@ -10,15 +10,16 @@ fn ask(caller: &Caller, method: &str, target: &str, body: &Value) -> Answer {
     caller.send(&caller.request(method, target).json(body))
 }
 
-#[test]
-fn every_malformed_member_is_pointed_at() {
-    let caller = Caller::instant();
-    let ada = hire(&caller, &caller.company(0), &json!({}));
-    let before = caller.digest();
-    let of = |verb: &str| format!("{}/{verb}", path(&ada));
+/// A call, and the members of its body that are pointed at: method, path, body, members.
+type Malformed = (&'static str, String, Value, Vec<&'static str>);
+
+fn too_long(most: usize) -> Value {
+    json!("x".repeat(most + 1))
+}
+
+fn malformed_hires() -> Vec<Malformed> {
     let hiring = "/api/business/employees".to_owned();
-    let long = |most: usize| json!("x".repeat(most + 1));
-    let rows: Vec<(&str, String, Value, Vec<&str>)> = vec![
+    vec![
         (
             "POST",
             hiring.clone(),
@@ -29,7 +30,7 @@ fn every_malformed_member_is_pointed_at() {
             "POST",
             hiring,
             json!({
-                "company_id": 1, "name": "", "role": long(100), "department": "\u{7}",
+                "company_id": 1, "name": "", "role": too_long(100), "department": "\u{7}",
                 "start_date": "02/02/2026", "email": "ada", "employment_type": "intern",
                 "compensation": 7, "payment_method": {}, "tax_id": "", "year_to_date": [],
                 "metadata": {"k": 1}, "status": "active",
@@ -52,10 +53,16 @@ fn every_malformed_member_is_pointed_at() {
                 "/status",
             ],
         ),
+    ]
+}
+
+fn malformed_changes(ada: &str) -> Vec<Malformed> {
+    let of = |verb: &str| format!("{}/{verb}", path(ada));
+    vec![
         (
             "PATCH",
-            path(&ada),
-            json!({"name": long(200), "email": 1, "tax_id": long(64), "status": "active", "start_date": "2026-01-01"}),
+            path(ada),
+            json!({"name": too_long(200), "email": 1, "tax_id": too_long(64), "status": "active", "start_date": "2026-01-01"}),
             vec!["/name", "/email", "/tax_id", "/start_date", "/status"],
         ),
         (
@@ -65,7 +72,7 @@ fn every_malformed_member_is_pointed_at() {
             vec!["/effective_on", "/reason"],
         ),
         ("POST", of("suspend"), json!({}), vec!["/reason"]),
-        ("POST", of("suspend"), json!({"reason": long(500)}), vec!["/reason"]),
+        ("POST", of("suspend"), json!({"reason": too_long(500)}), vec!["/reason"]),
         ("POST", of("terminate"), json!({"reason": 1}), vec!["/reason", "/last_working_day"]),
         (
             "POST",
@@ -77,7 +84,7 @@ fn every_malformed_member_is_pointed_at() {
         (
             "PUT",
             of("payment-method"),
-            json!({"type": "cash", "bank_code": "", "account_number": long(34), "account_name": "", "iban": "x"}),
+            json!({"type": "cash", "bank_code": "", "account_number": too_long(34), "account_name": "", "iban": "x"}),
             vec!["/type", "/bank_code", "/account_number", "/account_name", "/iban"],
         ),
         (
@@ -86,8 +93,17 @@ fn every_malformed_member_is_pointed_at() {
             json!({"checks": ["tax_id", 1], "force": true}),
             vec!["/checks/1", "/force"],
         ),
-    ];
-    for (method, target, body, expected) in rows {
+    ]
+}
+
+#[test]
+fn every_malformed_member_is_pointed_at() {
+    let caller = Caller::instant();
+    let ada = hire(&caller, &caller.company(0), &json!({}));
+    let before = caller.digest();
+    for (method, target, body, expected) in
+        malformed_hires().into_iter().chain(malformed_changes(&ada))
+    {
         let refused = ask(&caller, method, &target, &body).refused(422, "validation_failed");
         let (mut found, mut expected) = (pointers(&refused), expected);
         found.sort_unstable();

@@ -261,7 +261,7 @@ fn pay_beyond_the_limit_of_the_companys_currency_is_left_out() {
     people.truncate(1);
     people.push(ada.clone());
     let run = run_of(&caller, &company, &people);
-    assert!(run["blockers"][0].as_str().unwrap().contains("comes to more"), "{run}");
+    assert!(run["blockers"][0].as_str().unwrap().contains("exceeds the maximum"), "{run}");
     assert_eq!(item(&caller, &run, &ada)["status"], "skipped");
     caller.audit();
 }

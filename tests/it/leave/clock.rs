@@ -27,7 +27,7 @@ fn an_employee_is_away_from_the_first_day_to_the_last() {
         let over = request(&caller, &leave);
         assert!(over["ended_at"].is_string() && over["returned_on"].is_null());
         assert_eq!(over["status"], "approved");
-        let expected = [("on_leave", "annual leave"), ("active", "annual leave is over")]
+        let expected = [("on_leave", "annual leave"), ("active", "annual leave has ended")]
             .map(|(status, why)| (status.to_owned(), why.to_owned()));
         assert_eq!(history(&caller, &ada), expected);
         caller.audit();
@@ -75,7 +75,7 @@ fn leave_after_leave_is_two_leaves() {
     assert_eq!(came, expected);
     let said: Vec<String> = history(&caller, &ada).into_iter().map(|it| it.1).collect();
     let expected =
-        ["parental leave", "parental leave is over", "annual leave", "annual leave is over"];
+        ["parental leave", "parental leave has ended", "annual leave", "annual leave has ended"];
     assert_eq!(said, expected);
     assert_eq!(status(&caller, &ada), "active");
 }

@@ -5,11 +5,11 @@ use serde_json::json;
 use crate::harness::Caller;
 use crate::harness::http::pointers;
 
-use super::{Listing, listings, lived_in, with};
+use super::{Listing, busy, listings, lived_in, with};
 
 #[test]
 fn a_page_past_the_end_is_empty_and_has_the_total() {
-    let caller = Caller::instant();
+    let caller = busy();
     for Listing { path, .. } in listings(&caller) {
         let total = caller.get(&path).expect(200)["meta"]["total"].take();
         for page in [1_001_u64, 1_000_000_000_000, 9_007_199_254_740_991] {
@@ -25,7 +25,7 @@ fn a_page_past_the_end_is_empty_and_has_the_total() {
 
 #[test]
 fn a_page_is_a_number_from_one_on() {
-    let caller = Caller::instant();
+    let caller = busy();
     for Listing { path, .. } in listings(&caller) {
         for (name, value) in [
             ("page", "0"),
@@ -58,7 +58,7 @@ fn more_rows_than_a_page_may_have_are_as_many_as_it_may() {
 
 #[test]
 fn unknown_query_parameters_are_all_named() {
-    let caller = Caller::instant();
+    let caller = busy();
     for Listing { path, .. } in listings(&caller) {
         let problem =
             caller.get(&with(&path, "colour=red&size=9&page=1")).refused(422, "validation_failed");
@@ -85,6 +85,19 @@ fn wrong_values_of_filters_and_sort_keys_are_refused() {
     ] {
         let problem = caller.get(path).refused(422, "validation_failed");
         assert_eq!(pointers(&problem), [wrong], "{path}: {problem}");
+    }
+}
+
+#[test]
+fn a_sort_key_that_a_list_does_not_have_is_refused() {
+    let caller = busy();
+    for Listing { path, sorts, .. } in listings(&caller) {
+        for wrong in ["colour", "--created_at", ""] {
+            let problem = caller
+                .get(&with(&path, &format!("sort={wrong}")))
+                .refused(422, "validation_failed");
+            assert_eq!(pointers(&problem), ["/sort"], "{path} {wrong} {sorts:?}");
+        }
     }
 }
 

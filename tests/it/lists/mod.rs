@@ -8,107 +8,145 @@ use std::cmp::Ordering;
 use serde_json::{Value, json};
 
 use crate::harness::Caller;
+use crate::harness::contract::{self, resolve};
 use crate::harness::world::id;
 
 /// The values of one member that are tried as a filter.
 const TRIED: usize = 4;
 
-/// A list, its sort keys, and its filters with the member of each.
+/// A list of the OpenAPI document.
 struct Listing {
+    /// With a parent's id where the path needs one, and the required query.
     path: String,
-    sorts: &'static [&'static str],
-    filters: &'static [(&'static str, &'static str)],
+    /// Without the descending ones.
+    sorts: Vec<&'static str>,
+    filters: Vec<&'static str>,
 }
 
-/// Every list of the product in a world with at least one run.
+/// How a filter compares its value with a member of a row.
+#[derive(Clone, Copy)]
+enum Compare {
+    Equal,
+    /// A part of it, in any case.
+    Part,
+    AtLeast,
+    AtMost,
+    Less,
+    /// With the account of any line.
+    AnyLine,
+    /// Not at all: it selects the day for which the rows are calculated.
+    AsOf,
+}
+
+/// Filters that do not compare their value with the member of the same name: the end of the list's path (all lists if empty),
+/// the filter, the member and the comparison.
+const UNLIKE_THEIR_NAMES: [(&str, &str, &str, Compare); 19] = [
+    ("", "source_type", "/source/type", Compare::Equal),
+    ("", "source_id", "/source/id", Compare::Equal),
+    ("", "as_of", "", Compare::AsOf),
+    ("", "q", "/name", Compare::Part),
+    ("requirements", "subject_type", "/subject/type", Compare::Equal),
+    ("audit-logs", "resource_type", "/resource/type", Compare::Equal),
+    ("audit-logs", "resource_id", "/resource/id", Compare::Equal),
+    ("audit-logs", "from", "/at", Compare::AtLeast),
+    ("audit-logs", "to", "/at", Compare::AtMost),
+    ("", "from", "/effective_on", Compare::AtLeast),
+    ("", "to", "/effective_on", Compare::AtMost),
+    ("journal-entries", "account", "/lines", Compare::AnyLine),
+    ("invoices", "customer_id", "/customer/id", Compare::Equal),
+    ("invoices", "due_before", "/due_date", Compare::Less),
+    ("beneficiaries", "currency", "/account/currency", Compare::Equal),
+    ("escrows", "buyer", "/buyer_wallet_id", Compare::Equal),
+    ("escrows", "seller", "/seller_beneficiary_id", Compare::Equal),
+    ("matches", "min_confidence", "/confidence", Compare::AtLeast),
+    ("deals", "investor_id", "/investor/id", Compare::Equal),
+];
+
+impl Listing {
+    fn without_query(&self) -> &str {
+        self.path.split('?').next().unwrap()
+    }
+
+    /// The member that a filter looks at, and how.
+    fn rule(&self, filter: &str) -> (String, Compare) {
+        let mut rules = UNLIKE_THEIR_NAMES.iter();
+        let own = |rule: &&(&str, &str, &str, Compare)| {
+            rule.1 == filter && self.without_query().ends_with(rule.0)
+        };
+        rules
+            .find(own)
+            .map_or((format!("/{filter}"), Compare::Equal), |rule| (rule.2.to_owned(), rule.3))
+    }
+
+    /// Every row. A row of the published list of employees shows six members: the others are read one by one.
+    fn rows(&self, caller: &Caller) -> Vec<Value> {
+        let mut rows = caller.all(&self.path);
+        if self.path.ends_with("/employees") {
+            for row in &mut rows {
+                *row = caller.get(&format!("{}/{}", self.path, id(row))).data();
+            }
+        }
+        rows
+    }
+}
+
+/// Every list of the product, in a world that has the parents of those below a resource.
 fn listings(caller: &Caller) -> Vec<Listing> {
-    let company = caller.company(0);
-    let wallet = id(&caller.get("/api/payments/wallets").data()[0]).to_owned();
-    let run = id(&caller.get("/api/business/payroll-runs").data()[0]).to_owned();
-    let list = |path: String, sorts, filters| Listing { path, sorts, filters };
-    vec![
-        list(
-            "/api/business/companies".into(),
-            &["created_at", "legal_name", "country"],
-            &[("status", "/status"), ("country", "/country")],
-        ),
-        // Filters and sort keys of the published list use members that it does not show; other tests cover
-        // them.
-        list(
-            "/api/business/employees".into(),
-            &["name", "role", "department"],
-            &[
-                ("status", "/status"),
-                ("payroll_status", "/payroll_status"),
-                ("department", "/department"),
-                ("q", "/name"),
-            ],
-        ),
-        list(
-            "/api/business/leave-requests".into(),
-            &["created_at", "start_date", "end_date"],
-            &[
-                ("employee_id", "/employee_id"),
-                ("company_id", "/company_id"),
-                ("status", "/status"),
-                ("type", "/type"),
-            ],
-        ),
-        list(
-            "/api/business/payroll-runs".into(),
-            &["created_at", "period", "pay_date"],
-            &[
-                ("company_id", "/company_id"),
-                ("period", "/period"),
-                ("status", "/status"),
-                ("type", "/type"),
-            ],
-        ),
-        list(
-            format!("/api/business/payroll-runs/{run}/items"),
-            &["created_at", "employee_name", "net"],
-            &[("status", "/status"), ("employee_id", "/employee_id")],
-        ),
-        list(
-            "/api/business/payslips".into(),
-            &["created_at", "period", "pay_date", "net"],
-            &[
-                ("employee_id", "/employee_id"),
-                ("period", "/period"),
-                ("payroll_run_id", "/payroll_run_id"),
-            ],
-        ),
-        list(
-            format!("/api/business/ledger-accounts?company_id={company}"),
-            &["code", "balance"],
-            &[("type", "/type"), ("currency", "/currency")],
-        ),
-        list(
-            format!("/api/business/journal-entries?company_id={company}"),
-            &["created_at", "effective_on"],
-            &[("source_type", "/source/type"), ("source_id", "/source/id")],
-        ),
-        list(
-            "/api/payments/wallets".into(),
-            &["created_at", "currency"],
-            &[("company_id", "/company_id"), ("currency", "/currency")],
-        ),
-        list(
-            format!("/api/payments/wallets/{wallet}/transactions"),
-            &["created_at", "amount"],
-            &[("type", "/type"), ("source_id", "/source/id")],
-        ),
-        list(
-            "/api/payments/payouts".into(),
-            &["created_at", "amount"],
-            &[
-                ("company_id", "/company_id"),
-                ("status", "/status"),
-                ("source_type", "/source/type"),
-                ("source_id", "/source/id"),
-            ],
-        ),
-    ]
+    let document = contract::product();
+    let paths = document["paths"].as_object().unwrap().iter();
+    let lists = paths.filter(|(_, methods)| {
+        let content = &methods["get"]["responses"]["200"]["content"]["application/json"];
+        let envelope = &resolve(document, &content["schema"])["properties"];
+        envelope["meta"].is_object() && envelope["data"]["type"] == "array"
+    });
+    let lists: Vec<Listing> =
+        lists.map(|(path, methods)| listing(caller, path, &methods["get"]["parameters"])).collect();
+    assert!(lists.len() >= 30, "only {} lists were found", lists.len());
+    // A list below a resource needs one of these resources.
+    lists.into_iter().filter(|list| !list.path.is_empty()).collect()
+}
+
+fn listing(caller: &Caller, template: &str, parameters: &'static Value) -> Listing {
+    let document = contract::product();
+    let parameters = parameters.as_array().unwrap().iter().map(|p| resolve(document, p));
+    let parameters = parameters.filter(|parameter| parameter["in"] == "query");
+    let mut found = Listing { path: template.to_owned(), sorts: Vec::new(), filters: Vec::new() };
+    if let (Some(start), Some(end)) = (template.find("/{"), template.find('}')) {
+        let parents = caller.all(&template[..start]);
+        let below = |parent: &Value| {
+            format!("{}/{}{}", &template[..start], id(parent), &template[end + 1..])
+        };
+        // One with rows, if there is one.
+        let mut paths = parents.iter().map(below);
+        let filled = |path: &String| caller.get(path).expect(200)["meta"]["total"] != 0;
+        found.path = paths.clone().find(filled).or_else(|| paths.next_back()).unwrap_or_default();
+    }
+    for parameter in parameters {
+        let name = parameter["name"].as_str().unwrap();
+        match name {
+            "page" | "per_page" => {}
+            "sort" => {
+                let keys = resolve(document, &parameter["schema"])["enum"].as_array().unwrap();
+                let keys = keys.iter().map(|key| key.as_str().unwrap());
+                found.sorts = keys.filter(|key| !key.starts_with('-')).collect();
+            }
+            "company_id" if parameter["required"] == true => {
+                found.path = with(&found.path, &format!("company_id={}", caller.company(0)));
+            }
+            _ => found.filters.push(name),
+        }
+    }
+    found
+}
+
+/// A world in which every event happened that can be triggered in it: no list is empty.
+fn busy() -> Caller {
+    let caller = lived_in();
+    for event in contract::product()["webhooks"].as_object().unwrap().keys() {
+        let answer = caller.post("/_sandbox/trigger", &json!({"type": event}));
+        assert!(matches!(answer.status, 200 | 409 | 422), "{event}: {}", answer.text());
+    }
+    caller
 }
 
 /// A world with created and changed resources of every kind.
@@ -140,6 +178,8 @@ fn lived_in() -> Caller {
             caller.post(&target, &json!({"decision": "approve"})).expect(200);
         }
     }
+    let subject = json!({"type": "person", "name": {"first": "Ada", "last": "Obi"}, "country": "NG", "external_id": "crm-1"});
+    caller.post("/api/identity/subjects", &subject).expect(201);
     let new = json!({"legal_name": "Lagos Bakery Ltd", "country": "NG", "currency": "NGN"});
     caller.post("/api/business/companies", &new).expect(201);
     caller.run_payroll(&company, "2026-01");
@@ -158,13 +198,18 @@ fn text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-fn ids(rows: &[Value]) -> Vec<&str> {
+fn ids(rows: &[Value]) -> Vec<String> {
+    let id = |row: &Value| row["id"].as_str().map_or_else(|| row.to_string(), str::to_owned);
     rows.iter().map(id).collect()
 }
 
+/// The order of a sort key: nothing before everything, severities by their weight, text and numbers by themselves.
 fn order(one: &Value, other: &Value) -> Ordering {
-    match (one.as_i64(), other.as_i64()) {
-        (Some(one), Some(other)) => one.cmp(&other),
-        _ => one.as_str().cmp(&other.as_str()),
-    }
+    let rank = |value: &Value| match value.as_str() {
+        Some("low") => Some(0),
+        Some("medium") => Some(1),
+        Some("high") => Some(2),
+        _ => value.as_i64(),
+    };
+    (rank(one), one.as_str()).cmp(&(rank(other), other.as_str()))
 }

@@ -162,7 +162,7 @@ fn an_override_is_held_to_the_schema_of_the_call_and_a_refusal_changes_nothing()
 
 #[test]
 fn a_rust_test_has_it_all_by_typed_methods() {
-    use sandbox::{Rule, Sandbox, Verdict};
+    use sandbox::{Rule, Sandbox, Verification};
     let sandbox = Sandbox::builder().start().unwrap();
     let key = "test_typed";
     sandbox.add_rule(key, &Rule::on("payout.settle").then("failed").code("R03").times(1)).unwrap();
@@ -171,7 +171,7 @@ fn a_rust_test_has_it_all_by_typed_methods() {
     let events = sandbox.events(key).unwrap();
     assert!(events.iter().any(|event| event.name == "payroll_item.failed"));
     let never = sandbox.verify(key, "runPayroll", &json!({"status": 201}), 1).unwrap();
-    assert!(matches!(never, Verdict::Fail(_)), "a trigger is no request");
+    assert!(matches!(never, Verification::Fail(_)), "a trigger is no request");
     assert!(sandbox.add_rule(key, &Rule::on("payout.setle").then("failed")).is_err());
     assert!(
         sandbox.trigger(key, "payout.retuned").unwrap_err().to_string().contains("did you mean")

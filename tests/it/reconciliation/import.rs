@@ -155,16 +155,18 @@ fn euros() -> Account {
     Account { company, wallet, ..account }
 }
 
+/// A line of a statement, with other values for some of its members.
+fn line(more: Value) -> Value {
+    let mut line = json!({"date": "2025-12-02", "amount": 1, "direction": "credit"});
+    for (name, value) in more.as_object().unwrap() {
+        line[name] = value.clone();
+    }
+    line
+}
+
 #[test]
 fn all_mistakes_of_a_statement_are_listed_together() {
     let account = Account::instant();
-    let line = |more: Value| {
-        let mut line = json!({"date": "2025-12-02", "amount": 1, "direction": "credit"});
-        for (name, value) in more.as_object().unwrap() {
-            line[name] = value.clone();
-        }
-        line
-    };
     let refused = |more: Value, expected: &[(&str, &str)]| {
         let answer = account.import(&more).refused(422, "validation_failed");
         let errors = answer["errors"].as_array().unwrap().iter();

@@ -87,7 +87,7 @@ fn a_transaction_is_matched_once_over_all_statements() {
     let ended = account.row(ended);
     assert_eq!(ended["status"], "ignored");
     let history = ended["status_history"].as_array().unwrap();
-    assert_eq!(history.last().unwrap()["reason"], format!("a line came: {}", id(&later[0])));
+    assert_eq!(history.last().unwrap()["reason"], format!("a line arrived: {}", id(&later[0])));
     let statement = account.caller.get(&format!(
         "{}/{}",
         super::STATEMENTS,

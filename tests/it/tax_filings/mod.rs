@@ -124,7 +124,7 @@ fn a_return_whose_run_is_cancelled_declares_nothing_any_more() {
     let blocked = prepare(&caller, &company, "SIRS").expect(201)["data"].take();
     caller.post(&format!("/api/business/payroll-runs/{}/cancel", id(&run)), &json!({})).expect(200);
     let refused = submit(&caller, &blocked).expect(409);
-    assert!(refused["detail"].as_str().unwrap().contains("nothing is owed"), "{refused}");
+    assert!(refused["detail"].as_str().unwrap().contains("nothing is due"), "{refused}");
     caller.audit();
 }
 

@@ -57,7 +57,7 @@ fn all_faults_of_an_endpoint_are_listed_and_a_secret_is_not_repeated() {
     let problem = caller.post(ENDPOINTS, &body).refused(422, "validation_failed");
     assert_eq!(pointers(&problem), ["/url", "/events/1", "/events/2", "/secret"]);
     let text = problem.to_string();
-    assert!(text.contains("no TLS") && text.contains("payroll_run.paid"), "{text}");
+    assert!(text.contains("TLS is not supported") && text.contains("payroll_run.paid"), "{text}");
     assert!(!text.contains("not_base64"), "{text}");
 }
 
@@ -70,7 +70,7 @@ fn addresses_that_no_webhook_may_reach_are_refused_with_the_reason() {
         ("http://169.254.169.254/latest/meta-data", "link-local"),
         ("http://[::ffff:169.254.169.254]/", "link-local"),
         ("http://2852039166/", "spelling"),
-        ("http://user:pass@example.com/", "no user"),
+        ("http://user:pass@example.com/", "a user or a password"),
     ] {
         let problem =
             caller.post(ENDPOINTS, &json!({"url": url})).refused(422, "validation_failed");
@@ -116,9 +116,9 @@ fn endpoints_of_the_flags_belong_to_every_key_and_their_secret_is_not_shown() {
 #[test]
 fn a_wrong_webhook_flag_is_wrong_usage() {
     for (flags, word) in [
-        (["--webhook", "https://example.com"], "no TLS"),
+        (["--webhook", "https://example.com"], "TLS is not supported"),
         (["--webhook", "http://h/=payrol.run"], "payroll_run"),
-        (["--webhook-secret", "whsec_oh_no"], "whsec_ and base64"),
+        (["--webhook-secret", "whsec_oh_no"], "whsec_ followed by base64"),
         (["--webhook-retries", "often"], "compressed"),
     ] {
         let mut prepared = command(&["--port", "0", "--quiet"]);

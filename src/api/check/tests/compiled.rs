@@ -1,9 +1,9 @@
 //! What is published, and what stops the process.
 
-use serde_json::json;
+use serde_json::{Map, json};
 
 use super::{Everything, emitted, full};
-use crate::api::check::{Checker, Map, Value, close};
+use crate::api::check::{Checker, Value, close};
 
 #[test]
 fn closing_gives_the_published_form() {

@@ -4,10 +4,10 @@ use proptest::prelude::{Just, Strategy, any, prop_oneof, proptest};
 use proptest::test_runner::{Config, TestRunner};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
-use serde_json::json;
+use serde_json::{Map, json};
 
 use super::{Everything, Route, Target, Tree, checker, full};
-use crate::api::check::{Map, Value};
+use crate::api::check::Value;
 use crate::value::Metadata;
 
 /// Values near what `Everything` takes, so that acceptance is not an accident.

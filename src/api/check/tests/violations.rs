@@ -100,7 +100,7 @@ fn sentences_say_what_was_expected_and_what_came() {
             "expected a calendar day such as 2026-01-31, between 1970 and 2199, got \"31.1.26\"",
         ),
         (json!({ "adress": 1 }), "unknown member; did you mean address"),
-        (json!({ "tags": ["never", "never"] }), "\"never\" is in the list already"),
+        (json!({ "tags": ["never", "never"] }), "\"never\" is already in the list"),
     ] {
         let shown = members.to_string();
         assert_eq!(sentence(members), expected, "{shown}");

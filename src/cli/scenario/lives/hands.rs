@@ -191,7 +191,7 @@ impl Hands {
         forked.map_err(|error| error.to_string())?;
         let came = self.transition(&key, id, to)?;
         let facts = came.body["detail"].as_str().unwrap_or_default();
-        let led_elsewhere = came.status == 409 && facts.ends_with("that is where its facts lead");
+        let led_elsewhere = came.status == 409 && facts.ends_with("its data determines the result");
         if came.status != 200 && !led_elsewhere {
             self.asked.wrong.push(format!("{what} to {to}, which is allowed: came {}", came.body));
         }

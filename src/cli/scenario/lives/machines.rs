@@ -11,10 +11,10 @@ use crate::model::capital::{
 use crate::model::identity::{
     AlertStatus, CaseStatus, DocumentStatus, KycStatus, ScreeningStatus, TrustStatus,
 };
+use crate::model::payments::wallet::WalletStatus;
 use crate::model::payments::{
     BeneficiaryStatus, CollectionStatus, DisputeStatus, EscrowStatus, FxTransferStatus,
     InvoiceStatus, MatchStatus, PayoutStatus, QuoteStatus, RefundStatus, StatementStatus,
-    WalletStatus,
 };
 use crate::model::{EntryStatus, Kind, State};
 

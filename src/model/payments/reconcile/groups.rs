@@ -4,10 +4,10 @@
 
 use std::collections::BTreeMap;
 
+use super::board::{Board, State, TWO_BUSINESS_DAYS, WINDOW, points_of_days};
 use super::words::Likeness;
-use super::{Board, State, TWO_BUSINESS_DAYS, WINDOW, points_of_days};
-use crate::model::TransactionType;
-use crate::model::payments::Reason;
+use crate::model::ledger::TransactionType;
+use crate::model::payments::reconciliation_match::Reason;
 
 /// Maximum number of merged transactions in a line, unless it contains the whole day.
 const MOST_MERGED: usize = 6;

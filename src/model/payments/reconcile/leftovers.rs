@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::board::{Board, Finding, State, TWO_BUSINESS_DAYS, WINDOW, number_of};
 use super::words::Likeness;
-use super::{Board, Finding, State, TWO_BUSINESS_DAYS, WINDOW, number_of};
-use crate::model::TransactionType;
-use crate::model::payments::{ExceptionKind, Reason, StatementLine};
+use crate::model::ledger::TransactionType;
+use crate::model::payments::bank_statement::StatementLine;
+use crate::model::payments::reconciliation_match::{ExceptionKind, Reason};
 
 /// Words that banks use for their fees.
 const FEE_WORDS: &[&str] = &[

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use super::board::{Board, LEAST, State, WINDOW, points_of_days};
 use super::words::Likeness;
-use super::{Board, LEAST, State, WINDOW, points_of_days};
-use crate::model::TransactionType;
-use crate::model::payments::Reason;
+use crate::model::ledger::TransactionType;
+use crate::model::payments::reconciliation_match::Reason;
 
 /// Maximum number of transactions compared with a line: those near its day, and those with its reference.
 const NEIGHBOURS: usize = 6;

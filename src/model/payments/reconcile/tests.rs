@@ -1,11 +1,15 @@
 //! The matcher against statements with known results, and single cases.
 
 use super::*;
-use crate::model::WalletTransaction;
 use crate::model::calendar::Calendar;
-use crate::model::payments::{Bank, CERTAIN, Draft, Level, Sent};
-use crate::value::{Currency, Id, Key};
-use TransactionType::{Credit, Debit};
+use crate::model::ledger::TransactionType::{Credit, Debit};
+use crate::model::ledger::WalletTransaction;
+use crate::model::payments::reconciliation_match::{CERTAIN, ExceptionKind};
+use crate::model::payments::statement_noise::{Bank, Draft, Level, Sent};
+use crate::value::id::Id;
+use crate::value::money::Currency;
+use crate::value::stream::Key;
+use crate::value::time::Date;
 
 fn day(text: &str) -> Date {
     text.parse().expect("a day")

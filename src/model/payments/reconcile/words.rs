@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::Booked;
-use crate::model::payments::StatementLine;
+use super::board::Booked;
+use crate::model::payments::bank_statement::StatementLine;
 
 /// Minimum length of a useful reference; a shorter one is not specific.
 const SHORTEST: usize = 7;

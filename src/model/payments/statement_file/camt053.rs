@@ -4,7 +4,7 @@
 
 use roxmltree::{Document, Error, Node, ParsingOptions};
 
-use super::{
+use super::entries::{
     Entry, MOST_DESCRIPTION, MOST_REFERENCE, StatementFile, Wrong, adds_up, amount, balance, kept,
     room,
 };

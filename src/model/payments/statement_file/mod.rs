@@ -3,84 +3,15 @@
 //! Pure: text in, entries out. Deliberately absent: repair. A file with wrong sums is refused as a whole.
 
 mod camt053;
+mod entries;
 mod mt940;
 #[cfg(test)]
 mod tests;
 
-use core::fmt;
+use crate::model::payments::StatementFormat;
+use crate::value::Currency;
 
-use crate::model::TransactionType;
-use crate::model::payments::{MOST_LINES, StatementFormat};
-use crate::model::prelude::*;
-
-/// Maximum stored length of a description.
-const MOST_DESCRIPTION: usize = 500;
-/// Maximum stored length of a reference.
-const MOST_REFERENCE: usize = 100;
-
-/// The contents of a statement file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct StatementFile {
-    /// The opening balance, in minor units.
-    pub(crate) opening: i64,
-    /// The closing balance, in minor units.
-    pub(crate) closing: i64,
-    /// The booked entries, in the order of the file.
-    pub(crate) entries: Vec<Entry>,
-}
-
-/// One booking in a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Entry {
-    /// The bank's booking day.
-    pub(crate) date: Date,
-    /// Minor units, from 1.
-    pub(crate) amount: i64,
-    pub(crate) direction: TransactionType,
-    pub(crate) description: Option<String>,
-    pub(crate) reference: Option<String>,
-    /// Byte position of its day.
-    pub(crate) place: usize,
-}
-
-impl Entry {
-    fn signed(&self) -> i128 {
-        match self.direction {
-            TransactionType::Credit => i128::from(self.amount),
-            TransactionType::Debit => -i128::from(self.amount),
-        }
-    }
-}
-
-/// A mistake in a file: its position, and what was expected there.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Mistake {
-    /// From 1.
-    pub(crate) line: usize,
-    /// Characters, from 1.
-    pub(crate) column: usize,
-    /// A lower-case sentence without a full stop.
-    pub(crate) expected: String,
-}
-
-impl fmt::Display for Mistake {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}, column {}: {}", self.line, self.column, self.expected)
-    }
-}
-
-/// A mistake while parsing, with a byte position instead of a line.
-#[derive(Clone, Debug)]
-struct Wrong {
-    place: usize,
-    expected: String,
-}
-
-impl Wrong {
-    fn at(place: usize, expected: impl Into<String>) -> Self {
-        Self { place, expected: expected.into() }
-    }
-}
+pub(crate) use self::entries::{Mistake, StatementFile, mistake};
 
 /// Reads a statement in that currency, or returns the first mistake.
 pub(crate) fn read(
@@ -93,101 +24,4 @@ pub(crate) fn read(
         StatementFormat::Mt940 => mt940::read(text, currency),
     };
     read.map_err(|wrong| mistake(text, wrong.place, wrong.expected))
-}
-
-/// The mistake at that byte position.
-pub(crate) fn mistake(text: &str, place: usize, expected: impl Into<String>) -> Mistake {
-    let mut place = place.min(text.len());
-    while !text.is_char_boundary(place) {
-        place -= 1;
-    }
-    let before = &text[..place];
-    let start = before.rfind('\n').map_or(0, |at| at + 1);
-    Mistake {
-        line: before.matches('\n').count() + 1,
-        column: before[start..].chars().count() + 1,
-        expected: expected.into(),
-    }
-}
-
-/// Parses a decimal with that separator into minor units: only digits, and at most the decimals of the currency.
-fn minor(
-    text: &str,
-    separator: char,
-    currency: Currency,
-    place: usize,
-    most: i64,
-) -> Result<i64, Wrong> {
-    let (whole, part) = text.split_once(separator).unwrap_or((text, ""));
-    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    if whole.is_empty() || !digits(whole) || !digits(part) {
-        let detail = format!("expected an amount such as 1234{separator}56");
-        return Err(Wrong::at(place, detail));
-    }
-    let places = currency.exponent() as usize;
-    if part.len() > places {
-        let detail = format!("expected at most {places} decimals for {currency}");
-        return Err(Wrong::at(place + whole.len() + 1, detail));
-    }
-    let mut amount: i64 = 0;
-    for digit in whole.bytes().chain(format!("{part:0<places$}").bytes()) {
-        let next = amount.checked_mul(10);
-        let next = next.and_then(|amount| amount.checked_add(i64::from(digit - b'0')));
-        let next = next.filter(|amount| *amount <= most);
-        amount = next.ok_or_else(|| {
-            Wrong::at(place, format!("expected at most {most} minor units of {currency}"))
-        })?;
-    }
-    Ok(amount)
-}
-
-/// The amount of an entry; it must be above zero.
-fn amount(text: &str, separator: char, currency: Currency, place: usize) -> Result<i64, Wrong> {
-    match minor(text, separator, currency, place, Amount::MAX)? {
-        0 => Err(Wrong::at(place, "expected an amount above zero")),
-        amount => Ok(amount),
-    }
-}
-
-/// A balance; it fits into 64 bits.
-fn balance(text: &str, separator: char, currency: Currency, place: usize) -> Result<i64, Wrong> {
-    minor(text, separator, currency, place, i64::MAX / 1_000)
-}
-
-/// Refuses the entry after the maximum.
-fn room(entries: &[Entry], place: usize) -> Result<(), Wrong> {
-    if entries.len() < MOST_LINES {
-        return Ok(());
-    }
-    let detail = format!("expected at most {MOST_LINES} entries: split the statement");
-    Err(Wrong::at(place, detail))
-}
-
-/// Refuses a file if opening balance plus entries is not the closing balance.
-fn adds_up(
-    opening: i64,
-    closing: i64,
-    entries: &[Entry],
-    currency: Currency,
-    place: usize,
-) -> Result<(), Wrong> {
-    let sum = entries.iter().fold(i128::from(opening), |sum, entry| sum + entry.signed());
-    if sum == i128::from(closing) {
-        return Ok(());
-    }
-    let shown = |minor: i128| {
-        i64::try_from(minor).map_or_else(|_| minor.to_string(), |minor| currency.display(minor))
-    };
-    let detail = format!(
-        "expected {}, which is the opening balance plus the entries, but found {}",
-        shown(sum),
-        currency.display(closing)
-    );
-    Err(Wrong::at(place, detail))
-}
-
-/// Text as it is stored: trimmed and cut to the maximum length; none if empty.
-fn kept(text: &str, most: usize) -> Option<String> {
-    let text = text.trim();
-    (!text.is_empty()).then(|| text.chars().take(most).collect())
 }

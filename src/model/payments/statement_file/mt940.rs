@@ -3,7 +3,10 @@
 //! The envelope of the network (`{1:…}{4:` … `-}`) is optional. Deliberately absent: intermediate balances (`:60M:`), because a single page
 //! is not a complete statement.
 
-use super::{
+mod rest;
+
+use self::rest::Rest;
+use super::entries::{
     Entry, MOST_DESCRIPTION, MOST_REFERENCE, StatementFile, Wrong, adds_up, amount, balance, kept,
     room,
 };
@@ -217,71 +220,6 @@ fn check_number(field: &Field<'_>) -> Result<(), Wrong> {
     };
     let detail = "expected a number of up to five digits, such as 42 or 42/1";
     good.then_some(()).ok_or_else(|| Wrong::at(field.value.place, detail))
-}
-
-/// The unread part of a line.
-struct Rest<'a> {
-    text: &'a str,
-    place: usize,
-}
-
-impl<'a> Rest<'a> {
-    /// The next `n` bytes, if all are of that kind.
-    fn take(
-        &mut self,
-        count: usize,
-        sort: impl Fn(u8) -> bool,
-        what: &str,
-    ) -> Result<&'a str, Wrong> {
-        let taken = self.text.as_bytes().get(..count);
-        if !taken.is_some_and(|taken| taken.iter().all(|byte| sort(*byte))) {
-            return Err(Wrong::at(self.place, format!("expected {what}")));
-        }
-        Ok(self.skip(count))
-    }
-
-    /// The next bytes of that kind, any number.
-    fn run(&mut self, sort: impl Fn(u8) -> bool) -> &'a str {
-        let count = self.text.bytes().take_while(|byte| sort(*byte)).count();
-        self.skip(count)
-    }
-
-    fn skip(&mut self, count: usize) -> &'a str {
-        let (taken, rest) = self.text.split_at(count);
-        self.text = rest;
-        self.place += count;
-        taken
-    }
-
-    fn day(&mut self) -> Result<Date, Wrong> {
-        let place = self.place;
-        let what = "a day such as 260131";
-        let digits = self.take(6, |byte| byte.is_ascii_digit(), what)?;
-        let part =
-            |range: core::ops::Range<usize>| digits[range].parse::<i16>().unwrap_or_default();
-        // Two-digit years: archives of banks go back to 1970.
-        let year = part(0..2) + if part(0..2) < 70 { 2_000 } else { 1_900 };
-        let day = Date::new(year, narrow(part(2..4)), narrow(part(4..6)));
-        day.ok_or_else(|| Wrong::at(place, "expected a valid calendar day, such as 260131"))
-    }
-
-    /// Digits with one comma.
-    fn decimal(&mut self) -> Result<&'a str, Wrong> {
-        let place = self.place;
-        let digits = self.run(|byte| byte.is_ascii_digit() || byte == b',');
-        let commas = digits.bytes().filter(|byte| *byte == b',').count();
-        if digits.len() > 15 || commas != 1 || digits.starts_with(',') {
-            let detail =
-                "expected an amount of up to 15 characters with a decimal comma, such as 1234,56";
-            return Err(Wrong::at(place, detail));
-        }
-        Ok(digits)
-    }
-}
-
-/// Two digits.
-fn narrow(part: i16) -> i8 {
-    i8::try_from(part).unwrap_or_default()
 }
 
 /// The day of a balance, its amount in minor units, and the positions of both.

@@ -1,0 +1,75 @@
+//! What control rows see beside the world: the state of the tester, the other worlds and the process.
+//!
+//! The engine implements [`Host`].
+
+use std::sync::Arc;
+
+use crate::tester::Tester;
+use crate::tester::snapshots::TesterPart;
+use crate::value::{ApiError, Timestamp};
+use crate::world::World;
+use crate::world::script::Scenario;
+
+/// One key's world and tester state, locked, and the host around them.
+pub(crate) struct Session<'a> {
+    pub(crate) world: &'a mut World,
+    pub(crate) tester: &'a mut Tester,
+    pub(crate) host: &'a dyn Host,
+}
+
+/// What a control row may access beyond its own key; the engine implements it.
+pub(crate) trait Host {
+    /// Every scenario that can be loaded, ordered by name.
+    fn scenarios(&self) -> Vec<Arc<Scenario>>;
+
+    /// The scenario with that name; the error suggests the nearest one.
+    fn scenario(&self, name: &str) -> Result<Arc<Scenario>, ApiError>;
+
+    /// Opens another key with that world and tester state. The key must be permitted and must not have a world yet.
+    fn open(&self, key: &str, world: World, part: TesterPart) -> Result<(), ApiError>;
+
+    /// The state of every open world, without waiting for any of them.
+    fn worlds(&self) -> Vec<OpenWorld>;
+}
+
+/// The state of an open world after its last change.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OpenWorld {
+    /// The tag of its key in the log.
+    pub(crate) tag: u32,
+    /// Position among the worlds that this process has opened, from 1.
+    pub(crate) opened: u64,
+    pub(crate) seed: u64,
+    pub(crate) now: Timestamp,
+    pub(crate) version: u64,
+    pub(crate) events: u64,
+    pub(crate) records: u64,
+    pub(crate) snapshots: u64,
+}
+
+impl OpenWorld {
+    /// The current state of a world.
+    pub(crate) fn of(world: &World, tag: u32, opened: u64) -> Self {
+        Self {
+            tag,
+            opened,
+            seed: world.base().seed(),
+            now: world.now(),
+            version: world.version(),
+            events: world.log().len(),
+            records: world.record_count(),
+            snapshots: 0,
+        }
+    }
+}
+
+/// What an open row may return about the process.
+#[derive(Clone, Debug)]
+pub(crate) struct Process {
+    /// The seed and shape of a new key's world.
+    pub(crate) seed: u64,
+    pub(crate) shape: crate::world::Shape,
+    pub(crate) mode: crate::world::ClockMode,
+    /// Number of open worlds.
+    pub(crate) worlds: u64,
+}

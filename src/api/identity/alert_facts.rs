@@ -1,0 +1,126 @@
+//! Alerts as records: how one is opened, and what those of a company or subject say about it.
+//!
+//! Deliberately absent: what a decision about an alert does to subjects, cases and payouts (`alerts`).
+
+use std::sync::Arc;
+
+use crate::model::business::company::Company;
+use crate::model::business::employee::Employee;
+use crate::model::business::payroll_item::PayrollItem;
+use crate::model::identity::aml_alert::{AlertRule, AlertStatus, AmlAlert, Severity};
+use crate::model::identity::aml_screening::AmlScreening;
+use crate::model::identity::subject::{RiskLevel, Subject};
+use crate::model::lifecycle::StatusChange;
+use crate::model::payments::payout::{Payout, Pays};
+use crate::model::{AnyId, Object};
+use crate::value::id::Id;
+use crate::value::money::Currency;
+use crate::value::text::Metadata;
+use crate::world::World;
+
+/// A finding for an alert.
+pub(crate) struct NewAlert<'a> {
+    pub(crate) company: Option<Id<Company>>,
+    pub(crate) subject: Option<&'a Subject>,
+    pub(crate) screening: Option<Id<AmlScreening>>,
+    pub(crate) rule: AlertRule,
+    pub(crate) severity: Severity,
+    pub(crate) detail: String,
+    pub(crate) money: Option<(i64, Currency)>,
+    pub(crate) resources: Vec<AnyId>,
+}
+
+/// Opens an alert. Emits `aml_alert.opened`.
+pub(crate) fn open(world: &mut World, new: NewAlert<'_>) -> Arc<AmlAlert> {
+    let now = world.now();
+    let subject = new.subject;
+    let parent = new.company.map(Id::bits);
+    let parent = parent.or(subject.map(|subject| subject.id.bits()));
+    let alert = AmlAlert {
+        id: world.next_id(parent.unwrap_or(0)),
+        object: Object::NAME,
+        company_id: new.company,
+        subject_id: subject.map(|subject| subject.id),
+        employee_id: subject.and_then(|subject| subject.employee_id),
+        screening_id: new.screening,
+        rule: new.rule,
+        severity: new.severity,
+        status: AlertStatus::Open,
+        detail: new.detail,
+        amount: new.money.map(|(amount, _)| amount),
+        currency: new.money.map(|(_, currency)| currency),
+        resources: new.resources,
+        note: None,
+        resolved_at: None,
+        created_at: now,
+        updated_at: now,
+        metadata: Metadata::default(),
+        status_history: vec![StatusChange::plain(AlertStatus::Open, now)],
+    };
+    world.record("aml_alert.opened", alert)
+}
+
+/// Whether a confirmed alert holds that payout.
+pub(crate) fn freezes(world: &World, payout: &Payout) -> bool {
+    confirmed(world, payout.company_id).any(|alert| is_about(world, &alert, payout))
+}
+
+pub(super) fn is_about(world: &World, alert: &AmlAlert, payout: &Payout) -> bool {
+    match alert.employee_id {
+        None => true,
+        Some(employee) => paid_employee(world, payout) == Some(employee),
+    }
+}
+
+fn paid_employee(world: &World, payout: &Payout) -> Option<Id<Employee>> {
+    let source = payout.source.filter(|_| payout.pays() == Pays::Wages)?;
+    let item = world.find(Id::<PayrollItem>::from_bits(source.bits))?;
+    Some(item.employee_id)
+}
+
+/// Confirmed alerts about a company or its people.
+pub(crate) fn confirmed(
+    world: &World,
+    company: Id<Company>,
+) -> impl Iterator<Item = Arc<AmlAlert>> {
+    world
+        .children::<AmlAlert>(company.bits())
+        .filter_map(|id| world.find(id))
+        .filter(|alert| alert.status == AlertStatus::Confirmed)
+}
+
+/// Whether an alert about a company itself, or about one of its people who is not an employee, was confirmed.
+pub(crate) fn confirmed_alert(world: &World, company: Id<Company>) -> bool {
+    confirmed(world, company).any(|alert| alert.employee_id.is_none())
+}
+
+/// Alerts about a subject.
+fn about(world: &World, id: Id<Subject>) -> impl Iterator<Item = Arc<AmlAlert>> {
+    let company = world.find(id).and_then(|subject| subject.company_id);
+    world
+        .children::<AmlAlert>(company.map_or(id.bits(), Id::bits))
+        .filter_map(|alert| world.find(alert))
+        .filter(move |alert| alert.subject_id == Some(id))
+}
+
+/// Whether any alert about a subject is not dismissed.
+pub(crate) fn stand(world: &World, id: Id<Subject>) -> bool {
+    about(world, id).any(|alert| alert.status != AlertStatus::Dismissed)
+}
+
+/// The risk level from alerts about a subject that are not dismissed; `but` is one that is being decided.
+pub(crate) fn risk(world: &World, id: Id<Subject>, but: Option<Id<AmlAlert>>) -> RiskLevel {
+    let others = about(world, id).filter(|alert| Some(alert.id) != but);
+    let levels = others.map(|alert| match (alert.status, alert.severity) {
+        (AlertStatus::Dismissed, _) => RiskLevel::Unknown,
+        (AlertStatus::Confirmed, _) | (_, Severity::High) => RiskLevel::High,
+        (_, Severity::Medium) => RiskLevel::Medium,
+        (_, Severity::Low) => RiskLevel::Low,
+    });
+    levels.max().unwrap_or_default()
+}
+
+/// Whether an alert about a subject was confirmed.
+pub(crate) fn condemn(world: &World, id: Id<Subject>) -> bool {
+    about(world, id).any(|alert| alert.status == AlertStatus::Confirmed)
+}

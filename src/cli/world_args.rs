@@ -1,0 +1,53 @@
+//! The options that say what a world is grown from.
+
+use clap::Args;
+
+use crate::cli::failure::Failure;
+use crate::value::time::Timestamp;
+use crate::world::Shape;
+
+/// The seed and the shape of a world.
+#[derive(Args, Clone, Debug)]
+pub(super) struct WorldArgs {
+    /// The seed; the same seed produces the same world
+    #[arg(long, env = "SANDBOX_SEED", default_value_t = 42, value_name = "N")]
+    pub(super) seed: u64,
+    /// Companies of each world
+    #[arg(long, env = "SANDBOX_COMPANIES", default_value_t = 3, value_name = "N")]
+    companies: u64,
+    /// Employees of each company
+    #[arg(long, env = "SANDBOX_EMPLOYEES_PER_COMPANY", default_value_t = 25, value_name = "N")]
+    employees_per_company: u64,
+    /// Countries of the companies in turn, ISO 3166-1 alpha-2
+    #[arg(
+        long,
+        env = "SANDBOX_COUNTRIES",
+        default_value = "NG,GB,US,KE,ZA,CA",
+        value_delimiter = ',',
+        value_name = "NG,GB,…"
+    )]
+    countries: Vec<String>,
+    /// Start of the virtual time; twelve months of history come before it
+    #[arg(
+        long,
+        env = "SANDBOX_START",
+        default_value = "2026-01-01T00:00:00Z",
+        value_name = "INSTANT"
+    )]
+    start: Timestamp,
+}
+
+impl WorldArgs {
+    pub(super) fn shape(&self) -> Result<Shape, Failure> {
+        let countries =
+            self.countries.iter().map(|code| code.trim().to_ascii_uppercase()).collect();
+        let shape = Shape {
+            companies: self.companies,
+            employees_per_company: self.employees_per_company,
+            countries,
+            start: self.start,
+        };
+        shape.check().map_err(Failure::Usage)?;
+        Ok(shape)
+    }
+}

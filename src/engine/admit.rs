@@ -1,0 +1,237 @@
+//! The way of a request: its head is admitted or refused, its body answered, its reply put into the contract's dialect.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::header::CONTENT_TYPE;
+use http::request::Parts;
+use http::{HeaderValue, Response, StatusCode};
+
+use crate::api::host::Process;
+use crate::api::operation::Call;
+use crate::engine::fault::{self, Refused};
+use crate::engine::headers::{JSON, REQUEST_ID, SANDBOX_TIME, check_content_type, check_headers};
+use crate::engine::keys::bearer;
+use crate::engine::recording::Tape;
+use crate::engine::request::{Request, Trace, request_id};
+use crate::engine::response::{Page, echo_trace, page_reply};
+use crate::engine::router::{self, Found, Route};
+use crate::engine::slot::Slot;
+use crate::engine::state::Engine;
+use crate::engine::write::write;
+use crate::engine::{advance, outcomes, problem, request_log};
+use crate::tester::wire::ExchangePlan;
+use crate::value::error::{ApiError, ErrorCode};
+use crate::value::stream::Key;
+use crate::world::script::OutcomeRule;
+use crate::world::{ClockMode, World};
+
+/// A request whose head was accepted.
+pub(crate) struct Admitted(Target);
+
+enum Target {
+    Page(Page),
+    Operation {
+        route: &'static Route,
+        params: Vec<(&'static str, String)>,
+        slot: Option<Arc<Slot>>,
+        /// The outcomes that the request chooses.
+        outcomes: Vec<OutcomeRule>,
+        /// The faults of the exchange, if there are any.
+        verdict: Option<Box<ExchangePlan>>,
+    },
+}
+
+impl Engine {
+    /// All checks before a body is read. An error is the finished refusal.
+    pub(crate) fn admit(&self, head: &Parts) -> Result<Admitted, Response<Bytes>> {
+        self.target(head).map(Admitted).map_err(|refused| {
+            let mut refusal = match refused {
+                Refused::Error(error) => self.refusal(head, &error),
+                Refused::Injected(refusal) => *refusal,
+            };
+            echo_trace(head, &mut refusal);
+            self.mark(head, &mut refusal);
+            self.leave(head, refusal)
+        })
+    }
+
+    fn target(&self, head: &Parts) -> Result<Target, Refused> {
+        let path = head.uri.path();
+        let (route, params) = match self.router.find(&head.method, path)? {
+            Found::Route(route, params) => (route, params),
+            Found::Nothing(error) => match (self.config.pages)(path, &self.config.contract) {
+                Some(page) if head.method == http::Method::GET => return Ok(Target::Page(page)),
+                Some(_) => {
+                    return Err(router::not_allowed(head.method.as_str(), "GET".to_owned()).into());
+                }
+                None => return Err(error.into()),
+            },
+        };
+        let open = matches!(route.operation.call, Call::Open(_));
+        let slot = match bearer(&head.headers) {
+            Err(_) if open && !head.headers.contains_key(http::header::AUTHORIZATION) => None,
+            key => Some(self.worlds.open(key?)?),
+        };
+        check_headers(&head.headers)?;
+        let outcomes = outcomes::wanted(&head.headers, self)?;
+        let verdict = self.judge(route.operation, slot.as_deref(), head)?;
+        if route.operation.method.has_body() {
+            check_content_type(&head.headers)?;
+        }
+        Ok(Target::Operation { route, params, slot, outcomes, verdict })
+    }
+
+    /// The rest, with the complete body, which is empty if there was none.
+    pub(crate) fn answer(&self, admitted: Admitted, head: &Parts, body: Bytes) -> Response<Bytes> {
+        let (route, params, slot, outcomes, verdict) = match admitted.0 {
+            Target::Page(page) => return page_reply(page),
+            Target::Operation { route, params, slot, outcomes, verdict } => {
+                (route, params, slot, outcomes, verdict)
+            }
+        };
+        let request = Request {
+            route,
+            params: &params,
+            head,
+            body: &body,
+            outcomes: &outcomes,
+            trace: Trace::default(),
+        };
+        let mut response = match &slot {
+            Some(slot) => self.answer_world(&request, slot),
+            None => self.answer_open(route, None),
+        };
+        if let Some(verdict) = &verdict {
+            fault::after_commit(verdict, &mut response);
+        }
+        if let Some(slot) = &slot {
+            request_log::note(&request, slot, verdict.as_deref(), &response);
+        }
+        echo_trace(head, &mut response);
+        self.leave(head, response)
+    }
+
+    fn answer_open(&self, route: &Route, world: Option<&World>) -> Response<Bytes> {
+        let Call::Open(call) = route.operation.call else {
+            unreachable!("only an open row is called without a world")
+        };
+        let process = Process {
+            seed: self.config.seed,
+            shape: self.config.shape.clone(),
+            mode: self.config.mode,
+            worlds: self.worlds.count(),
+        };
+        let reply = call(&process, world);
+        let (base, now, version) = match world {
+            Some(world) => (world.base(), world.now(), world.version()),
+            None => (self.base(), self.config.shape.start, 0),
+        };
+        let id = base.key().with("open").with(route.operation.name).at(version);
+        let mut response = Response::new(Bytes::from(reply.into_bytes()));
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, JSON);
+        headers.insert(REQUEST_ID, request_id(id));
+        headers.insert(
+            SANDBOX_TIME,
+            HeaderValue::try_from(now.to_string()).expect("an instant is ASCII"),
+        );
+        response
+    }
+
+    fn answer_world(&self, request: &Request<'_>, slot: &Arc<Slot>) -> Response<Bytes> {
+        let writes = !matches!(request.route.operation.call, Call::Open(_) | Call::Read(_));
+        if let (true, Some(tape)) = (writes, &slot.tape)
+            && let Err(error) = tape.accepts()
+        {
+            return problem::reply(&error, &request.refused_id(&slot.world()));
+        }
+        if self.config.mode == ClockMode::Real && slot.world().mode() == ClockMode::Real {
+            self.follow_wall(slot);
+        }
+        let mut response = match request.route.operation.call {
+            Call::Open(_) => self.answer_open(request.route, Some(&slot.world())),
+            Call::Read(call) => self.read(request, slot, call),
+            Call::Write(_) | Call::Drive(_) | Call::Tester(_) => {
+                let unfinished = advance::begin(request, slot);
+                unfinished.unwrap_or_else(|| write(request, slot, self))
+            }
+        };
+        response.extensions_mut().insert(slot.tag());
+        if let Some(ticket) = slot.tape.as_ref().and_then(Tape::ticket) {
+            response.extensions_mut().insert(ticket);
+        }
+        let route = request.route;
+        if route.status != route.operation.success && response.status() == route.operation.success {
+            *response.status_mut() =
+                StatusCode::from_u16(route.status).expect("a contract holds HTTP statuses");
+        }
+        response
+    }
+
+    /// Gives the headers of a request their internal names, before all other code.
+    pub(crate) fn enter(&self, head: &mut Parts) {
+        let dialect = &self.config.contract.dialect;
+        dialect.enter(head.uri.path(), &mut head.headers);
+    }
+
+    /// Reply headers that a page of another origin may read, by their names in the contract.
+    pub(crate) fn exposed_headers(&self) -> Vec<String> {
+        self.config.contract.dialect.reply_headers()
+    }
+
+    /// Translates a reply into the dialect of the contract. This is the last change of a reply.
+    fn leave(&self, head: &Parts, response: Response<Bytes>) -> Response<Bytes> {
+        let dialect = &self.config.contract.dialect;
+        dialect.leave(head.uri.path(), response)
+    }
+
+    fn refusal(&self, head: &Parts, error: &ApiError) -> Response<Bytes> {
+        let key = Key::new(self.config.seed)
+            .with("refused")
+            .with(head.method.as_str())
+            .with(head.uri.path());
+        let mut response = problem::reply(error, &request_id(key));
+        let time = self.config.shape.start.to_string();
+        response
+            .headers_mut()
+            .insert(SANDBOX_TIME, HeaderValue::try_from(time).expect("an instant is ASCII"));
+        response
+    }
+
+    /// A refusal that the network layer decided.
+    pub(crate) fn refuse(
+        &self,
+        head: Option<&Parts>,
+        code: ErrorCode,
+        detail: &str,
+    ) -> Response<Bytes> {
+        let error = ApiError::new(code, detail);
+        if let Some(head) = head {
+            return self.leave(head, self.refusal(head, &error));
+        }
+        let id = request_id(Key::new(self.config.seed).with("refused"));
+        let dialect = &self.config.contract.dialect;
+        dialect.leave("", problem::reply(&error, &id))
+    }
+
+    /// One call in the process, without a socket; used by replays.
+    pub(crate) fn call(&self, request: http::Request<Bytes>) -> Response<Bytes> {
+        let (mut head, body) = request.into_parts();
+        self.enter(&mut head);
+        match self.admit(&head) {
+            Ok(admitted) => self.answer(admitted, &head, body),
+            Err(refusal) => {
+                Self::refused(&head, &body, &refusal);
+                refusal
+            }
+        }
+    }
+
+    /// Logs a request whose body could not be read.
+    pub(crate) fn unread(admitted: &Admitted, head: &Parts, refusal: &Response<Bytes>) {
+        if let Target::Operation { route, slot: Some(slot), .. } = &admitted.0 {
+            request_log::unread(slot, route.operation, head, refusal);
+        }
+    }
+}

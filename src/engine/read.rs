@@ -1,0 +1,136 @@
+//! Reads: an answer is kept until its world changes.
+
+use std::sync::{MutexGuard, PoisonError};
+
+use bytes::Bytes;
+use http::header::{CONTENT_DISPOSITION, CONTENT_TYPE, ETAG, IF_NONE_MATCH, VARY};
+use http::{HeaderMap, HeaderValue, Response, StatusCode};
+use serde_json::Value;
+
+use crate::api::pdf::PDF;
+use crate::api::reply::Reply;
+use crate::engine::cache::{Cached, ReadCache};
+use crate::engine::headers::{JSON, REQUEST_ID, SANDBOX_TIME};
+use crate::engine::problem;
+use crate::engine::represent::Form;
+use crate::engine::request::{Request, etag, request_id};
+use crate::engine::slot::Slot;
+use crate::engine::state::Engine;
+use crate::value::error::ApiError;
+use crate::world::{ClockMode, World};
+
+impl Engine {
+    /// A read is a pure function of the world's version, path and query. Its answer is cached until the world
+    /// changes.
+    pub(super) fn read(
+        &self,
+        request: &Request<'_>,
+        slot: &Slot,
+        call: ReadCall,
+    ) -> Response<Bytes> {
+        let form = Form::wanted(request.route.operation, &request.head.headers);
+        let (place, world) = (form.place(request.target()), slot.world());
+        request.trace.now.set(Some(world.now()));
+        let untouched = world.version() == 0 && world.is_fresh();
+        // If the wall clock drives the world, time alone changes the answers.
+        let is_lasting = world.mode() != ClockMode::Real;
+        let (kept, time) = {
+            let mut memory = slot.memory();
+            let kept = if untouched || !is_lasting { None } else { memory.reads.get(&place) };
+            (kept, memory.time_header(world.now()))
+        };
+        let kept = if untouched && is_lasting { self.shared_cache().get(&place) } else { kept };
+        let answer = match kept {
+            Some(cached) => Ok(cached),
+            None => read(request, &world, call, form).map(|cached| {
+                if !is_lasting {
+                    cached
+                } else if untouched {
+                    self.shared_cache().put(&place, cached)
+                } else {
+                    slot.memory().reads.put(&place, cached)
+                }
+            }),
+        };
+        let mut response = match answer {
+            Ok(cached) => cached.reply(&request.head.headers),
+            Err(error) => problem::reply(&error, &request.refused_id(&world)),
+        };
+        response.headers_mut().insert(SANDBOX_TIME, time);
+        response
+    }
+
+    /// A panic under the lock cannot leave half an answer, because each is inserted as a whole.
+    fn shared_cache(&self) -> MutexGuard<'_, ReadCache> {
+        self.untouched.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+type ReadCall = fn(&World, Value) -> Result<Reply, ApiError>;
+
+fn read(
+    request: &Request<'_>,
+    world: &World,
+    call: ReadCall,
+    form: Form,
+) -> Result<Cached, ApiError> {
+    let input = request.bind(None)?;
+    let row = request.route.operation;
+    let pdf = row.pdf.filter(|_| form == Form::Pdf);
+    let (body, single, file) = if let Some(pdf) = pdf {
+        let pdf = pdf(world, input)?;
+        let file = format!("inline; filename=\"{}.pdf\"", pdf.file);
+        (pdf.to_pdf(), true, HeaderValue::try_from(file).ok())
+    } else {
+        let reply = call(world, input)?;
+        let single = reply.single;
+        (reply.into_bytes(), single, None)
+    };
+    let key =
+        world.base().key().with("read").at(world.version()).with(&form.place(request.target()));
+    Ok(Cached {
+        etag: single.then(|| etag(&body)),
+        body: Bytes::from(body),
+        request_id: request_id(key),
+        form,
+        file,
+        varies: row.pdf.is_some(),
+    })
+}
+
+impl Cached {
+    /// The reply, or 304 if the caller already has it.
+    fn reply(&self, headers: &HeaderMap) -> Response<Bytes> {
+        let mut response = Response::new(Bytes::new());
+        let known = self.etag.as_ref().zip(headers.get(IF_NONE_MATCH));
+        if known.is_some_and(|(etag, sent)| {
+            sent.to_str().is_ok_and(|tags| {
+                // Uses the weak comparison of RFC 9110 (§13.1.2).
+                let strong = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
+                tags.split(',')
+                    .any(|tag| tag.trim() == "*" || strong(tag).as_bytes() == etag.as_bytes())
+            })
+        }) {
+            *response.status_mut() = StatusCode::NOT_MODIFIED;
+        } else {
+            *response.body_mut() = self.body.clone();
+        }
+        let headers = response.headers_mut();
+        let content_type = match self.form {
+            Form::Json => JSON,
+            Form::Pdf => HeaderValue::from_static(PDF),
+        };
+        headers.insert(CONTENT_TYPE, content_type);
+        headers.insert(REQUEST_ID, self.request_id.clone());
+        if self.varies {
+            headers.insert(VARY, HeaderValue::from_static("Accept"));
+        }
+        if let Some(file) = &self.file {
+            headers.insert(CONTENT_DISPOSITION, file.clone());
+        }
+        if let Some(etag) = &self.etag {
+            headers.insert(ETAG, etag.clone());
+        }
+        response
+    }
+}

@@ -1,0 +1,263 @@
+//! The engine's state: its configuration, the worlds, and the wall clock that some of them follow.
+
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::Duration;
+
+use crate::api::host::{Host, OpenWorld, Session};
+use crate::api::system;
+use crate::engine::advance;
+use crate::engine::cache::{ReadCache, SHARED_BYTES};
+use crate::engine::contract::{Auth, Overlay};
+use crate::engine::delivery_waker::Courier;
+use crate::engine::recording::{Before, Recorder};
+use crate::engine::response::Pages;
+use crate::engine::router::Router;
+use crate::engine::slot::Slot;
+use crate::engine::worlds::Worlds;
+use crate::engine::write::guard;
+use crate::tester::outbox::Settings;
+use crate::tester::snapshots::TesterPart;
+use crate::value::error::{ApiError, ErrorCode};
+use crate::value::span::Span;
+use crate::value::time::Timestamp;
+
+use crate::world::script::Scenario;
+use crate::world::{Base, ClockMode, Shape, World};
+
+/// The default number of events that a world keeps: some gigabytes, and weeks of calls.
+pub(crate) const MAX_EVENTS: u64 = 1_000_000;
+
+/// The configuration of an engine.
+#[derive(Clone, Debug)]
+pub(crate) struct Config {
+    pub(crate) seed: u64,
+    pub(crate) shape: Shape,
+    pub(crate) mode: ClockMode,
+    /// The only keys that open a world; any but live-looking ones if empty.
+    pub(crate) api_keys: Vec<String>,
+    /// The contract overlay. Its keys are accepted in addition to those above.
+    pub(crate) contract: Overlay,
+    pub(crate) max_worlds: usize,
+    /// Events that each world keeps; all of them if none.
+    pub(crate) max_events: Option<u64>,
+    pub(crate) pages: Pages,
+    /// Scenarios that can be loaded by name.
+    pub(crate) scenarios: Vec<Arc<Scenario>>,
+    /// Records every input that changes a world.
+    pub(crate) recorder: Option<Arc<dyn Recorder>>,
+}
+
+impl std::fmt::Debug for Engine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // Its configuration contains keys, and it has many worlds.
+        f.debug_struct("Engine").field("seed", &self.config.seed).finish_non_exhaustive()
+    }
+}
+
+/// All worlds and the access to them. Shared by all threads.
+pub(crate) struct Engine {
+    pub(super) config: Config,
+    pub(super) router: Router,
+    pub(super) worlds: Worlds,
+    /// The cached reads of unchanged worlds, which all return the same answers.
+    pub(super) untouched: Mutex<ReadCache>,
+    /// Virtual time in a world driven by the wall clock.
+    pub(super) wall: AtomicI64,
+    /// Its start: the start of virtual time, or the end of a continued recording.
+    pub(super) wall_origin: AtomicI64,
+    /// Milliseconds of the wall clock since the server started, as last reported. Rates are measured by it.
+    pub(super) edge_ms: AtomicU64,
+    /// Scenarios that can be loaded by name: the shipped ones, and those of files.
+    scenarios: RwLock<Vec<Arc<Scenario>>>,
+}
+
+impl Engine {
+    /// An engine without worlds; they open as keys come.
+    pub(crate) fn new(config: Config) -> Self {
+        let base = Arc::new(Base::new(config.seed, config.shape.clone()));
+        Self {
+            wall: AtomicI64::new(config.shape.start.millis()),
+            wall_origin: AtomicI64::new(config.shape.start.millis()),
+            worlds: Worlds::new(
+                base,
+                config.mode,
+                Auth {
+                    keys: [&*config.api_keys, &config.contract.auth.keys].concat(),
+                    ..config.contract.auth.clone()
+                },
+                config.max_worlds,
+                config.max_events,
+                config.recorder.clone(),
+            ),
+            router: Router::new(&config.contract.rows),
+            edge_ms: AtomicU64::new(0),
+            untouched: Mutex::new(ReadCache::new(SHARED_BYTES)),
+            scenarios: RwLock::new(config.scenarios.clone()),
+            config,
+        }
+    }
+
+    /// Starts every world with these scenarios. Must be called before the first request.
+    pub(crate) fn with_started(mut self, scenarios: Vec<Arc<Scenario>>) -> Self {
+        self.worlds.started = RwLock::new(scenarios);
+        self
+    }
+
+    /// Replaces the scenarios that can be loaded by name. Worlds that run one of them continue with its new
+    /// rows.
+    pub(crate) fn renew_scenarios(&self, scenarios: Vec<Arc<Scenario>>) {
+        let mut known = self.scenarios.write().unwrap_or_else(PoisonError::into_inner);
+        known.clone_from(&scenarios);
+        drop(known);
+        if let Some(renewed) = crate::tester::renewed(&self.worlds.started(), &scenarios) {
+            let started = self.worlds.started.write();
+            *started.unwrap_or_else(PoisonError::into_inner) = renewed;
+        }
+        for slot in self.worlds.recorded() {
+            let mut world = slot.world_mut();
+            let renewed = crate::tester::renewed(&slot.tester().scenarios, &scenarios);
+            let Some(renewed) = renewed else { continue };
+            let world = &mut *world;
+            let done = guard(world, |world| {
+                let tester = &mut *slot.tester();
+                let mut session = Session { world, tester, host: self };
+                session.end_scenarios();
+                for scenario in renewed {
+                    session.begin_scenario(scenario);
+                }
+                slot.rearm(tester);
+                Ok(())
+            });
+            done.ok(); // a bug there was logged
+            slot.changed(world);
+        }
+    }
+
+    /// The clock of a fresh world.
+    pub(crate) const fn mode(&self) -> ClockMode {
+        self.config.mode
+    }
+
+    /// The base of every fresh world.
+    pub(crate) fn base(&self) -> &Arc<Base> {
+        self.worlds.base()
+    }
+
+    /// Whether only listed keys are accepted.
+    pub(crate) fn is_closed(&self) -> bool {
+        !(self.config.api_keys.is_empty() && self.config.contract.auth.keys.is_empty())
+    }
+
+    /// Reports the virtual time of worlds that the wall clock drives.
+    pub(crate) fn tick(&self, since_start: Duration, speed: u32) {
+        let ms = i64::try_from(since_start.as_millis())
+            .unwrap_or(i64::MAX)
+            .saturating_mul(i64::from(speed));
+        let origin = Timestamp::from_millis(self.wall_origin.load(Ordering::Relaxed));
+        let now = origin.plus_millis(ms);
+        self.wall.store(now.millis(), Ordering::Relaxed);
+        for slot in self.worlds.office().watched() {
+            self.follow_eagerly(&slot);
+        }
+    }
+
+    /// Starts sending webhooks. In existing worlds (restored from a write-ahead log), only new events are
+    /// sent. Must be called before the first
+    /// request.
+    pub(crate) fn open_post(&self, settings: Settings, courier: Arc<dyn Courier>) {
+        let office = self.worlds.office();
+        office.open(Arc::new(settings), courier);
+        for slot in self.worlds.recorded() {
+            let mut outbox = office.outbox(&slot.world());
+            let mut tester = slot.tester();
+            outbox.put_shaping(tester.outbox.shaping().clone());
+            tester.outbox = outbox;
+            drop(tester);
+            slot.tester_changed();
+        }
+    }
+
+    /// Reads the world of a key, which opens if it is new.
+    pub(crate) fn with_world<T>(
+        &self,
+        key: &str,
+        look: impl FnOnce(&World) -> T,
+    ) -> Result<T, ApiError> {
+        Ok(look(&self.worlds.open(key)?.world()))
+    }
+
+    /// Advances the clock of a key's world, attempts the due deliveries on the way, and returns the new time.
+    pub(crate) async fn advance(&self, key: &str, by: Span) -> Result<Timestamp, ApiError> {
+        advance::by(&self.worlds.open(key)?, by).await
+    }
+
+    /// A world with endpoints follows the wall clock by itself, so that its webhooks are sent without a call.
+    fn follow_eagerly(&self, slot: &Arc<Slot>) {
+        let now = Timestamp::from_millis(self.wall.load(Ordering::Relaxed));
+        let due = |world: &World| world.timers().next().is_some_and(|timer| timer.due <= now);
+        let real = slot.world().mode() == ClockMode::Real;
+        if real && slot.has_post() && (due(&slot.world()) || slot.is_due_by(now)) {
+            self.follow_wall(slot);
+        }
+    }
+
+    /// Calls a control row on a key's world and tester.
+    pub(crate) fn at_tester<T>(
+        &self,
+        key: &str,
+        act: impl FnOnce(&mut Session<'_>) -> Result<T, ApiError>,
+    ) -> Result<T, ApiError> {
+        let slot = self.worlds.open(key)?;
+        let world = &mut *slot.world_mut();
+        slot.memory().next_tester_call();
+        let done = guard(world, |world| {
+            let tester = &mut slot.tester();
+            act(&mut Session { world, tester, host: self })
+        });
+        slot.changed(world);
+        done
+    }
+
+    pub(super) fn follow_wall(&self, slot: &Arc<Slot>) {
+        let world = &mut *slot.world_mut();
+        let before = Before::of(world);
+        let now = Timestamp::from_millis(self.wall.load(Ordering::Relaxed));
+        let followed = guard(world, |world| {
+            system::follow(world, now);
+            Ok(())
+        });
+        followed.ok(); // a bug there was logged; the request is still answered
+        if let Some(tape) = &slot.tape {
+            tape.followed(now, before, world);
+        }
+        if world.version() != before.version() {
+            slot.changed(world);
+        }
+        slot.post_events(world);
+    }
+}
+
+impl Host for Engine {
+    fn scenarios(&self) -> Vec<Arc<Scenario>> {
+        let known = self.scenarios.read();
+        known.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn scenario(&self, name: &str) -> Result<Arc<Scenario>, ApiError> {
+        let mut known = self.scenarios().into_iter();
+        let found = known.find(|scenario| scenario.name == name);
+        found.ok_or_else(|| {
+            let detail = format!("unknown scenario {name:?}: GET /_sandbox/scenarios lists them");
+            ApiError::new(ErrorCode::UnknownScenario, detail)
+        })
+    }
+
+    fn open(&self, key: &str, world: World, part: TesterPart) -> Result<(), ApiError> {
+        self.worlds.open_on(key, world, part)
+    }
+
+    fn worlds(&self) -> Vec<OpenWorld> {
+        self.worlds.list()
+    }
+}

@@ -1,0 +1,53 @@
+//! What the edge asks of the engine, and what becomes of a reply that is not to be sent.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::Response;
+use http::request::Parts;
+
+use crate::value::ErrorCode;
+
+/// The engine as this module uses it. Every method returns at once and may be called from any thread.
+pub(crate) trait RequestHandler: Send + Sync + 'static {
+    /// A request whose head was accepted.
+    type Admitted: Send + 'static;
+
+    /// Changes a head before all checks.
+    fn enter(&self, _: &mut Parts) {}
+
+    /// All checks before a body is read. An error is the finished refusal.
+    fn admit(&self, head: &Parts) -> Result<Self::Admitted, Response<Bytes>>;
+
+    /// The rest, with the complete body, which is empty if there was none.
+    fn answer(&self, admitted: Self::Admitted, head: &Parts, body: Bytes) -> Response<Bytes>;
+
+    /// A refusal that the network layer decided.
+    fn refuse(&self, head: Option<&Parts>, code: ErrorCode, detail: &str) -> Response<Bytes>;
+
+    /// Reports a refusal by `admit`, with its body.
+    fn refused(&self, _head: &Parts, _body: &Bytes, _refusal: &Response<Bytes>) {}
+
+    /// Reports an admitted request whose body could not be read.
+    fn unread(&self, _admitted: &Self::Admitted, _head: &Parts, _refusal: &Response<Bytes>) {}
+
+    /// Whether the engine needs `tick`.
+    fn needs_time(&self) -> bool {
+        false
+    }
+
+    /// Reports how long the server has been running.
+    fn report_time(&self, _elapsed: Duration) {}
+}
+
+/// A fault requires to close the connection without a reply.
+#[derive(Debug)]
+pub(crate) struct Lost;
+
+impl std::fmt::Display for Lost {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str("a fault dropped the reply")
+    }
+}
+
+impl std::error::Error for Lost {}

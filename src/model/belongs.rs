@@ -1,0 +1,49 @@
+//! The parent of each kind that has a `company_id`: a created resource is numbered below its parent.
+//!
+//! A kind that finds its company in another way says so in its own file.
+
+use crate::model::business::{
+    ComplianceRequirement, Employee, LeaveRequest, PayrollItem, PayrollRun, PayrollVerification,
+    Payslip, RegulatoryReport, TaxFiling, TaxLiability,
+};
+use crate::model::capital::{
+    Application, CreditScore, Deal, DueDiligenceCase, DueDiligenceRequest, InsuranceRiskScore,
+    Loan, LoanRepayment, Offer, ReadinessAssessment,
+};
+use crate::model::ledger::{JournalEntry, WalletTransaction};
+use crate::model::payments::{
+    BankStatement, Beneficiary, Collection, Dispute, Escrow, FxQuote, FxTransfer, Invoice, Payout,
+    ReconciliationMatch, Refund, Wallet,
+};
+use crate::value::Id;
+
+macro_rules! belongs {
+    ($($parent:ident: $($kind:ident)*;)*) => {$($(
+        impl $kind {
+            pub(crate) const fn parent_bits(&self) -> u64 {
+                self.$parent.bits()
+            }
+
+            pub(crate) const fn company_of(&self) -> Id<$crate::model::business::Company> {
+                self.company_id
+            }
+        }
+    )*)*};
+}
+
+belongs! {
+    application_id: Offer;
+    collection_id: Refund;
+    company_id:
+        Application Beneficiary Collection ComplianceRequirement CreditScore
+        Deal Dispute DueDiligenceCase Employee Escrow
+        FxQuote FxTransfer InsuranceRiskScore Invoice JournalEntry
+        Loan Payout PayrollRun ReadinessAssessment RegulatoryReport
+        TaxFiling Wallet;
+    due_diligence_case_id: DueDiligenceRequest;
+    employee_id: LeaveRequest PayrollVerification Payslip;
+    loan_id: LoanRepayment;
+    payroll_run_id: PayrollItem TaxLiability;
+    statement_id: ReconciliationMatch;
+    wallet_id: BankStatement WalletTransaction;
+}

@@ -1,0 +1,38 @@
+//! What a decision is: a question to the outside world, and its answers.
+
+use crate::model::Kind;
+
+/// One decision of the outside world.
+pub(crate) struct Decision {
+    /// The name used in scenario rows and the `Sandbox-Scenario` header, such as `payout.settle`.
+    pub(crate) name: &'static str,
+    /// The party that decides, and the subject.
+    pub(crate) about: &'static str,
+    /// The kind of resource that it is about.
+    pub(crate) subject: Kind,
+    /// Related kinds that a selector may use, nearest first.
+    pub(crate) related: &'static [Kind],
+    /// Every choice; the first is the default.
+    pub(crate) choices: &'static [Choice],
+}
+
+/// One choice.
+pub(crate) struct Choice {
+    pub(crate) name: &'static str,
+    pub(crate) about: &'static str,
+    /// The default return code; none if the choice has no code.
+    pub(crate) code: Option<&'static str>,
+    /// What `after` changes; none if the choice has no delay.
+    pub(crate) after: Option<&'static str>,
+}
+
+impl Decision {
+    /// The choice with that name.
+    pub(crate) fn choice(&self, name: &str) -> Option<&'static Choice> {
+        self.choices.iter().find(|choice| choice.name == name)
+    }
+}
+
+pub(super) const fn choice(name: &'static str, about: &'static str) -> Choice {
+    Choice { name, about, code: None, after: None }
+}

@@ -1,0 +1,102 @@
+//! Wholly or not at all: begins a step, commits what it did, or takes it back.
+
+use std::sync::Arc;
+
+use crate::world::base::Base;
+use crate::world::event::RequestRef;
+use crate::world::script::OutcomeRule;
+use crate::world::script_state::Cause;
+use crate::world::transaction::Undo;
+use crate::world::{ClockMode, World};
+
+impl World {
+    /// Begins the transaction of a request.
+    pub(crate) fn begin(&mut self, request: Option<Arc<RequestRef>>) {
+        assert!(self.transaction.undo.is_empty(), "a transaction began inside another");
+        self.transaction.cause = request
+            .as_ref()
+            .map(|request| Arc::new(Cause { request: Arc::clone(request), outcomes: Vec::new() }));
+        self.transaction.request = request;
+        if self.mode == ClockMode::Instant {
+            self.move_clock(self.now.plus_millis(1));
+        }
+    }
+
+    /// Begins the transaction of a request that chooses outcomes.
+    pub(crate) fn begin_with(&mut self, request: Arc<RequestRef>, outcomes: Vec<OutcomeRule>) {
+        self.begin(Some(Arc::clone(&request)));
+        self.transaction.cause = Some(Arc::new(Cause { request, outcomes }));
+    }
+
+    /// Resets the world to a base, as if nothing had happened.
+    pub(crate) fn restart(&mut self, base: Arc<Base>, mode: ClockMode) {
+        let most_events = self.log.kept();
+        *self = Self::new(base, mode);
+        self.log.set_limit(most_events);
+    }
+
+    /// Makes all changes since `begin` final.
+    ///
+    /// # Panics
+    /// If a change was staged after the last event: a change without an event is a bug.
+    pub(crate) fn commit(&mut self) {
+        assert!(self.transaction.staged.is_empty(), "a change was not sealed by an event");
+        let moved = self.transaction.undo.len() > usize::from(self.mode == ClockMode::Instant);
+        if moved {
+            self.version += 1;
+            self.transaction.undo.clear();
+            self.log.trim();
+        } else {
+            self.roll_back(); // nothing happened, so the clock does not move either
+        }
+        self.transaction.request = None;
+        self.transaction.cause = None;
+        self.transaction.decided = None;
+        self.transaction.latest = None;
+    }
+
+    /// Undoes all changes since `begin`.
+    pub(crate) fn roll_back(&mut self) {
+        self.transaction.staged.clear();
+        self.transaction.request = None;
+        self.transaction.cause = None;
+        self.transaction.decided = None;
+        self.transaction.latest = None;
+        while let Some(undo) = self.transaction.undo.pop() {
+            match undo {
+                Undo::Put { kind, id, before, origin } => {
+                    self.overlay.undo_put(kind, id, before, origin);
+                }
+                Undo::Post { company } => self.books.undo_post(company),
+                Undo::Emit { subject } => self.undo_emit(subject),
+                Undo::SetTimer { timer } => self.timers.remove(&timer),
+                Undo::TakeTimer { timer } => self.timers.insert(timer),
+                Undo::Clock { now } => self.now = now,
+                Undo::Decided { dropped } => {
+                    self.decided.pop_back();
+                    if let Some(oldest) = dropped {
+                        self.decided.push_front(oldest);
+                    }
+                }
+                Undo::Asked { place, asked, hits } => {
+                    let state = &mut self.script.outcomes[place];
+                    (state.asked, state.hits) = (asked, hits);
+                }
+                Undo::Armed { place } => self.script.timeline[place].armed = false,
+                Undo::Script { before } => self.script = *before,
+                Undo::Reconciled { transaction, before } => {
+                    self.reconciled.set(transaction, before);
+                }
+            }
+        }
+    }
+
+    fn undo_emit(&mut self, subject: u64) {
+        self.log.pop();
+        let count = self.event_counts.get_mut(&subject).expect("what is undone was emitted");
+        *count -= 1;
+        if *count == 0 {
+            self.event_counts.remove(&subject);
+        }
+    }
+}

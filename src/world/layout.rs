@@ -1,0 +1,304 @@
+//! What is grown where: the arithmetic between indexes, ids, companies and months.
+//!
+//! Rule: opening a world and reading any page costs the same for 25 and for 10,000,000 employees. Nothing here is a table of
+//! objects.
+
+#![expect(
+    clippy::cast_possible_truncation,
+    reason = "indexes of short lists and months of a century"
+)]
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::growth::countries::{self, Country};
+use crate::model::growth::industries::{self, Industry};
+use crate::model::growth::workforce::Workforce;
+use crate::model::{AnyId, Entity, Kind};
+use crate::value::id::{Id, Permutation};
+use crate::value::money::Currency;
+use crate::value::stream::Key;
+use crate::value::time::{Date, Period, Timestamp};
+
+/// Names what seeds grow into: raise it when a seed grows into something else.
+pub(crate) const WORLD_VERSION: u32 = 3;
+/// The months of history before a world's start.
+pub(crate) const HISTORY_MONTHS: u64 = 12;
+/// The invoices that a company sends in a month of its history.
+pub(crate) const INVOICES_A_MONTH: u64 = 4;
+/// The suppliers that a company pays in a month of its history; the first is the landlord.
+pub(crate) const VENDORS_A_MONTH: u64 = 4;
+/// The number of entry ids for a company's history; it never posts more.
+pub(crate) const ENTRIES_A_COMPANY: u64 = 4_096;
+
+/// The shape of a world.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Shape {
+    /// Companies.
+    pub companies: u64,
+    /// Employees of each.
+    pub employees_per_company: u64,
+    /// ISO 3166-1 codes of the companies' countries, in turn.
+    pub countries: Vec<String>,
+    /// The start of the virtual time.
+    pub start: Timestamp,
+}
+
+impl Default for Shape {
+    fn default() -> Self {
+        Self {
+            companies: 3,
+            employees_per_company: 25,
+            countries: ["NG", "GB", "US", "KE", "ZA", "CA"].map(str::to_owned).to_vec(),
+            start: "2026-01-01T00:00:00Z".parse().expect("an instant"),
+        }
+    }
+}
+
+impl Shape {
+    /// The most companies and employees for which the index arithmetic is exact.
+    pub(crate) const MOST: u64 = 1_000_000_000;
+
+    /// Checks the shape; an error is the reason why it is invalid.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        let people = self.companies.checked_mul(self.employees_per_company);
+        if people.is_none_or(|people| people > Self::MOST) || self.companies > Self::MOST {
+            return Err(format!("a world can have at most {} companies and employees", Self::MOST));
+        }
+        if self.countries.is_empty() {
+            return Err("a world must have at least one country".to_owned());
+        }
+        let known = || countries::codes().collect::<Vec<_>>().join(", ");
+        if let Some(unknown) = self.countries.iter().find(|code| countries::find(code).is_none()) {
+            return Err(format!("there is no country {unknown:?}; the countries are {}", known()));
+        }
+        let year = self.start.date().period().year();
+        if !(2001..=2098).contains(&year) {
+            return Err("a world must start between 2001 and 2098".to_owned());
+        }
+        Ok(())
+    }
+}
+
+/// The plan of one grown company.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plan {
+    pub(crate) index: u64,
+    pub(crate) key: Key,
+    pub(crate) country: &'static Country,
+    pub(crate) industry: &'static Industry,
+    /// Its position in the list of industries.
+    pub(crate) industry_place: usize,
+    /// The key of its people, by their number.
+    pub(crate) people: Key,
+    pub(crate) currency: Currency,
+    pub(crate) workforce: Workforce,
+}
+
+/// What is grown where, from a seed and a shape.
+#[derive(Debug)]
+pub(crate) struct Layout {
+    seed: u64,
+    shape: Shape,
+    key: Key,
+    countries: Vec<(&'static Country, Currency)>,
+    /// The place of the first company's industry in the list.
+    first_industry: u64,
+    /// By kind.
+    permutations: Vec<Permutation>,
+}
+
+impl Layout {
+    /// The layout of that seed and shape, which [`Shape::check`] has passed.
+    pub(crate) fn new(seed: u64, shape: Shape) -> Self {
+        let country = |code: &String| {
+            let country = countries::find(code).expect("the shape was checked");
+            let currency = Currency::new(country.currency);
+            (country, currency.expect("the table of countries names currencies of ISO 4217"))
+        };
+        let key = Key::new(seed);
+        let permutation = |kind: &Kind| Permutation::new(key.with("id").with(kind.prefix()));
+        Self {
+            seed,
+            key,
+            countries: shape.countries.iter().map(country).collect(),
+            first_industry: key.with("industries").below(industries::all().len() as u64),
+            permutations: Kind::ALL.iter().map(permutation).collect(),
+            shape,
+        }
+    }
+
+    pub(crate) const fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    pub(crate) const fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// The root key of all random values of the world.
+    pub(crate) const fn key(&self) -> Key {
+        self.key
+    }
+
+    /// The number of grown resources of a kind.
+    pub(crate) const fn count(&self, kind: Kind) -> u64 {
+        let companies = self.shape.companies;
+        let people = companies * self.shape.employees_per_company;
+        match kind {
+            Kind::Company | Kind::Wallet => companies,
+            Kind::Employee => people,
+            // A company without employees has no runs and no sales.
+            Kind::PayrollRun | Kind::TaxFiling | Kind::Invoice | Kind::Collection
+                if people == 0 =>
+            {
+                0
+            }
+            Kind::PayrollRun | Kind::TaxFiling => companies * HISTORY_MONTHS,
+            Kind::PayrollItem | Kind::Payslip => people * HISTORY_MONTHS,
+            Kind::Payout => (people + companies * VENDORS_A_MONTH) * HISTORY_MONTHS,
+            Kind::Invoice | Kind::Collection => companies * INVOICES_A_MONTH * HISTORY_MONTHS,
+            Kind::JournalEntry => companies * ENTRIES_A_COMPANY,
+            _ => 0,
+        }
+    }
+
+    /// The id of the grown resource with this index.
+    pub(crate) fn id_at<T: Entity>(&self, index: u64) -> Id<T> {
+        Id::from_bits(self.any_at(T::KIND, index).bits)
+    }
+
+    /// The same for a kind that is known only at run time.
+    pub(crate) fn any_at(&self, kind: Kind, index: u64) -> AnyId {
+        AnyId { kind, bits: self.permutation(kind).apply(index) }
+    }
+
+    /// The index of a grown resource; none for any other id.
+    pub(crate) fn index_of<T: Entity>(&self, id: Id<T>) -> Option<u64> {
+        let index = self.permutation(T::KIND).invert(id.bits());
+        (index < self.count(T::KIND)).then_some(index)
+    }
+
+    /// Whether a grown resource of any kind has this id.
+    pub(crate) fn has(&self, id: AnyId) -> bool {
+        self.permutation(id.kind).invert(id.bits) < self.count(id.kind)
+    }
+
+    fn permutation(&self, kind: Kind) -> &Permutation {
+        &self.permutations[kind as usize]
+    }
+
+    /// The plan of the company with this index.
+    pub(crate) fn plan(&self, index: u64) -> Plan {
+        let key = self.key.with("company").at(index);
+        let (country, currency) = self.countries[(index % self.countries.len() as u64) as usize];
+        let all = industries::all();
+        let industry_place = ((self.first_industry + index) % all.len() as u64) as usize;
+        let workforce = Workforce::new(key, self.shape.employees_per_company);
+        Plan {
+            index,
+            key,
+            country,
+            industry: &all[industry_place],
+            industry_place,
+            people: key.with("employee"),
+            currency,
+            workforce,
+        }
+    }
+
+    /// The month of history with this number, from 0.
+    pub(crate) fn period(&self, month: u64) -> Period {
+        self.shape.start.date().period().plus_months(month as i32 - HISTORY_MONTHS as i32)
+    }
+
+    /// The number of this month of history.
+    pub(crate) fn month_of(&self, period: Period) -> Option<u64> {
+        let months = period.months_since(self.period(0));
+        u64::try_from(months).ok().filter(|&month| month < HISTORY_MONTHS)
+    }
+
+    /// The first day of history.
+    pub(crate) fn first_day(&self) -> Date {
+        self.period(0).first_day()
+    }
+}
+
+/// Indexes of resources that are grown once a month. Months come first, then companies, so that the order of
+/// indexes is the order of time.
+impl Layout {
+    /// The run of this month and company.
+    pub(crate) const fn run(&self, month: u64, company: u64) -> u64 {
+        month * self.shape.companies + company
+    }
+
+    /// The month and the company of a run.
+    pub(crate) const fn run_place(&self, index: u64) -> (u64, u64) {
+        (index / self.shape.companies, index % self.shape.companies)
+    }
+
+    /// The item and the payslip of this employee in a run.
+    pub(crate) const fn item(&self, run: u64, employee: u64) -> u64 {
+        run * self.shape.employees_per_company + employee
+    }
+
+    /// The run and the employee of an item.
+    pub(crate) const fn item_place(&self, index: u64) -> (u64, u64) {
+        (index / self.shape.employees_per_company, index % self.shape.employees_per_company)
+    }
+
+    /// The payouts of one month: all wages, then the suppliers of every company.
+    const fn payouts_a_month(&self) -> u64 {
+        self.shape.companies * (self.shape.employees_per_company + VENDORS_A_MONTH)
+    }
+
+    /// The invoice with this number of this month and company, and the collection that paid it.
+    pub(crate) const fn invoice(&self, month: u64, company: u64, number: u64) -> u64 {
+        (month * INVOICES_A_MONTH + number) * self.shape.companies + company
+    }
+
+    /// The invoices that a grown company sent in this year.
+    pub(crate) fn invoices_of(&self, year: i16) -> u64 {
+        let months = (0..HISTORY_MONTHS).filter(|month| self.period(*month).year() == year);
+        months.count() as u64 * INVOICES_A_MONTH
+    }
+
+    /// The month, the company and the number of an invoice.
+    pub(crate) const fn invoice_place(&self, index: u64) -> (u64, u64, u64) {
+        let (nth, company) = (index / self.shape.companies, index % self.shape.companies);
+        (nth / INVOICES_A_MONTH, company, nth % INVOICES_A_MONTH)
+    }
+
+    /// The payout of an item.
+    pub(crate) const fn salary_payout(&self, month: u64, company: u64, employee: u64) -> u64 {
+        month * self.payouts_a_month() + company * self.shape.employees_per_company + employee
+    }
+
+    /// The index of a payout to a supplier.
+    pub(crate) const fn vendor_payout(&self, month: u64, company: u64, vendor: u64) -> u64 {
+        let people = self.shape.companies * self.shape.employees_per_company;
+        month * self.payouts_a_month() + people + company * VENDORS_A_MONTH + vendor
+    }
+
+    /// The purpose of a payout of history.
+    pub(crate) const fn payout_place(&self, index: u64) -> PayoutPlace {
+        let (month, within) = (index / self.payouts_a_month(), index % self.payouts_a_month());
+        let people = self.shape.companies * self.shape.employees_per_company;
+        if within < people {
+            let (company, employee) = (
+                within / self.shape.employees_per_company,
+                within % self.shape.employees_per_company,
+            );
+            return PayoutPlace::Salary { month, company, employee };
+        }
+        let (company, vendor) =
+            ((within - people) / VENDORS_A_MONTH, (within - people) % VENDORS_A_MONTH);
+        PayoutPlace::Vendor { month, company, vendor }
+    }
+}
+
+/// The purpose of a payout of history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PayoutPlace {
+    Salary { month: u64, company: u64, employee: u64 },
+    Vendor { month: u64, company: u64, vendor: u64 },
+}

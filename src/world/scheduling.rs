@@ -1,0 +1,106 @@
+//! Timers, set and taken, and the clock that they move.
+
+use crate::model::Task;
+use crate::value::{Span, Timestamp};
+use crate::world::timers::Timer;
+use crate::world::transaction::Undo;
+use crate::world::{ClockMode, World};
+
+impl World {
+    /// Sets a timer for the next action of the outside world. In an instant world it is due at once.
+    pub(crate) fn settle_at(&mut self, due: Timestamp, task: Task) {
+        if self.mode == ClockMode::Instant {
+            self.remind_at(self.now, task);
+        } else {
+            self.remind_at(due, task);
+        }
+    }
+
+    /// Sets a timer for a date, which waits for its date with every clock.
+    pub(crate) fn remind_at(&mut self, due: Timestamp, task: Task) {
+        let timer = Timer {
+            due: due.max(self.now),
+            sequence: self.timers.next,
+            task,
+            cause: self.transaction.cause.clone(),
+            decided: self.transaction.behind(task.subject()),
+        };
+        self.timers.next += 1;
+        self.timers.insert(timer.clone());
+        self.transaction.undo.push(Undo::SetTimer { timer });
+    }
+
+    /// Sets a timer after the normal delay, or on its date if the outside world set one.
+    pub(crate) fn settle_when(&mut self, normal: Span, named: Option<Span>, task: Task) {
+        match named {
+            Some(span) => self.remind_at(self.after(span, task.subject()), task),
+            None => self.settle_after(normal, task),
+        }
+    }
+
+    /// Removes every timer of this task.
+    pub(crate) fn drop_timers(&mut self, of: impl Fn(Task) -> bool) {
+        while let Some(timer) = self.timers.take_first(|timer| of(timer.task)) {
+            self.transaction.undo.push(Undo::TakeTimer { timer });
+        }
+    }
+
+    /// Sets a timer after a delay.
+    pub(crate) fn settle_after(&mut self, delay: Span, task: Task) {
+        self.settle_at(self.after(delay, task.subject()), task);
+    }
+
+    /// The timers set since `begin`.
+    pub(crate) fn timers_set(&self) -> impl Iterator<Item = Task> {
+        self.transaction.undo.iter().filter_map(|undo| match undo {
+            Undo::SetTimer { timer } => Some(timer.task),
+            _ => None,
+        })
+    }
+
+    /// The timers in the order of their due times.
+    pub(crate) fn timers(&self) -> impl ExactSizeIterator<Item = &Timer> {
+        self.timers.iter()
+    }
+
+    /// Takes the first timer that is due by `instant`, and moves the clock to it.
+    pub(crate) fn take_due(&mut self, instant: Timestamp) -> Option<Timer> {
+        let timer = self.timers.take_due(instant)?;
+        self.taken(&timer);
+        self.move_clock(timer.due.max(self.now));
+        Some(timer)
+    }
+
+    /// Takes the first timer that a request set, directly or indirectly, without waiting for it; deadlines
+    /// only on request.
+    pub(crate) fn take_caused(&mut self, request: &str, deadlines: bool) -> Option<Timer> {
+        let caused = |timer: &Timer| {
+            let cause = timer.cause.as_ref();
+            (deadlines || !timer.task.is_deadline())
+                && cause.is_some_and(|cause| cause.request.id == request)
+        };
+        let timer = self.timers.take_first(caused)?;
+        self.taken(&timer);
+        Some(timer)
+    }
+
+    /// The effects that run now have the cause of the timer.
+    fn taken(&mut self, timer: &Timer) {
+        let timer = timer.clone();
+        self.transaction.cause.clone_from(&timer.cause);
+        self.transaction.decided.clone_from(&timer.decided);
+        self.transaction.latest.clone_from(&timer.decided);
+        self.transaction.undo.push(Undo::TakeTimer { timer });
+    }
+
+    /// Moves the clock forward, never back.
+    pub(crate) fn move_clock(&mut self, to: Timestamp) {
+        self.transaction.undo.push(Undo::Clock { now: self.now });
+        self.now = self.now.max(to);
+    }
+
+    /// Moves the clock outside a transaction, for the wall clock.
+    pub(crate) fn follow_clock(&mut self, to: Timestamp) {
+        self.now = self.now.max(to);
+    }
+}
