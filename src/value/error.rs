@@ -122,7 +122,7 @@ pub struct ApiError {
     pub detail: String,
     /// Every violation found.
     pub errors: Vec<Violation>,
-    /// The resource that the requirement is about.
+    /// The resource that caused the error.
     pub resource_id: Option<String>,
     /// The resource's current status.
     pub current: Option<&'static str>,

@@ -75,7 +75,7 @@ pub(crate) struct CreatePayrollRun {
     /// The employees to pay.
     #[schemars(length(min = 1, max = MOST_EMPLOYEES), extend("uniqueItems" = true))]
     employee_ids: Option<Vec<Id<Employee>>>,
-    /// The purpose of the score.
+    /// Notes on the run.
     notes: Option<Text<1000>>,
 }
 

@@ -67,7 +67,7 @@ list! {
 pub(crate) struct CreateRegulatoryReport {
     /// The company that the report is about.
     company_id: Id<Company>,
-    /// The resource that the requirement is about.
+    /// The type of report.
     r#type: ReportType,
     /// The month; it must have started.
     period: Period,

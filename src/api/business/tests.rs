@@ -9,7 +9,7 @@ use crate::model::business::TaxFiling;
 use crate::model::posting;
 use crate::world::{Base, ClockMode, RequestRef, Shape};
 
-/// The employee on leave.
+/// A request as the origin of events.
 fn origin() -> Arc<RequestRef> {
     Arc::new(RequestRef { id: "req_1".to_owned(), operation: "test".into(), idempotency_key: None })
 }

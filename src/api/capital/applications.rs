@@ -55,7 +55,7 @@ list! {
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct CreateApplication {
-    /// The employee on leave.
+    /// The company that applies.
     company_id: Id<Company>,
     /// The product applied for.
     product: Product,
@@ -67,7 +67,7 @@ pub(crate) struct CreateApplication {
     /// maximums are 60, 24, 12 and 3.
     #[schemars(range(min = 1, max = 60))]
     term_months: Option<u32>,
-    /// The purpose of the score.
+    /// The purpose of the loan.
     purpose: Option<Text<500>>,
     /// Key-value pairs set by the caller.
     metadata: Option<Metadata>,

@@ -292,9 +292,9 @@ fn get_due_diligence_case(
 pub(crate) struct CreateDueDiligenceRequest {
     /// The case.
     due_diligence_case_id: Id<DueDiligenceCase>,
-    /// The resource that the requirement is about.
+    /// The category of the request.
     category: Category,
-    /// The product applied for.
+    /// What the company must provide.
     title: Text<200>,
     /// The due date, not in the past. Default: in seven days.
     due_on: Option<Date>,

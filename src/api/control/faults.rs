@@ -296,7 +296,7 @@ pub(crate) struct RemoveFault {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "RemovedFaults")]
 pub(crate) struct Removed {
-    /// The quantity.
+    /// Number of removed faults.
     removed: u64,
 }
 

@@ -136,7 +136,7 @@ pub(crate) struct Rule {
     /// Maximum number of times.
     #[serde(skip_serializing_if = "Option::is_none")]
     times: Option<u64>,
-    /// Number of matches.
+    /// How many times a decision was compared with the rule.
     asked: u64,
     /// Number of times that it acted.
     hits: u64,

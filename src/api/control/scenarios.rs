@@ -174,7 +174,7 @@ pub(crate) struct RowCoverage {
     kind: &'static str,
     /// Its file and line.
     source: String,
-    /// The resource that the requirement is about.
+    /// What the row applies to.
     on: String,
     /// Number of times that it was applied.
     hits: u64,

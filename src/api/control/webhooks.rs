@@ -92,7 +92,7 @@ pub(crate) struct WebhookEndpoint {
     url: String,
     /// Event types to send; `payroll_run.*` for all types of a resource. All types if empty.
     events: Vec<String>,
-    /// The purpose of the score.
+    /// The caller's description of the endpoint.
     description: Option<String>,
     /// Whether it receives events.
     status: EndpointStatus,
@@ -183,7 +183,7 @@ pub(crate) struct CreateWebhookEndpoint {
     /// Event types to send; `payroll_run.*` for all types of a resource, `*` for all. Default: all.
     #[schemars(length(max = 50))]
     events: Option<Vec<Text<64>>>,
-    /// The purpose of the score.
+    /// A description of the endpoint.
     description: Option<Text<255>>,
     /// Whether a delivery waits for the previous one. Default: true.
     ordered: Option<bool>,
@@ -318,7 +318,7 @@ pub(crate) struct UpdateWebhookEndpoint {
     /// The new event types; all if empty.
     #[schemars(length(max = 50))]
     events: Option<Vec<Text<64>>>,
-    /// The purpose of the score.
+    /// A description of the endpoint.
     description: Option<Text<255>>,
     /// Whether it receives events.
     status: Option<EndpointStatus>,

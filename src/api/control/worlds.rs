@@ -129,7 +129,7 @@ struct FingerprintParts {
 /// The resources of one kind.
 #[derive(Serialize, JsonSchema)]
 struct PartOfKind {
-    /// The quantity.
+    /// Number of resources.
     count: u64,
     /// One hash of all of them.
     digest: String,

@@ -35,7 +35,7 @@ pub(crate) const EXPIRE_DOCUMENT: SystemRow =
 pub(crate) struct AddSubjectDocument {
     /// The subject that it belongs to.
     subject_id: Id<Subject>,
-    /// The kind of warning.
+    /// The type of document.
     #[serde(rename = "type")]
     kind: DocumentType,
     /// The token that represents the document.

@@ -10,7 +10,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
     Operation {
         path: "/api/payments/escrows",
         summary: "List escrows",
-        description: "Lists reports in creation order.",
+        description: "Lists escrows in creation order.",
         ..operation!(read list_escrows)
     },
     Operation {

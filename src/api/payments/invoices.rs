@@ -103,7 +103,7 @@ pub(crate) struct NewCustomer {
 /// One item sold.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct NewInvoiceLine {
-    /// The kind of warning.
+    /// The item sold.
     description: Text<200>,
     /// The quantity.
     #[schemars(range(min = 1, max = 1_000_000))]

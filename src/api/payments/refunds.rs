@@ -25,7 +25,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
     Operation {
         path: "/api/payments/refunds/{refund_id}",
         summary: "Read a refund",
-        description: "Returns a payout with its status and the reason for a failure.",
+        description: "Returns a refund with its status and the reason for a failure.",
         ..operation!(get get_refund: Refund)
     },
 ]);

@@ -123,7 +123,7 @@ pub(crate) struct RunWarning {
     pub(crate) code: WarningCode,
     /// The employee concerned.
     pub(crate) employee_id: Id<Employee>,
-    /// Description of the requirement in one sentence.
+    /// Description of the warning in one sentence.
     pub(crate) detail: String,
 }
 

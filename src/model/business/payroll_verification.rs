@@ -51,7 +51,7 @@ pub(crate) struct Check {
     /// Error code if the check failed: `name_mismatch`, `account_closed`, `account_not_found`, `missing`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) code: Option<Cow<'static, str>>,
-    /// Description of the requirement in one sentence.
+    /// Description of the result in one sentence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) detail: Option<Cow<'static, str>>,
 }

@@ -31,7 +31,7 @@ pub(crate) struct RegulatoryReport {
     pub(crate) object: Object<RegulatoryReport>,
     /// The company that the report is about.
     pub(crate) company_id: Id<Company>,
-    /// The resource that the requirement is about.
+    /// The type of report.
     #[serde(rename = "type")]
     pub(crate) kind: ReportType,
     /// The reported month.

@@ -30,9 +30,9 @@ pub(crate) enum ApplicationOutcome {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "UnderwritingReason")]
 pub(crate) struct Reason {
-    /// The kind of warning.
+    /// The kind of reason.
     pub(crate) code: ReasonCode,
-    /// Description of the requirement in one sentence.
+    /// Description of the reason in one sentence.
     pub(crate) detail: String,
 }
 
@@ -85,7 +85,7 @@ pub(crate) struct Application {
     pub(crate) id: Id<Application>,
     /// Always `application`.
     pub(crate) object: Object<Application>,
-    /// The employee on leave.
+    /// The company that applies.
     pub(crate) company_id: Id<Company>,
     /// Current status.
     pub(crate) status: ApplicationStatus,

@@ -36,7 +36,7 @@ pub(crate) enum Band {
 pub(crate) struct ScoreFailure {
     /// `insufficient_data`: less than thirty days of revenue or expenses.
     pub(crate) code: ScoreFailureCode,
-    /// Description of the requirement in one sentence.
+    /// Description of the failure in one sentence.
     pub(crate) detail: String,
 }
 

@@ -148,12 +148,12 @@ pub(crate) enum FindingType {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "DueDiligenceFinding")]
 pub(crate) struct Finding {
-    /// The kind of warning.
+    /// The type of finding.
     #[serde(rename = "type")]
     pub(crate) kind: FindingType,
     /// The request concerned.
     pub(crate) due_diligence_request_id: Id<DueDiligenceRequest>,
-    /// The title of the request.
+    /// The title of the finding.
     pub(crate) title: String,
     /// When it happened last. For an overdue request: when its due date ended.
     pub(crate) at: Timestamp,

@@ -95,15 +95,15 @@ pub(crate) struct DueDiligenceRequest {
     pub(crate) id: Id<DueDiligenceRequest>,
     /// Always `due_diligence_request`.
     pub(crate) object: Object<DueDiligenceRequest>,
-    /// The payer.
+    /// The company under due diligence.
     pub(crate) company_id: Id<Company>,
     /// The case that it belongs to.
     pub(crate) due_diligence_case_id: Id<DueDiligenceCase>,
     /// Current status.
     pub(crate) status: RequestStatus,
-    /// The resource that the requirement is about.
+    /// The category of the request.
     pub(crate) category: Category,
-    /// The product applied for.
+    /// What the company must provide.
     pub(crate) title: String,
     /// Whether the case waits for it.
     pub(crate) mandatory: bool,

@@ -24,7 +24,7 @@ pub(crate) struct Offer {
     pub(crate) application_id: Id<Application>,
     /// Current status.
     pub(crate) status: OfferStatus,
-    /// The title of the request.
+    /// The product of the offer.
     pub(crate) product: Product,
     /// Amount offered, in minor units: the amount requested, or less.
     pub(crate) amount: i64,

@@ -66,7 +66,7 @@ pub(crate) struct Document {
     pub(crate) company_id: Option<Id<Company>>,
     /// The subject that it belongs to.
     pub(crate) subject_id: Id<Subject>,
-    /// The kind of warning.
+    /// The type of document.
     #[serde(rename = "type")]
     pub(crate) kind: DocumentType,
     /// The token that represents the document.

@@ -80,7 +80,7 @@ pub(crate) enum MatchResult {
 pub(crate) struct Rejection {
     /// `name_mismatch`, `account_closed` or `account_not_found`.
     pub(crate) code: Cow<'static, str>,
-    /// Description of the requirement in one sentence.
+    /// Description of the failure in one sentence.
     pub(crate) detail: Cow<'static, str>,
 }
 

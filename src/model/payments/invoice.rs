@@ -37,7 +37,7 @@ pub(crate) struct Customer {
 /// One item sold.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct InvoiceLine {
-    /// The kind of warning.
+    /// The item sold.
     pub(crate) description: String,
     /// The quantity.
     pub(crate) quantity: i64,

@@ -54,7 +54,7 @@ pub enum PayError {
     ForeignAttributes,
     /// The pack has no tables for this pay period.
     UnsupportedPeriod {
-        /// The title of the request.
+        /// The pay period.
         period: PayPeriod,
         /// The pay periods of the pack.
         known: Vec<PayPeriod>,

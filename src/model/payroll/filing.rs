@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 pub struct Filing {
     /// Short name of the form, such as `P10`.
     pub form: String,
-    /// The kind of warning.
+    /// The title of the form.
     pub title: String,
     /// The authority, such as `KRA`.
     pub authority: String,

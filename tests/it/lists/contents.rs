@@ -81,8 +81,8 @@ fn values(row: &Value, member: &str, compare: Compare) -> Vec<Value> {
     }
 }
 
-/// Filters without a value in the busy world: no event sets their members.
-const MOST_UNTRIED: usize = 8;
+/// Filters without a value in the busy world: no event of that world sets their members.
+const UNTRIED: [&str; 1] = ["/api/identity/aml-alerts company_id"];
 
 #[test]
 fn every_filter_leaves_exactly_the_rows_it_names() {
@@ -101,7 +101,7 @@ fn every_filter_leaves_exactly_the_rows_it_names() {
                 tried.dedup();
                 let path = &listing.path;
                 if is_busy && tried.is_empty() {
-                    untried.push(format!("no row of {path} has a {member}"));
+                    untried.push(format!("{path} {filter}"));
                 }
                 for value in tried.iter().step_by(tried.len().div_ceil(TRIED).max(1)) {
                     let lower = |value: &Value| text(value).to_lowercase();
@@ -121,7 +121,7 @@ fn every_filter_leaves_exactly_the_rows_it_names() {
             }
         }
     }
-    assert!(untried.len() <= MOST_UNTRIED, "{untried:#?}");
+    assert_eq!(untried, UNTRIED);
 }
 
 #[test]
