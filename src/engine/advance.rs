@@ -47,7 +47,7 @@ impl Unfinished {
 pub(super) fn begin(request: &Request<'_>, slot: &Arc<Slot>) -> Option<Response<Bytes>> {
     let operation = request.route.operation;
     let advances = operation.name == "advance_clock" && operation.contract == Contract::Control;
-    if !advances || !slot.has_post() {
+    if !advances || !slot.delivers() {
         return None;
     }
     let input = request.bind(request.parse().ok()?).ok()?;
@@ -142,19 +142,19 @@ impl Run {
                 let outbox = &self.slot.tester().outbox;
                 let due = world.timers().next().is_some_and(|timer| timer.due <= world.now());
                 // All work of one instant belongs together: no delivery comes in between.
-                if !due && !outbox.is_quiet() && self.slot.has_post() {
+                if !due && !outbox.is_quiet() && self.slot.delivers() {
                     return Ok(true);
                 }
                 outbox.next_virtual()
             };
-            let delivery = delivery.filter(|_| self.slot.has_post());
+            let delivery = delivery.filter(|_| self.slot.delivers());
             let advance = &mut self.advance;
             let more = guard(world, |world: &mut World| Ok(advance.step(world, delivery)))?;
             self.slot.changed(world);
-            self.slot.post_events(world);
+            self.slot.deliver_events(world);
             if !more {
                 settle(world);
-                self.slot.post_events(world);
+                self.slot.deliver_events(world);
                 return Ok(false);
             }
         }

@@ -3,7 +3,7 @@
 //!
 //! The engine knows no runtime: a [`Courier`] of the network layer runs the [`Worker`]s and reports the
 //! machine's time. Locks are taken in the order
-//! world, tester, crew. A worker never takes the world's lock, so that a receiver may call the server.
+//! world, tester, pool. A worker never takes the world's lock, so that a receiver may call the server.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -57,19 +57,19 @@ impl DeliveryWaker {
     }
 }
 
-/// One world's part.
-pub(super) struct Post {
+/// The deliveries of one world.
+pub(super) struct Deliveries {
     waker: Arc<DeliveryWaker>,
     /// Whether there are endpoints. This is the only cost for a world without any.
     active: AtomicBool,
     /// Whether the tester was used at all: its content cannot be grown again.
     used: AtomicBool,
-    crew: Mutex<Crew>,
+    pool: Mutex<WorkerPool>,
 }
 
 /// The workers of a world's endpoints, and the callers that wait for them.
 #[derive(Default)]
-struct Crew {
+struct WorkerPool {
     workers: BTreeMap<String, EndpointWorkers>,
     next: u64,
     waiters: Vec<Waker>,
@@ -82,13 +82,13 @@ struct EndpointWorkers {
     idle: BTreeMap<u64, Waker>,
 }
 
-impl Post {
+impl Deliveries {
     pub(super) fn new(waker: &Arc<DeliveryWaker>) -> Self {
         Self {
             waker: Arc::clone(waker),
             active: AtomicBool::new(false),
             used: AtomicBool::new(false),
-            crew: Mutex::default(),
+            pool: Mutex::default(),
         }
     }
 
@@ -119,22 +119,22 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Slot {
     /// Whether there are endpoints and a courier.
-    pub(super) fn has_post(&self) -> bool {
-        self.post().is_active() && self.post().courier().is_some()
+    pub(super) fn delivers(&self) -> bool {
+        self.deliveries().is_active() && self.deliveries().courier().is_some()
     }
 
     /// Updates the state after a call to the tester.
     pub(super) fn tester_used(self: &Arc<Self>) {
-        self.post().used.store(true, Ordering::Relaxed);
+        self.deliveries().used.store(true, Ordering::Relaxed);
         self.tester_changed();
     }
 
     /// There may be endpoints now, or none any more.
     pub(super) fn tester_changed(self: &Arc<Self>) {
-        let (active, post) = (!self.tester().outbox.is_empty(), self.post());
-        let before = post.active.swap(active, Ordering::AcqRel);
+        let (active, deliveries) = (!self.tester().outbox.is_empty(), self.deliveries());
+        let before = deliveries.active.swap(active, Ordering::AcqRel);
         if active && !before {
-            lock(&post.waker.watched).push(Arc::downgrade(self));
+            lock(&deliveries.waker.watched).push(Arc::downgrade(self));
         }
         if before && !active {
             // No delivery is in flight any more, so the waiting callers continue.
@@ -143,10 +143,10 @@ impl Slot {
     }
 
     /// Turns new events into deliveries, and sends the due ones.
-    pub(super) fn post_events(self: &Arc<Self>, world: &World) {
-        if self.post().is_active() {
+    pub(super) fn deliver_events(self: &Arc<Self>, world: &World) {
+        if self.deliveries().is_active() {
             let mut tester = self.tester();
-            tester.outbox.collect(world, self.post().wall());
+            tester.outbox.collect(world, self.deliveries().wall());
             self.stir(&tester);
         }
     }
@@ -171,18 +171,18 @@ impl Slot {
     /// Wakes a worker of an endpoint with due deliveries, or starts one.
     fn rouse(self: &Arc<Self>, tester: &Tester, endpoint: &str) {
         let lane = tester.outbox.lane(endpoint);
-        let (Some(courier), Some(lane)) = (self.post().courier(), lane) else {
+        let (Some(courier), Some(lane)) = (self.deliveries().courier(), lane) else {
             return;
         };
-        let mut crew = lock(&self.post().crew);
-        crew.next += 1;
-        let number = crew.next;
-        let workers = crew.workers.entry(endpoint.to_owned()).or_default();
+        let mut pool = lock(&self.deliveries().pool);
+        pool.next += 1;
+        let number = pool.next;
+        let workers = pool.workers.entry(endpoint.to_owned()).or_default();
         if let Some((_, idle)) = workers.idle.pop_first() {
             idle.wake();
         } else if workers.count < lane.endpoint.most_in_flight() {
             workers.count += 1;
-            drop(crew);
+            drop(pool);
             courier.start(Worker {
                 slot: Arc::clone(self),
                 endpoint: endpoint.to_owned(),
@@ -194,20 +194,20 @@ impl Slot {
 
     fn wake_waiters(&self, tester: &Tester) {
         if tester.outbox.is_quiet() {
-            let mut crew = lock(&self.post().crew);
-            crew.waiters.drain(..).for_each(Waker::wake);
+            let mut pool = lock(&self.deliveries().pool);
+            pool.waiters.drain(..).for_each(Waker::wake);
         }
     }
 
     /// Whether all due deliveries were attempted. The polling task is woken when they are.
     pub(super) fn poll_quiet(&self, cx: &mut Context<'_>) -> Poll<()> {
         let tester = self.tester();
-        if tester.outbox.is_quiet() || !self.has_post() {
+        if tester.outbox.is_quiet() || !self.delivers() {
             return Poll::Ready(());
         }
-        let mut crew = lock(&self.post().crew);
-        if !crew.waiters.iter().any(|waker| waker.will_wake(cx.waker())) {
-            crew.waiters.push(cx.waker().clone());
+        let mut pool = lock(&self.deliveries().pool);
+        if !pool.waiters.iter().any(|waker| waker.will_wake(cx.waker())) {
+            pool.waiters.push(cx.waker().clone());
         }
         Poll::Pending
     }
@@ -232,7 +232,7 @@ impl Worker {
     /// The next delivery, or how long to wait for one; then `poll_woken` says when to try again.
     pub(crate) fn next(&mut self, cx: &Context<'_>) -> Duty {
         let mut tester = self.slot.tester();
-        let job = tester.outbox.take(&self.endpoint, self.slot.post().wall());
+        let job = tester.outbox.take(&self.endpoint, self.slot.deliveries().wall());
         if let Some(job) = job {
             self.flying = Some(job.order);
             if tester.outbox.due().any(|endpoint| endpoint.id == self.endpoint) {
@@ -243,16 +243,16 @@ impl Worker {
         // A delivery that was taken and not attempted may have been the last.
         self.slot.wake_waiters(&tester);
         let next = tester.outbox.next_wall(&self.endpoint);
-        let mut crew = lock(&self.slot.post().crew);
-        let workers = crew.workers.entry(self.endpoint.clone()).or_default();
+        let mut pool = lock(&self.slot.deliveries().pool);
+        let workers = pool.workers.entry(self.endpoint.clone()).or_default();
         workers.idle.insert(self.number, cx.waker().clone());
         Duty::Wait(next)
     }
 
     /// Ready when there may be a delivery.
     pub(crate) fn poll_woken(&self, cx: &mut Context<'_>) -> Poll<()> {
-        let mut crew = lock(&self.slot.post().crew);
-        let workers = crew.workers.get_mut(&self.endpoint);
+        let mut pool = lock(&self.slot.deliveries().pool);
+        let workers = pool.workers.get_mut(&self.endpoint);
         match workers.and_then(|workers| workers.idle.get_mut(&self.number)) {
             Some(waker) => {
                 waker.clone_from(cx.waker());
@@ -266,7 +266,7 @@ impl Worker {
     pub(crate) fn report(&mut self, outcome: AttemptOutcome) {
         if let Some(order) = self.flying.take() {
             let mut tester = self.slot.tester();
-            let wall = self.slot.post().wall();
+            let wall = self.slot.deliveries().wall();
             tester.outbox.report(&self.endpoint, order, outcome, wall);
             self.slot.wake_waiters(&tester);
         }
@@ -288,12 +288,12 @@ impl Worker {
         if self.number == 0 {
             return;
         }
-        let mut crew = lock(&self.slot.post().crew);
-        if let Some(workers) = crew.workers.get_mut(&self.endpoint) {
+        let mut pool = lock(&self.slot.deliveries().pool);
+        if let Some(workers) = pool.workers.get_mut(&self.endpoint) {
             workers.idle.remove(&self.number);
             workers.count = workers.count.saturating_sub(1);
             if workers.count == 0 {
-                crew.workers.remove(&self.endpoint);
+                pool.workers.remove(&self.endpoint);
             }
         }
         self.number = 0;

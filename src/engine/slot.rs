@@ -10,7 +10,7 @@ use http::HeaderValue;
 
 use crate::api::host::OpenWorld;
 use crate::engine::cache::{ReadCache, WORLD_BYTES};
-use crate::engine::delivery_waker::{DeliveryWaker, Post};
+use crate::engine::delivery_waker::{Deliveries, DeliveryWaker};
 use crate::engine::idempotency::{Answers, SeenKeys};
 use crate::engine::recording::Tape;
 use crate::engine::response::WorldTag;
@@ -32,7 +32,7 @@ pub(super) struct Slot {
     world: RwLock<World>,
     tester: Mutex<Tester>,
     memory: Mutex<Memory>,
-    post: Post,
+    deliveries: Deliveries,
     tag: WorldTag,
     /// The recorder of its inputs, if there is one.
     pub(super) tape: Option<Tape>,
@@ -139,12 +139,12 @@ impl Slot {
         world: World,
         part: TesterPart,
         most_requests: usize,
-        office: &Arc<DeliveryWaker>,
+        waker: &Arc<DeliveryWaker>,
         tape: Option<Tape>,
     ) -> Arc<Self> {
         let tag = tag(key);
         let mut tester = Tester {
-            outbox: office.outbox(&world),
+            outbox: waker.outbox(&world),
             tag: tag.0,
             requests: Requests::new(most_requests),
             ..Tester::default()
@@ -164,7 +164,7 @@ impl Slot {
             world: RwLock::new(world),
             tester: Mutex::new(tester),
             memory: Mutex::new(memory),
-            post: Post::new(office),
+            deliveries: Deliveries::new(waker),
             tag,
             tape,
             armed: AtomicBool::new(false),
@@ -175,8 +175,8 @@ impl Slot {
     }
 
     /// The sender of its webhooks.
-    pub(super) const fn post(&self) -> &Post {
-        &self.post
+    pub(super) const fn deliveries(&self) -> &Deliveries {
+        &self.deliveries
     }
 
     /// Must be called after each possible change of the world or the tester, before the world's lock is

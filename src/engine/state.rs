@@ -157,7 +157,7 @@ impl Engine {
         let origin = Timestamp::from_millis(self.wall_origin.load(Ordering::Relaxed));
         let now = origin.plus_millis(ms);
         self.wall.store(now.millis(), Ordering::Relaxed);
-        for slot in self.worlds.office().watched() {
+        for slot in self.worlds.waker().watched() {
             self.follow_eagerly(&slot);
         }
     }
@@ -165,11 +165,11 @@ impl Engine {
     /// Starts sending webhooks. In existing worlds (restored from a write-ahead log), only new events are
     /// sent. Must be called before the first
     /// request.
-    pub(crate) fn open_post(&self, settings: Settings, courier: Arc<dyn Courier>) {
-        let office = self.worlds.office();
-        office.open(Arc::new(settings), courier);
+    pub(crate) fn start_deliveries(&self, settings: Settings, courier: Arc<dyn Courier>) {
+        let waker = self.worlds.waker();
+        waker.open(Arc::new(settings), courier);
         for slot in self.worlds.recorded() {
-            let mut outbox = office.outbox(&slot.world());
+            let mut outbox = waker.outbox(&slot.world());
             let mut tester = slot.tester();
             outbox.put_shaping(tester.outbox.shaping().clone());
             tester.outbox = outbox;
@@ -197,7 +197,7 @@ impl Engine {
         let now = Timestamp::from_millis(self.wall.load(Ordering::Relaxed));
         let due = |world: &World| world.timers().next().is_some_and(|timer| timer.due <= now);
         let real = slot.world().mode() == ClockMode::Real;
-        if real && slot.has_post() && (due(&slot.world()) || slot.is_due_by(now)) {
+        if real && slot.delivers() && (due(&slot.world()) || slot.is_due_by(now)) {
             self.follow_wall(slot);
         }
     }
@@ -234,7 +234,7 @@ impl Engine {
         if world.version() != before.version() {
             slot.changed(world);
         }
-        slot.post_events(world);
+        slot.deliver_events(world);
     }
 }
 

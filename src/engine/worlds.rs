@@ -30,7 +30,7 @@ pub(super) struct Worlds {
     /// Whether keys that look live are refused.
     refuse_live: bool,
     most: usize,
-    office: Arc<DeliveryWaker>,
+    waker: Arc<DeliveryWaker>,
     recorder: Option<Arc<dyn Recorder>>,
     /// The events that each keeps; all of them if none.
     most_events: Option<u64>,
@@ -59,7 +59,7 @@ impl Worlds {
             keys: auth.keys,
             refuse_live: auth.refuse_live,
             most,
-            office: Arc::default(),
+            waker: Arc::default(),
             most_events,
             started: RwLock::default(),
             most_requests: request_log::DEFAULT_MOST,
@@ -73,8 +73,8 @@ impl Worlds {
     }
 
     /// The webhook state that all worlds share.
-    pub(super) const fn office(&self) -> &Arc<DeliveryWaker> {
-        &self.office
+    pub(super) const fn waker(&self) -> &Arc<DeliveryWaker> {
+        &self.waker
     }
 
     pub(super) fn count(&self) -> u64 {
@@ -107,7 +107,7 @@ impl Worlds {
 
     fn slot(&self, key: &str, world: World, part: TesterPart) -> Arc<Slot> {
         let opened = self.opened.fetch_add(1, Ordering::Relaxed) + 1;
-        Slot::new(key, opened, world, part, self.most_requests, &self.office, self.tape(key))
+        Slot::new(key, opened, world, part, self.most_requests, &self.waker, self.tape(key))
     }
 
     /// The world of a key, opened if it is new.
@@ -216,7 +216,7 @@ impl Worlds {
             open.retain(|_, slot| {
                 let reset = !Arc::ptr_eq(slot.world().base(), &self.base);
                 let used =
-                    reset || !slot.is_untouched() || slot.post().is_used() || slot.is_armed();
+                    reset || !slot.is_untouched() || slot.deliveries().is_used() || slot.is_armed();
                 used || Arc::strong_count(slot) > 1
             });
             if open.len() >= self.most {

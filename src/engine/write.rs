@@ -95,7 +95,7 @@ pub(super) fn write(request: &Request<'_>, slot: &Arc<Slot>, host: &dyn Host) ->
             if matches!(request.route.operation.call, Call::Tester(_)) {
                 slot.tester_used();
             }
-            slot.post_events(world);
+            slot.deliver_events(world);
             if let Some(tape) = &slot.tape {
                 let refused = refusal.as_ref().map(Response::status);
                 let status = refused.unwrap_or_else(|| success(request));

@@ -50,7 +50,7 @@ impl Webhooks {
             given: given.collect::<Result<_, String>>()?,
         };
         let courier = Courier::new(Handle::current(), policy);
-        engine.open_post(settings, Arc::new(courier));
+        engine.start_deliveries(settings, Arc::new(courier));
         Ok(())
     }
 }

@@ -174,7 +174,7 @@ pub(crate) struct EntryLine {
     pub(crate) direction: Direction,
     /// Minor units, from 1.
     pub(crate) amount: i64,
-    /// Their currency.
+    /// Currency of the amount.
     pub(crate) currency: Currency,
 }
 
@@ -276,7 +276,7 @@ pub(crate) struct WalletTransaction {
     pub(crate) status: EntryStatus,
     /// Minor units, from 1.
     pub(crate) amount: i64,
-    /// Their currency.
+    /// Currency of the amount.
     pub(crate) currency: Currency,
     /// The available balance after it, in minor units.
     pub(crate) balance_after: i64,

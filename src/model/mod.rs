@@ -215,7 +215,7 @@ impl Record {
 }
 
 impl Record {
-    /// What it is found by whatever its company, by names that are like its own.
+    /// What it is found by in any company, by similar names.
     pub(crate) fn name_keys(&self) -> BTreeSet<u64> {
         match self {
             Self::WatchlistEntry(entry) => entry.name_keys(),
@@ -368,7 +368,7 @@ pub(crate) struct AnyId {
 }
 
 impl AnyId {
-    /// That resource, whatever its kind.
+    /// A resource of any kind.
     pub(crate) fn of<T: Entity>(id: Id<T>) -> Self {
         Self { kind: T::KIND, bits: id.bits() }
     }

@@ -104,7 +104,7 @@ impl Grow for PayrollRun {
 }
 
 /// The common data of items, payslips and salary payouts of history.
-struct PaidPerson {
+struct PastPay {
     month: u64,
     company: u64,
     employee: u64,
@@ -115,7 +115,7 @@ struct PaidPerson {
     times: RunTimes,
 }
 
-impl PaidPerson {
+impl PastPay {
     fn find(base: &Base, month: u64, company: u64, employee: u64) -> Option<Self> {
         let plan = base.plan(company);
         if !plan.workforce.chooses(Selection::PAID_IN_HISTORY, employee) {
@@ -154,7 +154,7 @@ impl PaidPerson {
 
 impl Grow for PayrollItem {
     fn grow(base: &Base, index: u64) -> Option<Self> {
-        let paid = PaidPerson::of_item(base, index)?;
+        let paid = PastPay::of_item(base, index)?;
         let steps = [
             (ItemStatus::Ready, paid.times.created),
             (ItemStatus::Processing, paid.times.funded),
@@ -187,7 +187,7 @@ impl Grow for PayrollItem {
 
 impl Grow for Payslip {
     fn grow(base: &Base, index: u64) -> Option<Self> {
-        let paid = PaidPerson::of_item(base, index)?;
+        let paid = PastPay::of_item(base, index)?;
         Some(Self {
             id: base.id_at(index),
             company_id: base.id_at(paid.company),
@@ -214,7 +214,7 @@ impl Grow for Payout {
         }
         match base.payout_place(index) {
             PayoutPlace::Salary { month, company, employee } => {
-                Some(salary_payout(base, index, &PaidPerson::find(base, month, company, employee)?))
+                Some(salary_payout(base, index, &PastPay::find(base, month, company, employee)?))
             }
             PayoutPlace::Vendor { month, company, vendor } => {
                 vendor_payout(base, index, month, company, vendor)
@@ -223,7 +223,7 @@ impl Grow for Payout {
     }
 }
 
-fn salary_payout(base: &Base, index: u64, paid: &PaidPerson) -> Payout {
+fn salary_payout(base: &Base, index: u64, paid: &PastPay) -> Payout {
     let account = accounts::bank_account(paid.plan.country, person_key(&paid.plan, paid.employee));
     let sent = pay_date(base.period(paid.month)).at_hour(9);
     let steps = [

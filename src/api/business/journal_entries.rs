@@ -159,7 +159,7 @@ pub(crate) struct WrittenLine {
     direction: Direction,
     /// Minor units, from 1.
     amount: Amount,
-    /// Their currency.
+    /// Currency of the amount.
     currency: Currency,
 }
 

@@ -109,7 +109,7 @@ pub(crate) struct CreateCollection {
     company_id: Id<Company>,
     /// Minor units.
     amount: Amount,
-    /// Their currency.
+    /// Currency of the amount.
     currency: Currency,
     /// How the payer pays.
     method: CollectionMethod,

@@ -41,9 +41,9 @@ impl Connection {
         let mut policy = round.policy.clone();
         policy.private |= job.trusted;
         let message = job.message(wall());
-        let post = Post::of(job, &message);
+        let headers = DeliveryHeaders::of(job, &message);
         let body = message.body;
-        let sent = self.send(&job.target, &policy, |target| post.request(target, body.clone()));
+        let sent = self.send(&job.target, &policy, |target| headers.request(target, body.clone()));
         let response = sent.await.map_err(unanswered)?;
         let (answered, whole) = read(response).await;
         if !whole {
@@ -103,11 +103,11 @@ pub(crate) fn error_text(error: &hyper::Error) -> String {
 }
 
 /// The headers of a delivery.
-struct Post {
+struct DeliveryHeaders {
     headers: [(&'static str, HeaderValue); 5],
 }
 
-impl Post {
+impl DeliveryHeaders {
     fn of(job: &Job, message: &Message) -> Self {
         let value = |text: &str| HeaderValue::try_from(text).expect("ids and signatures are ASCII");
         let attempt = job.attempt.to_string();

@@ -173,7 +173,7 @@ pub(crate) struct LargeTransaction {
     pub(crate) kind: TransactionType,
     /// Minor units.
     pub(crate) amount: i64,
-    /// Their currency.
+    /// Currency of the amount.
     pub(crate) currency: Currency,
     /// The effective day of the transaction.
     pub(crate) effective_on: Date,

@@ -37,7 +37,7 @@ pub(crate) struct TaxLiability {
     pub(crate) tax_filing_id: Option<Id<TaxFiling>>,
     /// Amount in minor units; negative if the authority owes the company because a run was reversed.
     pub(crate) amount: i64,
-    /// Their currency.
+    /// Currency of the amount.
     pub(crate) currency: Currency,
     /// When it was created, in virtual time.
     pub(crate) created_at: Timestamp,

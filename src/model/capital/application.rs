@@ -93,7 +93,7 @@ pub(crate) struct Application {
     pub(crate) product: Product,
     /// Amount requested, in minor units.
     pub(crate) amount: i64,
-    /// Their currency.
+    /// Currency of the amount.
     pub(crate) currency: Currency,
     /// The repayment term in months.
     pub(crate) term_months: u32,

@@ -65,7 +65,7 @@ pub(crate) struct InsuranceRiskScore {
     pub(crate) line: LineOfCover,
     /// Sum insured in minor units: as sent, or one year's wages (group life, health) or one year's sales (property, liability).
     pub(crate) sum_insured: Option<i64>,
-    /// Their currency.
+    /// Currency of the sum insured and the premium.
     pub(crate) currency: Currency,
     /// Score from 0 to 100, higher is riskier: the sum of the drivers' points. Null until completed.
     pub(crate) score: Option<i64>,

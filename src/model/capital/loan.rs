@@ -121,7 +121,7 @@ pub(crate) struct Loan {
     pub(crate) product: Product,
     /// Amount lent, in minor units.
     pub(crate) amount: i64,
-    /// Their currency.
+    /// Currency of the amount.
     pub(crate) currency: Currency,
     /// The yearly rate in basis points. One twelfth of it is charged per month.
     pub(crate) rate_bp: i64,

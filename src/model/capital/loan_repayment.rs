@@ -26,7 +26,7 @@ pub(crate) struct LoanRepayment {
     pub(crate) status: RepaymentStatus,
     /// Amount in minor units: interest and principal.
     pub(crate) amount: i64,
-    /// Their currency.
+    /// Currency of the amount.
     pub(crate) currency: Currency,
     /// The part that paid interest. The interest of each instalment is paid first.
     pub(crate) interest: i64,

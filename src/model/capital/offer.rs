@@ -28,7 +28,7 @@ pub(crate) struct Offer {
     pub(crate) product: Product,
     /// Amount offered, in minor units: the amount requested, or less.
     pub(crate) amount: i64,
-    /// Their currency.
+    /// Currency of the amount.
     pub(crate) currency: Currency,
     /// The yearly rate in basis points. One twelfth of it is charged per month.
     pub(crate) rate_bp: i64,

@@ -147,7 +147,7 @@ pub(crate) struct Collection {
     pub(crate) method: CollectionMethod,
     /// Amount requested, in minor units.
     pub(crate) amount: i64,
-    /// Their currency.
+    /// Currency of the amount.
     pub(crate) currency: Currency,
     /// Amount paid, in minor units. It is less than `amount` if the payer paid too little.
     pub(crate) amount_received: i64,

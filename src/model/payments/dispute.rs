@@ -40,7 +40,7 @@ pub(crate) struct Dispute {
     pub(crate) status: DisputeStatus,
     /// Disputed amount, in minor units.
     pub(crate) amount: i64,
-    /// Their currency.
+    /// Currency of the amount.
     pub(crate) currency: Currency,
     /// Amount set aside when the dispute was opened, in minor units. It is less than `amount` if the wallet was short, and 0 for an escrow,
     /// which holds the money itself.

@@ -36,7 +36,7 @@ pub(crate) struct Escrow {
     pub(crate) status: EscrowStatus,
     /// The agreed amount, in minor units.
     pub(crate) amount: i64,
-    /// Their currency.
+    /// Currency of the amount.
     pub(crate) currency: Currency,
     /// The amount held now, in minor units.
     pub(crate) held: i64,

@@ -30,11 +30,11 @@ pub(crate) struct FxTransfer {
     pub(crate) status: FxTransferStatus,
     /// Amount debited, in minor units, when the transfer is created.
     pub(crate) source_amount: i64,
-    /// Their currency.
+    /// Currency that is sold.
     pub(crate) source_currency: Currency,
     /// Amount credited, in minor units, when the transfer is completed.
     pub(crate) target_amount: i64,
-    /// Their currency.
+    /// Currency that is bought.
     pub(crate) target_currency: Currency,
     /// Units of the target currency for one unit of the source currency, after the spread.
     pub(crate) rate: Rate,

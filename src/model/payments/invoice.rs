@@ -85,7 +85,7 @@ pub(crate) struct Invoice {
     pub(crate) tax_total: i64,
     /// Total including tax, in minor units.
     pub(crate) total: i64,
-    /// Their currency.
+    /// Currency of all amounts.
     pub(crate) currency: Currency,
     /// Amount paid, in minor units.
     pub(crate) amount_paid: i64,

@@ -57,7 +57,7 @@ pub(crate) struct Payout {
     pub(crate) status: PayoutStatus,
     /// Minor units.
     pub(crate) amount: i64,
-    /// Their currency.
+    /// Currency of the amount.
     pub(crate) currency: Currency,
     /// The currency conversion, for wages in another currency than the wallet's.
     #[serde(default, skip_serializing_if = "Option::is_none")]

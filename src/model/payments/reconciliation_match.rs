@@ -132,7 +132,7 @@ pub(crate) struct ReconciliationMatch {
     pub(crate) date: Date,
     /// Amount in minor units: the line's, or the transaction's if there is no line.
     pub(crate) amount: i64,
-    /// Their currency.
+    /// Currency of the amount.
     pub(crate) currency: Currency,
     /// Direction of the money: in or out.
     pub(crate) direction: TransactionType,

@@ -25,7 +25,7 @@ pub(crate) struct Refund {
     pub(crate) status: RefundStatus,
     /// Minor units.
     pub(crate) amount: i64,
-    /// Their currency.
+    /// Currency of the amount.
     pub(crate) currency: Currency,
     /// The company's reason.
     pub(crate) reason: String,

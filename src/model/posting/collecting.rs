@@ -5,7 +5,7 @@ use crate::model::Account;
 use crate::model::ledger::Direction::{Credit, Debit};
 use crate::model::prelude::*;
 
-/// A dispute is lost. It is paid from the withheld amount and from the wallet; the remainder is owed.
+/// A dispute is lost. It is paid from the withheld amount and from the wallet; the remainder is a debt.
 pub(crate) fn dispute_lost(
     dispute: AnyId,
     currency: Currency,
@@ -22,7 +22,7 @@ pub(crate) fn dispute_lost(
     Posting::new("Dispute lost", dispute, currency, &lines)
 }
 
-/// A refund starts: it is owed to the payer and reserved.
+/// A refund starts: the amount is due to the payer and reserved.
 pub(crate) fn refund_created(refund: AnyId, currency: Currency, amount: i64) -> Posting {
     let lines = [
         (Account::Sales, Debit, amount),

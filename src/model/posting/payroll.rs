@@ -105,7 +105,7 @@ impl RunCost {
     }
 }
 
-/// A run is approved: wages and contributions accrue. Net pay in another currency is owed in that currency.
+/// A run is approved: wages and contributions accrue. Net pay in another currency is payable in that currency.
 pub(crate) fn run_approved(run: AnyId, currency: Currency, cost: &RunCost) -> Posting {
     accrual("Payroll approved", run, currency, cost, 1)
 }
@@ -225,14 +225,14 @@ pub(crate) fn net_pay_paid(source: AnyId, currency: Currency, amount: i64) -> Po
     Posting::new("Net pay paid", source, currency, &lines)
 }
 
-/// Net pay is returned before it was paid: the wages are still owed.
+/// Net pay is returned before it was paid: the wages are still payable.
 pub(crate) fn net_pay_bounced(source: AnyId, currency: Currency, amount: i64) -> Posting {
     let lines =
         [(Account::CashReserved, Debit, amount), (Account::PayoutsInTransit, Credit, amount)];
     Posting::new("Net pay bounced", source, currency, &lines)
 }
 
-/// Net pay is returned after it was paid: the wages are owed again.
+/// Net pay is returned after it was paid: the wages are payable again.
 pub(crate) fn net_pay_returned(source: AnyId, currency: Currency, amount: i64) -> Posting {
     let lines = [(Account::CashReserved, Debit, amount), (Account::WagesPayable, Credit, amount)];
     Posting::new("Net pay returned", source, currency, &lines)

@@ -50,7 +50,7 @@ fn webhook(kind: &EventKind, event: &Value) -> Value {
 fn envelope(kinds: &[EventKind], schemas: &Schemas) -> Value {
     let kind = kinds[0].resource();
     let mut envelope = schemas.event.clone();
-    envelope["description"] = format!("An event of a {kind}.").into();
+    envelope["description"] = format!("An event about one resource of the kind `{kind}`.").into();
     let members = &mut envelope["properties"];
     members["type"]["enum"] = kinds.iter().map(|kind| kind.name).collect();
     if let Some(mut data) =

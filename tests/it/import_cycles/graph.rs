@@ -1,4 +1,4 @@
-//! Which file imports which, and where that goes round in a circle.
+//! The imports between files, and the cycles that they form.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use super::source::{Module, modules};
 /// For each file, the files it imports from, and the names it takes from each.
 pub(super) type Graph = BTreeMap<String, BTreeMap<String, BTreeSet<String>>>;
 
-/// Re-exports that a name is followed through; more are a circle of them.
+/// Re-exports that a name is followed through; more mean that they form a cycle.
 const MOST_STEPS: usize = 20;
 
 /// Every module of the crate by its path, with the file it is in.
@@ -108,7 +108,7 @@ fn place_of<'p>(within: &[String], path: &'p [String]) -> (Vec<String>, &'p [Str
 
 /// Groups of files of which each imports every other, directly or through others; the largest first.
 pub(super) fn cycles(graph: &Graph) -> Vec<BTreeSet<String>> {
-    let candidates = within_circles(graph);
+    let candidates = within_cycles(graph);
     let reached: BTreeMap<&String, BTreeSet<&String>> =
         candidates.iter().map(|file| (*file, reach(graph, file, &candidates))).collect();
     let mut found: BTreeSet<BTreeSet<String>> = BTreeSet::new();
@@ -125,7 +125,7 @@ pub(super) fn cycles(graph: &Graph) -> Vec<BTreeSet<String>> {
 }
 
 /// The files that are left when those that import nothing that is left are dropped, again and again.
-fn within_circles(graph: &Graph) -> BTreeSet<&String> {
+fn within_cycles(graph: &Graph) -> BTreeSet<&String> {
     let mut left: BTreeSet<&String> = graph.keys().collect();
     loop {
         let imports = |file: &&String| graph[*file].keys().any(|target| left.contains(target));
@@ -153,7 +153,7 @@ fn reach<'a>(
 
 /// The imports between the files of a group, a line each.
 pub(super) fn explain(graph: &Graph, group: &BTreeSet<String>) -> String {
-    let mut lines = vec![format!("{} files import one another in a circle:", group.len())];
+    let mut lines = vec![format!("{} files import one another in a cycle:", group.len())];
     for file in group {
         for (target, names) in graph.get(file).into_iter().flatten() {
             if group.contains(target) {

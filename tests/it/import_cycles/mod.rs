@@ -1,4 +1,4 @@
-//! Import cycles: at most three files of `src` may import one another in a circle.
+//! Import cycles: at most three files of `src` may import one another in a cycle.
 //!
 //! A file of a large cycle cannot be understood, tested or compiled without the others. `mod child;` and a name that is only
 //! passed on (`pub use`) count for nothing; an import through a re-export counts for the file that defines the name. A file of
@@ -14,14 +14,14 @@ use crate::layers::sources;
 
 use self::graph::{cycles, explain, graph};
 
-/// Files that may import one another in a circle.
+/// Files that may import one another in a cycle.
 const MOST: usize = 3;
 
 /// Folders whose cycles are still to be broken.
 const KNOWN: [&str; 2] = ["api/", "model/"];
 
 #[test]
-fn at_most_three_files_import_one_another_in_a_circle() {
+fn at_most_three_files_import_one_another_in_a_cycle() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let read = |path: std::path::PathBuf| {
         let text = std::fs::read_to_string(&path).unwrap();
@@ -51,9 +51,9 @@ fn edges(files: &[(&str, &str)]) -> Vec<String> {
     found
 }
 
-/// The control run: a circle of four files is found, with each way to write an import; nothing else is.
+/// The control run: a cycle of four files is found, with each way to write an import; nothing else is.
 #[test]
-fn a_circle_of_four_files_is_found() {
+fn a_cycle_of_four_files_is_found() {
     let files = [
         ("lib.rs", "mod a; mod b; mod c;"),
         ("a.rs", "use crate::{b::{self, One}, c}; fn f() -> One { b::two() } struct A;"),
@@ -77,9 +77,9 @@ fn a_circle_of_four_files_is_found() {
         ]
     );
     let owned: Vec<_> = files.iter().map(|(file, text)| ((*file).into(), (*text).into())).collect();
-    let circle = ["a.rs", "b/mod.rs", "c/deep.rs", "c/mod.rs"].map(str::to_owned);
+    let cycle = ["a.rs", "b/mod.rs", "c/deep.rs", "c/mod.rs"].map(str::to_owned);
     let found = cycles(&graph(&owned));
-    assert_eq!(found, [BTreeSet::from(circle)]);
+    assert_eq!(found, [BTreeSet::from(cycle)]);
     assert!(found[0].len() > MOST);
 }
 
