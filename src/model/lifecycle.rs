@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::model::Kind;
 use crate::value::{ApiError, ErrorCode, Timestamp};
 
 /// One transition of a lifecycle.
@@ -18,8 +19,17 @@ pub(crate) struct Transition<S: 'static> {
     pub(crate) to: S,
 }
 
+/// The place of a machine in the registry of kinds, which implements this.
+pub(crate) trait Listed {
+    /// The kind of resource that it belongs to.
+    const KIND: Kind;
+
+    /// The member that holds its state.
+    const MEMBER: &'static str;
+}
+
 /// The states of one kind of resource.
-pub(crate) trait State: Copy + Eq + 'static {
+pub(crate) trait State: Listed + Copy + Eq + 'static {
     /// Every state with its name in JSON.
     const STATES: &'static [(Self, &'static str)];
 

@@ -18,6 +18,7 @@ pub(crate) mod payments;
 pub mod payroll;
 pub(crate) mod posting;
 pub(crate) mod prelude;
+pub mod registry;
 pub(crate) mod task;
 
 pub(crate) use self::ledger::{
@@ -25,6 +26,7 @@ pub(crate) use self::ledger::{
     WalletTransaction,
 };
 pub(crate) use self::lifecycle::{State, Stateful, StatusChange, refused, stateful, states, step};
+pub(crate) use self::registry::{Kind, Record};
 pub(crate) use self::task::{Task, UnderwriterDecision};
 
 use core::fmt;
@@ -35,173 +37,9 @@ use std::sync::Arc;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::model::business::{
-    Company, ComplianceRequirement, Employee, LeaveRequest, PayrollItem, PayrollRun,
-    PayrollVerification, Payslip, RegulatoryReport, TaxFiling, TaxLiability,
-};
-use crate::model::capital::{
-    Application, CreditScore, Deal, DueDiligenceCase, DueDiligenceRequest, InsuranceRiskScore,
-    Loan, LoanRepayment, Offer, ReadinessAssessment,
-};
-use crate::model::identity::{
-    AmlAlert, AmlScreening, BankAccountVerification, Document, Subject, TrustScore, Verification,
-    WatchlistEntry,
-};
-use crate::model::payments::{
-    BankStatement, Beneficiary, Collection, Dispute, Escrow, FxQuote, FxTransfer, Invoice, Payout,
-    ReconciliationMatch, Refund, Wallet,
-};
+use crate::model::business::Company;
 use crate::value::id::{encode_to_string, parse};
 use crate::value::{Id, Prefixed};
-
-/// Declares what a world can hold: one row a resource, from which come [`Kind`], its prefix and [`Record`].
-///
-/// A row with a type is kept as records; one without is known by name and id only (as the source of a journal entry)
-/// until its domain lands.
-macro_rules! entities {
-    (kept { $($kind:ident $prefix:literal $name:literal;)* } named { $($bare:ident $bare_prefix:literal $bare_name:literal;)* }) => {
-        /// Every kind of resource.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub(crate) enum Kind { $($kind,)* $($bare,)* }
-
-        impl Kind {
-            /// Every kind, in the order of its number.
-            pub(crate) const ALL: &'static [Self] = &[$(Self::$kind,)* $(Self::$bare,)*];
-
-            /// The letters before an id's underscore.
-            pub(crate) const fn prefix(self) -> &'static str {
-                match self { $(Self::$kind => $prefix,)* $(Self::$bare => $bare_prefix,)* }
-            }
-
-            /// The name in `object` members and messages.
-            pub(crate) const fn name(self) -> &'static str {
-                match self { $(Self::$kind => $name,)* $(Self::$bare => $bare_name,)* }
-            }
-        }
-
-        /// One version of one resource, shared by everything that refers to it.
-        #[derive(Clone, Debug, Serialize, Deserialize)]
-        #[serde(rename_all = "snake_case")]
-        pub(crate) enum Record { $($kind(Arc<$kind>),)* }
-
-        impl Record {
-            /// The bits of its id.
-            pub(crate) fn bits(&self) -> u64 {
-                match self { $(Self::$kind(record) => record.id.bits(),)* }
-            }
-
-            /// The company it belongs to.
-            pub(crate) fn company(&self) -> Id<Company> {
-                match self { $(Self::$kind(record) => record.company_of(),)* }
-            }
-
-            /// Whether both are the same version of the same resource: one allocation.
-            pub(crate) fn is(&self, other: &Self) -> bool {
-                match (self, other) {
-                    $((Self::$kind(one), Self::$kind(other)) => Arc::ptr_eq(one, other),)*
-                    _ => false,
-                }
-            }
-
-            /// Writes the resource as callers see it.
-            pub(crate) fn write_wire<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                match self { $(Self::$kind(record) => record.wire().serialize(serializer),)* }
-            }
-
-            /// The resource as callers see it.
-            pub(crate) fn to_wire(&self) -> serde_json::Value {
-                match self { $(Self::$kind(record) => serde_json::to_value(record.wire()),)* }
-                    .expect("a resource serialises")
-            }
-        }
-
-        $(
-            impl Prefixed for $kind {
-                const PREFIX: &'static str = $prefix;
-                const NAME: &'static str = $name;
-            }
-
-            impl Entity for $kind {
-                const KIND: Kind = Kind::$kind;
-
-                fn id(&self) -> Id<Self> {
-                    self.id
-                }
-
-                fn parent(&self) -> u64 {
-                    self.parent_bits()
-                }
-
-                fn company(&self) -> Id<Company> {
-                    self.company_of()
-                }
-
-                fn into_record(self: Arc<Self>) -> Record {
-                    Record::$kind(self)
-                }
-
-                fn of_record(record: &Record) -> Option<&Arc<Self>> {
-                    match record { Record::$kind(record) => Some(record), _ => None }
-                }
-            }
-        )*
-    };
-}
-
-entities! {
-    kept {
-        Company "com" "company";
-        Employee "emp" "employee";
-        PayrollRun "prn" "payroll_run";
-        PayrollItem "pit" "payroll_item";
-        Payslip "psl" "payslip";
-        TaxLiability "txl" "tax_liability";
-        ComplianceRequirement "crq" "compliance_requirement";
-        JournalEntry "jne" "journal_entry";
-        Wallet "wal" "wallet";
-        WalletTransaction "wtx" "wallet_transaction";
-        Payout "pyo" "payout";
-        PayrollVerification "pvr" "payroll_verification";
-        TaxFiling "txf" "tax_filing";
-        RegulatoryReport "rgr" "regulatory_report";
-        LeaveRequest "lvr" "leave_request";
-        FxQuote "fxq" "fx_quote";
-        FxTransfer "fxt" "fx_transfer";
-        Beneficiary "ben" "beneficiary";
-        Escrow "esc" "escrow";
-        Dispute "dsp" "dispute";
-        Subject "sub" "subject";
-        Document "doc" "document";
-        Verification "ver" "verification";
-        AmlScreening "ams" "aml_screening";
-        AmlAlert "ama" "aml_alert";
-        TrustScore "tsc" "trust_score";
-        BankAccountVerification "bav" "bank_account_verification";
-        WatchlistEntry "wle" "watchlist_entry";
-        Collection "col" "collection";
-        Invoice "inv" "invoice";
-        Refund "rfd" "refund";
-        BankStatement "bst" "bank_statement";
-        ReconciliationMatch "rcm" "reconciliation_match";
-        CreditScore "csc" "credit_score";
-        ReadinessAssessment "rda" "readiness_assessment";
-        InsuranceRiskScore "irs" "insurance_risk_score";
-        Application "app" "application";
-        Offer "ofr" "offer";
-        Loan "lon" "loan";
-        LoanRepayment "lrp" "loan_repayment";
-        Deal "del" "deal";
-        DueDiligenceCase "ddc" "due_diligence_case";
-        DueDiligenceRequest "ddr" "due_diligence_request";
-    }
-    named {
-        LedgerAccount "acc" "ledger_account";
-        PaymentMethod "pm" "payment_method";
-        Event "evt" "event";
-        AuditLog "aud" "audit_log";
-        Request "req" "request";
-    }
-}
 
 impl Record {
     /// What else it is found by below its company, while it stands as it does.
@@ -212,9 +50,7 @@ impl Record {
             _ => Vec::new(),
         }
     }
-}
 
-impl Record {
     /// What it is found by in any company, by similar names.
     pub(crate) fn name_keys(&self) -> BTreeSet<u64> {
         match self {
@@ -255,59 +91,6 @@ pub(crate) trait Wire {
     /// The resource as callers see it.
     fn wire(&self) -> Self::Shape<'_>;
 }
-
-/// For resources that are kept as they are shown.
-macro_rules! shown_as_kept {
-    ($($type:ty),* $(,)?) => {
-        $(impl Wire for $type {
-            type Shape<'a> = &'a Self;
-
-            fn wire(&self) -> &Self {
-                self
-            }
-        })*
-    };
-}
-
-shown_as_kept!(
-    Company,
-    Employee,
-    LeaveRequest,
-    PayrollRun,
-    TaxFiling,
-    TaxLiability,
-    ComplianceRequirement,
-    RegulatoryReport,
-    JournalEntry,
-    Wallet,
-    WalletTransaction,
-    Payout,
-    Dispute,
-    Collection,
-    Invoice,
-    Refund,
-    ReconciliationMatch,
-    FxQuote,
-    FxTransfer,
-    Escrow,
-    Document,
-    Verification,
-    CreditScore,
-    ReadinessAssessment,
-    InsuranceRiskScore,
-    Application,
-    Offer,
-    Loan,
-    LoanRepayment,
-    Deal,
-    DueDiligenceCase,
-    DueDiligenceRequest,
-    AmlScreening,
-    AmlAlert,
-    TrustScore,
-    BankAccountVerification,
-    WatchlistEntry,
-);
 
 /// The `object` member: the resource's own name, held by its type.
 pub(crate) struct Object<T>(core::marker::PhantomData<fn() -> T>);

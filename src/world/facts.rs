@@ -3,22 +3,9 @@
 
 use serde_json::Value;
 
-use crate::model::business::{
-    Company, ComplianceRequirement, Employee, LeaveRequest, PayrollItem, PayrollRun,
-    PayrollVerification, Payslip, RegulatoryReport, TaxFiling, TaxLiability,
-};
-use crate::model::capital::{
-    Application, CreditScore, Deal, DueDiligenceCase, DueDiligenceRequest, InsuranceRiskScore,
-    Loan, LoanRepayment, Offer, ReadinessAssessment,
-};
-use crate::model::identity::{
-    AmlAlert, AmlScreening, BankAccountVerification, Document, Subject, TrustScore, Verification,
-    WatchlistEntry,
-};
-use crate::model::payments::{
-    BankStatement, Beneficiary, Collection, Dispute, Escrow, FxQuote, FxTransfer, Invoice, Payout,
-    ReconciliationMatch, Refund, Wallet,
-};
+use crate::model::business::{Company, Employee, PayrollItem};
+use crate::model::payments::{Collection, Dispute, Payout, Refund};
+use crate::model::registry::{for_each_kind, typed};
 use crate::model::{AnyId, Entity, Kind, Record};
 use crate::value::Id;
 use crate::value::id::parse;
@@ -37,57 +24,22 @@ impl World {
     /// The resource with this id, of any kind.
     pub(crate) fn any(&self, id: AnyId) -> Option<Record> {
         macro_rules! found {
-            ($($kind:ident),* $(,)?) => {
+            (
+                kept { $($kind:ident $prefix:literal $name:literal $module:tt $states:tt $growth:ident $wire:ident;)* }
+                named { $($bare:ident $bare_prefix:literal $bare_name:literal;)* }
+            ) => {
                 match id.kind {
-                    Kind::JournalEntry => self.entry(Id::from_bits(id.bits)).map(Entity::into_record),
-                    $(Kind::$kind => self.find(Id::<$kind>::from_bits(id.bits)).map(Entity::into_record),)*
-                    _ => None,
+                    $(Kind::$kind => {
+                        self.find(Id::<typed!($module $kind)>::from_bits(id.bits)).map(Entity::into_record)
+                    })*
+                    $(Kind::$bare)|* => None,
                 }
             };
         }
-        found!(
-            Company,
-            Employee,
-            LeaveRequest,
-            PayrollRun,
-            PayrollItem,
-            Payslip,
-            PayrollVerification,
-            TaxLiability,
-            TaxFiling,
-            ComplianceRequirement,
-            RegulatoryReport,
-            Wallet,
-            Payout,
-            Dispute,
-            Collection,
-            Invoice,
-            Refund,
-            FxQuote,
-            FxTransfer,
-            Beneficiary,
-            Subject,
-            Document,
-            Verification,
-            AmlScreening,
-            AmlAlert,
-            TrustScore,
-            BankAccountVerification,
-            WatchlistEntry,
-            BankStatement,
-            ReconciliationMatch,
-            Escrow,
-            CreditScore,
-            ReadinessAssessment,
-            InsuranceRiskScore,
-            Application,
-            Offer,
-            Loan,
-            LoanRepayment,
-            Deal,
-            DueDiligenceCase,
-            DueDiligenceRequest,
-        )
+        if id.kind == Kind::JournalEntry {
+            return self.entry(Id::from_bits(id.bits)).map(Entity::into_record);
+        }
+        for_each_kind!(found)
     }
 
     /// The resource and its related resources, the nearest first.

@@ -10,77 +10,43 @@
 )]
 
 use crate::model::business::{
-    Address, Company, CompanyStatus, ComplianceRequirement, Contact, Employee, EmployeeStatus,
-    EmploymentType, LeaveRequest, PaymentMethod, PaymentMethodType, PayrollSettings, PayrollStatus,
-    PayrollVerification, RegulatoryReport, TaxLiability,
-};
-use crate::model::capital::{
-    Application, CreditScore, Deal, DueDiligenceCase, DueDiligenceRequest, InsuranceRiskScore,
-    Loan, LoanRepayment, Offer, ReadinessAssessment,
+    Address, Company, CompanyStatus, Contact, Employee, EmployeeStatus, EmploymentType,
+    PaymentMethod, PaymentMethodType, PayrollSettings, PayrollStatus,
 };
 use crate::model::growth::workforce::Place;
 use crate::model::growth::{accounts, identity, names, people};
-use crate::model::identity::{
-    AmlAlert, AmlScreening, BankAccountVerification, Document, Subject, TrustScore, Verification,
-    WatchlistEntry,
-};
 use crate::model::ledger::JournalEntry;
-use crate::model::payments::{
-    BankStatement, Beneficiary, Dispute, Escrow, FxQuote, FxTransfer, ReconciliationMatch, Refund,
-    Wallet,
-};
-use crate::model::{Kind, Object, StatusChange, WalletTransaction};
+use crate::model::payments::Wallet;
+use crate::model::registry::{for_each_kind, typed};
+use crate::model::{Kind, Object, StatusChange};
 use crate::value::{Date, Key, Metadata, Timestamp};
 use crate::world::layout::ENTRIES_A_COMPANY;
 use crate::world::{Base, Plan, history};
 
 pub(crate) use crate::world::base::Grow;
 
-/// Kinds that only calls create.
-macro_rules! never_grown {
-    ($($kind:ty),* $(,)?) => {
-        $(impl Grow for $kind {
+/// Implements `Grow` for a kind of which a new world has none; a `grown` kind without its own `impl` does not compile.
+macro_rules! growth {
+    (grown $type:ty) => {};
+    (created $type:ty) => {
+        impl Grow for $type {
             fn grow(_: &Base, _: u64) -> Option<Self> {
                 None
             }
-        })*
+        }
     };
 }
 
-never_grown!(
-    LeaveRequest,
-    PayrollVerification,
-    TaxLiability,
-    ComplianceRequirement,
-    RegulatoryReport,
-    WalletTransaction,
-    Dispute,
-    Refund,
-    FxQuote,
-    FxTransfer,
-    Beneficiary,
-    Subject,
-    Document,
-    Verification,
-    AmlScreening,
-    AmlAlert,
-    TrustScore,
-    BankAccountVerification,
-    WatchlistEntry,
-    BankStatement,
-    ReconciliationMatch,
-    Escrow,
-    CreditScore,
-    ReadinessAssessment,
-    InsuranceRiskScore,
-    Application,
-    Offer,
-    Loan,
-    LoanRepayment,
-    Deal,
-    DueDiligenceCase,
-    DueDiligenceRequest,
-);
+macro_rules! grow_none {
+    (
+        kept { $($kind:ident $prefix:literal $name:literal $module:tt $states:tt $growth:ident $wire:ident;)* }
+        named $named:tt
+    ) => {
+        $(growth!($growth typed!($module $kind));)*
+    };
+}
+
+for_each_kind!(grow_none);
 
 /// The six members of the published list, without an allocation.
 #[derive(Clone, Copy, Debug)]
